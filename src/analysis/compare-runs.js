@@ -11,10 +11,8 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 /** Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure. */
 /** @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts' */
-/** @import { Match, Refusal } from './match-arms.js' */
-/** @import { RecordedRun } from './match-runs.js' */
-/** @import { QuantityRow } from '../judge/quantities.js' */
-/** @import { Threshold } from './thresholds.js' */
+/** @import { Match, Refusal } from './match-arms.js' @import { RecordedRun } from './match-runs.js' */
+/** @import { QuantityRow } from '../judge/quantities.js' @import { Threshold } from './thresholds.js' */
 /** @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun */
 /**
  * arm: with its place; null, and no link, cap or load: no arm that has the quantity was compared.

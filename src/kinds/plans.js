@@ -4,8 +4,7 @@ import { growsSchema, growthPlan } from './growth/plan.js'
 import { searchPlan, searchSchema } from './search/plan.js'
 
 /** The plan of each kind of trial, and what it can be asked. Pure. @import { TrialKind } from '../model/kinds.js' */
-/** @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
-/** @import { Asked, Chosen } from '../model/asked.js' */
+/** @import { Arm, Plan, PlaneChoice } from '../model/types.ts' @import { Asked, Chosen } from '../model/asked.js' */
 
 /**
  * @typedef {object} KindPlan

@@ -6,8 +6,7 @@ import { sendOnce } from './send-once.js'
  * that only this configuration routes. A kept connection lies (Envoy serves it by the old filter chain), and so may an
  * administration page.
  */
-/** @import { Endpoint, Told } from '../model/types.ts' */
-/** @import { Answer } from './send.js' */
+/** @import { Endpoint, Told } from '../model/types.ts' @import { Answer } from './send.js' */
 
 /** The requests per second that all sidecars together are asked: more of them slow down what is measured. */
 export const ASKED_PER_SECOND = 400

@@ -11,8 +11,7 @@ import { perform } from './perform.js'
 import { send } from './send.js'
 
 /** Procedures beside the services, here on one machine, in a pod on a cluster. They take and give plain data. */
-/** @import { Probed } from '../parity/beside/probe.js' */
-/** @import { Endpoint, ReloadAction } from '../model/types.ts' */
+/** @import { Probed } from '../parity/beside/probe.js' @import { Endpoint, ReloadAction } from '../model/types.ts' */
 
 const REACH_SECONDS = 60
 const CONNECT_SECONDS = 1

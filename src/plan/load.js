@@ -1,8 +1,7 @@
 import { PLANS } from '../kinds/plans.js'
 
 /** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
-/** @import { Arm, Conditions } from '../model/types.ts' */
-/** @import { Question } from './question.js' */
+/** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from './question.js' */
 
 const SMALL_CAP = 0.25
 const SLICE_MS = 20

@@ -16,8 +16,7 @@ import {
 import { describeConditions, findSeries, valueOn } from './arms.js'
 
 /** The answer of a run to a published shape of a quantity over an axis. Pure. @import { Answer } from './answers.js' */
-/** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' */
-/** @import { Shape } from './schema.js' */
+/** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' @import { Shape } from './schema.js' */
 
 /**
  * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point

@@ -1,8 +1,7 @@
 import { groupCopies, nameOf, percent, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
-/** @import { TrialRecord } from '../../model/types.ts' */
-/** @import { Gate } from './gate.js' */
+/** @import { TrialRecord } from '../../model/types.ts' @import { Gate } from './gate.js' */
 
 const ERRORS_MOST = 0.001
 const APPLICATION_LEAST_SECONDS = 1e-6

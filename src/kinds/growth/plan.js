@@ -7,8 +7,7 @@ import { lengthSeconds } from '../../model/bounds.js'
 import { STEP_SIDECARS } from './services.js'
 
 /** The plan of an experiment whose sidecars grow, and what it can be asked. Pure. */
-/** @import { Values } from '../../model/asked.js' */
-/** @import { KindPlan } from '../plans.js' */
+/** @import { Values } from '../../model/asked.js' @import { KindPlan } from '../plans.js' */
 
 const OF_ROLLOUTS_ALONE = /** @type {(keyof Values)[]} */ (
   AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout') && !AXES[name].kinds.includes('growth'))

@@ -3,8 +3,7 @@ import { mib } from '../../lib/units.js'
 import { rolloutSchema } from '../../model/schemas.js'
 
 /** The numbers of a rollout: the run has what it saw in memory, `verify` on disk. Pure. */
-/** @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts' */
-/** @import { OwnPart } from '../parts.js' */
+/** @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts' @import { OwnPart } from '../parts.js' */
 
 const NAMED_MOST = 20
 const POINTS_MOST = 100

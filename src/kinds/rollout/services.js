@@ -8,8 +8,7 @@ import { drawItems, MEAN_SIZE } from '../../services/items.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
 /** The processes of a rollout: control planes, copies of the first service's sidecar, and a bare application. Pure. */
-/** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction } from '../../model/types.ts' */
-/** @import { Service, Topology } from '../../model/types.ts' */
+/** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts' */
 /** @import { Chosen, Member } from '../../services/control.js' */
 /** @import { Batch, RolloutMember } from '../../services/batches.js' */
 /** @import { ArmServices } from '../../services/specs.js' */

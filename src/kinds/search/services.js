@@ -4,8 +4,7 @@ import { findFirst, needOf, p99Of } from './first-answer.js'
 import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from './step.js'
 
 /** Limits for services by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
-/** @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts' */
-/** @import { Need } from './first-answer.js' */
+/** @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts' @import { Need } from './first-answer.js' */
 /** @import { Search, TriedStep } from './step.js' */
 /** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
 /** A rate with all the CPU of the machine. @typedef {{ ratePerSecond: number, step: TriedStep }} End */

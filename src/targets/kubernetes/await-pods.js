@@ -2,8 +2,7 @@ import { BenchError } from '../../lib/errors.js'
 import { describeTail, LOG_LINES } from '../../lib/log-tail.js'
 import { findObstacle } from './pod-status.js'
 
-/** @import { V1Pod } from '@kubernetes/client-node' */
-/** @import { Api } from './api.js' */
+/** @import { V1Pod } from '@kubernetes/client-node' @import { Api } from './api.js' */
 /** @import { PodWatch } from './pod-watch.js' */
 
 const OBSTACLE_SECONDS = 10

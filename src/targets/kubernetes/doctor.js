@@ -5,8 +5,7 @@ import { examineNodes } from './examine-nodes.js'
 import { renderNamespace, renderReader } from './manifests.js'
 import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
 
-/** @import { ToolSpec } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
+/** @import { ToolSpec } from '../../model/types.ts' @import { Api } from './api.js' */
 /** @import { Where } from './pod.js' */
 
 /** More: further lines, under the first. @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding */

@@ -5,11 +5,8 @@ import { chooseNode, findDefect, parseQuantity } from './nodes.js'
 import { parseWhere } from './pod.js'
 import { NATIVE_SIDECARS_SINCE } from './site.js'
 
-/** @import { V1Node } from '@kubernetes/client-node' */
-/** @import { ToolSpec } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
-/** @import { Finding } from './doctor.js' */
-/** @import { Where } from './pod.js' */
+/** @import { V1Node } from '@kubernetes/client-node' @import { ToolSpec } from '../../model/types.ts' */
+/** @import { Api } from './api.js' @import { Finding } from './doctor.js' @import { Where } from './pod.js' */
 
 // The CPU manager's static policy sets no quota on a container with its own CPUs (DisableCPUQuotaWithExclusiveCPUs).
 const NO_QUOTA_SINCE = 33

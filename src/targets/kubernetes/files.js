@@ -5,8 +5,7 @@ import { ROOT } from '../../lib/paths.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { renderFiles } from './manifests.js'
 
-/** @import { ProcessSpec } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
+/** @import { ProcessSpec } from '../../model/types.ts' @import { Api } from './api.js' */
 
 /** The folder of the kit's code in its own pods. */
 export const KIT = '/bench/kit'

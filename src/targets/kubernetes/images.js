@@ -1,8 +1,7 @@
 import { nodeTool } from '../../tools/node.js'
 
 /** The images of a run, and which of them a node has. Pure. */
-/** @import { V1Node } from '@kubernetes/client-node' */
-/** @import { ToolSpec } from '../../model/types.ts' */
+/** @import { V1Node } from '@kubernetes/client-node' @import { ToolSpec } from '../../model/types.ts' */
 
 const ARCHIVE = 'images.tar'
 

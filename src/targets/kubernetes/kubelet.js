@@ -7,10 +7,8 @@ import { describeWindow, findSamples } from './kubelet-window.js'
  * Reads what the kubelet counts, where no pod may see the node's cgroups: CPU time and memory of each container, every
  * 10 to 20 s, with a stamp of its own.
  */
-/** @import { Look, Observation, Window } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
-/** @import { Watched } from './container.js' */
-/** @import { ContainerCounter, Counter, Poll } from './kubelet-window.js' */
+/** @import { Look, Observation, Window } from '../../model/types.ts' @import { Api } from './api.js' */
+/** @import { Watched } from './container.js' @import { ContainerCounter, Counter, Poll } from './kubelet-window.js' */
 
 // More often than the kubelet counts, so that no counter near an edge is missed.
 const POLL_MS = 5000

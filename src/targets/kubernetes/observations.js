@@ -1,8 +1,7 @@
 import { measureClockOffset, READER } from './agents.js'
 
 /** Joins what the readers of several nodes see. */
-/** @import { Handle, Look, Observation, Window } from '../../model/types.ts' */
-/** @import { Agents } from './agents.js' */
+/** @import { Handle, Look, Observation, Window } from '../../model/types.ts' @import { Agents } from './agents.js' */
 /** @import { ContainerHandle, Watched } from './container.js' */
 
 const TICK_MS = 100

@@ -7,8 +7,7 @@ import { startProcessThere } from './process.js'
 import { findToolThere } from './tool.js'
 
 /** Another machine, as a place for the generator. */
-/** @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts' */
-/** @import { Connection } from './connection.js' */
+/** @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts' @import { Connection } from './connection.js' */
 
 /** @typedef {Awaited<ReturnType<typeof openLoadHost>>} LoadHost */
 

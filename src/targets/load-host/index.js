@@ -4,8 +4,7 @@ import { findNearest, readAt } from './samples.js'
 
 /** Services on one target, their generator on another machine. */
 /** @import { Deployment, Edge, Handle, Look, Observation, Sample, Target } from '../../model/types.ts' */
-/** @import { Ledger } from '../../node/ledger.js' */
-/** @import { LoadHost } from './host.js' */
+/** @import { Ledger } from '../../node/ledger.js' @import { LoadHost } from './host.js' */
 /** @import { FarProcess } from './process.js' */
 
 /**

@@ -7,10 +7,8 @@ import { waitFor, within } from '../../lib/wait.js'
 import { NOTICE_SECONDS } from './connection.js'
 import { parseFarSample } from './samples.js'
 
-/** @import { Handle, ProcessSpec } from '../../model/types.ts' */
-/** @import { Clock } from './clock.js' */
-/** @import { Connection } from './connection.js' */
-/** @import { FarSample } from './samples.js' */
+/** @import { Handle, ProcessSpec } from '../../model/types.ts' @import { Clock } from './clock.js' */
+/** @import { Connection } from './connection.js' @import { FarSample } from './samples.js' */
 
 /**
  * @typedef {Handle & { clock: Clock, samples: FarSample[], assertConnected: () => void, stop: () => Promise<void> }} FarProcess

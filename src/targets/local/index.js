@@ -10,10 +10,8 @@ import { BOUND_MS, startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
 import { countReceived } from './received.js'
 
-/** @import { Deployment, Target } from '../../model/types.ts' */
-/** @import { Ledger } from '../../node/ledger.js' */
-/** @import { CapWay, CgroupTree } from './cgroups.js' */
-/** @import { Networks } from './networks.js' */
+/** @import { Deployment, Target } from '../../model/types.ts' @import { Ledger } from '../../node/ledger.js' */
+/** @import { CapWay, CgroupTree } from './cgroups.js' @import { Networks } from './networks.js' */
 /** @import { RunningProcess } from './process.js' */
 
 /**
