@@ -178,10 +178,7 @@ function typeImportsOf(file) {
   return findNames(file, TYPE_IMPORT)
 }
 
-/**
- * @param {string} file
- * @param {RegExp} pattern
- */
+/** @param {string} file @param {RegExp} pattern */
 function findNames(file, pattern) {
   return [...readFileSync(file, 'utf8').matchAll(pattern)].map(match => {
     const name = match[1] ?? match[2] ?? match[3]

@@ -17,8 +17,7 @@ import { findScripts } from '../tools/find-scripts.js'
 
 /**
  * @import { Lack, PlaneChoice, Site, ToolSpec } from '../model/types.ts'
- * @import { Row } from '../parity/beside/probe.js'
- * @import { Context } from './program.js'
+ * @import { Row } from '../parity/beside/probe.js' @import { Context } from './program.js'
  */
 
 const NAMES = Object.keys(CONFIGURATIONS)
@@ -92,8 +91,7 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec, n
 }
 
 /**
- * @param {Row[]} rows
- * @param {Lack[]} lacks
+ * @param {Row[]} rows @param {Lack[]} lacks
  * @returns {{ isKnown: boolean, text: string }[]} a line for each thing that differs; known: the plane declares it
  */
 export function listShort(rows, lacks) {

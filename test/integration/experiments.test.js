@@ -11,9 +11,7 @@ import { findTool } from '../../src/tools/find.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need, sidecarPlanes, tools } from './real-tools.js'
 
-/**
- * @import { Summary, TrialRecord } from '../../src/model/types.ts'
- */
+/** @import { Summary, TrialRecord } from '../../src/model/types.ts' */
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'experiments-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -31,10 +29,7 @@ const other = sidecarPlanes.find(({ plane }) => plane.name.startsWith('pipy-2.')
 const reloadable = dataPlanes.flatMap(({ name, tool, controls }) => (tool && controls && tools[tool.name] ? name : []))
 let runs = 0
 
-/**
- * @param {string[]} argv
- * @param {Record<string, string>} [env]
- */
+/** @param {string[]} argv @param {Record<string, string>} [env] */
 async function run(argv, env = {}) {
   const out = path.join(folder, `run-${++runs}`)
   const { stdout, stderr, exitCode } = await execa('node', ['src/cli.js', ...argv, '--out', out], {

@@ -13,10 +13,9 @@ const BEFORE_MS = 500
 /** Bytes received so far by connections that are open, by the socket's inode. @typedef {Map<string, number>} Received */
 
 /**
- * @param {Pids[]} processes
- * @param {{ window: { startMs: number }, signal: AbortSignal }} options
- * @returns {() => Promise<(number | null)[]>} to be called just after the window: bytes of each process; null: they could not be
- *   counted
+ * @param {Pids[]} processes @param {{ window: { startMs: number }, signal: AbortSignal }} options
+ * @returns {() => Promise<(number | null)[]>} to be called just after the window: bytes of each process; null: they
+ *   could not be counted
  */
 export function countReceived(processes, { window, signal }) {
   const before = delay(window.startMs - BEFORE_MS - Date.now(), undefined, { signal })
