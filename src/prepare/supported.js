@@ -1,7 +1,7 @@
 import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
-import { findLackingFeatures } from '../model/features.js'
+import { findLackingFeatures, listFeatures } from '../model/features.js'
 import { kindOfArm } from '../model/kinds.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { findControl } from '../services/control.js'
@@ -78,6 +78,7 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const { hasCertificate } = arm.load
   const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
+    findUncarried({ conditions, topology }) ??
     findUnchangeable({ conditions, control, isOnNode }) ??
     findLackingFeatures(plane, conditions) ??
     (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
@@ -92,6 +93,19 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
 /** Whether a control plane of its kind has many sidecars. @param {Arm} arm */
 function hasManySidecars(arm) {
   return PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
+}
+
+/** Says what sidecars cannot do that carry bytes. @param {{ conditions: Conditions, topology: Topology }} options */
+function findUncarried({ conditions, topology: { services } }) {
+  const { protocol, features, configuredServices, changesPerMinute, interception } = conditions
+  if (protocol !== 'tcp') return null
+  const asked = listFeatures(features)
+  if (asked.length > 0) return `${asked.join(', ')}: of requests, and with --protocol tcp sidecars see bytes`
+  if (configuredServices > 0) return 'services that nobody calls are told by their host, which bytes do not have'
+  if (changesPerMinute !== null) return 'whether a change is in effect is asked by host, which bytes do not have'
+  return interception === 'redirect' && services.some(({ calls }) => calls.length > 1)
+    ? 'a service calls several, whose redirected connections mean one port: bytes have no host to tell them by'
+    : null
 }
 
 /** @param {{ conditions: Conditions, control?: Control, isOnNode: boolean }} options isOnNode: of a cluster */
