@@ -27,7 +27,7 @@ export function describeAxes(arm, names) {
 }
 
 /**
- * Whether an arm is what another is without sidecars: under the same load, and equal in all that it can have.
+ * Says whether an arm is another without sidecars: under the same load, and equal in all that it can have.
  * @param {Parameters<Axis['of']>[0] & { hasSidecars: boolean }} none @param {Parameters<Axis['of']>[0]} arm
  */
 export function isBaselineOf(none, arm) {
@@ -35,7 +35,7 @@ export function isBaselineOf(none, arm) {
 }
 
 /**
- * Whether two arms have the same kind of load and the same on some axes.
+ * Says whether two arms have the same kind of load and the same on some axes.
  * @param {Parameters<Axis['of']>[0]} a @param {Parameters<Axis['of']>[0]} b @param {AxisName[]} names
  */
 export function isAlike(a, b, names) {

@@ -40,7 +40,7 @@ export function assertLimits(model) {
 }
 
 /**
- * Why not every plane can count and limit by these routes; null where each can.
+ * Says why not every plane can count and limit by these routes; null where each can.
  * @param {'inbound' | 'outbound'} direction @param {Route[]} routes @param {SidecarModel['features']} features
  */
 function findRouteFault(direction, routes, { metrics, 'rate-limit': limit }) {

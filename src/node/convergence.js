@@ -19,7 +19,7 @@ const ANSWER_SECONDS = 1
 const OFTEN_UP_TO_MS = 300
 const OFTEN_MS = 10
 const SELDOM_MS = 50
-// Of the budget, for asking again where many wait: a budget that is used up may be what is measured, and so may the CPU
+// Share of the budget for asking again where many wait: a budget that is used up may be what is measured, and so may the CPU
 // time of asking.
 const SHARE_MOST = 0.5
 

@@ -20,7 +20,7 @@ import { planRun } from './prepare.js'
 import { planes } from './programs.js'
 
 /**
- * From the words of `lab` to two sides that can be tried and counted.
+ * Turns the words of `lab` into two sides that can be tried and counted.
  * @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
  * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/testbed.js'
  * @typedef {{ arms: Arm[], testbeds: Record<SideName, Testbed>, profiler: Tool, own: string, nextStart: () => number }} Rig

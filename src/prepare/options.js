@@ -28,7 +28,7 @@ import { readAnyExperiment } from './read-experiment.js'
  */
 
 /**
- * What a run was asked beside its experiment. precision is a fraction, p99 milliseconds; `readAxes` reads the values of axes.
+ * Options of a run beside its experiment. precision is a fraction, p99 milliseconds; `readAxes` reads the values of axes.
  * @typedef {SiteOptions & { planes?: PlaneChoice[], control?: string[], real?: number, rounds?: number, precision?: number, measure?: ('turns' | 'load')[],
  *   profile: string, seed?: number, pin: boolean, app?: 'pipy' | 'node', p99?: number, threshold?: string[],
  *   maxMinutes: number, yes?: boolean, retain?: boolean, live?: LiveAddress, metrics?: LiveAddress }} RunOptions

@@ -12,7 +12,7 @@ import { listModes } from '../services/topology.js'
 import { planes } from './programs.js'
 
 /**
- * What planes, their control planes and generators can run.
+ * Checks what planes, their control planes and generators can run.
  * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
  */
 

@@ -2,7 +2,7 @@ import { count, percent } from '../lib/units.js'
 import { describeAxes, findVaried } from '../model/axes.js'
 
 /**
- * How precise a run is that goes on until it is precise enough. Pure.
+ * Tells the precision of a run that goes on until it is precise enough. Pure.
  * @import { Precision } from '../model/types.ts'
  */
 

@@ -1,5 +1,5 @@
 /**
- * What the control plane of a rollout uses: of several shards their sum.
+ * Reads what the control plane of a rollout uses: the sum of its shards.
  * @import { Handle, Observation, Sample, Target } from '../model/types.ts'
  */
 

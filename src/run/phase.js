@@ -30,7 +30,7 @@ export async function passPhase({ signal, deadlineSeconds, ...given }, begin) {
 }
 
 /**
- * What the machine, the control plane and the kit itself took while something went on; then nobody is asked any more.
+ * Measures what machine, control plane and kit took while something went on; then nobody is asked any more.
  * @template T @param {Pick<Given, 'asking' | 'readControl'>} given @param {() => Promise<T>} act
  * @returns {Promise<{ value: T, phase: RolloutRecord['first'] }>}
  */

@@ -114,7 +114,7 @@ function createPlacer({ testbed, arm, isBesideOthers }) {
 }
 
 /**
- * Where the load goes, and as whom.
+ * Describes the load's target and identity.
  * @param {{ testbed: Testbed, arm: Arm, places: Record<string, Place>, entry: { endpoints: Endpoint[], host: string } }} options
  */
 function describeEntry({ testbed, arm, places, entry }) {

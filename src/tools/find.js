@@ -15,7 +15,7 @@ import { askVersion } from './version.js'
 const SAY_SECONDS = 6
 
 /**
- * How a program is looked for. fetch null: nothing is fetched; say: is told that a fetch goes on, or of an unchecked program
+ * Options of the search for a program. fetch null: nothing is fetched; say: is told that a fetch goes on, or of an unchecked program
  * @typedef {{ environment: NodeJS.ProcessEnv, fetch: typeof fetchTool | null, say: (line: string) => void,
  *   signal?: AbortSignal }} Finding
  */

@@ -1,15 +1,14 @@
-import { closeSync, mkdtempSync, openSync, readdirSync, readSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { closeSync, mkdtempSync, openSync, readdirSync, readSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { k6Tool } from '../../src/loads/k6/tool.js'
 import { fetchPipy, pipyUrl } from '../../src/tools/fetch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 // That a pinned archive exists for arm64 shows on no machine of another architecture, unless it is fetched.
-const folder = mkdtempSync(path.join(os.tmpdir(), 'archives-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('archives-test')
 
 const tools = [...dataPlanes.flatMap(({ tool }) => tool ?? []), k6Tool]
 const wheels = tools.flatMap(({ name, wheel }) => (wheel ? [{ name, ...wheel }] : []))

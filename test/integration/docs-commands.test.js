@@ -1,15 +1,14 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { cpSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readCommands } from '../docs/read-commands.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
 // Every command of a block of the documentation, as it stands or, where that takes long, in its shortest form.
-const folder = mkdtempSync(path.join(os.tmpdir(), 'docs-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('docs-test')
 const scripts = path.join(folder, 'my-scripts')
 cpSync('pipy-scripts', scripts, { recursive: true })
 /** What `results/…` stands for, in the order in which a command names them. */

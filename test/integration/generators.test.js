@@ -1,14 +1,14 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
-import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { hashFolder } from '../../src/lib/hash.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { wrk } from '../../src/loads/wrk/index.js'
 import { readRun } from '../../src/records/records.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft, pidsOf } from './leftovers.js'
 import { need, tools } from './real-tools.js'
 
@@ -17,8 +17,7 @@ import { need, tools } from './real-tools.js'
  * @import { Load, LoadGenerator, LoadResult } from '../../src/model/types.ts'
  */
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'generators-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('generators-test')
 let count = 0
 
 /** @type {Load} */

@@ -1,19 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { listSafely, readSafely } from '../../src/node/kernel/proc-files.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { readRun } from '../../src/records/records.js'
 import { findOnPath } from '../../src/tools/find.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
 // Connections that rules redirect to sidecars, with the real programs, namespaces and rules.
-const folder = mkdtempSync(path.join(os.tmpdir(), 'interception-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('interception-test')
 let count = 0
 
 const SMOKE = ['--profile', 'smoke', '--link', 'gateway-ratings', '--users', '5', '--cpu', 'none']

@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { pidsOf } from './leftovers.js'
 import { capWay, need, tools } from './real-tools.js'
 
 // The ways in which a benchmark lies, each made to happen with the real tools, and caught by the gate named for it.
-const folder = mkdtempSync(path.join(os.tmpdir(), 'lies-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('lies-test')
 let count = 0
 
 /**

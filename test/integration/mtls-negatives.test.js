@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -14,6 +13,7 @@ import { createRig } from '../../src/parity/rig.js'
 import { listLacks } from '../../src/parity/try-plane.js'
 import { holdAgainst } from '../../src/parity/verdict/lacks.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
 /**
@@ -25,7 +25,7 @@ import { capWay, sidecarPlanes } from './real-tools.js'
 
 /** @typedef {{ plane: string, policy: string, peer: string, direction: string, found: string }} Found */
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'mtls-test-'))
+const folder = makeFolder('mtls-test')
 const certificates = path.join(folder, 'certificates')
 const measured = /** @type {const} */ ({ tls: 'ecdsa-p256', protocol: 'http/1.1' })
 const openssl = await execa('openssl', ['version'], { reject: false })
@@ -49,7 +49,6 @@ beforeAll(async () => {
 })
 
 afterAll(() => {
-  rmSync(folder, { recursive: true, force: true })
   if (process.env.MTLS_TABLE) writeFileSync(process.env.MTLS_TABLE, renderTable(all))
 })
 

@@ -63,7 +63,7 @@ export const rollout = {
 }
 
 /**
- * Before simulated sidecars, two rollouts of as many as are real come first: all real, and all but one simulated.
+ * Passes a rollout. Simulated sidecars follow two rollouts of as many as are real: all real, and all but one simulated.
  * Throws where a process ended or was stopped; the record says which sidecars have no configuration.
  * @param {Asked} asked @returns {Promise<RolledOut>}
  */
@@ -287,7 +287,7 @@ async function commitChanges({ asking, signal, changes, conditions }) {
 }
 
 /**
- * How long a phase may take. Simulated sidecars come as slowly as real ones did: everyMs.
+ * Chooses how long a phase may take. Simulated sidecars come as slowly as real ones did: everyMs.
  * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { arePods?: boolean, everyMs?: number }} asked
  */
 export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {

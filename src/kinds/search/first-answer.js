@@ -23,7 +23,7 @@ export function needOf({ outcomes }) {
 }
 
 /**
- * What is known where no limits have held twice.
+ * Facts about a load for which no limits have held twice.
  * @typedef {object} Unconfirmed
  * @property {string} why
  * @property {{ limits: Need, trials: number, coresLeast: number, need: Need } | null} estimate limits: that have not failed;

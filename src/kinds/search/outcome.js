@@ -24,7 +24,7 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  */
 
 /**
- * Whether a trial held the rate, without drops, with errors below 0.1 %, the p99 within the limit, and no kill for
+ * Says whether a trial held the rate, without drops, with errors below 0.1 %, the p99 within the limit, and no kill for
  * memory. Trials beside other programs do not count, or limits would come out too small; but a sidecar that used up its
  * own cap far below the rate has failed there, too.
  * @param {TrialRecord} record @param {number | null} p99Ms null: only survival is asked @returns {Outcome}

@@ -27,7 +27,7 @@ export interface LoadGenerator {
   tool: ToolSpec
   /** The folder of its scripts, from the root of the kit. */
   scripts: string
-  /** Why it cannot make an arm's load; null: it can. */
+  /** Says why it cannot make an arm's load; null: it can. */
   findUnsupported(arm: Pick<Arm, 'load' | 'conditions'>): string | null
   /** Returns how many of so many CPUs it can use. */
   countCpus(options: { cpus: number; users: number }): number

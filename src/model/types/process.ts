@@ -7,7 +7,7 @@ export interface ProcessSpec {
   /** The service that this one is a copy of; absent where it is none. */
   copyOf?: string
   /**
-   * So many sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
+   * Number of sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
    * counted for itself.
    */
   batchOf?: number

@@ -44,7 +44,7 @@ export function readThreads(pid) {
 }
 
 /**
- * How many sockets listen at the address that has the fewest.
+ * Counts the sockets at the address that has the fewest.
  * @param {number[]} pids in one network namespace @param {Endpoint[]} listens
  */
 function countListeners(pids, listens) {

@@ -78,7 +78,7 @@ export function parseResets(text) {
 
 /** @param {string} text @param {string} [state] */
 function parse(text, state = LISTEN) {
-  // After the state: both queues, the timer, retransmits, the user and a timeout. Splitting every line of thousands of sockets
+  // The state is followed by queues, timer, retransmits, user and timeout. Splitting every line of thousands of sockets
   // in other states would leave tens of MiB behind.
   const line = new RegExp(
     `^ *\\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) +(\\S+) +${state}(?: +\\S+){5} +(\\d+)`,

@@ -100,7 +100,7 @@ async function openSession({ api, namespace, pod, container }) {
 }
 
 /**
- * How many milliseconds a pod's clock is ahead of this one, within half of the round trip: by the question that was
+ * Measures how many milliseconds a pod's clock is ahead, within half of the round trip: by the question that was
  * answered fastest (as in NTP, RFC 5905, 8). @param {Session} session
  */
 export async function measureClockOffset(session) {

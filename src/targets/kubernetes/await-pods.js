@@ -55,7 +55,7 @@ export async function readLastWords({ api, namespace, pod, container }) {
   return describeTail((await api.readLog({ ...at, isPrevious: true })) || (await api.readLog(at)))
 }
 
-/** Why a controller makes no pod, such as a quota. @param {{ api: Api, namespace: string, maker: string }} options */
+/** Finds why a controller makes no pod, such as a quota. @param {{ api: Api, namespace: string, maker: string }} options */
 async function findRefusal({ api, namespace, maker }) {
   const events = await api.list('v1', 'Event', { namespace })
   const refused = events.filter(

@@ -14,7 +14,7 @@ const TICKS_PER_SECOND = 100
  * @typedef {Counter & { workingSetBytes: number, rssBytes: number }} ContainerCounter
  */
 /**
- * What the kubelet said at once.
+ * Counters of one answer of the kubelet.
  * @typedef {{ epochMs: number, node: Counter | null, containers: (ContainerCounter | null)[] }} Poll
  */
 

@@ -29,7 +29,7 @@ export function chooseNode(nodes, wanted, option) {
   return { node, where: wanted?.includes('=') ? wanted : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}` }
 }
 
-/** Why a node takes no pods of a run; null when it does. @param {V1Node} node */
+/** Says why a node takes no pods of a run; null when it does. @param {V1Node} node */
 export function findDefect({ spec, status }) {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status !== 'True') return `it is not ready: ${ready?.message ?? 'it does not say why'}`
@@ -56,7 +56,7 @@ export function describeNode({ metadata, status }) {
 }
 
 /**
- * What a node still has for pods, as its scheduler counts.
+ * Counts what a node still has for pods, as its scheduler does.
  * @param {{ node: V1Node, pods: V1Pod[] }} options pods: of the cluster @returns {NodeLimits}
  */
 export function findLimits({ node: { metadata, status }, pods }) {

@@ -18,7 +18,7 @@ export function findEnding(pod, container) {
 }
 
 /**
- * Why a pod does not become ready; null while there is no reason yet.
+ * Says why a pod does not become ready; null while there is no reason yet.
  * @param {V1Pod} pod @returns {{ why: string, isFinal: boolean, container: string | null } | null}
  *   final: it will not change by itself; container: whose log may tell more
  */

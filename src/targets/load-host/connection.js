@@ -241,7 +241,7 @@ async function awaitFolder(master, { ended, signal }) {
   }
 }
 
-/** Why there is no connection, in a sentence with what to do. @param {string} host @param {string} said by ssh */
+/** Says why there is no connection, and what to do. @param {string} host @param {string} said by ssh */
 function describeRefusal(host, said) {
   const known = REFUSALS.find(refusal => refusal.said.test(said))
   const what = `--load-host ${host}: no connection`

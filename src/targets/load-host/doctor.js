@@ -10,7 +10,7 @@ import { chooseAddress, claimAddress } from './site.js'
 /** @import { Finding } from '../kubernetes/doctor.js' */
 
 /**
- * What a run with its load on another machine would be refused for.
+ * Finds what a run with its load on another machine would be refused for.
  * @param {{ host: string, asked: string | null, loads: LoadGenerator[], say: (line: string) => void, signal: AbortSignal,
  *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }> }} options
  */

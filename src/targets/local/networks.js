@@ -89,7 +89,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     placesFor,
 
     /**
-     * Whether processes of a start have namespaces; the generator is in one where any service of the run is.
+     * Says whether processes of a start have namespaces; the generator is in one where any service of the run is.
      * @param {number} start @param {ProcessSpec[]} specs
      */
     has: (start, specs) =>

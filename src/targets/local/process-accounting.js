@@ -4,7 +4,7 @@ import { hasEnded, listSafely, readSafely } from '../../node/kernel/proc-files.j
 import { kill, listMarked } from './marks.js'
 
 /**
- * Without cgroups (only under `--cpu none`): processes are read one by one through /proc. Nothing can be capped, and
+ * Reads processes one by one through /proc, for want of cgroups (only under `--cpu none`). Nothing can be capped, and
  * counters that only a cgroup has are null.
  * @param {{ runId: string }} options @returns {import('./cgroups.js').CgroupTree}
  */
