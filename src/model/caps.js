@@ -20,7 +20,7 @@ export function bindsOnlyBesideWrk({ cap, cpus, sidecars }) {
   return !canBind(cap, cpus) && cap * (sidecars === 1 ? one : more) <= cpus
 }
 
-/** The largest cap at which sidecars can bind. @param {number} cpus @param {boolean} [isLoadElsewhere] */
+/** Finds the largest cap at which sidecars can bind. @param {number} cpus @param {boolean} [isLoadElsewhere] */
 export function largestBindingCap(cpus, isLoadElsewhere = false) {
   return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cap => canBind(cap, cpus, isLoadElsewhere)) ?? 0.1
 }

@@ -95,7 +95,7 @@ export async function openLab({ site, side, against, link, payload, pipy, isSamp
 
 /** @param {Rig} rig @param {{ label: string, signal: AbortSignal }} options @throws {BenchError} for other work */
 async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
-  // Its links start as they are counted.
+  // Links of a count start while they are counted.
   const rows = await tryPlane({ testbed: testbeds.new, arm: arms[0], index: nextStart(), signal })
   const wrong = rows.filter(isWrong)
   if (wrong.length === 0) return
@@ -179,7 +179,7 @@ function planLab({ link, payload, site, pipy }) {
   })
 }
 
-/** Finds the named ones, or as the kit does. @param {string[]} paths @returns {Promise<Record<SideName, Tool>>} */
+/** Finds the programs that were named, else as the kit does. @param {string[]} paths @returns {Promise<Record<SideName, Tool>>} */
 async function findPipys(paths) {
   if (paths.length > 2)
     throw new UsageError(`--pipy was given ${paths.length} times: give it twice, to compare two versions`)

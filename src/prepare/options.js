@@ -17,7 +17,7 @@ import { toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 
 /**
- * The words of the command line that several verbs share, and how each is read: one table.
+ * The options that several verbs share, and their readers, in one table.
  * Where a run was asked to take place.
  * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
  * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
@@ -38,7 +38,7 @@ const DEFAULT_EXPERIMENT = 'cap'
 const MEASURED = /** @type {const} */ (['turns', 'load'])
 const HELP = ['-h', '--help']
 
-/** The options of the axes, the cap of sidecars first: it is asked for most. */
+/** The options of the axes, first that of the cap, which is used most. */
 const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS_NAMES]))].flatMap(name => {
   const { option: words, kinds } = AXES[name]
   if (words === undefined) return []
@@ -49,7 +49,7 @@ const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS
   return [{ name, kinds, option, attribute: option.attributeName() }]
 })
 
-/** The kinds of trial that can be asked each; other options are for all. @type {Record<string, TrialKind[]>} */
+/** The kinds of trial of each option; other options are for all kinds. @type {Record<string, TrialKind[]>} */
 const KINDS = {
   control: ['load', 'rollout', 'growth'],
   real: ['rollout'],
@@ -171,7 +171,7 @@ function parseMeasured(text) {
   return MEASURED.filter(name => asked.includes(name))
 }
 
-/** The options that help shows: those of the experiment's kind. @this {Help} @param {Command} command */
+/** Lists the options that help shows: those of the experiment's kind. @this {Help} @param {Command} command */
 function visibleOptions(command) {
   const asked = kindsAsked(command)
   return Help.prototype.visibleOptions.call(this, command).filter(option => {
@@ -187,13 +187,13 @@ function kindsAsked(command) {
     const experiment = readAnyExperiment(nameAsked(command))
     return 'kind' in experiment ? [experiment.kind] : kindsOf(experiment)
   } catch (error) {
-    // commander also lists the options to suggest one for a word that it does not know, and says itself what is wrong.
+    // commander lists the options also to suggest one for an unknown word; it says what is wrong.
     if (command.args.some(word => HELP.includes(word)) || !(error instanceof UsageError)) throw error
     return ['load']
   }
 }
 
-/** The experiment whose help is asked for. @param {Command} command */
+/** Reads the experiment whose help is asked for. @param {Command} command */
 const nameAsked = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
 
 /**
@@ -269,7 +269,7 @@ function within(schema, read) {
   return (/** @type {string} */ text) => {
     const result = schema.safeParse(read(text))
     if (result.success) return result.data
-    // The last one has the reason for a number that is no safe integer either.
+    // The last issue has the reason, also for a number that is no safe integer.
     const [issue] = result.error.issues.slice(-1)
     const isNone = issue.code === 'invalid_value'
     throw new InvalidArgumentError(

@@ -34,7 +34,7 @@ export function assertKnown({ plane, profile, variant, control }) {
   throw new UsageError(`the plane ${plane} has no profile "${profile}"${suggest(profile, profiles)}`)
 }
 
-/** The names of the control planes of a plane. @param {string} plane */
+/** Lists the names of a plane's control planes. @param {string} plane */
 export function listControls(plane) {
   return (planes[plane].controls ?? []).map(({ name }) => name)
 }

@@ -6,7 +6,7 @@ import { describeAxes, findVaried } from '../model/axes.js'
  * @import { Precision } from '../model/types.ts'
  */
 
-/** Tells the pair with the widest interval, and the rounds that it still takes. @param {Precision} precision */
+/** Tells the pair with the widest interval, and the rounds that are still needed. @param {Precision} precision */
 export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
   const more = pairs.map(pair => pair.roundsMore)
   const roundsMore = more.includes(null) ? null : Math.max(...more.map(Number))

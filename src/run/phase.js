@@ -8,7 +8,7 @@ import { isInTime } from '../lib/wait.js'
  */
 
 /**
- * A phase until every sidecar has answered, or those that have not are given up at the deadline.
+ * Passes a phase: waits until every sidecar has answered, and gives up the others at the deadline.
  * @param {Given} given @param {() => Promise<Promise<[string, Told | null]>[]>} begin
  */
 export async function passPhase({ signal, deadlineSeconds, ...given }, begin) {

@@ -2,7 +2,7 @@ import { hashFolder } from '../lib/hash.js'
 import { nameDeployed } from '../services/deployed.js'
 
 /**
- * The scripts that a run uses, by what is in them: a path says nothing of an edit.
+ * Hashes the scripts that a run uses: a path does not show an edit.
  * @import { Arm, DataPlane, Programs, ScriptFolder } from '../model/types.ts'
  * @import { Folders } from './testbed.js'
  */
@@ -10,7 +10,7 @@ import { nameDeployed } from '../services/deployed.js'
 /** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile'>} Scripted */
 
 /**
- * The folder of scripts of an arm's sidecars: those of its profile, its variant's, or the kit's.
+ * Finds the folder of scripts of an arm's sidecars: its profile's, its variant's, or the kit's.
  * @param {{ programs: Pick<Programs, 'scripts'>, folders: Pick<Folders, 'pipyScripts'> }} testbed @param {Scripted} arm
  */
 export function findScriptFolder({ programs, folders }, arm) {

@@ -25,7 +25,7 @@ const ASSIGN = {
 }
 
 /**
- * Assigns every item, in any order, to a shard; by its id.
+ * Assigns every item to a shard.
  * @param {BalanceTrial['algorithm']} algorithm @param {{ items: Item[], shards: number }} options
  */
 export function assignItems(algorithm, { items, shards }) {
@@ -34,7 +34,7 @@ export function assignItems(algorithm, { items, shards }) {
   return new Map(sorted.map(({ id }, i) => [id, assigned[i]]))
 }
 
-/** FNV-1a of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv). @param {string} text */
+/** Hashes by FNV-1a of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv). @param {string} text */
 export function hashFnv(text) {
   let hash = FNV_OFFSET
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, FNV_PRIME) >>> 0

@@ -13,7 +13,7 @@ import { answerClaims } from './read-claims.js'
 import { readAssets } from './report-assets.js'
 
 /**
- * The documents of a run, from its records.
+ * Makes the documents of a run from its records.
  * @import { ClaimsFile } from '../analysis/claims/claims.js'
  * @import { Summary, TrialRecord } from '../model/types.ts' @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Document } from '../report/document.js'

@@ -4,7 +4,7 @@ import type { Arm, Load, LoadResult, Tool, Window } from './documents.ts'
 import type { Handle, ProcessSpec, ToolSpec } from './process.ts'
 
 export interface LoadOptions {
-  /** One, or one of each copy of the first service: users are spread over them. */
+  /** URLs of the first service's copies: users are spread over them. */
   urls: string[]
   /** Identity with which the client speaks mTLS; null: plaintext. */
   certificate: { certificatePath: string; keyPath: string } | null

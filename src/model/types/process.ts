@@ -62,7 +62,7 @@ export interface ToolSpec {
   parseVersion(output: string): string | null
   wanted: string
   isAccepted(version: string): boolean
-  /** The lack of runs without it, and how to get it; absent: they lack nothing. */
+  /** What runs lack without it, and how to get it; absent: they lack nothing. */
   ifMissing?: { lack: string; advice: string }
 }
 
@@ -85,7 +85,7 @@ export interface Handle {
   /** Reads its administration port, at the path of its spec or another; null: it has none. */
   readAdmin(path?: string): Promise<string | null>
   waitUntilReady(signal: AbortSignal): Promise<void>
-  /** A sentence with what the kernel knows of why, and the last lines of its log. */
+  /** Says why it failed, as far as the kernel knows, with the last lines of its log. */
   describeFailure(what: string): Promise<string>
   readLog(): Promise<string>
 }

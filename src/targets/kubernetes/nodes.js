@@ -38,7 +38,7 @@ export function findDefect({ spec, status }) {
   return taint ? `its taint ${taint.key}:${taint.effect} keeps pods away: name another with --node` : null
 }
 
-/** Facts about a node for the manifest. @param {any} node */
+/** Reads facts about a node for the manifest. @param {any} node */
 export function describeNode({ metadata, status }) {
   const { nodeInfo, allocatable, capacity } = status
   return {
@@ -79,14 +79,14 @@ export function findLimits({ node: { metadata, status }, pods }) {
 /** @param {V1PodSpec} spec @param {string} what cpu or memory */
 function requestOf({ containers, initContainers }, what) {
   const natives = (initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
-  // An unknown number counts as nothing: what the scheduler refuses is said when the pod waits.
+  // An unknown number counts as nothing: the scheduler's refusal is told when the pod waits.
   return [...containers, ...natives].reduce(
     (sum, { resources }) => sum + (parseQuantity(resources?.requests?.[what] ?? '0') || 0),
     0,
   )
 }
 
-/** A number of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN where it is none. @param {string} text */
+/** Reads a number of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN where it is none. @param {string} text */
 export function parseQuantity(text) {
   const [, number, unit = '', binary] = /^(\d+(?:\.\d+)?(?:e\d+)?)(?:([mkKMGTPE])(i?))?$/.exec(text) ?? []
   if (unit === 'm') return Number(number) / 1000

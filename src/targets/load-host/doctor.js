@@ -37,7 +37,7 @@ export async function examineLoadHost({ host, asked, loads, findHere, say, signa
       address = chooseAddress({ asked, seenAs: loadHost.seenAs, host })
       claimAddress(ledger, address)
       for (const [i, load] of loads.entries()) {
-        // The first is what a run takes where none is named.
+        // A run takes the first where none is named.
         const level = i === 0 ? 'missing' : 'warning'
         try {
           const tool = await loadHost.findTool(load.tool)

@@ -23,7 +23,7 @@ const FOLDER = '/run/netns'
 const BRIDGE = 'bench'
 const BLOCK = '10.77'
 const PROGRAMS = { ip: 'iproute2', nsenter: 'util-linux', setpriv: 'util-linux', iptables: 'iptables' }
-// It reads what the run's own user alone may read, and writes its log.
+// A sidecar reads files of the run's user alone, and writes its log.
 const CAPABILITIES = '+dac_override,+dac_read_search'
 
 /**
@@ -76,7 +76,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     return Object.fromEntries(places)
   }
 
-  /** Removes all. */
+  /** Removes all namespaces of the run. */
   async function close() {
     await opening?.catch(() => {})
     if (opening === null) return
@@ -159,14 +159,14 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       }
     },
 
-    /** The command that sets rules, with its version and kind. */
+    /** Asks the command that sets rules for its version and kind. */
     describeRules: () => run([iptables, '-V']),
 
     close,
   }
 }
 
-/** The runs that have namespaces on this machine, for `cleanup`. */
+/** Lists the runs that have namespaces on this machine, for `cleanup`. */
 export function listNetworkRuns(folder = FOLDER) {
   const names = listSafely(folder).filter(name => name.startsWith(PREFIX))
   return [...new Set(names.map(name => name.slice(PREFIX.length).split('.')[0]))]

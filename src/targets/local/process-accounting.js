@@ -39,11 +39,11 @@ export function createProcessAccounting({ runId }) {
         readCapCores: () => null,
         pids,
         close() {},
-        // Looked for anew: a process may have been started by one of them since, and outlive it.
+        // The search is repeated: a process may have started another meanwhile, which outlives it.
         async remove() {
           /** @type {Set<number>} */
           const killed = new Set()
-          // One that ends has lost its environment, and with it its mark, before its sockets.
+          // A process that ends loses its environment, and with it its mark, before its sockets.
           const haveEnded = () => {
             const found = find()
             for (const { pid } of found) {
