@@ -173,10 +173,11 @@ describe('bad input', () => {
     ['a typo in an experiment file', ['bench', typo], `${typo}:5: axes.lnk: unknown name "lnk"; did you mean "link"?`],
     ['a folder without main.js', ['bench', '--planes', `pipy=${empty}`], `${empty} has no main.js`],
     [
-      'a variant of a plane that has none',
+      'Pipy scripts for a plane that runs none',
       ['plan', '--planes', 'envoy=pipy-scripts'],
-      'the plane envoy has no variants',
+      'the plane envoy runs no Pipy scripts: name a program of it',
     ],
+    ['a program for a plane without one', ['plan', '--planes', `none=${process.execPath}`], 'none runs no program'],
     [
       'a variant of a profile that runs scripts of a mesh',
       ['plan', '--planes', 'pipy:fsm=pipy-scripts'],

@@ -12,9 +12,14 @@ const MAIN = 'main.js'
 
 /** @typedef {{ label: string, scripts: string }} Side scripts: a folder with main.js */
 
+/** Whether scripts are those of the kit. @param {string} scripts */
+export function isKit(scripts) {
+  return path.resolve(scripts) === KIT
+}
+
 /** Chooses the kit's scripts, for those their last commit. @param {string | null} against @param {string} scripts */
 export function chooseAgainst(against, scripts) {
-  return against ?? (path.resolve(scripts) === KIT ? `${GIT}HEAD` : KIT)
+  return against ?? (isKit(scripts) ? `${GIT}HEAD` : KIT)
 }
 
 /** Finds a folder of scripts. @param {string} scripts @returns {Side} @throws {UsageError} where there are none */

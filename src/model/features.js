@@ -37,6 +37,20 @@ export const FEATURES = {
   'outlier-ejection': { consecutiveFailures: 5, baseSeconds: 30, maxShare: 0.5 },
 }
 
+/** The work of each feature for a request. @type {Record<FeatureName, string>} */
+export const FEATURE_DEFINITIONS = {
+  'access-log': 'Writes a line of JSON on stdout.',
+  'header-rewrite': 'Sets one header and removes another, of the request and of its answer.',
+  authorization:
+    'Answers 403 if the route lists identities and the peer is not among them. A route without a list accepts every peer.',
+  'rate-limit': 'Takes a token of the route; answers 429 if there is none.',
+  metrics: 'Adds to a counter and to a histogram of durations, by route.',
+  'trace-headers': 'Passes `traceparent` on as another span, or makes it.',
+  'circuit-breaker': 'Answers 503 if the cluster has too many requests under way.',
+  'retry-budget': 'Tries a failed request again only while few others to the cluster are retried.',
+  'outlier-ejection': 'Sends no request to an endpoint that has failed 5 times in a row.',
+}
+
 export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES))
 
 /** Reads a value of the axis: lean, all, or names joined by +. Each set is written in one way, or it would be two arms. */

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import path from 'node:path'
 import { Help, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../lib/errors.js'
+import { isProgram } from '../lib/programs.js'
 import { readMilliseconds } from '../lib/units.js'
 import { parseAddress } from '../live/address.js'
 import { parseChoice } from '../model/arms.js'
@@ -133,7 +134,11 @@ export function withOptions(command, ...names) {
 export function withExperiment(command) {
   withOptions(command, 'maxMinutes', 'yes')
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', DEFAULT_EXPERIMENT)
-    .option('--planes <list>', 'data planes, each a name, name:profile, name@control or name=./scripts', parsePlanes)
+    .option(
+      '--planes <list>',
+      'data planes, each a name, name:profile, name@control, name=./scripts or name=/path/to/program',
+      parsePlanes,
+    )
     .option(
       '--control <list>',
       'what configures sidecars; pipy: repo; envoy: file, ads, ads-delta, ads-bare; default: the first of a plane',
@@ -225,16 +230,16 @@ function word(flags, help, values) {
   return values ? option.choices(values) : option
 }
 
-/** @param {string} text @returns {PlaneChoice[]} @throws {UsageError} for a variant that holds no scripts */
+/** @param {string} text @returns {PlaneChoice[]} @throws {UsageError} for a variant that is neither scripts nor a program */
 export function parsePlanes(text) {
   return parseList(text).map(entry => {
     const choice = parseChoice(entry)
     if (choice.variant === null) return choice
     const variant = path.resolve(choice.variant)
-    if (existsSync(path.join(variant, 'main.js'))) return { ...choice, variant }
+    if (existsSync(path.join(variant, 'main.js')) || isProgram(variant)) return { ...choice, variant }
     const cut = text.includes(',') ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
     throw new UsageError(
-      `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/${cut}`,
+      `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/, or a program${cut}`,
     )
   })
 }

@@ -1,9 +1,11 @@
 import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
+import { isProgram } from '../lib/programs.js'
 import { isRedirected } from '../model/arms.js'
 import { findLackingFeatures } from '../model/features.js'
 import { kindOfArm } from '../model/kinds.js'
+import { toolOf } from '../model/variant-tools.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { findControl } from '../services/control.js'
 import { findDeployed, nameDeployed } from '../services/deployed.js'
@@ -21,10 +23,14 @@ export function assertKnown({ plane, profile, variant, control }) {
   if (!Object.hasOwn(planes, plane))
     throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
   const { hasVariants, profiles } = planes[plane]
+  const isOfScripts = variant !== null && !isProgram(variant)
   const own = profile && findDeployed(planes, { plane, profile })?.scripts
-  if (variant && own)
+  if (isOfScripts && own)
     throw new UsageError(`${plane}:${profile} runs the scripts that ${own.variable} names: write it without "="`)
-  if (variant && !hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
+  if (isOfScripts && !hasVariants)
+    throw new UsageError(`the plane ${plane} runs no Pipy scripts: name a program of it, or write it without "="`)
+  if (variant && planes[plane].tool === null)
+    throw new UsageError(`the plane ${plane} runs no program: write it without "="`)
   const controls = listControls(plane)
   if (control !== undefined && !controls.includes(control))
     throw new UsageError(`the plane ${plane} has no control "${control}"${suggest(control, controls)}`)
@@ -73,7 +79,7 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const hasMany = hasManySidecars(arm)
   const control = findControl(plane, arm)
   const isOnNode = limits !== undefined && 'node' in limits
-  const version = (plane.tool && tools[plane.tool.name]?.version) ?? ''
+  const version = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })?.version) ?? ''
   const sidecarWorkers = countWorkers(arm, { cpus, planes })
   const lack = lacks[control?.tool?.name ?? '']
   const { hasCertificate } = arm.load

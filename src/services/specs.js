@@ -2,6 +2,7 @@ import { certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
+import { toolOf } from '../model/variant-tools.js'
 import { createApplication } from './applications.js'
 import { chooseControl, createControlPlane, createMember, locateControl } from './control.js'
 import { createModel, findNextHop } from './topology.js'
@@ -122,7 +123,7 @@ export function describeSidecar(
       client: arm.load.hasCertificate ? GENERATOR : null,
     }),
     folder: locate(`${folders.own}/${service.name}`),
-    tool: programs.tools[tool.name],
+    tool: toolOf(programs.tools, { tool, variant: arm.variant }),
     scripts: locate(folders.scripts),
     scriptFiles,
     profile: arm.profile,

@@ -21,7 +21,7 @@ const SAY_SECONDS = 6
  */
 
 /**
- * Finds a program: its variable, else PATH, else the cache, else fetched or built, unless a package carries it.
+ * Finds a program: where it was named, else its variable, else PATH, else the cache, else fetched or built, unless a package carries it.
  * @param {ToolSpec} spec @param {Partial<Finding>} [options] @returns {Promise<Tool | { missing: string }>}
  * @throws {BenchError} when one is there but too old, does not run, or is not what was fetched; the signal's reason
  */
@@ -30,6 +30,7 @@ export async function findTool(spec, options = {}) {
   const finding = { environment: process.env, fetch: fetchTool, say: () => {}, ...options }
   const { environment, signal } = finding
   signal?.throwIfAborted()
+  if (spec.path) return probeTool(spec, { program: spec.path, source: '--planes', signal })
   const named = environment[spec.variable]
   if (named) return probeTool(spec, { program: path.resolve(named), source: `${spec.variable}=${named}`, signal })
 
@@ -85,7 +86,7 @@ async function hashAsFetched(folder, name) {
 /** @param {ToolSpec} spec @param {{ program: string, source: string, sha256?: string, signal?: AbortSignal }} found */
 async function probeTool(spec, { program, source, sha256, signal }) {
   const otherwise = spec.package ? `apt install ${spec.package}` : 'take it away to have the kit fetch its own'
-  const advice = `set ${spec.variable} to one that is ${spec.wanted}, or ${otherwise}`
+  const advice = spec.path ? 'name another' : `set ${spec.variable} to one that is ${spec.wanted}, or ${otherwise}`
   const { version, failed, said } = await askVersion(spec, program, { signal })
   if (!version) {
     const how = `${failed ? 'does not run' : 'tells no version'}: ${said || 'it printed nothing'}`

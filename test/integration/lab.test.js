@@ -35,7 +35,7 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
     const child = execa(
       'node',
       [
-        ...['src/cli.js', 'lab', writeDearer(), '--link', 'pair', '--requests', '100', '--no-parity', '--json'],
+        ...['src/cli.js', 'lab', writeDearer(), '--link', 'pair', '--requests', '100', '--json'],
         ...['--threshold', 'new/old instructions <= 1.01', '--out', out],
       ],
       { reject: false },

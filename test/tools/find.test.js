@@ -93,6 +93,13 @@ describe('findTool', () => {
     rmSync(path.join(folder, 'cache'), { recursive: true })
   })
 
+  it('takes a program that was named for one arm, and no other instead of it', async () => {
+    const environment = { PIPY: named, PATH }
+    expect(await findTool({ ...pipyTool, path: onPath }, { environment })).toMatchObject({ path: onPath })
+    const another = { ...pipyTool, path: process.execPath }
+    await expect(findTool(another, { environment })).rejects.toThrow('(--planes) tells no version: v')
+  })
+
   it('gives the SHA-256 of the program', async () => {
     const sha256 = createHash('sha256').update(readFileSync(named)).digest('hex')
     expect(await findTool(pipyTool, { environment: { PIPY: named } })).toMatchObject({ sha256 })

