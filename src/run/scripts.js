@@ -4,8 +4,7 @@ import { nameDeployed } from '../services/deployed.js'
 
 /**
  * Hashes the scripts that a run uses: a path does not show an edit.
- * @import { Arm, Programs, ScriptFolder } from '../model/types.ts'
- * @import { Folders } from './testbed.js'
+ * @import { Arm, Programs, ScriptFolder } from '../model/types.ts' @import { Folders } from './testbed.js'
  */
 
 /** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile'>} Scripted */

@@ -4,8 +4,7 @@ import { findShard, POINTS_OF_SHARD } from './ring.js'
  * Algorithms that assign items to shards 0 to n - 1. Each starts from nothing: it does not know where an item was
  * before. Legacy hash, round-robin and bounded loads give the assignments of Argo CD 3.5; greedy minimum and weighted
  * ring hash are made by their description (Lee, Crenshaw and Dhamija, Argo CD Benchmarking, part 2, CNOE 2023). Pure.
- * @import { BalanceTrial } from '../model/types.ts'
- * @import { Item } from './items.js'
+ * @import { BalanceTrial } from '../model/types.ts' @import { Item } from './items.js'
  * @import { Point } from './ring.js'
  */
 

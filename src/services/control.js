@@ -44,8 +44,7 @@ export function chooseControl({ planes, tools }, arm) {
 /**
  * Finds the address of a control plane for its sidecars, and what it hands out.
  * @param {Pick<ArmServices, 'places' | 'scriptFiles'> & Pick<Chosen, 'controlTool'>} services
- * @param {string} [name] of one control plane among several
- * @returns {Omit<ControlOptions, 'folder'>}
+ * @param {string} [name] of one control plane among several @returns {Omit<ControlOptions, 'folder'>}
  */
 export function locateControl({ places, scriptFiles, controlTool }, name = CONTROL) {
   return { control: { address: places[name].reach, port: PORTS.control }, controlTool, scriptFiles }
@@ -53,8 +52,7 @@ export function locateControl({ places, scriptFiles, controlTool }, name = CONTR
 
 /**
  * Makes the control plane of an arm, within its limits.
- * @param {Omit<ArmServices, 'topology'> & Chosen} services
- * @param {string} [name] of one control plane among several
+ * @param {Omit<ArmServices, 'topology'> & Chosen} services @param {string} [name] of one control plane among several
  * @returns {{ control: ProcessSpec | null, setUp: ReloadAction[] }} control: null: nothing has to run
  */
 export function createControlPlane({ control, ...services }, name = CONTROL) {

@@ -79,11 +79,7 @@ describe('the workflow of docs/ci.md', () => {
   })
 })
 
-/**
- * As a runner does.
- * @param {string} name
- * @param {{ cwd: string, env: Record<string, string> }} options
- */
+/** As a runner does. @param {string} name @param {{ cwd: string, env: Record<string, string> }} options */
 function runStep(name, options) {
   const script = `${steps.find(step => step.name === name)?.run}`
   return execa('bash', ['-e', '-c', script], options)

@@ -85,9 +85,7 @@ async function logAll({ plane, tool }) {
 
 /**
  * Whether a request is answered with 200. Clients that check what they send cannot send it.
- * @param {Endpoint} endpoint
- * @param {typeof ASKS[number]} ask
- * @returns {Promise<boolean>}
+ * @param {Endpoint} endpoint @param {typeof ASKS[number]} ask @returns {Promise<boolean>}
  */
 function isTaken({ address, port }, { id, path, agent }) {
   return new Promise(resolve => {

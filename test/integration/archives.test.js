@@ -34,15 +34,7 @@ describe('a pinned archive for arm64', { timeout: 120_000 }, () => {
     const work = mkdtempSync(path.join(folder, `${name}-`))
     const requirements = path.join(work, 'requirements.txt')
     writeFileSync(requirements, `${requirement} ${hashes.map(hash => `--hash=sha256:${hash}`).join(' ')}\n`)
-    const argv = [
-      '-m',
-      'pip',
-      'download',
-      '--disable-pip-version-check',
-      '--no-deps',
-      '--require-hashes',
-      '--retries=0',
-    ]
+    const argv = '-m pip download --disable-pip-version-check --no-deps --require-hashes --retries=0'.split(' ')
     argv.push('--only-binary=:all:', '--timeout=5', ...PLATFORMS.flatMap(platform => ['--platform', platform]))
     const pip = await execa('python3', [...argv, '-d', work, '-r', requirements], { all: true, reject: false })
     expectReached(

@@ -17,8 +17,7 @@ let count = 0
 
 /**
  * Starts the command line with a results folder of its own.
- * @param {string[]} argv
- * @param {import('execa').Options} [options]
+ * @param {string[]} argv @param {import('execa').Options} [options]
  */
 function start(argv, options = {}) {
   const out = path.join(folder, `run-${++count}`)
@@ -75,18 +74,7 @@ describe('a capped run', { timeout: 120_000 }, () => {
 
   it('runs every link, with an application on Node too', async context => {
     need(context, 'pipy', 'k6', 'caps')
-    const { out, child } = start([
-      '--cpu',
-      '0.5',
-      '--planes',
-      'none,pipy',
-      '--link',
-      'ratings,pair',
-      '--users',
-      '5',
-      '--app',
-      'node',
-    ])
+    const { out, child } = start('--cpu 0.5 --planes none,pipy --link ratings,pair --users 5 --app node'.split(' '))
     const { stdout, exitCode } = await child
     expect(exitCode).toBe(0)
     expect(new Set(recordsOf(out).map(r => r.trial.arm.id))).toEqual(

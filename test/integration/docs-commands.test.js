@@ -19,10 +19,7 @@ const SHORT = ['--profile', 'smoke', '--rounds', '1']
 // 3: no verdict; 5: a threshold was crossed. One short round on a busy machine ends with either.
 const MEASURED = [0, 3, 5]
 
-/**
- * How a verb that takes long is made short.
- * @type {Record<string, (argv: string[]) => string[]>}
- */
+/** How a verb that takes long is made short. @type {Record<string, (argv: string[]) => string[]>} */
 const SMOKE = {
   bench: argv => {
     const short = argv.includes('balance') ? [] : SHORT
@@ -32,10 +29,7 @@ const SMOKE = {
   report: argv => (argv.some(word => word.startsWith(folder)) ? argv : [...argv, runs[0]]),
 }
 
-/**
- * Commands that no test runs as they stand, and why.
- * @type {[RegExp, string][]}
- */
+/** Commands that no test runs as they stand, and why. @type {[RegExp, string][]} */
 const SKIPPED = [
   [/--load-host/, 'needs another machine: test/integration/load-host.test.js makes one'],
   [/^node --test /, 'test/lab/new-scripts.test.js runs it'],
@@ -95,10 +89,7 @@ describe('a command of the documentation', { timeout: 600_000 }, () => {
   })
 })
 
-/**
- * What a reader would put for the names of folders, addresses and machines of an example.
- * @param {string[]} argv
- */
+/** What a reader would put for the names of folders, addresses and machines of an example. @param {string[]} argv */
 function fill(argv) {
   let named = 0
   return argv.map((word, i) => {

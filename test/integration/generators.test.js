@@ -67,8 +67,7 @@ async function drive(answer = () => false, { load, cpus = 1, generator = wrk } =
 /**
  * Of four wrong answers to each hundred requests, however many a busy machine makes; at the edges of the window, each user
  * may be in another order.
- * @param {number} failed
- * @param {number} all
+ * @param {number} failed @param {number} all
  * @param {number} most of each hundred, where some are also counted before and after the window
  */
 function expectFourOfEachHundred(failed, all, most = 4) {
@@ -227,9 +226,7 @@ function start(generator, argv) {
 
 /**
  * The kit's Pipy sidecar, which now and then does something else to a request.
- * @param {string} name
- * @param {string} pipeline
- * @param {number} share of the requests
+ * @param {string} name @param {string} pipeline @param {number} share of the requests
  */
 function writeLiar(name, pipeline, share) {
   const variant = path.join(folder, name)

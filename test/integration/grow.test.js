@@ -11,8 +11,7 @@ let count = 0
 
 /**
  * A growth of Pipy's repository up to 200 sidecars, with something done to it while it goes on.
- * @param {string[]} argv
- * @param {(out: string) => Promise<void>} [beside]
+ * @param {string[]} argv @param {(out: string) => Promise<void>} [beside]
  */
 async function grow(argv, beside) {
   const out = path.join(folder, `run-${++count}`)

@@ -18,8 +18,7 @@ const SMOKE = ['--profile', 'smoke', '--link', 'gateway-ratings', '--users', '5'
 
 /**
  * Starts a run of a few seconds in which connections are redirected.
- * @param {string[]} argv
- * @param {{ env?: Record<string, string>, before?: string[] }} [options] before: the command
+ * @param {string[]} argv @param {{ env?: Record<string, string>, before?: string[] }} [options] before: the command
  */
 function start(argv, { env, before = [] } = {}) {
   const out = path.join(folder, `run-${++count}`)
@@ -42,10 +41,7 @@ async function needNamespaces(context, ...programs) {
   }
 }
 
-/**
- * Waits until the generator of a run has said when its window is.
- * @param {string} out
- */
+/** Waits until the generator of a run has said when its window is. @param {string} out */
 async function awaitWarmup(out) {
   for (let i = 0; i < 2000; i++) {
     const raw = listSafely(path.join(out, 'raw')).filter(name => /^r1-/.test(name))

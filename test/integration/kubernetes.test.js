@@ -522,10 +522,7 @@ function records(out) {
   }
 }
 
-/**
- * A validating webhook that refuses what a run of the kit makes.
- * @param {string} resource
- */
+/** A validating webhook that refuses what a run of the kit makes. @param {string} resource */
 async function startWebhook(resource) {
   const authority = await createAuthority('webhook')
   const { certificatePem, keyPem } = await issueCertificate({

@@ -19,8 +19,7 @@ import { capWay, sidecarPlanes } from './real-tools.js'
 /**
  * Tries every peer of node/parity/peers.js at the real planes, and the inbound ones with openssl too. MTLS_TABLE names
  * a file for what is found, as Markdown.
- * @import { Rig } from '../../src/parity/rig.js'
- * @import { Peer } from '../../src/parity/beside/peers.js'
+ * @import { Rig } from '../../src/parity/rig.js' @import { Peer } from '../../src/parity/beside/peers.js'
  */
 
 /** @typedef {{ plane: string, policy: string, peer: string, direction: string, found: string }} Found */
@@ -132,10 +131,7 @@ async function callByOpenssl({ address, port }, { credential, options }) {
   return (await child).timedOut ? 'no answer within 10 s' : 'refused'
 }
 
-/**
- * A row for each peer and what it met; directions with equal cells share it.
- * @param {Found[]} found
- */
+/** A row for each peer and what it met; directions with equal cells share it. @param {Found[]} found */
 function renderTable(found) {
   const planes = [...new Set(found.map(f => f.plane))]
   const cellOf = (/** @type {Found} */ { plane, peer, direction }) => {

@@ -123,20 +123,7 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
 
     const out = path.join(folder, 'alone')
     const own = await findFreePort()
-    const argv = [
-      '--measure',
-      'load',
-      '--planes',
-      'pipy',
-      '--link',
-      'ratings',
-      '--users',
-      '5',
-      '--cpu',
-      '0.5',
-      '--profile',
-      'smoke',
-    ]
+    const argv = '--measure load --planes pipy --link ratings --users 5 --cpu 0.5 --profile smoke'.split(' ')
     const running = execa('node', ['src/cli.js', 'bench', ...argv, '--live', `:${own}`, '--out', out], {
       reject: false,
     })

@@ -57,8 +57,7 @@ const reading = {
 
 /**
  * What is exposed after some events, without the prefix of the names.
- * @param {RunEvent[]} events
- * @returns {Promise<Record<string, number>>}
+ * @param {RunEvent[]} events @returns {Promise<Record<string, number>>}
  */
 async function expose(...events) {
   const metrics = createMetrics()
@@ -441,9 +440,7 @@ describe('Prometheus', () => {
 
 /**
  * The first answer that is as wanted, or the last within 25 s.
- * @template T
- * @param {() => Promise<T>} ask
- * @param {(answer: T) => boolean} isWanted
+ * @template T @param {() => Promise<T>} ask @param {(answer: T) => boolean} isWanted
  */
 async function askUntil(ask, isWanted) {
   const deadline = performance.now() + 25_000

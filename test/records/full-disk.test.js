@@ -36,11 +36,7 @@ function mount(...words) {
   }
 }
 
-/**
- * Leaves a few bytes of the disk.
- * @param {number} [pages]
- * @returns {() => void} makes room again
- */
+/** Leaves a few bytes of the disk. @param {number} [pages] @returns {() => void} makes room again */
 function fill(pages = 0) {
   const file = path.join(disk, 'filler')
   const { bavail, bsize } = statfsSync(disk)

@@ -27,11 +27,7 @@ function copyRun() {
   return folder
 }
 
-/**
- * Puts something else in the place of a file.
- * @param {string} file
- * @param {'pipe' | 'directory' | 'device'} kind
- */
+/** Puts something else in the place of a file. @param {string} file @param {'pipe' | 'directory' | 'device'} kind */
 function replace(file, kind) {
   rmSync(file)
   if (kind === 'pipe') execFileSync('mkfifo', [file])

@@ -47,10 +47,7 @@ function install(name, version) {
   return file
 }
 
-/**
- * A program in the cache, with the hash of what was fetched.
- * @param {string} version
- */
+/** A program in the cache, with the hash of what was fetched. @param {string} version */
 function cacheIt(version) {
   const file = install('cache/pipy', version)
   const programSha256 = createHash('sha256').update(readFileSync(file)).digest('hex')

@@ -4,8 +4,7 @@ import { tryStep, withCpu, withMemory } from './step.js'
 
 /**
  * Estimates limits with room from what sidecars take with all the CPU: in a few trials, where the smallest limits take dozens.
- * @import { Arm } from '../../model/types.ts'
- * @import { Outcome } from './outcome.js'
+ * @import { Arm } from '../../model/types.ts' @import { Outcome } from './outcome.js'
  * @import { TriedStep } from './step.js'
  */
 

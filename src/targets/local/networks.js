@@ -10,8 +10,7 @@ import { createAddresses } from './addresses.js'
 /**
  * Network namespaces of a run, each at an address of its own on a bridge. The bridge is in a namespace, too, so the
  * machine's own interfaces, routes and rules stay as they are, and all is gone with the namespaces.
- * @import { Place, ProcessSpec } from '../../model/types.ts'
- * @import { Ledger } from '../../node/ledger.js'
+ * @import { Place, ProcessSpec } from '../../model/types.ts' @import { Ledger } from '../../node/ledger.js'
  */
 
 /** @typedef {ReturnType<typeof createNetworks>} Networks */
@@ -97,10 +96,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
         role === 'generator' ? opening !== null : addresses.has(nameOf(start, service)),
       ),
 
-    /**
-     * Makes the namespaces of processes that are about to start.
-     * @param {number} start @param {ProcessSpec[]} specs
-     */
+    /** Makes the namespaces of processes that are about to start. @param {number} start @param {ProcessSpec[]} specs */
     async prepare(start, specs) {
       const services = new Set(specs.filter(({ role }) => role !== 'generator').map(({ service }) => service))
       const making = [...services].map(service => {
@@ -131,10 +127,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       }
     },
 
-    /**
-     * Tries all that a run needs.
-     * @throws {BenchError} where a program is missing, or this user may not
-     */
+    /** Tries all that a run needs. @throws {BenchError} where a program is missing, or this user may not */
     async assertPossible() {
       for (const [program, needed] of Object.entries(PROGRAMS)) {
         const name = program === 'iptables' ? iptables : program

@@ -80,8 +80,7 @@ const LENIENT = /** @type {const} */ ({
 
 /**
  * What the attempts at a strict listener find.
- * @param {http.Server} server
- * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
+ * @param {http.Server} server @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
  */
 async function enter(server, configuration) {
   const rig = /** @type {any} */ ({ sidecars: { server: await listen(server) }, credentials, hasGot: () => false })
@@ -93,8 +92,7 @@ async function enter(server, configuration) {
 
 /**
  * What the attempts as an upstream find at a client's sidecar, which calls the upstream that the host names.
- * @param {(name: string, socket: tls.TLSSocket) => boolean} isAccepted
- * @param {tls.ConnectionOptions} options
+ * @param {(name: string, socket: tls.TLSSocket) => boolean} isAccepted @param {tls.ConnectionOptions} options
  * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
  */
 async function leave(isAccepted, options, configuration) {

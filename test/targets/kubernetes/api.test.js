@@ -84,11 +84,7 @@ describe('connect', () => {
   })
 })
 
-/**
- * An answer of the API server, as the client throws it.
- * @param {number} code
- * @param {string} message
- */
+/** An answer of the API server, as the client throws it. @param {number} code @param {string} message */
 const answer = (code, message) =>
   Object.assign(new Error(`HTTP-Code: ${code}\nMessage: Unsuccessful HTTP Request`), {
     code,
