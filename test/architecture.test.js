@@ -38,18 +38,7 @@ const MAY_IMPORT = {
   'cli.js': ['verbs'],
 }
 // No files, processes, clock or randomness.
-const PURE = [
-  'model',
-  'plan',
-  'services',
-  'judge',
-  'kinds/judge',
-  'kinds/pure',
-  'parity/verdict',
-  'analysis',
-  'report',
-  'dataplanes',
-]
+const PURE = 'model plan services judge kinds/judge kinds/pure parity/verdict analysis report dataplanes'.split(' ')
 
 const WITH_EFFECTS = /^src\/kinds\/(registry|[^/]+\/(index|course|shard-removal))\.js$/
 const COMPUTED = /^src\/kinds\/(computed|balance\/(document|records))\.js$/

@@ -1,16 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openLedger } from '../src/node/ledger.js'
 import { createProgram, exitStatusOf, messageOf } from '../src/verbs/program.js'
 import { openWatchers } from '../src/verbs/watchers.js'
 import { writeFakeRun } from './fakes/fake-folder.js'
+import { makeFolder } from './fakes/scratch.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'cli-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('cli-test')
 
 /** The command line in this process. @param {string[]} argv */
 async function cli(...argv) {

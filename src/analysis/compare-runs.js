@@ -27,7 +27,7 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
  * @property {HeldThreshold[]} thresholds
  */
 
-// Arms without sidecars have, in a closed loop, the users of the largest cap, which can be more than those of an arm.
+// Arms without sidecars have the users of the largest cap in a closed loop, which can be more than those of another arm.
 export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
 /** The quantity that must not change from run to run. @type {QuantityRow} */
 export const CONTROL = {
@@ -75,7 +75,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
 }
 
-/** Spoiled quantities go before thresholds. @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result */
+/** Finds the exit status; spoiled quantities go before thresholds. @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result */
 export function findCompareStatus({ comparisons, thresholds }) {
   const nothing = []
   if (comparisons.length === 0) nothing.push('nothing could be compared: the runs share no arm')

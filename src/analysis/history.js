@@ -64,7 +64,7 @@ export function createHistory(runs, folder) {
   }
 }
 
-/** Why a run is comparable with no other. @param {ReadRun} run */
+/** Says why a run is comparable with no other. @param {ReadRun} run */
 function explain({ manifest }) {
   return findIncomparable({ old: manifest, next: manifest })
 }

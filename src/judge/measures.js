@@ -66,7 +66,7 @@ export function capacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
 }
 
-/** Up to the first answer, in seconds; null for rollouts and arms started together. @param {TrialRecord} record */
+/** Seconds up to the first answer; null for rollouts and arms started together. @param {TrialRecord} record */
 export function startSeconds({ phasesSeconds, trial, rollout }) {
   return !trial.arm.hasSidecars || trial.deployment || rollout ? null : (phasesSeconds.start ?? null)
 }

@@ -35,7 +35,7 @@ async function takeFromGit({ ref, scripts, into }) {
   const folder = path.resolve(scripts)
   const archive = `${into}.tar`
   mkdirSync(into, { recursive: true })
-  // Started in a folder, git archives only that folder.
+  // git archives only the folder in which it is started.
   const words = ['-C', folder, 'archive', `--output=${archive}`, '--end-of-options', ref]
   const { failed, stderr, code } = await execa('git', words, { reject: false })
   const advice = 'name a commit that has it, or a folder: --against FOLDER'

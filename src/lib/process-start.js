@@ -17,7 +17,7 @@ export function readBootId() {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 }
 
-/** Where a pid is this process, and no other. */
+/** The scope of a pid: a pid namespace of a boot. */
 export function readPlace() {
   return { pidNamespace: readlinkSync('/proc/self/ns/pid'), bootId: readBootId() }
 }

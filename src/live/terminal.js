@@ -6,7 +6,7 @@ import { SIDECARS_SHOWN, sayArm, sayCores, sayLeft, sayMemory, sayNumber, sayThr
 
 const COLUMNS = 80
 const BAR_COLUMNS = 16
-// Names come from files of others; these characters move the cursor, colour the terminal or reverse the line.
+// Characters that move the cursor, colour the terminal or reverse the line; names come from files of others.
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Renders lines that fit a terminal. @param {RunSnapshot} snapshot @param {number} columns of the terminal */

@@ -26,7 +26,7 @@ export const p99Ms = z
   .positive()
   .max(TIMEOUT_SECONDS * 1000, `at most ${TIMEOUT_SECONDS} s: longer requests have failed`)
 
-/** A number of things that there is at least one of. @param {number} most @param {string} why */
+/** Makes the schema of a number of things, at least one. @param {number} most @param {string} why */
 export const count = (most, why) => z.int().positive().max(most, `at most ${most}: ${why}`)
 
 export const realSidecars = z

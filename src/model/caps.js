@@ -1,6 +1,6 @@
 /** Caps at which sidecars can bind. Pure. */
 
-// Beside one capped core of a sidecar, its peer, k6 and the applications use about 2.5 more at saturation
+// CPU per capped core of a sidecar: its peer, k6 and the applications use about 2.5 more at saturation
 // (gateway-ratings, measured on two CPUs): a sidecar can bind where cap × this fits the machine.
 const CPUS_PER_CAPPED_CORE = 3.5
 // CPU that the peer and the applications use, without the generator (1.9 on gateway-ratings).
@@ -20,7 +20,7 @@ export function bindsOnlyBesideWrk({ cap, cpus, sidecars }) {
   return !canBind(cap, cpus) && cap * (sidecars === 1 ? one : more) <= cpus
 }
 
-/** The largest cap at which sidecars can bind. @param {number} cpus @param {boolean} [isLoadElsewhere] */
+/** Finds the largest cap at which sidecars can bind. @param {number} cpus @param {boolean} [isLoadElsewhere] */
 export function largestBindingCap(cpus, isLoadElsewhere = false) {
   return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cap => canBind(cap, cpus, isLoadElsewhere)) ?? 0.1
 }

@@ -4,7 +4,7 @@ import { assertLimits } from './limits.js'
 /** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, SidecarOptions } from './types.ts' */
 
 /**
- * Fills in what is usual: one worker, no limits, and nothing to read.
+ * Fills in defaults: one worker, no limits, and nothing to read.
  * @param {Pick<ProcessSpec, 'service' | 'role' | 'program' | 'argv' | 'folder' | 'listens'> & Partial<ProcessSpec>} own
  * @returns {ProcessSpec}
  */
@@ -31,7 +31,7 @@ export function createProcess({ service, role, program, argv, folder, listens, .
 }
 
 /**
- * The process of a sidecar of any plane, with what is the plane's own.
+ * Makes the process of a sidecar of any plane from the plane's own parts.
  * @param {SidecarOptions} options @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} own
  * @throws {import('../lib/errors.js').BenchError} for a limit of the model that a plane cannot be given
  */
@@ -57,7 +57,7 @@ export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
 }
 
 /**
- * The process of a control plane of any plane, with what is the plane's own.
+ * Makes the process of a control plane of any plane from the plane's own parts.
  * @param {ControlOptions} options @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} own
  */
 export function createControlProcess({ control, controlTool, folder }, own) {

@@ -7,7 +7,7 @@ import { send } from './send.js'
 
 /** The time between two questions, which take an eighth of the budget of those that wait. */
 const EVERY_MS = 20
-// A late answer is one, too.
+// A late answer counts, too.
 const ANSWER_SECONDS = 10
 
 /** Questions to a sidecar, and its answers by its configuration. @typedef {{ asked: number, answered: number }} Turns */
@@ -38,7 +38,7 @@ export function askInTurns(sidecars, { signal, ask = send }) {
   async function askAll() {
     const asked = []
     for (let i = 0; !isEnding || i < sidecars.length; i++) {
-      // One that does not answer holds up no other.
+      // A sidecar that does not answer holds up no other.
       asked.push(askOnce(sidecars[i % sidecars.length]))
       await delay(EVERY_MS, undefined, { signal })
     }

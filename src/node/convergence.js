@@ -8,18 +8,18 @@ import { sendOnce } from './send-once.js'
  */
 /** @import { Endpoint, Told } from '../model/types.ts' @import { Answer } from './send.js' */
 
-/** The requests per second that all sidecars together are asked: more of them slow down what is measured. */
+/** Requests per second to all sidecars together: more of them slow down what is measured. */
 export const ASKED_PER_SECOND = 400
 /** The header in which an application that has a name says it. */
 const SERVED_BY = 'x-served-by'
 const TICK_MS = 5
 const BURST_SECONDS = 0.05
 const ANSWER_SECONDS = 1
-// Often where it goes fast, so that the resolution is good; seldom later: asking costs the sidecar, too.
+// Intervals that grow with the wait: a fast phase needs resolution, and asking costs the sidecar, too.
 const OFTEN_UP_TO_MS = 300
 const OFTEN_MS = 10
 const SELDOM_MS = 50
-// Of the budget, for asking again where many wait: a budget that is used up may be what is measured, and so may the CPU
+// Share of the budget for asking again where many wait: a budget that is used up may be what is measured, and so may the CPU
 // time of asking.
 const SHARE_MOST = 0.5
 
@@ -46,7 +46,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     }
   }, TICK_MS)
 
-  /** Sooner as others answer: the fewer wait, the more of the budget each has. @param {Waiting} one */
+  /** Finds when to ask again: the fewer wait, the more of the budget each has. @param {Waiting} one */
   function findDueMs({ fromMs, askedMs, toldMs }) {
     const everyMs = askedMs - fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
     return toldMs + Math.max(everyMs, (1000 * waiting.size) / (SHARE_MOST * perSecond))

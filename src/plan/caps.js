@@ -21,7 +21,7 @@ export function chooseCaps(question, cpus) {
   return caps ? takeAsked(/** @type {number[]} */ (caps), room) : takeFitting(/** @type {number[]} */ (own), room)
 }
 
-/** Workers in turns: enough for the largest cap asked for; null: by the CPUs. @param {Question} question */
+/** Counts workers in turns: enough for the largest cap asked for; null: by the CPUs. @param {Question} question */
 export function countTurnWorkers({ overrides, axes }) {
   const caps = overrides.caps ?? axes.capCores
   return caps === 'none' ? null : Math.max(1, ...caps.map(Math.ceil))

@@ -20,11 +20,11 @@ export const PROFILES = {
   full: { rounds: 6, warmupSeconds: 20, windowSeconds: 50, hasControl: true },
 }
 
-/** The same of arms in turn: deployments, and how long all of them together get load. @type {typeof PROFILES} */
+/** Profiles of arms in turns: rounds are deployments, and seconds are of all arms together. @type {typeof PROFILES} */
 export const TURN_PROFILES = {
   smoke: { rounds: 1, warmupSeconds: 1, windowSeconds: 3, hasControl: false },
   quick: { rounds: 3, warmupSeconds: 1, windowSeconds: 6, hasControl: false },
-  // Deployments of the same arms differ by more than one of them does within some seconds: docs/evidence/turns.md.
+  // Deployments of the same arms differ more than the seconds of one deployment: docs/evidence/turns.md.
   standard: { rounds: 12, warmupSeconds: 1, windowSeconds: 4, hasControl: true },
   full: { rounds: 24, warmupSeconds: 3, windowSeconds: 10, hasControl: true },
 }
@@ -56,7 +56,7 @@ const schema = z.strictObject({
   axes,
   load: z
     .strictObject({
-      /** Absent: by the axes, open with a rate and closed without. */
+      /** null: by the axes, open with a rate and closed without. */
       kind: z.enum(['idle']).nullable().default(null),
       /** A rate is of the link, or of each copy of its last service. */
       ratePer: z.enum(['link', 'service']).default('link'),
@@ -83,7 +83,7 @@ const schema = z.strictObject({
       contrasts: z.array(axisName).default([]),
       hasCpuLine: z.boolean().default(false),
       hasSlopes: z.boolean().default(false),
-      /** Quantities of which it is told from which value across on more gains nothing. */
+      /** Quantities whose plateau is told: the value of the axis `across` beyond which more gains nothing. */
       plateaus: z.array(z.enum(QUANTITY_NAMES)).optional(),
     })
     .prefault({}),
@@ -99,7 +99,7 @@ const schema = z.strictObject({
         warmupSeconds: lengthSeconds.optional(),
         windowSeconds: lengthSeconds.optional(),
         hasControl: z.boolean().optional(),
-        /** Instead of those above, in this profile. */
+        /** Axes of this profile, instead of those above. */
         axes: axes.partial().optional(),
       }),
     )

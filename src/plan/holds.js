@@ -8,15 +8,15 @@ const FEW = 10
 const KIT_BYTES = 300e6
 // Sandbox, shim and the kubelet's share of a pod.
 const POD_BYTES = 12e6
-/** The least that a sidecar's pod requests. */
+/** Requests of a sidecar's pod, at least. */
 const REQUESTED = { bytes: 16 * 2 ** 20, millicores: 10 }
-// Application and the kit's own two; shards of the control plane are counted beside.
+// The application and two of the kit; shards of the control plane are counted apart.
 const OTHER_PODS = 3
 /** An application beside a sidecar. */
 export const APPLICATION_BYTES = 6e6
 // Connections to the control plane, from it, and to the application.
 const CONNECTIONS = 3
-// The control plane's own and the kit's.
+// Open files of the control plane and the kit.
 const OWN_FILES = 200
 
 /**
@@ -78,7 +78,7 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
 }
 
 /**
- * Counts as the scheduler does, or by what a sidecar takes where that is more than its pod requests.
+ * Counts as the scheduler does, or by the need of a sidecar where that is more than its pod requests.
  * @param {{ needs: Needs, limits: NodeLimits, conditions: Controlled }} options @returns {Row[]}
  */
 function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, conditions }) {

@@ -62,7 +62,7 @@ function chooseUsers({ hasSidecars, cap, caps }) {
   return hasSidecars ? usersAt(cap) : Math.max(...caps.map(usersAt))
 }
 
-/** Covers handshakes and first requests. @param {{ users: number, cap: number | null, rate: number | null }} options */
+/** Finds the shortest warm-up that covers handshakes and first requests. @param {{ users: number, cap: number | null, rate: number | null }} options */
 function findWarmupLeast({ users, cap, rate }) {
   const handshakeSeconds = cap ? (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cap : 0
   return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)

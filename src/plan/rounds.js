@@ -9,7 +9,7 @@ import { estimatePlanSeconds, estimateSeconds } from './time.js'
 /** The rounds of a plan, and the order of their trials. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
 /** @import { Question } from './question.js' */
 
-// All are made before the first runs.
+// All trials are made before the first runs.
 const TRIALS_MOST = 100_000
 
 /** Throws UsageError for too many trials. @param {number} trials @param {{ name: string }} experiment */
@@ -19,7 +19,7 @@ export function assertFew(trials, { name }) {
 }
 
 /**
- * The rounds asked for; with a precision, as many as there is time for. Throws UsageError where that shows nothing.
+ * Chooses the rounds asked for, or with a precision as many as there is time for. Throws UsageError where that shows nothing.
  * @param {Question} question @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured
  */
 export function chooseRounds(question, { arms, calibrations, order }) {
@@ -30,7 +30,7 @@ export function chooseRounds(question, { arms, calibrations, order }) {
   return countRounds({ arms, calibrations, precision, roundSeconds })
 }
 
-/** Every arm once a round, in random order. @param {{ arms: Arm[], rounds: number, seed: number }} options */
+/** Plans every arm once a round, in random order. @param {{ arms: Arm[], rounds: number, seed: number }} options */
 export function orderTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
   /** @type {Trial[]} */

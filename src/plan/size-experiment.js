@@ -52,7 +52,7 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
 }
 
 /**
- * The experiment of a file of services; throws UsageError for a service without a p99.
+ * Makes the experiment of a file of services; throws UsageError for a service without a p99.
  * @param {Asked & { services: ServiceLoad[], p99Ms: number | null }} asked p99Ms, payloadBytes: of services that say none
  */
 export function createServicesExperiment({ services, p99Ms, payloadBytes, ...asked }) {
@@ -83,7 +83,7 @@ function tellFeatures({ features }) {
   return features ? `, in sidecars with ${AXES.features.show(features)}` : ''
 }
 
-/** Rollouts of several sizes up to the one asked for; throws UsageError for too few. @param {number} sidecars */
+/** Makes the experiment of rollouts up to a size; throws UsageError for too few sidecars. @param {number} sidecars */
 export function createControlExperiment(sidecars) {
   if (sidecars < SIZES.length)
     throw new UsageError(`--sidecars ${sidecars}: the need is told by a slope: ask for at least ${SIZES.length}`)

@@ -3,12 +3,12 @@ import { configurationOf } from '../parity/verdict/rows.js'
 
 /** Estimates of a plan's time. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
 
-// Starting, checking, k6's own start, the tail, stopping: measured.
+// Measured: starting, checking, k6's own start, the tail, stopping.
 const OVERHEAD_SECONDS = 1.4
 const OBSERVE_SECONDS = 3
 const PARITY_SECONDS = 4
 const ARM_CHECK_SECONDS = 0.4
-// A sidecar of a rollout, with its change: measured.
+// Measured: a sidecar of a rollout, with its change.
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
 
 /** Estimates how long trials take, in seconds. @param {Trial[]} trials */
@@ -18,7 +18,7 @@ export function estimateSeconds(trials) {
   return sumSeconds([...apart.values()])
 }
 
-/** The seconds of a run, with its checks. @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan */
+/** Estimates the seconds of a run, with its checks. @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan */
 export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
   const own = arms.filter(arm => arm.repeatOf === null)
   const probes = new Set(own.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size

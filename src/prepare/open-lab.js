@@ -20,7 +20,7 @@ import { planRun } from './prepare.js'
 import { planes } from './programs.js'
 
 /**
- * From the words of `lab` to two sides that can be tried and counted.
+ * Turns the words of `lab` into two sides that can be tried and counted.
  * @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
  * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/testbed.js'
  * @typedef {{ arms: Arm[], testbeds: Record<SideName, Testbed>, profiler: Tool, own: string, nextStart: () => number }} Rig
@@ -95,7 +95,7 @@ export async function openLab({ site, side, against, link, payload, pipy, isSamp
 
 /** @param {Rig} rig @param {{ label: string, signal: AbortSignal }} options @throws {BenchError} for other work */
 async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
-  // Its links start as they are counted.
+  // Links of a count start while they are counted.
   const rows = await tryPlane({ testbed: testbeds.new, arm: arms[0], index: nextStart(), signal })
   const wrong = rows.filter(row => isWrong(row) && !row.lacks)
   if (wrong.length === 0) return
@@ -179,7 +179,7 @@ function planLab({ link, payload, site, pipy }) {
   })
 }
 
-/** Finds the named ones, or as the kit does. @param {string[]} paths @returns {Promise<Record<SideName, Tool>>} */
+/** Finds the programs that were named, else as the kit does. @param {string[]} paths @returns {Promise<Record<SideName, Tool>>} */
 async function findPipys(paths) {
   if (paths.length > 2)
     throw new UsageError(`--pipy was given ${paths.length} times: give it twice, to compare two versions`)

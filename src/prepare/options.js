@@ -18,7 +18,7 @@ import { toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 
 /**
- * The words of the command line that several verbs share, and how each is read: one table.
+ * The options that several verbs share, and their readers, in one table.
  * Where a run was asked to take place.
  * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
  * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
@@ -29,7 +29,7 @@ import { readAnyExperiment } from './read-experiment.js'
  */
 
 /**
- * What a run was asked beside its experiment. precision is a fraction, p99 milliseconds; `readAxes` reads the values of axes.
+ * Options of a run beside its experiment. precision is a fraction, p99 milliseconds; `readAxes` reads the values of axes.
  * @typedef {SiteOptions & { planes?: PlaneChoice[], control?: string[], real?: number, rounds?: number, precision?: number, measure?: ('turns' | 'load')[],
  *   profile: string, seed?: number, pin: boolean, app?: 'pipy' | 'node', p99?: number, threshold?: string[],
  *   maxMinutes: number, yes?: boolean, retain?: boolean, live?: LiveAddress, metrics?: LiveAddress }} RunOptions
@@ -39,7 +39,7 @@ const DEFAULT_EXPERIMENT = 'cap'
 const MEASURED = /** @type {const} */ (['turns', 'load'])
 const HELP = ['-h', '--help']
 
-/** The options of the axes, the cap of sidecars first: it is asked for most. */
+/** The options of the axes, first that of the cap, which is used most. */
 const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS_NAMES]))].flatMap(name => {
   const { option: words, kinds } = AXES[name]
   if (words === undefined) return []
@@ -50,7 +50,7 @@ const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS
   return [{ name, kinds, option, attribute: option.attributeName() }]
 })
 
-/** The kinds of trial that can be asked each; other options are for all. @type {Record<string, TrialKind[]>} */
+/** The kinds of trial of each option; other options are for all kinds. @type {Record<string, TrialKind[]>} */
 const KINDS = {
   control: ['load', 'rollout', 'growth'],
   real: ['rollout'],
@@ -176,7 +176,7 @@ function parseMeasured(text) {
   return MEASURED.filter(name => asked.includes(name))
 }
 
-/** The options that help shows: those of the experiment's kind. @this {Help} @param {Command} command */
+/** Lists the options that help shows: those of the experiment's kind. @this {Help} @param {Command} command */
 function visibleOptions(command) {
   const asked = kindsAsked(command)
   return Help.prototype.visibleOptions.call(this, command).filter(option => {
@@ -192,13 +192,13 @@ function kindsAsked(command) {
     const experiment = readAnyExperiment(nameAsked(command))
     return 'kind' in experiment ? [experiment.kind] : kindsOf(experiment)
   } catch (error) {
-    // commander also lists the options to suggest one for a word that it does not know, and says itself what is wrong.
+    // commander lists the options also to suggest one for an unknown word; it says what is wrong.
     if (command.args.some(word => HELP.includes(word)) || !(error instanceof UsageError)) throw error
     return ['load']
   }
 }
 
-/** The experiment whose help is asked for. @param {Command} command */
+/** Reads the experiment whose help is asked for. @param {Command} command */
 const nameAsked = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
 
 /**
@@ -274,7 +274,7 @@ function within(schema, read) {
   return (/** @type {string} */ text) => {
     const result = schema.safeParse(read(text))
     if (result.success) return result.data
-    // The last one has the reason for a number that is no safe integer either.
+    // The last issue has the reason, also for a number that is no safe integer.
     const [issue] = result.error.issues.slice(-1)
     const isNone = issue.code === 'invalid_value'
     throw new InvalidArgumentError(

@@ -8,7 +8,7 @@ import { prepare } from './prepare.js'
 import { findLacks } from './programs.js'
 
 /**
- * From the words of the command line to a plan, and what is said of it before it runs.
+ * Turns the words of the command line into a plan, and tells it before it runs.
  * @import { Site } from '../model/types.ts' @import { Experiment } from '../plan/experiment.js'
  * @import { Preparation } from '../run/execute.js' @import { Interrupted } from '../run/resume.js'
  * @import { Context } from '../verbs/program.js' @import { RunOptions } from './options.js'

@@ -20,7 +20,7 @@ import { nodeTool } from '../tools/node.js'
 export const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, plane]))
 
 /**
- * What was found before a plan runs. missing: planes whose program cannot be had; scripts: their folders, by
+ * Findings before a plan runs. missing: planes whose program cannot be had; scripts: their folders, by
  * `plane:profile`; lacks: why programs of control planes, or such scripts, cannot be had, by name.
  * @typedef {{ tools: Record<string, Tool>, missing: Plan['notMeasured'], scripts: Record<string, string>,
  *   lacks: Record<string, string> }} Found

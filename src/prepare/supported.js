@@ -14,7 +14,7 @@ import { listModes } from '../services/topology.js'
 import { planes } from './programs.js'
 
 /**
- * What planes, their control planes and generators can run.
+ * Checks what planes, their control planes and generators can run.
  * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
  */
 
@@ -40,7 +40,7 @@ export function assertKnown({ plane, profile, variant, control }) {
   throw new UsageError(`the plane ${plane} has no profile "${profile}"${suggest(profile, profiles)}`)
 }
 
-/** The names of the control planes of a plane. @param {string} plane */
+/** Lists the names of a plane's control planes. @param {string} plane */
 export function listControls(plane) {
   return (planes[plane].controls ?? []).map(({ name }) => name)
 }

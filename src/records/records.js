@@ -75,7 +75,7 @@ export function readRun(folder) {
   return { manifest, records, warnings }
 }
 
-/** The summary as it was written: `verify` says whether it is whole. @param {string} folder @returns {Summary} */
+/** Reads the summary as it was written: `verify` says whether it is whole. @param {string} folder @returns {Summary} */
 export function readSummary(folder) {
   const file = path.join(folder, 'summary.json')
   return /** @type {any} */ (parseDocument(file, `${file} is missing: no summary was written of ${folder}`))

@@ -4,9 +4,9 @@ import { splitByKind } from '../kinds/sections.js'
 import { nameOf } from '../model/arms.js'
 import { tellVerdicts } from './verdicts.js'
 
-/** The answer of a run in one sentence. Pure. @import { Comparison, Summary, SummaryArm } from '../model/types.ts' */
+/** Tells the answer of a run in one sentence. Pure. @import { Comparison, Summary, SummaryArm } from '../model/types.ts' */
 
-/** The answers of a run's kinds of trials. @param {Summary} summary @returns {string} */
+/** Joins the answers of a run's kinds of trials. @param {Summary} summary @returns {string} */
 export function answerOf(summary) {
   const parts = splitByKind(summary)
   const told = parts.flatMap(({ sections, summary: own }) => {

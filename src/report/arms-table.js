@@ -15,7 +15,7 @@ const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon'
 const ADDED = ['addedP50', 'addedP99']
 const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
-/** A table for each kind of trials. @param {Summary} summary @returns {Table[]} */
+/** Makes a table for each kind of trials. @param {Summary} summary @returns {Table[]} */
 export function tabulateArms(summary) {
   return splitByKind(summary).map(({ summary: own, heading }) => ({
     caption: heading ?? 'Every plane, cap and load',
@@ -89,7 +89,7 @@ function boundOf({ boundBy, trials }) {
   ].join('\n')
 }
 
-/** The links, and how connections came to the sidecars where not at their own addresses. @param {Pick<Summary, 'arms'>} summary */
+/** Names the links, and says where connections were redirected. @param {Pick<Summary, 'arms'>} summary */
 export function nameLinks({ arms }) {
   const redirected = arms.filter(({ conditions }) => isRedirected(conditions)).length
   const how =

@@ -11,7 +11,7 @@ import { renderPrecision } from './precision.js'
 
 /** The lines below the table. Pure. @import { Summary } from '../model/types.ts' */
 
-// Far below the rate at saturation: a proxy that is not saturated wakes up for every request, and costs up to
+// Share of the rate at saturation: a proxy far below it wakes up for every request, and costs up to
 // three times as much CPU for it (measured: 169 and 458 µs for Pipy, 336 and 759 for Envoy at 500 requests/s).
 const RATE_SHARE = 0.15
 const [DEFAULT_GENERATOR] = GENERATORS
@@ -92,7 +92,7 @@ export function renderThresholds({ thresholds }) {
 }
 
 /**
- * The words of the command line that ask for the same planes and configuration, where they are not the default ones.
+ * Writes the options that ask for the same planes and configuration, where these are not the defaults.
  * @param {Summary['arms']} arms
  */
 function askAgain(arms) {

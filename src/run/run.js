@@ -80,7 +80,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, watcher, signal,
         signal,
       })
     }
-    // An abort while the last trial ended has removed what was to stay.
+    // An abort at the end of the last trial has removed the services to retain.
     signal.throwIfAborted()
     outcome = 'finished'
   } finally {
@@ -117,7 +117,7 @@ function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { 
   }
 }
 
-/** The trials of one kind. @param {Plan} plan @param {string} kind @returns {Plan} */
+/** Picks the trials of one kind. @param {Plan} plan @param {string} kind @returns {Plan} */
 function takePart(plan, kind) {
   const trials = plan.trials.filter(trial => trial.kind === kind)
   const arms = plan.arms.filter(({ id }) => trials.some(({ arm }) => arm.id === id))

@@ -3,9 +3,8 @@ import { nameVariantTool } from '../model/variant-tools.js'
 import { nameDeployed } from '../services/deployed.js'
 
 /**
- * The scripts that a run uses, by what is in them: a path says nothing of an edit.
- * @import { Arm, Programs, ScriptFolder } from '../model/types.ts'
- * @import { Folders } from './testbed.js'
+ * Hashes the scripts that a run uses: a path does not show an edit.
+ * @import { Arm, Programs, ScriptFolder } from '../model/types.ts' @import { Folders } from './testbed.js'
  */
 
 /** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile'>} Scripted */
@@ -13,7 +12,7 @@ import { nameDeployed } from '../services/deployed.js'
 /** @typedef {Pick<Programs, 'scripts' | 'tools'> & { planes: Record<string, ScriptedPlane> }} ScriptedPrograms */
 
 /**
- * The folder of scripts of an arm's sidecars: those of its profile, its variant's, or the kit's.
+ * Finds the folder of scripts of an arm's sidecars: its profile's, its variant's, or the kit's.
  * @param {{ programs: ScriptedPrograms, folders: Pick<Folders, 'pipyScripts'> }} testbed @param {Scripted} arm
  */
 export function findScriptFolder({ programs, folders }, arm) {

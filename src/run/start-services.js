@@ -66,7 +66,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   } catch (error) {
     const { processes } = deployment
     const ended = await awaitEnded(processes)
-    // A process that is not ready has said why itself; one that does not answer may have ended since.
+    // A process that is not ready has said why; a process that does not answer may have ended meanwhile.
     const fallen = areReady ? await assertAllRun(processes, 'starting').catch(told => told) : null
     await deployment.remove()
     const failure = fallen ?? error
@@ -100,7 +100,7 @@ export function describeSpecs({ testbed, arm, folder }) {
 }
 
 /**
- * Makes what gives processes their CPUs, memory limit and arm. @returns {(spec: ProcessSpec) => ProcessSpec}
+ * Makes a function that gives processes their CPUs, memory limit and arm. @returns {(spec: ProcessSpec) => ProcessSpec}
  * @param {{ testbed: Testbed, arm: Arm, isBesideOthers: boolean }} options
  */
 function createPlacer({ testbed, arm, isBesideOthers }) {
@@ -114,7 +114,7 @@ function createPlacer({ testbed, arm, isBesideOthers }) {
 }
 
 /**
- * Where the load goes, and as whom.
+ * Describes the load's target and identity.
  * @param {{ testbed: Testbed, arm: Arm, places: Record<string, Place>, entry: { endpoints: Endpoint[], host: string } }} options
  */
 function describeEntry({ testbed, arm, places, entry }) {
@@ -123,7 +123,7 @@ function describeEntry({ testbed, arm, places, entry }) {
   return {
     urls: entry.endpoints.map(({ address, port }) => `${hasCertificate ? 'https' : 'http'}://${address}:${port}/`),
     host: entry.host,
-    // Elsewhere only the generator's own machine could ask there.
+    // Only the generator's own machine could ask there.
     admin: places[GENERATOR] ? { address: places[GENERATOR].inside, port: PORTS.generator } : null,
     certificate: hasCertificate
       ? credentialsOf(GENERATOR, testbed.site.target.locate(certificates, 'generator'))

@@ -1,5 +1,5 @@
 /**
- * When rounds that go on until they are precise have ended. Assess tells what the rounds so far have shown.
+ * Ends rounds that go on until they are precise. Assess tells what the rounds so far have shown.
  * @import { Manifest, Plan, TrialRecord } from '../model/types.ts'
  * @typedef {{ isReached: boolean, roundsMore: number | null, told: string }} Assessment roundsMore: null: not known
  * @typedef {(run: { manifest: Manifest, records: TrialRecord[] }) => Assessment} Assess

@@ -189,7 +189,7 @@ function createClock(watch) {
   /** @type {Phase} */
   let now = 'starting'
   return {
-    /** That it is in. */
+    /** The current phase. */
     phase: () => now,
     /** Keys name what took the samples. */
     seconds,

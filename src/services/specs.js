@@ -59,7 +59,7 @@ export function createSpecs(services) {
 }
 
 /**
- * The workers asked of a sidecar: what the experiment says, else the plane, else as many as its cap can use.
+ * Counts the workers of a sidecar: by the experiment, else by the plane, else as many as its cap can use.
  * @param {Pick<Arm, 'plane' | 'profile' | 'capCores' | 'conditions'>} arm
  * @param {{ cpus: number, planes: Programs['planes'] }} options cpus: of the machine
  */
@@ -69,7 +69,7 @@ export function countWorkers({ plane, profile, capCores, conditions }, { cpus, p
 }
 
 /**
- * The endpoints at which others reach what listens for them.
+ * Lists the endpoints at which others reach processes.
  * @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]}
  */
 export function findReachable(specs, places) {
@@ -97,7 +97,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
 }
 
 /**
- * The options of the sidecar of a service.
+ * Makes the options of the sidecar of a service.
  * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
  */
 export function describeSidecar(

@@ -9,7 +9,7 @@ import { processStartTicks, readPlace } from '../lib/process-start.js'
 const OWNED = /^\.[a-z0-9]+-(\d+)-(\d+)-(\w+)-\w{6}$/
 // Names given by earlier kits.
 const NAMELESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
-// A folder whose maker nobody here can ask for is left this long: no download takes as much.
+// A folder of an unknown maker is left this long: no download takes as much.
 const FOREIGN_MS = 24 * 3600 * 1000
 
 /** Makes a folder for a download. @param {string} cache the folder of all tools @param {string} name of the program */

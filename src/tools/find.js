@@ -11,11 +11,11 @@ import { askVersion } from './version.js'
 
 /** @import { Tool, ToolSpec } from '../model/types.ts' */
 
-// Longer than a fetch takes to fail where nothing can be reached: that is said once, of what is missing.
+// Longer than a failing fetch without a network, which is told once, by what is missing.
 const SAY_SECONDS = 6
 
 /**
- * How a program is looked for. fetch null: nothing is fetched; say: is told that a fetch goes on, or of an unchecked program
+ * Options of the search for a program. fetch null: nothing is fetched; say: is told that a fetch goes on, or of an unchecked program
  * @typedef {{ environment: NodeJS.ProcessEnv, fetch: typeof fetchTool | null, say: (line: string) => void,
  *   signal?: AbortSignal }} Finding
  */
@@ -72,7 +72,7 @@ async function fetchInto(folder, spec, { fetch, say, signal }) {
   }
 }
 
-/** The SHA-256 of a program in the cache, if it is as fetched; null: it has no hash. @param {string} folder @param {string} name */
+/** Reads the SHA-256 of a program in the cache, if it is as fetched; null: it has no hash. @param {string} folder @param {string} name */
 async function hashAsFetched(folder, name) {
   const fetched = parseJson(await readFile(path.join(folder, 'origin.json'), 'utf8').catch(() => ''))?.programSha256
   if (typeof fetched !== 'string') return null

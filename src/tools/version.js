@@ -58,7 +58,7 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
     child.on('error', ({ message }) => end({ failed: true, why: message }))
     child.on('exit', code => {
       killGroup(child.pid)
-      // A child of its own that left the group keeps its outputs open: what it printed has come by now.
+      // A child that left the group keeps the outputs open: all that was printed has come by now.
       setTimeout(() => end({ failed: code !== 0 }), DRAIN_MS)
     })
     child.on('close', code => end({ failed: code !== 0 }))
@@ -80,6 +80,6 @@ function killGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended, or it is another user's.
+    // The process has ended, or is another user's.
   }
 }

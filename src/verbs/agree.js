@@ -55,7 +55,7 @@ async function compareSites({ name, options, sites }, context) {
         watcher: { say: line => context.say(`${TARGETS[i]}: ${line}`) },
         signal,
       }).finally(() => setImmediate(turns[i].leave))
-    // Both at once, of which one measures at a time. A failure stops the other before it gets the turn.
+    // Both run at once, and one measures at a time. A failure stops the other before it gets the turn.
     await together(context.signal, sites.map(run))
   } finally {
     // Documents wait for both ends: drawing one would take CPU from the other.

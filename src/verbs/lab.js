@@ -27,7 +27,7 @@ import { readReportFile } from './report-assets.js'
  */
 
 const LINKS = ['pair', 'gateway-ratings']
-/** A save is answered soon. */
+/** Few requests, so that a save is answered soon. */
 const ON_SAVE = { link: ['pair'], requests: 100 }
 const UNDER_LOAD = { link: ['pair'] }
 /** Options of a count alone. */
@@ -154,7 +154,7 @@ function addLabNew(lab, { print }) {
     .description('make a copy of pipy-scripts to change, with the tests of its pure parts')
     .argument('<folder>', 'a new folder, such as my-scripts')
     .action(folder => {
-      // Wherever they stand, the options of a count are read by `lab`.
+      // Options of a count are read by `lab`, wherever they stand.
       const given = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
       if (given.length > 0) throw new UsageError(`lab new takes no ${given[0].long}: leave it out`)
       print(renderNew(folder, copyScripts(folder)))

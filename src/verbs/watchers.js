@@ -26,7 +26,7 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
     opened.push(watcher)
     watchers.add(watcher)
   }
-  // Those that failed are closed, too: what serves would keep the process from ending.
+  // Watchers that failed are closed, too: a server would keep the process from ending.
   const close = async () => {
     watchers.clear()
     for (const watcher of opened.splice(0)) await watcher.close()

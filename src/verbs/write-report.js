@@ -13,10 +13,9 @@ import { answerClaims } from './read-claims.js'
 import { readAssets } from './report-assets.js'
 
 /**
- * The documents of a run, from its records.
- * @import { ClaimsFile } from '../analysis/claims/claims.js'
- * @import { Summary, TrialRecord } from '../model/types.ts' @import { SidecarSeries } from '../judge/sidecars.js'
- * @import { Document } from '../report/document.js'
+ * Makes the documents of a run from its records.
+ * @import { ClaimsFile } from '../analysis/claims/claims.js' @import { Summary, TrialRecord } from '../model/types.ts'
+ * @import { SidecarSeries } from '../judge/sidecars.js' @import { Document } from '../report/document.js'
  */
 
 // Limits of points of all trials together, so that a run of thousands stays a page that opens.

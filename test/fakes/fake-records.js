@@ -45,8 +45,7 @@ export function createArm({ load, ...fields }) {
 
 /**
  * A row of every arm of a plane, as createArm makes them; what was found is as it must be.
- * @param {Partial<ParityRow>} fields
- * @returns {ParityRow}
+ * @param {Partial<ParityRow>} fields @returns {ParityRow}
  */
 export function createParityRow({ found = 'as asked', expected = found, ...fields }) {
   return {

@@ -3,10 +3,7 @@ import { CommanderError } from 'commander'
 import { BenchError } from '../../src/lib/errors.js'
 import { createRandom } from '../../src/lib/random.js'
 
-/**
- * Tries a parser with many inputs that are nearly right.
- * @import { Random } from './mutate.js'
- */
+/** Tries a parser with many inputs that are nearly right. @import { Random } from './mutate.js' */
 
 /**
  * @typedef {object} Parser
@@ -113,9 +110,7 @@ function watchForHangs(name) {
 
 /**
  * Every number in a value is one, but where NaN says that it could not be read.
- * @param {unknown} value
- * @param {{ mayBeMissing?: boolean }} [options]
- * @returns {string | null}
+ * @param {unknown} value @param {{ mayBeMissing?: boolean }} [options] @returns {string | null}
  */
 export function findInfinite(value, { mayBeMissing = false } = {}) {
   if (typeof value === 'number') {
@@ -130,10 +125,7 @@ export function findInfinite(value, { mayBeMissing = false } = {}) {
   return null
 }
 
-/**
- * The figures as a table of Markdown.
- * @param {Figures[]} figures
- */
+/** The figures as a table of Markdown. @param {Figures[]} figures */
 export function renderFigures(figures) {
   const row = (/** @type {(string | number)[]} */ cells) => `| ${cells.join(' | ')} |`
   return [

@@ -21,8 +21,7 @@ import { mutateJson, mutateText, pick } from './mutate.js'
 
 /**
  * Readers of the documents of a run, alone, and through everything that is said of a run.
- * @import { Parser } from './harness.js'
- * @import { Random } from './mutate.js'
+ * @import { Parser } from './harness.js' @import { Random } from './mutate.js'
  */
 
 export const RUN_FOLDER = mkdtempSync(path.join(os.tmpdir(), 'fuzz-runs-'))
@@ -58,12 +57,7 @@ function change(from, name, random) {
   return { name, text: `${lines.join('\n')}\n` }
 }
 
-/**
- * Reads a run with one document changed.
- * @template T
- * @param {string} at
- * @param {() => T} readIt
- */
+/** Reads a run with one document changed. @template T @param {string} at @param {() => T} readIt */
 function withChange(at, readIt) {
   return (/** @type {Change} */ { name, text }) => {
     const file = path.join(at, name)

@@ -1,20 +1,19 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { adsTool } from '../../src/dataplanes/envoy/ads-control.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { findTool } from '../../src/tools/find.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need, sidecarPlanes, tools } from './real-tools.js'
 
 /** @import { Summary, TrialRecord } from '../../src/model/types.ts' */
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'experiments-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('experiments-test')
 afterEach(() => expectNothingLeft())
 const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
 // balance starts nothing: test/verbs/computed.test.js; as-deployed has a test of its own; of the others, shards has the axes,

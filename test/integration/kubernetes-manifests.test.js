@@ -76,10 +76,7 @@ function ownOf(namespace) {
   return OWN[/** @type {keyof OWN} */ (namespace)]
 }
 
-/**
- * The pods that an object's controller would make.
- * @param {any} object
- */
+/** The pods that an object's controller would make. @param {any} object */
 function createPods({ metadata: { name, namespace }, spec }) {
   const pod = (/** @type {string} */ role, /** @type {any} */ template) => ({
     ...{ apiVersion: 'v1', kind: 'Pod', spec: template },

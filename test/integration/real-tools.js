@@ -27,8 +27,7 @@ if (process.env.PIPY_OTHER) {
 
 /**
  * Skips a test, and names the tools it needs, when one of them is missing.
- * @param {import('vitest').TestContext} context
- * @param {string[]} names of programs, or `caps`
+ * @param {import('vitest').TestContext} context @param {string[]} names of programs, or `caps`
  */
 export function need(context, ...names) {
   const missing = names.filter(name => (name === 'caps' ? capWay.how !== 'v1' && capWay.how !== 'v2' : !tools[name]))

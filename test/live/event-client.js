@@ -3,8 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /**
  * A browser's EventSource, as far as tests need it.
- * @param {string} url of the page
- * @param {{ isReading?: boolean }} [options]
+ * @param {string} url of the page @param {{ isReading?: boolean }} [options]
  */
 export async function listen(url, { isReading = true } = {}) {
   /** @type {{ name: string, told: any }[]} */

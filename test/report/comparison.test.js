@@ -21,8 +21,7 @@ function createNamed(folder, kit) {
 
 /**
  * A comparison of pipy at six rounds.
- * @param {Partial<Comparison> & { median?: number | null }} fields
- * @returns {Comparison}
+ * @param {Partial<Comparison> & { median?: number | null }} fields @returns {Comparison}
  */
 function createComparison({ median = 1, ...fields }) {
   const { link, capCores, load, conditions } = createArm({})

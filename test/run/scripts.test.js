@@ -1,18 +1,17 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { hashFolder } from '../../src/lib/hash.js'
 import { hashScripts } from '../../src/run/scripts.js'
 import { fakeTool } from '../fakes/fake-bench.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 /** @type {string} */
 let root
 beforeEach(() => {
-  root = mkdtempSync(path.join(os.tmpdir(), 'scripts-test-'))
+  root = makeOwnFolder('scripts-test')
   for (const name of ['pipy', 'echo', 'k6', 'variant', 'fsm']) write(`${name}/main.js`, name)
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 /** @param {string} file @param {string | Buffer} content */
 function write(file, content) {

@@ -125,7 +125,7 @@ export function createClaimsSchema(experiments) {
   })
 }
 
-/** Its error says the nearest name. @template {string} Name @param {string} kind @param {readonly Name[]} names */
+/** Makes a schema of names, whose error says the nearest. @template {string} Name @param {string} kind @param {readonly Name[]} names */
 function oneOf(kind, names) {
   const schema = z.string().refine(name => names.some(known => known === name), {
     error: issue => `unknown ${kind} "${issue.input}"${suggest(String(issue.input), [...names])}`,

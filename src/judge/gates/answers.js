@@ -69,7 +69,7 @@ export const ANSWER_GATES = [
         : groupCopies(withRole(processes, 'sidecar')).map(copies => {
             const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
             const { connections, payloadBytes } = trial.arm.load
-            // Connections that were closed count no more: of new ones, those of the answers were kept.
+            // Closed connections count no more: the connections of the answers were kept.
             const bodies = connections === 'new' ? 1 : 2
             const expected = bodies * verified * payloadBytes * (copies[0].passages ?? 0)
             return (

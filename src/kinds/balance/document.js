@@ -9,13 +9,13 @@ import { tabulateClaims } from '../../report/document.js'
 import { tabulateProvenance } from '../../report/provenance.js'
 
 /**
- * A run of `balance` as text for the terminal, as CSV, and as the document of any run. Pure.
+ * Renders a run of `balance` as text, as CSV, and as a document. Pure.
  * @import { BalanceManifest, BalanceRow, BalanceSummary, Quantity } from '../../model/types.ts'
  * @import { ClaimResult } from '../../analysis/claims/claims.js' @import { ReportChart } from '../../report/charts/tables.js'
  * @import { Document } from '../../report/document.js' @import { Table } from '../../lib/text-table.js'
  */
 
-// Charts of other runs.
+// Kinds of charts that such a run does not have.
 const NO_CHARTS = { distributions: [], overRate: [], overLimit: [], overShare: [], overSidecars: [], overTime: [] }
 const NOTES = [
   'Assignments are computed: no process is started, and items have a size and no work.',

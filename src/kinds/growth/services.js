@@ -30,7 +30,7 @@ const SPLIT_HOST = 'split.test'
  *   steps: { sidecars: number, spec: ProcessSpec, members: GrownMember[] }[] }} Growth
  */
 
-/** The names that need an address. @param {number} sidecars a multiple of those of a step */
+/** Lists the names that need an address. @param {number} sidecars a multiple of those of a step */
 export function listGrowthNames(sidecars) {
   const services = listSteps(sidecars).flatMap(topology => topology.services)
   return { applications: APPLICATIONS, sidecars: services.map(({ name }) => name) }
@@ -82,7 +82,7 @@ function listSteps(sidecars) {
   return Array.from({ length: sidecars / STEP_SIDECARS }, (_, i) => createStep(i + 1))
 }
 
-/** The services of one step, each with its copies; clients are first. @param {number} step @returns {Topology} */
+/** Makes the services of one step, each with its copies; clients are first. @param {number} step @returns {Topology} */
 function createStep(step) {
   const servers = Array.from({ length: FORM.servers }, (_, i) => `server-${step}-${i + 1}`)
   const clients = Array.from({ length: FORM.clients }, (_, i) => `client-${step}-${i + 1}`)

@@ -10,9 +10,9 @@ const POINTS_MOST = 100
 const CENSORED_MOST = 0.1
 const OWN_MOST = 0.1
 const ASKED_MOST = 0.9
-// Both targets set it so.
+// Both targets set this period.
 const CAP_PERIOD_SECONDS = 0.1
-/** The control plane bound a phase if it was at its limit for this share of it. */
+/** A control plane bound a phase if it was at its limit for this share of the phase. */
 export const BOUND_LEAST = 0.25
 const INFIDELITY_MOST = 0.15
 
@@ -57,7 +57,7 @@ export function judgeRollout(seen) {
 
 /** @typedef {{ name: string, seconds: number | null, unknownSeconds: number | null }} Time of a phase, and what is not known of it */
 
-/** The times of a phase that are censored: each by its own. @param {RolloutNumbers['first']} phase @returns {Time[]} */
+/** Lists the times of a phase, each with the part that is not known. @param {RolloutNumbers['first']} phase @returns {Time[]} */
 export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
   return [
     { name: 'all', seconds, unknownSeconds: lastCensoredSeconds },
@@ -80,7 +80,7 @@ export function isCostly({ ownCores }, cpus) {
   return ownCores > OWN_MOST * cpus
 }
 
-/** The phases bound by the control plane. @param {Record<'rollout' | 'change', number | null>} atLimit */
+/** Lists the phases bound by the control plane. @param {Record<'rollout' | 'change', number | null>} atLimit */
 export function listBound(atLimit) {
   return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
 }
@@ -93,7 +93,7 @@ export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
 
 /** @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
 
-/** The resources of which simulated sidecars take another amount. @param {Pick<RolloutNumbers, 'fidelity'>} numbers */
+/** Lists the resources of which simulated sidecars take another amount than real ones. @param {Pick<RolloutNumbers, 'fidelity'>} numbers */
 export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
   const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
@@ -129,7 +129,7 @@ export function isFaithful(numbers, resource) {
 /** @param {NonNullable<RolloutRecord['fidelity']>} fidelity @returns {RolloutNumbers['fidelity']} */
 function judgeFidelity(fidelity) {
   const [real, simulated] = [judgeRollout(fidelity.real), judgeRollout(fidelity.simulated)]
-  // An empty control plane takes the same for either.
+  // An empty control plane takes as much for real sidecars as for simulated ones.
   const grownBytesOf = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
     peak === null || empty === null ? null : peak - empty
   return {
@@ -211,7 +211,7 @@ function spreadOf(sorted) {
 }
 
 /**
- * Measures each shard's CPU time, and for how much of the phase the busiest was at its limit: stopped by its cap (for
+ * Measures each shard's CPU time, and the share of the phase in which the busiest was at its limit: stopped by its cap (for
  * whole periods, where that time is not known), or with all its threads running.
  * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options
  */
@@ -221,7 +221,7 @@ function judgeShards({ before, after, phaseSeconds }) {
   const shares = after.each.flatMap(({ cpuSeconds, throttledPeriods, throttledSeconds, workers }, i) => {
     const ran = subtract(cpuSeconds, starts[i].cpuSeconds)
     const periods = subtract(throttledPeriods, starts[i].throttledPeriods)
-    // Stopped for a part of each period, as short bursts are at a small cap; the kernel adds up the time of all CPUs.
+    // A small cap stops short bursts for a part of each period; the kernel adds up the time of all CPUs.
     const most = (periods ?? 0) * CAP_PERIOD_SECONDS
     const stopped = Math.min(most, subtract(throttledSeconds, starts[i].throttledSeconds) ?? most)
     return ran === null && periods === null ? [] : [Math.max((ran ?? 0) / workers, stopped)]
@@ -232,7 +232,7 @@ function judgeShards({ before, after, phaseSeconds }) {
   }
 }
 
-/** Seconds, each with the share of sidecars. @param {Told[]} told @param {{ all: number, startMs: number }} of */
+/** Makes the curve: seconds, each with the share of sidecars. @param {Told[]} told @param {{ all: number, startMs: number }} of */
 function drawCurve(told, { all, startMs }) {
   const times = sort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)
@@ -246,7 +246,7 @@ function isTold(told) {
   return told.yesMs !== null
 }
 
-/** The part of a sidecar's time that is not known. @param {Told & { yesMs: number }} told */
+/** Measures the part of a sidecar's time that is not known. @param {Told & { yesMs: number }} told */
 function findCensored({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
 }

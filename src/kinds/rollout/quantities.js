@@ -200,18 +200,18 @@ function of(find) {
   return ({ record }) => (record.rollout ? find(record.rollout, record) : null)
 }
 
-/** Null where simulated sidecars take another amount than real ones. @param {Resource} resource @param {Find} find */
+/** Measures a resource; null where simulated sidecars take another amount than real ones. @param {Resource} resource @param {Find} find */
 function ofControl(resource, find) {
   return of((numbers, record) => (isFaithful(numbers, resource) ? find(numbers, record) : null))
 }
 
-/** The time of all sidecars; null where some are simulated. @param {Part} part @returns {QuantityRow['measure']} */
+/** Measures the time of all sidecars; null where some are simulated. @param {Part} part @returns {QuantityRow['measure']} */
 function timeOfAll(part) {
   const find = timeOf(part, 'all')
   return given => (given.record.rollout?.simulated === undefined ? find(given) : null)
 }
 
-/** Null where too coarse or stretched. @param {Part} part @param {string} name @returns {QuantityRow['measure']} */
+/** Measures a time; null where it is too coarse, or stretched by the kit. @param {Part} part @param {string} name @returns {QuantityRow['measure']} */
 function timeOf(part, name) {
   return of(numbers => {
     const { [part]: phase } = numbers
@@ -253,7 +253,7 @@ function spreadOf(values) {
   return ((Math.max(...known) - Math.min(...known)) * known.length) / sum
 }
 
-/** The mean of the real sidecars. @param {(process: TrialRecord['processes'][0]) => number | null} find */
+/** Measures the mean of the real sidecars. @param {(process: TrialRecord['processes'][0]) => number | null} find */
 function ofOne(find) {
   return of(({ sidecars, simulated = 0 }, record) => {
     const sum = sumOf(sidecarsOf(record), find)

@@ -14,7 +14,7 @@ import { describeSidecar, findReachable } from '../../services/specs.js'
 /** @import { ArmServices } from '../../services/specs.js' */
 
 const SIMULATED = 'simulated'
-// The first configuration is 0 and its change 1: no sidecar has this one before it has moved.
+// Versions 0 and 1 are the first configuration and its change: no sidecar has this one before it has moved.
 const MOVED_VERSION = 2
 
 /** @typedef {Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>} Sharded */
@@ -42,7 +42,7 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
     application: server.name,
     controls: shards === undefined ? [CONTROL] : number(CONTROL, shards),
     sidecars: number(client.name, sidecars),
-    // The simulated ones, which are the last of the sidecars, are one process.
+    // The simulated sidecars, the last in the list, are one process.
     simulated: simulated ? [SIMULATED] : [],
   }
 }
@@ -98,7 +98,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
     reachable: findReachable([application, ...controls], places),
     setUps: planes.map(({ setUp }) => setUp),
     parseRefusals: control.parseRefusals,
-    // The simulated ones come last: they name themselves as a real one that has asked before.
+    // Simulated sidecars come last: they take the name of a real one that has asked before.
     batches: control.simulates && simulated.length > 0 ? [...batches, createSimulated(control.simulates)] : batches,
     moves: arm.conditions.isShardRemoved
       ? chunk(moved, size).map((batch, i) => ({ spec: createSpec(batch, `moved-${i + 1}`), members: batch }))
@@ -166,7 +166,7 @@ function joinMembers(members, endpoint) {
   }
 }
 
-/** The first service and the one that it calls; throws BenchError where it calls none. @param {Topology} topology */
+/** Finds the first service and the one that it calls; throws BenchError where it calls none. @param {Topology} topology */
 function findEnds({ services, entry }) {
   const client = /** @type {Service} */ (services.find(s => s.name === entry.service))
   const server = services.find(s => s.name === client.calls[0])

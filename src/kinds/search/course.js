@@ -7,7 +7,7 @@ import { judgeTrial, startFirst, startSearch } from './searches.js'
 /** @import { Need } from './first-answer.js' @import { FirstAnswer } from './size.js' */
 /** @import { SearchOptions } from './step.js' */
 
-/** Searches for the limit of each arm: first a first answer of all, then each to its end. @param {Pass} pass */
+/** Searches for the limit of each arm: a first answer of all comes first, then each search to its end. @param {Pass} pass */
 export async function measureSearches({ plan, cpus, reusable, run, adopt, turns, say, signal }) {
   const spec = /** @type {SearchSpec} */ (plan.search)
   const searches = plan.arms.map(template => createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }))

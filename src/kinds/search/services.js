@@ -53,12 +53,12 @@ function listCells({ services }, { load: { payloadBytes } }) {
   })
 }
 
-/** The p99 that a trial of these services has to hold. @param {ServicesSpec} spec @param {Arm} arm */
+/** Finds the p99 that a trial of these services has to hold. @param {ServicesSpec} spec @param {Arm} arm */
 export function p99LimitOf(spec, arm) {
   return listCells(spec, arm).find(cell => cell.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
 }
 
-/** The CPU of the busiest sidecar over the rate. @param {End[]} held two @returns {NonNullable<SizeResult['line']>} */
+/** Fits the CPU of the busiest sidecar over the rate. @param {End[]} held two @returns {NonNullable<SizeResult['line']>} */
 function fitNeed(held) {
   const { base, slope } = fitLine(held.map(({ ratePerSecond, step }) => [ratePerSecond, 1000 * needOf(step).cores]))
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }

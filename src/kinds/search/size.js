@@ -66,7 +66,7 @@ export function* findSize({ template, spec, cpus }) {
     size = { ...size, checks: [again, less] }
     const place = indexOf(LESS * cpu.held)
     if (less.held === true && place < indexOf(cpu.held)) {
-      // The CPU was not the cause of failures there or above.
+      // The CPU did not cause the failures there or above.
       for (const [i, step] of known) if (i >= place && !step.held) known.delete(i)
       const { why, trials } = less
       known.set(place, { value: capAt(place), held: true, why: `with less: ${why}`, trials, outcomes: [] })
@@ -80,7 +80,7 @@ export function* findSize({ template, spec, cpus }) {
     })
     size = { ...size, memory }
     if (memory.held === null && memory.failed !== null) {
-      // No memory helps: it was the CPU that held by chance only.
+      // No memory helps: the CPU limit held by chance.
       refute(cpu.held, { ...again, why: memory.why })
       continue
     }
@@ -111,7 +111,7 @@ export function* startSize({ template, cpus }) {
 }
 
 /**
- * Looks for a floor of which 0.7 does not hold: what failed may have failed by chance, since a sidecar takes more when
+ * Looks for a floor of which 0.7 does not hold: a failure may be chance, since a sidecar takes more when
  * more waits in it. less: the check; null: no floor was found.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options
  * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>}

@@ -44,7 +44,7 @@ export interface Ledger {
   /** Other runs, as their ledgers say. */
   others(): LedgerEntry[]
   /**
-   * Holds what one run at a time may hold. Of two that begin at once, neither may. Returns the run that may still use it, in
+   * Holds a thing that one run at a time may hold; two runs that begin at once both fail. Returns the run that may use it, in
    * words; null: it is held now.
    */
   claim(kind: HoldingKind, name: string): string | null

@@ -4,7 +4,7 @@ import type { Arm, Load, LoadResult, Tool, Window } from './documents.ts'
 import type { Handle, ProcessSpec, ToolSpec } from './process.ts'
 
 export interface LoadOptions {
-  /** One, or one of each copy of the first service: users are spread over them. */
+  /** URLs of the first service's copies: users are spread over them. */
   urls: string[]
   /** Identity with which the client speaks mTLS; null: plaintext. */
   certificate: { certificatePath: string; keyPath: string } | null
@@ -27,7 +27,7 @@ export interface LoadGenerator {
   tool: ToolSpec
   /** The folder of its scripts, from the root of the kit. */
   scripts: string
-  /** Why it cannot make an arm's load; null: it can. */
+  /** Says why it cannot make an arm's load; null: it can. */
   findUnsupported(arm: Pick<Arm, 'load' | 'conditions'>): string | null
   /** Returns how many of so many CPUs it can use. */
   countCpus(options: { cpus: number; users: number }): number

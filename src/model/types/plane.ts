@@ -52,7 +52,7 @@ export interface Control {
   name: string
   /** The program that it needs; absent: that of its plane. */
   tool?: ToolSpec
-  /** Why it cannot configure many with this version of the plane; null or absent: it can. */
+  /** Says why it cannot configure many with this version of the plane; null or absent: it can. */
   findUnsupported?(version: string): string | null
   /**
    * Its needs: memory of one sidecar with so many routes and workers (its own, not shared), of the control plane for
@@ -126,7 +126,7 @@ export interface DataPlane {
   metrics?: { path: string; requests: string; durations: string }
   /** Workers of a sidecar where the experiment asks for no number; null: as many as its cap can use. */
   countWorkers(options: { profile: string | null; cpus: number }): number | null
-  /** Why it cannot be given these conditions on so many CPUs, on a link of this entrance; null: it can. */
+  /** Says why it cannot have these conditions on so many CPUs, on a link of this entrance; null: it can. */
   findUnsupported(options: {
     conditions: Conditions
     entrance: Entrance

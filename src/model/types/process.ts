@@ -7,7 +7,7 @@ export interface ProcessSpec {
   /** The service that this one is a copy of; absent where it is none. */
   copyOf?: string
   /**
-   * So many sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
+   * Number of sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
    * counted for itself.
    */
   batchOf?: number
@@ -64,7 +64,7 @@ export interface ToolSpec {
   parseVersion(output: string): string | null
   wanted: string
   isAccepted(version: string): boolean
-  /** The lack of runs without it, and how to get it; absent: they lack nothing. */
+  /** What runs lack without it, and how to get it; absent: they lack nothing. */
   ifMissing?: { lack: string; advice: string }
 }
 
@@ -87,7 +87,7 @@ export interface Handle {
   /** Reads its administration port, at the path of its spec or another; null: it has none. */
   readAdmin(path?: string): Promise<string | null>
   waitUntilReady(signal: AbortSignal): Promise<void>
-  /** A sentence with what the kernel knows of why, and the last lines of its log. */
+  /** Says why it failed, as far as the kernel knows, with the last lines of its log. */
   describeFailure(what: string): Promise<string>
   readLog(): Promise<string>
 }

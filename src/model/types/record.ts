@@ -20,7 +20,7 @@ export interface Observation {
   samples: Sample[]
   start: Edge | null
   end: Edge | null
-  /** Just after the window, under load still. */
+  /** Looks just after the window, still under load. */
   after: Look[] | null
   /** Bytes that each process received at its own sockets over the window and some tenths of a second; null: not counted. */
   received?: (number | null)[]

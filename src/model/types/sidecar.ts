@@ -21,7 +21,7 @@ export interface Cluster {
   name: string
   endpoints: Endpoint[]
   balancing: 'round-robin' | 'least-requests'
-  /** null: plaintext. acceptedIdentities null: any that the authority signed. */
+  /** mTLS of the cluster; null: plaintext. acceptedIdentities null: any that the authority signed. */
   mtls: { serverName: string; acceptedIdentities: string[] | null } | null
   protocol: Protocol
   /** Its own circuit, instead of that of all clusters. */
@@ -48,7 +48,7 @@ export interface SidecarModel {
   workers: number
   /** The port of a plane that counts what it refuses; the others have none. */
   admin: Endpoint
-  /** Tries again after a refused connection. */
+  /** Number of tries after a refused connection. */
   retries: 0 | 1
   timeouts: { connectSeconds: number; requestSeconds: number; idleSeconds: number }
   tls: { suite: string; group: string }
@@ -82,9 +82,9 @@ export interface Features {
   'header-rewrite'?: Record<'request' | 'response', { set: Record<string, string>; remove: string[] }>
   /** The most requests under way to each cluster; those beyond are answered 503. */
   'circuit-breaker'?: { maxRequests: number }
-  /** Retries at a time to each cluster: a share of the requests that are under way, or so many where that is fewer. */
+  /** Retries at a time to each cluster: a share of the requests under way, and at least a minimum. */
   'retry-budget'?: { share: number; minConcurrent: number }
-  /** An endpoint that answers 5xx, or cannot be connected, so often in a row gets no requests for a time; never more than a share of a cluster. */
+  /** Ejection for a time of endpoints that fail (5xx, no connection) so often in a row; at most a share of a cluster. */
   'outlier-ejection'?: { consecutiveFailures: number; baseSeconds: number; maxShare: number }
 }
 

@@ -74,7 +74,7 @@ export interface Target {
     options: { window: D.Window; signal: AbortSignal; onSample?: (sample: Sample) => void },
   ): Promise<Observation>
   /**
-   * If each sidecar of a rollout is a pod: its place, and what asks it. Absent: they run in batches on the machine
+   * The place of a pod that is a sidecar of a rollout, and what asks it. Absent: sidecars run in batches on the machine
    * of this program, which asks them itself.
    */
   pods?: { place: Place; openAsking(): Promise<Asking> }

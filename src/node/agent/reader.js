@@ -55,7 +55,7 @@ export function findContainer({ id, root, mountinfo }) {
   return folder === null ? null : openCountersV2(folder)
 }
 
-/** The folder whose name carries a container's id, nearest first. @param {string} root @param {string} id */
+/** Finds the nearest folder whose name carries a container's id. @param {string} root @param {string} id */
 export function findFolder(root, id) {
   let level = [root]
   while (level.length > 0) {
@@ -94,7 +94,7 @@ const GONE = {
   oomKills: Number.NaN,
 }
 
-/** A container's cgroup goes with it: then its readings are missing. @param {Probe} probe @returns {Probe} */
+/** Guards a probe: a container's cgroup goes with it, and its readings are then missing. @param {Probe} probe @returns {Probe} */
 function whileThere(probe) {
   /** @type {<T>(read: () => T, otherwise: T) => () => T} */
   const guard = (read, otherwise) => () => {

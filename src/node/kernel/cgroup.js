@@ -114,17 +114,17 @@ export function openCounterFile(file) {
   }
 }
 
-/** The processes of a cgroup; it must be there. @param {string} folder */
+/** Lists the processes of a cgroup; it must be there. @param {string} folder */
 export function readPids(folder) {
   return read(folder, 'cgroup.procs').split('\n').filter(Boolean).map(numberOf)
 }
 
-/** The number that a file holds alone; NaN where it holds something else. @param {string} text */
+/** Reads the number that a file holds alone; NaN where it holds something else. @param {string} text */
 export function numberOf(text) {
   return /^\d{1,20}\n?$/.test(text) ? Number(text) : Number.NaN
 }
 
-/** The number after a name in `name value` lines; NaN without the name. @param {string} text @param {string} name */
+/** Reads the number after a name in `name value` lines; NaN without the name. @param {string} text @param {string} name */
 export function numberAfter(text, name) {
   if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1, name.length + 23), 10)
   const at = text.indexOf(`\n${name} `)

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** The entries of a folder of /proc; none when its process has ended. @param {string} folder */
+/** Lists the entries of a folder of /proc; none when its process has ended. @param {string} folder */
 export function listSafely(folder) {
   try {
     return readdirSync(folder)
@@ -9,7 +9,7 @@ export function listSafely(folder) {
   }
 }
 
-/** The text of a file of /proc; empty when its process has ended, or it may not be read. @param {string} file */
+/** Reads a file of /proc; empty when its process has ended, or it may not be read. @param {string} file */
 export function readSafely(file) {
   try {
     return readFileSync(file, 'utf8')

@@ -6,7 +6,7 @@ import { listPids, listSafely, readLinkSafely, readSafely } from './proc-files.j
 const LISTEN = '0A'
 const ESTABLISHED = '01'
 
-/** The TCP sockets that listen in a process's network namespace; a wildcard address is '*'. @param {number | 'self'} [pid] */
+/** Lists the TCP sockets that listen in a process's network namespace; a wildcard address is '*'. @param {number | 'self'} [pid] */
 export function listListeners(pid = 'self') {
   return parseListeners({ tcp: readSafely(`/proc/${pid}/net/tcp`), tcp6: readSafely(`/proc/${pid}/net/tcp6`) })
 }
@@ -16,7 +16,7 @@ export function parseListeners({ tcp, tcp6 }) {
   return [...parse(tcp), ...parse(tcp6)].map(({ address, port, inode }) => ({ address, port, inode }))
 }
 
-/** The other ends of the open TCP connections that an endpoint of this network namespace accepted. @param {Endpoint} endpoint */
+/** Lists the other ends of the open TCP connections that an endpoint of this network namespace accepted. @param {Endpoint} endpoint */
 export function listPeers({ address, port }) {
   const accepted = parse(readSafely('/proc/self/net/tcp'), ESTABLISHED)
   return accepted.filter(own => own.address === address && own.port === port).map(({ remote }) => remote)
@@ -45,7 +45,7 @@ export function createSocketTables() {
   }
 }
 
-/** The socket inodes that processes hold. @param {number[]} pids */
+/** Lists the socket inodes that processes hold. @param {number[]} pids */
 export function listSocketInodes(pids) {
   const inodes = new Set()
   for (const pid of pids) {
@@ -57,7 +57,7 @@ export function listSocketInodes(pids) {
   return inodes
 }
 
-/** The process that holds a socket, as `name (pid)`; null when /proc does not show it. @param {string} inode */
+/** Finds the process that holds a socket, as `name (pid)`; null when /proc does not show it. @param {string} inode */
 export function findOwner(inode) {
   for (const pid of listPids()) {
     if (listSocketInodes([Number(pid)]).has(inode)) return `${readSafely(`/proc/${pid}/comm`).trim()} (pid ${pid})`
@@ -65,7 +65,7 @@ export function findOwner(inode) {
   return null
 }
 
-/** The resets that this network namespace has sent (RFC 4022, tcpOutRsts): one a refused connection, and others. */
+/** Counts the resets that this network namespace has sent (RFC 4022, tcpOutRsts): one a refused connection, and others. */
 export function countResets() {
   return parseResets(readFileSync('/proc/net/snmp', 'utf8'))
 }
@@ -78,7 +78,7 @@ export function parseResets(text) {
 
 /** @param {string} text @param {string} [state] */
 function parse(text, state = LISTEN) {
-  // After the state: both queues, the timer, retransmits, the user and a timeout. Splitting every line of thousands of sockets
+  // The state is followed by queues, timer, retransmits, user and timeout. Splitting every line of thousands of sockets
   // in other states would leave tens of MiB behind.
   const line = new RegExp(
     `^ *\\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) +(\\S+) +${state}(?: +\\S+){5} +(\\d+)`,

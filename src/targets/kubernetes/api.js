@@ -128,7 +128,7 @@ export async function connect({ context, environment = process.env, home = os.ho
   }
 }
 
-/** An error of the API in words, and whether it is worth asking again. @param {unknown} error */
+/** Says an error of the API in words, and whether asking again may help. @param {unknown} error */
 export function explain(error) {
   const { body, message, cause, ...own } = /** @type {any} */ (error)
   const text = `${message ?? /** @type {any} */ (error).error?.message ?? error}`

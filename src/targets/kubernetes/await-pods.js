@@ -9,7 +9,7 @@ const OBSTACLE_SECONDS = 10
 const LOOK_SECONDS = 2
 
 /**
- * Waits until pods are as `isDone` asks, and gives up as soon as a status says why they will not be.
+ * Waits until pods are as `isDone` asks, and gives up once a status says why they will not be.
  * @param {{ api: Api, pods: PodWatch, namespace: string, what: string, find: () => V1Pod[], isDone: (found: V1Pod[]) => boolean,
  *   maker: string, deadlineSeconds: number, signal: AbortSignal }} options
  *   what: for errors; maker: how the name of the pods' controller begins
@@ -47,7 +47,7 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
 }
 
 /**
- * The end of a container's log, of the one before where it was started again, as the end of a sentence.
+ * Reads the end of a container's log as the end of a sentence: of the first container where it was started again.
  * @param {{ api: Api, namespace: string, pod: V1Pod, container: string }} options
  */
 export async function readLastWords({ api, namespace, pod, container }) {
@@ -55,7 +55,7 @@ export async function readLastWords({ api, namespace, pod, container }) {
   return describeTail((await api.readLog({ ...at, isPrevious: true })) || (await api.readLog(at)))
 }
 
-/** Why a controller makes no pod, such as a quota. @param {{ api: Api, namespace: string, maker: string }} options */
+/** Finds why a controller makes no pod, such as a quota. @param {{ api: Api, namespace: string, maker: string }} options */
 async function findRefusal({ api, namespace, maker }) {
   const events = await api.list('v1', 'Event', { namespace })
   const refused = events.filter(

@@ -17,7 +17,7 @@ const IMPORT =
 const READ_BACK = 'every run reads its quotas back from the kernel anyway'
 
 /**
- * What the nodes of a run are, which images they have, and whether caps will hold there.
+ * Examines the nodes of a run: their images, and whether caps will hold there.
  * @param {Api} api @param {{ node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[],
  *   minor: number }} options as for a run; minor: of the API server
  * @throws {BenchError} when there is no such node, or none that takes pods

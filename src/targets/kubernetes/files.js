@@ -25,7 +25,7 @@ export function createFiles({ api, namespace, labels }) {
     throw new Error(`nothing is at ${at}`)
   }
 
-  /** The scripts of a folder, as a ConfigMap: once a run, named after its content. @param {string} at */
+  /** Brings the scripts of a folder as a ConfigMap: once a run, named after its content. @param {string} at */
   async function applyScripts(at) {
     const files = readTextFiles(sourceOf(at))
     const name = `scripts-${hashText(JSON.stringify(files)).slice(0, 10)}`
@@ -74,7 +74,7 @@ export function createFiles({ api, namespace, labels }) {
   }
 }
 
-/** The kit's own code that runs in pods, by its path in the kit. @returns {Record<string, string>} */
+/** Reads the kit's own code that runs in pods, by its path in the kit. @returns {Record<string, string>} */
 export function readAgentCode() {
   const files = KIT_FOLDERS.flatMap(folder =>
     Object.entries(readTextFiles(path.join(ROOT, folder))).map(([name, text]) => [`${folder}/${name}`, text]),

@@ -6,7 +6,7 @@ import { nodeTool } from '../../tools/node.js'
 const ARCHIVE = 'images.tar'
 
 /**
- * The image of each tool; the kit's own pods need Node's in every run.
+ * Chooses the image of each tool; the kit's own pods need Node's in every run.
  * @param {{ specs: ToolSpec[], images: Record<string, string> }} options images: by the tool's name, instead of its own
  */
 export function chooseImages({ specs, images }) {
@@ -46,7 +46,7 @@ export function isAlwaysPulled(image) {
   return expandImage(image).endsWith(':latest')
 }
 
-/** The whole name, as nodes list it: with its registry, and its digest or its tag. @param {string} image */
+/** Completes an image's name as nodes list it: with its registry, and its digest or its tag. @param {string} image */
 function expandImage(image) {
   const [named, digest] = image.split('@', 2)
   const [first, ...rest] = named.split('/')

@@ -10,9 +10,9 @@ import { describeWindow, findSamples } from './kubelet-window.js'
 /** @import { Look, Observation, Window } from '../../model/types.ts' @import { Api } from './api.js' */
 /** @import { Watched } from './container.js' @import { ContainerCounter, Counter, Poll } from './kubelet-window.js' */
 
-// More often than the kubelet counts, so that no counter near an edge is missed.
+// Asked more often than the kubelet counts, so that no counter near an edge is missed.
 const POLL_MS = 5000
-// The load goes on for a second after the window: a later answer is not waited for.
+// Answers are awaited for a second after the window, in which the load goes on.
 const LAST_POLL_MS = 500
 
 /** @typedef {{ watched: () => Pick<Watched, 'id' | 'namespace' | 'pod' | 'container' | 'restarts'> }} Container */
@@ -37,7 +37,7 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
   const pollUpTo = async (/** @type {number} */ edgeMs) => {
     for (;;) {
       await poll()
-      // Counted back from the edge, so that none is under way when it comes.
+      // Polls are counted back from the edge, so that none is under way when it comes.
       const left = Math.ceil((edgeMs - now()) / POLL_MS) - 1
       if (left <= 0) break
       await wait(edgeMs - left * POLL_MS, signal)
@@ -66,7 +66,7 @@ export function lookByKubelet(containers) {
 }
 
 /**
- * A container's counters in the kubelet's summary; null where it has none, as in a container's first seconds.
+ * Finds a container's counters in the kubelet's summary; null where it has none, as in a container's first seconds.
  * @param {any[] | undefined} pods @param {Pick<Watched, 'namespace' | 'pod' | 'container'>} container
  * @returns {ContainerCounter | null}
  */
@@ -86,7 +86,7 @@ export function parseCpu(cpu) {
   return { epochMs: Date.parse(cpu.time), cpuSeconds: cpu.usageCoreNanoSeconds / 1e9 }
 }
 
-/** The counters of a node's kubelet; asking takes `get` on `nodes/proxy`. @param {Api} api @param {string} node */
+/** Reads the counters of a node's kubelet; this takes `get` on `nodes/proxy`. @param {Api} api @param {string} node */
 export function readSummary(api, node) {
   return api.request(`read the kubelet's counters of ${node}`, async () =>
     readKubeletSummary(await api.core.connectGetNodeProxyWithPath({ name: node, path: 'stats/summary' })),

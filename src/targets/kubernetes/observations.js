@@ -38,7 +38,7 @@ export async function observeByReaders(agents, containers, { window, signal }) {
 }
 
 /**
- * The containers of each node with their places among all; any node without any.
+ * Groups containers by node, with their places among all; any node where there are none.
  * @param {ContainerHandle[]} containers
  */
 function groupByNode(containers) {
@@ -51,7 +51,7 @@ function groupByNode(containers) {
 }
 
 /**
- * Samples of the same round moment are one sample; the host is that of the first sidecar or application; clocks are
+ * Merges observations: samples of a moment are one; the host is that of the first sidecar or application; clocks are
  * compared with the clock of the load's node.
  * @param {{ places: number[], offsetMs: number, observation: Seen }[]} seen places: of a node's processes, among all;
  * offsetMs: how far the node's clock is ahead of ours @param {{ processes: Pick<Handle, 'spec'>[] }} options

@@ -13,7 +13,7 @@ import { findToolThere } from './tool.js'
 
 const NEEDED = ['date', 'mktemp', 'nproc', 'setsid', 'sha256sum', 'tar']
 
-// A line a fact. What is missing says nothing.
+// Each fact is a line; missing facts have none.
 const ASK = `
 echo system=$(uname -s)
 echo kernel=$(uname -sr)
@@ -126,7 +126,7 @@ async function readMachineThere({ run, host }) {
       memoryBytes: Number(factOf('memoryKib')) * 1024,
       governor: factOf('governor'),
     },
-    /** The address that it sees this machine at. */
+    /** The address at which it sees this machine. */
     seenAs: factOf('client')?.split(' ')[0] ?? null,
   }
 }

@@ -103,7 +103,7 @@ function split(processes) {
 }
 
 /**
- * The values of all processes, in their order.
+ * Joins the values of all processes, in their order.
  * @template T @param {Handle[]} processes @param {{ here: T[], far: (process: FarProcess) => T }} values
  */
 function merge(processes, { here, far }) {

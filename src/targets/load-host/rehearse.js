@@ -8,7 +8,7 @@ import { PORTS } from '../../model/sidecar-contract.js'
 
 const END_SECONDS = 15
 
-/** All at which a load may enter. */
+/** Ports at which a load may enter. */
 export const ENTRY_PORTS = [PORTS.inbound, PORTS.outbound, PORTS.application]
 
 /** @type {Load} */

@@ -5,7 +5,7 @@ import { parseHostCpu } from '../../node/kernel/host-cpu.js'
 // USER_HZ of every kernel that k6 and wrk run on (proc(5)).
 const TICKS_PER_SECOND = 100
 
-// It has no cgroup of its own there.
+// The generator has no cgroup of its own there.
 const NOT_OFFERED = {
   periods: null,
   throttledPeriods: null,
@@ -53,7 +53,7 @@ export function readAt(samples, epochMs) {
   return { ...NOT_OFFERED, atSeconds: between('atSeconds'), cpuSeconds: between('cpuSeconds') }
 }
 
-/** The sample nearest to a moment. @param {FarSample[]} samples at least one @param {number} epochMs */
+/** Finds the sample nearest to a moment. @param {FarSample[]} samples at least one @param {number} epochMs */
 export function findNearest(samples, epochMs) {
   const apart = (/** @type {FarSample} */ s) => Math.abs(s.epochMs - epochMs)
   return samples.reduce((best, sample) => (apart(sample) < apart(best) ? sample : best))

@@ -58,7 +58,7 @@ export async function findCapWay({
   return { how: 'none', version: 2, reason }
 }
 
-/** The cgroups of a run. @param {{ way: TreeWay, ledger: Ledger }} options @returns {Promise<CgroupTree>} */
+/** Makes the cgroups of a run. @param {{ way: TreeWay, ledger: Ledger }} options @returns {Promise<CgroupTree>} */
 export async function createTree({ way, ledger }) {
   const name = `${PREFIX}${ledger.runId}`
   const folders = treeParents(way).map(parent => path.join(parent, name))
@@ -82,14 +82,14 @@ export async function createTree({ way, ledger }) {
 }
 
 /**
- * The command that starts this program again inside a delegated scope of the user's systemd.
+ * Makes the command that starts this program again inside a delegated scope of the user's systemd.
  * @param {string[]} command
  */
 export function wrapInSystemdScope(command) {
   return ['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--', ...command]
 }
 
-/** The folders that hold the trees of runs, for `cleanup`. @param {CapWay} way */
+/** Lists the folders that hold the trees of runs, for `cleanup`. @param {CapWay} way */
 export function treeParents(way) {
   return way.how === 'v1' || way.how === 'v2' ? [...new Set(Object.values(way.parents))] : []
 }

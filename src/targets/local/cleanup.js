@@ -77,7 +77,7 @@ function whyLeft({ ledger, runId, isNamed, hasRetained }) {
   return null
 }
 
-/** The cgroups of runs: of this way to cap, and those that ledgers name. @param {CapWay} way @param {LedgerEntry[]} ledgers */
+/** Lists the cgroups of runs: of this way to cap, and those that ledgers name. @param {CapWay} way @param {LedgerEntry[]} ledgers */
 function listTrees(way, ledgers) {
   const here = treeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
   const named = ledgers.flatMap(({ holdings }) =>

@@ -41,7 +41,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
   }
   const leaveAll = atExit(killAll)
   const { call, close: closeProber } = createLocalProber({ runId, enter: networks.enterProber })
-  // Those of generators are results.
+  // Logs of generators are results, and stay whole.
   const bounding = setInterval(() => {
     for (const process of running) if (process.spec.role === 'sidecar') process.boundLog()
   }, BOUND_MS).unref()

@@ -10,8 +10,7 @@ import { createAddresses } from './addresses.js'
 /**
  * Network namespaces of a run, each at an address of its own on a bridge. The bridge is in a namespace, too, so the
  * machine's own interfaces, routes and rules stay as they are, and all is gone with the namespaces.
- * @import { Place, ProcessSpec } from '../../model/types.ts'
- * @import { Ledger } from '../../node/ledger.js'
+ * @import { Place, ProcessSpec } from '../../model/types.ts' @import { Ledger } from '../../node/ledger.js'
  */
 
 /** @typedef {ReturnType<typeof createNetworks>} Networks */
@@ -23,7 +22,7 @@ const FOLDER = '/run/netns'
 const BRIDGE = 'bench'
 const BLOCK = '10.77'
 const PROGRAMS = { ip: 'iproute2', nsenter: 'util-linux', setpriv: 'util-linux', iptables: 'iptables' }
-// It reads what the run's own user alone may read, and writes its log.
+// A sidecar reads files of the run's user alone, and writes its log.
 const CAPABILITIES = '+dac_override,+dac_read_search'
 
 /**
@@ -76,7 +75,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     return Object.fromEntries(places)
   }
 
-  /** Removes all. */
+  /** Removes all namespaces of the run. */
   async function close() {
     await opening?.catch(() => {})
     if (opening === null) return
@@ -89,7 +88,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     placesFor,
 
     /**
-     * Whether processes of a start have namespaces; the generator is in one where any service of the run is.
+     * Says whether processes of a start have namespaces; the generator is in one where any service of the run is.
      * @param {number} start @param {ProcessSpec[]} specs
      */
     has: (start, specs) =>
@@ -97,10 +96,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
         role === 'generator' ? opening !== null : addresses.has(nameOf(start, service)),
       ),
 
-    /**
-     * Makes the namespaces of processes that are about to start.
-     * @param {number} start @param {ProcessSpec[]} specs
-     */
+    /** Makes the namespaces of processes that are about to start. @param {number} start @param {ProcessSpec[]} specs */
     async prepare(start, specs) {
       const services = new Set(specs.filter(({ role }) => role !== 'generator').map(({ service }) => service))
       const making = [...services].map(service => {
@@ -131,10 +127,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       }
     },
 
-    /**
-     * Tries all that a run needs.
-     * @throws {BenchError} where a program is missing, or this user may not
-     */
+    /** Tries all that a run needs. @throws {BenchError} where a program is missing, or this user may not */
     async assertPossible() {
       for (const [program, needed] of Object.entries(PROGRAMS)) {
         const name = program === 'iptables' ? iptables : program
@@ -159,14 +152,14 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       }
     },
 
-    /** The command that sets rules, with its version and kind. */
+    /** Asks the command that sets rules for its version and kind. */
     describeRules: () => run([iptables, '-V']),
 
     close,
   }
 }
 
-/** The runs that have namespaces on this machine, for `cleanup`. */
+/** Lists the runs that have namespaces on this machine, for `cleanup`. */
 export function listNetworkRuns(folder = FOLDER) {
   const names = listSafely(folder).filter(name => name.startsWith(PREFIX))
   return [...new Set(names.map(name => name.slice(PREFIX.length).split('.')[0]))]

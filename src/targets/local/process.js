@@ -131,7 +131,7 @@ function sayKilledForMemory({ memoryLimitBytes }) {
 }
 
 /**
- * An empty file, to append to: what is written after it was emptied again begins at its start.
+ * Opens an empty file to append to, so that writing begins at its start after it was emptied.
  * @param {string} file @returns {number} its descriptor
  */
 export function openLog(file) {

@@ -6,7 +6,7 @@ import { listSocketInodes } from '../../node/kernel/sockets.js'
 
 /** Counts the bytes that processes receive over a window, at their own sockets: what went past a sidecar is not among them. */
 
-// Its programs take some milliseconds: their CPU belongs to the warm-up.
+// The programs that count take some milliseconds of CPU, in the warm-up.
 const BEFORE_MS = 500
 
 /** The pids of a process and its children; null: it is not counted. @typedef {(() => number[]) | null} Pids */

@@ -11,10 +11,7 @@ const template = createArm({ id: 'link-pipy-1', load: { kind: 'open', ratePerSec
 
 /**
  * What a trial leaves of a sidecar that needs 0.2 millicores a request/s and 8 MiB; now and then another one's doing.
- * @param {Arm} arm
- * @param {number} nth
- * @param {() => number} random
- * @returns {TrialRecord}
+ * @param {Arm} arm @param {number} nth @param {() => number} random @returns {TrialRecord}
  */
 function measure(arm, nth, random) {
   const { ratePerSecond = 0 } = arm.load

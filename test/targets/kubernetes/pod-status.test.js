@@ -9,11 +9,7 @@ import {
 
 const ID = 'containerd://0f1e2d'
 
-/**
- * A container's part of a pod's status.
- * @param {object} [status]
- * @returns {any}
- */
+/** A container's part of a pod's status. @param {object} [status] @returns {any} */
 const container = (status = {}) => ({
   ...{ name: 'application', image: 'docker.io/flomesh/pipy:1.5.18', imageID: '', ready: false, restartCount: 0 },
   ...{ state: {}, lastState: {}, ...status },
