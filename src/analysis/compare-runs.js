@@ -11,10 +11,8 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 /** Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure. */
 /** @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts' */
-/** @import { Match, Refusal } from './match-arms.js' */
-/** @import { RecordedRun } from './match-runs.js' */
-/** @import { QuantityRow } from '../judge/quantities.js' */
-/** @import { Threshold } from './thresholds.js' */
+/** @import { Match, Refusal } from './match-arms.js' @import { RecordedRun } from './match-runs.js' */
+/** @import { QuantityRow } from '../judge/quantities.js' @import { Threshold } from './thresholds.js' */
 /** @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun */
 /**
  * arm: with its place; null, and no link, cap or load: no arm that has the quantity was compared.
@@ -119,7 +117,7 @@ function compareMatch({ old, next, match, controls }) {
           { quantity, service, arms: [match.next] },
         ),
       )
-      // Between runs at other times there is no A/A: what changed without any sidecar is noise.
+      // Runs at different times have no A/A: changes of arms without sidecars are the noise.
       const changes = quantity === PRIMARY.name ? controls.flatMap(c => c.ratio.median ?? []) : []
       const known = [...spreads, ...changes.map(ratio => Math.abs(ratio - 1))].filter(share => share !== null)
       return known.length > 0 ? Math.max(...known) : null
@@ -154,7 +152,7 @@ function compareBaselines({ old, next }) {
   )
 }
 
-/** Whether CPU per request is a quantity of an arm. @param {Arm} arm */
+/** Says whether an arm has CPU per request. @param {Arm} arm */
 export function isLoaded({ load }) {
   return load.kind !== 'idle'
 }

@@ -78,7 +78,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   })
 }
 
-/** Whether two arms were ever in one deployment. @param {TrialRecord[]} records @param {Arm} a @param {Arm} b */
+/** Says whether two arms were ever in one deployment. @param {TrialRecord[]} records @param {Arm} a @param {Arm} b */
 function stoodTogether(records, a, b) {
   if (!a.load.isBesideOthers) return false
   const deploymentsOf = (/** @type {Arm} */ arm) =>

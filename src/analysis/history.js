@@ -11,10 +11,8 @@ import { matchArms, nameMatch, refuseArms } from './match-arms.js'
 import { findIncomparable, findOtherMachine, listChanging } from './match-runs.js'
 
 /** All runs that can be compared with one of them, in the order of time. Pure. */
-/** @import { Arm, Quantity } from '../model/types.ts' */
-/** @import { Step } from '../lib/steps.js' */
-/** @import { QuantityRow } from '../judge/quantities.js' */
-/** @import { HistoryStep } from './history-steps.js' */
+/** @import { Arm, Quantity } from '../model/types.ts' @import { Step } from '../lib/steps.js' */
+/** @import { QuantityRow } from '../judge/quantities.js' @import { HistoryStep } from './history-steps.js' */
 /** @import { RecordedRun } from './match-runs.js' */
 
 /** The share of unchanged histories in which a step is found; all lines of a history share it. */

@@ -122,7 +122,7 @@ function isWithout(axis, other, arm) {
  * The rounds of an arm, and of the arms that it is held against.
  * @typedef {Record<'own' | 'baseline' | 'unchanged' | 'unconfigured', TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
  */
-/** By header. @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>} */
+/** Keys are headers. @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>} */
 function summariseQuantities({ rounds, service }) {
   const requests = rounds.own.flat().reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
   const measure = (/** @type {QuantityRow} */ row) =>

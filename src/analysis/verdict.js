@@ -21,7 +21,7 @@ export function findRoundsLeast(isSequence) {
   return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
 }
 
-/** Whether too many rounds have no ratio. @param {(number | null)[]} values @param {boolean} isSequence */
+/** Says whether too many rounds have no ratio. @param {(number | null)[]} values @param {boolean} isSequence */
 export function areSpoiled(values, isSequence) {
   return values.length >= findRoundsLeast(isSequence) && countUncured(values, isSequence) > 0
 }

@@ -77,12 +77,12 @@ export function findGates(record, relaxed = []) {
   )
 }
 
-/** Whether a use of a trial is spoiled. @param {Pick<TrialRecord, 'gates'>} record @param {Use} use */
+/** Says whether a use of a trial is spoiled. @param {Pick<TrialRecord, 'gates'>} record @param {Use} use */
 export function isSpoiled({ gates }, use) {
   return gates.some(gate => gate.spoils.includes(use))
 }
 
-/** Whether the two halves of the window delivered alike, within 20 %. @param {LoadResult} load */
+/** Says whether the two halves of the window delivered alike, within 20 %. @param {LoadResult} load */
 export function isSteady({ verified, verifiedInSecondHalf }) {
   const first = verified - verifiedInSecondHalf
   return Math.abs(verifiedInSecondHalf - first) <= STEADY_DIFFERENCE_MOST * (verified / 2)

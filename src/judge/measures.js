@@ -96,7 +96,7 @@ export function quantileMs({ load }, q) {
   return load?.distribution?.grid.find(([at]) => Math.abs(at - q) < 1e-9)?.[1] ?? null
 }
 
-/** Whether ten of so many requests are beyond a quantile. @param {number} requests @param {number} q */
+/** Says whether at least ten of so many requests are beyond a quantile. @param {number} requests @param {number} q */
 export function hasTail(requests, q) {
   return q < 1 && requests >= TAIL_REQUESTS / (1 - q)
 }

@@ -70,7 +70,7 @@ export function splitByKind(summary) {
   })
 }
 
-/** Whether a kind of a summary has something. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} what */
+/** Says whether a kind of a summary has something. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} what */
 export function hasAny(summary, what) {
   return splitByKind(summary).some(({ sections }) => sections[what] !== false)
 }

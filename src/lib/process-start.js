@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 
-/** When a process started, in clock ticks since boot (proc(5), stat); null when it has ended. @param {number} pid */
+/** Reads when a process started, in clock ticks since boot (proc(5), stat); null when it has ended. @param {number} pid */
 export function processStartTicks(pid) {
   try {
     const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8')

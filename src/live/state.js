@@ -66,7 +66,7 @@ export function createRunState() {
       results.add(record)
       if (results.isCounted(record.trial)) run.done++
       run.phase = null
-      // On a cluster nothing is counted meanwhile, and the record has the failures of the window.
+      // A cluster counts nothing meanwhile; the record has the failures of the window.
       counts.failedBefore += (counts.isOpen ? counts.last?.failed : null) ?? record.load?.failed ?? 0
       counts.isOpen = false
     },

@@ -30,7 +30,7 @@ export function renderLive(snapshot, columns) {
  *   intervalMs?: number }} options stream: a terminal
  */
 export function createTerminalView({ stream, state, intervalMs = 500 }) {
-  // To hide the cursor, log-update would listen to signals and end the process, which the kit stops gently.
+  // log-update would hide the cursor by listening to signals, and end the process, which the kit stops gently.
   const update = createLogUpdate(stream, { showCursor: true })
   let drawn = 0
   let lines = /** @type {string[]} */ ([])

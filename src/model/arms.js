@@ -1,6 +1,6 @@
 import { AXES, describeAxes } from './axes.js'
 
-/** How arms are named. Pure. @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' */
+/** The names of arms. Pure. @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' */
 
 /**
  * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how
@@ -52,6 +52,11 @@ export function parseChoice(text) {
   const [named, control] = contender.split('@', 2)
   const [plane, profile = null] = named.split(':', 2)
   return { plane, variant, profile, ...(control !== undefined && { control }) }
+}
+
+/** Says whether rules redirect the connections of an arm's services. @param {Pick<Conditions, 'interception'>} conditions */
+export function isRedirected({ interception }) {
+  return interception === 'redirect'
 }
 
 /** The choice alone, of what has more than that. @param {PlaneChoice} choice @returns {PlaneChoice} */

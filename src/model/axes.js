@@ -3,10 +3,9 @@ import { LOAD_AXES } from './axes/load.js'
 import { CAP_AXIS, SIDECAR_AXES } from './axes/sidecar.js'
 
 /** All axes, each with what is its own in axes/, and facts about arms that rest on them. Pure. */
-/** @import { Arm, AxisName } from './types.ts' */
-/** @import { Axis } from './axes/axis.js' */
+/** @import { Arm, AxisName } from './types.ts' @import { Axis } from './axes/axis.js' */
 
-/** In the order in which arms are made of them. @type {Record<AxisName, Axis>} */
+/** The axes, in the order in which arms are made of them. @type {Record<AxisName, Axis>} */
 export const AXES = { ...LOAD_AXES, ...SIDECAR_AXES, ...CONTROL_PLANE_AXES, capCores: CAP_AXIS }
 
 /** @type {AxisName[]} */

@@ -18,7 +18,7 @@ export const FEATURES = {
       ...['x_forwarded_for', 'user_agent', 'request_id'],
     ],
   },
-  // Before all that refuses: what is refused on a route is answered with its headers, too.
+  // The first filter: answers that refuse a request on a route get the route's headers, too.
   'header-rewrite': {
     request: { set: { 'x-mesh': 'sidecar-bench' }, remove: ['x-internal'] },
     response: { set: { 'x-mesh': 'sidecar-bench' }, remove: ['x-debug'] },

@@ -16,7 +16,7 @@ export function groupByHost(routes) {
   return hosts.map(host => ({ host, routes: routes.filter(route => route.host === null || route.host === host) }))
 }
 
-/** Whether a route takes every request of its host. @param {Route} route */
+/** Says whether a route takes every request of its host. @param {Route} route */
 export function isUnconditional({ pathPrefix, headers }) {
   return pathPrefix === '/' && Object.keys(headers).length === 0
 }

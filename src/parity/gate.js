@@ -1,13 +1,14 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
+import { isRedirected } from '../model/arms.js'
 import { listFeatures } from '../model/features.js'
 import { toolOf } from '../model/variant-tools.js'
 import { assertAllRun } from '../run/alive.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
 import { findDeployed } from '../services/deployed.js'
-import { countWorkers, isRedirected } from '../services/specs.js'
+import { countWorkers } from '../services/specs.js'
 import { listModes, topologyOf } from '../services/topology.js'
 import { probeFeatures } from './features.js'
 import { createRig } from './rig.js'
@@ -41,7 +42,9 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
   const starts = keepDistinct(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) }))
   const probes = keepDistinct(
     // Where some connections are redirected, the corpus is.
-    own.filter(arm => arm.hasSidecars).toSorted((a, b) => Number(isRedirected(b)) - Number(isRedirected(a))),
+    own
+      .filter(arm => arm.hasSidecars)
+      .toSorted((a, b) => Number(isRedirected(b.conditions)) - Number(isRedirected(a.conditions))),
     configurationOf,
   )
   say(`checking ${starts.length} arms, and that the planes do equal work`)

@@ -93,7 +93,7 @@ function product(lists) {
  * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: has a control plane
  */
 function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
-  // Without sidecars, what only sidecars are given makes no difference.
+  // Conditions that only sidecars get make no difference to arms without sidecars.
   const given = EVERY_CONDITION.map(name => [
     name,
     hasSidecars || !AXES[name].isOfSidecars ? cell[name] : AXES[name].values[0],

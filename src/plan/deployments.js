@@ -87,7 +87,7 @@ function splitGroup(arms) {
     if (open) open.push(...cell)
     else parts.push([...cell])
   }
-  // Without room for both, the planes under other conditions stand alone.
+  // Planes under other conditions stand alone where there is no room for both.
   const beside = parts.map(part => (part.length > room ? part : [...first, ...part]))
   return beside.some(part => part.includes(first[0])) ? beside : [first, ...beside]
 }

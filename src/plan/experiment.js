@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { GATE_NAMES } from '../judge/gates.js'
 import { QUANTITY_NAMES } from '../judge/quantities.js'
+import { OWN_PARTS } from '../kinds/plans.js'
 import { parseYaml } from '../lib/yaml.js'
-import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
-import { LOAD_AXES } from '../model/axes/load.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
-import { capCores, lengthSeconds, p99Ms, rounds } from '../model/bounds.js'
+import { capCores, lengthSeconds, rounds } from '../model/bounds.js'
 import { PARITY_NAMES } from '../parity/verdict/rows.js'
 
 /** @import { AxisName } from '../model/types.ts' */
@@ -51,19 +50,6 @@ const axes = z.strictObject({
   ...optionalAxes,
 })
 
-const ratePerSecond = LOAD_AXES.ratePerSecond.schema
-const search = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('size'), p99Ms, isExtrapolated: z.boolean() }),
-  z.strictObject({
-    kind: z.literal('services'),
-    services: z
-      .array(z.strictObject({ name: z.string(), p99Ms, ratePerSecond, payloadBytes: LOAD_AXES.payloadBytes.schema }))
-      .min(1),
-  }),
-  z.strictObject({ kind: z.literal('knee'), p99Ms, startPerSecond: ratePerSecond }),
-  z.strictObject({ kind: z.literal('memory-floor'), p99Ms: p99Ms.nullable().default(null) }),
-])
-
 const schema = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]*$/, 'an experiment is named in lower case, with digits and hyphens'),
   question: z.string(),
@@ -89,11 +75,7 @@ const schema = z.strictObject({
   keepsServices: z.boolean().default(false),
   /** First find each plane's capacity, and leave out the rates above this share of it. */
   mostOfCapacity: z.number().positive().max(1).nullable().default(null),
-  search: search.nullable().default(null),
-  /** Sidecars are added step by step, until one is not done within this time. */
-  grows: z.strictObject({ deadlineSeconds: lengthSeconds }).nullable().default(null),
-  /** The needs of the control plane of so many sidecars are told from its rollouts. */
-  sizesControlOf: CONTROL_PLANE_AXES.sidecars.schema.nullable().default(null),
+  ...OWN_PARTS,
   shows: z
     .strictObject({
       quantities: z.array(z.enum(QUANTITY_NAMES)).min(1).default(['throughput', 'cpuPerRequest', 'rss']),

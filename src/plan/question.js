@@ -5,8 +5,7 @@ import { kindsOf } from '../model/kinds.js'
 import { PROFILES, TURN_PROFILES } from './experiment.js'
 
 /** An experiment in one of its profiles, with what was asked for beside it. Pure. */
-/** @import { AxisName, Plan, PlaneChoice } from '../model/types.ts' */
-/** @import { TrialKind } from '../model/kinds.js' */
+/** @import { AxisName, Plan, PlaneChoice } from '../model/types.ts' @import { TrialKind } from '../model/kinds.js' */
 /** @import { Experiment, Profile } from './experiment.js' */
 
 /**

@@ -29,7 +29,7 @@ import { planes } from './programs.js'
 
 // The load that is sampled is long enough for some thousand samples of each sidecar.
 const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
-// In turns, so that a drift meets both sides alike; twice, to see how far two windows of a side are apart.
+// Sides alternate, so that a drift meets both alike; two windows of a side show how far apart such windows are.
 const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
 /** @typedef {'old' | 'new'} SideName @typedef {Awaited<ReturnType<typeof openLab>>} Lab */

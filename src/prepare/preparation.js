@@ -1,6 +1,7 @@
+import { countSearchTrials } from '../kinds/search/plan.js'
 import { UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
-import { countSearchTrials, estimatePlanSeconds } from '../plan/plan.js'
+import { estimatePlanSeconds } from '../plan/plan.js'
 import { findEntryPort } from '../services/topology.js'
 import { readAxes } from './options.js'
 import { prepare } from './prepare.js'

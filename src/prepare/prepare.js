@@ -81,7 +81,7 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
 export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
   const { experiment, overrides } = asked
   const { findTool } = site
-  // What was asked is judged before anything is looked for, or fetched.
+  // The question is checked before programs are looked for, or fetched.
   const draft = planRun({ ...asked, load, site })
   const found = await findPrograms({
     load,

@@ -2,6 +2,7 @@ import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { isProgram } from '../lib/programs.js'
+import { isRedirected } from '../model/arms.js'
 import { findLackingFeatures } from '../model/features.js'
 import { kindOfArm } from '../model/kinds.js'
 import { toolOf } from '../model/variant-tools.js'
@@ -95,16 +96,16 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   )
 }
 
-/** Whether a control plane of its kind has many sidecars. @param {Arm} arm */
+/** Says whether one control plane has many sidecars in this kind. @param {Arm} arm */
 function hasManySidecars(arm) {
   return PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
 }
 
 /** @param {{ conditions: Conditions, control?: Control, isOnNode: boolean }} options isOnNode: of a cluster */
-function findUnchangeable({ conditions: { changesPerMinute, interception }, control, isOnNode }) {
-  if (changesPerMinute === null) return null
+function findUnchangeable({ conditions, control, isOnNode }) {
+  if (conditions.changesPerMinute === null) return null
   if (!control) return 'it takes no other configuration while it serves'
-  if (interception === 'redirect')
+  if (isRedirected(conditions))
     return 'whether a change is in effect is asked at its outbound address, where redirected connections alone are served'
   return isOnNode ? 'its configuration is changed from beside it, which the kit does on one machine only' : null
 }
@@ -137,9 +138,9 @@ function findImmovable({ conditions: { isShardRemoved }, control, hasMany }) {
 function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
   const { sidecars = 0, simulated = 0, services, configuredServices } = conditions
   const needs = control?.needsOf?.({ configuredServices, workers })
-  // On a cluster, the scheduler places pods of other experiments, and says which it cannot.
+  // The cluster's scheduler places pods of other experiments, and says which it cannot.
   if (!needs || !hasSidecars || ('node' in limits && !hasMany)) return null
-  // Without a control plane each sidecar has an application.
+  // Each sidecar has an application where there is no control plane.
   const alone = { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0, inotifyInstances: 0 }
   return findShortage({
     sidecars: hasMany ? sidecars - simulated : services,

@@ -1,6 +1,6 @@
 import { nameOf } from '../model/arms.js'
 
-/** Whether a run is whole. Pure. @import { Manifest, Summary, TrialRecord } from '../model/types.ts' */
+/** Says which trials a run lacks. Pure. @import { Manifest, Summary, TrialRecord } from '../model/types.ts' */
 
 const CUT_SHORT = 'This run was cut short, or still goes on'
 

@@ -21,7 +21,7 @@ const ASKED = /** @type {const} */ (['tls', 'protocol', 'features'])
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
-/** How the numbers were made, and what limits them; the gates that fired are listed apart. @param {Summary} summary */
+/** Tells how the numbers were made, and what limits them; the gates that fired are listed apart. @param {Summary} summary */
 export function renderNotes(summary) {
   const { arms, relaxes, parity, tools, precision, deployed = [] } = summary
   if (arms[0].load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
@@ -76,7 +76,7 @@ function noteCapacities({ arms }) {
     : `${why}: req/s is throughput, not capacity.`
 }
 
-/** What planes do otherwise than the mesh that deploys them so. @param {Pick<Summary, 'deployed'>} summary */
+/** Tells what planes do otherwise than the mesh that deploys them so. @param {Pick<Summary, 'deployed'>} summary */
 export function tellDeviations({ deployed = [] }) {
   return deployed.flatMap(({ plane, deviations }) =>
     deviations.map(own => `${plane}, otherwise than deployed: ${own}.`),

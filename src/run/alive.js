@@ -15,7 +15,7 @@ const WHEN = {
   stopping: 'while it was stopped',
 }
 
-/** Whether a process is a generator that came to its end. @param {Handle} process @param {string | null} how it did */
+/** Says whether a process is a generator that came to its end. @param {Handle} process @param {string | null} how it did */
 export function isFinished({ spec }, how) {
   return spec.role === 'generator' && how === 'status 0'
 }

@@ -136,12 +136,12 @@ function createManifestWriter(folder, manifest) {
 
 /** @param {Plan} plan @param {Pick<Manifest, 'run'>} manifest */
 function describePlan(plan, { run }) {
-  const { experiment, question, arms, rounds, trials, search, precision } = plan
+  const { experiment, question, arms, rounds, trials, precision } = plan
   return {
     run: { id: run.id, experiment, question },
     arms,
     rounds,
-    trials: search ? null : trials.length,
+    trials: trials.length || null,
     seconds: estimatePlanSeconds(plan),
     isSequence: precision !== undefined,
   }

@@ -1,10 +1,11 @@
 import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
+import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
 import { findDeployed } from '../services/deployed.js'
-import { createSpecs, findReachable, isRedirected } from '../services/specs.js'
+import { createSpecs, findReachable } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding } from './alive.js'
 import { createDeployer } from './deployer.js'
@@ -26,7 +27,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
   const { hasSidecars } = arm
-  // Without sidecars, a service without an application runs nothing.
+  // A service without sidecar and application runs nothing.
   const running = topology.services.filter(s => hasSidecars || s.application)
   const names = running.map(s => s.name)
   const isControlled = arm.conditions.changesPerMinute !== null
@@ -54,7 +55,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
     }
     await deploy(specs)
     areReady = true
-    const entry = findEntry(topology, { places, hasSidecars, isRedirected: isRedirected(arm) })
+    const entry = findEntry(topology, { places, hasSidecars, isRedirected: isRedirected(arm.conditions) })
     await target.call('reach', { endpoints: findReachable(specs, places) })
     await sendNonce({ target, entry, arm })
     return {

@@ -63,7 +63,7 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
 /** Adds its name to what a sidecar was told. @template {Told | null} T @param {string} name @param {Promise<T>} told */
 export function named(name, told) {
   const asked = told.then(seen => /** @type {[string, T]} */ ([name, seen]))
-  // Where the phase fails otherwise, nobody awaits it.
+  // Nobody awaits it where the phase fails otherwise.
   asked.catch(() => {})
   return asked
 }
@@ -82,7 +82,7 @@ function createPace({ asking, deadlineSeconds, signal }) {
         signal,
       }).catch(async error => {
         signal.throwIfAborted()
-        // Before the target removes them, which would answer for them.
+        // It ends before the target removes the sidecars, which would answer for them.
         await asking.giveUp()
         isLate = true
         throw error

@@ -38,7 +38,7 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
       records.push(record)
     },
 
-    /** Whether a round was the last. @param {number} round */
+    /** Says whether a round was the last. @param {number} round */
     isOver(round) {
       longestMs = Math.max(longestMs, now() - beganMs)
       const { isReached, roundsMore, told } = assess({ manifest: { ...manifest, rounds: round }, records })

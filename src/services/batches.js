@@ -1,6 +1,5 @@
 /** Many sidecars as a few batches. Pure. */
-/** @import { ProcessSpec } from '../model/types.ts' */
-/** @import { Member } from './control.js' */
+/** @import { ProcessSpec } from '../model/types.ts' @import { Member } from './control.js' */
 
 /**
  * A sidecar; shard: the place of its control plane among them; moved: the same at the shard to which it moves; standsFor: the

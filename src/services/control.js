@@ -71,10 +71,8 @@ export function createControlPlane({ control, ...services }, name = CONTROL) {
 }
 
 /**
- * @param {Control} control
- * @param {SidecarOptions & ControlOptions} options
- * @param {number} [firstVersion] of its configuration
- * @returns {Member}
+ * @param {Control} control @param {SidecarOptions & ControlOptions} options
+ * @param {number} [firstVersion] of its configuration @returns {Member}
  * @throws {BenchError} for a sidecar without routes
  */
 export function createMember(control, options, firstVersion = 0) {

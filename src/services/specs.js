@@ -1,5 +1,6 @@
 import { certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
+import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/variant-tools.js'
 import { createApplication } from './applications.js'
@@ -46,7 +47,7 @@ export function createSpecs(services) {
     const own = service.application ? [createApplicationSpec(service, services)] : []
     // Connections that pass all rules are tracked by the kernel like those of the other arms.
     const passing = { inbound: null, outbound: null }
-    if (!createSidecar && isRedirected(arm)) for (const spec of own) spec.redirects = passing
+    if (!createSidecar && isRedirected(arm.conditions)) for (const spec of own) spec.redirects = passing
     if (createSidecar) {
       const isControlled = controlled !== null && service === entry
       const spec = isControlled ? controlled.member.spec : createSidecar(describeSidecar(service, services))
@@ -55,11 +56,6 @@ export function createSpecs(services) {
     return own.map(spec => ({ ...spec, copyOf: service.copyOf }))
   })
   return { specs, controlled }
-}
-
-/** Whether rules redirect the connections of an arm's services. @param {Pick<Arm, 'conditions'>} arm */
-export function isRedirected({ conditions }) {
-  return conditions.interception === 'redirect'
 }
 
 /**
@@ -88,7 +84,7 @@ export function findReachable(specs, places) {
 function createApplicationSpec(service, { arm, places, programs, folders, locate }) {
   const { name, application } = service
   const { hasSidecars } = arm
-  const at = { places, hasSidecars, isRedirected: isRedirected(arm) }
+  const at = { places, hasSidecars, isRedirected: isRedirected(arm.conditions) }
   return createApplication({
     service: name,
     kind: /** @type {NonNullable<Service['application']>} */ (application),
@@ -123,7 +119,7 @@ export function describeSidecar(
       protocol,
       configuredServices,
       features,
-      isRedirected: isRedirected(arm),
+      isRedirected: isRedirected(arm.conditions),
       client: arm.load.hasCertificate ? GENERATOR : null,
     }),
     folder: locate(`${folders.own}/${service.name}`),

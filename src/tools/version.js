@@ -4,7 +4,7 @@ import { lastLines } from '../lib/log-tail.js'
 /** @import { ToolSpec } from '../model/types.ts' */
 
 const DRAIN_MS = 300
-// Of a program that hangs: a slow machine takes half a minute to load Envoy's 100 MB.
+// The limit of a program that hangs: a slow machine takes half a minute to load Envoy's 100 MB.
 const DEADLINE_SECONDS = 60
 const PRINTED_MOST = 65_536
 const LINES = 3
@@ -44,7 +44,7 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
     if (child instanceof Error) return settle({ failed: true, why: child.message })
     const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {
       if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
-      // What left the group may hold them open.
+      // A process that left the group may hold them open.
       child.stdout.destroy()
       child.stderr.destroy()
       settle(how)

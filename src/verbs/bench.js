@@ -13,7 +13,7 @@ import { sayWhere, writeDocuments } from './documents.js'
  * @typedef {RunOptions & { resume?: string, json?: boolean, requireVerdict?: boolean }} BenchOptions
  */
 
-// What may be said anew of a run that goes on: it changes no number.
+// Options that may be given again beside `--resume`: they change no number.
 const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'yes', 'maxMinutes', 'retain']
 
 /** `bench`: runs an experiment, and reports it. @type {import('./program.js').AddVerb} */
@@ -25,8 +25,8 @@ export function addBench(verb, context) {
     for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
     const experiment = readAnyExperiment(name)
     if ('kind' in experiment) {
-      const { benchBalance } = await import('./balance.js')
-      return benchBalance({ experiment, command }, context)
+      const { benchComputed } = await import('./computed.js')
+      return benchComputed({ experiment, command }, context)
     }
     await runBench({ experiment, options, interrupted }, context)
   })
@@ -53,7 +53,7 @@ function runBench(asked, context) {
       writeDocuments,
       sayWhere,
       async report({ summary, folder }) {
-        // Not before: what writes the table would be in memory beside what is measured.
+        // The code of the table is loaded now, so that it is not in memory beside what is measured.
         const { renderText } = await loadAfter(folder, () => import('./report.js'))
         print(json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder }))
         const { status, reasons } = findStatus(summary, { isVerdictRequired })

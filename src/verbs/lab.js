@@ -123,7 +123,7 @@ async function showCounts({ counts, labels, notes, options, thresholds }, { prin
   const { out, json, watch } = options
   const found = { labels, notes, rows: compareCounts(counts), breakdowns: breakDown(counts, options) }
   if (out) {
-    // What draws charts takes long to load.
+    // The code of charts takes long to load.
     const { renderLabPage } = await import('../lab/page.js')
     writeDocument(out, 'lab.json', found)
     writeWhole(out, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
@@ -132,7 +132,7 @@ async function showCounts({ counts, labels, notes, options, thresholds }, { prin
   if (out) say(`to look at: ${path.join(out, 'lab.html')}`)
   const { held, crossed, undecided } = judgeThresholds(thresholds, found)
   for (const line of [...held, ...crossed, ...undecided]) say(line)
-  // With --watch the scripts that are saved next may hold it.
+  // The scripts that are saved next may hold the claim (--watch).
   if (!watch && crossed.length + undecided.length > 0)
     end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
   return found.rows
@@ -173,7 +173,7 @@ function renderNew(folder, tests) {
   ].join('\n')
 }
 
-/** For a shell. @param {string} word */
+/** Quotes a word for a shell. @param {string} word */
 function quote(word) {
   return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -18,8 +18,7 @@ import { findScripts } from '../tools/find-scripts.js'
 
 /**
  * @import { Lack, PlaneChoice, Site, ToolSpec } from '../model/types.ts'
- * @import { Row } from '../parity/beside/probe.js'
- * @import { Context } from './program.js'
+ * @import { Row } from '../parity/beside/probe.js' @import { Context } from './program.js'
  */
 
 const NAMES = Object.keys(CONFIGURATIONS)
@@ -76,7 +75,7 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec, n
     }
     const lines = await tryPlane({ ...given, index, measured })
       .then(rows => listShort(rows, listLacks(plane, measured)))
-      // As a mesh deploys it, its work is its own.
+      // A plane as a mesh deploys it has work of its own.
       .then(lines => (deployed ? lines.map(line => ({ ...line, isKnown: true })) : lines))
       .catch(error => {
         signal.throwIfAborted()
@@ -94,8 +93,7 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec, n
 }
 
 /**
- * @param {Row[]} rows
- * @param {Lack[]} lacks
+ * @param {Row[]} rows @param {Lack[]} lacks
  * @returns {{ isKnown: boolean, text: string }[]} a line for each thing that differs; known: the plane declares it
  */
 export function listShort(rows, lacks) {

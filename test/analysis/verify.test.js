@@ -31,10 +31,7 @@ function copyRun() {
   return folder
 }
 
-/**
- * @param {string} folder
- * @param {(text: string) => string} change
- */
+/** @param {string} folder @param {(text: string) => string} change */
 function edit(folder, change, name = 'trials.jsonl') {
   const file = path.join(folder, name)
   const before = readFileSync(file, 'utf8')

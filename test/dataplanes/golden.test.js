@@ -10,9 +10,7 @@ import { createPipyArgv } from '../../src/dataplanes/pipy/launch.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { FEATURES } from '../../src/model/features.js'
 
-/**
- * @import { DataPlane, SidecarModel } from '../../src/model/types.ts'
- */
+/** @import { DataPlane, SidecarModel } from '../../src/model/types.ts' */
 
 /** @type {SidecarModel} */
 const model = {
@@ -72,10 +70,7 @@ const model = {
   ],
   features: {},
 }
-/**
- * @param {SidecarModel} model
- * @returns {SidecarModel}
- */
+/** @param {SidecarModel} model @returns {SidecarModel} */
 const withFeatures = ({ inbound, ...model }) => ({
   ...model,
   features: FEATURES,

@@ -264,9 +264,7 @@ function createHandle({ spec, cores, capCores, ending, isStopped, isOutOfMemory,
 }
 
 /**
- * @param {string} service
- * @param {import('../../src/model/types.ts').Role} role
- * @param {string} folder
+ * @param {string} service @param {import('../../src/model/types.ts').Role} role @param {string} folder
  * @returns {ProcessSpec}
  */
 function createSpec(service, role, folder) {

@@ -6,10 +6,7 @@ import { SCHEMA_VERSION } from '../../src/model/versions.js'
  * @import { Measured } from '../../src/judge/gates.js'
  */
 
-/**
- * @param {Partial<ProcessRecord>} fields
- * @returns {ProcessRecord}
- */
+/** @param {Partial<ProcessRecord>} fields @returns {ProcessRecord} */
 export function describeFakeProcess(fields) {
   return {
     ...{ service: 'gateway', copyOf: null, role: 'sidecar', command: [], capCores: 0.25, capReadBackCores: 0.25 },
@@ -30,10 +27,7 @@ export const DEFAULT_CONDITIONS = {
 /** @param {string} plane */
 export const hasSidecars = plane => plane !== 'none'
 
-/**
- * @param {Partial<Omit<Arm, 'load'>> & { load?: Partial<Load> }} fields
- * @returns {Arm}
- */
+/** @param {Partial<Omit<Arm, 'load'>> & { load?: Partial<Load> }} fields @returns {Arm} */
 export function createArm({ load, ...fields }) {
   const plane = fields.plane ?? 'pipy'
   return {

@@ -20,10 +20,7 @@
  *   true; undefined: the truth
  */
 
-/**
- * @param {Truth} truth
- * @returns {(arm: Arm) => Outcome}
- */
+/** @param {Truth} truth @returns {(arm: Arm) => Outcome} */
 export function createFakeSidecar(truth) {
   const { capacityPerSecond = Number.POSITIVE_INFINITY, cores = 0, coresPerRequestPerSecond = 0 } = truth
   const { bytes = 0, peakBytes = bytes, unchargedBytes = 0, spoiledEvery = 0, disturb = () => undefined } = truth

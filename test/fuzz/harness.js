@@ -33,11 +33,7 @@ const BUILT_IN = [Object, Array, Function, String, Number].map(({ prototype }) =
   names: Reflect.ownKeys(prototype).length,
 }))
 
-/**
- * @param {Parser} parser
- * @returns {Figures}
- * @throws with the seed that makes the input again, and the input
- */
+/** @param {Parser} parser @returns {Figures} @throws with the seed that makes the input again, and the input */
 export function tryParser({ name, make, parse, findFault, share = 1 }) {
   const inputs = Math.ceil(INPUTS * share)
   const figures = { name, inputs, values: 0, refusals: 0, slowestMs: 0 }
@@ -61,8 +57,7 @@ export function tryParser({ name, make, parse, findFault, share = 1 }) {
 }
 
 /**
- * @param {unknown} input
- * @param {Pick<Parser, 'parse' | 'findFault'> & { figures: Figures }} options
+ * @param {unknown} input @param {Pick<Parser, 'parse' | 'findFault'> & { figures: Figures }} options
  * @returns {string | null} why it is neither a value that is right nor an error that a person can read
  */
 export function tryInput(input, { parse, findFault, figures }) {

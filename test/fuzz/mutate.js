@@ -67,10 +67,7 @@ export function mutateText(text, random) {
   return result
 }
 
-/**
- * @param {string} text
- * @param {Random} random
- */
+/** @param {string} text @param {Random} random */
 function changeText(text, random) {
   const at = Math.floor(random() * (text.length + 1))
   const to = Math.min(text.length, at + 1 + Math.floor(random() ** 3 * 60))
@@ -117,11 +114,7 @@ export function mutateValue(value, random) {
   return result
 }
 
-/**
- * @param {any} value
- * @param {Random} random
- * @returns {any}
- */
+/** @param {any} value @param {Random} random @returns {any} */
 function changeValue(value, random) {
   const isParent = typeof value === 'object' && value !== null
   // The top changes seldom: most of what is wrong is deep inside.

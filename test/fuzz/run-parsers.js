@@ -47,12 +47,7 @@ const NAMES = [
 
 /** @typedef {{ name: string, text: string }} Change */
 
-/**
- * @param {string} from a run
- * @param {string} name of a document
- * @param {Random} random
- * @returns {Change}
- */
+/** @param {string} from a run @param {string} name of a document @param {Random} random @returns {Change} */
 function change(from, name, random) {
   const text = readFileSync(path.join(from, name), 'utf8')
   if (name.endsWith('.json')) return { name, text: mutateJson(JSON.parse(text), random) }
@@ -83,9 +78,7 @@ function withChange(at, readIt) {
 }
 
 /**
- * @param {string} name of the document
- * @param {() => unknown} readIt
- * @param {Parser['findFault']} check
+ * @param {string} name of the document @param {() => unknown} readIt @param {Parser['findFault']} check
  * @returns {Parser}
  */
 const ofDocument = (name, readIt, check) => ({
@@ -95,12 +88,7 @@ const ofDocument = (name, readIt, check) => ({
   findFault: check,
 })
 
-/**
- * @param {string} name
- * @param {number} share
- * @param {() => string} say
- * @returns {Parser}
- */
+/** @param {string} name @param {number} share @param {() => string} say @returns {Parser} */
 const ofWhole = (name, share, say) => ({
   name,
   share,

@@ -29,11 +29,8 @@ const readAll = (/** @type {string} */ folder) =>
     .filter(text => text.length < 1200)
 
 /**
- * @param {string} name
- * @param {string[]} samples
- * @param {(text: string) => unknown} parse
- * @param {Parser['findFault']} [check]
- * @returns {Parser}
+ * @param {string} name @param {string[]} samples @param {(text: string) => unknown} parse
+ * @param {Parser['findFault']} [check] @returns {Parser}
  */
 const ofText = (name, samples, parse, check = findInfinite) => ({
   name,

@@ -10,9 +10,7 @@ import { writeParityCertificates } from '../../src/parity/try-plane.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
-/**
- * @import { DataPlane, Endpoint, Tool } from '../../src/model/types.ts'
- */
+/** @import { DataPlane, Endpoint, Tool } from '../../src/model/types.ts' */
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'access-log-test-'))
 const certificates = path.join(folder, 'certificates')
@@ -49,10 +47,7 @@ it.for(
   for (const byte of OBSOLETE) expect(logged.get(`agent-${byte}`)?.user_agent).toMatch(/^a.b$/u)
 })
 
-/**
- * @param {Buffer} line
- * @throws where it is not JSON in UTF-8
- */
+/** @param {Buffer} line @throws where it is not JSON in UTF-8 */
 function readStrictly(line) {
   return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line))
 }

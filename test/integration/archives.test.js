@@ -66,8 +66,7 @@ describe('a pinned archive for arm64', { timeout: 120_000 }, () => {
 })
 
 /**
- * @param {import('vitest').TestContext} context
- * @param {string} what
+ * @param {import('vitest').TestContext} context @param {string} what
  * @param {string | null} failure null: it was fetched
  */
 function expectReached(context, what, failure) {
@@ -76,10 +75,7 @@ function expectReached(context, what, failure) {
   expect.fail(`${what}: ${failure}`)
 }
 
-/**
- * @param {string} file an ELF program, little-endian
- * @returns {number} e_machine
- */
+/** @param {string} file an ELF program, little-endian @returns {number} e_machine */
 function readMachine(file) {
   const header = Buffer.alloc(20)
   const descriptor = openSync(file, 'r')

@@ -38,10 +38,7 @@ function start(argv, options = {}) {
 /** @param {string} out */
 const recordsOf = out => readRun(out).records
 
-/**
- * @param {string} out
- * @param {string} words
- */
+/** @param {string} out @param {string} words */
 async function waitForLine(out, words) {
   for (let i = 0; i < 1600; i++) {
     if (pidsOf(words, out).length > 0) return pidsOf(words, out)[0]

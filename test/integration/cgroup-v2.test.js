@@ -21,11 +21,7 @@ const KIT = 'mkdir /tmp/kit && mount --bind . /tmp/kit && cd /tmp/kit'
 // Emulated, so ten times slower: few users, the shortest link, one plane.
 const BENCH = 'bench --rounds 1 --link ratings --users 8 --planes pipy'
 
-/**
- * @param {string} script
- * @param {import('vitest').TestContext} context
- * @param {number} [cpus] of the machine
- */
+/** @param {string} script @param {import('vitest').TestContext} context @param {number} [cpus] of the machine */
 async function onV2(script, context, cpus = 2) {
   need(context, 'pipy', 'k6')
   if (!machine) return context.skip('needs TEST_CGROUP2, a command that runs its arguments on a cgroup v2 kernel')

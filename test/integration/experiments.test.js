@@ -11,15 +11,13 @@ import { findTool } from '../../src/tools/find.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need, sidecarPlanes, tools } from './real-tools.js'
 
-/**
- * @import { Summary, TrialRecord } from '../../src/model/types.ts'
- */
+/** @import { Summary, TrialRecord } from '../../src/model/types.ts' */
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'experiments-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 afterEach(() => expectNothingLeft())
 const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
-// balance starts nothing: test/verbs/balance.test.js; as-deployed has a test of its own; of the others, shards has the axes,
+// balance starts nothing: test/verbs/computed.test.js; as-deployed has a test of its own; of the others, shards has the axes,
 // and rollout the rest.
 const ELSEWHERE = ['as-deployed', 'balance', 'commit-rate', 'concurrency', 'items']
 const experiments = readdirSync('bench/experiments')
@@ -31,10 +29,7 @@ const other = sidecarPlanes.find(({ plane }) => plane.name.startsWith('pipy-2.')
 const reloadable = dataPlanes.flatMap(({ name, tool, controls }) => (tool && controls && tools[tool.name] ? name : []))
 let runs = 0
 
-/**
- * @param {string[]} argv
- * @param {Record<string, string>} [env]
- */
+/** @param {string[]} argv @param {Record<string, string>} [env] */
 async function run(argv, env = {}) {
   const out = path.join(folder, `run-${++runs}`)
   const { stdout, stderr, exitCode } = await execa('node', ['src/cli.js', ...argv, '--out', out], {

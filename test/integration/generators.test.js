@@ -216,10 +216,7 @@ describe('k6', { timeout: 60_000 }, () => {
   })
 })
 
-/**
- * @param {string} generator
- * @param {string[]} argv
- */
+/** @param {string} generator @param {string[]} argv */
 function start(generator, argv) {
   const out = path.join(folder, `run-${++count}`)
   const common = ['--measure', 'load', '--generator', generator, '--link', 'ratings', '--cpu', '0.5', '--out', out]

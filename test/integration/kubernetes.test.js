@@ -11,9 +11,7 @@ import { waitFor } from '../../src/lib/wait.js'
 import { readRun } from '../../src/records/records.js'
 import { tools } from './real-tools.js'
 
-/**
- * @import { TestContext } from 'vitest'
- */
+/** @import { TestContext } from 'vitest' */
 
 const { TEST_KUBECONFIG: kubeconfig, TEST_CLUSTER: cluster } = process.env
 const RUN_LABEL = 'app.kubernetes.io/managed-by=sidecar-bench'

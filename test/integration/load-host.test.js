@@ -15,10 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => machines?.close())
 
-/**
- * @param {import('vitest').TestContext} context
- * @param {Parameters<typeof need>[1][]} names
- */
+/** @param {import('vitest').TestContext} context @param {Parameters<typeof need>[1][]} names */
 function needBoth(context, ...names) {
   if (missing.length > 0) context.skip(`needs ${missing.join(', ')}, which cannot be had here`)
   need(context, ...names)

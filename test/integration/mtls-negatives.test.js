@@ -115,10 +115,7 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
   })
 })
 
-/**
- * @param {{ address: string, port: number }} endpoint
- * @param {Peer} peer
- */
+/** @param {{ address: string, port: number }} endpoint @param {Peer} peer */
 async function callByOpenssl({ address, port }, { credential, options }) {
   const { maxVersion, ciphers } = options ?? {}
   const pem = path.join(folder, `${credential}.pem`)

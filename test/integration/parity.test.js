@@ -13,8 +13,7 @@ import { createLocalTarget } from '../../src/targets/local/index.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
 /**
- * @import { DataPlane, Tool } from '../../src/model/types.ts'
- * @import { Row } from '../../src/parity/beside/probe.js'
+ * @import { DataPlane, Tool } from '../../src/model/types.ts' @import { Row } from '../../src/parity/beside/probe.js'
  * @import { Measured } from '../../src/parity/rig.js'
  */
 

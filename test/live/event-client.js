@@ -46,10 +46,7 @@ export async function listen(url, { isReading = true } = {}) {
   }
 }
 
-/**
- * @param {() => boolean | Promise<boolean>} isTrue
- * @param {string} what is waited for
- */
+/** @param {() => boolean | Promise<boolean>} isTrue @param {string} what is waited for */
 export async function until(isTrue, what) {
   const deadline = performance.now() + 30_000
   while (!(await isTrue())) {

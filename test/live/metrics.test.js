@@ -13,8 +13,7 @@ import { listen, needProgram, startPrometheus } from '../real/prometheus.js'
 import { listDashboardQueries, readDashboard } from './dashboard-queries.js'
 
 /**
- * @import { Reading, TrialRecord } from '../../src/model/types.ts'
- * @import { RunEvent } from '../../src/run/events.js'
+ * @import { Reading, TrialRecord } from '../../src/model/types.ts' @import { RunEvent } from '../../src/run/events.js'
  */
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'metrics-'))

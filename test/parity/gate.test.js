@@ -99,11 +99,7 @@ async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers, fin
   return { testbed, opened, rendered, running: fake.running }
 }
 
-/**
- * @param {any} testbed
- * @param {Arm[]} arms
- * @param {{ signal: AbortSignal, say?: (line: string) => void }} [options]
- */
+/** @param {any} testbed @param {Arm[]} arms @param {{ signal: AbortSignal, say?: (line: string) => void }} [options] */
 function gate(testbed, arms, { signal, say = () => {} } = new AbortController()) {
   let index = 0
   return gateParity({ testbed, arms, nextIndex: () => index++, signal, say })

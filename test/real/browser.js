@@ -11,10 +11,7 @@ import { expect } from 'vitest'
 const CHROMIUM = '/usr/bin/chromium'
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/**
- * @param {import('vitest').TestContext} context skipped where there is no browser
- * @returns {Promise<Browser>}
- */
+/** @param {import('vitest').TestContext} context skipped where there is no browser @returns {Promise<Browser>} */
 export async function launchBrowser(context) {
   if (!existsSync(CHROMIUM)) context.skip(`needs chromium, which cannot be had here: there is no ${CHROMIUM}`)
   return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })

@@ -7,9 +7,7 @@ import { openReport } from '../../src/verbs/write-report.js'
 import { createArms, writeFakeRun } from '../fakes/fake-folder.js'
 import { expectOnFirstScreen, launchBrowser, listAxeViolations, openPage } from '../real/browser.js'
 
-/**
- * @import { Browser, Page } from 'playwright-core'
- */
+/** @import { Browser, Page } from 'playwright-core' */
 
 const HOSTILE = `<img src=x onerror="document.title='owned'"></script><script>document.title='owned'</script>`
 const base = mkdtempSync(path.join(os.tmpdir(), 'report-page-test-'))

@@ -12,10 +12,7 @@ import { createFakeLoad, createFakePlane, createFakeTarget } from '../fakes/fake
 import { createControlledPlane } from '../fakes/fake-control.js'
 import { runFake } from '../fakes/fake-run.js'
 
-/**
- * @import { ProcessSpec } from '../../src/model/types.ts'
- * @import { RunEvent } from '../../src/run/events.js'
- */
+/** @import { ProcessSpec } from '../../src/model/types.ts' @import { RunEvent } from '../../src/run/events.js' */
 
 describe('runPlan', () => {
   /** @type {string} */

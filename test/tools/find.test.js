@@ -39,10 +39,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/**
- * @param {string} name of a folder
- * @param {string} version that the program says
- */
+/** @param {string} name of a folder @param {string} version that the program says */
 function install(name, version) {
   const file = path.join(folder, name, 'pipy')
   mkdirSync(path.dirname(file), { recursive: true })

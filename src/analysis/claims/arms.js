@@ -106,12 +106,12 @@ function isAlike({ a, b, of, to }) {
   return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))
 }
 
-/** Whether the number of users was chosen by the cap. @param {SummaryArm} arm */
+/** Says whether the number of users was chosen by the cap. @param {SummaryArm} arm */
 function followsCap({ load }) {
   return load.kind === 'closed'
 }
 
-/** Whether selectors tell arms apart on an axis. @param {Selector} of @param {Selector} to @param {AxisName} name */
+/** Says whether selectors tell arms apart on an axis. @param {Selector} of @param {Selector} to @param {AxisName} name */
 function isTold(of, to, name) {
   return of[name] !== undefined && to[name] !== undefined && of[name] !== to[name]
 }

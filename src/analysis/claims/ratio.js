@@ -11,8 +11,7 @@ import {
 import { describeConditions, findPair } from './arms.js'
 
 /** The answer of a run to a published ratio of two arms. Pure. @import { Answer } from './answers.js' */
-/** @import { Summary, SummaryArm } from '../../model/types.ts' */
-/** @import { Ratio } from './schema.js' */
+/** @import { Summary, SummaryArm } from '../../model/types.ts' @import { Ratio } from './schema.js' */
 
 /**
  * Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside of it, or tested

@@ -41,7 +41,7 @@ export const READING_GATES = [
   },
 ]
 
-/** Whether CPU time is the kubelet's, which knows no caps and sockets. @param {Pick<TrialRecord, 'samples'>} record */
+/** Says whether CPU time is the kubelet's, which knows no caps and sockets. @param {Pick<TrialRecord, 'samples'>} record */
 export function isByKubelet({ samples }) {
   return samples?.source === 'kubelet'
 }

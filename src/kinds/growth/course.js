@@ -18,10 +18,8 @@ import { BACKENDS, createGrowth, listGrowthNames, STEP_SIDECARS } from './servic
 
 /** Adds sidecars to a control plane until a step fails, which is what the trial finds, or there are enough. */
 /** @import { FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts' */
-/** @import { Asking } from '../../node/asking.js' */
-/** @import { Kind } from '../../run/kind.js' */
-/** @import { Asked, Started } from '../../run/start-services.js' */
-/** @import { Growth } from './services.js' */
+/** @import { Asking } from '../../node/asking.js' @import { Kind } from '../../run/kind.js' */
+/** @import { Asked, Started } from '../../run/start-services.js' @import { Growth } from './services.js' */
 
 const WATCH_MS = 200
 const NAMED_MOST = 5

@@ -36,7 +36,10 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
   const readings = control ?? []
   const anon = readings.flatMap(({ anonBytes }) => anonBytes ?? [])
   return {
-    ...{ cpus, sidecarsMost, backends, ended },
+    cpus,
+    sidecarsMost,
+    backends,
+    ended,
     hasControl: control !== null,
     sidecars: Math.max(0, ...described.filter(hasHeld).map(step => step.sidecars)),
     steps: described,
@@ -78,7 +81,7 @@ export function listMemoryPoints({ steps }) {
   )
 }
 
-/** Whether a late step is the machine's doing. @param {GrowthRecord['steps'][number]['host']} host over the step */
+/** Says whether the machine made a step late. @param {GrowthRecord['steps'][number]['host']} host over the step */
 export function isHostUsedUp(host) {
   return idleOf(host) < HOST_IDLE_LEAST
 }

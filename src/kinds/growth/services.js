@@ -10,10 +10,8 @@ import { trustOf } from '../../services/topology.js'
  * The processes of a growth, in steps of the form of OSM's "scale and limits": 2 clients × 5, and 5 servers × 2 behind
  * one split. The servers of all steps share five applications, each of which says its name. Pure.
  */
-/** @import { Endpoint, ProcessSpec, ReloadAction, Service } from '../../model/types.ts' */
-/** @import { SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */
-/** @import { Chosen } from '../../services/control.js' */
-/** @import { ArmServices } from '../../services/specs.js' */
+/** @import { Endpoint, ProcessSpec, ReloadAction, Service, SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */
+/** @import { Chosen } from '../../services/control.js' @import { ArmServices } from '../../services/specs.js' */
 
 const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
 export const BACKENDS = FORM.servers

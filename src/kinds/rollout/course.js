@@ -19,14 +19,10 @@ import { createRollout, listRolloutNames } from './services.js'
 import { removeShard } from './shard-removal.js'
 
 /** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
-/** @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec } from '../../model/types.ts' */
-/** @import { RolloutRecord, Target, Told, TrialRecord } from '../../model/types.ts' */
-/** @import { Asking } from '../../node/asking.js' */
-/** @import { RolloutMember } from '../../services/batches.js' */
-/** @import { Rollout } from './services.js' */
-/** @import { Given } from '../../run/phase.js' */
-/** @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
-/** @import { Kind } from '../../run/kind.js' */
+/** @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord } from '../../model/types.ts' */
+/** @import { Asking } from '../../node/asking.js' @import { RolloutMember } from '../../services/batches.js' */
+/** @import { Rollout } from './services.js' @import { Given } from '../../run/phase.js' */
+/** @import { Deploy, PodTimes } from '../../run/start-sidecars.js' @import { Kind } from '../../run/kind.js' */
 /** @import { Asked } from '../../run/start-services.js' */
 
 const DEADLINE_SECONDS = 20
@@ -144,7 +140,12 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
       const removal =
         moves && change && haveAll(change)
           ? await removeShard({
-              ...{ ...given, batches: rollout.batches, moves, deploy, end, shard: controls[keptCount] },
+              ...given,
+              batches: rollout.batches,
+              moves,
+              deploy,
+              end,
+              shard: controls[keptCount],
               readControl: () => readControl(target, shards.slice(0, keptCount)),
             })
           : null
@@ -313,7 +314,9 @@ function describe({ cpus, members, first, pods, change, removal, control }) {
     members: members
       .filter(member => member !== simulated)
       .map(member => ({
-        ...{ name: member.name, shard: member.shard, ...describeMember(member) },
+        name: member.name,
+        shard: member.shard,
+        ...describeMember(member),
         ...(removal && describeMove(member, removal)),
       })),
     ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),

@@ -3,8 +3,7 @@ import { mib } from '../../lib/units.js'
 import { rolloutSchema } from '../../model/schemas.js'
 
 /** The numbers of a rollout: the run has what it saw in memory, `verify` on disk. Pure. */
-/** @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts' */
-/** @import { OwnPart } from '../parts.js' */
+/** @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts' @import { OwnPart } from '../parts.js' */
 
 const NAMED_MOST = 20
 const POINTS_MOST = 100
@@ -66,17 +65,17 @@ export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds })
   ]
 }
 
-/** Whether too much of a time is not known. @param {Time} time */
+/** Says whether too much of a time is not known. @param {Time} time */
 export function isCoarse({ seconds, unknownSeconds }) {
   return seconds !== null && (unknownSeconds ?? 0) > CENSORED_MOST * seconds
 }
 
-/** Whether asking may have been the limit. @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost */
+/** Says whether the rate of asking may have been the limit. @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost */
 export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
   return askedPerSecond > ASKED_MOST * askedPerSecondMost
 }
 
-/** Whether the kit took much of the machine. @param {RolloutNumbers['first']} phase @param {number} cpus */
+/** Says whether the kit took much of the machine. @param {RolloutNumbers['first']} phase @param {number} cpus */
 export function isCostly({ ownCores }, cpus) {
   return ownCores > OWN_MOST * cpus
 }
@@ -86,7 +85,7 @@ export function listBound(atLimit) {
   return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
 }
 
-/** Whether a phase has times that the kit did not stretch. @param {RolloutNumbers} numbers @param {Part} part */
+/** Says whether a phase has times that the kit did not stretch. @param {RolloutNumbers} numbers @param {Part} part */
 export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
   const phase = phases[part]
   return phase !== undefined && !isCostly(phase, cpus) && !isBudgetUsed(phase, askedPerSecondMost)
@@ -122,7 +121,7 @@ export function listInfidelities({ fidelity }) {
   })
 }
 
-/** Whether simulated ones take as much. @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource */
+/** Says whether simulated sidecars take as much as real ones. @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource */
 export function isFaithful(numbers, resource) {
   return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
 }
@@ -156,7 +155,8 @@ function judgeRemoval(members, phase) {
   return {
     ...told,
     askedPerSecond: told.askedPerSecond + (1000 * askedOfStayed) / (phase.endMs - phase.startMs),
-    ...{ moved: moved.length, stayed: stayed.length },
+    moved: moved.length,
+    stayed: stayed.length,
     silent: stayed.filter(({ asked, answered }) => answered < asked).map(({ name }) => name),
   }
 }
@@ -197,7 +197,7 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   }
 }
 
-/** How soon pods were ready. @param {RolloutRecord['members']} members @returns {RolloutNumbers['pods']} */
+/** Measures how soon pods were ready. @param {RolloutRecord['members']} members @returns {RolloutNumbers['pods']} */
 function judgePods(members) {
   const ready = members.flatMap(({ pod }) =>
     pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],

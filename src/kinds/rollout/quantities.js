@@ -3,8 +3,7 @@ import { MIB } from '../../lib/units.js'
 import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
 
 /** Quantities of many sidecars and the control plane that configures them. Pure. */
-/** @import { TrialRecord } from '../../model/types.ts' */
-/** @import { QuantityRow } from '../../judge/quantities.js' */
+/** @import { TrialRecord } from '../../model/types.ts' @import { QuantityRow } from '../../judge/quantities.js' */
 /** @import { Part, Resource } from './numbers.js' */
 /** @typedef {NonNullable<TrialRecord['rollout']>} Numbers */
 /** @typedef {(numbers: Numbers, record: TrialRecord) => number | null} Find */

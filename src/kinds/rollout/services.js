@@ -8,8 +8,7 @@ import { drawItems, MEAN_SIZE } from '../../services/items.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
 /** The processes of a rollout: control planes, copies of the first service's sidecar, and a bare application. Pure. */
-/** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction } from '../../model/types.ts' */
-/** @import { Service, Topology } from '../../model/types.ts' */
+/** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts' */
 /** @import { Chosen, Member } from '../../services/control.js' */
 /** @import { Batch, RolloutMember } from '../../services/batches.js' */
 /** @import { ArmServices } from '../../services/specs.js' */
@@ -150,13 +149,16 @@ export function assignSidecars(names, { conditions, seed }) {
 /** Joins simulated sidecars. @param {RolloutMember[]} members @param {Endpoint} endpoint @returns {RolloutMember} */
 function joinMembers(members, endpoint) {
   return {
-    ...{ name: SIMULATED, shard: 0, standsFor: members.length },
+    name: SIMULATED,
+    shard: 0,
+    standsFor: members.length,
     enrolment: members.flatMap(({ enrolment }) => enrolment),
     first: { endpoint, host: members[0].first.host },
     changeTo(version) {
       const changes = members.map(({ changeTo }) => changeTo(version))
       return {
-        ...{ endpoint, host: changes[0].host },
+        endpoint,
+        host: changes[0].host,
         stage: changes.flatMap(({ stage }) => stage),
         commit: changes.flatMap(({ commit }) => commit),
       }

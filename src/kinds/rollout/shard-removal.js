@@ -6,10 +6,8 @@ import { passPhase } from '../../run/phase.js'
 import { startSidecars } from '../../run/start-sidecars.js'
 
 /** Removes a shard. A sidecar knows its control plane from its start: one that moves is ended and started anew. */
-/** @import { ProcessSpec } from '../../model/types.ts' */
-/** @import { Batch } from '../../services/batches.js' */
-/** @import { Rollout } from './services.js' */
-/** @import { Given } from '../../run/phase.js' */
+/** @import { ProcessSpec } from '../../model/types.ts' @import { Batch } from '../../services/batches.js' */
+/** @import { Rollout } from './services.js' @import { Given } from '../../run/phase.js' */
 /** @import { Deploy } from '../../run/start-sidecars.js' */
 
 /**

@@ -13,11 +13,11 @@ import { tryStep, withCpu, withMemory } from './step.js'
 const ROOM = { places: 2, ofMemory: 1.5 }
 const TRIES_MOST = 6
 
-/** What sidecars take: CPU of the busiest, and the most memory. @typedef {{ cores: number, bytes: number }} Need */
+/** CPU of the busiest sidecar, and the most memory of one. @typedef {{ cores: number, bytes: number }} Need */
 
-/** What sidecars took in the trials of a step. @param {Pick<TriedStep, 'outcomes'>} step @returns {Need} */
+/** Finds what sidecars took in the trials of a step. @param {Pick<TriedStep, 'outcomes'>} step @returns {Need} */
 export function needOf({ outcomes }) {
-  // What is resident has the pages that were not charged among it.
+  // Resident memory includes pages that were not charged.
   const peaks = outcomes.map(o => Math.max(o.peakBytesMost + o.unchargedBytes, o.rssBytesMost))
   return { cores: Math.max(...outcomes.map(o => o.coresMost)), bytes: Math.max(...peaks) }
 }

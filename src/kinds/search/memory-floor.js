@@ -2,8 +2,7 @@ import { toLimits } from '../../model/container-limits.js'
 import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
 
 /** @import { Arm, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
-/** @import { Limits } from '../../model/container-limits.js' */
-/** @import { Outcome } from './outcome.js' */
+/** @import { Limits } from '../../model/container-limits.js' @import { Outcome } from './outcome.js' */
 /** @import { Search, SearchOptions } from './step.js' */
 
 const MEMORY_STEP_BYTES = 256 * 1024

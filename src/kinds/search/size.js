@@ -27,10 +27,22 @@ export function* findSize({ template, spec, cpus }) {
   let size = {
     ...choiceOf(template),
     ratePerSecond: template.load.ratePerSecond ?? 0,
-    ...{ p99LimitMs: spec.p99Ms, p99Ms: null, services: [], line: null },
-    ...{ memory: null, checks: [], isChecked: false, extrapolated: null },
+    p99LimitMs: spec.p99Ms,
+    p99Ms: null,
+    services: [],
+    line: null,
+    memory: null,
+    checks: [],
+    isChecked: false,
+    extrapolated: null,
     cpu: describeSearch({
-      ...{ template, looksFor: 'cpu', held: null, failed: null, steps: [], why: '', isFound: false },
+      template,
+      looksFor: 'cpu',
+      held: null,
+      failed: null,
+      steps: [],
+      why: '',
+      isFound: false,
     }),
   }
   const refute = (/** @type {number} */ cores, /** @type {SizeResult['checks'][0]} */ { why, trials }) =>
@@ -61,7 +73,9 @@ export function* findSize({ template, spec, cpus }) {
       continue
     }
     const memory = yield* findMemoryFloor({
-      ...{ template: atCpu, spec: { ...spec, kind: 'memory-floor' }, cpus },
+      template: atCpu,
+      spec: { ...spec, kind: 'memory-floor' },
+      cpus,
       unlimited: known.get(indexOf(cpu.held))?.outcomes,
     })
     size = { ...size, memory }
@@ -135,7 +149,8 @@ function* extrapolate({ template, cpus }) {
     baseMillicores: base,
     slopeMillicoresPerRequestPerSecond: slope,
     points: points.map(([ratePerSecond, millicores]) => ({
-      ...{ ratePerSecond, millicores },
+      ratePerSecond,
+      millicores,
       residualMillicores: millicores - at(ratePerSecond),
     })),
   }

@@ -37,9 +37,9 @@ export interface LedgerEntry {
 export interface Ledger {
   runId: string
   folder: string
-  /** To be called before the thing is made. */
+  /** Call it before the thing is made. */
   hold(kind: HoldingKind, name: string): void
-  /** To be called when the thing is gone. */
+  /** Call it when the thing is gone. */
   release(kind: HoldingKind, name: string): void
   /** Other runs, as their ledgers say. */
   others(): LedgerEntry[]

@@ -36,7 +36,7 @@ export interface ProcessSpec {
    * null: they pass. Absent: there are no rules.
    */
   redirects?: { inbound: number | null; outbound: number | null }
-  /** How often each request of the load passes this sidecar on its way to the application; absent: nobody knows. */
+  /** Times that each request of the load passes this sidecar on its way to the application; absent: not known. */
   passages?: number
   /** The address and path of its counters; null: it tells none. */
   admin: (Endpoint & { path: string }) | null
@@ -71,18 +71,18 @@ export interface ToolSpec {
 /** A process that a target runs. */
 export interface Handle {
   spec: ProcessSpec
-  /** When it was started, in epoch milliseconds; absent where another machine starts it. */
+  /** The start, in epoch milliseconds; absent where another machine starts it. */
   startedMs?: number
   /** The pod, if the kit made it itself: its id, and when it was asked for, in epoch milliseconds. */
   pod?: { uid: string; createdMs: number }
   exited: Promise<string>
-  /** How it ended; null while it runs. */
+  /** Its exit status or signal; null while it runs. */
   ending(): string | null
-  /** Whether the kernel killed it, or a process of it, for memory. */
+  /** True where the kernel killed it, or a process of it, for memory. */
   isOutOfMemory(): boolean
-  /** Whether a process of it is stopped (SIGSTOP) and so does nothing; false where nobody can tell. */
+  /** True where a process of it is stopped (SIGSTOP) and so does nothing; false where nobody can tell. */
   isStopped(): boolean
-  /** How far the clock of its machine is ahead of ours; absent: its machine is that of the services. */
+  /** Lead of its machine's clock over ours; absent: its machine is that of the services. */
   clockAheadMs?: number
   /** Reads its administration port, at the path of its spec or another; null: it has none. */
   readAdmin(path?: string): Promise<string | null>

@@ -9,7 +9,7 @@ export interface Route {
   /** Header names in lower case, exact values. */
   headers: Record<string, string>
   split: { cluster: string; weight: number }[]
-  /** Whose requests it takes, where peers are authorised; absent: anybody's. */
+  /** Callers whose requests it takes, where peers are authorised; absent: anybody. */
   allowedIdentities?: string[]
   /** Its own limit, instead of that of all routes (limits.js has the bounds). */
   limitPerSecond?: number
@@ -42,7 +42,7 @@ export interface SidecarModel {
   service: string
   identity: string
   workers: number
-  /** For a plane that counts what it refuses; the others open no such port. */
+  /** The port of a plane that counts what it refuses; the others have none. */
   admin: Endpoint
   /** Tries again after a refused connection. */
   retries: 0 | 1
@@ -76,7 +76,7 @@ export interface Features {
   /** W3C Trace Context: a trace is passed on, or begun. */
   'trace-headers'?: Record<string, never>
   'header-rewrite'?: Record<'request' | 'response', { set: Record<string, string>; remove: string[] }>
-  /** Under way to each cluster at a time; those beyond are answered 503. */
+  /** The most requests under way to each cluster; those beyond are answered 503. */
   'circuit-breaker'?: { maxRequests: number }
   /** Retries at a time to each cluster: a share of the requests that are under way, or so many where that is fewer. */
   'retry-budget'?: { share: number; minConcurrent: number }

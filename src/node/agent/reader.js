@@ -7,7 +7,7 @@ import { look, observe } from '../observer.js'
 /** Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups. */
 /** @import { Endpoint, Probe, Window } from '../../model/types.ts' */
 
-/** Where the node's /sys/fs/cgroup is mounted in the pod. */
+/** The mount of the node's /sys/fs/cgroup in the pod. */
 const ROOT = '/host/cgroup'
 
 /** A container as the target names it. @typedef {{ id: string, listens: Endpoint[] }} Watched */
@@ -110,7 +110,7 @@ function whileThere(probe) {
     readThreads: guard(probe.readThreads, []),
     readMemory: guard(probe.readMemory, null),
     countListeners: guard(probe.countListeners, 0),
-    countConnections: guard(probe.countConnections, 0),
+    countConnections: listEstablished => guard(() => probe.countConnections(listEstablished), 0)(),
     identify: guard(probe.identify, []),
     readCpuSet: guard(probe.readCpuSet, ''),
   }

@@ -41,7 +41,7 @@ export function createStarts({ proc = '/proc', now = readNowMs, startOf = readSt
     const [program] = readSafely(`${proc}/${pid}/cmdline`).split('\0')
     const candidates = [...awaited].filter(one => one.program === program)
     if (candidates.length === 0) return false
-    // Under systemd, its name of a pod's cgroup has _ for -.
+    // systemd's name of a pod's cgroup has _ for -.
     const group = readSafely(`${proc}/${pid}/cgroup`).replaceAll('_', '-')
     const own = candidates.find(({ uid }) => group.includes(uid))
     const address = own && findAddress(readSafely(`${proc}/${pid}/net/fib_trie`))
@@ -72,7 +72,7 @@ export function findAddress(trie) {
   return local.find(address => !address.startsWith('127.')) ?? null
 }
 
-/** When a process started, by the clock of readNowMs(): its ticks since boot, less the seconds since boot. @param {number} pid */
+/** Reads when a process started, by the clock of readNowMs(): its ticks since boot, less the seconds since boot. @param {number} pid */
 function readStartMs(pid) {
   const ticks = processStartTicks(pid)
   const [upSeconds] = readSafely('/proc/uptime').split(' ').map(Number)

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import path from 'node:path'
 
-/** What the kernel counts of a cgroup, in both versions of cgroups. */
+/** The kernel's counters of a cgroup, in both versions of cgroups. */
 
 /**
  * readCapCores: the least quota of it and its ancestors
@@ -45,7 +45,7 @@ export function openCountersV2(folder) {
       usage: at('cpu.stat'),
       stat: at('memory.stat'),
       current: at('memory.current'),
-      // Since Linux 5.19.
+      // The file is there since Linux 5.19.
       ...(existsSync(at('memory.peak')) ? { peak: at('memory.peak') } : {}),
       events: at('memory.events'),
     },
@@ -131,7 +131,7 @@ export function numberAfter(text, name) {
   return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
 }
 
-/** Where cgroups are mounted: v1 by controller, v2 the first. @param {string} mountinfo as of proc(5) */
+/** Finds the mounts of cgroups: of v1 by controller, of v2 the first. @param {string} mountinfo as of proc(5) */
 export function parseMounts(mountinfo) {
   const v1 = new Map()
   /** @type {string | null} */

@@ -18,7 +18,7 @@ export function createProbe({ group, listens }) {
     readThreads: () => group.pids().flatMap(readThreads),
     readMemory: () => sumMemory(group.pids()),
     countListeners: () => countListeners(group.pids(), listens),
-    countConnections: () => countConnections(group.pids()),
+    countConnections: listEstablished => countConnections(group.pids(), listEstablished),
     identify: () => group.pids().map(pid => `${pid} since ${processStartTicks(pid)}`),
     readCpuSet: () => [...new Set(group.pids().map(readCpuSet))].join(' and '),
   }

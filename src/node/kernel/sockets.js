@@ -22,25 +22,27 @@ export function listPeers({ address, port }) {
   return accepted.filter(own => own.address === address && own.port === port).map(({ remote }) => remote)
 }
 
-/** How many established connections processes hold. @param {number[]} pids in one network namespace */
-export function countConnections(pids) {
+/**
+ * Counts the established connections of processes of one network namespace.
+ * @param {number[]} pids @param {(pid: number) => string[]} listEstablished of createSocketTables()
+ */
+export function countConnections(pids, listEstablished) {
   if (pids.length === 0) return 0
   const inodes = listSocketInodes(pids)
   return listEstablished(pids[0]).filter(inode => inodes.has(inode)).length
 }
 
-// Many processes of a network namespace are asked at one moment, and its table is long.
-const KEPT_MS = 100
-let established = { network: '', at: Number.NEGATIVE_INFINITY, inodes: /** @type {string[]} */ ([]) }
-
-/** @param {number} pid */
-function listEstablished(pid) {
-  const network = readLinkSafely(`/proc/${pid}/ns/net`) ?? ''
-  const at = performance.now()
-  if (established.network === network && at - established.at < KEPT_MS) return established.inodes
-  const held = ['tcp', 'tcp6'].flatMap(file => parse(readSafely(`/proc/${pid}/net/${file}`), ESTABLISHED))
-  established = { network, at, inodes: held.map(({ inode }) => inode) }
-  return established.inodes
+/** Returns a function that lists the established sockets of a process's network namespace, whose table is read once. */
+export function createSocketTables() {
+  /** @type {Map<string, string[]>} */
+  const tables = new Map()
+  return (/** @type {number} */ pid) => {
+    const network = readLinkSafely(`/proc/${pid}/ns/net`)
+    const read = (/** @type {string} */ file) => parse(readSafely(`/proc/${pid}/net/${file}`), ESTABLISHED)
+    const inodes = tables.get(network) ?? ['tcp', 'tcp6'].flatMap(read).map(({ inode }) => inode)
+    tables.set(network, inodes)
+    return inodes
+  }
 }
 
 /** The socket inodes that processes hold. @param {number[]} pids */

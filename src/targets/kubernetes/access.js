@@ -1,4 +1,4 @@
-/** What a run asks of the API server: the source of k8s/rbac.yaml, and of what the doctor asks. */
+/** Requests of a run to the API server: the source of k8s/rbac.yaml, and of the doctor's questions. */
 /** @import { Api } from './api.js' */
 
 /**
@@ -31,7 +31,7 @@ export const ACCESS = table({
 /** The roles of k8s/rbac.yaml by name, each with what it grants. */
 export const ROLES = {
   'sidecar-bench': ACCESS,
-  // Where no reader may run.
+  // Clusters where no reader may run.
   'sidecar-bench-kubelet': table({ 'nodes/proxy': ['get', "the kubelet's counters and configuration"] }),
 }
 
@@ -57,7 +57,7 @@ export async function checkAccess(api) {
     const body = {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',
-      // Without a namespace the question is about all of them.
+      // A question without a namespace is about all of them.
       spec: { resourceAttributes: { group, resource, ...(subresource ? { subresource } : {}), verb } },
     }
     const ask = () => authorization.createSelfSubjectAccessReview({ body })

@@ -7,9 +7,7 @@ import { KIT, readAgentCode } from './files.js'
 import { LABELS, renderFiles, renderProber, renderReader } from './manifests.js'
 import { findObstacle, isReady } from './pod-status.js'
 
-/** @import { Api } from './api.js' */
-/** @import { Where } from './pod.js' */
-/** @import { PodWatch } from './pod-watch.js' */
+/** @import { Api } from './api.js' @import { Where } from './pod.js' @import { PodWatch } from './pod-watch.js' */
 /** @import { Session } from '../converse.js' */
 
 export const READER = 'reader'

@@ -2,8 +2,7 @@ import { BenchError } from '../../lib/errors.js'
 import { describeTail, LOG_LINES } from '../../lib/log-tail.js'
 import { findObstacle } from './pod-status.js'
 
-/** @import { V1Pod } from '@kubernetes/client-node' */
-/** @import { Api } from './api.js' */
+/** @import { V1Pod } from '@kubernetes/client-node' @import { Api } from './api.js' */
 /** @import { PodWatch } from './pod-watch.js' */
 
 const OBSTACLE_SECONDS = 10
@@ -40,7 +39,7 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
       const log = obstacle.container ? await readLastWords({ api, namespace, pod, container: obstacle.container }) : ''
       throw new BenchError(`${what} does not start: ${obstacle.why}${log}`)
     }
-    // Without a pod, the reason is in an event of its controller.
+    // The reason that there is no pod is in an event of its controller.
     const why = find().length === 0 ? await findRefusal({ api, namespace, maker }) : null
     if (why !== null) throw new BenchError(`${what} does not start: no pod is made: ${why}`)
   }

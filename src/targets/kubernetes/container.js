@@ -7,8 +7,7 @@ import { awaitPods, readLastWords } from './await-pods.js'
 import { LABELS } from './manifests.js'
 import { findContainerId, findContainerStatus, findEnding, isReady } from './pod-status.js'
 
-/** @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
+/** @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts' @import { Api } from './api.js' */
 /** @import { PodWatch } from './pod-watch.js' */
 
 const READY_SECONDS = 120

@@ -1,8 +1,7 @@
 import { nodeTool } from '../../tools/node.js'
 
 /** The images of a run, and which of them a node has. Pure. */
-/** @import { V1Node } from '@kubernetes/client-node' */
-/** @import { ToolSpec } from '../../model/types.ts' */
+/** @import { V1Node } from '@kubernetes/client-node' @import { ToolSpec } from '../../model/types.ts' */
 
 const ARCHIVE = 'images.tar'
 
@@ -18,7 +17,7 @@ export function chooseImages({ specs, images }) {
   })
 }
 
-/** How a node without a registry gets what it needs, as lines. @param {Parameters<typeof chooseImages>[0]} options */
+/** Tells how a node without a registry gets what it needs, as lines. @param {Parameters<typeof chooseImages>[0]} options */
 export function listImages({ specs, images }) {
   const chosen = chooseImages({ specs, images })
   const distinct = [...new Set(chosen.map(({ image }) => image))]
@@ -36,13 +35,13 @@ export function listImages({ specs, images }) {
   ]
 }
 
-/** Whether a node lists an image. The kubelet lists its 50 largest only. @param {V1Node} node @param {string} image */
+/** Says whether a node lists an image. The kubelet lists its 50 largest only. @param {V1Node} node @param {string} image */
 export function hasImage({ status }, image) {
   const wanted = expandImage(image)
   return status?.images?.some(({ names }) => names?.some(name => expandImage(name) === wanted)) ?? false
 }
 
-/** Whether a node pulls an image at every start, as it does without a tag or with `latest`. @param {string} image */
+/** Says whether a node pulls an image at every start, as it does without a tag or with `latest`. @param {string} image */
 export function isAlwaysPulled(image) {
   return expandImage(image).endsWith(':latest')
 }

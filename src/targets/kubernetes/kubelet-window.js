@@ -1,6 +1,6 @@
 import { BenchError } from '../../lib/errors.js'
 
-/** What counters with stamps of their own say of a window. Pure. */
+/** Reads a window from counters that have stamps of their own. Pure. */
 /** @import { Edge, HostCpu, Look, Reading, Sample, Window } from '../../model/types.ts' */
 
 const LEAST_COVERED = 0.75

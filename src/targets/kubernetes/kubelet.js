@@ -7,10 +7,8 @@ import { describeWindow, findSamples } from './kubelet-window.js'
  * Reads what the kubelet counts, where no pod may see the node's cgroups: CPU time and memory of each container, every
  * 10 to 20 s, with a stamp of its own.
  */
-/** @import { Look, Observation, Window } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
-/** @import { Watched } from './container.js' */
-/** @import { ContainerCounter, Counter, Poll } from './kubelet-window.js' */
+/** @import { Look, Observation, Window } from '../../model/types.ts' @import { Api } from './api.js' */
+/** @import { Watched } from './container.js' @import { ContainerCounter, Counter, Poll } from './kubelet-window.js' */
 
 // More often than the kubelet counts, so that no counter near an edge is missed.
 const POLL_MS = 5000
@@ -61,7 +59,7 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
   }
 }
 
-/** What is known of containers outside of the window: their identity. @param {Container[]} containers @returns {Look[]} */
+/** Reads what is known of containers outside of the window: their identity. @param {Container[]} containers @returns {Look[]} */
 export function lookByKubelet(containers) {
   const watched = containers.map(c => c.watched())
   return watched.map(({ id, restarts }) => ({ memory: null, identity: [id, `${restarts} restarts`], workers: null }))

@@ -11,7 +11,7 @@ import {
   termOf,
 } from './pod.js'
 
-/** What a run asks of a cluster, as plain objects. Pure. */
+/** The objects that a run creates in a cluster. Pure. */
 /** @import { Container, Where } from './pod.js' */
 
 export const LABELS = {
@@ -131,10 +131,10 @@ export function renderProber({ name, namespace, labels, image, folder, where }) 
 export function renderReader({ name, namespace, labels, image, folder, wheres, hasRecursiveReadOnly }) {
   const { volumes, mounts } = renderVolumes([folder])
   const places = wheres.filter(where => where !== null)
-  // Under cgroup v1 each hierarchy is a mount of its own below this one (Kubernetes 1.31).
+  // Each hierarchy of cgroup v1 is a mount of its own below this one (Kubernetes 1.31).
   const recursive = hasRecursiveReadOnly ? { recursiveReadOnly: 'IfPossible' } : {}
   const cgroups = { name: 'cgroup', mountPath: '/host/cgroup', readOnly: true, ...recursive }
-  // To look at other users' processes takes a capability (ptrace(2), PTRACE_MODE_READ); nothing is traced.
+  // Looking at other users' processes takes a capability (ptrace(2), PTRACE_MODE_READ); nothing is traced.
   const capabilities = { drop: ['ALL'], add: ['SYS_PTRACE', 'DAC_READ_SEARCH'] }
   return renderController({
     type: DAEMON_SET,

@@ -1,13 +1,12 @@
 import { measureClockOffset, READER } from './agents.js'
 
-/** What the readers of several nodes see, as one. */
-/** @import { Handle, Look, Observation, Window } from '../../model/types.ts' */
-/** @import { Agents } from './agents.js' */
+/** Joins what the readers of several nodes see. */
+/** @import { Handle, Look, Observation, Window } from '../../model/types.ts' @import { Agents } from './agents.js' */
 /** @import { ContainerHandle, Watched } from './container.js' */
 
 const TICK_MS = 100
 
-/** What the reader of one node saw. @typedef {Omit<Observation, 'clockOffsetMs'>} Seen */
+/** Observations of one node's reader. @typedef {Omit<Observation, 'clockOffsetMs'>} Seen */
 
 /** @param {Agents} agents @param {ContainerHandle[]} containers */
 export async function lookByReaders(agents, containers) {

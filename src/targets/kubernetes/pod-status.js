@@ -1,11 +1,11 @@
-/** What a pod's status means. Pure. */
+/** The meaning of a pod's status. Pure. */
 /** @import { V1ContainerStatus, V1Pod } from '@kubernetes/client-node' */
 
 const PULL = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError)$/
 // Worth a moment: the kubelet tries again by itself.
 const PASSING = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
 
-/** How a container ended; null: it has not; `status N`: by itself. @param {V1Pod} pod @param {string} container */
+/** Says how a container ended; null: it has not; `status N`: by itself. @param {V1Pod} pod @param {string} container */
 export function findEnding(pod, container) {
   const { status, metadata } = pod
   const own = findContainerStatus(pod, container)

@@ -3,7 +3,7 @@ import { SIDECAR_USER } from '../../model/sidecar-contract.js'
 
 /** @import { ProcessSpec } from '../../model/types.ts' */
 
-/** Where pods may go: a node's name, or `label=value`; null anywhere. @typedef {string | null} Where */
+/** Nodes where pods may go: a node's name, or `label=value`; null: any. @typedef {string | null} Where */
 
 /**
  * A folder that a process sees, in a ConfigMap or Secret.

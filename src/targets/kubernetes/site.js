@@ -14,8 +14,7 @@ import { createImageTools } from './tools.js'
 export const NATIVE_SIDECARS_SINCE = 29
 const RECURSIVE_READ_ONLY_SINCE = 31
 
-/** @import { Site } from '../../model/types.ts' */
-/** @import { Where } from './pod.js' */
+/** @import { Site } from '../../model/types.ts' @import { Where } from './pod.js' */
 
 /**
  * context null: the current one; node: for the services; images: by the tool's name; loadTool: the generator's program

@@ -4,8 +4,7 @@ import { awaitPods } from './await-pods.js'
 import { LABELS, MANAGER, renderVersionJob } from './manifests.js'
 import { findContainerId, findContainerStatus } from './pod-status.js'
 
-/** @import { Tool, ToolSpec } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
+/** @import { Tool, ToolSpec } from '../../model/types.ts' @import { Api } from './api.js' */
 /** @import { Where } from './pod.js' */
 
 const PULL_SECONDS = 300

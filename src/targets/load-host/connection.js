@@ -24,7 +24,7 @@ const BEAT_MS = 2000
 const UNANSWERED_MOST = 5
 const SILENT_SECONDS = 20
 const CLOSE_SECONDS = 5
-/** How long it takes until a network that is silently gone is noticed. */
+/** Time until a network that is silently gone is noticed. */
 export const NOTICE_SECONDS = ((UNANSWERED_MOST + 1) * BEAT_MS) / 1000
 // ssh ends with it where the connection breaks, or cannot be made (EXIT STATUS, ssh(1)).
 const SSH_FAILED = 255
@@ -78,7 +78,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
   // The refusals of ssh are told from each other by their words.
   const env = { ...environment, LC_ALL: 'C' }
   const kept = await keep(startMaster({ at, env }), { host, signal, beatMs })
-  // Where the connection is gone, ssh must not make one of its own.
+  // ssh must not make a connection of its own where this one is gone.
   const inside = [...COMMON, '-oProxyCommand=false', '-oControlMaster=no', ...at]
   return {
     host,
@@ -175,7 +175,7 @@ async function keep(master, { host, signal, beatMs }) {
   }, beatMs)
   beating.unref()
 
-  /** What the program there answers to a word. @param {'ping' | 'time'} word @returns {Promise<string>} */
+  /** Asks the program there. @param {'ping' | 'time'} word @returns {Promise<string>} */
   async function ask(word) {
     assertOpen()
     const answer = await new Promise(resolve => {

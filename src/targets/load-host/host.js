@@ -7,8 +7,7 @@ import { startProcessThere } from './process.js'
 import { findToolThere } from './tool.js'
 
 /** Another machine, as a place for the generator. */
-/** @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts' */
-/** @import { Connection } from './connection.js' */
+/** @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts' @import { Connection } from './connection.js' */
 
 /** @typedef {Awaited<ReturnType<typeof openLoadHost>>} LoadHost */
 
@@ -39,7 +38,7 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
     const { machine, seenAs } = await readMachineThere(connection)
     const clock = await measureClock(connection)
     assertTogether(clock, host)
-    /** Where folders of this machine are there. @type {Map<string, string>} */
+    /** The paths of this machine's folders there. @type {Map<string, string>} */
     const located = new Map()
     /** @type {Map<string, Promise<void>>} */
     const sent = new Map()

@@ -4,8 +4,7 @@ import { BenchError } from '../../lib/errors.js'
 import { within } from '../../lib/wait.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 
-/** @import { Load, LoadGenerator, Tool } from '../../model/types.ts' */
-/** @import { LoadHost } from './host.js' */
+/** @import { Load, LoadGenerator, Tool } from '../../model/types.ts' @import { LoadHost } from './host.js' */
 
 const END_SECONDS = 15
 

@@ -42,7 +42,7 @@ export function parseFarSample(line, { epochMs, hostCpus }) {
   }
 }
 
-/** What the generator had used at a moment: between two samples, in proportion. @param {FarSample[]} samples @param {number} epochMs */
+/** Estimates what the generator had used at a moment: between two samples, in proportion. @param {FarSample[]} samples @param {number} epochMs */
 export function readAt(samples, epochMs) {
   if (samples.length === 0) return { ...NOT_OFFERED, atSeconds: Number.NaN, cpuSeconds: Number.NaN }
   const next = samples.findIndex(s => s.epochMs >= epochMs)

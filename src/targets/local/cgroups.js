@@ -7,8 +7,7 @@ import { parseMounts } from '../../node/kernel/cgroup.js'
 import { readSafely } from '../../node/kernel/proc-files.js'
 import { createFolders, enableControllers, removeCgroup } from './cgroup-folders.js'
 
-/** @import { Counters, Folders } from '../../node/kernel/cgroup.js' */
-/** @import { Ledger } from '../../node/ledger.js' */
+/** @import { Counters, Folders } from '../../node/kernel/cgroup.js' @import { Ledger } from '../../node/ledger.js' */
 
 /**
  * Processes that are counted, and capped, together; a process joins by writing its pid into each of joinFiles.
@@ -106,7 +105,7 @@ function ownPath(text, controller) {
   return line?.split(':').slice(2).join(':') ?? '/'
 }
 
-/** In a container the own path may not exist below the mount: then the mount is the own group. @param {string} mount @param {string} own */
+/** The own path may not exist below the mount in a container: then the mount is the own group. @param {string} mount @param {string} own */
 function joinIfThere(mount, own) {
   const folder = path.join(mount, own)
   return existsSync(folder) ? folder.replace(/\/$/, '') : mount

@@ -10,10 +10,8 @@ import { BOUND_MS, startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
 import { countReceived } from './received.js'
 
-/** @import { Deployment, Target } from '../../model/types.ts' */
-/** @import { Ledger } from '../../node/ledger.js' */
-/** @import { CapWay, CgroupTree } from './cgroups.js' */
-/** @import { Networks } from './networks.js' */
+/** @import { Deployment, Target } from '../../model/types.ts' @import { Ledger } from '../../node/ledger.js' */
+/** @import { CapWay, CgroupTree } from './cgroups.js' @import { Networks } from './networks.js' */
 /** @import { RunningProcess } from './process.js' */
 
 /**
@@ -112,7 +110,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       closeProber()
       if (!retain) {
         await tree.remove()
-        // Without a ledger, nobody would look for what is left.
+        // Nobody would look for what is left without a ledger.
         killAll()
         await networks.close()
         ledger.release('addresses', block)

@@ -18,7 +18,7 @@ import { createAddresses } from './addresses.js'
 /** Runs a command with text as its stdin. @typedef {(argv: string[], input?: string) => Promise<string>} Run */
 
 const PREFIX = 'sidecar-bench.'
-// Where `ip netns` has its names.
+// The folder of `ip netns`.
 const FOLDER = '/run/netns'
 const BRIDGE = 'bench'
 const BLOCK = '10.77'
@@ -33,7 +33,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
   const hub = `${PREFIX}${ledger.runId}`
   const nextAddress = createAddresses(BLOCK)
   const common = { [PROBER]: nextAddress(), [GENERATOR]: nextAddress() }
-  /** By the namespace's name. @type {Map<string, string>} */
+  /** Keys are namespaces' names. @type {Map<string, string>} */
   const addresses = new Map()
   /** @type {Map<string, Promise<void>>} */
   const made = new Map()
@@ -113,13 +113,13 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       await Promise.all(making)
     },
 
-    /** What stands before the command of a process. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role'>} spec */
+    /** Returns the words before the command of a process. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role'>} spec */
     enter: (start, { service, role }) => [
       ...enter(role === 'generator' ? `${hub}.${GENERATOR}` : nameOf(start, service)),
       ...(role === 'sidecar' ? asSidecar() : []),
     ],
 
-    /** What stands before the command of a process that tries the services; nothing without namespaces. */
+    /** Returns the words before the command of a process that tries the services; none without namespaces. */
     enterProber: () => (opening === null ? null : enter(`${hub}.${PROBER}`)),
 
     /** Removes the namespaces of services of a start. @param {number} start @param {string[]} services */

@@ -55,7 +55,7 @@ export function createLocalProber({ runId, enter = () => null }) {
     try {
       return /** @type {any} */ (await asked)
     } catch (error) {
-      // Without the agent, nothing can be said of a plane.
+      // Nothing can be said of a plane without the agent.
       if (!isOpen()) throw new SiteLostError(/** @type {Error} */ (error).message, { cause: error })
       if (procedure === 'open') await end()
       throw error

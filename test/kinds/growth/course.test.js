@@ -35,8 +35,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 /**
- * @param {Parameters<typeof createFakeTarget>[0]} [options] of the target
- * @param {Partial<Control>} [control]
+ * @param {Parameters<typeof createFakeTarget>[0]} [options] of the target @param {Partial<Control>} [control]
  * @param {string} [written] the experiment
  */
 async function grow(options, control, written = text) {

@@ -3,9 +3,7 @@ import { judgeTrial } from '../../../src/judge/gates.js'
 import { judgeOutcome } from '../../../src/kinds/search/outcome.js'
 import { createRecord, describeFakeProcess } from '../../fakes/fake-records.js'
 
-/**
- * @import { EndedProcess, GateFinding } from '../../../src/model/types.ts'
- */
+/** @import { EndedProcess, GateFinding } from '../../../src/model/types.ts' */
 
 const MIB = 2 ** 20
 const arm = { load: { kind: /** @type {const} */ ('open'), users: 64, ratePerSecond: 1000 } }

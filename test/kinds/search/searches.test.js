@@ -3,9 +3,7 @@ import { judgeTrial, replaySearch, replaySearches, startSearch } from '../../../
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm, createRecord, describeFakeProcess } from '../../fakes/fake-records.js'
 
-/**
- * @import { Arm, SearchSpec, TrialRecord } from '../../../src/model/types.ts'
- */
+/** @import { Arm, SearchSpec, TrialRecord } from '../../../src/model/types.ts' */
 
 const MIB = 2 ** 20
 const LATENCY = /** @type {import('../../../src/model/types.ts').Use[]} */ (['latency'])

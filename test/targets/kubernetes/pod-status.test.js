@@ -22,11 +22,7 @@ const waiting = (/** @type {string} */ reason, message = '') => ({ state: { wait
 const terminated = (/** @type {object} */ how) => ({ containerID: ID, state: { terminated: { exitCode: 0, ...how } } })
 const running = { containerID: ID, ready: true, state: { running: { startedAt: '2026-01-01T00:00:00Z' } } }
 
-/**
- * @param {object} status
- * @param {object} [metadata]
- * @returns {any}
- */
+/** @param {object} status @param {object} [metadata] @returns {any} */
 const pod = (status, metadata = {}) => ({
   metadata: { name: 'ratings-1', namespace: 'bench', ...metadata },
   spec: { containers: [{ name: 'application' }] },

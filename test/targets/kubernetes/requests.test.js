@@ -15,8 +15,7 @@ import { createImageTools } from '../../../src/targets/kubernetes/tools.js'
 import { createContainers } from '../../fakes/cluster-objects.js'
 import { FORBIDDEN, startFakeApiServer } from '../../fakes/fake-api-server.js'
 
-/** @import { Asked } from '../../fakes/fake-api-server.js' */
-/** @import { Handle } from '../../../src/model/types.ts' */
+/** @import { Asked } from '../../fakes/fake-api-server.js' @import { Handle } from '../../../src/model/types.ts' */
 /** @import { Access } from '../../../src/targets/kubernetes/access.js' */
 
 const NAMESPACE = 'bench-r1'

@@ -4,9 +4,7 @@ import { openLedger } from '../../../src/node/ledger.js'
 import { examineLoadHost } from '../../../src/targets/load-host/doctor.js'
 import { installFakeSsh } from '../../fakes/fake-ssh.js'
 
-/**
- * @import { LoadGenerator } from '../../../src/model/types.ts'
- */
+/** @import { LoadGenerator } from '../../../src/model/types.ts' */
 
 const ADDRESS = '127.0.0.1'
 
