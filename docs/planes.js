@@ -3,10 +3,10 @@ import { FEATURE_NAMES } from '../src/model/features.js'
 import { CONFIGURATIONS, findUntried, listLacks } from '../src/parity/try-plane.js'
 import { PARITY_NAMES } from '../src/parity/verdict/rows.js'
 
-/** The tables of what each plane can and cannot, from what the planes declare of themselves. */
+/** The tables of planes and of what they lack, from what they declare of themselves. */
 /** @import { DataPlane } from '../src/model/types.ts' */
 
-/** What else a plane may not have, beside the configurations of the corpus. */
+/** Conditions that a plane may refuse, beside the configurations of the corpus. */
 const MORE = /** @type {const} */ ([
   { where: '`--interception redirect`', interception: 'redirect' },
   { where: 'a load that speaks mTLS, not on `pair`', hasCertificate: true },
@@ -79,7 +79,7 @@ function listRefusals(plane, measured, more) {
   return [...new Set(reasons)].flatMap(why => (why === null ? [] : [{ what: 'everything: it is not measured', why }]))
 }
 
-/** The versions that a plane may have as far as its declarations go. @param {DataPlane} plane */
+/** Lists the versions that a plane declares. @param {DataPlane} plane */
 function listVersions({ tool }) {
   return (tool?.wanted.match(/\d+\.\d+/g) ?? []).map(version => `${version}.0`)
 }
@@ -87,7 +87,7 @@ function listVersions({ tool }) {
 /** @param {DataPlane} plane */
 function tellProgram({ tool }) {
   if (!tool) return ''
-  const how = tool.package ? `Debian: \`${tool.package}\`` : 'fetched where it is missing'
+  const how = tool.package ? `Debian: \`${tool.package}\`` : 'fetched if it is missing'
   return `${tool.name} ${tool.wanted} (${how})`
 }
 

@@ -1,15 +1,15 @@
 import { QUANTITIES } from '../src/judge/quantities.js'
+import { tabulateBalanceWords } from '../src/kinds/balance/document.js'
 import { EXIT_MEANINGS } from '../src/lib/exit-status.js'
 import { listExperiments, readAnyExperiment } from '../src/prepare/read-experiment.js'
-import { tabulateBalanceWords } from '../src/report/balance.js'
 import { tabulateDictionary } from '../src/report/dictionary.js'
+import { tabulateAxes, tabulateOptions } from './options.js'
 import { tabulateLacks, tabulatePlanes } from './planes.js'
+import { tabulateFeatures, tabulateLinks } from './services.js'
 
-/**
- * The tables of the documentation that are written from the code.
- */
+/** The tables of the documentation that are written from the code. */
 
-/** The groups of quantities that one kind of experiment has, each with a table of its own; all others are in "Quantities". */
+/** Groups of quantities with a table of their own: one kind of experiment has them. All others are in "Quantities". */
 const QUANTITIES_OF = new Map([
   ['changes', 'Quantities of changes under load'],
   ['rollout', 'Quantities of rollouts'],
@@ -43,6 +43,10 @@ function createTables() {
   return new Map([
     ...words,
     ...tabulateQuantities(),
+    ...tabulateOptions(),
+    ['Axes', tabulateAxes()],
+    ['Features', tabulateFeatures()],
+    ['Links', tabulateLinks()],
     [
       'Experiments',
       [['name', 'asks'], ...listExperiments().map(name => [`\`${name}\``, readAnyExperiment(name).question])],
@@ -59,7 +63,7 @@ function renderTable([header, ...rows]) {
   return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-/** Quantities by the names that experiments use; those that are defined alike in one row. */
+/** Tabulates quantities by the names that experiments use. Quantities with the same definition share a row. */
 function tabulateQuantities() {
   /** @type {Map<string, QuantityRow[]>} */
   const tables = new Map()
@@ -85,7 +89,7 @@ function tabulateQuantities() {
 /** @typedef {{ names: string[], label: string, definition: string }} QuantityRow */
 
 /**
- * Two rows as one: where their labels differ in one word, and their definitions likewise or behind the last colon only.
+ * Joins two rows whose labels differ in one word, and whose definitions differ in that word or behind the last colon.
  * @param {QuantityRow} one @param {QuantityRow} other
  * @returns {QuantityRow | null}
  */
@@ -102,7 +106,7 @@ function joinAfterColon(one, other) {
   return end > 1 && one.startsWith(other.slice(0, end)) ? `${one.slice(0, -1)}; ${other.slice(end)}` : null
 }
 
-/** With `a/b` for the one word in which two texts differ, however often it stands there. @param {string} one @param {string} other */
+/** Writes `a/b` for the one word in which two texts differ, each time that it occurs. @param {string} one @param {string} other */
 function joinByWord(one, other) {
   const [words, others] = [one.split(' '), other.split(' ')]
   const differing = new Set(

@@ -1,4 +1,4 @@
-// Writes the tables of the pages that the reports print too, from the code that prints them: npm run docs
+// Fills the tables of the documentation from the code that they describe: npm run docs
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { fillTables } from './tables.js'

@@ -30,7 +30,7 @@ const { readVersion } = await import('./lib/kit.js')
 const { showControls } = await import('./lib/printable.js')
 const { createProgram, exitStatusOf, messageOf } = await import('./verbs/program.js')
 
-/** Beside the view of the terminal, while there is one. @type {((line: string) => void) | null} */
+/** Writes beside the view of the terminal, while there is one. @type {((line: string) => void) | null} */
 let sayBeside = null
 const write = (/** @type {string} */ line) => void process.stderr.write(`${showControls(line)}\n`)
 const say = (/** @type {string} */ line) => (sayBeside ?? write)(line)
@@ -93,7 +93,7 @@ process.on('uncaughtException', error => {
   failAtExit()
   if (stopping.signal.aborted) return say(`${messageOf(error)}`)
   stop(new BenchError(error.message, { cause: error }), `${messageOf(error)}`)
-  // What waits for the part that failed would wait for good.
+  // The process would wait forever for the part that failed.
   setTimeout(() => process.exit(EXIT.failed), STOP_MS).unref()
 })
 

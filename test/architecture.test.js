@@ -27,6 +27,8 @@ const MAY_IMPORT = {
   run: ['model', 'plan', 'services', 'judge', 'kinds/judge', 'records', 'node', 'parity', 'parity/verdict'],
   parity: ['model', 'services', 'judge', 'node', 'parity/beside', 'parity/verdict', 'run'],
   kinds: ['model', 'plan', 'services', 'judge', 'node', 'kinds/judge', 'kinds/pure', 'run'],
+  // Kinds that compute alone are opened by verbs only.
+  'kinds/computed': ['model', 'records', 'analysis', 'report', 'kinds/pure'],
   analysis: ['model', 'kinds/judge', 'kinds/pure', 'judge', 'records', 'parity/verdict'],
   report: ['model', 'analysis', 'kinds/judge', 'kinds/pure', 'judge', 'parity/verdict'],
   live: ['model', 'judge', 'report', 'run'],
@@ -36,20 +38,10 @@ const MAY_IMPORT = {
   'cli.js': ['verbs'],
 }
 // No files, processes, clock or randomness.
-const PURE = [
-  'model',
-  'plan',
-  'services',
-  'judge',
-  'kinds/judge',
-  'kinds/pure',
-  'parity/verdict',
-  'analysis',
-  'report',
-  'dataplanes',
-]
+const PURE = 'model plan services judge kinds/judge kinds/pure parity/verdict analysis report dataplanes'.split(' ')
 
 const WITH_EFFECTS = /^src\/kinds\/(registry|[^/]+\/(index|course|shard-removal))\.js$/
+const COMPUTED = /^src\/kinds\/(computed|balance\/(document|records))\.js$/
 const JUDGING = /^src\/kinds\/(parts|[^/]+\/(numbers|quantities|gates))\.js$/
 const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)(?!\.)/gm
 const TYPE_IMPORT = /@import [^'"]*?from '([^']+)'|import\('([^']+)'\)\./g
@@ -151,7 +143,11 @@ describe('what may import what', () => {
 /** @param {string} file of src/ @returns {string} its line of the table */
 function folderOf(file) {
   const [, folder, inner] = file.split('/')
-  if (folder === 'kinds') return WITH_EFFECTS.test(file) ? 'kinds' : JUDGING.test(file) ? 'kinds/judge' : 'kinds/pure'
+  if (folder === 'kinds') {
+    if (WITH_EFFECTS.test(file)) return 'kinds'
+    if (COMPUTED.test(file)) return 'kinds/computed'
+    return JUDGING.test(file) ? 'kinds/judge' : 'kinds/pure'
+  }
   return Object.hasOwn(MAY_IMPORT, `${folder}/${inner}`) ? `${folder}/${inner}` : folder
 }
 
@@ -171,10 +167,7 @@ function typeImportsOf(file) {
   return findNames(file, TYPE_IMPORT)
 }
 
-/**
- * @param {string} file
- * @param {RegExp} pattern
- */
+/** @param {string} file @param {RegExp} pattern */
 function findNames(file, pattern) {
   return [...readFileSync(file, 'utf8').matchAll(pattern)].map(match => {
     const name = match[1] ?? match[2] ?? match[3]

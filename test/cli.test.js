@@ -1,17 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { waitFor } from '../src/lib/wait.js'
 import { openLedger } from '../src/node/ledger.js'
 import { createProgram, exitStatusOf, messageOf } from '../src/verbs/program.js'
 import { openWatchers } from '../src/verbs/watchers.js'
 import { writeFakeRun } from './fakes/fake-folder.js'
+import { makeFolder } from './fakes/scratch.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'cli-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('cli-test')
 
 /** The command line in this process. @param {string[]} argv */
 async function cli(...argv) {
@@ -227,10 +227,11 @@ describe('bad input', () => {
     ['a typo in an experiment file', ['bench', typo], `${typo}:5: axes.lnk: unknown name "lnk"; did you mean "link"?`],
     ['a folder without main.js', ['bench', '--planes', `pipy=${empty}`], `${empty} has no main.js`],
     [
-      'a variant of a plane that has none',
+      'Pipy scripts for a plane that runs none',
       ['plan', '--planes', 'envoy=pipy-scripts'],
-      'the plane envoy has no variants',
+      'the plane envoy runs no Pipy scripts: name a program of it',
     ],
+    ['a program for a plane without one', ['plan', '--planes', `none=${process.execPath}`], 'none runs no program'],
     [
       'a variant of a profile that runs scripts of a mesh',
       ['plan', '--planes', 'pipy:fsm=pipy-scripts'],

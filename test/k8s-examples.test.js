@@ -1,8 +1,7 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { renderExamples } from '../k8s/render-examples.js'
 import { dataPlanes } from '../src/dataplanes/registry.js'
@@ -10,10 +9,10 @@ import { writeCertificates } from '../src/lib/certificates.js'
 import { identityOf } from '../src/model/sidecar-contract.js'
 import { LABELS } from '../src/targets/kubernetes/manifests.js'
 import { findOnPath } from '../src/tools/find.js'
+import { makeFolder } from './fakes/scratch.js'
 
 const examples = renderExamples()
-const folder = mkdtempSync(path.join(os.tmpdir(), 'examples-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = makeFolder('examples')
 
 /** @param {string} text @returns {any[]} */
 const parseAll = text => parseAllDocuments(text).map(document => document.toJS())

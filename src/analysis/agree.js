@@ -4,7 +4,7 @@ import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { GAP_LEAST, judge } from './verdict.js'
 
-/** Whether the same experiment gives the same on two targets of one machine. Pure. */
+/** Compares the results of one experiment on two targets of one machine. Pure. */
 /** @import { Arm, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts' */
 /** @typedef {{ arms: Arm[], records: TrialRecord[], summary: Summary, rounds: number, seed: number }} Side */
 /**
@@ -84,7 +84,7 @@ function sayVerdict({ ratio: { median, low, high, values }, floor, verdict }) {
   if (verdict === 'indicative') return `${gap}, indicative only: ${values.length} rounds: ${ROUNDS_LEAST} are needed`
   const ends = [Number(low), Number(high)]
   const found = `${gap} [${ends.map(v => (100 * (v - 1)).toFixed(1)).join(', ')}], ${noise}`
-  // Not to be told apart is not to agree: for that the whole interval must be within the noise.
+  // Sides agree only where the whole interval is within the noise; showing no difference is not enough.
   if (ends.every(v => Math.abs(v - 1) <= floor)) return `agrees within the noise floor: ${found}`
   return verdict === 'no-difference-shown' ? `no difference shown: ${found}` : `does not agree: ${found}`
 }

@@ -11,10 +11,8 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 /** Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure. */
 /** @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts' */
-/** @import { Match, Refusal } from './match-arms.js' */
-/** @import { RecordedRun } from './match-runs.js' */
-/** @import { QuantityRow } from '../judge/quantities.js' */
-/** @import { Threshold } from './thresholds.js' */
+/** @import { Match, Refusal } from './match-arms.js' @import { RecordedRun } from './match-runs.js' */
+/** @import { QuantityRow } from '../judge/quantities.js' @import { Threshold } from './thresholds.js' */
 /** @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun */
 /**
  * arm: with its place; null, and no link, cap or load: no arm that has the quantity was compared.
@@ -31,7 +29,7 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
 const EVERY_ARM = 'every arm'
 
-// Arms without sidecars have, in a closed loop, the users of the largest cap, which can be more than those of an arm.
+// Arms without sidecars have the users of the largest cap in a closed loop, which can be more than those of another arm.
 export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
 /** The quantity that must not change from run to run. @type {QuantityRow} */
 export const CONTROL = {
@@ -79,7 +77,10 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
 }
 
-/** Spoiled quantities go before thresholds. @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result */
+/**
+ * Finds the exit status; spoiled quantities go before thresholds.
+ * @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result
+ */
 export function findCompareStatus({ comparisons, refused, thresholds }) {
   const nothing = []
   const ofAll = refused.find(({ arm }) => arm === EVERY_ARM)
@@ -123,7 +124,7 @@ function compareMatch({ old, next, match, controls }) {
           { quantity, service, arms: [match.next] },
         ),
       )
-      // Between runs at other times there is no A/A: what changed without any sidecar is noise.
+      // Runs at different times have no A/A: changes of arms without sidecars are the noise.
       const changes = quantity === PRIMARY.name ? controls.flatMap(c => c.ratio.median ?? []) : []
       const known = [...spreads, ...changes.map(ratio => Math.abs(ratio - 1))].filter(share => share !== null)
       return known.length > 0 ? Math.max(...known) : null
@@ -158,7 +159,7 @@ function compareBaselines({ old, next }) {
   )
 }
 
-/** Whether CPU per request is a quantity of an arm. @param {Arm} arm */
+/** Says whether an arm has CPU per request. @param {Arm} arm */
 export function isLoaded({ load }) {
   return load.kind !== 'idle'
 }

@@ -78,7 +78,7 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   })
 }
 
-/** Whether two arms were ever in one deployment. @param {TrialRecord[]} records @param {Arm} a @param {Arm} b */
+/** Says whether two arms were ever in one deployment. @param {TrialRecord[]} records @param {Arm} a @param {Arm} b */
 function stoodTogether(records, a, b) {
   if (!a.load.isBesideOthers) return false
   const deploymentsOf = (/** @type {Arm} */ arm) =>
@@ -88,7 +88,7 @@ function stoodTogether(records, a, b) {
 }
 
 /**
- * How far an arm was from itself, as a share; null without such a pair, or where it has no value.
+ * Finds how far an arm was from itself, as a share; null without such a pair, or where it has no value.
  * @param {Comparison[]} controls A/A pairs
  * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>[] }}
  *   options
@@ -96,7 +96,7 @@ function stoodTogether(records, a, b) {
 export function findSpread(controls, { quantity, service, arms }) {
   const groups = arms.map(arm => groupOf(arm))
   const same = controls.filter(c => c.quantity === quantity && c.service === service)
-  // One pair stands for all that are measured side by side on a link.
+  // One A/A pair stands for all arms that are measured side by side on a link.
   const beside = same.find(c => c.load.isBesideOthers && arms[0].load.isBesideOthers && c.link === arms[0].link)
   const own = same.find(c => groups.includes(groupOf(c))) ?? beside
   return own === undefined || own.ratio.median === null ? null : Math.abs(own.ratio.median - 1)

@@ -23,7 +23,7 @@ export function fitCpuLines(arms) {
   })
 }
 
-/** Fits none below five rates. @param {SummaryArm[]} arms @param {string | null} service @returns {CpuLine[]} */
+/** Fits the lines of a service; none below five rates. @param {SummaryArm[]} arms @param {string | null} service @returns {CpuLine[]} */
 function fitCpuLine(arms, service) {
   const points = arms.flatMap(arm => {
     const cores = quantityOf(arm, 'cpuCores', service).median
@@ -56,7 +56,7 @@ export function fitSlopes({ arms, records }) {
     )
 }
 
-/** Needs two rounds. @param {{ arm: SummaryArm, row: QuantityRow, own: TrialRecord[] }} options @returns {Slope[]} */
+/** Fits the slopes of an arm with two rounds or more. @param {{ arm: SummaryArm, row: QuantityRow, own: TrialRecord[] }} options @returns {Slope[]} */
 function fitSlope({ arm, row, own }) {
   const { values } = quantityOf(arm, row.name)
   const points = splitRounds(own, values.length).flatMap((trials, i) => {

@@ -5,8 +5,7 @@ import { CONTROL_AXES } from './compare-runs.js'
 import { GAP_LEAST } from './verdict.js'
 
 /** The origin of a step of a history: the sidecars, or the machine. Pure. */
-/** @import { Quantity } from '../model/types.ts' */
-/** @import { Change, HistoryRun, TestedLine } from './history.js' */
+/** @import { Quantity } from '../model/types.ts' @import { Change, HistoryRun, TestedLine } from './history.js' */
 
 /**
  * machine: the applications have the step without sidecars, too; undecided: they changed alike, but not provably, or

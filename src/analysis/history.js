@@ -11,10 +11,8 @@ import { matchArms, nameMatch, refuseArms } from './match-arms.js'
 import { findIncomparable, findOtherMachine, listChanging } from './match-runs.js'
 
 /** All runs that can be compared with one of them, in the order of time. Pure. */
-/** @import { Arm, Quantity } from '../model/types.ts' */
-/** @import { Step } from '../lib/steps.js' */
-/** @import { QuantityRow } from '../judge/quantities.js' */
-/** @import { HistoryStep } from './history-steps.js' */
+/** @import { Arm, Quantity } from '../model/types.ts' @import { Step } from '../lib/steps.js' */
+/** @import { QuantityRow } from '../judge/quantities.js' @import { HistoryStep } from './history-steps.js' */
 /** @import { RecordedRun } from './match-runs.js' */
 
 /** The share of unchanged histories in which a step is found; all lines of a history share it. */
@@ -66,7 +64,7 @@ export function createHistory(runs, folder) {
   }
 }
 
-/** Why a run is comparable with no other. @param {ReadRun} run */
+/** Says why a run is comparable with no other. @param {ReadRun} run */
 function explain({ manifest }) {
   return findIncomparable({ old: manifest, next: manifest })
 }

@@ -20,7 +20,7 @@ export function measurePrecision({ asked, rounds, comparisons }) {
   return { ...asked, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
 }
 
-/** Whether an interval is narrow, with few spoiled rounds. @param {Quantity} ratio @param {number} asked */
+/** Says whether an interval is narrow enough, with few spoiled rounds. @param {Quantity} ratio @param {number} asked */
 export function isPrecise(ratio, asked) {
   const width = widthOf(ratio)
   return width !== null && width <= asked && !areSpoiled(ratio.values, true)

@@ -4,7 +4,7 @@ import { EXIT } from '../lib/exit-status.js'
 
 const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 
-/** Spoiled quantities go before thresholds. @param {Summary} summary @param {{ isVerdictRequired: boolean }} options */
+/** Finds the exit status; spoiled quantities go before thresholds. @param {Summary} summary @param {{ isVerdictRequired: boolean }} options */
 export function findStatus({ arms, comparisons, thresholds, searches }, { isVerdictRequired }) {
   const pairs = comparisons.filter(c => !c.isControl)
   const measured = arms.filter(arm => arm.trials.completed > 0)
@@ -24,7 +24,7 @@ export function findStatus({ arms, comparisons, thresholds, searches }, { isVerd
   })
 }
 
-/** Lets what was not shown go before crossed thresholds. @param {{ nothing: string[], crossed: string[] }} reasons */
+/** Chooses the status: reasons that nothing was shown go before crossed thresholds. @param {{ nothing: string[], crossed: string[] }} reasons */
 export function conclude({ nothing, crossed }) {
   if (nothing.length > 0) return { status: EXIT.nothingShown, reasons: nothing }
   return { status: crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.done, reasons: crossed }

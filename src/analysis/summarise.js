@@ -64,7 +64,7 @@ export function summarise({ manifest, records }) {
   }
 }
 
-/** The arms that a search came by. @param {TrialRecord[]} records */
+/** Lists the arms that a search tried. @param {TrialRecord[]} records */
 function listArms(records) {
   return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
 }
@@ -111,7 +111,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
 }
 
 /**
- * Whether an arm is another without a condition.
+ * Says whether an arm is another without a condition.
  * @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm
  */
 function isWithout(axis, other, arm) {
@@ -122,7 +122,7 @@ function isWithout(axis, other, arm) {
  * The rounds of an arm, and of the arms that it is held against.
  * @typedef {Record<'own' | 'baseline' | 'unchanged' | 'unconfigured', TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
  */
-/** By header. @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>} */
+/** Keys are headers. @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>} */
 function summariseQuantities({ rounds, service }) {
   const requests = rounds.own.flat().reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
   const measure = (/** @type {QuantityRow} */ row) =>

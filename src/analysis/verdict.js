@@ -21,12 +21,12 @@ export function findRoundsLeast(isSequence) {
   return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
 }
 
-/** Whether too many rounds have no ratio. @param {(number | null)[]} values @param {boolean} isSequence */
+/** Says whether too many rounds have no ratio. @param {(number | null)[]} values @param {boolean} isSequence */
 export function areSpoiled(values, isSequence) {
   return values.length >= findRoundsLeast(isSequence) && countUncured(values, isSequence) > 0
 }
 
-/** Good rounds still lacking; Infinity: for good. @param {(number | null)[]} values @param {boolean} isSequence */
+/** Counts the good rounds that are lacking; Infinity: no more can help. @param {(number | null)[]} values @param {boolean} isSequence */
 export function countUncured(values, isSequence) {
   const missing = values.filter(value => value === null).length
   if (missing === 0) return 0
@@ -46,7 +46,7 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
 }
 
 /**
- * Names no side without an interval, across 1, below the floor, or where rounds were spoiled.
+ * Chooses a verdict; it names no side without an interval, across 1, below the floor, or where rounds were spoiled.
  * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options @returns {Verdict}
  */
 export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {

@@ -73,7 +73,7 @@ function describeLoadHost({ start, end, cpus, clockAheadMs, roundTripMs }, ownCo
 }
 
 /**
- * Whether samples are complete; null: the kernel does not offer it.
+ * Checks whether samples are complete; null: the kernel does not offer it.
  * @param {Sample[]} samples @param {Window} window
  */
 export function checkSamples(samples, { startMs, endMs }) {

@@ -43,7 +43,7 @@ export function judgeTrial(record, relaxed) {
     kind === 'idle' || kind === 'turns'
       ? null
       : findBound({ processes: whileUnderLoad(record), generatorCpus, idleFraction: host.idleFraction, loadHost, kind })
-  // Turns of a second fall into the halves of a window as they come.
+  // Turns of a second do not divide into the halves of a window.
   const steady = kind === 'idle' || trial.arm.load.isBesideOthers ? null : isSteady(load)
   const gates = findGates({ ...record, boundBy, isSteady: steady }, relaxed)
   const isWorthless = USES.every(use => isSpoiled({ gates }, use))
@@ -56,7 +56,7 @@ export function judgeTrial(record, relaxed) {
   }
 }
 
-/** Takes CPU over an arm's turns of a second: over the whole window no process looks busy. @param {Measured} record */
+/** Measures CPU over an arm's turns of a second: over the whole window no process looks busy. @param {Measured} record */
 function whileUnderLoad({ processes, load, window, trial }) {
   if (!load?.turns || !window || trial.arm.load.kind !== 'open') return processes
   const times = window.seconds / load.turns.seconds
@@ -77,12 +77,12 @@ export function findGates(record, relaxed = []) {
   )
 }
 
-/** Whether a use of a trial is spoiled. @param {Pick<TrialRecord, 'gates'>} record @param {Use} use */
+/** Says whether a use of a trial is spoiled. @param {Pick<TrialRecord, 'gates'>} record @param {Use} use */
 export function isSpoiled({ gates }, use) {
   return gates.some(gate => gate.spoils.includes(use))
 }
 
-/** Whether the two halves of the window delivered alike, within 20 %. @param {LoadResult} load */
+/** Says whether the two halves of the window delivered alike, within 20 %. @param {LoadResult} load */
 export function isSteady({ verified, verifiedInSecondHalf }) {
   const first = verified - verifiedInSecondHalf
   return Math.abs(verifiedInSecondHalf - first) <= STEADY_DIFFERENCE_MOST * (verified / 2)

@@ -66,7 +66,7 @@ export function capacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
 }
 
-/** Up to the first answer, in seconds; null for rollouts and arms started together. @param {TrialRecord} record */
+/** Seconds up to the first answer; null for rollouts and arms started together. @param {TrialRecord} record */
 export function startSeconds({ phasesSeconds, trial, rollout }) {
   return !trial.arm.hasSidecars || trial.deployment || rollout ? null : (phasesSeconds.start ?? null)
 }
@@ -96,7 +96,7 @@ export function quantileMs({ load }, q) {
   return load?.distribution?.grid.find(([at]) => Math.abs(at - q) < 1e-9)?.[1] ?? null
 }
 
-/** Whether ten of so many requests are beyond a quantile. @param {number} requests @param {number} q */
+/** Says whether at least ten of so many requests are beyond a quantile. @param {number} requests @param {number} q */
 export function hasTail(requests, q) {
   return q < 1 && requests >= TAIL_REQUESTS / (1 - q)
 }

@@ -249,7 +249,7 @@ const ROWS = [
   ...RECOVERY_ROWS,
 ]
 
-/** By name. @type {Record<string, QuantityRow>} */
+/** The quantities by name. @type {Record<string, QuantityRow>} */
 export const QUANTITIES = Object.fromEntries(ROWS.map(row => [row.name, row]))
 /** @type {[string, ...string[]]} */
 export const QUANTITY_NAMES = /** @type {any} */ (Object.keys(QUANTITIES))

@@ -55,12 +55,12 @@ export function nestQuantities(quantities, load) {
   return nested
 }
 
-/** Null: not under such a load; undefined: at the top. @param {QuantityRow} row @param {Pick<Load, 'kind'>} load */
+/** Finds the object that holds a quantity in a summary; null: not under such a load; undefined: at the top. @param {QuantityRow} row @param {Pick<Load, 'kind'>} load */
 function groupOf({ group }, { kind }) {
   return typeof group === 'object' ? (group[kind] ?? null) : group
 }
 
-/** Shows no unit but `%`. @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value */
+/** Formats a value, with no unit but `%`. @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value */
 export function formatValue({ unit, scale = 1, digits }, value) {
   return `${(value / scale).toFixed(digits)}${unit === '%' ? ' %' : ''}`
 }

@@ -4,7 +4,7 @@ import { finiteOrNull, subtract } from './describe-process.js'
 /** Each sidecar through the samples of a trial. Pure. */
 /** @import { ProcessSpec, Reading, Sample } from '../model/types.ts' */
 
-// An edge of the window is read at its own time, at times right after a sample: over so little, CPU time says nothing.
+// An edge of the window may be read right after a sample: CPU time over so short a time says nothing.
 const APART_LEAST_SECONDS = 0.05
 
 /**
@@ -46,7 +46,7 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
       for (const sidecar of tracked) addReading({ sidecar, reading: sample.readings[sidecar.place], seconds, most })
     },
     snapshot: () => tracked.map(({ now }) => ({ ...now })),
-    /** The series themselves: they go on. */
+    /** The same arrays are filled further. */
     series: () => tracked.map(({ series }) => series),
   }
 }
@@ -81,7 +81,7 @@ function addReading({ sidecar, reading, seconds, most }) {
   Object.assign(now, { cores: null, ofCap: null, isThrottled: null })
   if (!isRead) return
   const used = last === null ? null : reading.cpuSeconds - last.reading.cpuSeconds
-  // Less than before: it is another process, that began anew.
+  // A counter that fell is of another process, which began anew.
   if ((elapsed !== null && elapsed < 0) || (used !== null && used < 0)) sidecar.first = null
   else if (last !== null && elapsed !== null && used !== null) {
     now.cores = used / elapsed

@@ -16,7 +16,7 @@ import { rolloutPart } from './rollout/numbers.js'
 const PARTS = /** @type {const} */ ({ rollout: rolloutPart, growth: growthPart })
 
 /**
- * The part of a record that one kind alone has; undefined: it has none.
+ * Finds the part of a record that one kind alone has; undefined: it has none.
  * @param {Pick<TrialRecord, 'rollout' | 'growth'>} record
  * @returns {{ name: keyof typeof PARTS, part: OwnPart<any, any>, judged: object } | undefined}
  */

@@ -1,32 +1,32 @@
-import { UsageError } from '../lib/errors.js'
 import { assertAlone, assertManySidecars, assertSharded } from '../model/asked.js'
-import { growthPlan } from './growth/plan.js'
+import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
+import { growsSchema, growthPlan } from './growth/plan.js'
+import { searchPlan, searchSchema } from './search/plan.js'
 
 /** The plan of each kind of trial, and what it can be asked. Pure. @import { TrialKind } from '../model/kinds.js' */
-/** @import { Arm, PlaneChoice } from '../model/types.ts' */
-/** @import { Asked, Chosen } from '../model/asked.js' */
+/** @import { Arm, Plan, PlaneChoice } from '../model/types.ts' @import { Asked, Chosen } from '../model/asked.js' */
 
 /**
  * @typedef {object} KindPlan
  * @property {(asked: Asked, chosen: Chosen) => void} assertAskable throws UsageError for what its trials cannot be
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] notes of a plan
+ * @property {true} [choosesTrials] its trials and arms follow from those before, so a plan has no trials and rounds
+ * @property {(seconds: number, ratePerSecond: number) => number} [chooseWindowSeconds] of an open loop
+ * @property {(experiment: Asked['experiment']) => Partial<Plan['settings']>} [settings] of its own
  * @property {true} [hasControlPlane] many sidecars have one, whose name is part of an arm's
  * @property {true} [hasUncontrolled] an arm without a control plane has no conditions of one
- * @property {true} [isAllReal] no sidecar is simulated
+ * @property {(experiment: Asked['experiment']) => boolean} [isAllReal] no sidecar is simulated
  */
 
 /** @type {Record<TrialKind, KindPlan>} */
 export const PLANS = {
   turns: { assertAskable: assertAlone },
   load: { assertAskable: assertAlone },
-  search: {
-    assertAskable(asked, chosen) {
-      assertSearchable(asked, chosen)
-      assertAlone(asked, chosen)
-    },
-  },
+  search: searchPlan,
   rollout: {
     hasControlPlane: true,
+    isAllReal: ({ sizesControlOf }) => sizesControlOf !== null,
+    settings: ({ sizesControlOf }) => (sizesControlOf === null ? {} : { sizesControlOf }),
     assertAskable(asked, chosen) {
       assertSharded(asked)
       assertManySidecars(asked, chosen)
@@ -35,12 +35,11 @@ export const PLANS = {
   growth: growthPlan,
 }
 
-/** Throws for a limit of sidecars that a plane does not have. @param {Asked} asked @param {Chosen} chosen */
-function assertSearchable({ experiment: { name, search } }, { planes, hasSidecars }) {
-  if (search?.kind === 'knee') return
-  const without = planes.find(({ plane }) => !hasSidecars(plane))
-  if (!without) return
-  throw new UsageError(
-    `--planes ${without.plane}: ${name} looks for a limit of sidecars, and it has none: leave it out`,
-  )
+/** Parts of an experiment file that one kind alone reads. */
+export const OWN_PARTS = {
+  search: searchSchema.nullable().default(null),
+  /** Sidecars are added step by step, until one is not done within this time. */
+  grows: growsSchema.nullable().default(null),
+  /** The needs of the control plane of so many sidecars are told from its rollouts. */
+  sizesControlOf: CONTROL_PLANE_AXES.sidecars.schema.nullable().default(null),
 }

@@ -8,8 +8,7 @@ import { measureSearches } from './search/course.js'
  * The kinds of trials by their names. A new one is a folder, its name in model/kinds.js, and a line here, in
  * plans.js and in sections.js; run/kind.js has the contract.
  */
-/** @import { Kind } from '../run/kind.js' */
-/** @import { TrialKind } from '../model/kinds.js' */
+/** @import { Kind } from '../run/kind.js' @import { TrialKind } from '../model/kinds.js' */
 
 /** @type {Record<TrialKind, Kind>} */
 export const kinds = {

@@ -54,7 +54,7 @@ export function sectionsOf(arm, { searches, sizes, growths }) {
   return SECTIONS[kindOfArm(arm, { searches: searches.length + sizes.length > 0, grows: growths !== undefined })]
 }
 
-/** The sections of each kind of a run's trials. @param {Pick<Manifest, 'arms' | 'search' | 'settings'>} manifest */
+/** Lists the sections of each kind of a run's trials. @param {Pick<Manifest, 'arms' | 'search' | 'settings'>} manifest */
 export function listSections({ arms, search, settings }) {
   const run = { searches: search !== null, grows: settings.grows !== undefined }
   return [...new Set(arms.map(arm => SECTIONS[kindOfArm(arm, run)]))]
@@ -70,12 +70,12 @@ export function splitByKind(summary) {
   })
 }
 
-/** Whether a kind of a summary has something. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} what */
+/** Says whether a kind of a summary has something. @param {Summary} summary @param {'hasRounds' | 'hasWindows'} what */
 export function hasAny(summary, what) {
   return splitByKind(summary).some(({ sections }) => sections[what] !== false)
 }
 
-/** The findings of a summary's kinds. @param {Summary} summary */
+/** Tells the findings of a summary's kinds. @param {Summary} summary */
 export function tellFindings(summary) {
   return splitByKind(summary).flatMap(({ sections, summary: own }) => sections.findings?.(own) ?? [])
 }

@@ -15,7 +15,7 @@ export const DEFINITIONS = {
   cpu: 'CPU nanoseconds of a sidecar for a request under load, in user space and in the kernel, perf itself included',
 }
 
-// Functions below this share are called now and then only, or were sampled by chance.
+// Functions below this share are called now and then, or were sampled by chance.
 const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
 
 /**

@@ -16,7 +16,7 @@ import { joinStacks } from './profile.js'
 
 // Pools and caches fill in this share of the requests.
 const WARM_UP_SHARE = 0.25
-// A request takes 50 times as long under callgrind.
+// callgrind makes a request 50 times as long.
 const ANSWER_SECONDS = 120
 // Requests at a time: a second, larger burst still opens connections beside those that the first one left.
 const BURSTS = [3, 6]

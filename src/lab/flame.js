@@ -44,7 +44,7 @@ export function drawFlames({ title, root, grain = 0 }) {
   const share = (/** @type {number} */ cost) => `${((100 * cost) / root.new).toFixed(3)}%`
   const drawn = boxes.map(({ start, depth, node }) => {
     const place = `left: ${share(start)}; width: ${share(node.new)}; bottom: ${ROW_PIXELS * depth}px`
-    // The end of a name says most.
+    // The end of a name tells most.
     const label = node.name.split('::').slice(-2).join('::')
     return html`<div class="${changeOf(node, { root, grain })}" style="${place}" title="${node.name}">${label}</div>\n`
   })

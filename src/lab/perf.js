@@ -8,8 +8,7 @@ import { joinStacks, shortenName } from './profile.js'
 /**
  * Samples running processes with perf: https://man7.org/linux/man-pages/man1/perf-record.1.html. perf script prints of a
  * sample a line of the process and the event, then its stack, the innermost function first.
- * @import { ProcessSpec, Tool } from '../model/types.ts'
- * @import { Profile, Stack } from './profile.js'
+ * @import { ProcessSpec, Tool } from '../model/types.ts' @import { Profile, Stack } from './profile.js'
  */
 
 // A clock of the kernel: virtual machines often lack the counters of a CPU.

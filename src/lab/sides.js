@@ -12,9 +12,14 @@ const MAIN = 'main.js'
 
 /** @typedef {{ label: string, scripts: string }} Side scripts: a folder with main.js */
 
+/** Whether scripts are those of the kit. @param {string} scripts */
+export function isKit(scripts) {
+  return path.resolve(scripts) === KIT
+}
+
 /** Chooses the kit's scripts, for those their last commit. @param {string | null} against @param {string} scripts */
 export function chooseAgainst(against, scripts) {
-  return against ?? (path.resolve(scripts) === KIT ? `${GIT}HEAD` : KIT)
+  return against ?? (isKit(scripts) ? `${GIT}HEAD` : KIT)
 }
 
 /** Finds a folder of scripts. @param {string} scripts @returns {Side} @throws {UsageError} where there are none */
@@ -30,7 +35,7 @@ async function takeFromGit({ ref, scripts, into }) {
   const folder = path.resolve(scripts)
   const archive = `${into}.tar`
   mkdirSync(into, { recursive: true })
-  // Started in a folder, git archives only that folder.
+  // git archives only the folder in which it is started.
   const words = ['-C', folder, 'archive', `--output=${archive}`, '--end-of-options', ref]
   const { failed, stderr, code } = await execa('git', words, { reject: false })
   const advice = 'name a commit that has it, or a folder: --against FOLDER'

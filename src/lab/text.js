@@ -32,6 +32,23 @@ export function renderLab({ rows, breakdowns, labels, notes }) {
   ])
 }
 
+const SAVES_SHOWN = 5
+/** A count after a save. @typedef {{ at: Date, rows: Row[] }} Save */
+
+/** Renders the instructions of the last saves, over those of the old side. @param {Save[]} saves at least one */
+export function renderSaves(saves) {
+  const ofInstructions = (/** @type {Save} */ { rows }) => rows.filter(({ quantity }) => quantity === 'instructions')
+  const titles = ofInstructions(saves[0]).map(({ link, service }) => `${service} of ${link}`)
+  const rows = saves
+    .slice(-SAVES_SHOWN)
+    .map(save => [
+      save.at.toTimeString().slice(0, 8),
+      ...ofInstructions(save).flatMap(row => [signed(row.new - row.old), row.ratio.toFixed(4)]),
+    ])
+  const columns = [...left('saved'), ...titles.flatMap(title => right(title, 'new/old'))]
+  return renderTextTable({ caption: '', columns, rows }).join('\n')
+}
+
 /** @param {Row[]} rows */
 function sayApart(rows) {
   const most = showChange(Math.max(0, ...rows.map(({ spread }) => spread))).replace('+', '')

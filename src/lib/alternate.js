@@ -1,5 +1,5 @@
 /**
- * Several that take turns: each waits until the one before it in the circle has passed its turn on, or has left.
+ * Makes parties that take turns: each waits until the one before it in the circle has passed its turn on, or has left.
  * @param {number} count @returns {{ take: () => Promise<void>, pass: () => void, leave: () => void }[]}
  */
 export function createTurns(count) {

@@ -12,7 +12,7 @@ const BEFORE_FIRST = 5
 // The standard deviation of a normal distribution, over its median absolute deviation.
 const DEVIATION_OF_MAD = 1.4826
 
-/** How many values there are at the first interval. */
+/** Number of values at the first interval. */
 export const SEQUENCE_LEAST = 8
 
 /** The error that may be spent until n values are there. @param {number} n */

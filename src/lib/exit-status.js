@@ -1,4 +1,4 @@
-/** How the program ends, by name. */
+/** Exit statuses of the program, by name. */
 export const EXIT = /** @type {const} */ ({
   done: 0,
   failed: 1,
@@ -13,7 +13,7 @@ export const EXIT = /** @type {const} */ ({
   terminated: 143,
 })
 
-/** What each exit status means. @type {Record<typeof EXIT[keyof typeof EXIT], string>} */
+/** The meaning of each exit status. @type {Record<typeof EXIT[keyof typeof EXIT], string>} */
 export const EXIT_MEANINGS = {
   [EXIT.done]: 'done; every threshold held',
   [EXIT.failed]: 'failed; verify: a number does not agree; doctor: something is missing',

@@ -7,7 +7,7 @@ import { MIB } from './units.js'
 /** The SHA-256 of a file, in hexadecimal. @param {string} file */
 export async function hashFile(file) {
   const hash = createHash('sha256')
-  // One buffer: those of a stream would stay in memory until the next collection.
+  // One buffer is used: the buffers of a stream would stay in memory until the next collection.
   const buffer = Buffer.alloc(MIB)
   const handle = await open(file)
   try {

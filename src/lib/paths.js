@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 /** The folder of the kit itself. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The folder of fetched tools: SIDECAR_BENCH_CACHE, else the user's cache folder. An empty variable counts as unset. */
+/** Returns the folder of fetched tools: SIDECAR_BENCH_CACHE, else one in the user's cache folder; empty counts as unset. */
 export function cacheFolder() {
   const { SIDECAR_BENCH_CACHE, XDG_CACHE_HOME } = process.env
   const home = os.homedir() || os.userInfo().homedir

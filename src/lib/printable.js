@@ -1,9 +1,9 @@
-/** Text of others, such as names and logs, without what a terminal or a reader would obey. Pure. */
+/** Makes names and logs harmless for terminals and readers. Pure. */
 
 // Line ends and tabs are text. Format characters turn the direction of a line, or hide in it.
 const CONTROLS = /(?!\r?\n|\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** A text whose control characters can be seen: `\u001b` for an escape, as in JSON. @param {string} text */
+/** Shows the control characters of a text: `\u001b` for an escape, as in JSON. @param {string} text */
 export function showControls(text) {
   return text.replace(CONTROLS, character =>
     [...Array(character.length).keys()]

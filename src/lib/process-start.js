@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 
-/** When a process started, in clock ticks since boot (proc(5), stat); null when it has ended. @param {number} pid */
+/** Reads when a process started, in clock ticks since boot (proc(5), stat); null when it has ended. @param {number} pid */
 export function processStartTicks(pid) {
   try {
     const [state, ...fields] = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -17,7 +17,7 @@ export function readBootId() {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 }
 
-/** Where a pid is this process, and no other. */
+/** The scope of a pid: a pid namespace of a boot. */
 export function readPlace() {
   return { pidNamespace: readlinkSync('/proc/self/ns/pid'), bootId: readBootId() }
 }

@@ -49,7 +49,7 @@ export function countNeeded(alpha) {
   return count
 }
 
-/** In how many ways half of some values can be chosen. @param {number} count */
+/** Counts the ways to choose half of some values. @param {number} count */
 function countHalves(count) {
   let ways = 1
   for (let i = 1; i <= Math.floor(count / 2); i++) ways = (ways * (count - i + 1)) / i

@@ -11,7 +11,7 @@ export function parseAddress(text, option) {
   const [, bracketed, plain, digits] = /^(?:(?:\[([^\]]*)\]|([^:[\]]*)):)?(\d{1,5})$/.exec(text) ?? []
   const host = bracketed ?? (plain || '127.0.0.1')
   const port = Number(digits)
-  // Without brackets the end of an IPv6 address could be taken for its port.
+  // Brackets keep the end of an IPv6 address from being read as a port.
   const isAddress = isIP(host) === (bracketed === undefined ? 4 : 6)
   if (digits === undefined || port > 65535 || !isAddress)
     throw new UsageError(

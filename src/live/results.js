@@ -44,7 +44,7 @@ export function createResults() {
 
   return {
     describe,
-    /** Whether the plan counts a trial: it counts no repetition, and none that looks for the capacity. */
+    /** Says whether the plan counts a trial: repetitions and capacity trials are not counted. */
     isCounted: (/** @type {TrialRecord['trial']} */ { arm, repeats }) => repeats === null && isOfPlan(arm),
     /**
      * Takes a plan; a run that is planned again, with fewer arms, keeps its results.

@@ -11,7 +11,7 @@ const CONNECTIONS_MOST = 100
 /** Serves on an address that an option names. @import { LiveAddress } from './address.js' */
 
 /**
- * Serves requests to a name of this machine: a page of another site can have its own name lead here (DNS rebinding).
+ * Serves requests that name this machine: another site can make its own name lead here (DNS rebinding).
  * @param {LiveAddress} address @param {http.RequestListener} answer
  * @param {(closed: Promise<unknown>) => Promise<unknown> | void} [finish] runs before open connections are cut
  * @throws {BenchError} when nothing can be served there
@@ -29,7 +29,7 @@ export async function serve(address, answer, finish = () => {}) {
   } catch (error) {
     throw explainFailure(address, /** @type {NodeJS.ErrnoException} */ (error))
   }
-  // A client that cannot be served, for want of file descriptors, must not end the run.
+  // A client that cannot be served (no file descriptors left) must not end the run.
   server.on('error', () => {})
   const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
   return {
@@ -49,7 +49,7 @@ function isOwnHost(header, address) {
   const name = new URL(`http://${header}`).hostname.replace(/^\[|\]$/g, '')
   if (name === 'localhost' || name.endsWith('.localhost') || name === '::1' || name === address.host) return true
   if (isIP(name) === 4 && name.startsWith('127.')) return true
-  // An address is no name that another site can have lead here.
+  // An address needs no check: no other site can use it as its name.
   return isEverywhere(address) && (isIP(name) > 0 || name === os.hostname().toLowerCase())
 }
 

@@ -1,4 +1,4 @@
-// What the page's scripts have from the server, beside the modules of this folder.
+// Globals that the server gives to the page's scripts, beside the modules of this folder.
 declare module '/charts/*.js' {
   export const drawOverTime: typeof import('../report/charts/over-time.js').drawOverTime
   export const drawRounds: typeof import('../report/charts/rounds.js').drawRounds

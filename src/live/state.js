@@ -2,7 +2,7 @@ import { createSidecars } from '../judge/sidecars.js'
 import { createResults } from './results.js'
 
 /**
- * The state of a run, event after event. Pure.
+ * Computes the state of a run, event after event. Pure.
  * RunSnapshot: a run at its last event; null: not known, or not now. Kept: what events say; the rest is computed. done:
  * trials of the plan that ended; nth: which trial of the plan this is; trials: of the plan; null: a search; ratePerSecond:
  * between the last two counts; failed: requests of this trial; outcomes: trials.
@@ -66,7 +66,7 @@ export function createRunState() {
       results.add(record)
       if (results.isCounted(record.trial)) run.done++
       run.phase = null
-      // On a cluster nothing is counted meanwhile, and the record has the failures of the window.
+      // A cluster counts nothing meanwhile; the record has the failures of the window.
       counts.failedBefore += (counts.isOpen ? counts.last?.failed : null) ?? record.load?.failed ?? 0
       counts.isOpen = false
     },
@@ -84,7 +84,7 @@ export function createRunState() {
       nowMs = Math.max(nowMs, event.kind === 'sampled' ? event.sample.epochMs : event.atMs)
       appliers[event.kind](/** @type {any} */ (event))
     },
-    /** Rises with every event. */
+    /** Number that rises with every event. */
     version: () => version,
     /** Copies the state of now. @returns {RunSnapshot} */
     snapshot() {

@@ -6,7 +6,7 @@ import { SIDECARS_SHOWN, sayArm, sayCores, sayLeft, sayMemory, sayNumber, sayThr
 
 const COLUMNS = 80
 const BAR_COLUMNS = 16
-// Names come from files of others; these characters move the cursor, colour the terminal or reverse the line.
+// Characters that move the cursor, colour the terminal or reverse the line; names come from files of others.
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Renders lines that fit a terminal. @param {RunSnapshot} snapshot @param {number} columns of the terminal */
@@ -30,7 +30,7 @@ export function renderLive(snapshot, columns) {
  *   intervalMs?: number }} options stream: a terminal
  */
 export function createTerminalView({ stream, state, intervalMs = 500 }) {
-  // To hide the cursor, log-update would listen to signals and end the process, which the kit stops gently.
+  // log-update would hide the cursor by listening to signals, and end the process, which the kit stops gently.
   const update = createLogUpdate(stream, { showCursor: true })
   let drawn = 0
   let lines = /** @type {string[]} */ ([])

@@ -1,9 +1,9 @@
 import { AXES, describeAxes } from './axes.js'
 
-/** How arms are named. Pure. @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' */
+/** The names of arms. Pure. @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' */
 
 /**
- * The name of a plane, profile, control or variant, as in `--planes`, with the last part of the variant's path, and how
+ * Names a plane, profile, control or variant as in `--planes`, with the last part of the variant's path, and how
  * many of its sidecars are simulated.
  * @param {PlaneChoice & { repeatOf?: string | null, conditions?: Pick<Conditions, 'sidecars' | 'simulated'> }} arm
  */
@@ -14,13 +14,13 @@ export function nameOf({ plane, profile, control, variant, repeatOf, conditions 
   return repeatOf ? `${name}${simulated} (A/A)` : `${name}${simulated}`
 }
 
-/** The name without how many sidecars are simulated: the same at every size. @param {Parameters<typeof nameOf>[0]} arm */
+/** Names an arm alike at every size: without the number of simulated sidecars. @param {Parameters<typeof nameOf>[0]} arm */
 export function nameOfContender(arm) {
   return nameOf({ ...arm, conditions: undefined })
 }
 
 /**
- * The values of an arm on the axes that vary, without those that it cannot have, such as the cap of no sidecars.
+ * Tells the values of an arm on the axes that vary, without those that it cannot have, such as the cap of no sidecars.
  * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm @param {AxisName[]} varied
  */
 export function describeVaried(arm, varied) {
@@ -32,7 +32,7 @@ export function describeVaried(arm, varied) {
 }
 
 /**
- * An arm's name with what varies.
+ * Names an arm with its values on the axes that vary.
  * @param {Parameters<typeof describeVaried>[0] & PlaneChoice & { repeatOf?: string | null }} arm
  * @param {AxisName[]} varied
  */
@@ -54,7 +54,12 @@ export function parseChoice(text) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }
 
-/** The choice alone, of what has more than that. @param {PlaneChoice} choice @returns {PlaneChoice} */
+/** Says whether rules redirect the connections of an arm's services. @param {Pick<Conditions, 'interception'>} conditions */
+export function isRedirected({ interception }) {
+  return interception === 'redirect'
+}
+
+/** Picks the choice from an object that has more. @param {PlaneChoice} choice @returns {PlaneChoice} */
 export function choiceOf({ plane, variant, profile, control }) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }

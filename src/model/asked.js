@@ -11,7 +11,7 @@ import { AXES, AXIS_NAMES } from './axes.js'
  * The parts of a question that kinds of trials look at.
  * @typedef {object} Asked
  * @property {{ name: string, load: { kind: string | null }, keepsServices: boolean, targets: string[],
- *   search: { kind: string } | null }} experiment
+ *   search: { kind: string } | null, grows: { deadlineSeconds: number } | null, sizesControlOf: number | null }} experiment
  * @property {{ axes: Values, caps: number[] | 'none' | null, controls?: string[] | null }} overrides
  * @property {Values & { capCores: number[] | 'none' }} axes of the experiment
  */

@@ -3,10 +3,9 @@ import { LOAD_AXES } from './axes/load.js'
 import { CAP_AXIS, SIDECAR_AXES } from './axes/sidecar.js'
 
 /** All axes, each with what is its own in axes/, and facts about arms that rest on them. Pure. */
-/** @import { Arm, AxisName } from './types.ts' */
-/** @import { Axis } from './axes/axis.js' */
+/** @import { Arm, AxisName } from './types.ts' @import { Axis } from './axes/axis.js' */
 
-/** In the order in which arms are made of them. @type {Record<AxisName, Axis>} */
+/** The axes, in the order in which arms are made of them. @type {Record<AxisName, Axis>} */
 export const AXES = { ...LOAD_AXES, ...SIDECAR_AXES, ...CONTROL_PLANE_AXES, capCores: CAP_AXIS }
 
 /** @type {AxisName[]} */
@@ -15,20 +14,20 @@ export const AXIS_NAMES = /** @type {AxisName[]} */ (Object.keys(AXES))
 /** The axes that an arm shares with its baseline without sidecars. @type {AxisName[]} */
 export const BASELINE_AXES = AXIS_NAMES.filter(name => !AXES[name].isOfSidecars)
 
-/** The axes in which arms with sidecars differ, else any arms. @param {Parameters<Axis['of']>[0][]} arms */
+/** Lists the axes in which arms with sidecars differ, else any arms. @param {Parameters<Axis['of']>[0][]} arms */
 export function findVaried(arms) {
   const capped = arms.filter(arm => arm.capCores !== null)
   const judged = capped.length > 0 ? capped : arms
   return AXIS_NAMES.filter(name => new Set(judged.map(AXES[name].of)).size > 1)
 }
 
-/** The values of an arm on some axes, in words. @param {Parameters<Axis['of']>[0]} arm @param {AxisName[]} names */
+/** Tells the values of an arm on some axes. @param {Parameters<Axis['of']>[0]} arm @param {AxisName[]} names */
 export function describeAxes(arm, names) {
   return names.map(name => AXES[name].show(AXES[name].of(arm))).join(', ')
 }
 
 /**
- * Whether an arm is what another is without sidecars: under the same load, and equal in all that it can have.
+ * Says whether an arm is another without sidecars: under the same load, and equal in all that it can have.
  * @param {Parameters<Axis['of']>[0] & { hasSidecars: boolean }} none @param {Parameters<Axis['of']>[0]} arm
  */
 export function isBaselineOf(none, arm) {
@@ -36,20 +35,20 @@ export function isBaselineOf(none, arm) {
 }
 
 /**
- * Whether two arms have the same kind of load and the same on some axes.
+ * Says whether two arms have the same kind of load and the same on some axes.
  * @param {Parameters<Axis['of']>[0]} a @param {Parameters<Axis['of']>[0]} b @param {AxisName[]} names
  */
 export function isAlike(a, b, names) {
   return kindOfLoad(a.load) === kindOfLoad(b.load) && describeAxes(a, names) === describeAxes(b, names)
 }
 
-/** A key of what comparable arms share. @param {Parameters<Axis['of']>[0]} arm @param {AxisName | null} [except] */
+/** Makes a key that comparable arms share. @param {Parameters<Axis['of']>[0]} arm @param {AxisName | null} [except] */
 export function groupOf(arm, except = null) {
   const names = AXIS_NAMES.filter(name => name !== except)
   return JSON.stringify([kindOfLoad(arm.load), ...names.map(name => AXES[name].of(arm))])
 }
 
-/** The part of a load that arms must share to be compared. @param {Pick<Arm['load'], 'kind' | 'isBesideOthers'>} load */
+/** Names the part of a load that arms must share to be compared. @param {Pick<Arm['load'], 'kind' | 'isBesideOthers'>} load */
 function kindOfLoad({ kind, isBesideOthers }) {
   return isBesideOthers ? `${kind} beside others` : kind
 }

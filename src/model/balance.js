@@ -20,12 +20,12 @@ export const ALGORITHMS = /** @type {const} */ ({
 
 export const ALGORITHM_NAMES = /** @type {(keyof typeof ALGORITHMS)[]} */ (Object.keys(ALGORITHMS))
 
-/** How large items are: all alike, or from 1 to twice the mean. */
+/** Sizes of items: all alike, or from 1 to twice the mean. */
 export const SIZES = /** @type {const} */ (['equal', 'random'])
 
 /** @typedef {Record<'label' | 'unit' | 'definition', string> & { digits: number, of: (trial: BalanceTrial) => number }} BalanceQuantity */
 
-/** In the order shown. @type {Record<'moves' | 'spread' | 'movesAdded' | 'spreadItems', BalanceQuantity>} */
+/** The quantities, in the order shown. @type {Record<'moves' | 'spread' | 'movesAdded' | 'spreadItems', BalanceQuantity>} */
 export const BALANCE_QUANTITIES = {
   moves: {
     label: 'moves, shard removed',

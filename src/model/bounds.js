@@ -8,7 +8,7 @@ export const ROUNDS_MOST = 10_000
 
 export const rounds = z.int().positive().max(ROUNDS_MOST, `at most ${ROUNDS_MOST} rounds: they take a day or longer`)
 
-/** How wide the interval of a ratio may be, from end to end, as a share of its low end. */
+/** Width of a ratio's interval, from end to end, as a share of its low end. */
 export const precisionWidth = z
   .number()
   .min(0.001, 'at least 0.1%: what remains is no noise of rounds')
@@ -26,7 +26,7 @@ export const p99Ms = z
   .positive()
   .max(TIMEOUT_SECONDS * 1000, `at most ${TIMEOUT_SECONDS} s: longer requests have failed`)
 
-/** A number of things that there is at least one of. @param {number} most @param {string} why */
+/** Makes the schema of a number of things, at least one. @param {number} most @param {string} why */
 export const count = (most, why) => z.int().positive().max(most, `at most ${most}: ${why}`)
 
 export const realSidecars = z

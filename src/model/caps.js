@@ -1,26 +1,26 @@
-/** At which caps sidecars can bind. Pure. */
+/** Caps at which sidecars can bind. Pure. */
 
-// Beside one capped core of a sidecar, its peer, k6 and the applications use about 2.5 more at saturation
+// CPU per capped core of a sidecar: its peer, k6 and the applications use about 2.5 more at saturation
 // (gateway-ratings, measured on two CPUs): a sidecar can bind where cap × this fits the machine.
 const CPUS_PER_CAPPED_CORE = 3.5
-// Without the generator: what the peer and the applications use beside it (1.9 on gateway-ratings).
+// CPU that the peer and the applications use, without the generator (1.9 on gateway-ratings).
 const CPUS_PER_CAPPED_CORE_ALONE = 2
 
-/** Whether sidecars of a cap can bind. @param {number} cap @param {number} cpus @param {boolean} [isLoadElsewhere] */
+/** Says whether sidecars of a cap can bind. @param {number} cap @param {number} cpus @param {boolean} [isLoadElsewhere] */
 export function canBind(cap, cpus, isLoadElsewhere = false) {
   return cap * (isLoadElsewhere ? CPUS_PER_CAPPED_CORE_ALONE : CPUS_PER_CAPPED_CORE) <= cpus
 }
 
-// Beside wrk it is less: 1.7 on a link of one sidecar, and about 2.6 on one of two.
+// The same beside wrk is less: 1.7 on a link of one sidecar, and about 2.6 on a link of two.
 const CPUS_PER_CAPPED_CORE_BESIDE_WRK = { one: 1.7, more: 2.6 }
 
-/** Whether sidecars can bind beside wrk only. @param {{ cap: number, cpus: number, sidecars: number }} options */
+/** Says whether sidecars can bind beside wrk only. @param {{ cap: number, cpus: number, sidecars: number }} options */
 export function bindsOnlyBesideWrk({ cap, cpus, sidecars }) {
   const { one, more } = CPUS_PER_CAPPED_CORE_BESIDE_WRK
   return !canBind(cap, cpus) && cap * (sidecars === 1 ? one : more) <= cpus
 }
 
-/** The largest cap at which sidecars can bind. @param {number} cpus @param {boolean} [isLoadElsewhere] */
+/** Finds the largest cap at which sidecars can bind. @param {number} cpus @param {boolean} [isLoadElsewhere] */
 export function largestBindingCap(cpus, isLoadElsewhere = false) {
   return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cap => canBind(cap, cpus, isLoadElsewhere)) ?? 0.1
 }

@@ -18,28 +18,42 @@ export const FEATURES = {
       ...['x_forwarded_for', 'user_agent', 'request_id'],
     ],
   },
-  // Before all that refuses: what is refused on a route is answered with its headers, too.
+  // The first filter: answers that refuse a request on a route get the route's headers, too.
   'header-rewrite': {
     request: { set: { 'x-mesh': 'sidecar-bench' }, remove: ['x-internal'] },
     response: { set: { 'x-mesh': 'sidecar-bench' }, remove: ['x-debug'] },
   },
   authorization: {},
-  // More than is ever sent: what is measured is the counting, not the refusing.
+  // Limits above all that is sent: the counting is measured, not the refusing.
   'rate-limit': { perSecond: 1_000_000 },
   // Envoy's own buckets, up to the timeout of a request.
   metrics: { bucketsMs: [0.5, 1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] },
   'trace-headers': {},
-  // More than there ever are, for the same reason as the rate.
+  // Limits above all requests under way, for the same reason as the rate.
   'circuit-breaker': { maxRequests: 1_000_000 },
   // Envoy's own budget.
   'retry-budget': { share: 0.2, minConcurrent: 3 },
-  // Envoy's own numbers but for the share: its tenth of the few endpoints here is none.
+  // Envoy's own numbers but for the share: a tenth of the few endpoints here is none.
   'outlier-ejection': { consecutiveFailures: 5, baseSeconds: 30, maxShare: 0.5 },
+}
+
+/** The work of each feature for a request. @type {Record<FeatureName, string>} */
+export const FEATURE_DEFINITIONS = {
+  'access-log': 'Writes a line of JSON on stdout.',
+  'header-rewrite': 'Sets one header and removes another, of the request and of its answer.',
+  authorization:
+    'Answers 403 if the route lists identities and the peer is not among them. A route without a list accepts every peer.',
+  'rate-limit': 'Takes a token of the route; answers 429 if there is none.',
+  metrics: 'Adds to a counter and to a histogram of durations, by route.',
+  'trace-headers': 'Passes `traceparent` on as another span, or makes it.',
+  'circuit-breaker': 'Answers 503 if the cluster has too many requests under way.',
+  'retry-budget': 'Tries a failed request again only while few others to the cluster are retried.',
+  'outlier-ejection': 'Sends no request to an endpoint that has failed 5 times in a row.',
 }
 
 export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES))
 
-/** A value of the axis: lean, all, or names joined by +. Each set is written in one way, or it would be two arms. */
+/** Reads a value of the axis: lean, all, or names joined by +. Each set is written in one way, or it would be two arms. */
 export const featureSet = z.string().transform((text, context) => {
   if (text === LEAN || text === ALL) return text
   const names = text.split('+')
@@ -60,13 +74,13 @@ export const featureSet = z.string().transform((text, context) => {
   return names.length === FEATURE_NAMES.length ? ALL : FEATURE_NAMES.filter(name => names.includes(name)).join('+')
 })
 
-/** A value of the axis in this kit's order: an older one had another. @param {string} text */
+/** Writes a value of the axis in this kit's order; older kits had another. @param {string} text */
 export function orderFeatures(text) {
   return featureSet.safeParse(text).data ?? text
 }
 
 /**
- * The names in a value of the axis; throws BenchError for another, whose arm would be lean under a wrong label.
+ * Lists the names in a value of the axis; throws BenchError for an unknown name, whose arm would be lean under a wrong label.
  * @param {string} [features]
  */
 export function listFeatures(features = LEAN) {
@@ -84,14 +98,14 @@ function isFeature(name) {
   return FEATURE_NAMES.includes(/** @type {FeatureName} */ (name))
 }
 
-/** The features of a plan or a record: names that this kit knows. */
+/** Lists the features of a plan or a record: names that this kit knows. */
 export const recordedFeatures = z
   .string()
   .refine(text => text === LEAN || text === ALL || text.split('+').every(isFeature), {
     error: ({ input }) => `this kit does not know each feature of "${input}"; a later one may`,
   })
 
-/** The features of a model, by a value of the axis. @param {string} [features] absent: lean @returns {Features} */
+/** Makes the features of a model from a value of the axis. @param {string} [features] absent: lean @returns {Features} */
 export function featuresOf(features) {
   const given = listFeatures(features).map(name => [name, FEATURES[name]])
   return /** @type {Features} */ (Object.fromEntries(given))

@@ -7,7 +7,7 @@
  */
 
 /**
- * The kinds of an experiment's trials, in the order in which they are run.
+ * Lists the kinds of an experiment's trials, in the order in which they are run.
  * @param {{ measure: ('turns' | 'load')[] | null, search: object | null, grows: object | null, axes: { sidecars?: unknown[] } }} experiment
  * @returns {TrialKind[]}
  */
@@ -18,7 +18,7 @@ export function kindsOf({ measure, search, grows, axes }) {
 }
 
 /**
- * The kind of an arm's trials, which records of older versions do not say.
+ * Finds the kind of an arm's trials, which records of older versions do not say.
  * @param {Pick<Arm, 'load' | 'conditions'>} arm @param {{ searches: boolean, grows: boolean }} run @returns {TrialKind}
  */
 export function kindOfArm({ load, conditions }, { searches, grows }) {

@@ -4,7 +4,7 @@ import { nameRoute } from './routes.js'
 
 /** Limits of a model that every plane can be given. Pure. @import { Route, SidecarModel } from './types.ts' */
 
-// No plane has a bucket, or a circuit, for 0.
+// No plane can have a bucket or a circuit of size 0.
 const count = z.int().min(1, 'at least 1 is needed')
 const retryBudget = z.object({ share: z.number().min(0).max(1), minConcurrent: z.int().min(0) })
 const ejection = z.object({
@@ -40,7 +40,7 @@ export function assertLimits(model) {
 }
 
 /**
- * Why not every plane can count and limit by these routes; null where each can.
+ * Says why not every plane can count and limit by these routes; null where each can.
  * @param {'inbound' | 'outbound'} direction @param {Route[]} routes @param {SidecarModel['features']} features
  */
 function findRouteFault(direction, routes, { metrics, 'rate-limit': limit }) {

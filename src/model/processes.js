@@ -1,9 +1,10 @@
+import { listByteListeners } from './byte-listeners.js'
 import { assertLimits } from './limits.js'
 
 /** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, SidecarOptions } from './types.ts' */
 
 /**
- * Fills in what is usual: one worker, no limits, and nothing to read.
+ * Fills in defaults: one worker, no limits, and nothing to read.
  * @param {Pick<ProcessSpec, 'service' | 'role' | 'program' | 'argv' | 'folder' | 'listens'> & Partial<ProcessSpec>} own
  * @returns {ProcessSpec}
  */
@@ -30,7 +31,7 @@ export function createProcess({ service, role, program, argv, folder, listens, .
 }
 
 /**
- * The process of a sidecar of any plane, with what is the plane's own.
+ * Makes the process of a sidecar of any plane from the plane's own parts.
  * @param {SidecarOptions} options @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} own
  * @throws {import('../lib/errors.js').BenchError} for a limit of the model that a plane cannot be given
  */
@@ -38,6 +39,7 @@ export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
   assertLimits(model)
   const { service, trust, workers, inbound, outbound } = model
   const isRedirected = [inbound, outbound].some(listener => listener?.redirectedPorts)
+  const listeners = model.carriesBytes ? listByteListeners(model) : [inbound, outbound]
   const portOf = (/** @type {typeof inbound | typeof outbound} */ l) => (l?.redirectedPorts ? l.port : null)
   return createProcess({
     service,
@@ -45,7 +47,7 @@ export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
     program: tool.path,
     folder,
     credentials: [trust.caPath, trust.certificatePath, trust.keyPath],
-    listens: [model.inbound, model.outbound].flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
+    listens: listeners.flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
     workers,
     cpuCores,
     image: tool.image ?? null,
@@ -55,7 +57,7 @@ export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
 }
 
 /**
- * The process of a control plane of any plane, with what is the plane's own.
+ * Makes the process of a control plane of any plane from the plane's own parts.
  * @param {ControlOptions} options @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} own
  */
 export function createControlProcess({ control, controlTool, folder }, own) {

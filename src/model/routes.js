@@ -1,4 +1,4 @@
-/** Routes, as far as every plane treats them alike. Pure. @import { Route } from './types.ts' */
+/** Facts about routes that hold for every plane. Pure. @import { Route } from './types.ts' */
 
 /**
  * The name under which every plane counts and limits a route: letters, digits and underscores, as a statistic of Envoy
@@ -10,13 +10,13 @@ export function nameRoute(direction, { host, pathPrefix, headers }) {
   return [direction, '/', host ?? 'any', pathPrefix, ...matched].join('').replaceAll(/[^A-Za-z0-9]+/g, '_')
 }
 
-/** Each host, and any other (null), with the routes that its requests can take, in order. @param {Route[]} routes */
+/** Lists each host, and any other (null), with the routes that its requests can take, in order. @param {Route[]} routes */
 export function groupByHost(routes) {
   const hosts = [...new Set([...routes.map(route => route.host), null])]
   return hosts.map(host => ({ host, routes: routes.filter(route => route.host === null || route.host === host) }))
 }
 
-/** Whether a route takes every request of its host. @param {Route} route */
+/** Says whether a route takes every request of its host. @param {Route} route */
 export function isUnconditional({ pathPrefix, headers }) {
   return pathPrefix === '/' && Object.keys(headers).length === 0
 }

@@ -4,7 +4,7 @@ import { nameOf } from './arms.js'
 /** @import { PlaneChoice, ScriptFolder } from './types.ts' */
 
 /**
- * The entry of another run for the same use.
+ * Finds the entry of another run for the same use.
  * @param {{ scripts: ScriptFolder[] }} manifest
  * @param {Pick<ScriptFolder, 'role' | 'plane' | 'variant'> & { profile?: string | null }} own
  */
@@ -15,7 +15,7 @@ export function findScripts({ scripts }, { role, plane, variant, profile = null 
   )
 }
 
-/** `the load`, `the applications`, or a plane with its variant. @param {ScriptFolder} scripts */
+/** Says `the load`, `the applications`, or a plane with its variant. @param {ScriptFolder} scripts */
 export function nameScripts({ role, plane, variant, profile = '' }) {
   if (role === 'sidecar') return nameOf(/** @type {PlaneChoice} */ ({ plane, variant, profile }))
   return role === 'generator' ? 'the load' : 'the applications'

@@ -5,12 +5,12 @@ import { send } from './send.js'
 
 /** Asks sidecars that have their configuration whether they go on answering by it. */
 
-/** Between two of them. Beside the budget of those that wait, it takes an eighth of as much. */
+/** The time between two questions, which take an eighth of the budget of those that wait. */
 const EVERY_MS = 20
-// A late answer is one, too.
+// A late answer counts, too.
 const ANSWER_SECONDS = 10
 
-/** How often a sidecar was asked, and how often it answered by its configuration. @typedef {{ asked: number, answered: number }} Turns */
+/** Questions to a sidecar, and its answers by its configuration. @typedef {{ asked: number, answered: number }} Turns */
 
 /**
  * Asks one sidecar after the other, each over a new connection, until it is ended, and each at least once.
@@ -24,7 +24,7 @@ export function askInTurns(sidecars, { signal, ask = send }) {
   setMaxListeners(0, signal)
   let isEnding = sidecars.length === 0
   const asking = askAll()
-  // Where the phase fails, nobody awaits it.
+  // Nobody awaits it where the phase fails.
   asking.catch(() => {})
   return {
     /** @returns {Promise<typeof turns>} by the name of the sidecar */
@@ -38,7 +38,7 @@ export function askInTurns(sidecars, { signal, ask = send }) {
   async function askAll() {
     const asked = []
     for (let i = 0; !isEnding || i < sidecars.length; i++) {
-      // One that does not answer holds up no other.
+      // A sidecar that does not answer holds up no other.
       asked.push(askOnce(sidecars[i % sidecars.length]))
       await delay(EVERY_MS, undefined, { signal })
     }

@@ -6,21 +6,20 @@ import { sendOnce } from './send-once.js'
  * that only this configuration routes. A kept connection lies (Envoy serves it by the old filter chain), and so may an
  * administration page.
  */
-/** @import { Endpoint, Told } from '../model/types.ts' */
-/** @import { Answer } from './send.js' */
+/** @import { Endpoint, Told } from '../model/types.ts' @import { Answer } from './send.js' */
 
-/** The requests per second that all sidecars together are asked: more of them slow down what is measured. */
+/** Requests per second to all sidecars together: more of them slow down what is measured. */
 export const ASKED_PER_SECOND = 400
-/** What names the application that answered, where it was given a name. */
+/** The header in which an application that has a name says it. */
 const SERVED_BY = 'x-served-by'
 const TICK_MS = 5
 const BURST_SECONDS = 0.05
 const ANSWER_SECONDS = 1
-// Often where it goes fast, so that the resolution is good; seldom later: asking costs the sidecar, too.
+// Intervals that grow with the wait: a fast phase needs resolution, and asking costs the sidecar, too.
 const OFTEN_UP_TO_MS = 300
 const OFTEN_MS = 10
 const SELDOM_MS = 50
-// Of the budget, for asking again where many wait: a budget that is used up may be what is measured, and so may the CPU
+// Share of the budget for asking again where many wait: a budget that is used up may be what is measured, and so may the CPU
 // time of asking.
 const SHARE_MOST = 0.5
 
@@ -29,7 +28,7 @@ const SHARE_MOST = 0.5
 /** @param {{ perSecond?: number, ask?: typeof sendOnce, now?: () => number }} [options] perSecond: of all sidecars */
 export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce, now = readNowMs } = {}) {
   /** @typedef {Expected & { fromMs: number, askedMs: number, toldMs: number, isAsked: boolean, found: Set<string>, settle: () => void, fail: (error: Error) => void, seen: Told }} Waiting fromMs: asked since; askedMs: last; toldMs: its last answer */
-  /** In the order in which they were asked last. @type {Set<Waiting>} */
+  /** Those that wait, in the order in which they were asked last. @type {Set<Waiting>} */
   const waiting = new Set()
   let tokens = 1
   let lastTickMs = now()
@@ -47,7 +46,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     }
   }, TICK_MS)
 
-  /** Sooner as others answer: the fewer wait, the more of the budget each has. @param {Waiting} one */
+  /** Finds when to ask again: the fewer wait, the more of the budget each has. @param {Waiting} one */
   function findDueMs({ fromMs, askedMs, toldMs }) {
     const everyMs = askedMs - fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
     return toldMs + Math.max(everyMs, (1000 * waiting.size) / (SHARE_MOST * perSecond))
@@ -81,7 +80,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
         one.fail(new BenchError(`${name} had ${host} ${earlyMs} ms before it was to: a clock was set back`))
       else one.settle()
     } else {
-      // Of other answers and of none nobody knows what it has.
+      // Other answers, or none, say nothing of its configuration.
       if (answer.status === 404 || (one.isStarting && answer.code === 'ECONNREFUSED')) seen.lastNoMs = askedMs
       one.toldMs = now()
     }
@@ -101,9 +100,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
         const own = { fromMs, askedMs: fromMs, toldMs: -Infinity, isAsked: false, found: new Set() }
         waiting.add({ ...expected, ...own, seen, settle: () => resolve(seen), fail: reject })
       }),
-    /** How many have not answered yet. */
     countWaiting: () => waiting.size,
-    /** Gives up those that have not answered. */
     giveUp() {
       for (const one of waiting) one.settle()
       waiting.clear()
@@ -116,7 +113,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
   }
 }
 
-/** Whether an answer is the application's. @param {Omit<Answer, 'localPort' | 'isReused'>} answer @param {string} nonce */
+/** Says whether an answer is the application's. @param {Omit<Answer, 'localPort' | 'isReused'>} answer @param {string} nonce */
 export function isEchoOf({ status, body, headers }, nonce) {
   return status === 200 && body === nonce && headers['x-nonce'] === nonce
 }

@@ -66,12 +66,12 @@ export function openLedger({ runId, root = ledgersFolder() }) {
   return {
     runId,
     folder,
-    /** To be called before the thing is made. @param {Kind} kind @param {string} name */
+    /** Writes an entry; call it before the thing is made. @param {Kind} kind @param {string} name */
     hold(kind, name) {
       write('+', kind, name)
       held.add(`${kind} ${name}`)
     },
-    /** To be called when the thing is gone. @param {Kind} kind @param {string} name */
+    /** Strikes an entry; call it when the thing is gone. @param {Kind} kind @param {string} name */
     release(kind, name) {
       held.delete(`${kind} ${name}`)
       try {

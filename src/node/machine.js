@@ -30,7 +30,7 @@ export function readRoomFraction() {
   return readRoomBytes() / (limit > 0 ? Math.min(os.totalmem(), limit) : os.totalmem())
 }
 
-/** What this machine still has for a run. @returns {import('../model/types.ts').Limits} */
+/** Reads what this machine still has for a run. @returns {import('../model/types.ts').Limits} */
 export function readLimits() {
   const numbers = (/** @type {string | null} */ text) => (text ?? '').match(/\d+/g)?.map(Number) ?? []
   const read = (/** @type {string} */ name) => numbers(readText(`/proc/sys/${name}`))

@@ -4,11 +4,12 @@ import { runInNewContext } from 'node:vm'
 import { startClock } from '../lib/clock.js'
 import { readHostCpu } from './kernel/host-cpu.js'
 import { readSafely } from './kernel/proc-files.js'
+import { createSocketTables } from './kernel/sockets.js'
 
 /** Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster. */
 /** @import { Edge, Look, Observation, Probe, Sample, Window } from '../model/types.ts' */
 
-/** Before a window that is nearer, garbage is left where it is. */
+/** Garbage is not collected before a window that is nearer. */
 const GARBAGE_MS = 500
 const PERIOD_MS = 100
 
@@ -61,7 +62,8 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
 /** Reads what costs too much inside of a window. @param {Probe[]} probes @returns {Look[]} */
 export function look(probes) {
   // First: the load ends soon after the window, and takes its connections along.
-  const connections = probes.map(p => p.countConnections())
+  const listEstablished = createSocketTables()
+  const connections = probes.map(p => p.countConnections(listEstablished))
   return probes.map((p, i) => ({
     memory: p.readMemory(),
     identity: p.identify(),

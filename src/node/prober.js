@@ -11,12 +11,11 @@ import { perform } from './perform.js'
 import { send } from './send.js'
 
 /** Procedures beside the services, here on one machine, in a pod on a cluster. They take and give plain data. */
-/** @import { Probed } from '../parity/beside/probe.js' */
-/** @import { Endpoint, ReloadAction } from '../model/types.ts' */
+/** @import { Probed } from '../parity/beside/probe.js' @import { Endpoint, ReloadAction } from '../model/types.ts' */
 
 const REACH_SECONDS = 60
 const CONNECT_SECONDS = 1
-// Of requests that never reached a sidecar: this machine could not send them.
+// Errors of requests that this machine could not send: they never reached a sidecar.
 const OWN_CODES = ['EMFILE', 'ENFILE', 'ENOMEM', 'EADDRNOTAVAIL', 'ENOBUFS']
 const LOOK = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 

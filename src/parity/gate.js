@@ -1,12 +1,14 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
+import { isRedirected } from '../model/arms.js'
 import { listFeatures } from '../model/features.js'
+import { toolOf } from '../model/variant-tools.js'
 import { assertAllRun } from '../run/alive.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
 import { findDeployed } from '../services/deployed.js'
-import { countWorkers, isRedirected } from '../services/specs.js'
+import { countWorkers } from '../services/specs.js'
 import { listModes, topologyOf } from '../services/topology.js'
 import { probeFeatures } from './features.js'
 import { createRig } from './rig.js'
@@ -40,7 +42,9 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
   const starts = keepDistinct(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) }))
   const probes = keepDistinct(
     // Where some connections are redirected, the corpus is.
-    own.filter(arm => arm.hasSidecars).toSorted((a, b) => Number(isRedirected(b)) - Number(isRedirected(a))),
+    own
+      .filter(arm => arm.hasSidecars)
+      .toSorted((a, b) => Number(isRedirected(b.conditions)) - Number(isRedirected(a.conditions))),
     configurationOf,
   )
   say(`checking ${starts.length} arms, and that the planes do equal work`)
@@ -102,20 +106,13 @@ async function countSockets({ testbed, arm, index, signal }) {
 }
 
 /**
- * Tries the plane of an arm with the corpus, and adds its reasons; a plane that does not serve it falls short of every row.
+ * Tries the plane of an arm with the corpus; a plane that does not serve it falls short of every row.
  * @param {{ testbed: Testbed, arm: Arm, alike: Arm[], index: number, signal: AbortSignal }} options alike: of its configuration
  * @returns {Promise<Found[]>}
  */
-async function probePlane({ alike, ...options }) {
-  const { arm, testbed } = options
-  const modes = [...new Set(alike.flatMap(other => modesOf(other, testbed)))]
-  const { trafficPolicy } = testbed.settings
-  const lacks = testbed.programs.planes[arm.plane].findLacks?.({ ...arm.conditions, trafficPolicy, modes }) ?? []
+async function probePlane(options) {
   try {
-    return (await tryPlane(options)).map(row => {
-      const { known, unknown } = holdAgainst(row, lacks)
-      return known.length > 0 && unknown.length === 0 ? { ...row, lacks: known } : row
-    })
+    return await tryPlane(options)
   } catch (error) {
     const isPlanes = error instanceof BenchError && !(error instanceof SiteLostError || error instanceof AgentError)
     if (options.signal.aborted || !isPlanes) throw error
@@ -131,11 +128,23 @@ async function probePlane({ alike, ...options }) {
 }
 
 /**
- * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
- * @returns {Promise<Row[]>}
+ * Tries the plane of an arm with the corpus. lacks: of a row that falls short only of what the plane declares to lack.
+ * @param {{ testbed: Testbed, arm: Arm, alike?: Arm[], index: number, signal: AbortSignal }} options alike: of its configuration
+ * @returns {Promise<Found[]>}
  * @throws {BenchError} where the plane does not serve the corpus
  */
-export async function tryPlane({ testbed, arm, index, signal }) {
+export async function tryPlane({ testbed, arm, alike = [arm], ...options }) {
+  const modes = [...new Set(alike.flatMap(other => modesOf(other, testbed)))]
+  const { trafficPolicy } = testbed.settings
+  const lacks = testbed.programs.planes[arm.plane].findLacks?.({ ...arm.conditions, trafficPolicy, modes }) ?? []
+  return (await probeInRig({ testbed, arm, ...options })).map(row => {
+    const { known, unknown } = holdAgainst(row, lacks)
+    return known.length > 0 && unknown.length === 0 ? { ...row, lacks: known } : row
+  })
+}
+
+/** @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options @returns {Promise<Row[]>} */
+async function probeInRig({ testbed, arm, index, signal }) {
   const plane = testbed.programs.planes[arm.plane]
   const { folders, settings } = testbed
   const { tls, protocol, features } = arm.conditions
@@ -152,7 +161,7 @@ export async function tryPlane({ testbed, arm, index, signal }) {
       target: testbed.site.target,
       index,
       plane,
-      tool: testbed.programs.tools[/** @type {ToolSpec} */ (plane.tool).name],
+      tool: toolOf(testbed.programs.tools, { tool: /** @type {ToolSpec} */ (plane.tool), variant: arm.variant }),
       certificates: folders.certificates,
       scripts: findScriptFolder(testbed, arm),
       folder: path.join(folders.raw, `parity-${index}-${arm.plane}`),

@@ -25,7 +25,7 @@ const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(S
  *   countSimulated: (choice: PlaneChoice, sidecars: number) => number }} Contenders
  */
 
-/** The values of each axis, the ends of longer lists in a smoke run. @param {Question} question @returns {Lists} */
+/** Lists the values of each axis: the ends of longer lists in a smoke run. @param {Question} question @returns {Lists} */
 export function listValues({ overrides, axes, kind }) {
   const lists = Object.fromEntries(
     AXIS_NAMES.filter(name => name !== 'capCores').map(name => [
@@ -34,7 +34,7 @@ export function listValues({ overrides, axes, kind }) {
     ]),
   )
   if (kind !== 'turns' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
-  // Services have namespaces where those of another arm are redirected: the difference is then the redirection alone.
+  // Services of all arms have namespaces where one arm is redirected: arms then differ in the redirection alone.
   return lists.interception.includes('redirect') ? lists : { ...lists, interception: AXES.interception.values }
 }
 
@@ -80,7 +80,7 @@ export function createArms(question, { lists, caps, contenders }) {
   return distinct(arms)
 }
 
-/** Every combination of one value of each list. @param {Lists} lists @returns {Record<string, any>[]} */
+/** Makes every combination of one value of each list. @param {Lists} lists @returns {Record<string, any>[]} */
 function product(lists) {
   return Object.entries(lists).reduce(
     (cells, [name, values]) => cells.flatMap(cell => values.map(value => ({ ...cell, [name]: value }))),
@@ -93,7 +93,7 @@ function product(lists) {
  * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: has a control plane
  */
 function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
-  // Without sidecars, what only sidecars are given makes no difference.
+  // Conditions that only sidecars get make no difference to arms without sidecars.
   const given = EVERY_CONDITION.map(name => [
     name,
     hasSidecars || !AXES[name].isOfSidecars ? cell[name] : AXES[name].values[0],
@@ -111,7 +111,7 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   )
 }
 
-/** The name of an arm within its run, with the axes that the run varies. @param {Arm} arm @param {Lists} lists */
+/** Makes the name of an arm within its run, with the axes that the run varies. @param {Arm} arm @param {Lists} lists */
 function idOf(arm, lists) {
   const others = AXIS_NAMES.filter(name => !['link', 'capCores', 'ratePerSecond'].includes(name))
   // An arm's name always tells its interception.
@@ -120,7 +120,7 @@ function idOf(arm, lists) {
   const { ratePerSecond } = arm.load
   return [
     arm.link,
-    // It is a folder's name, too, and a variant may be called anything.
+    // The name is a folder's, too, and a variant may be called anything.
     nameOf(arm)
       .replaceAll(/[^A-Za-z0-9._]+/g, '-')
       .slice(0, 80),

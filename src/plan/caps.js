@@ -15,19 +15,19 @@ export function chooseCaps(question, cpus) {
   const { caps, isLoadElsewhere } = question.overrides
   const own = question.axes.capCores
   if (question.kind === 'turns' || (caps ?? own) === 'none') return { caps: [null], notes: [], notMeasured: [] }
-  // At saturation a cap is measured by what it lets through; elsewhere it only has to fit.
+  // A cap that the load saturates must bind; any other only has to fit.
   const mustBind = question.kind === 'load' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
   const room = { cpus, isLoadElsewhere, mustBind }
   return caps ? takeAsked(/** @type {number[]} */ (caps), room) : takeFitting(/** @type {number[]} */ (own), room)
 }
 
-/** Workers in turns: enough for the largest cap asked for; null: by the CPUs. @param {Question} question */
+/** Counts workers in turns: enough for the largest cap asked for; null: by the CPUs. @param {Question} question */
 export function countTurnWorkers({ overrides, axes }) {
   const caps = overrides.caps ?? axes.capCores
   return caps === 'none' ? null : Math.max(1, ...caps.map(Math.ceil))
 }
 
-/** Whether requests start at a rate. @param {Question} question */
+/** Says whether requests start at a rate. @param {Question} question */
 export function isOpenLoop({ overrides, axes }) {
   return (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
 }

@@ -20,7 +20,7 @@ export function shareLoads(arms, cpus) {
   const groups = groupAlike(arms)
   return arms.map(arm => {
     const { ratePerSecond, ...load } = arm.load
-    // One rule for all arms of a load, whichever part they stand in.
+    // All arms of a load have one rule, whichever part they stand in.
     const group = groups.find(own => own.includes(arm)) ?? []
     const count = Math.max(...splitGroup(group).map(part => part.length))
     if (ratePerSecond === undefined) {
@@ -58,7 +58,7 @@ export function orderDeployments({ arms, rounds, seed }) {
 
 /** Groups arms to which one generator can make requests. @param {Arm[]} arms */
 export function groupAlike(arms) {
-  // One generator makes the requests of all arms of a deployment, of the size that each has.
+  // One generator makes the requests of all arms of a deployment, so these have one size.
   const keyOf = (/** @type {Arm} */ { link, load }) => {
     const { sliceMs, windowSeconds, warmupSeconds, payloadBytes, idleConnections, ...shared } = load
     return JSON.stringify([link, shared])
@@ -87,7 +87,7 @@ function splitGroup(arms) {
     if (open) open.push(...cell)
     else parts.push([...cell])
   }
-  // Without room for both, the planes under other conditions stand alone.
+  // Planes under other conditions stand alone where there is no room for both.
   const beside = parts.map(part => (part.length > room ? part : [...first, ...part]))
   return beside.some(part => part.includes(first[0])) ? beside : [first, ...beside]
 }

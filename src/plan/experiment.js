@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { GATE_NAMES } from '../judge/gates.js'
 import { QUANTITY_NAMES } from '../judge/quantities.js'
+import { OWN_PARTS } from '../kinds/plans.js'
 import { parseYaml } from '../lib/yaml.js'
-import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
-import { LOAD_AXES } from '../model/axes/load.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
-import { capCores, lengthSeconds, p99Ms, rounds } from '../model/bounds.js'
+import { capCores, lengthSeconds, rounds } from '../model/bounds.js'
 import { PARITY_NAMES } from '../parity/verdict/rows.js'
 
 /** @import { AxisName } from '../model/types.ts' */
@@ -21,11 +20,11 @@ export const PROFILES = {
   full: { rounds: 6, warmupSeconds: 20, windowSeconds: 50, hasControl: true },
 }
 
-/** The same of arms in turn: deployments, and how long all of them together get load. @type {typeof PROFILES} */
+/** Profiles of arms in turns: rounds are deployments, and seconds are of all arms together. @type {typeof PROFILES} */
 export const TURN_PROFILES = {
   smoke: { rounds: 1, warmupSeconds: 1, windowSeconds: 3, hasControl: false },
   quick: { rounds: 3, warmupSeconds: 1, windowSeconds: 6, hasControl: false },
-  // Deployments of the same arms differ by more than one of them does within some seconds: docs/evidence/turns.md.
+  // Deployments of the same arms differ more than the seconds of one deployment: docs/evidence/turns.md.
   standard: { rounds: 12, warmupSeconds: 1, windowSeconds: 4, hasControl: true },
   full: { rounds: 24, warmupSeconds: 3, windowSeconds: 10, hasControl: true },
 }
@@ -51,26 +50,13 @@ const axes = z.strictObject({
   ...optionalAxes,
 })
 
-const ratePerSecond = LOAD_AXES.ratePerSecond.schema
-const search = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('size'), p99Ms, isExtrapolated: z.boolean() }),
-  z.strictObject({
-    kind: z.literal('services'),
-    services: z
-      .array(z.strictObject({ name: z.string(), p99Ms, ratePerSecond, payloadBytes: LOAD_AXES.payloadBytes.schema }))
-      .min(1),
-  }),
-  z.strictObject({ kind: z.literal('knee'), p99Ms, startPerSecond: ratePerSecond }),
-  z.strictObject({ kind: z.literal('memory-floor'), p99Ms: p99Ms.nullable().default(null) }),
-])
-
 const schema = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]*$/, 'an experiment is named in lower case, with digits and hyphens'),
   question: z.string(),
   axes,
   load: z
     .strictObject({
-      /** Absent: by the axes, open with a rate and closed without. */
+      /** null: by the axes, open with a rate and closed without. */
       kind: z.enum(['idle']).nullable().default(null),
       /** A rate is of the link, or of each copy of its last service. */
       ratePer: z.enum(['link', 'service']).default('link'),
@@ -89,11 +75,7 @@ const schema = z.strictObject({
   keepsServices: z.boolean().default(false),
   /** First find each plane's capacity, and leave out the rates above this share of it. */
   mostOfCapacity: z.number().positive().max(1).nullable().default(null),
-  search: search.nullable().default(null),
-  /** Sidecars are added step by step, until one is not done within this time. */
-  grows: z.strictObject({ deadlineSeconds: lengthSeconds }).nullable().default(null),
-  /** The needs of the control plane of so many sidecars are told from its rollouts. */
-  sizesControlOf: CONTROL_PLANE_AXES.sidecars.schema.nullable().default(null),
+  ...OWN_PARTS,
   shows: z
     .strictObject({
       quantities: z.array(z.enum(QUANTITY_NAMES)).min(1).default(['throughput', 'cpuPerRequest', 'rss']),
@@ -101,7 +83,7 @@ const schema = z.strictObject({
       contrasts: z.array(axisName).default([]),
       hasCpuLine: z.boolean().default(false),
       hasSlopes: z.boolean().default(false),
-      /** Quantities of which it is told from which value across on more gains nothing. */
+      /** Quantities whose plateau is told: the value of the axis `across` beyond which more gains nothing. */
       plateaus: z.array(z.enum(QUANTITY_NAMES)).optional(),
     })
     .prefault({}),
@@ -117,7 +99,7 @@ const schema = z.strictObject({
         warmupSeconds: lengthSeconds.optional(),
         windowSeconds: lengthSeconds.optional(),
         hasControl: z.boolean().optional(),
-        /** Instead of those above, in this profile. */
+        /** Axes of this profile, instead of those above. */
         axes: axes.partial().optional(),
       }),
     )

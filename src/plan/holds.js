@@ -1,6 +1,6 @@
 import { mib } from '../lib/units.js'
 
-/** Whether a machine holds as many sidecars as an arm asks for. Pure: what it offers, and what one takes, are given. */
+/** Judges whether a machine holds as many sidecars as an arm asks for. Pure: supply and need are given. */
 /** @import { Conditions, Control, Limits, NodeLimits } from '../model/types.ts' */
 
 // The memory of few sidecars is part of what every run needs, which src/prepare/room.js checks.
@@ -8,15 +8,15 @@ const FEW = 10
 const KIT_BYTES = 300e6
 // Sandbox, shim and the kubelet's share of a pod.
 const POD_BYTES = 12e6
-/** The least that a sidecar's pod requests. */
+/** Requests of a sidecar's pod, at least. */
 const REQUESTED = { bytes: 16 * 2 ** 20, millicores: 10 }
-// Application and the kit's own two; shards of the control plane are counted beside.
+// The application and two of the kit; shards of the control plane are counted apart.
 const OTHER_PODS = 3
 /** An application beside a sidecar. */
 export const APPLICATION_BYTES = 6e6
-// To the control plane, from it, and to the application.
+// Connections to the control plane, from it, and to the application.
 const CONNECTIONS = 3
-// The control plane's own and the kit's.
+// Open files of the control plane and the kit.
 const OWN_FILES = 200
 
 /**
@@ -51,24 +51,34 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
   const { memoryBytes, files, ports } = limits
   return [
     {
-      ...{ what: 'memory', each: sidecarBytes + controlBytes, offered: memoryBytes, show: showBytes },
+      what: 'memory',
+      each: sidecarBytes + controlBytes,
+      offered: memoryBytes,
+      show: showBytes,
       fixed: KIT_BYTES + simulated.count * (simulated.bytes + controlBytes),
     },
     { what: 'threads', each: threads, fixed: limits.threadsUsed, offered: limits.threads, show: String },
     {
-      ...{ what: 'open files of one process', each: CONNECTIONS, fixed: OWN_FILES + simulated.count },
-      ...{ offered: files, show: String },
+      what: 'open files of one process',
+      each: CONNECTIONS,
+      fixed: OWN_FILES + simulated.count,
+      offered: files,
+      show: String,
     },
     { what: 'ports for connections', each: CONNECTIONS, fixed: simulated.count, offered: ports, show: String },
     {
-      ...{ what: 'inotify instances', each: inotifyInstances, fixed: limits.inotifyInstancesUsed },
-      ...{ offered: limits.inotifyInstances, show: String, more: 'sysctl fs.inotify.max_user_instances=N' },
+      what: 'inotify instances',
+      each: inotifyInstances,
+      fixed: limits.inotifyInstancesUsed,
+      offered: limits.inotifyInstances,
+      show: String,
+      more: 'sysctl fs.inotify.max_user_instances=N',
     },
   ]
 }
 
 /**
- * Counts as the scheduler does, or by what a sidecar takes where that is more than its pod requests.
+ * Counts as the scheduler does, or by the need of a sidecar where that is more than its pod requests.
  * @param {{ needs: Needs, limits: NodeLimits, conditions: Controlled }} options @returns {Row[]}
  */
 function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, conditions }) {
@@ -80,11 +90,16 @@ function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, conditions
   return [
     { what: 'pods', each: 1, fixed: podsUsed + OTHER_PODS + shards, offered: offered.pods, show: String },
     {
-      ...{ what: 'memory', each: bytes, offered: offered.memoryBytes, show: showBytes },
+      what: 'memory',
+      each: bytes,
+      offered: offered.memoryBytes,
+      show: showBytes,
       fixed: memoryRequestedBytes + OTHER_PODS * REQUESTED.bytes + shards * (controlMemoryBytes ?? REQUESTED.bytes),
     },
     {
-      ...{ what: 'CPU requests', each: REQUESTED.millicores, offered: Math.round(1000 * offered.cpus) },
+      what: 'CPU requests',
+      each: REQUESTED.millicores,
+      offered: Math.round(1000 * offered.cpus),
       fixed: Math.round(1000 * cpusRequested) + OTHER_PODS * REQUESTED.millicores + shards * millicoresOfShard,
       show: millicores => `${millicores}m`,
     },

@@ -1,15 +1,14 @@
-import { P99_REQUESTS } from '../judge/measures.js'
+import { PLANS } from '../kinds/plans.js'
 
 /** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
-/** @import { Arm, Conditions } from '../model/types.ts' */
-/** @import { Question } from './question.js' */
+/** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from './question.js' */
 
 const SMALL_CAP = 0.25
 const SLICE_MS = 20
 const USERS = { turns: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
-// Before a burst, to know how requests are answered without one; and after it, as many times its length.
+// Seconds before a burst, which show answers without one; and after it, as a multiple of its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
 /**
@@ -20,7 +19,7 @@ const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 /** @param {Question} question @param {Placed} placed @returns {Arm['load']} */
 export function chooseLoad(question, placed) {
   const { experiment, overrides, profile } = question
-  const { load, search } = experiment
+  const { load } = experiment
   const { hasSidecars, cap, conditions, cell } = placed
   const { burstSeconds } = cell
   const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
@@ -33,6 +32,7 @@ export function chooseLoad(question, placed) {
   const windowSeconds = burstSeconds
     ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
     : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0)
+  const { chooseWindowSeconds } = PLANS[question.kind]
   return {
     ...(isIdle
       ? { kind: 'idle', users }
@@ -52,7 +52,7 @@ export function chooseLoad(question, placed) {
       overrides.warmupLeastSeconds ?? 0,
       findWarmupLeast({ users, cap, rate }),
     ),
-    windowSeconds: search && rate ? Math.max(profile.windowSeconds, P99_REQUESTS / rate) : windowSeconds,
+    windowSeconds: rate && chooseWindowSeconds ? chooseWindowSeconds(profile.windowSeconds, rate) : windowSeconds,
   }
 }
 
@@ -62,7 +62,7 @@ function chooseUsers({ hasSidecars, cap, caps }) {
   return hasSidecars ? usersAt(cap) : Math.max(...caps.map(usersAt))
 }
 
-/** Covers handshakes and first requests. @param {{ users: number, cap: number | null, rate: number | null }} options */
+/** Finds the shortest warm-up that covers handshakes and first requests. @param {{ users: number, cap: number | null, rate: number | null }} options */
 function findWarmupLeast({ users, cap, rate }) {
   const handshakeSeconds = cap ? (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cap : 0
   return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)

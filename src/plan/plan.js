@@ -1,4 +1,5 @@
 import { PLANS } from '../kinds/plans.js'
+import { specifySearch } from '../kinds/search/plan.js'
 import { UsageError } from '../lib/errors.js'
 import { nameOf, parseChoice } from '../model/arms.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'
@@ -10,14 +11,11 @@ import { assertFew, chooseRounds, orderTrials } from './rounds.js'
 
 export { withWarmupFor } from './load.js'
 export { choosePlanes } from './question.js'
-export { countSearchTrials, estimatePlanSeconds, estimateSeconds } from './time.js'
+export { estimatePlanSeconds, estimateSeconds } from './time.js'
 
-/** From a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
-/** @import { Experiment } from './experiment.js' */
-/** @import { Missing, Question } from './question.js' */
+/** Makes a plan: from a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
+/** @import { Experiment } from './experiment.js' @import { Missing, Question } from './question.js' */
 /** @typedef {import('./question.js').Overrides} Overrides */
-
-const PRECISION = { default: 0.05, smoke: 0.5 }
 
 /**
  * Makes every trial of a run, in order: within each round, arms in random order. Throws UsageError.
@@ -49,14 +47,11 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
     arms: parts.flatMap(({ arms, rounds }) => (rounds < mostRounds ? arms.map(arm => ({ ...arm, rounds })) : arms)),
     calibrations: parts.flatMap(({ calibrations }) => calibrations),
     mostOfCapacity: experiment.mostOfCapacity,
-    search: experiment.search && {
-      ...experiment.search,
-      precision: overrides.profile === 'smoke' ? PRECISION.smoke : PRECISION.default,
-    },
+    search: specifySearch(experiment.search, overrides.profile),
     notMeasured: distinctly([...missing, ...parts.flatMap(({ notMeasured }) => notMeasured)]),
     notes: parts.flatMap(({ notes }) => notes),
     trials: parts.flatMap(({ trials }) => trials),
-    settings: createSettings(experiment, overrides),
+    settings: createSettings(questions),
   }
 }
 
@@ -73,7 +68,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
   const isBesideOthers = kind === 'turns'
   const lists = listValues(question)
-  // Without sidecars there is no cost, but a latency that others add to, and the cost of rules.
+  // Arms without sidecars have no cost of their own: they show the latency that others add to, and the cost of rules.
   const isOfSidecars = isBesideOthers && !isOpenLoop(question) && lists.interception.length === 1
   const chosen = isOfSidecars ? named.filter(({ plane }) => hasSidecars(plane)) : named
   PLANS[kind].assertAskable(question, { planes: chosen, hasSidecars })
@@ -88,12 +83,12 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
     experiment.mostOfCapacity === null || isBesideOthers
       ? { calibrations: [], calibrated: possible }
       : calibrate(possible, lists)
-  const hasRepeats = question.profile.hasControl && !experiment.search
+  const hasRepeats = question.profile.hasControl && !PLANS[kind].choosesTrials
   const all = hasRepeats ? [...calibrated, ...repeatFirst(calibrated, isBesideOthers)] : calibrated
   const measured = isBesideOthers ? shareLoads(all, cpus) : all
   const order = isBesideOthers ? orderDeployments : orderTrials
   const rounds = chooseRounds(question, { arms: measured, calibrations, order })
-  const trials = order({ arms: measured, rounds: experiment.search ? 0 : rounds, seed: overrides.seed })
+  const trials = order({ arms: measured, rounds: PLANS[kind].choosesTrials ? 0 : rounds, seed: overrides.seed })
   return {
     question,
     rounds,
@@ -136,8 +131,7 @@ function nameControls({ kind, overrides, axes }, planes, controlsOf) {
 function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, realMostOf }) {
   // Simulated sidecars go at the pace of real ones, and all have one control plane.
   const isSimulable =
-    !PLANS[kind].isAllReal &&
-    !experiment.sizesControlOf &&
+    !PLANS[kind].isAllReal?.(experiment) &&
     AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || lists[name].every(value => value === null))
   const ownMostOf = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
   const asked = overrides.realMost ?? null
@@ -151,9 +145,11 @@ function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, r
   }
 }
 
-/** @param {Experiment} experiment @param {Overrides} overrides @returns {Plan['settings']} */
-function createSettings({ trafficPolicy, relaxes, keepsServices, shows, grows, sizesControlOf }, overrides) {
+/** @param {Question[]} questions of one experiment @returns {Plan['settings']} */
+function createSettings(questions) {
+  const [{ experiment, overrides }] = questions
+  const { trafficPolicy, relaxes, keepsServices, shows } = experiment
   const { profile, app, isPinned } = overrides
   const asked = { profile, trafficPolicy, app, isPinned, relaxes, keepsServices, shows }
-  return { ...asked, ...(grows && { grows }), ...(sizesControlOf && { sizesControlOf }) }
+  return Object.assign(asked, ...questions.map(({ kind }) => PLANS[kind].settings?.(experiment)))
 }

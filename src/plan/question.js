@@ -5,8 +5,7 @@ import { kindsOf } from '../model/kinds.js'
 import { PROFILES, TURN_PROFILES } from './experiment.js'
 
 /** An experiment in one of its profiles, with what was asked for beside it. Pure. */
-/** @import { AxisName, Plan, PlaneChoice } from '../model/types.ts' */
-/** @import { TrialKind } from '../model/kinds.js' */
+/** @import { AxisName, Plan, PlaneChoice } from '../model/types.ts' @import { TrialKind } from '../model/kinds.js' */
 /** @import { Experiment, Profile } from './experiment.js' */
 
 /**
@@ -57,20 +56,20 @@ export function resolveQuestions(experiment, overrides) {
 }
 
 /**
- * The kinds of trials asked for, else the experiment's; throws UsageError for an experiment of other kinds.
+ * Chooses the kinds of trials asked for, else the experiment's; throws UsageError for an experiment of other kinds.
  * @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question
  */
 function askKinds(own, { experiment, overrides: { measure } }) {
   if (measure === undefined) return own
   const isUnderLoad = own.every(kind => kind === 'turns' || kind === 'load') && experiment.load.kind !== 'idle'
-  // Its rates are chosen by what each plane reaches alone.
+  // Calibrated rates follow from what each plane reaches alone.
   const isCalibrated = experiment.mostOfCapacity !== null && measure.includes('turns')
   if (isUnderLoad && !isCalibrated && !experiment.keepsServices) return measure
   throw new UsageError(`--measure ${measure}: ${experiment.name} measures something else: leave it out`)
 }
 
 /**
- * A precision is about the cost. A load from another machine goes to one address, so arms cannot stand side by side.
+ * Leaves out a kind: a precision is about the cost alone, and a load from another machine goes to one address.
  * @param {TrialKind[]} kinds @param {Overrides} overrides
  */
 function chooseKinds(kinds, { precision, isLoadElsewhere }) {
@@ -87,7 +86,7 @@ function profileOfTurns(own, { experiment, overrides: { profile, rounds } }) {
   return { ...lengths, rounds: rounds ?? lengths.rounds }
 }
 
-/** The planes asked for, else the experiment's. @param {Experiment} experiment @param {Overrides} overrides */
+/** Chooses the planes asked for, else the experiment's. @param {Experiment} experiment @param {Overrides} overrides */
 export function choosePlanes(experiment, overrides) {
   return overrides.planes ?? resolveQuestions(experiment, overrides)[0].axes.plane.map(parseChoice)
 }

@@ -1,3 +1,4 @@
+import { PLANS } from '../kinds/plans.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { UsageError } from '../lib/errors.js'
 import { createRandom, shuffle } from '../lib/random.js'
@@ -8,7 +9,7 @@ import { estimatePlanSeconds, estimateSeconds } from './time.js'
 /** The rounds of a plan, and the order of their trials. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
 /** @import { Question } from './question.js' */
 
-// All are made before the first runs.
+// All trials are made before the first runs.
 const TRIALS_MOST = 100_000
 
 /** Throws UsageError for too many trials. @param {number} trials @param {{ name: string }} experiment */
@@ -18,7 +19,7 @@ export function assertFew(trials, { name }) {
 }
 
 /**
- * The rounds asked for; with a precision, as many as there is time for. Throws UsageError where that shows nothing.
+ * Chooses the rounds asked for, or with a precision as many as there is time for. Throws UsageError where that shows nothing.
  * @param {Question} question @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured
  */
 export function chooseRounds(question, { arms, calibrations, order }) {
@@ -29,7 +30,7 @@ export function chooseRounds(question, { arms, calibrations, order }) {
   return countRounds({ arms, calibrations, precision, roundSeconds })
 }
 
-/** Every arm once a round, in random order. @param {{ arms: Arm[], rounds: number, seed: number }} options */
+/** Plans every arm once a round, in random order. @param {{ arms: Arm[], rounds: number, seed: number }} options */
 export function orderTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
   /** @type {Trial[]} */
@@ -43,15 +44,16 @@ export function orderTrials({ arms, rounds, seed }) {
 }
 
 /** Throws where rounds could make nothing precise. @param {Question} question @param {Arm[]} arms */
-function assertPrecise({ experiment, overrides }, arms) {
-  const why = explainImprecise(experiment, arms)
+function assertPrecise(question, arms) {
+  const why = explainImprecise(question, arms)
   if (why !== null) throw new UsageError(`--precision is for ratios of CPU per request, and ${why}`)
-  if (overrides.rounds) throw new UsageError(`--precision decides how many rounds there are: leave out --rounds`)
+  if (question.overrides.rounds)
+    throw new UsageError(`--precision decides how many rounds there are: leave out --rounds`)
 }
 
-/** @param {Question['experiment']} experiment @param {Arm[]} arms */
-function explainImprecise({ name, search, load, keepsServices, shows }, arms) {
-  if (search) return `${name} is a search, and has no rounds`
+/** @param {Question} question @param {Arm[]} arms */
+function explainImprecise({ kind, experiment: { name, load, keepsServices, shows } }, arms) {
+  if (PLANS[kind].choosesTrials) return `${name} is a ${kind}, and has no rounds`
   if (load.kind === 'idle') return `${name} has no requests, and so no CPU per request`
   if (keepsServices) return `${name} watches the same processes over time`
   const planes = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)

@@ -43,7 +43,8 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
   return create({
     question: `Which CPU and memory limit holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${tellFeatures(asked)}?`,
     axes: {
-      ...{ ...shareAxes(asked), ratePerSecond: [ratePerSecond] },
+      ...shareAxes(asked),
+      ratePerSecond: [ratePerSecond],
       ...(payloadBytes ? { payloadBytes: [payloadBytes] } : {}),
     },
     search: { kind: 'size', p99Ms, isExtrapolated },
@@ -51,19 +52,21 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
 }
 
 /**
- * The experiment of a file of services; throws UsageError for a service without a p99.
+ * Makes the experiment of a file of services; throws UsageError for a service without a p99.
  * @param {Asked & { services: ServiceLoad[], p99Ms: number | null }} asked p99Ms, payloadBytes: of services that say none
  */
 export function createServicesExperiment({ services, p99Ms, payloadBytes, ...asked }) {
   const loads = services.map(({ name, ratePerSecond, ...own }) => ({
-    ...{ name, ratePerSecond },
+    name,
+    ratePerSecond,
     p99Ms: own.p99Ms ?? p99Ms ?? refuseWithout(name),
     payloadBytes: own.payloadBytes ?? payloadBytes ?? AXES.payloadBytes.values[0],
   }))
   return create({
     question: `Which CPU and memory limits hold the loads of ${loads.map(({ name }) => name).join(', ')}${tellFeatures(asked)}?`,
     axes: {
-      ...{ ...shareAxes(asked), ratePerSecond: [Math.max(...loads.map(load => load.ratePerSecond))] },
+      ...shareAxes(asked),
+      ratePerSecond: [Math.max(...loads.map(load => load.ratePerSecond))],
       payloadBytes: [...new Set(loads.map(load => load.payloadBytes))],
     },
     search: { kind: 'services', services: loads },
@@ -80,17 +83,24 @@ function tellFeatures({ features }) {
   return features ? `, in sidecars with ${AXES.features.show(features)}` : ''
 }
 
-/** Rollouts of several sizes up to the one asked for; throws UsageError for too few. @param {number} sidecars */
+/** Makes the experiment of rollouts up to a size; throws UsageError for too few sidecars. @param {number} sidecars */
 export function createControlExperiment(sidecars) {
   if (sidecars < SIZES.length)
     throw new UsageError(`--sidecars ${sidecars}: the need is told by a slope: ask for at least ${SIZES.length}`)
   const experiment = {
-    ...{ name: 'size', question: `What does the control plane of ${sidecars} sidecars need?`, targets: ['local'] },
+    name: 'size',
+    question: `What does the control plane of ${sidecars} sidecars need?`,
+    targets: ['local'],
     axes: {
-      ...{ plane: ['pipy'], link: ['pair'], capCores: 'none', workers: [1], tls: ['plaintext'] },
+      plane: ['pipy'],
+      link: ['pair'],
+      capCores: 'none',
+      workers: [1],
+      tls: ['plaintext'],
       sidecars: [...new Set(SIZES.map(share => Math.round(share * sidecars)))],
     },
-    ...{ load: { kind: 'idle' }, sizesControlOf: sidecars },
+    load: { kind: 'idle' },
+    sizesControlOf: sidecars,
     shows: { across: 'sidecars', quantities: ['controlPeak', 'controlCpuRollout', 'controlCpuChange'] },
     profiles: { standard: { rounds: 1, hasControl: false } },
   }
@@ -105,9 +115,12 @@ function refuseWithout(name) {
 /** @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} asked */
 function create({ question, axes, search }) {
   const experiment = {
-    ...{ name: 'size', question, search },
+    name: 'size',
+    question,
+    search,
     axes: { plane: ['pipy', 'envoy'], capCores: [1], ...axes },
-    ...{ trafficPolicy: 'open', targets: ['local'] },
+    trafficPolicy: 'open',
+    targets: ['local'],
   }
   // JSON is YAML.
   return parseExperiment(JSON.stringify(experiment), 'size')

@@ -1,43 +1,34 @@
+import { countSearchTrials } from '../kinds/search/plan.js'
 import { configurationOf } from '../parity/verdict/rows.js'
 
-/** How long a plan takes: estimates. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
+/** Estimates of a plan's time. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
 
-// Starting, checking, k6's own start, the tail, stopping: measured.
+// Measured: starting, checking, k6's own start, the tail, stopping.
 const OVERHEAD_SECONDS = 1.4
 const OBSERVE_SECONDS = 3
 const PARITY_SECONDS = 4
 const ARM_CHECK_SECONDS = 0.4
-/** Trials of a search, of each arm: measured, on a machine of its own. */
-const SEARCH_TRIALS = { knee: 22, 'memory-floor': 14, size: 40 }
-// A search for services tries the ends of the line, and checks each service.
-const SERVICES_TRIALS = { line: 2, each: 3 }
-// A sidecar of a rollout, with its change: measured.
+// Measured: a sidecar of a rollout, with its change.
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
 
-/** How long trials take, in seconds. @param {Trial[]} trials */
+/** Estimates how long trials take, in seconds. @param {Trial[]} trials */
 export function estimateSeconds(trials) {
   // Arms that stand at the same time share a window.
   const apart = new Map(trials.map((trial, i) => [trial.deployment ?? i, trial.arm]))
   return sumSeconds([...apart.values()])
 }
 
-/** How many trials a search takes, of each arm. @param {NonNullable<Plan['search']>} search */
-export function countSearchTrials(search) {
-  if (search.kind !== 'services') return SEARCH_TRIALS[search.kind]
-  return SERVICES_TRIALS.line + SERVICES_TRIALS.each * search.services.length
-}
-
-/** The seconds of a run, with its checks. @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan */
+/** Estimates the seconds of a run, with its checks. @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan */
 export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
   const own = arms.filter(arm => arm.repeatOf === null)
   const probes = new Set(own.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size
   const checks = OBSERVE_SECONDS + probes * PARITY_SECONDS + own.length * ARM_CHECK_SECONDS
-  const searched = search ? countSearchTrials(search) * sumSeconds(arms) : 0
+  const searched = countSearchTrials(search) * sumSeconds(arms)
   return checks + estimateSeconds(trials) + sumSeconds(calibrations) + searched
 }
 
 /** @param {Arm[]} arms each tried once */
-export function sumSeconds(arms) {
+function sumSeconds(arms) {
   return arms.reduce((sum, { load, conditions: { sidecars = 0, simulated = 0 } }) => {
     // The real sidecars are started twice before.
     const started = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars

@@ -5,8 +5,7 @@ import { findCapWay } from '../targets/local/cgroups.js'
 import { describeRoom } from './room.js'
 
 /**
- * @import { Site, Tool, ToolSpec } from '../model/types.ts'
- * @import { Finding } from '../targets/kubernetes/doctor.js'
+ * @import { Site, Tool, ToolSpec } from '../model/types.ts' @import { Finding } from '../targets/kubernetes/doctor.js'
  * @typedef {{ spec: ToolSpec, option: string, isLater?: boolean }} Other isLater: the first run that needs it builds it
  */
 

@@ -69,14 +69,14 @@ function removeStub(folder, { isNew }) {
 
 /** Makes the summary. @param {string} folder @param {(folder: string) => Promise<void>} finish */
 async function finishRun(folder, finish) {
-  // Its code would be in memory beside what is measured.
+  // The code that summarises would be in memory beside what is measured.
   const { writeSummary } = await loadAfter(folder, () => import('./write-summary.js'))
   const summary = writeSummary(folder)
   await finish(folder)
   return summary
 }
 
-/** Loads what may have changed since. @template T @param {string} folder @param {() => Promise<T>} load */
+/** Loads code after the run, which may have been changed meanwhile. @template T @param {string} folder @param {() => Promise<T>} load */
 export function loadAfter(folder, load) {
   return load().catch(cause => {
     throw new BenchError(

@@ -20,7 +20,7 @@ import { planRun } from './prepare.js'
 import { planes } from './programs.js'
 
 /**
- * From the words of `lab` to two sides that can be tried and counted.
+ * Turns the words of `lab` into two sides that can be tried and counted.
  * @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
  * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/testbed.js'
  * @typedef {{ arms: Arm[], testbeds: Record<SideName, Testbed>, profiler: Tool, own: string, nextStart: () => number }} Rig
@@ -29,7 +29,7 @@ import { planes } from './programs.js'
 
 // The load that is sampled is long enough for some thousand samples of each sidecar.
 const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
-// In turns, so that a drift meets both sides alike; twice, to see how far two windows of a side are apart.
+// Sides alternate, so that a drift meets both alike; two windows of a side show how far apart such windows are.
 const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
 /** @typedef {'old' | 'new'} SideName @typedef {Awaited<ReturnType<typeof openLab>>} Lab */
@@ -95,9 +95,9 @@ export async function openLab({ site, side, against, link, payload, pipy, isSamp
 
 /** @param {Rig} rig @param {{ label: string, signal: AbortSignal }} options @throws {BenchError} for other work */
 async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
-  // Its links start as they are counted.
+  // Links of a count start while they are counted.
   const rows = await tryPlane({ testbed: testbeds.new, arm: arms[0], index: nextStart(), signal })
-  const wrong = rows.filter(isWrong)
+  const wrong = rows.filter(row => isWrong(row) && !row.lacks)
   if (wrong.length === 0) return
   const told = wrong.map(({ name, found, expected, differences }) =>
     [`${name}: ${found} (${expected} is expected)`, ...differences].join(', '),
@@ -179,7 +179,7 @@ function planLab({ link, payload, site, pipy }) {
   })
 }
 
-/** Finds the named ones, or as the kit does. @param {string[]} paths @returns {Promise<Record<SideName, Tool>>} */
+/** Finds the programs that were named, else as the kit does. @param {string[]} paths @returns {Promise<Record<SideName, Tool>>} */
 async function findPipys(paths) {
   if (paths.length > 2)
     throw new UsageError(`--pipy was given ${paths.length} times: give it twice, to compare two versions`)

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import path from 'node:path'
 import { Help, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../lib/errors.js'
+import { isProgram } from '../lib/programs.js'
 import { readMilliseconds } from '../lib/units.js'
 import { parseAddress } from '../live/address.js'
 import { parseChoice } from '../model/arms.js'
@@ -17,7 +18,7 @@ import { toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 
 /**
- * The words of the command line that several verbs share, and how each is read: one table.
+ * The options that several verbs share, and their readers, in one table.
  * Where a run was asked to take place.
  * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
  * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
@@ -28,7 +29,7 @@ import { readAnyExperiment } from './read-experiment.js'
  */
 
 /**
- * What a run was asked beside its experiment. precision is a fraction, p99 milliseconds; `readAxes` reads the values of axes.
+ * Options of a run beside its experiment. precision is a fraction, p99 milliseconds; `readAxes` reads the values of axes.
  * @typedef {SiteOptions & { planes?: PlaneChoice[], control?: string[], real?: number, rounds?: number, precision?: number, measure?: ('turns' | 'load')[],
  *   profile: string, seed?: number, pin: boolean, app?: 'pipy' | 'node', p99?: number, threshold?: string[],
  *   maxMinutes: number, yes?: boolean, retain?: boolean, live?: LiveAddress, metrics?: LiveAddress }} RunOptions
@@ -38,7 +39,7 @@ const DEFAULT_EXPERIMENT = 'cap'
 const MEASURED = /** @type {const} */ (['turns', 'load'])
 const HELP = ['-h', '--help']
 
-/** The options of the axes, the cap of sidecars first: it is asked for most. */
+/** The options of the axes, first that of the cap, which is used most. */
 const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS_NAMES]))].flatMap(name => {
   const { option: words, kinds } = AXES[name]
   if (words === undefined) return []
@@ -49,7 +50,7 @@ const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS
   return [{ name, kinds, option, attribute: option.attributeName() }]
 })
 
-/** The kinds of trial that can be asked each; other options are for all. @type {Record<string, TrialKind[]>} */
+/** The kinds of trial of each option; other options are for all kinds. @type {Record<string, TrialKind[]>} */
 const KINDS = {
   control: ['load', 'rollout', 'growth'],
   real: ['rollout'],
@@ -133,7 +134,11 @@ export function withOptions(command, ...names) {
 export function withExperiment(command) {
   withOptions(command, 'maxMinutes', 'yes')
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', DEFAULT_EXPERIMENT)
-    .option('--planes <list>', 'data planes, each a name, name:profile, name@control or name=./scripts', parsePlanes)
+    .option(
+      '--planes <list>',
+      'data planes, each a name, name:profile, name@control, name=./scripts or name=/path/to/program',
+      parsePlanes,
+    )
     .option(
       '--control <list>',
       'what configures sidecars; pipy: repo; envoy: file, ads, ads-delta, ads-bare; default: the first of a plane',
@@ -171,7 +176,7 @@ function parseMeasured(text) {
   return MEASURED.filter(name => asked.includes(name))
 }
 
-/** The options that help shows: those of the experiment's kind. @this {Help} @param {Command} command */
+/** Lists the options that help shows: those of the experiment's kind. @this {Help} @param {Command} command */
 function visibleOptions(command) {
   const asked = kindsAsked(command)
   return Help.prototype.visibleOptions.call(this, command).filter(option => {
@@ -187,13 +192,13 @@ function kindsAsked(command) {
     const experiment = readAnyExperiment(nameAsked(command))
     return 'kind' in experiment ? [experiment.kind] : kindsOf(experiment)
   } catch (error) {
-    // commander also lists the options to suggest one for a word that it does not know, and says itself what is wrong.
+    // commander lists the options also to suggest one for an unknown word; it says what is wrong.
     if (command.args.some(word => HELP.includes(word)) || !(error instanceof UsageError)) throw error
     return ['load']
   }
 }
 
-/** The experiment whose help is asked for. @param {Command} command */
+/** Reads the experiment whose help is asked for. @param {Command} command */
 const nameAsked = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
 
 /**
@@ -225,16 +230,16 @@ function word(flags, help, values) {
   return values ? option.choices(values) : option
 }
 
-/** @param {string} text @returns {PlaneChoice[]} @throws {UsageError} for a variant that holds no scripts */
+/** @param {string} text @returns {PlaneChoice[]} @throws {UsageError} for a variant that is neither scripts nor a program */
 export function parsePlanes(text) {
   return parseList(text).map(entry => {
     const choice = parseChoice(entry)
     if (choice.variant === null) return choice
     const variant = path.resolve(choice.variant)
-    if (existsSync(path.join(variant, 'main.js'))) return { ...choice, variant }
+    if (existsSync(path.join(variant, 'main.js')) || isProgram(variant)) return { ...choice, variant }
     const cut = text.includes(',') ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
     throw new UsageError(
-      `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/${cut}`,
+      `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/, or a program${cut}`,
     )
   })
 }
@@ -269,7 +274,7 @@ function within(schema, read) {
   return (/** @type {string} */ text) => {
     const result = schema.safeParse(read(text))
     if (result.success) return result.data
-    // The last one has the reason for a number that is no safe integer either.
+    // The last issue has the reason, also for a number that is no safe integer.
     const [issue] = result.error.issues.slice(-1)
     const isNone = issue.code === 'invalid_value'
     throw new InvalidArgumentError(

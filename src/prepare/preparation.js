@@ -1,6 +1,7 @@
+import { countSearchTrials } from '../kinds/search/plan.js'
 import { UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
-import { countSearchTrials, estimatePlanSeconds } from '../plan/plan.js'
+import { estimatePlanSeconds } from '../plan/plan.js'
 import { findEntryPort } from '../services/topology.js'
 import { assertApplies } from './applies.js'
 import { readAxes } from './options.js'
@@ -8,7 +9,7 @@ import { prepare } from './prepare.js'
 import { findLacks } from './programs.js'
 
 /**
- * From the words of the command line to a plan, and what is said of it before it runs.
+ * Turns the words of the command line into a plan, and tells it before it runs.
  * @import { Site } from '../model/types.ts' @import { Experiment } from '../plan/experiment.js'
  * @import { Preparation } from '../run/execute.js' @import { Interrupted } from '../run/resume.js'
  * @import { Context } from '../verbs/program.js' @import { RunOptions } from './options.js'

@@ -10,7 +10,7 @@ import { readTopology } from './read-experiment.js'
 import { assertCanLoad, assertKnown, assertOneEntry, findUnsupported, listControls } from './supported.js'
 
 /**
- * From an experiment and what was asked to a plan, and the programs that it needs.
+ * Turns an experiment and its options into a plan, and finds the programs that it needs.
  * @import { Arm, LoadGenerator, Plan, Site } from '../model/types.ts'
  * @import { Experiment } from '../plan/experiment.js' @import { Overrides } from '../plan/plan.js'
  * @import { Preparation } from '../run/execute.js' @import { Found } from './programs.js'
@@ -81,7 +81,7 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
 export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
   const { experiment, overrides } = asked
   const { findTool } = site
-  // What was asked is judged before anything is looked for, or fetched.
+  // The question is checked before programs are looked for, or fetched.
   const draft = planRun({ ...asked, load, site })
   const found = await findPrograms({
     load,

@@ -1,7 +1,9 @@
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, MissingPlaneError } from '../lib/errors.js'
+import { isProgram } from '../lib/programs.js'
 import { loads } from '../loads/registry.js'
+import { nameVariantTool } from '../model/variant-tools.js'
 import { findControl } from '../services/control.js'
 import { findDeployed, nameDeployed } from '../services/deployed.js'
 import { findTool as findHere } from '../tools/find.js'
@@ -18,7 +20,7 @@ import { nodeTool } from '../tools/node.js'
 export const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, plane]))
 
 /**
- * What was found before a plan runs. missing: planes whose program cannot be had; scripts: their folders, by
+ * Findings before a plan runs. missing: planes whose program cannot be had; scripts: their folders, by
  * `plane:profile`; lacks: why programs of control planes, or such scripts, cannot be had, by name.
  * @typedef {{ tools: Record<string, Tool>, missing: Plan['notMeasured'], scripts: Record<string, string>,
  *   lacks: Record<string, string> }} Found
@@ -48,7 +50,8 @@ export function createFinder({ say, signal }) {
 export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTool }) {
   /** @type {Found} */
   const { tools, missing, scripts, lacks } = { tools: {}, missing: [], scripts: {}, lacks: {} }
-  const wanted = dataPlanes.filter(({ name }) => chosen.some(({ plane }) => plane === name))
+  const isOwn = (/** @type {PlaneChoice} */ { variant }) => variant !== null && isProgram(variant)
+  const wanted = dataPlanes.filter(({ name }) => chosen.some(choice => choice.plane === name && !isOwn(choice)))
   const [generator, ...founds] = await Promise.all([
     findTool(load.tool),
     ...wanted.map(async ({ name, tool }) => ({ name, found: tool && (await findTool(tool)) })),
@@ -63,6 +66,12 @@ export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTo
       throw new MissingPlaneError(
         `the plane ${name} cannot be measured: ${[reason, advice].filter(Boolean).join('; ')}`,
       )
+  }
+  for (const { plane, variant } of chosen.filter(isOwn)) {
+    const spec = /** @type {ToolSpec} */ (planes[plane].tool)
+    const found = await findTool({ ...spec, path: `${variant}` })
+    if ('missing' in found) throw new MissingPlaneError(`--planes ${plane}=${variant}: ${found.missing}`)
+    tools[nameVariantTool({ tool: spec, variant })] = found
   }
   if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
   tools[generator.name] = generator

@@ -10,7 +10,7 @@ import { parseTopology } from '../services/topology.js'
 const EXPERIMENTS = 'bench/experiments'
 const TOPOLOGIES = 'bench/topologies'
 
-/** Names of the kit's own experiments. */
+/** Lists the names of the kit's own experiments. */
 export function listExperiments() {
   return listNames(EXPERIMENTS)
 }

@@ -4,7 +4,7 @@ import { announce, prepareWith, sayLacks } from './preparation.js'
 import { withSite } from './site.js'
 
 /**
- * What a verb makes of a run. findReusable: trials of earlier runs; writeDocuments: whether it could; report: prints the
+ * A run as a verb asks for it. findReusable: trials of earlier runs; writeDocuments: whether it could; report: prints the
  * answer, and returns an exit status; sayWhere: the results are.
  * @import { Site, Summary } from '../model/types.ts' @import { Execution, Preparation } from '../run/execute.js'
  * @import { Context } from '../verbs/program.js'

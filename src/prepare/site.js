@@ -79,7 +79,7 @@ async function startInScope({ signal, end }) {
     stdio: 'inherit',
     reject: false,
     cancelSignal: signal,
-    // It removes what it started by itself, however long that takes.
+    // The program in the scope removes what it started by itself, however long that takes.
     forceKillAfterDelay: false,
   })
   signal.throwIfAborted()

@@ -1,8 +1,11 @@
 import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
-import { findLackingFeatures } from '../model/features.js'
+import { isProgram } from '../lib/programs.js'
+import { isRedirected } from '../model/arms.js'
+import { findLackingFeatures, listFeatures } from '../model/features.js'
 import { kindOfArm } from '../model/kinds.js'
+import { toolOf } from '../model/variant-tools.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { findControl } from '../services/control.js'
 import { findDeployed, nameDeployed } from '../services/deployed.js'
@@ -11,7 +14,7 @@ import { listModes } from '../services/topology.js'
 import { planes } from './programs.js'
 
 /**
- * What planes, their control planes and generators can run.
+ * Checks what planes, their control planes and generators can run.
  * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
  */
 
@@ -20,10 +23,14 @@ export function assertKnown({ plane, profile, variant, control }) {
   if (!Object.hasOwn(planes, plane))
     throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
   const { hasVariants, profiles } = planes[plane]
+  const isOfScripts = variant !== null && !isProgram(variant)
   const own = profile && findDeployed(planes, { plane, profile })?.scripts
-  if (variant && own)
+  if (isOfScripts && own)
     throw new UsageError(`${plane}:${profile} runs the scripts that ${own.variable} names: write it without "="`)
-  if (variant && !hasVariants) throw new UsageError(`the plane ${plane} has no variants: write it without "="`)
+  if (isOfScripts && !hasVariants)
+    throw new UsageError(`the plane ${plane} runs no Pipy scripts: name a program of it, or write it without "="`)
+  if (variant && planes[plane].tool === null)
+    throw new UsageError(`the plane ${plane} runs no program: write it without "="`)
   const controls = listControls(plane)
   if (control !== undefined && !controls.includes(control))
     throw new UsageError(`the plane ${plane} has no control "${control}"${suggest(control, controls)}`)
@@ -33,7 +40,7 @@ export function assertKnown({ plane, profile, variant, control }) {
   throw new UsageError(`the plane ${plane} has no profile "${profile}"${suggest(profile, profiles)}`)
 }
 
-/** The names of the control planes of a plane. @param {string} plane */
+/** Lists the names of a plane's control planes. @param {string} plane */
 export function listControls(plane) {
   return (planes[plane].controls ?? []).map(({ name }) => name)
 }
@@ -72,12 +79,13 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const hasMany = hasManySidecars(arm)
   const control = findControl(plane, arm)
   const isOnNode = limits !== undefined && 'node' in limits
-  const version = (plane.tool && tools[plane.tool.name]?.version) ?? ''
+  const version = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })?.version) ?? ''
   const sidecarWorkers = countWorkers(arm, { cpus, planes })
   const lack = lacks[control?.tool?.name ?? '']
   const { hasCertificate } = arm.load
   const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
+    findUncarried({ conditions, topology }) ??
     findUnchangeable({ conditions, control, isOnNode }) ??
     findLackingFeatures(plane, conditions) ??
     (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
@@ -89,16 +97,29 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   )
 }
 
-/** Whether a control plane of its kind has many sidecars. @param {Arm} arm */
+/** Says whether one control plane has many sidecars in this kind. @param {Arm} arm */
 function hasManySidecars(arm) {
   return PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
 }
 
+/** Says what sidecars cannot do that carry bytes. @param {{ conditions: Conditions, topology: Topology }} options */
+function findUncarried({ conditions, topology: { services } }) {
+  const { protocol, features, configuredServices, changesPerMinute, interception } = conditions
+  if (protocol !== 'tcp') return null
+  const asked = listFeatures(features)
+  if (asked.length > 0) return `${asked.join(', ')}: of requests, and with --protocol tcp sidecars see bytes`
+  if (configuredServices > 0) return 'services that nobody calls are told by their host, which bytes do not have'
+  if (changesPerMinute !== null) return 'whether a change is in effect is asked by host, which bytes do not have'
+  return interception === 'redirect' && services.some(({ calls }) => calls.length > 1)
+    ? 'a service calls several, whose redirected connections mean one port: bytes have no host to tell them by'
+    : null
+}
+
 /** @param {{ conditions: Conditions, control?: Control, isOnNode: boolean }} options isOnNode: of a cluster */
-function findUnchangeable({ conditions: { changesPerMinute, interception }, control, isOnNode }) {
-  if (changesPerMinute === null) return null
+function findUnchangeable({ conditions, control, isOnNode }) {
+  if (conditions.changesPerMinute === null) return null
   if (!control) return 'it takes no other configuration while it serves'
-  if (interception === 'redirect')
+  if (isRedirected(conditions))
     return 'whether a change is in effect is asked at its outbound address, where redirected connections alone are served'
   return isOnNode ? 'its configuration is changed from beside it, which the kit does on one machine only' : null
 }
@@ -131,9 +152,9 @@ function findImmovable({ conditions: { isShardRemoved }, control, hasMany }) {
 function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
   const { sidecars = 0, simulated = 0, services, configuredServices } = conditions
   const needs = control?.needsOf?.({ configuredServices, workers })
-  // On a cluster, the scheduler places pods of other experiments, and says which it cannot.
+  // The cluster's scheduler places pods of other experiments, and says which it cannot.
   if (!needs || !hasSidecars || ('node' in limits && !hasMany)) return null
-  // Without a control plane each sidecar has an application.
+  // Each sidecar has an application where there is no control plane.
   const alone = { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0, inotifyInstances: 0 }
   return findShortage({
     sidecars: hasMany ? sidecars - simulated : services,

@@ -43,7 +43,7 @@ export function writeWhole(folder, name, text) {
   try {
     refuseLinks(folder, name)
     makeFolder(path.dirname(file))
-    // A killed process of the same id may have left one.
+    // A killed process of the same id may have left the file.
     fs.rmSync(beside, { force: true })
     writeFlushed(fs.openSync(beside, 'wx'), text)
     fs.renameSync(beside, file)
@@ -51,7 +51,7 @@ export function writeWhole(folder, name, text) {
     try {
       fs.rmSync(beside, { force: true })
     } catch {
-      // The first error is thrown.
+      // The first error is the one that is thrown.
     }
     throw cannotWrite(file, error)
   }

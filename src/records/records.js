@@ -20,7 +20,7 @@ export function createResultsFolder(folder) {
   }
   if (readdirSync(folder).length > 1 || readdirSync(path.join(folder, 'raw')).length > 0)
     throw new UsageError(`the results folder ${folder} exists and is not empty: give --out another`)
-  // From here on, a run without this file has lost its trials.
+  // A run without this file has lost its trials, from here on.
   writeWhole(folder, 'trials.jsonl', '')
 }
 
@@ -83,7 +83,7 @@ export function dropCutLines(folder) {
   if (whole.length < lines.length) writeWhole(folder, 'trials.jsonl', whole.join('\n'))
 }
 
-/** The summary as it was written: `verify` says whether it is whole. @param {string} folder @returns {Summary} */
+/** Reads the summary as it was written: `verify` says whether it is whole. @param {string} folder @returns {Summary} */
 export function readSummary(folder) {
   const file = path.join(folder, 'summary.json')
   return /** @type {any} */ (parseDocument(file, `${file} is missing: no summary was written of ${folder}`))
@@ -93,8 +93,10 @@ export function readSummary(folder) {
 function parseManifest(folder) {
   const file = path.join(folder, 'manifest.json')
   const manifest = /** @type {any} */ (parseDocument(file, `${folder} holds no run: ${file} is missing`))
-  if (manifest.kind === 'balance')
-    throw new BenchError(`${folder} is a run of balance, which measured nothing: report, verify and claims read it`)
+  if (manifest.kind !== undefined)
+    throw new BenchError(
+      `${folder} is a run of ${manifest.kind}, which measured nothing: report, verify and claims read it`,
+    )
   const fault = findFault(manifestSchema, manifest) ?? findUnknown(manifest)
   if (fault !== null) throw new BenchError(`${file} is not a manifest of this kit: ${fault}`)
   return manifest
@@ -133,14 +135,15 @@ export function parseDocument(file, otherwise) {
  * @param {Manifest} manifest @returns {(record: TrialRecord) => string | null} null: nothing is wrong
  */
 function createRecordCheck(manifest) {
-  const { arms, calibrations, rounds, search } = manifest
+  const { arms, calibrations, rounds } = manifest
   const known = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
   const seen = new Set()
   return record => {
     const { id, round, arm, searchOf } = record.trial
     if (!known.has(searchOf ?? arm.id))
       return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`
-    if (search === null && round > rounds) return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`
+    if (searchOf === null && round > rounds)
+      return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`
     if (seen.has(id)) return `the trial ${id} is recorded before`
     seen.add(id)
     return null

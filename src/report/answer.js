@@ -7,9 +7,9 @@ import { tellVerdicts } from './verdicts.js'
 
 const UNEQUAL = 'Unequal or untried work, so what it costs cannot be held against other planes'
 
-/** The answer of a run in one sentence. Pure. @import { Comparison, Summary, SummaryArm } from '../model/types.ts' */
+/** Tells the answer of a run in one sentence. Pure. @import { Comparison, Summary, SummaryArm } from '../model/types.ts' */
 
-/** The answers of a run's kinds of trials. @param {Summary} summary @returns {string} */
+/** Joins the answers of a run's kinds of trials. @param {Summary} summary @returns {string} */
 export function answerOf(summary) {
   const parts = splitByKind(summary)
   const told = parts.flatMap(({ sections, summary: own }) => {

@@ -2,7 +2,7 @@ import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue, quantityOf } from '../judge/quantity.js'
 import { splitByKind } from '../kinds/sections.js'
 import { left, right } from '../lib/text-table.js'
-import { nameOf } from '../model/arms.js'
+import { isRedirected, nameOf } from '../model/arms.js'
 import { AXES, findVaried } from '../model/axes.js'
 
 /**
@@ -15,7 +15,7 @@ const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon'
 const ADDED = ['addedP50', 'addedP99']
 const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
-/** A table for each kind of trials. @param {Summary} summary @returns {Table[]} */
+/** Makes a table for each kind of trials. @param {Summary} summary @returns {Table[]} */
 export function tabulateArms(summary) {
   return splitByKind(summary).map(({ summary: own, heading }) => ({
     caption: heading ?? 'Every plane, cap and load',
@@ -46,7 +46,7 @@ function tabulateKind(summary) {
   return hideEmpty({ columns, rows })
 }
 
-/** Without the columns in which no arm has anything. @param {Omit<Table, 'caption'>} table */
+/** Drops the columns in which no arm has anything. @param {Omit<Table, 'caption'>} table */
 function hideEmpty({ columns, rows }) {
   const isShown = (/** @type {unknown} */ _, /** @type {number} */ i) =>
     rows.some(row => row.length === columns.length && !/^[-\n]*$/.test(`${row[i]}`))
@@ -89,9 +89,9 @@ function boundOf({ boundBy, trials }) {
   ].join('\n')
 }
 
-/** The links, and how connections came to the sidecars where not at their own addresses. @param {Pick<Summary, 'arms'>} summary */
+/** Names the links, and says where connections were redirected. @param {Pick<Summary, 'arms'>} summary */
 export function nameLinks({ arms }) {
-  const redirected = arms.filter(({ conditions }) => conditions.interception === 'redirect').length
+  const redirected = arms.filter(({ conditions }) => isRedirected(conditions)).length
   const how =
     redirected === 0 ? '' : `, with${redirected < arms.length ? ' and without' : ''} redirection of connections`
   return `link ${linksOf({ arms }).join(' and ')}${how}`

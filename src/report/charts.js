@@ -166,7 +166,7 @@ function findLine({ lines }, name, points) {
   return lines.find(line => line.service === null && nameOf(line) === name && isThrough(line)) ?? null
 }
 
-/** All charts, in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
+/** Lists all charts, in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
 export function listCharts({ rounds, distributions, overRate, overLimit, overShare, overSidecars, overTime }) {
   return [...rounds, ...distributions, ...overRate, ...overLimit, ...overShare, ...overSidecars, ...overTime]
 }

@@ -53,7 +53,7 @@ export function tabulateDictionary() {
   const define = (/** @type {string} */ caption, /** @type {[string, string][]} */ rows) => {
     return { caption, columns: left('word', 'definition'), rows }
   }
-  // A family has one definition, and two quantities of one label have two.
+  // Quantities of a family share one definition.
   /** @type {Map<string, [string, string]>} */
   const quantities = new Map()
   for (const row of Object.values(QUANTITIES)) {

@@ -21,7 +21,7 @@ import { describeSetting, tabulateProvenance } from './provenance.js'
 import { tellContrasts, tellVerdicts } from './verdicts.js'
 
 /**
- * A run as what a document shows of it, whatever its format. warnings: what of the run could not be read. Pure.
+ * The content of a run's document in any format. warnings: parts of the run that could not be read. Pure.
  * @import { Manifest, Summary, TrialRecord } from '../model/types.ts'
  * @import { ClaimResult } from '../analysis/claims/claims.js' @import { Table } from '../lib/text-table.js'
  * @typedef {{ manifest: Manifest, summary: Summary, records: TrialRecord[], claims: ClaimResult[], warnings: string[],
@@ -29,11 +29,11 @@ import { tellContrasts, tellVerdicts } from './verdicts.js'
  * @typedef {ReturnType<typeof createDocument>} Document
  */
 
-// The figure differs on every machine.
+// Left out of reports: the figure differs on every machine.
 const SHARING =
   'The load generator shares the CPUs of the sidecars, and is part of their CPU per request: npm run bench:self -- generator measures what k6 adds here beside wrk. Planes of one run share it alike.'
 
-// A trial's row lists so many sidecars; with more it has their sum.
+// A trial's row lists at most so many sidecars, else their sum.
 const LISTED_MOST = 12
 const DOTS =
   'A dot is a round, a bar the median, a band its 95 % interval. Hollow: the same plane measured again (A/A); grey: no sidecars.'
@@ -68,7 +68,7 @@ export function createDocument(run) {
     charts: drawCharts(run),
     dots: DOTS,
     fired: renderFired(summary),
-    /** null: of a run that measured nothing. */
+    /** null: the run measured nothing. */
     trials: /** @type {{ gates: Table, all: Table, files: Table } | null} */ ({
       gates: tabulateGates(summary),
       all: tabulateTrials(records),
@@ -82,13 +82,13 @@ export function createDocument(run) {
   }
 }
 
-/** The note on the load generator's share where it has no CPUs of its own. @param {Run} run */
+/** Notes the load generator's share of CPUs that it has not for itself. @param {Run} run */
 function tellSharing({ manifest: { target, machine, placements }, summary: { arms } }) {
   const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
   return target !== 'local' || isApart || arms[0].load.kind === 'idle' ? [] : [SHARING]
 }
 
-/** The gates that spoiled something. @param {Summary} summary @returns {Table} */
+/** Lists the gates that spoiled something. @param {Summary} summary @returns {Table} */
 function tabulateGates(summary) {
   return {
     caption: 'Gates that fired, and trials that failed',

@@ -20,7 +20,7 @@ import { CONTRASTS, SECONDARY } from './verdicts.js'
 // Many arms have many charts of trials: the page's script draws those beyond this number.
 const DRAWN_MOST = 24
 
-/** Renders it. @param {Document} document @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} given */
+/** Renders the page. @param {Document} document @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} given */
 export function renderHtml(document, { series, assets }) {
   const { title, question, answer, startedAt, missing, fired, next, charts } = document
   const sections = listSections(document).filter(({ body }) => body.length > 0)

@@ -10,7 +10,7 @@ import { toResources } from '../model/container-limits.js'
  * @typedef {{ service: string | null, limits: Limits }} Entry limits of a sidecar; service: null: any
  */
 
-/** The documents of each format. @type {Record<string, (entries: Entry[]) => object[]>} */
+/** Makers of the documents of each format. @type {Record<string, (entries: Entry[]) => object[]>} */
 const SHAPES = {
   yaml: entries => entries.map(({ limits }) => ({ resources: toResources(limits) })),
   helm: entries => {

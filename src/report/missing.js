@@ -1,6 +1,6 @@
 import { nameOf } from '../model/arms.js'
 
-/** Whether a run is whole. Pure. @import { Manifest, Summary, TrialRecord } from '../model/types.ts' */
+/** Says which trials a run lacks. Pure. @import { Manifest, Summary, TrialRecord } from '../model/types.ts' */
 
 const CUT_SHORT = 'This run was cut short, or still goes on'
 
@@ -16,9 +16,9 @@ export function describeUnfinished({ manifest: { arms, rounds, search, precision
     return ended < wanted ? [`${CUT_SHORT}: ${found}.`] : []
   }
   const planned = arms.reduce((sum, arm) => sum + (arm.rounds ?? rounds), 0)
-  // Those that find the capacity are of other arms.
+  // Trials that find the capacity are of other arms.
   const own = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
-  // An arm that others are held against may stand in several deployments of a round.
+  // A baseline may stand in several deployments of a round.
   const countDistinct = (/** @type {TrialRecord[]} */ some) =>
     new Set(some.map(({ trial }) => `${trial.round} ${trial.arm.id}`)).size
   const count = countDistinct(own)
@@ -30,7 +30,7 @@ export function describeUnfinished({ manifest: { arms, rounds, search, precision
   return [`${CUT_SHORT}: ${count} of ${planned} trials are recorded${also}.`]
 }
 
-/** The arms that were not measured, each reason once. @param {{ plane: string, reason: string }[]} notMeasured */
+/** Says which arms were not measured, each reason once. @param {{ plane: string, reason: string }[]} notMeasured */
 export function describeNotMeasured(notMeasured) {
   const reasons = [...new Set(notMeasured.map(({ reason }) => reason))]
   return reasons.map(reason => {

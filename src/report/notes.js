@@ -11,7 +11,7 @@ import { renderPrecision } from './precision.js'
 
 /** The lines below the table. Pure. @import { Summary } from '../model/types.ts' */
 
-// Far below the rate at saturation: a proxy that is not saturated wakes up for every request, and costs up to
+// Share of the rate at saturation: a proxy far below it wakes up for every request, and costs up to
 // three times as much CPU for it (measured: 169 and 458 µs for Pipy, 336 and 759 for Envoy at 500 requests/s).
 const RATE_SHARE = 0.15
 const [DEFAULT_GENERATOR] = GENERATORS
@@ -21,7 +21,7 @@ const ASKED = /** @type {const} */ (['tls', 'protocol', 'features'])
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
-/** How the numbers were made, and what limits them; the gates that fired are listed apart. @param {Summary} summary */
+/** Tells how the numbers were made, and what limits them; the gates that fired are listed apart. @param {Summary} summary */
 export function renderNotes(summary) {
   const { arms, relaxes, parity, tools, precision, deployed = [] } = summary
   if (arms[0].load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
@@ -76,7 +76,7 @@ function noteCapacities({ arms }) {
     : `${why}: req/s is throughput, not capacity.`
 }
 
-/** What planes do otherwise than the mesh that deploys them so. @param {Pick<Summary, 'deployed'>} summary */
+/** Tells what planes do otherwise than the mesh that deploys them so. @param {Pick<Summary, 'deployed'>} summary */
 export function tellDeviations({ deployed = [] }) {
   return deployed.flatMap(({ plane, deviations }) =>
     deviations.map(own => `${plane}, otherwise than deployed: ${own}.`),
@@ -92,7 +92,7 @@ export function renderThresholds({ thresholds }) {
 }
 
 /**
- * The words of the command line that ask for the same planes and configuration, where they are not the default ones.
+ * Writes the options that ask for the same planes and configuration, where these are not the defaults.
  * @param {Summary['arms']} arms
  */
 function askAgain(arms) {

@@ -10,12 +10,12 @@ import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike } from '../model
  * @import { Summary, SummaryArm } from '../model/types.ts' @import { Table } from '../lib/text-table.js'
  */
 
-// The one quantity that is shown for each sidecar, too, beside the sum over all.
+// The quantity that is shown for each sidecar, too.
 const OF_EACH = 'cpuCores'
 const SIDECARS_MOST = 3
 const NOTHING = { median: null, low: null, high: null }
 
-/** The tables as lines for the terminal. @param {Summary} summary @returns {string[][]} lines of each */
+/** Renders the tables for the terminal. @param {Summary} summary @returns {string[][]} lines of each */
 export function renderPivots(summary) {
   return tabulatePivots(summary).map(table => [
     ...(table.caption ? [`${table.caption}:`] : []),
@@ -23,7 +23,7 @@ export function renderPivots(summary) {
   ])
 }
 
-/** The tables of each kind of trials. @param {Summary} summary @returns {Table[]} */
+/** Makes the tables of each kind of trials. @param {Summary} summary @returns {Table[]} */
 export function tabulatePivots(summary) {
   return splitByKind(summary).flatMap(({ summary: own, heading }) =>
     tabulateKind(own).map(({ caption, ...table }) => ({
@@ -101,7 +101,7 @@ function boundOf(arm, summary) {
   return own ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 
-/** The sidecars by name, without copies; none where there are too many to show. @param {SummaryArm[]} arms */
+/** Lists the sidecars by name, without copies; none where there are too many to show. @param {SummaryArm[]} arms */
 function listServices(arms) {
   const originals = arms.flatMap(arm => arm.sidecars.filter(s => s.copyOf === null))
   const names = [...new Set(originals.map(s => s.service))]

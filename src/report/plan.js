@@ -49,13 +49,13 @@ function tellArms(arms, search) {
   return [`${who}, each ${sayShared(arms, { varied, search })}:`, ...listArms(arms, varied)]
 }
 
-/** The arms, those that differ only in their plane on a line. @param {Arm[]} arms @param {AxisName[]} varied */
+/** Lists the arms: on one line those that differ in their plane alone. @param {Arm[]} arms @param {AxisName[]} varied */
 function listArms(arms, varied) {
   const groups = groupBy(arms, arm => describeVaried(arm, varied))
   return [...groups].map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)
 }
 
-/** Says the shared conditions. @param {Arm[]} arms @param {{ varied: AxisName[], search: Plan['search'] }} options */
+/** Tells the shared conditions. @param {Arm[]} arms @param {{ varied: AxisName[], search: Plan['search'] }} options */
 function sayShared(arms, { varied, search }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
   const { kind, ratePerSecond, sliceMs, warmupSeconds, windowSeconds } = arm.load

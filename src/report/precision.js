@@ -2,11 +2,11 @@ import { count, percent } from '../lib/units.js'
 import { describeAxes, findVaried } from '../model/axes.js'
 
 /**
- * How precise a run is that goes on until it is precise enough. Pure.
+ * Tells the precision of a run that goes on until it is precise enough. Pure.
  * @import { Precision } from '../model/types.ts'
  */
 
-/** Tells the pair with the widest interval, and the rounds that it still takes. @param {Precision} precision */
+/** Tells the pair with the widest interval, and the rounds that are still needed. @param {Precision} precision */
 export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
   const more = pairs.map(pair => pair.roundsMore)
   const roundsMore = more.includes(null) ? null : Math.max(...more.map(Number))

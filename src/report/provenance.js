@@ -48,7 +48,7 @@ export function describeSetting({ target, machine, tools, settings }, records) {
 const sayIdle = ({ idleFraction, stealFraction }) =>
   `${percent(idleFraction)} idle, ${percent(stealFraction)} stolen by its host`
 
-/** The most memory that the kit itself had in the windows of the run. @param {TrialRecord[]} records */
+/** Finds the most memory that the kit itself had in the windows of the run. @param {TrialRecord[]} records */
 function tellOwnMemory(records) {
   const peaks = records.flatMap(record => record.orchestratorPeakBytes ?? [])
   return peaks.length > 0 ? `at most ${mib(Math.max(...peaks))} MiB resident in the windows` : 'not known'

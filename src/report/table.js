@@ -14,7 +14,7 @@ import { CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js
 
 /** The terminal's report, which fits on a screen. Pure. @import { Summary } from '../model/types.ts' */
 
-// They are in the other formats: here the table fits 100 columns.
+// Columns that only other formats have: here the table fits 100 columns.
 const HIDDEN = ['p90', 'p95', 'CPU cores', 'throttled', 'anon', 'est. capacity']
 
 /**
@@ -54,7 +54,7 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
   ])
 }
 
-/** The verdicts beside the answer, which of one group has the primary ones. @param {Summary} summary */
+/** Tells the verdicts beside the answer, which has the primary ones of a single group. @param {Summary} summary */
 function renderAnswers(summary) {
   const groups = tellVerdicts(summary)
   return groups.flatMap(({ heading, primary, secondary, noise }) => [

@@ -111,7 +111,7 @@ export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdic
   const digits = gapLeast === undefined ? 0 : 1
   const gap = (/** @type {number} */ r) => 100 * Math.abs(r - 1)
   if (verdict === 'no-difference-shown' || low === null || high === null) {
-    // The smallest gap that would have been called one.
+    // The smallest gap that would have counted as a difference.
     const width = low !== null && high !== null && low <= 1 && high >= 1 ? Math.max(gap(low), gap(high)) : 0
     const noise = Math.max(100 * (gapLeast ?? GAP_LEAST), 100 * (aaSpread ?? 0), width)
     return `${pair}: no difference shown at this noise (±${noise.toFixed(1)} %)${notes}`
@@ -122,7 +122,7 @@ export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdic
   return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
 }
 
-/** The noise of the run: an arm against itself. @param {Comparison[]} comparisons of A/A pairs, in one group */
+/** Tells the noise of the run: an arm against itself. @param {Comparison[]} comparisons of A/A pairs, in one group */
 function renderNoise(comparisons) {
   const parts = comparisons.flatMap(({ quantity, ratio: { median } }) => {
     return median === null ? [] : [`${comparedIn(quantity)?.label} ${percent(Math.abs(median - 1), 1)}`]

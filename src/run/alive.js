@@ -15,12 +15,12 @@ const WHEN = {
   stopping: 'while it was stopped',
 }
 
-/** Whether a process is a generator that came to its end. @param {Handle} process @param {string | null} how it did */
+/** Says whether a process is a generator that came to its end. @param {Handle} process @param {string | null} how it did */
 export function isFinished({ spec }, how) {
   return spec.role === 'generator' && how === 'status 0'
 }
 
-/** Names one that has ended or is stopped. @param {Handle[]} processes @param {Phase} phase @throws {BenchError} */
+/** Rejects where a process has ended or is stopped. @param {Handle[]} processes @param {Phase} phase @throws {BenchError} */
 export async function assertAllRun(processes, phase) {
   for (const { spec, ending, isStopped, describeFailure } of processes) {
     const who = `${spec.service}'s ${spec.role}${spec.armId ? ` of ${spec.armId}` : ''}`

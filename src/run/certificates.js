@@ -39,7 +39,7 @@ export async function openCertificates({ ledger, plan, topologies }) {
   }
 }
 
-/** How long certificates are valid, longer than a run. @param {Parameters<typeof estimatePlanSeconds>[0]} plan */
+/** Chooses how long certificates are valid: longer than a run. @param {Parameters<typeof estimatePlanSeconds>[0]} plan */
 export function findLifeMs(plan) {
   return Math.max(LIFE.leastMs, LIFE.times * estimatePlanSeconds(plan) * 1000 + LIFE.moreMs)
 }

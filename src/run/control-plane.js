@@ -1,12 +1,12 @@
 /**
- * What the control plane of a rollout uses: of several shards their sum.
+ * Reads what the control plane of a rollout uses: the sum of its shards.
  * @import { Handle, Observation, Sample, Target } from '../model/types.ts'
  */
 
-/** Requests to it at a time. */
+/** Requests to a control plane at a time. */
 export const LANES = 4
 
-/** Reads the shards until it is ended. @param {Target} target @param {Handle[]} shards none where nothing has to run */
+/** Reads the shards until the reading is ended. @param {Target} target @param {Handle[]} shards none where nothing has to run */
 export function observeControl(target, shards) {
   const ending = new AbortController()
   const startMs = Date.now()

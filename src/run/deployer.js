@@ -3,7 +3,7 @@
  * @import { Deployment, ProcessSpec, Target } from '../model/types.ts'
  */
 
-/** What a trial without a load has of started services. */
+/** The part of started services that a trial without a load has. */
 export const UNLOADED = { changeTo: null, entry: { urls: [], host: '', admin: null, certificate: null } }
 
 /** @param {Target} target @param {{ start: number, folder: string }} at */
@@ -28,7 +28,7 @@ export function createDeployer(target, at) {
     const own = deployments.filter(({ processes }) => processes.some(({ spec }) => specs.includes(spec)))
     deployments = deployments.filter(deployed => !own.includes(deployed))
     await Promise.all(own.map(deployed => deployed.remove())).catch(error => {
-      // To be removed with the others.
+      // The caller removes them with the others.
       deployments.push(...own)
       throw error
     })

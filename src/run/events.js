@@ -1,5 +1,5 @@
 /**
- * What a run tells of itself while it goes on. Moments are epoch milliseconds.
+ * Events of a run while it goes on. Moments are epoch milliseconds.
  * planned: trials null: a search, its length is not known; seconds: estimated; once more with the same id: its plan changed;
  *   isSequence: the rounds go on until they are precise, at most so many.
  * trial-started: progress, such as 'round 2 of 6'.

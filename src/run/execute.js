@@ -90,9 +90,9 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
  * @returns {Promise<Omit<Manifest, 'parity' | 'thresholds' | 'command'>>}
  */
 async function describeRun({ preparation: { plan, programs, layout }, site, scripts, startedAt, before }) {
-  // A search chooses its arms as it goes: each of its records says its placement.
+  // A kind that chooses its trials as it goes has a placement in each record.
   const deployed = listDeployed(programs.planes, plan.arms)
-  const placed = plan.search ? [] : [...plan.arms, ...plan.calibrations]
+  const placed = plan.trials.length === 0 ? [] : [...plan.arms, ...plan.calibrations]
   return {
     schemaVersion: SCHEMA_VERSION,
     methodVersion: METHOD_VERSION,
@@ -111,7 +111,7 @@ async function describeRun({ preparation: { plan, programs, layout }, site, scri
       : { rounds: plan.rounds }),
     arms: plan.arms,
     search: plan.search,
-    // Until each has run; a run that is cut short before has records of them.
+    // They are listed until each has run; a run that is cut short before has records of them.
     calibrations: plan.calibrations.map(({ id }) => ({
       armId: id,
       ratePerSecond: null,

@@ -8,14 +8,14 @@ import { assertAllRun } from './alive.js'
  * @import { Course } from './trial.js'
  */
 
-// Load after the window, so that its end is measured under load and the memory is read there.
+// The load goes on after the window, so that its end is measured under load and the memory is read there.
 const TAIL_MS = { alone: 1000, besideOthers: 800 }
 const START_SECONDS = 60
-// Longer than the sidecars' request timeout and the generator's own grace for requests in flight.
+// The deadline is longer than the sidecars' request timeout and the generator's own grace for requests in flight.
 const EXIT_SECONDS = 30
 const COUNT_EVERY_MS = 1000
 
-/** The CPUs that the generator may use. @param {import('./testbed.js').Testbed} testbed @param {Arm} arm */
+/** Counts the CPUs that the generator may use. @param {import('./testbed.js').Testbed} testbed @param {Arm} arm */
 export function countGeneratorCpus({ site, layout, programs }, arm) {
   const here = Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
   const cpus = site.loadHost?.cpus ?? here

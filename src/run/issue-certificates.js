@@ -24,7 +24,7 @@ export async function issueCertificates(issue) {
   throw new BenchError(`cannot make certificates in ${issue.certificates}: ${why}`)
 }
 
-/** The line of stderr that says why, without the stack. @param {string} stderr */
+/** Finds the line of stderr that says why, without the stack. @param {string} stderr */
 export function findReason(stderr) {
   return /^(?:\w*Error|DOMException)(?: \[\w+\])?: .*/m.exec(stderr)?.[0]
 }

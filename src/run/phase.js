@@ -8,7 +8,7 @@ import { isInTime } from '../lib/wait.js'
  */
 
 /**
- * A phase until every sidecar has answered, or those that have not are given up at the deadline.
+ * Passes a phase: waits until every sidecar has answered, and gives up the others at the deadline.
  * @param {Given} given @param {() => Promise<Promise<[string, Told | null]>[]>} begin
  */
 export async function passPhase({ signal, deadlineSeconds, ...given }, begin) {
@@ -30,7 +30,7 @@ export async function passPhase({ signal, deadlineSeconds, ...given }, begin) {
 }
 
 /**
- * What the machine, the control plane and the kit itself took while something went on; then nobody is asked any more.
+ * Measures what machine, control plane and kit took while something went on; then nobody is asked any more.
  * @template T @param {Pick<Given, 'asking' | 'readControl'>} given @param {() => Promise<T>} act
  * @returns {Promise<{ value: T, phase: RolloutRecord['first'] }>}
  */

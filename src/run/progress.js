@@ -4,7 +4,7 @@ import { estimateSeconds } from '../plan/plan.js'
 
 /** The lines of progress of a run, and the time it has left. @import { Trial, TrialRecord } from '../model/types.ts' */
 
-// Samples are taken every 0.1 s: one was missed by more than as much again.
+// Samples are taken every 0.1 s: a longer gap means that one was missed.
 const GAP_SECONDS = 0.2
 
 /** @param {TrialRecord} record */
@@ -29,10 +29,10 @@ export function describeLeft(secondsLeft) {
   return left <= 0 ? '' : ` (${timeLeft(left)})`
 }
 
-/** The time that trials take, from the pace so far. @param {Trial[]} trials */
+/** Estimates the time that trials take, from the pace so far. @param {Trial[]} trials */
 export function createPace(trials) {
   let start = performance.now()
-  /** The first that was not recorded before. @type {number | null} */
+  /** The first trial that was not recorded before. @type {number | null} */
   let first = null
   let done = 0
   return {

@@ -43,7 +43,7 @@ export function assertSame({ interrupted: { folder, manifest, records }, plan, n
       `--resume ${folder}: ${plan.experiment} watches the same processes all the time, and they have ended: start a new run`,
     )
   const isEqual = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stringify(a) === JSON.stringify(b)
-  // Once the capacities were found, the rates that cannot be reached are left out.
+  // Rates that cannot be reached are left out once the capacities were found.
   const reachable = leaveOutUnreachable({ plan, calibrations: manifest.calibrations }).arms
   const calibrated = manifest.calibrations.map(({ armId }) => armId)
   const toCalibrate = plan.calibrations.map(({ id }) => id)

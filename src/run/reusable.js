@@ -26,7 +26,7 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
     ...SAME_MACHINE.filter(name => manifest.machine[name] !== machine[name]).map(name => `machine.${name}`),
     ...(nameLoadHost(manifest.machine) === nameLoadHost(machine) ? [] : ['the machine of the load']),
     ...Object.keys(tools).filter(name => (manifest.tools[name]?.sha256 ?? tools[name].sha256) !== tools[name].sha256),
-    // Scripts that only one of the runs used are no difference.
+    // Scripts that one of the runs did not use make no difference.
     ...scripts
       .filter(own => (findScripts(manifest, own)?.sha256 ?? own.sha256) !== own.sha256)
       .map(own => `the scripts of ${nameScripts(own)}`),

@@ -13,13 +13,13 @@ import { createStopping } from './stopping.js'
 
 // Repetitions of unsteady windows, in rounds; beside turns, which tell the cost, fewer.
 const SPARE_ROUNDS = { alone: 2, besideTurns: 1 }
-// Users that are cold after this much longer are not slow to start: their sidecars do not serve them. The run's length
+// Users that are cold after such a warm-up are not slow to start: their sidecars do not serve them. The run's length
 // must stay near to what was announced, also where the planned warm-up is long.
 const WARMUP_MOST_TIMES = 4
 const WARMUP_MOST_MORE_SECONDS = 30
 
 /**
- * Taken for the checks and for each round of a run, where another run goes on beside it.
+ * A run takes its turn for the checks and for each round, where another run goes on beside it.
  * @typedef {{ take: () => Promise<void>, pass: () => void }} Turns
  * @typedef {{ seconds: number, plannedSeconds: number, isLongest: boolean }} Warmup
  */
@@ -101,7 +101,7 @@ async function runRounds({ plan, runTogether, turns, stopping, signal }) {
       const isCold = records.some(areUsersCold)
       if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
       const isUnsteady = records.some(({ isSteady, trial }) => isSteady === false && trial.arm.load.burst === null)
-      // One arm that fails takes the round of the others with it.
+      // An arm that fails spoils the round of the others.
       const isBroken = records.length > 1 && records.some(r => r.outcome === 'failed' || isSpoiled(r, 'cpuPerRequest'))
       if (!(isCold || isUnsteady || isBroken) || spare < records.length) continue
       spare -= records.length

@@ -80,7 +80,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, watcher, signal,
         signal,
       })
     }
-    // An abort while the last trial ended has removed what was to stay.
+    // An abort at the end of the last trial has removed the services to retain.
     signal.throwIfAborted()
     outcome = 'finished'
   } finally {
@@ -117,7 +117,7 @@ function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { 
   }
 }
 
-/** The trials of one kind. @param {Plan} plan @param {string} kind @returns {Plan} */
+/** Picks the trials of one kind. @param {Plan} plan @param {string} kind @returns {Plan} */
 function takePart(plan, kind) {
   const trials = plan.trials.filter(trial => trial.kind === kind)
   const arms = plan.arms.filter(({ id }) => trials.some(({ arm }) => arm.id === id))
@@ -136,12 +136,12 @@ function createManifestWriter(folder, manifest) {
 
 /** @param {Plan} plan @param {Pick<Manifest, 'run'>} manifest */
 function describePlan(plan, { run }) {
-  const { experiment, question, arms, rounds, trials, search, precision } = plan
+  const { experiment, question, arms, rounds, trials, precision } = plan
   return {
     run: { id: run.id, experiment, question },
     arms,
     rounds,
-    trials: search ? null : trials.length,
+    trials: trials.length || null,
     seconds: estimatePlanSeconds(plan),
     isSequence: precision !== undefined,
   }

@@ -1,24 +1,28 @@
 import { hashFolder } from '../lib/hash.js'
+import { nameVariantTool } from '../model/variant-tools.js'
 import { nameDeployed } from '../services/deployed.js'
 
 /**
- * The scripts that a run uses, by what is in them: a path says nothing of an edit.
- * @import { Arm, DataPlane, Programs, ScriptFolder } from '../model/types.ts'
- * @import { Folders } from './testbed.js'
+ * Hashes the scripts that a run uses: a path does not show an edit.
+ * @import { Arm, Programs, ScriptFolder } from '../model/types.ts' @import { Folders } from './testbed.js'
  */
 
 /** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile'>} Scripted */
+/** @typedef {{ hasVariants: boolean, tool: { name: string } | null }} ScriptedPlane */
+/** @typedef {Pick<Programs, 'scripts' | 'tools'> & { planes: Record<string, ScriptedPlane> }} ScriptedPrograms */
 
 /**
- * The folder of scripts of an arm's sidecars: those of its profile, its variant's, or the kit's.
- * @param {{ programs: Pick<Programs, 'scripts'>, folders: Pick<Folders, 'pipyScripts'> }} testbed @param {Scripted} arm
+ * Finds the folder of scripts of an arm's sidecars: its profile's, its variant's, or the kit's.
+ * @param {{ programs: ScriptedPrograms, folders: Pick<Folders, 'pipyScripts'> }} testbed @param {Scripted} arm
  */
 export function findScriptFolder({ programs, folders }, arm) {
-  return programs.scripts?.[nameDeployed(arm)] ?? arm.variant ?? folders.pipyScripts
+  const { tool } = programs.planes[arm.plane]
+  const isProgram = tool !== null && nameVariantTool({ tool, variant: arm.variant }) in programs.tools
+  return programs.scripts?.[nameDeployed(arm)] ?? (isProgram ? null : arm.variant) ?? folders.pipyScripts
 }
 
 /**
- * @param {{ arms: Scripted[], programs: { planes: Record<string, Pick<DataPlane, 'hasVariants'>>, scripts?: Programs['scripts'] },
+ * @param {{ arms: Scripted[], programs: ScriptedPrograms,
  *   folders: { pipyScripts: string, echo: string, load: string } }} options
  * @returns {ScriptFolder[]} those of the load, of the applications, and of each plane, profile or variant that runs scripts
  */

@@ -1,10 +1,11 @@
 import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
+import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
 import { findDeployed } from '../services/deployed.js'
-import { createSpecs, findReachable, isRedirected } from '../services/specs.js'
+import { createSpecs, findReachable } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding } from './alive.js'
 import { createDeployer } from './deployer.js'
@@ -26,7 +27,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
   const { hasSidecars } = arm
-  // Without sidecars, a service without an application runs nothing.
+  // A service without sidecar and application runs nothing.
   const running = topology.services.filter(s => hasSidecars || s.application)
   const names = running.map(s => s.name)
   const isControlled = arm.conditions.changesPerMinute !== null
@@ -54,7 +55,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
     }
     await deploy(specs)
     areReady = true
-    const entry = findEntry(topology, { places, hasSidecars, isRedirected: isRedirected(arm) })
+    const entry = findEntry(topology, { places, hasSidecars, isRedirected: isRedirected(arm.conditions) })
     await target.call('reach', { endpoints: findReachable(specs, places) })
     await sendNonce({ target, entry, arm })
     return {
@@ -65,7 +66,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   } catch (error) {
     const { processes } = deployment
     const ended = await awaitEnded(processes)
-    // A process that is not ready has said why itself; one that does not answer may have ended since.
+    // A process that is not ready has said why; a process that does not answer may have ended meanwhile.
     const fallen = areReady ? await assertAllRun(processes, 'starting').catch(told => told) : null
     await deployment.remove()
     const failure = fallen ?? error
@@ -99,7 +100,7 @@ export function describeSpecs({ testbed, arm, folder }) {
 }
 
 /**
- * Makes what gives processes their CPUs, memory limit and arm. @returns {(spec: ProcessSpec) => ProcessSpec}
+ * Makes a function that gives processes their CPUs, memory limit and arm. @returns {(spec: ProcessSpec) => ProcessSpec}
  * @param {{ testbed: Testbed, arm: Arm, isBesideOthers: boolean }} options
  */
 function createPlacer({ testbed, arm, isBesideOthers }) {
@@ -113,7 +114,7 @@ function createPlacer({ testbed, arm, isBesideOthers }) {
 }
 
 /**
- * Where the load goes, and as whom.
+ * Describes the load's target and identity.
  * @param {{ testbed: Testbed, arm: Arm, places: Record<string, Place>, entry: { endpoints: Endpoint[], host: string } }} options
  */
 function describeEntry({ testbed, arm, places, entry }) {
@@ -122,7 +123,7 @@ function describeEntry({ testbed, arm, places, entry }) {
   return {
     urls: entry.endpoints.map(({ address, port }) => `${hasCertificate ? 'https' : 'http'}://${address}:${port}/`),
     host: entry.host,
-    // Elsewhere only the generator's own machine could ask there.
+    // Only the generator's own machine could ask there.
     admin: places[GENERATOR] ? { address: places[GENERATOR].inside, port: PORTS.generator } : null,
     certificate: hasCertificate
       ? credentialsOf(GENERATOR, testbed.site.target.locate(certificates, 'generator'))

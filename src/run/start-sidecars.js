@@ -11,7 +11,7 @@ import { BATCH_SIDECARS } from '../services/batches.js'
  * @import { Asking } from '../node/asking.js' @import { Batch } from '../services/batches.js'
  */
 
-// The next batch starts when no more than these are to answer yet: started all at once, they would wait for each other.
+// The next batch starts when at most so many have not answered: sidecars that start all at once wait for each other.
 const WAITING_MOST = BATCH_SIDECARS / 2
 
 /**
@@ -32,12 +32,12 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
   const pods = new Map()
   /** @type {Promise<void>[]} */
   const readying = []
-  // Each pod that is waited for listens to it.
+  // Each wait for a pod listens to the signal.
   setMaxListeners(0, signal)
   const pace = arePods ? null : createPace({ asking, deadlineSeconds, signal })
   /** @param {Handle} process */
   const onStart = process => {
-    // The target goes on otherwise: no other starts where the control plane has ended.
+    // The target would start the others, too, though the control plane has ended.
     signal.throwIfAborted()
     const { members } = /** @type {Batch} */ (batches.find(({ spec }) => spec === process.spec))
     for (const { name, first } of members) asked.push(named(name, asking.expectFirst(process, { name, ...first })))
@@ -49,7 +49,7 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
     }
     readying.push(process.waitUntilReady(signal).then(setReady, fail))
   }
-  // Those that will move are ended without the others.
+  // Sidecars that will move are ended without the others.
   for (const group of groupBy(batches, ({ members }) => members.some(({ moved }) => moved)).values()) {
     if (pace?.isLate()) break
     const specs = group.map(({ spec }) => spec)
@@ -60,10 +60,10 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
   return { asked, pods, areReady: Promise.all(readying) }
 }
 
-/** Adds its name to what a sidecar was told. @template {Told | null} T @param {string} name @param {Promise<T>} told */
+/** Adds the sidecar's name to its answer. @template {Told | null} T @param {string} name @param {Promise<T>} told */
 export function named(name, told) {
   const asked = told.then(seen => /** @type {[string, T]} */ ([name, seen]))
-  // Where the phase fails otherwise, nobody awaits it.
+  // Nobody awaits it where the phase fails otherwise.
   asked.catch(() => {})
   return asked
 }
@@ -82,7 +82,7 @@ function createPace({ asking, deadlineSeconds, signal }) {
         signal,
       }).catch(async error => {
         signal.throwIfAborted()
-        // Before the target removes them, which would answer for them.
+        // It ends before the target removes the sidecars, which would answer for them.
         await asking.giveUp()
         isLate = true
         throw error

@@ -1,5 +1,5 @@
 /**
- * When rounds that go on until they are precise have ended. Assess tells what the rounds so far have shown.
+ * Ends rounds that go on until they are precise. Assess tells what the rounds so far have shown.
  * @import { Manifest, Plan, TrialRecord } from '../model/types.ts'
  * @typedef {{ isReached: boolean, roundsMore: number | null, told: string }} Assessment roundsMore: null: not known
  * @typedef {(run: { manifest: Manifest, records: TrialRecord[] }) => Assessment} Assess
@@ -38,7 +38,7 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
       records.push(record)
     },
 
-    /** Whether a round was the last. @param {number} round */
+    /** Says whether a round was the last. @param {number} round */
     isOver(round) {
       longestMs = Math.max(longestMs, now() - beganMs)
       const { isReached, roundsMore, told } = assess({ manifest: { ...manifest, rounds: round }, records })

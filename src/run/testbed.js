@@ -1,5 +1,5 @@
 /**
- * Where trials run, and with what. Folders are as this process sees them; a target says where processes see them. raw: a
+ * The place and the means of trials. Folders are as this process sees them; a target says where processes see them. raw: a
  * folder for each trial; certificates: of all key types, as in certificate-files.js; pipyScripts: the sidecar that Pipy
  * runs, unless an arm has a variant; echo: the applications; load: its scripts; kind: of the trials.
  * @import { Layout, Programs, RunSettings, Site } from '../model/types.ts' @import { Kind } from './kind.js'

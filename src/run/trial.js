@@ -172,7 +172,7 @@ async function describeFailure(error, services) {
  */
 async function end({ trials, clock }, { generator, services, standing, hasFailed }) {
   clock.enter('stopping')
-  // Where one did not start, nobody goes on with the others.
+  // Nobody goes on with the others where one did not start.
   const isWhole = services.length === trials.length
   const leaving = services.map((started, i) =>
     isWhole ? standing.leave({ arm: trials[i].arm, services: started, hasFailed }) : started.deployment.remove(),
@@ -189,9 +189,9 @@ function createClock(watch) {
   /** @type {Phase} */
   let now = 'starting'
   return {
-    /** That it is in. */
+    /** The current phase. */
     phase: () => now,
-    /** By the name of what took them. */
+    /** Keys name what took the samples. */
     seconds,
     enter(/** @type {Phase} */ phase) {
       now = phase

@@ -7,7 +7,7 @@ import { assertAllRun, assertStillRun, isFinished } from './alive.js'
 import { finishLoad, followLoad } from './generator.js'
 
 /**
- * The window of a trial: what was seen of it, and what that comes to.
+ * The window of a trial: its observation, and its numbers.
  * @import { Change, Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, TrialRecord, Window } from '../model/types.ts'
  * @import { Started } from './start-services.js' @import { Course } from './trial.js'
  * @typedef {Observation & { names: string[] }} Seen names: of the processes, in the order of the readings
@@ -39,7 +39,7 @@ export async function observeWindow(course, { processes, generator, window }) {
   const seen = await testbed.site.target
     .observe(processes, { window, signal: AbortSignal.any([signal, dying.signal]), onSample })
     .finally(stopCounting)
-  // Those of pods come all together.
+  // Samples of pods come all together.
   if (handedOn === 0) seen.samples.forEach(onSample)
   signal.throwIfAborted()
   return {
@@ -161,7 +161,7 @@ async function makeChanges({ testbed, trials, signal }, { changeTo, window }) {
   /** @type {Change[]} */
   const changes = []
   for (let dueMs = window.startMs + intervalMs / 2; dueMs < window.endMs; dueMs += intervalMs) {
-    // A change that took longer than an interval has taken the place of the next.
+    // A change that took longer than an interval replaces the next.
     if (Date.now() > dueMs + intervalMs) continue
     await waitUntil(dueMs, signal)
     signal.throwIfAborted()

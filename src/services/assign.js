@@ -4,8 +4,7 @@ import { findShard, POINTS_OF_SHARD } from './ring.js'
  * Algorithms that assign items to shards 0 to n - 1. Each starts from nothing: it does not know where an item was
  * before. Legacy hash, round-robin and bounded loads give the assignments of Argo CD 3.5; greedy minimum and weighted
  * ring hash are made by their description (Lee, Crenshaw and Dhamija, Argo CD Benchmarking, part 2, CNOE 2023). Pure.
- * @import { BalanceTrial } from '../model/types.ts'
- * @import { Item } from './items.js'
+ * @import { BalanceTrial } from '../model/types.ts' @import { Item } from './items.js'
  * @import { Point } from './ring.js'
  */
 
@@ -25,7 +24,7 @@ const ASSIGN = {
 }
 
 /**
- * Assigns every item, in any order, to a shard; by its id.
+ * Assigns every item to a shard.
  * @param {BalanceTrial['algorithm']} algorithm @param {{ items: Item[], shards: number }} options
  */
 export function assignItems(algorithm, { items, shards }) {
@@ -34,7 +33,7 @@ export function assignItems(algorithm, { items, shards }) {
   return new Map(sorted.map(({ id }, i) => [id, assigned[i]]))
 }
 
-/** FNV-1a of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv). @param {string} text */
+/** Hashes by FNV-1a of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv). @param {string} text */
 export function hashFnv(text) {
   let hash = FNV_OFFSET
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, FNV_PRIME) >>> 0

@@ -1,6 +1,5 @@
-/** Many sidecars as a few batches. Pure. */
-/** @import { ProcessSpec } from '../model/types.ts' */
-/** @import { Member } from './control.js' */
+/** Starts many sidecars as a few batches. Pure. */
+/** @import { ProcessSpec } from '../model/types.ts' @import { Member } from './control.js' */
 
 /**
  * A sidecar; shard: the place of its control plane among them; moved: the same at the shard to which it moves; standsFor: the
@@ -14,11 +13,10 @@
 export const BATCH_SIDECARS = 40
 
 /**
- * A batch as one process to start: xargs starts each of its sidecars once, from a file with all their arguments. They
+ * Makes a batch one process to start: xargs starts each of its sidecars once, from a file with all their arguments. They
  * share the cgroup and the log of the batch.
  * @param {{ name: string, folder: string, specs: ProcessSpec[] }} batch folder: above those of the sidecars
- * @returns {ProcessSpec}
- * @throws where their command lines are not of one program and one length, which xargs needs
+ * @returns {ProcessSpec} @throws where their command lines are not of one program and one length, which xargs needs
  */
 export function createBatch({ name, folder, specs }) {
   const [{ program, argv, ...first }] = specs

@@ -23,7 +23,7 @@ export const CONTROL = 'mesh'
 /** @typedef {{ endpoint: Endpoint, host: string, stage: ReloadAction[], commit: ReloadAction[] }} Version endpoint: of the sidecar's listener */
 
 /**
- * The control of an arm: the one that it names, else the first.
+ * Finds the control of an arm: the one that it names, else the first.
  * @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm
  */
 export function findControl({ controls = [] }, arm) {
@@ -31,7 +31,7 @@ export function findControl({ controls = [] }, arm) {
 }
 
 /**
- * The control plane of an arm that has one, and its program.
+ * Chooses the control plane of an arm that has one, and its program.
  * @param {Pick<Programs, 'planes' | 'tools'>} programs @param {Arm} arm @returns {Chosen}
  */
 export function chooseControl({ planes, tools }, arm) {
@@ -42,19 +42,17 @@ export function chooseControl({ planes, tools }, arm) {
 }
 
 /**
- * The address of a control plane for its sidecars, and what it hands out.
+ * Finds the address of a control plane for its sidecars, and what it hands out.
  * @param {Pick<ArmServices, 'places' | 'scriptFiles'> & Pick<Chosen, 'controlTool'>} services
- * @param {string} [name] of one control plane among several
- * @returns {Omit<ControlOptions, 'folder'>}
+ * @param {string} [name] of one control plane among several @returns {Omit<ControlOptions, 'folder'>}
  */
 export function locateControl({ places, scriptFiles, controlTool }, name = CONTROL) {
   return { control: { address: places[name].reach, port: PORTS.control }, controlTool, scriptFiles }
 }
 
 /**
- * The control plane of an arm, within its limits.
- * @param {Omit<ArmServices, 'topology'> & Chosen} services
- * @param {string} [name] of one control plane among several
+ * Makes the control plane of an arm, within its limits.
+ * @param {Omit<ArmServices, 'topology'> & Chosen} services @param {string} [name] of one control plane among several
  * @returns {{ control: ProcessSpec | null, setUp: ReloadAction[] }} control: null: nothing has to run
  */
 export function createControlPlane({ control, ...services }, name = CONTROL) {
@@ -71,10 +69,8 @@ export function createControlPlane({ control, ...services }, name = CONTROL) {
 }
 
 /**
- * @param {Control} control
- * @param {SidecarOptions & ControlOptions} options
- * @param {number} [firstVersion] of its configuration
- * @returns {Member}
+ * @param {Control} control @param {SidecarOptions & ControlOptions} options
+ * @param {number} [firstVersion] of its configuration @returns {Member}
  * @throws {BenchError} for a sidecar without routes
  */
 export function createMember(control, options, firstVersion = 0) {

@@ -4,7 +4,7 @@
 /** @typedef {Record<string, Pick<DataPlane, 'deployed'>>} Planes by name */
 
 /**
- * The profile of an arm, where a mesh deploys it.
+ * Finds the profile of an arm, where a mesh deploys it.
  * @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined}
  */
 export function findDeployed(planes, { plane, profile }) {
@@ -24,7 +24,7 @@ export function listDeployed(planes, arms) {
   })
 }
 
-/** `plane:profile`. @param {Pick<Arm, 'plane' | 'profile'>} arm */
+/** Says `plane:profile`. @param {Pick<Arm, 'plane' | 'profile'>} arm */
 export function nameDeployed({ plane, profile }) {
   return `${plane}:${profile}`
 }

@@ -4,7 +4,7 @@ import { topologyOf } from './topology.js'
 /** @import { Arm, Placement, Topology } from '../model/types.ts' */
 
 /**
- * The rule by which a run places its trials, those of searches and calibrations too: by an arm's services and cap.
+ * Makes the rule by which a run places all its trials, by an arm's services and cap.
  * Arms without sidecars leave the CPUs of the others' sidecars idle, so that generator and applications have the same
  * everywhere.
  * @param {{ arms: Arm[], topologies: Record<string, Topology>, cores: number[][], isLoadElsewhere?: boolean }} options
@@ -40,7 +40,7 @@ export function placeTurns({ cores, isLoadElsewhere }) {
 }
 
 /**
- * Disjoint CPUs for the three roles: sidecars get what their caps can use, the applications (one thread
+ * Chooses disjoint CPUs for the three roles: sidecars get what their caps can use, the applications (one thread
  * each) one and then as many as they are, the generator one and then the rest. Physical cores are not
  * shared where there are enough of them.
  * @param {{ cores: number[][], sidecarCpus: number, applications: number, isLoadElsewhere?: boolean }} options

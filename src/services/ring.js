@@ -47,7 +47,7 @@ function createRing(shards) {
   return ring
 }
 
-/** The index of the first point whose hash is above another. @param {Point[]} ring @param {bigint} hash */
+/** Finds the index of the first point whose hash is above another. @param {Point[]} ring @param {bigint} hash */
 function findFollowing(ring, hash) {
   let low = 0
   let high = ring.length

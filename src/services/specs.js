@@ -1,6 +1,8 @@
 import { certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
+import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
+import { toolOf } from '../model/variant-tools.js'
 import { createApplication } from './applications.js'
 import { chooseControl, createControlPlane, createMember, locateControl } from './control.js'
 import { createModel, findNextHop } from './topology.js'
@@ -45,7 +47,7 @@ export function createSpecs(services) {
     const own = service.application ? [createApplicationSpec(service, services)] : []
     // Connections that pass all rules are tracked by the kernel like those of the other arms.
     const passing = { inbound: null, outbound: null }
-    if (!createSidecar && isRedirected(arm)) for (const spec of own) spec.redirects = passing
+    if (!createSidecar && isRedirected(arm.conditions)) for (const spec of own) spec.redirects = passing
     if (createSidecar) {
       const isControlled = controlled !== null && service === entry
       const spec = isControlled ? controlled.member.spec : createSidecar(describeSidecar(service, services))
@@ -56,13 +58,8 @@ export function createSpecs(services) {
   return { specs, controlled }
 }
 
-/** Whether rules redirect the connections of an arm's services. @param {Pick<Arm, 'conditions'>} arm */
-export function isRedirected({ conditions }) {
-  return conditions.interception === 'redirect'
-}
-
 /**
- * The workers asked of a sidecar: what the experiment says, else the plane, else as many as its cap can use.
+ * Counts the workers of a sidecar: by the experiment, else by the plane, else as many as its cap can use.
  * @param {Pick<Arm, 'plane' | 'profile' | 'capCores' | 'conditions'>} arm
  * @param {{ cpus: number, planes: Programs['planes'] }} options cpus: of the machine
  */
@@ -72,7 +69,7 @@ export function countWorkers({ plane, profile, capCores, conditions }, { cpus, p
 }
 
 /**
- * The endpoints at which others reach what listens for them.
+ * Lists the endpoints at which others reach processes.
  * @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]}
  */
 export function findReachable(specs, places) {
@@ -87,7 +84,7 @@ export function findReachable(specs, places) {
 function createApplicationSpec(service, { arm, places, programs, folders, locate }) {
   const { name, application } = service
   const { hasSidecars } = arm
-  const at = { places, hasSidecars, isRedirected: isRedirected(arm) }
+  const at = { places, hasSidecars, isRedirected: isRedirected(arm.conditions) }
   return createApplication({
     service: name,
     kind: /** @type {NonNullable<Service['application']>} */ (application),
@@ -100,7 +97,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
 }
 
 /**
- * The options of the sidecar of a service.
+ * Makes the options of the sidecar of a service.
  * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
  */
 export function describeSidecar(
@@ -122,11 +119,11 @@ export function describeSidecar(
       protocol,
       configuredServices,
       features,
-      isRedirected: isRedirected(arm),
+      isRedirected: isRedirected(arm.conditions),
       client: arm.load.hasCertificate ? GENERATOR : null,
     }),
     folder: locate(`${folders.own}/${service.name}`),
-    tool: programs.tools[tool.name],
+    tool: toolOf(programs.tools, { tool, variant: arm.variant }),
     scripts: locate(folders.scripts),
     scriptFiles,
     profile: arm.profile,

@@ -13,6 +13,7 @@ import { identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
 const NOWHERE = '198.18'
 // The kernel's REDIRECT of connections that a namespace itself opens (iptables-extensions(8)).
 const REDIRECTED_TO = '127.0.0.1'
+const PORTS_APART = 100
 const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 }
 
 const schema = z.strictObject({
@@ -60,7 +61,7 @@ export function copyLastService(topology, copies) {
 }
 
 /**
- * The services of an arm: those of its link, the last as often as it asks.
+ * Finds the services of an arm: those of its link, the last as often as it asks.
  * @param {Pick<Arm, 'link' | 'conditions'>} arm @param {Record<string, Topology>} topologies
  */
 export function topologyOf({ link, conditions }, topologies) {
@@ -68,7 +69,7 @@ export function topologyOf({ link, conditions }, topologies) {
 }
 
 /**
- * The addresses that the load goes to: the entry sidecar, or without sidecars the copies of the first application.
+ * Finds the addresses that the load goes to: the entry sidecar, or without sidecars the copies of the first application.
  * @param {Pick<Topology, 'services' | 'entry'>} topology
  * @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options
  * @returns {{ endpoints: Endpoint[], host: string }}
@@ -86,7 +87,7 @@ export function findEntry({ services, entry }, { places, hasSidecars, isRedirect
 }
 
 /**
- * The service that the load calls: without sidecars, the first application on the way.
+ * Finds the service that the load calls: without sidecars, the first application on the way.
  * @param {Pick<Topology, 'services' | 'entry'>} topology @param {boolean} hasSidecars
  */
 export function findEntryService({ services, entry }, hasSidecars) {
@@ -94,13 +95,13 @@ export function findEntryService({ services, entry }, hasSidecars) {
   return hasSidecars || first?.application ? entry.service : (first?.calls[0] ?? entry.service)
 }
 
-/** The port of this entry. @param {Pick<Topology, 'entry'>} topology @param {boolean} hasSidecars */
+/** Finds the port of an entry. @param {Pick<Topology, 'entry'>} topology @param {boolean} hasSidecars */
 export function findEntryPort({ entry }, hasSidecars) {
   return hasSidecars ? PORTS[entry.listener] : PORTS.application
 }
 
 /**
- * The address that a forward application calls: its sidecar's, or without sidecars, or where its connections are redirected,
+ * Finds the address that a forward application calls: its sidecar's, or without sidecars or with redirected connections,
  * the next application's.
  * @param {Service} service @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options
  */
@@ -111,7 +112,7 @@ export function findNextHop({ name, calls }, { places, hasSidecars, isRedirected
 }
 
 /**
- * The sidecar model of one service.
+ * Makes the sidecar model of one service.
  * @param {Topology} topology
  * @param {{ service: Service, places: Record<string, Place>, trafficPolicy: TrafficPolicy, workers: number,
  *   certificates: string, tls?: Tls, protocol?: Protocol, configuredServices?: number, client?: string | null, features?: string,
@@ -128,13 +129,16 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   const isOpen = trafficPolicy === 'open'
   const ownName = service.copyOf ?? service.name
   const callers = services.filter(s => s.calls.includes(ownName)).map(s => s.name)
-  const reachable = isOpen
+  const carriesBytes = protocol === 'tcp'
+  // Its port alone tells where bytes go: a listener for each service that is called.
+  const isRoutedByHost = isOpen && !carriesBytes
+  const reachable = isRoutedByHost
     ? services.filter(s => s.application !== null && s !== service && !s.copyOf)
     : services.filter(s => service.calls.includes(s.name))
   const hasOutbound = service.calls.length > 0 || configuredServices > 0
   const configured = Array.from({ length: configuredServices }, (_, i) => `configured-${i + 1}`)
   const isEntry = entry.service === service.name && entry.listener === 'inbound'
-  // The load calls in from elsewhere where it is the application; otherwise nobody but the own application does.
+  // Calls come from the load where it is the application, else from the own application alone.
   const isCalledByLoad = entry.service === ownName && entry.listener === 'outbound'
   const redirected = isRedirected ? { redirectedPorts: [PORTS.application] } : {}
   const port = isRedirected ? PORTS.application : PORTS.inbound
@@ -149,7 +153,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
       endpoints: [{ address: place.inside, port: PORTS.application }],
       balancing: 'round-robin',
       mtls: null,
-      protocol: 'http/1.1',
+      protocol: carriesBytes ? protocol : 'http/1.1',
     })
   }
   const mtlsTo = (/** @type {string} */ name) =>
@@ -163,8 +167,12 @@ export function createModel({ services, entry }, { service, places, trafficPolic
     const endpoints = [{ address: `${NOWHERE}.${i >> 8}.${i & 255}`, port: PORTS.inbound }]
     clusters.push({ name, endpoints, balancing: 'round-robin', mtls: mtlsTo(name), protocol })
   }
+  const outboundRoutes = carriesBytes
+    ? reachable.map(({ name }, i) => ({ ...createRoute(null, name), port: PORTS.outbound + i * PORTS_APART }))
+    : [...reachable.map(s => s.name), ...configured].map(name => createRoute(name, name))
   return {
     service: service.name,
+    ...(carriesBytes && { carriesBytes }),
     identity: identityOf(ownName),
     workers,
     admin: { address: place.inside, port: PORTS.admin },
@@ -187,7 +195,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
       ? {
           address: isCalledByLoad ? place.listen : isRedirected ? REDIRECTED_TO : place.inside,
           port: PORTS.outbound,
-          routes: [...reachable.map(s => s.name), ...configured].map(name => createRoute(name, name)),
+          routes: outboundRoutes,
           ...(isCalledByLoad ? {} : redirected),
         }
       : null,
@@ -197,7 +205,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
 }
 
 /**
- * The mode of a service's inbound listener; an entry takes plaintext, too, since the load may have no certificate.
+ * Chooses the mode of a service's inbound listener; an entry takes plaintext, too: the load may have no certificate.
  * @param {Pick<Topology, 'entry'>} topology @param {{ service: Service, tls: Tls }} options @returns {MtlsMode}
  */
 function modeOf({ entry }, { service, tls }) {
@@ -205,14 +213,14 @@ function modeOf({ entry }, { service, tls }) {
   return entry.service === service.name && entry.listener === 'inbound' ? 'permissive' : 'strict'
 }
 
-/** The modes of the inbound listeners of a topology, each once. @param {Topology} topology @param {Tls} tls */
+/** Lists the modes of the inbound listeners of a topology, each once. @param {Topology} topology @param {Tls} tls */
 export function listModes(topology, tls) {
   const listening = topology.services.filter(({ application }) => application !== null)
   return [...new Set(listening.map(service => modeOf(topology, { service, tls })))]
 }
 
 /**
- * The paths of a service's certificates.
+ * Finds the paths of a service's certificates.
  * @param {string} certificates the folder of lib/certificates.js @param {string} name @returns {SidecarModel['trust']}
  */
 export function trustOf(certificates, name) {

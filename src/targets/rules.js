@@ -3,11 +3,10 @@ import { SIDECAR_USER } from '../model/sidecar-contract.js'
 /** @import { ProcessSpec } from '../model/types.ts' */
 
 /**
- * The rules of a service's network namespace, as OSM, FSM and Istio set them: connections that come in go to the sidecar's
+ * Renders the rules of a service's network namespace as OSM, FSM and Istio set them: incoming connections go to the sidecar's
  * inbound port, those that the application opens to its outbound port. Without a port they pass, and are tracked alike.
  * @param {{ inbound: number | null, outbound: number | null }} redirects
- * @param {number[]} own ports of the sidecar, which others reach as they are
- * @returns {string} for iptables-restore
+ * @param {number[]} own ports of the sidecar, which others reach as they are @returns {string} for iptables-restore
  */
 export function renderRules({ inbound, outbound }, own) {
   const target = (/** @type {number | null} */ port) => (port === null ? 'RETURN' : `REDIRECT --to-ports ${port}`)
@@ -24,10 +23,7 @@ export function renderRules({ inbound, outbound }, own) {
   ].join('\n')
 }
 
-/**
- * The rules of a service's processes; null: it has none.
- * @param {ProcessSpec[]} specs
- */
+/** Renders the rules of a service's processes; null: it has none. @param {ProcessSpec[]} specs */
 export function rulesOf(specs) {
   const redirects = specs.find(spec => spec.redirects)?.redirects
   if (!redirects) return null

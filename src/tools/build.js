@@ -5,7 +5,7 @@ import { lastLines } from '../lib/log-tail.js'
 import { ROOT } from '../lib/paths.js'
 
 const BUILD_SECONDS = 300
-// Where Go's own archive is unpacked; few have it on PATH.
+// Folder of Go's own archive; few have it on PATH.
 const GO_FOLDER = '/usr/local/go/bin'
 
 /** The folders of programs that the kit builds with Go, from its root. @type {Record<string, string>} */
@@ -16,7 +16,7 @@ export function isBuilt(name) {
   return Object.hasOwn(SOURCES, name)
 }
 
-/** Which source a program is built from: it is built again from another. @param {string} name */
+/** Names the source of a program: it is built again from another. @param {string} name */
 export function hashSource(name) {
   return hashFolder(path.join(ROOT, SOURCES[name]))
 }
@@ -27,14 +27,14 @@ export async function buildProgram(name, { work, environment = process.env, sign
   const source = SOURCES[name]
   const { exitCode, stderr, shortMessage } = await execa(
     environment.GO || 'go',
-    // Without paths of this machine, the same source gives the same program.
+    // The same source gives the same program where it has no paths of this machine.
     ['build', '-trimpath', '-buildvcs=false', '-o', program, '.'],
     {
       cwd: path.join(ROOT, source),
       env: {
         ...environment,
         PATH: `${environment.PATH}${path.delimiter}${GO_FOLDER}`,
-        // Not a newer Go from the network, and the modules of go.sum or none.
+        // Settings that allow no newer Go from the network, and no modules but those of go.sum.
         GOTOOLCHAIN: 'local',
         GOFLAGS: '-mod=readonly',
         CGO_ENABLED: '0',

@@ -8,9 +8,9 @@ import { processStartTicks, readPlace } from '../lib/process-start.js'
 /** The folders of downloads. Each says in its name which process made it, when that started, and where its id counts. */
 
 const OWNED = /^\.[a-z0-9]+-(\d+)-(\d+)-(\w+)-\w{6}$/
-// As kits before this one named them.
+// Names given by earlier kits.
 const NAMELESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
-// A folder whose maker nobody here can ask for is left this long: no download takes as much.
+// A folder of an unknown maker is left this long: no download takes as much.
 const FOREIGN_MS = 24 * 3600 * 1000
 
 /** Makes a folder for a download. @param {string} cache the folder of all tools @param {string} name of the program */
@@ -41,7 +41,7 @@ function isStale(folder, name) {
   return Date.now() - mtimeMs > FOREIGN_MS
 }
 
-/** Where a pid is this process: the boot of the machine, which may share its home, and the pid namespace. */
+/** The scope of a pid: the boot of the machine, which may share its home, and the pid namespace. */
 function describePlace() {
   try {
     const { bootId, pidNamespace } = readPlace()

@@ -102,7 +102,7 @@ async function download(url, { file, signal }) {
     if (!response.ok || !response.body) throw new Error(`status ${response.status}`)
     await inTime(writeFile(file, response.body), { seconds: DOWNLOAD_SECONDS, what: 'not downloaded' })
   } catch (error) {
-    // A body that nobody reads would keep its connection, and with it this program.
+    // An unread body would keep its connection, and with it this program.
     ending.abort()
     const { message, cause } = /** @type {Error} */ (error)
     throw new Error(`${url}: ${/** @type {any} */ (cause)?.code ?? message}`, { cause: error })

@@ -11,17 +11,17 @@ import { askVersion } from './version.js'
 
 /** @import { Tool, ToolSpec } from '../model/types.ts' */
 
-// Longer than a fetch takes to fail where nothing can be reached: that is said once, of what is missing.
+// Longer than a failing fetch without a network, which is told once, by what is missing.
 const SAY_SECONDS = 6
 
 /**
- * How a program is looked for. fetch null: nothing is fetched; say: is told that a fetch goes on, or of an unchecked program
+ * Options of the search for a program. fetch null: nothing is fetched; say: is told that a fetch goes on, or of an unchecked program
  * @typedef {{ environment: NodeJS.ProcessEnv, fetch: typeof fetchTool | null, say: (line: string) => void,
  *   signal?: AbortSignal, option?: string }} Finding option: that named the program, in place of its variable
  */
 
 /**
- * Finds a program: its variable, else PATH, else the cache, else fetched or built, unless a package carries it.
+ * Finds a program: where it was named, else its variable, else PATH, else the cache, else fetched or built, unless a package carries it.
  * @param {ToolSpec} spec @param {Partial<Finding>} [options] @returns {Promise<Tool | { missing: string }>}
  * @throws {BenchError} when one is there but too old, does not run, or is not what was fetched; the signal's reason
  */
@@ -30,6 +30,7 @@ export async function findTool(spec, options = {}) {
   const finding = { environment: process.env, fetch: fetchTool, say: () => {}, ...options }
   const { environment, signal } = finding
   signal?.throwIfAborted()
+  if (spec.path) return probeTool(spec, { program: spec.path, source: '--planes', signal })
   const named = environment[spec.variable]
   const by = finding.option ?? spec.variable
   if (named)
@@ -78,7 +79,7 @@ async function fetchInto(folder, spec, { fetch, say, signal }) {
   }
 }
 
-/** The SHA-256 of a program in the cache, if it is as fetched; null: it has no hash. @param {string} folder @param {string} name */
+/** Reads the SHA-256 of a program in the cache, if it is as fetched; null: it has no hash. @param {string} folder @param {string} name */
 async function hashAsFetched(folder, name) {
   const fetched = parseJson(await readFile(path.join(folder, 'origin.json'), 'utf8').catch(() => ''))?.programSha256
   if (typeof fetched !== 'string') return null
@@ -92,9 +93,11 @@ async function hashAsFetched(folder, name) {
 /** @param {ToolSpec} spec @param {{ program: string, source: string, by?: string, sha256?: string, signal?: AbortSignal }} found */
 async function probeTool(spec, { program, source, by = spec.variable, sha256, signal }) {
   const otherwise = spec.package ? `apt install ${spec.package}` : 'take it away to have the kit fetch its own'
-  const advice = by.startsWith('--')
-    ? `give ${by} one that is ${spec.wanted}`
-    : `set ${by} to one that is ${spec.wanted}, or ${otherwise}`
+  const advice = spec.path
+    ? 'name another'
+    : by.startsWith('--')
+      ? `give ${by} one that is ${spec.wanted}`
+      : `set ${by} to one that is ${spec.wanted}, or ${otherwise}`
   const { version, failed, said } = await askVersion(spec, program, { signal })
   if (!version) {
     const how = `${failed ? 'does not run' : 'tells no version'}: ${said || 'it printed nothing'}`

@@ -1,7 +1,6 @@
 /**
- * What sets the rules that redirect connections to sidecars: here, or on a cluster in an init container.
- * @import { ToolSpec } from '../model/types.ts'
- * @type {ToolSpec}
+ * The program that sets the rules of redirection: here, or on a cluster in an init container.
+ * @import { ToolSpec } from '../model/types.ts' @type {ToolSpec}
  */
 export const iptablesTool = {
   name: 'iptables',

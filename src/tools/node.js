@@ -1,5 +1,5 @@
 /**
- * Node itself: serves applications where there is no Pipy; on a cluster it reads and probes, too.
+ * Node, which serves applications where there is no Pipy; on a cluster it reads and probes, too.
  * @type {import('../model/types.ts').ToolSpec}
  */
 export const nodeTool = {

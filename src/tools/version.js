@@ -5,7 +5,7 @@ import { lastLines } from '../lib/log-tail.js'
 /** @import { ToolSpec } from '../model/types.ts' */
 
 const DRAIN_MS = 300
-// Of a program that hangs: a slow machine takes half a minute to load Envoy's 100 MB.
+// The limit of a program that hangs: a slow machine takes half a minute to load Envoy's 100 MB.
 const DEADLINE_SECONDS = 60
 const PRINTED_MOST = 65_536
 const LINES = 3
@@ -45,7 +45,7 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
     if (child instanceof Error) return settle({ failed: true, why: sayWhyNot(program, child) })
     const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {
       if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
-      // What left the group may hold them open.
+      // A process that left the group may hold them open.
       child.stdout.destroy()
       child.stderr.destroy()
       settle(how)
@@ -59,7 +59,7 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
     child.on('error', error => end({ failed: true, why: sayWhyNot(program, error) }))
     child.on('exit', code => {
       killGroup(child.pid)
-      // A child of its own that left the group keeps its outputs open: what it printed has come by now.
+      // A child that left the group keeps the outputs open: all that was printed has come by now.
       setTimeout(() => end({ failed: code !== 0 }), DRAIN_MS)
     })
     child.on('close', code => end({ failed: code !== 0 }))
@@ -91,6 +91,6 @@ function killGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended, or it is another user's.
+    // The process has ended, or is another user's.
   }
 }

@@ -23,7 +23,7 @@ const TARGETS = /** @type {const} */ (['local', 'kubernetes'])
 /** `agree`: an experiment on this machine and on its cluster, in turn. @type {import('./program.js').AddVerb} */
 export function addAgree(verb, context) {
   withOptions(withExperiment(verb), ...CLUSTER, 'out').action(async (name, /** @type {RunOptions} */ given) => {
-    // On the cluster nothing is pinned: so here neither.
+    // Nothing is pinned on the cluster, so nothing is pinned here.
     const options = { ...given, pin: false, seed: given.seed ?? chooseSeed() }
     const ofCluster = Object.fromEntries(CLUSTER.map(option => [option, undefined]))
     const here = { ...options, ...ofCluster, target: TARGETS[0] }
@@ -57,10 +57,10 @@ async function compareSites({ name, options, sites }, context) {
         watcher: { say: line => context.say(`${TARGETS[i]}: ${line}`) },
         signal,
       }).finally(() => setImmediate(turns[i].leave))
-    // Both at once, of which one measures at a time. A failure stops the other before it gets the turn.
+    // Both run at once, and one measures at a time. A failure stops the other before it gets the turn.
     await together(context.signal, sites.map(run))
   } finally {
-    // Not before both have ended: to draw one would take CPU from the other.
+    // Documents wait for both ends: drawing one would take CPU from the other.
     for (const folder of folders.filter(folder => existsSync(path.join(folder, 'summary.json'))))
       if (!(await writeDocuments(folder, context))) context.end(EXIT.failed)
     if (context.signal.aborted) context.say(`results: ${out}`)

@@ -9,44 +9,65 @@ import { openInterrupted } from '../run/resume.js'
 import { sayWhere, writeDocuments } from './documents.js'
 
 /**
- * @import { RunOptions } from '../prepare/options.js'
+ * @import { RunOptions } from '../prepare/options.js' @import { Context } from './program.js'
  * @typedef {RunOptions & { resume?: string, json?: boolean, requireVerdict?: boolean }} BenchOptions
  */
 
-// What may be said anew of a run that goes on: it changes no number.
+// Options that may be given again beside `--resume`: they change no number.
 const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'yes', 'maxMinutes', 'retain']
 
 /** `bench`: runs an experiment, and reports it. @type {import('./program.js').AddVerb} */
 export function addBench(verb, context) {
-  const { print, say } = context
+  const { say } = context
   defineBench(verb).action(async (/** @type {string} */ named, /** @type {BenchOptions} */ given, command) => {
     const interrupted = given.resume === undefined ? undefined : openInterrupted(given.resume)
     const { name, options } = interrupted ? askAgain(interrupted, command) : { name: named, options: given }
     for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
     const experiment = readAnyExperiment(name)
     if ('kind' in experiment) {
-      const { benchBalance } = await import('./balance.js')
-      return benchBalance({ experiment, command }, context)
+      const { benchComputed } = await import('./computed.js')
+      return benchComputed({ experiment, command }, context)
     }
-    await runExperiment(
-      {
-        experiment,
-        options,
-        interrupted,
-        writeDocuments,
-        sayWhere,
-        async report({ summary, folder }) {
-          // Not before: what writes the table would be in memory beside what is measured.
-          const { renderText } = await loadAfter(folder, () => import('./report.js'))
-          print(options.json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder }))
-          const { status, reasons } = findStatus(summary, { isVerdictRequired: options.requireVerdict ?? false })
-          reasons.forEach(say)
-          return status
-        },
-      },
-      context,
-    )
+    await runBench({ experiment, options, interrupted }, context)
   })
+}
+
+/** Does what `bench` with these words does. @param {string[]} words @param {Context} context */
+export async function benchWith(words, context) {
+  const command = readWords(new Command('bench'), words)
+  const experiment = readAnyExperiment(command.processedArgs[0])
+  if ('kind' in experiment) throw new Error(`${words.join(' ')} measures nothing`)
+  await runBench({ experiment, options: command.opts() }, context)
+}
+
+/**
+ * @param {Pick<import('../prepare/run-experiment.js').Asked, 'experiment' | 'interrupted'> & { options: BenchOptions }} asked
+ * @param {Context} context
+ */
+function runBench(asked, context) {
+  const { print, say } = context
+  const { json, requireVerdict: isVerdictRequired = false } = asked.options
+  return runExperiment(
+    {
+      ...asked,
+      writeDocuments,
+      sayWhere,
+      async report({ summary, folder }) {
+        // The code of the table is loaded now, so that it is not in memory beside what is measured.
+        const { renderText } = await loadAfter(folder, () => import('./report.js'))
+        print(json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder }))
+        const { status, reasons } = findStatus(summary, { isVerdictRequired })
+        reasons.forEach(say)
+        return status
+      },
+    },
+    context,
+  )
+}
+
+/** @param {Command} command @param {string[]} words */
+function readWords(command, words) {
+  return defineBench(command).parse(words, { from: 'user' })
 }
 
 /** @param {Command} command */
@@ -75,11 +96,10 @@ function askAgain({ folder, manifest }, command) {
   const [verb, ...words] = manifest.command
   if (verb !== 'bench')
     throw new UsageError(`--resume ${folder}: a run of ${verb} cannot be resumed, only one of bench`)
-  const first = new Command(verb).copyInheritedSettings(/** @type {Command} */ (command.parent))
-  const { processedArgs } = defineBench(first).parse(words, { from: 'user' })
+  const first = readWords(new Command(verb).copyInheritedSettings(/** @type {Command} */ (command.parent)), words)
   const own = Object.fromEntries(given.map(name => [name, command.opts()[name]]))
   return {
-    name: processedArgs[0],
+    name: first.processedArgs[0],
     options: { ...first.opts(), seed: manifest.run.seed, ...own, out: undefined },
   }
 }

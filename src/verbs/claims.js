@@ -1,9 +1,8 @@
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { summarise } from '../analysis/summarise.js'
-import { summariseBalance } from '../kinds/balance/trials.js'
+import { findComputed } from '../kinds/computed.js'
 import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
-import { isBalance, readBalance } from '../records/balance.js'
 import { readRun } from '../records/records.js'
 import { renderClaims } from '../report/claims.js'
 import { findClaims } from './read-claims.js'
@@ -15,7 +14,8 @@ export function addClaims(verb, { print, say, end }) {
     .option('--json', 'print the answers as JSON')
     .action((/** @type {string[]} */ folders, /** @type {{ json?: boolean }} */ options) => {
       const read = (/** @type {string} */ folder) => {
-        if (isBalance(folder)) return summariseBalance(readBalance(folder))
+        const computed = findComputed(folder)
+        if (computed) return computed.summarise(computed.read(folder))
         const run = readRun(folder)
         run.warnings.forEach(say)
         return summarise(run)

@@ -34,7 +34,7 @@ export function addCleanup(verb, { print }) {
       const retained = hasRetained ? [] : readLedgers().flatMap(ledger => (ledger.isRetained ? [ledger.runId] : []))
       const api = isOnCluster ? await connect({ context }) : null
       const isNamespaceGone = api ? createNamespaceCheck(api) : async () => clusterGone
-      // A run on a cluster leaves its keys here, too.
+      // Keys of a run on a cluster are here, too.
       const { removed, left, failed } = await attemptAll([
         async () => (api ? cleanUpCluster({ api, isAll, run, retained }) : {}),
         async () => cleanUpLocal({ way: await findCapWay(), run, hasRetained, isNamespaceGone }),

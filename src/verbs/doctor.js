@@ -28,7 +28,7 @@ export function addDoctor(verb, { print, say, end, signal }) {
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
       const byDefault = readExperiment('cap').axes.plane
       const needed = dataPlanes.flatMap(({ name, tool }) => (tool && byDefault.includes(name) ? tool : []))
-      // With the load on another machine it is needed there.
+      // A generator on another machine is needed there.
       const generator = loadHost ? [] : [findLoad().tool]
       const findings =
         target === 'kubernetes'

@@ -5,7 +5,7 @@ const ENDED = [EXIT.hangup, EXIT.interrupted, EXIT.quit, EXIT.userSignal, EXIT.t
 const ALL = [done, failed, usage, nothingShown, planeMissing, thresholdCrossed, ...ENDED]
 
 /**
- * What `--help` says of each verb beside its options: what it does, how it ends, and examples.
+ * Help of each verb beside its options: what it does, how it ends, and examples.
  * @type {Record<string, { does: string, statuses: (keyof typeof EXIT_MEANINGS)[], examples: [command: string, does: string][] }>}
  */
 export const HELP = {

@@ -27,12 +27,12 @@ export async function countSaves({ signal, ...given }) {
     const old = await watching.lab.count('old', watching.signal)
     for (;;) await countSave(old, watching)
   } finally {
-    // A look that is still to come keeps the process.
+    // A timer for the next look keeps the process alive.
     ending.abort()
   }
 }
 
-/** Counts the scripts of now, and waits until others are saved. @param {Sides['old']} old @param {Watching} watching */
+/** Counts the current scripts, and waits until others are saved. @param {Sides['old']} old @param {Watching} watching */
 async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
   const start = performance.now()
   const counted = hashSaved(folder)
@@ -47,7 +47,7 @@ async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
   let isStale = false
   try {
     const own = AbortSignal.any([signal, saving.signal])
-    // Every process and request of a count listens to it.
+    // Every process and request of a count listens to the signal.
     setMaxListeners(0, own)
     const counts = await countTried({ lab, hasParity, signal: own, say })
     isStale = hasChanged()
@@ -65,7 +65,7 @@ async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
   else {
     say(`${seconds} s; waiting for a save in ${folder}`)
     await saved.catch(error => {
-      // The reason says how the program ends; the wait only that it ended.
+      // The signal's reason says how the program ends; the wait says only that it ended.
       signal.throwIfAborted()
       throw error
     })
@@ -95,7 +95,7 @@ async function countTried({ lab, hasParity, signal, say }) {
   const trying = Promise.allSettled(hasParity ? [lab.checkParity(beside)] : [])
   try {
     const counts = await lab.count('new', signal)
-    // A count takes a whole CPU, so the corpus may have found timeouts that are the machine's.
+    // A count takes a whole CPU, so timeouts of the corpus may be the machine's.
     const [failed] = (await trying).flatMap(tried => (tried.status === 'rejected' ? tried.reason : []))
     if (failed) {
       if (!(failed instanceof BenchError)) throw failed
@@ -112,7 +112,7 @@ async function countTried({ lab, hasParity, signal, say }) {
 /** @param {string} folder @returns {string | null} null: a file was gone when it was read */
 function hashSaved(folder) {
   try {
-    // A link that leads nowhere is no script.
+    // A broken link is no script.
     return hashFolder(folder, file => !OF_EDITOR.test(path.basename(file)) && existsSync(file))
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null

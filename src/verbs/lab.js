@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 import { breakDown, compareCounts } from '../lab/comparison.js'
 import { copyScripts } from '../lab/new-scripts.js'
 import { findSide } from '../lab/sides.js'
-import { renderLab } from '../lab/text.js'
+import { renderLab, renderSaves } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
 import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
@@ -13,6 +13,7 @@ import { readTopology } from '../prepare/read-experiment.js'
 import { withSite } from '../prepare/site.js'
 import { writeDocument, writeWhole } from '../records/files.js'
 import { together } from '../run/lanes.js'
+import { assertTimed, timeSides } from './lab-time.js'
 import { countSaves } from './lab-watch.js'
 import { readReportFile } from './report-assets.js'
 
@@ -21,15 +22,16 @@ import { readReportFile } from './report-assets.js'
  * @import { Found } from '../lab/text.js' @import { Site } from '../model/types.ts'
  * @import { Context } from './program.js'
  * @typedef {{ against?: string, link: string[], requests: number, payload?: number, pipy: string[], functions: number,
- *   parity: boolean, threshold: string[], watch?: boolean, profile?: boolean, out?: string, json?: boolean }} LabOptions
+ *   parity: boolean, threshold: string[], watch?: boolean, profile?: boolean, time?: boolean, out?: string, json?: boolean }} LabOptions
  * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[] }} Asked
  */
 
 const LINKS = ['pair', 'gateway-ratings']
-/** A save is answered soon. */
+/** Few requests, so that a save is answered soon. */
 const ON_SAVE = { link: ['pair'], requests: 100 }
 const UNDER_LOAD = { link: ['pair'] }
 /** Options of a count alone. */
+const NOT_TIMED = ['watch', 'profile', 'json']
 const NOT_SAMPLED = ['watch', 'requests', 'threshold']
 
 /** `lab`: the cost of a change to a Pipy pipeline, in instructions a request. @type {import('./program.js').AddVerb} */
@@ -58,11 +60,14 @@ export function addLab(verb, context) {
     .option('--threshold <expr>', "a ratio that must hold, such as 'new/old instructions <= 1.01'", collect, [])
     .option('--watch', 'count again after each save, until Ctrl-C; each --threshold is judged anew, without a status')
     .option('--profile', 'where the CPU time goes under load: samples by perf, instead of a count')
+    .option('--time', 'then measure the CPU time of both side by side, in about two minutes')
     .option('--out <dir>', 'write lab.html, with flame graphs, and lab.json there')
     .option('--json', 'print lab.json instead of the tables')
     .action(async (folder, given) => {
       const odd = NOT_SAMPLED.find(name => given.profile && verb.getOptionValueSource(name) === 'cli')
       if (odd) throw new UsageError(`--profile samples a load: --${odd} belongs to a count, leave one of them out`)
+      const without = given.time && NOT_TIMED.find(name => given[name])
+      if (without) throw new UsageError(`--time measures after a count: leave out --${without}`)
       const usual = { link: LINKS, requests: 2000, ...(given.watch && ON_SAVE), ...(given.profile && UNDER_LOAD) }
       /** @type {LabOptions} */
       const options = { ...usual, ...given }
@@ -70,9 +75,11 @@ export function addLab(verb, context) {
       const thresholds = options.threshold.map(text => parseLabThreshold(text, services))
       const side = findSide(folder)
       if (options.watch) assertOldStays(side.scripts, options)
+      if (options.time) assertTimed({ side, ...options })
       await withSite({ target: 'local', cpu: 'none', out: options.out }, context, site =>
         compareSides({ site, side, options, thresholds }, context),
       )
+      if (options.time) await timeSides({ side, ...options }, context)
     })
 }
 
@@ -82,8 +89,14 @@ async function compareSides({ site, side, options, thresholds }, context) {
   const { against = null, link, payload, pipy, requests, watch = false, profile: isSampled = false } = options
   const lab = await openLab({ site, side, against, link, payload, pipy, requests, hasHandshakes: !watch, isSampled })
   const { labels } = lab
-  const show = (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) =>
-    showCounts({ counts, labels, notes, options, thresholds }, context)
+  /** @type {import('../lab/text.js').Save[]} */
+  const saves = []
+  const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
+    const rows = await showCounts({ counts, labels, notes, options, thresholds }, context)
+    if (!watch) return
+    saves.push({ at: new Date(), rows })
+    context.print(renderSaves(saves))
+  }
   try {
     await lab.checkProfiler(signal)
     if (watch) return await countSaves({ lab, hasParity: options.parity, show, signal, folder: side.scripts, say })
@@ -110,7 +123,7 @@ async function showCounts({ counts, labels, notes, options, thresholds }, { prin
   const { out, json, watch } = options
   const found = { labels, notes, rows: compareCounts(counts), breakdowns: breakDown(counts, options) }
   if (out) {
-    // What draws charts takes long to load.
+    // The code of charts takes long to load.
     const { renderLabPage } = await import('../lab/page.js')
     writeDocument(out, 'lab.json', found)
     writeWhole(out, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
@@ -119,9 +132,10 @@ async function showCounts({ counts, labels, notes, options, thresholds }, { prin
   if (out) say(`to look at: ${path.join(out, 'lab.html')}`)
   const { held, crossed, undecided } = judgeThresholds(thresholds, found)
   for (const line of [...held, ...crossed, ...undecided]) say(line)
-  // With --watch the scripts that are saved next may hold it.
-  if (watch || crossed.length + undecided.length === 0) return
-  end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
+  // The scripts that are saved next may hold the claim (--watch).
+  if (!watch && crossed.length + undecided.length > 0)
+    end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
+  return found.rows
 }
 
 /** Asserts that a save changes one side. @param {string} scripts @param {{ against?: string, pipy: string[] }} options */
@@ -140,7 +154,7 @@ function addLabNew(lab, { print }) {
     .description('make a copy of pipy-scripts to change, with the tests of its pure parts')
     .argument('<folder>', 'a new folder, such as my-scripts')
     .action(folder => {
-      // Wherever they stand, the options of a count are read by `lab`.
+      // Options of a count are read by `lab`, wherever they stand.
       const given = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
       if (given.length > 0) throw new UsageError(`lab new takes no ${given[0].long}: leave it out`)
       print(renderNew(folder, copyScripts(folder)))
@@ -159,7 +173,7 @@ function renderNew(folder, tests) {
   ].join('\n')
 }
 
-/** For a shell. @param {string} word */
+/** Quotes a word for a shell. @param {string} word */
 function quote(word) {
   return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

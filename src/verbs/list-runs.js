@@ -1,12 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { summariseBalance } from '../kinds/balance/trials.js'
+import { findComputed } from '../kinds/computed.js'
 import { BenchError } from '../lib/errors.js'
 import { findFault, summarySchema } from '../model/schemas.js'
-import { isBalance, readBalance } from '../records/balance.js'
 import { readRun, readSummary } from '../records/records.js'
 import { answerOf } from '../report/answer.js'
-import { answerOfBalance } from '../report/balance.js'
 
 /** @typedef {{ folder: string, startedAt: string, experiment: string, says: string }} ListedRun */
 
@@ -54,9 +52,10 @@ function listInside(folder) {
 
 /** @param {string} folder of a run */
 function readAnswer(folder) {
-  if (isBalance(folder)) {
-    const summary = summariseBalance(readBalance(folder))
-    return { run: summary.run, says: answerOfBalance(summary) }
+  const computed = findComputed(folder)
+  if (computed) {
+    const summary = computed.summarise(computed.read(folder))
+    return { run: summary.run, says: computed.answer(summary) }
   }
   if (!existsSync(path.join(folder, 'summary.json'))) {
     const { manifest, records } = readRun(folder)

@@ -4,6 +4,7 @@ import { BenchError, SiteLostError, UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { suggest } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
+import { isProgram } from '../lib/programs.js'
 import { AXES } from '../model/axes.js'
 import { LEFT_OUT } from '../parity/beside/corpus.js'
 import { CONFIGURATIONS, findUntried, listLacks, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
@@ -17,8 +18,7 @@ import { findScripts } from '../tools/find-scripts.js'
 
 /**
  * @import { Lack, PlaneChoice, Site, ToolSpec } from '../model/types.ts'
- * @import { Row } from '../parity/beside/probe.js'
- * @import { Context } from './program.js'
+ * @import { Row } from '../parity/beside/probe.js' @import { Context } from './program.js'
  */
 
 const NAMES = Object.keys(CONFIGURATIONS)
@@ -49,7 +49,8 @@ export function addParity(verb, context) {
 /** @param {{ site: Site, choice: PlaneChoice, spec: ToolSpec, names: string[] }} asked names: of configurations @param {Context} context */
 async function tryAll({ site, choice: { plane: name, profile, variant }, spec, names }, { print, say, end, signal }) {
   const plane = planes[name]
-  const tool = await site.findTool(spec)
+  const isOwn = variant !== null && isProgram(variant)
+  const tool = await site.findTool(isOwn ? { ...spec, path: variant } : spec)
   if ('missing' in tool) throw new BenchError(tool.missing, { exitStatus: EXIT.planeMissing })
   const certificates = path.join(site.ledger.folder, 'keys', 'certificates')
   await writeParityCertificates(certificates)
@@ -58,7 +59,7 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec, n
   const found = deployed?.scripts ? findScripts(deployed.scripts) : null
   if (found && 'missing' in found) throw new BenchError(found.missing, { exitStatus: EXIT.planeMissing })
   if (deployed?.isRedirected) await site.assertInterception()
-  const scripts = found?.folder ?? variant ?? path.join(ROOT, 'pipy-scripts')
+  const scripts = found?.folder ?? (isOwn ? null : variant) ?? path.join(ROOT, 'pipy-scripts')
   print(`${name} ${tool.version}: ${tool.path}`)
   const given = { site, plane, tool, scripts, certificates, folder, profile, signal }
   let isWhole = true
@@ -74,7 +75,7 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec, n
     }
     const lines = await tryPlane({ ...given, index, measured })
       .then(rows => listShort(rows, listLacks(plane, measured)))
-      // As a mesh deploys it, its work is its own.
+      // A plane as a mesh deploys it has work of its own.
       .then(lines => (deployed ? lines.map(line => ({ ...line, isKnown: true })) : lines))
       .catch(error => {
         signal.throwIfAborted()
@@ -92,8 +93,7 @@ async function tryAll({ site, choice: { plane: name, profile, variant }, spec, n
 }
 
 /**
- * @param {Row[]} rows
- * @param {Lack[]} lacks
+ * @param {Row[]} rows @param {Lack[]} lacks
  * @returns {{ isKnown: boolean, text: string }[]} a line for each thing that differs; known: the plane declares it
  */
 export function listShort(rows, lacks) {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { ROOT } from '../lib/paths.js'
 
-// In the order of their imports.
+// Modules in the order of their imports.
 const MODULES = ['../lib/units.js', 'charts/palette.js', 'charts/style.js', 'charts/over-time.js', 'page/page.js']
 
 /** Reads the assets of pages of reports. */

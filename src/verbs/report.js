@@ -2,8 +2,8 @@ import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import { summarise } from '../analysis/summarise.js'
+import { findComputed } from '../kinds/computed.js'
 import { BenchError, UsageError } from '../lib/errors.js'
-import { isBalance } from '../records/balance.js'
 import { PAGE } from '../records/files.js'
 import { readRun } from '../records/records.js'
 import { tellClaims } from '../report/claims.js'
@@ -11,7 +11,7 @@ import { renderArmsCsv } from '../report/csv.js'
 import { renderJunit } from '../report/junit.js'
 import { describeUnfinished } from '../report/missing.js'
 import { renderTable } from '../report/table.js'
-import { reportBalance } from './balance.js'
+import { reportComputed } from './computed.js'
 import { openDocuments } from './documents.js'
 import { listRuns } from './list-runs.js'
 import { answerClaims } from './read-claims.js'
@@ -24,7 +24,7 @@ const FILES = ['html', 'svg']
 
 /** @typedef {{ folder: string, out: string, summary: Summary, run: ReturnType<typeof readRun> }} Reported out: for files */
 
-/** What is printed, or written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
+/** Formats that are printed, or written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
   text: ({ folder, summary, run }) =>
     renderText(summary, { folder, warnings: describeUnfinished({ ...run, summary }) }),
@@ -50,7 +50,8 @@ export function addReport(verb, { print, say }) {
       if (history) return print(await renderHistory({ folder: folder ?? RESULTS, format, out: given }, say))
       if (folder === undefined) return print(renderList(RESULTS))
       const out = given ?? folder
-      if (isBalance(folder)) return print(await writeOut({ out }, out => reportBalance({ folder, format, out })))
+      const computed = findComputed(folder)
+      if (computed) return print(await writeOut({ out }, out => reportComputed(computed, { folder, format, out })))
       const run = readRun(folder)
       run.warnings.forEach(say)
       print(await FORMATS[format]({ folder, out, summary: summarise(run), run }))

@@ -44,7 +44,7 @@ export function addSize(verb, context) {
   defineSize(verb).action(async (/** @type {SizeOptions} */ asked) => {
     const node = readAskedNode(asked)
     const experiment = createAskedExperiment(asked)
-    // What the experiment already says is no override of it.
+    // Options that the experiment already holds are no overrides of it.
     const { rate, users, payload, features, link, p99, file, sidecars, node: named, ...options } = asked
     await runExperiment(
       {

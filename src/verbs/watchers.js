@@ -7,7 +7,7 @@ import { readLibrary, readReportFile } from './report-assets.js'
  * @typedef {{ publish: (event: RunEvent) => void, close: () => Promise<void> | void }} Watcher
  */
 
-// Of the report's charts, those that the page shows, too.
+// Modules of the report's charts that the page shows, too.
 const CHARTS = ['palette.js', 'style.js', 'rounds.js', 'over-time.js']
 
 /**
@@ -26,14 +26,14 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
     opened.push(watcher)
     watchers.add(watcher)
   }
-  // Those that failed are closed, too: what serves would keep the process from ending.
+  // Watchers that failed are closed, too: a server would keep the process from ending.
   const close = async () => {
     watchers.clear()
     for (const watcher of opened.splice(0)) await watcher.close()
   }
   let sayBeside = say
   try {
-    // What only few runs use is loaded for those alone.
+    // Views that few runs use are loaded for those alone.
     if (live) {
       const { startLiveServer } = await import('../live/server.js')
       const server = await startLiveServer({ address: live, state, assets: readAssets() })
@@ -56,7 +56,7 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
     await close()
     throw error
   }
-  // What is measured goes before its watchers: one that fails is left out from then on.
+  // The measurement goes before its watchers: one that fails is left out from then on.
   const guard = (/** @type {() => void} */ act, /** @type {() => void} */ leaveOut) => {
     try {
       act()

@@ -2,7 +2,6 @@ import { BenchError } from '../lib/errors.js'
 import { PAGE, writeWhole } from '../records/files.js'
 import { readSamples } from '../records/raw.js'
 import { readRun } from '../records/records.js'
-import { createBalanceDocument } from '../report/balance.js'
 import { drawSvg } from '../report/charts/draw-svg.js'
 import { shorten } from '../report/charts/style.js'
 import { listCharts } from '../report/charts.js'
@@ -14,13 +13,12 @@ import { answerClaims } from './read-claims.js'
 import { readAssets } from './report-assets.js'
 
 /**
- * The documents of a run, from its records.
- * @import { ClaimsFile } from '../analysis/claims/claims.js'
- * @import { Summary, TrialRecord } from '../model/types.ts' @import { SidecarSeries } from '../judge/sidecars.js'
- * @import { Document } from '../report/document.js'
+ * Makes the documents of a run from its records.
+ * @import { ClaimsFile } from '../analysis/claims/claims.js' @import { Summary, TrialRecord } from '../model/types.ts'
+ * @import { SidecarSeries } from '../judge/sidecars.js' @import { Document } from '../report/document.js'
  */
 
-// Of all trials together, so that a run of thousands stays a page that opens.
+// Limits of points of all trials together, so that a run of thousands stays a page that opens.
 const POINTS_MOST = 200_000
 const POINTS_OF_TRIAL_MOST = 400
 const POINTS_OF_TRIAL_LEAST = 20
@@ -58,13 +56,8 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
   }
 }
 
-/** Opens the documents of a run of `balance`. @param {Parameters<typeof createBalanceDocument>[0]} run */
-export function openBalanceDocuments(run) {
-  return openDocument(createBalanceDocument(run), {})
-}
-
 /** @param {Document} document @param {Record<string, SidecarSeries[]>} series by the trial's id */
-function openDocument(document, series) {
+export function openDocument(document, series) {
   return {
     markdown: () => renderMarkdown(document),
     writeHtml: (/** @type {string} */ out) =>

@@ -53,9 +53,7 @@ function createRun(measured, { manifest: changes = {}, settings = {}, spoiledRou
 }
 
 /**
- * @param {Parameters<typeof createRun>} old
- * @param {Parameters<typeof createRun>} next
- * @param {string[]} [thresholds]
+ * @param {Parameters<typeof createRun>} old @param {Parameters<typeof createRun>} next @param {string[]} [thresholds]
  */
 const compare = (old, next, thresholds = []) =>
   compareRuns({ old: createRun(...old), new: createRun(...next) }, { thresholds })

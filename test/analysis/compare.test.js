@@ -210,16 +210,7 @@ describe('compareArms', () => {
   it('compares the sidecars of each service, and memory over all', () => {
     const comparisons = compare({ pipy: Array(6).fill(0.1), envoy: Array(6).fill(0.2) })
     expect(comparisons.map(c => `${c.quantity}${c.service ? `@${c.service}` : ''}`)).toEqual([
-      ...[
-        'cpuPerRequest',
-        'cpuPerRequest@gateway',
-        'capacity',
-        'rss',
-        'rss@gateway',
-        'anon',
-        'anon@gateway',
-        'startSeconds',
-      ],
+      ...'cpuPerRequest cpuPerRequest@gateway capacity rss rss@gateway anon anon@gateway startSeconds'.split(' '),
     ])
   })
 })

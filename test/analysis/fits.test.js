@@ -18,11 +18,7 @@ const ladder = (given = {}, cores = line, rates = RATES) =>
   rates.map(ratePerSecond =>
     createSummaryArm({ plane: 'pipy', load: { ratePerSecond }, cores: [cores(ratePerSecond)], ...given }),
   )
-/**
- * @param {SummaryArm} arm
- * @param {Record<string, (number | null)[]>} cores of its sidecars
- * @returns {SummaryArm}
- */
+/** @param {SummaryArm} arm @param {Record<string, (number | null)[]>} cores of its sidecars @returns {SummaryArm} */
 const withSidecars = (arm, cores) => ({
   ...arm,
   ...{ cpuCores: summariseValues([Object.values(cores).reduce((sum, [value]) => sum + Number(value), 0)]) },

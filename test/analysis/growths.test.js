@@ -13,10 +13,7 @@ const ARM = { plane: 'pipy', conditions: { sidecars: 800 } }
 
 /**
  * Steps of 20 that take 0.1 MB a sidecar above 10 MB, the last of which failed where a reason is given.
- * @param {number} round
- * @param {number} steps
- * @param {FailureReason | null} reason
- * @returns {TrialRecord}
+ * @param {number} round @param {number} steps @param {FailureReason | null} reason @returns {TrialRecord}
  */
 function grown(round, steps, reason = null) {
   const held = Array.from({ length: steps }, (_, i) => ({

@@ -3,9 +3,7 @@ import { matchArms, nameMatch, refuseArms } from '../../src/analysis/match-arms.
 import { nameOf } from '../../src/model/arms.js'
 import { createArm } from '../fakes/fake-records.js'
 
-/**
- * @import { Arm, AxisName } from '../../src/model/types.ts'
- */
+/** @import { Arm, AxisName } from '../../src/model/types.ts' */
 
 const pipy = (/** @type {Parameters<typeof createArm>[0]} */ fields = {}) => createArm({ plane: 'pipy', ...fields })
 const variant = (/** @type {string} */ name, folder = '/x') => pipy({ id: name, variant: `${folder}/${name}` })

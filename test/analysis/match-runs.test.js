@@ -4,9 +4,7 @@ import { METHOD_VERSION } from '../../src/model/versions.js'
 import { createManifest as createFakeManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 
-/**
- * @import { Arm } from '../../src/model/types.ts'
- */
+/** @import { Arm } from '../../src/model/types.ts' */
 
 const TOOLS = {
   pipy: { name: 'pipy', path: '/pipy', version: '1.5.18', sha256: 'a'.repeat(64), source: '' },

@@ -1,15 +1,15 @@
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
 import { findFault, renderSchemas, SCHEMAS } from '../../src/model/schemas.js'
 import { writeSummary } from '../../src/prepare/write-summary.js'
 import { createResultsFolder, readRun } from '../../src/records/records.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const base = mkdtempSync(path.join(os.tmpdir(), 'verify-test-'))
+const base = makeFolder('verify-test')
 const load = createFakeLoad()
 const IDLE = `name: idle
 question: q
@@ -22,7 +22,6 @@ let copies = 0
 beforeAll(async () => {
   await runFake({ folder: path.join(base, 'run'), target: await createFakeTarget() })
 })
-afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 /** @param {string} folder */
 const firstOf = folder => readRun(folder).records[0].trial.id
@@ -34,10 +33,7 @@ function copyRun() {
   return folder
 }
 
-/**
- * @param {string} folder
- * @param {(text: string) => string} change
- */
+/** @param {string} folder @param {(text: string) => string} change */
 function edit(folder, change, name = 'trials.jsonl') {
   const file = path.join(folder, name)
   const before = readFileSync(file, 'utf8')

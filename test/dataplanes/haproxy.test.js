@@ -3,9 +3,7 @@ import { parseOverflows } from '../../src/dataplanes/haproxy/counters.js'
 import { haproxy } from '../../src/dataplanes/haproxy/index.js'
 import { renderMap, renderRoutes } from '../../src/dataplanes/haproxy/routes.js'
 
-/**
- * @import { Route } from '../../src/model/types.ts'
- */
+/** @import { Route } from '../../src/model/types.ts' */
 
 /** @param {Partial<Route>} fields @returns {Route} */
 const route = fields => ({ host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'a', weight: 1 }], ...fields })

@@ -3,9 +3,7 @@ import { nginx } from '../../src/dataplanes/nginx/index.js'
 import { renderListener } from '../../src/dataplanes/nginx/listeners.js'
 import { escapeText, renderRoutes } from '../../src/dataplanes/nginx/routes.js'
 
-/**
- * @import { Cluster, Route, SidecarModel } from '../../src/model/types.ts'
- */
+/** @import { Cluster, Route, SidecarModel } from '../../src/model/types.ts' */
 
 /** @param {string} name @param {Partial<Cluster>} [fields] @returns {Cluster} */
 const cluster = (name, fields) => ({

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { makeFolder } from '../fakes/scratch.js'
 import { readCommands } from './read-commands.js'
 
 const PAGE = 'docs/ci.md'
@@ -11,8 +11,7 @@ const [, text] = /** @type {RegExpExecArray} */ (/```yaml\n(.*?)```/s.exec(readF
 const workflow = parse(text)
 /** @type {{ uses?: string, run?: string, name?: string, if?: string, with?: Record<string, string> }[]} */
 const steps = Object.values(workflow.jobs).flatMap(job => job.steps)
-const folder = mkdtempSync(path.join(os.tmpdir(), 'workflow-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('workflow-test')
 const scripts = steps.flatMap(({ run }) => run ?? [])
 
 describe('the workflow of docs/ci.md', () => {
@@ -80,11 +79,7 @@ describe('the workflow of docs/ci.md', () => {
   })
 })
 
-/**
- * As a runner does.
- * @param {string} name
- * @param {{ cwd: string, env: Record<string, string> }} options
- */
+/** As a runner does. @param {string} name @param {{ cwd: string, env: Record<string, string> }} options */
 function runStep(name, options) {
   const script = `${steps.find(step => step.name === name)?.run}`
   return execa('bash', ['-e', '-c', script], options)

@@ -76,10 +76,7 @@ const SCRIPTS = {
   '/bench/k6': ['closed-loop.js', 'common.js', 'open-loop.js'],
 }
 
-/**
- * @param {ProcessSpec} spec
- * @returns {Container}
- */
+/** @param {ProcessSpec} spec @returns {Container} */
 function containerOf(spec) {
   const { service, scripts, files, credentials } = spec
   const folders = scripts.map(path => ({ path, configMap: `scripts-of-${path.slice(7)}`, names: SCRIPTS[path] }))

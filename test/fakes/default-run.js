@@ -41,10 +41,7 @@ export function writeDefaultRun({ folder, hasPipy = true, differs = false, recor
   })
 }
 
-/**
- * @param {TrialRecord} record
- * @returns {TrialRecord}
- */
+/** @param {TrialRecord} record @returns {TrialRecord} */
 function bindByGenerator(record) {
   const { plane, capCores } = record.trial.arm
   const cpuCores = plane === 'envoy' ? 0.6 : 0.4

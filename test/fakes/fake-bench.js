@@ -27,8 +27,7 @@ export const fakeTool = TOOL('fake')
 
 /**
  * A plane that renders nothing; its CPU per request is what the fake target charges.
- * @param {string} name
- * @returns {DataPlane}
+ * @param {string} name @returns {DataPlane}
  */
 export function createFakePlane(name) {
   const tool = {
@@ -59,8 +58,7 @@ export function createFakePlane(name) {
 
 /**
  * A load that ends at once with what `results` says for the trial that runs: by default 1000 verified requests.
- * @param {{ results?: () => Partial<LoadResult> }} [options]
- * @returns {LoadGenerator}
+ * @param {{ results?: () => Partial<LoadResult> }} [options] @returns {LoadGenerator}
  */
 export function createFakeLoad({ results = () => ({}) } = {}) {
   return {
@@ -264,9 +262,7 @@ function createHandle({ spec, cores, capCores, ending, isStopped, isOutOfMemory,
 }
 
 /**
- * @param {string} service
- * @param {import('../../src/model/types.ts').Role} role
- * @param {string} folder
+ * @param {string} service @param {import('../../src/model/types.ts').Role} role @param {string} folder
  * @returns {ProcessSpec}
  */
 function createSpec(service, role, folder) {

@@ -4,8 +4,7 @@ import { createFakePlane } from './fake-bench.js'
 
 /**
  * A plane with a control plane, whose sidecars answer from their start on.
- * @param {Partial<Control>} [control]
- * @returns {DataPlane}
+ * @param {Partial<Control>} [control] @returns {DataPlane}
  */
 export function createControlledPlane(control = {}) {
   const plane = createFakePlane('cheap')

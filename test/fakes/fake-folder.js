@@ -49,11 +49,7 @@ export function writeFakeRun({ folder, arms = createArms(), rounds = 6, manifest
   return { summary: writeSummary(folder) }
 }
 
-/**
- * @param {Arm} arm
- * @param {number} round
- * @returns {TrialRecord}
- */
+/** @param {Arm} arm @param {number} round @returns {TrialRecord} */
 function createTrial(arm, round) {
   const base = { none: 3000, pipy: 2000, envoy: 1000 }[arm.plane] ?? 1500
   const verified = base + OFFSETS[(round - 1) % OFFSETS.length]
@@ -75,11 +71,7 @@ function createTrial(arm, round) {
   })
 }
 
-/**
- * @param {number} at tenths of a second
- * @param {number} cores
- * @returns {Reading}
- */
+/** @param {number} at tenths of a second @param {number} cores @returns {Reading} */
 function createReading(at, cores) {
   return {
     ...{ atSeconds: at / 10, cpuSeconds: (cores * at) / 10, periods: at, throttledPeriods: at > 10 ? at - 10 : 0 },

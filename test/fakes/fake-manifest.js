@@ -5,8 +5,7 @@ import { createArm } from './fake-records.js'
 
 /**
  * The manifest of a run without searches, and what the test changes.
- * @param {Partial<Omit<Manifest, 'settings'>> & { settings?: Partial<RunSettings> }} [fields]
- * @returns {Manifest}
+ * @param {Partial<Omit<Manifest, 'settings'>> & { settings?: Partial<RunSettings> }} [fields] @returns {Manifest}
  */
 export function createManifest({ settings, ...fields } = {}) {
   return {

@@ -6,10 +6,7 @@ import { SCHEMA_VERSION } from '../../src/model/versions.js'
  * @import { Measured } from '../../src/judge/gates.js'
  */
 
-/**
- * @param {Partial<ProcessRecord>} fields
- * @returns {ProcessRecord}
- */
+/** @param {Partial<ProcessRecord>} fields @returns {ProcessRecord} */
 export function describeFakeProcess(fields) {
   return {
     ...{ service: 'gateway', copyOf: null, role: 'sidecar', command: [], capCores: 0.25, capReadBackCores: 0.25 },
@@ -30,10 +27,7 @@ export const DEFAULT_CONDITIONS = {
 /** @param {string} plane */
 export const hasSidecars = plane => plane !== 'none'
 
-/**
- * @param {Partial<Omit<Arm, 'load'>> & { load?: Partial<Load> }} fields
- * @returns {Arm}
- */
+/** @param {Partial<Omit<Arm, 'load'>> & { load?: Partial<Load> }} fields @returns {Arm} */
 export function createArm({ load, ...fields }) {
   const plane = fields.plane ?? 'pipy'
   return {
@@ -51,8 +45,7 @@ export function createArm({ load, ...fields }) {
 
 /**
  * A row of every arm of a plane, as createArm makes them; what was found is as it must be.
- * @param {Partial<ParityRow>} fields
- * @returns {ParityRow}
+ * @param {Partial<ParityRow>} fields @returns {ParityRow}
  */
 export function createParityRow({ found = 'as asked', expected = found, ...fields }) {
   return {

@@ -17,10 +17,8 @@ import { hasSidecars } from './fake-records.js'
 
 /**
  * @import { DataPlane, LoadGenerator, Site } from '../../src/model/types.ts'
- * @import { Watcher } from '../../src/run/events.js'
- * @import { Kind } from '../../src/run/kind.js'
- * @import { Preparation } from '../../src/run/execute.js'
- * @import { GateParity } from '../../src/parity/gate.js'
+ * @import { Watcher } from '../../src/run/events.js' @import { Kind } from '../../src/run/kind.js'
+ * @import { Preparation } from '../../src/run/execute.js' @import { GateParity } from '../../src/parity/gate.js'
  */
 
 let runs = 0

@@ -1,7 +1,6 @@
 /**
  * A search without a run: sidecars that need what the test says, and what becomes of each trial.
- * @import { Arm } from '../../src/model/types.ts'
- * @import { Outcome } from '../../src/kinds/search/outcome.js'
+ * @import { Arm } from '../../src/model/types.ts' @import { Outcome } from '../../src/kinds/search/outcome.js'
  */
 
 /** @typedef {{ arm: Arm, outcome: Outcome }} FakeTrial */
@@ -20,10 +19,7 @@
  *   true; undefined: the truth
  */
 
-/**
- * @param {Truth} truth
- * @returns {(arm: Arm) => Outcome}
- */
+/** @param {Truth} truth @returns {(arm: Arm) => Outcome} */
 export function createFakeSidecar(truth) {
   const { capacityPerSecond = Number.POSITIVE_INFINITY, cores = 0, coresPerRequestPerSecond = 0 } = truth
   const { bytes = 0, peakBytes = bytes, unchargedBytes = 0, spoiledEvery = 0, disturb = () => undefined } = truth
@@ -53,11 +49,8 @@ export function createFakeSidecar(truth) {
 
 /**
  * Takes a search to its end.
- * @template T
- * @param {Generator<Arm, T, Outcome>} search
- * @param {(arm: Arm) => Outcome} sidecar
- * @param {number} [most] trials, after which it is taken for endless
- * @returns {{ found: T, trials: FakeTrial[] }}
+ * @template T @param {Generator<Arm, T, Outcome>} search @param {(arm: Arm) => Outcome} sidecar
+ * @param {number} [most] trials, after which it is taken for endless @returns {{ found: T, trials: FakeTrial[] }}
  */
 export function runSearch(search, sidecar, most = 600) {
   /** @type {FakeTrial[]} */
@@ -74,8 +67,7 @@ export function runSearch(search, sidecar, most = 600) {
 
 /**
  * How the trials of a step went: + held, - failed, ! failed clearly, ? spoiled.
- * @param {{ trials: string[] }} step
- * @param {FakeTrial[]} trials
+ * @param {{ trials: string[] }} step @param {FakeTrial[]} trials
  */
 export function tellStep(step, trials) {
   return step.trials
@@ -87,8 +79,7 @@ export function tellStep(step, trials) {
 /**
  * Whether a step is judged by its trials: held after two that held, failed after two that failed or one that did so
  * clearly, not judged after six that were spoiled.
- * @param {{ held: boolean | null, trials: string[] }} step
- * @param {FakeTrial[]} trials
+ * @param {{ held: boolean | null, trials: string[] }} step @param {FakeTrial[]} trials
  */
 export function isJudgedRightly(step, trials) {
   const told = tellStep(step, trials)

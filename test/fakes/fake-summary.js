@@ -28,10 +28,7 @@ const NOTHING = summariseValues([])
 /** Each without values, by its header. @type {Record<string, Quantity>} */
 const EVERY_QUANTITY = Object.fromEntries(Object.values(QUANTITIES).map(({ header }) => [header, NOTHING]))
 
-/**
- * @param {Given} given
- * @returns {SummaryArm}
- */
+/** @param {Given} given @returns {SummaryArm} */
 export function createSummaryArm({ plane, link = 'pair', capCores = plane === 'none' ? null : 1, ...given }) {
   const { load = {}, conditions = {}, fields = {}, throughput, capacity, cpuPerRequest, cores, p99 } = given
   const quantity = (/** @type {(number | null)[] | undefined} */ values) => (values ? summariseValues(values) : NOTHING)
@@ -68,8 +65,7 @@ export function createSummaryArm({ plane, link = 'pair', capCores = plane === 'n
 }
 
 /**
- * @param {Given[]} arms
- * @param {Partial<Omit<Summary, 'arms' | 'run'>> & { id?: string, experiment?: string }} [fields]
+ * @param {Given[]} arms @param {Partial<Omit<Summary, 'arms' | 'run'>> & { id?: string, experiment?: string }} [fields]
  * @returns {Summary}
  */
 export function createSummary(arms, { id = 'run-1', experiment = 'cap', ...fields } = {}) {

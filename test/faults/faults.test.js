@@ -235,8 +235,7 @@ describe('a sidecar that floods its log', { timeout: 90_000 }, () => {
 /**
  * Has the kernel kill a role for memory: the limit of its cgroup leaves room for less than what another process, which
  * the kernel must not kill, then takes in it.
- * @param {string} runId
- * @param {string} role
+ * @param {string} runId @param {string} role
  */
 function takeMemory(runId, role) {
   if (capWay.how !== 'v1' && capWay.how !== 'v2') throw new Error('no cgroups')

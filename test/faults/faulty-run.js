@@ -19,20 +19,7 @@ export const PHASES = /** @type {const} */ ([
 /** @typedef {typeof PHASES[number]} Phase */
 
 const ROUNDS = 2
-const ARGV = [
-  '--measure',
-  'load',
-  '--profile',
-  'smoke',
-  '--cpu',
-  '0.5',
-  '--planes',
-  'pipy',
-  '--link',
-  'ratings',
-  '--users',
-  '5',
-]
+const ARGV = '--measure load --profile smoke --cpu 0.5 --planes pipy --link ratings --users 5'.split(' ')
 const ENDS_WITHIN_MS = 60_000
 const WINDOW = /window (\d+) (\d+)/
 

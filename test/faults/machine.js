@@ -12,8 +12,7 @@ import { capWay } from '../integration/real-tools.js'
 
 /**
  * The machine as it is now.
- * @param {{ runId: string | null, temporary: string }} options of the run; temporary: its TMPDIR
- * @returns {Machine}
+ * @param {{ runId: string | null, temporary: string }} options of the run; temporary: its TMPDIR @returns {Machine}
  */
 export function lookAtMachine({ runId, temporary }) {
   const ledgers = readLedgers()
@@ -40,9 +39,7 @@ export function lookAtMachine({ runId, temporary }) {
 
 /**
  * What is there now and was not before.
- * @param {Machine} before
- * @param {Machine} after
- * @returns {string[]} none where the machine is as it was
+ * @param {Machine} before @param {Machine} after @returns {string[]} none where the machine is as it was
  */
 export function findLeftovers(before, after) {
   return Object.entries(after).flatMap(([kind, names]) =>

@@ -7,10 +7,7 @@ import { findContainerId, findEnding, findObstacle, isReady } from '../../src/ta
 import { findInfinite } from './harness.js'
 import { mutateJson, pick } from './mutate.js'
 
-/**
- * Parsers of what a cluster answers.
- * @import { Parser } from './harness.js'
- */
+/** Parsers of what a cluster answers. @import { Parser } from './harness.js' */
 
 const terminated = { exitCode: 137, reason: 'OOMKilled', signal: 9, message: 'x', startedAt: '2026-01-01T00:00:00Z' }
 const own = { name: 'sidecar', image: 'envoyproxy/envoy', containerID: 'containerd://0f1e2d', restartCount: 1 }

@@ -3,10 +3,7 @@ import { CommanderError } from 'commander'
 import { BenchError } from '../../src/lib/errors.js'
 import { createRandom } from '../../src/lib/random.js'
 
-/**
- * Tries a parser with many inputs that are nearly right.
- * @import { Random } from './mutate.js'
- */
+/** Tries a parser with many inputs that are nearly right. @import { Random } from './mutate.js' */
 
 /**
  * @typedef {object} Parser
@@ -33,11 +30,7 @@ const BUILT_IN = [Object, Array, Function, String, Number].map(({ prototype }) =
   names: Reflect.ownKeys(prototype).length,
 }))
 
-/**
- * @param {Parser} parser
- * @returns {Figures}
- * @throws with the seed that makes the input again, and the input
- */
+/** @param {Parser} parser @returns {Figures} @throws with the seed that makes the input again, and the input */
 export function tryParser({ name, make, parse, findFault, share = 1 }) {
   const inputs = Math.ceil(INPUTS * share)
   const figures = { name, inputs, values: 0, refusals: 0, slowestMs: 0 }
@@ -61,8 +54,7 @@ export function tryParser({ name, make, parse, findFault, share = 1 }) {
 }
 
 /**
- * @param {unknown} input
- * @param {Pick<Parser, 'parse' | 'findFault'> & { figures: Figures }} options
+ * @param {unknown} input @param {Pick<Parser, 'parse' | 'findFault'> & { figures: Figures }} options
  * @returns {string | null} why it is neither a value that is right nor an error that a person can read
  */
 export function tryInput(input, { parse, findFault, figures }) {
@@ -118,9 +110,7 @@ function watchForHangs(name) {
 
 /**
  * Every number in a value is one, but where NaN says that it could not be read.
- * @param {unknown} value
- * @param {{ mayBeMissing?: boolean }} [options]
- * @returns {string | null}
+ * @param {unknown} value @param {{ mayBeMissing?: boolean }} [options] @returns {string | null}
  */
 export function findInfinite(value, { mayBeMissing = false } = {}) {
   if (typeof value === 'number') {
@@ -135,10 +125,7 @@ export function findInfinite(value, { mayBeMissing = false } = {}) {
   return null
 }
 
-/**
- * The figures as a table of Markdown.
- * @param {Figures[]} figures
- */
+/** The figures as a table of Markdown. @param {Figures[]} figures */
 export function renderFigures(figures) {
   const row = (/** @type {(string | number)[]} */ cells) => `| ${cells.join(' | ')} |`
   return [

@@ -7,10 +7,7 @@ import { parseListeners } from '../../src/node/kernel/sockets.js'
 import { findInfinite } from './harness.js'
 import { mutateText, pick } from './mutate.js'
 
-/**
- * Parsers of what the kernel tells. NaN is a value that could not be read.
- * @import { Parser } from './harness.js'
- */
+/** Parsers of what the kernel tells. NaN is a value that could not be read. @import { Parser } from './harness.js' */
 
 const V1 = {
   'cpuacct.usage': '12345678901\n',
@@ -45,10 +42,8 @@ const allowMissing = (/** @type {unknown} */ value) => findInfinite(value, { may
 
 /**
  * One file of a cgroup is not as the kernel writes it.
- * @param {string} name
- * @param {Record<string, string>} files
- * @param {(at: string) => import('../../src/node/kernel/cgroup.js').Counters} open
- * @returns {Parser}
+ * @param {string} name @param {Record<string, string>} files
+ * @param {(at: string) => import('../../src/node/kernel/cgroup.js').Counters} open @returns {Parser}
  */
 function ofCgroup(name, files, open) {
   const at = path.join(folder, name.replaceAll(' ', '-'))

@@ -56,21 +56,14 @@ const VALUES = [
 /** @template T @param {T[]} items @param {Random} random */
 export const pick = (items, random) => items[Math.floor(random() * items.length)]
 
-/**
- * A text with one to four changes.
- * @param {string} text
- * @param {Random} random
- */
+/** A text with one to four changes. @param {string} text @param {Random} random */
 export function mutateText(text, random) {
   let result = text
   for (let left = 1 + Math.floor(random() * 4); left > 0; left--) result = changeText(result, random)
   return result
 }
 
-/**
- * @param {string} text
- * @param {Random} random
- */
+/** @param {string} text @param {Random} random */
 function changeText(text, random) {
   const at = Math.floor(random() * (text.length + 1))
   const to = Math.min(text.length, at + 1 + Math.floor(random() ** 3 * 60))
@@ -107,9 +100,7 @@ function moveLine(text, random) {
 
 /**
  * A value of JSON with one to four changes, somewhere in it.
- * @param {unknown} value
- * @param {Random} random
- * @returns {any}
+ * @param {unknown} value @param {Random} random @returns {any}
  */
 export function mutateValue(value, random) {
   let result = structuredClone(value)
@@ -117,11 +108,7 @@ export function mutateValue(value, random) {
   return result
 }
 
-/**
- * @param {any} value
- * @param {Random} random
- * @returns {any}
- */
+/** @param {any} value @param {Random} random @returns {any} */
 function changeValue(value, random) {
   const isParent = typeof value === 'object' && value !== null
   // The top changes seldom: most of what is wrong is deep inside.
@@ -144,22 +131,13 @@ function changeValue(value, random) {
   return value
 }
 
-/**
- * Sets a member of its own, also one named `__proto__`.
- * @param {any} at
- * @param {string} name
- * @param {unknown} value
- */
+/** Sets a member of its own, also one named `__proto__`. @param {any} at @param {string} name @param {unknown} value */
 function define(at, name, value) {
   if (Array.isArray(at) && name === 'length') return
   Object.defineProperty(at, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
-/**
- * A text of JSON, changed as a value or as a text.
- * @param {unknown} value
- * @param {Random} random
- */
+/** A text of JSON, changed as a value or as a text. @param {unknown} value @param {Random} random */
 export function mutateJson(value, random) {
   const text = JSON.stringify(random() < 0.75 ? mutateValue(value, random) : value)
   return random() < 0.3 ? mutateText(text, random) : text

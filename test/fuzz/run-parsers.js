@@ -21,8 +21,7 @@ import { mutateJson, mutateText, pick } from './mutate.js'
 
 /**
  * Readers of the documents of a run, alone, and through everything that is said of a run.
- * @import { Parser } from './harness.js'
- * @import { Random } from './mutate.js'
+ * @import { Parser } from './harness.js' @import { Random } from './mutate.js'
  */
 
 export const RUN_FOLDER = mkdtempSync(path.join(os.tmpdir(), 'fuzz-runs-'))
@@ -47,12 +46,7 @@ const NAMES = [
 
 /** @typedef {{ name: string, text: string }} Change */
 
-/**
- * @param {string} from a run
- * @param {string} name of a document
- * @param {Random} random
- * @returns {Change}
- */
+/** @param {string} from a run @param {string} name of a document @param {Random} random @returns {Change} */
 function change(from, name, random) {
   const text = readFileSync(path.join(from, name), 'utf8')
   if (name.endsWith('.json')) return { name, text: mutateJson(JSON.parse(text), random) }
@@ -63,12 +57,7 @@ function change(from, name, random) {
   return { name, text: `${lines.join('\n')}\n` }
 }
 
-/**
- * Reads a run with one document changed.
- * @template T
- * @param {string} at
- * @param {() => T} readIt
- */
+/** Reads a run with one document changed. @template T @param {string} at @param {() => T} readIt */
 function withChange(at, readIt) {
   return (/** @type {Change} */ { name, text }) => {
     const file = path.join(at, name)
@@ -83,9 +72,7 @@ function withChange(at, readIt) {
 }
 
 /**
- * @param {string} name of the document
- * @param {() => unknown} readIt
- * @param {Parser['findFault']} check
+ * @param {string} name of the document @param {() => unknown} readIt @param {Parser['findFault']} check
  * @returns {Parser}
  */
 const ofDocument = (name, readIt, check) => ({
@@ -95,12 +82,7 @@ const ofDocument = (name, readIt, check) => ({
   findFault: check,
 })
 
-/**
- * @param {string} name
- * @param {number} share
- * @param {() => string} say
- * @returns {Parser}
- */
+/** @param {string} name @param {number} share @param {() => string} say @returns {Parser} */
 const ofWhole = (name, share, say) => ({
   name,
   share,

@@ -17,10 +17,7 @@ import { createArm } from '../fakes/fake-records.js'
 import { findInfinite } from './harness.js'
 import { mutateJson, mutateText, pick } from './mutate.js'
 
-/**
- * Parsers of texts: what people write, and what programs print.
- * @import { Parser } from './harness.js'
- */
+/** Parsers of texts: what people write, and what programs print. @import { Parser } from './harness.js' */
 
 const read = (/** @type {string} */ file) => readFileSync(file, 'utf8')
 const readAll = (/** @type {string} */ folder) =>
@@ -29,11 +26,8 @@ const readAll = (/** @type {string} */ folder) =>
     .filter(text => text.length < 1200)
 
 /**
- * @param {string} name
- * @param {string[]} samples
- * @param {(text: string) => unknown} parse
- * @param {Parser['findFault']} [check]
- * @returns {Parser}
+ * @param {string} name @param {string[]} samples @param {(text: string) => unknown} parse
+ * @param {Parser['findFault']} [check] @returns {Parser}
  */
 const ofText = (name, samples, parse, check = findInfinite) => ({
   name,

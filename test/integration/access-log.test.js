@@ -1,20 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import net from 'node:net'
-import os from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { isInTime } from '../../src/lib/wait.js'
 import { openLedger } from '../../src/node/ledger.js'
 import { createRig } from '../../src/parity/rig.js'
 import { writeParityCertificates } from '../../src/parity/try-plane.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
-/**
- * @import { DataPlane, Endpoint, Tool } from '../../src/model/types.ts'
- */
+/** @import { DataPlane, Endpoint, Tool } from '../../src/model/types.ts' */
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'access-log-test-'))
+const folder = makeFolder('access-log-test')
 const certificates = path.join(folder, 'certificates')
 const LOG_SECONDS = 20
 const ANSWER_MS = 5000
@@ -33,8 +31,6 @@ const ASKS = BYTES.flatMap(byte => {
 
 beforeAll(() => writeParityCertificates(certificates))
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
 it.for(
   sidecarPlanes.filter(({ plane }) => plane.features?.includes('access-log')),
 )('each line that $plane.name logs is JSON in UTF-8, whatever bytes a client sends', async ({
@@ -49,10 +45,7 @@ it.for(
   for (const byte of OBSOLETE) expect(logged.get(`agent-${byte}`)?.user_agent).toMatch(/^a.b$/u)
 })
 
-/**
- * @param {Buffer} line
- * @throws where it is not JSON in UTF-8
- */
+/** @param {Buffer} line @throws where it is not JSON in UTF-8 */
 function readStrictly(line) {
   return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line))
 }
@@ -92,9 +85,7 @@ async function logAll({ plane, tool }) {
 
 /**
  * Whether a request is answered with 200. Clients that check what they send cannot send it.
- * @param {Endpoint} endpoint
- * @param {typeof ASKS[number]} ask
- * @returns {Promise<boolean>}
+ * @param {Endpoint} endpoint @param {typeof ASKS[number]} ask @returns {Promise<boolean>}
  */
 function isTaken({ address, port }, { id, path, agent }) {
   return new Promise(resolve => {

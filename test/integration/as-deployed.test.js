@@ -1,18 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readTextFiles } from '../../src/lib/text-files.js'
 import { readRun, readSummary } from '../../src/records/records.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
 /** @import { Summary } from '../../src/model/types.ts' */
 
 // The scripts of FSM, and those of osm-edge: checkouts that the variables FSM and OSM_EDGE name.
-const folder = mkdtempSync(path.join(os.tmpdir(), 'as-deployed-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('as-deployed-test')
 
 /** @param {import('vitest').TestContext} context @param {string} [variable] */
 function needScripts(context, variable) {

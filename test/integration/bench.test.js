@@ -1,24 +1,23 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readSafely } from '../../src/node/kernel/proc-files.js'
 import { readRun } from '../../src/records/records.js'
 import { listMarked } from '../../src/targets/local/marks.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft, pidsOf } from './leftovers.js'
 import { need } from './real-tools.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'bench-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('bench-test')
 // The shortest run that has a sidecar.
 const ONE_SIDECAR = ['--cpu', '0.5', '--link', 'ratings', '--users', '5']
 let count = 0
 
 /**
  * Starts the command line with a results folder of its own.
- * @param {string[]} argv
- * @param {import('execa').Options} [options]
+ * @param {string[]} argv @param {import('execa').Options} [options]
  */
 function start(argv, options = {}) {
   const out = path.join(folder, `run-${++count}`)
@@ -38,10 +37,7 @@ function start(argv, options = {}) {
 /** @param {string} out */
 const recordsOf = out => readRun(out).records
 
-/**
- * @param {string} out
- * @param {string} words
- */
+/** @param {string} out @param {string} words */
 async function waitForLine(out, words) {
   for (let i = 0; i < 1600; i++) {
     if (pidsOf(words, out).length > 0) return pidsOf(words, out)[0]
@@ -78,18 +74,7 @@ describe('a capped run', { timeout: 120_000 }, () => {
 
   it('runs every link, with an application on Node too', async context => {
     need(context, 'pipy', 'k6', 'caps')
-    const { out, child } = start([
-      '--cpu',
-      '0.5',
-      '--planes',
-      'none,pipy',
-      '--link',
-      'ratings,pair',
-      '--users',
-      '5',
-      '--app',
-      'node',
-    ])
+    const { out, child } = start('--cpu 0.5 --planes none,pipy --link ratings,pair --users 5 --app node'.split(' '))
     const { stdout, exitCode } = await child
     expect(exitCode).toBe(0)
     expect(new Set(recordsOf(out).map(r => r.trial.arm.id))).toEqual(

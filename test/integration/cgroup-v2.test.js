@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 import { need } from './real-tools.js'
 
 // A command that runs its arguments on a kernel with cgroup v2; what it writes to CGROUP2_OUT comes back.
@@ -11,9 +11,8 @@ const machine = process.env.TEST_CGROUP2
 let out = ''
 // Each try has a folder of its own: an earlier one may have left results.
 beforeEach(() => {
-  out = mkdtempSync(path.join(os.tmpdir(), 'cgroup2-test-'))
+  out = makeOwnFolder('cgroup2-test')
 })
-afterEach(() => rmSync(out, { recursive: true, force: true }))
 
 // The checkout, in a place that every user may enter. A copy would take minutes here.
 const KIT = 'mkdir /tmp/kit && mount --bind . /tmp/kit && cd /tmp/kit'
@@ -21,11 +20,7 @@ const KIT = 'mkdir /tmp/kit && mount --bind . /tmp/kit && cd /tmp/kit'
 // Emulated, so ten times slower: few users, the shortest link, one plane.
 const BENCH = 'bench --rounds 1 --link ratings --users 8 --planes pipy'
 
-/**
- * @param {string} script
- * @param {import('vitest').TestContext} context
- * @param {number} [cpus] of the machine
- */
+/** @param {string} script @param {import('vitest').TestContext} context @param {number} [cpus] of the machine */
 async function onV2(script, context, cpus = 2) {
   need(context, 'pipy', 'k6')
   if (!machine) return context.skip('needs TEST_CGROUP2, a command that runs its arguments on a cgroup v2 kernel')

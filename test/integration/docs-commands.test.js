@@ -1,15 +1,14 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { cpSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readCommands } from '../docs/read-commands.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
 // Every command of a block of the documentation, as it stands or, where that takes long, in its shortest form.
-const folder = mkdtempSync(path.join(os.tmpdir(), 'docs-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('docs-test')
 const scripts = path.join(folder, 'my-scripts')
 cpSync('pipy-scripts', scripts, { recursive: true })
 /** What `results/…` stands for, in the order in which a command names them. */
@@ -20,10 +19,7 @@ const SHORT = ['--profile', 'smoke', '--rounds', '1']
 // 3: no verdict; 5: a threshold was crossed. One short round on a busy machine ends with either.
 const MEASURED = [0, 3, 5]
 
-/**
- * How a verb that takes long is made short.
- * @type {Record<string, (argv: string[]) => string[]>}
- */
+/** How a verb that takes long is made short. @type {Record<string, (argv: string[]) => string[]>} */
 const SMOKE = {
   bench: argv => {
     const short = argv.includes('balance') ? [] : SHORT
@@ -33,10 +29,7 @@ const SMOKE = {
   report: argv => (argv.some(word => word.startsWith(folder)) ? argv : [...argv, runs[0]]),
 }
 
-/**
- * Commands that no test runs as they stand, and why.
- * @type {[RegExp, string][]}
- */
+/** Commands that no test runs as they stand, and why. @type {[RegExp, string][]} */
 const SKIPPED = [
   [/--load-host/, 'needs another machine: test/integration/load-host.test.js makes one'],
   [/^node --test /, 'test/lab/new-scripts.test.js runs it'],
@@ -96,10 +89,7 @@ describe('a command of the documentation', { timeout: 600_000 }, () => {
   })
 })
 
-/**
- * What a reader would put for the names of folders, addresses and machines of an example.
- * @param {string[]} argv
- */
+/** What a reader would put for the names of folders, addresses and machines of an example. @param {string[]} argv */
 function fill(argv) {
   let named = 0
   return argv.map((word, i) => {

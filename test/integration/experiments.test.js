@@ -1,25 +1,22 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { adsTool } from '../../src/dataplanes/envoy/ads-control.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { findTool } from '../../src/tools/find.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need, sidecarPlanes, tools } from './real-tools.js'
 
-/**
- * @import { Summary, TrialRecord } from '../../src/model/types.ts'
- */
+/** @import { Summary, TrialRecord } from '../../src/model/types.ts' */
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'experiments-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('experiments-test')
 afterEach(() => expectNothingLeft())
 const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
-// balance starts nothing: test/verbs/balance.test.js; as-deployed has a test of its own; of the others, shards has the axes,
+// balance starts nothing: test/verbs/computed.test.js; as-deployed has a test of its own; of the others, shards has the axes,
 // and rollout the rest.
 const ELSEWHERE = ['as-deployed', 'balance', 'commit-rate', 'concurrency', 'items']
 const experiments = readdirSync('bench/experiments')
@@ -31,10 +28,7 @@ const other = sidecarPlanes.find(({ plane }) => plane.name.startsWith('pipy-2.')
 const reloadable = dataPlanes.flatMap(({ name, tool, controls }) => (tool && controls && tools[tool.name] ? name : []))
 let runs = 0
 
-/**
- * @param {string[]} argv
- * @param {Record<string, string>} [env]
- */
+/** @param {string[]} argv @param {Record<string, string>} [env] */
 async function run(argv, env = {}) {
   const out = path.join(folder, `run-${++runs}`)
   const { stdout, stderr, exitCode } = await execa('node', ['src/cli.js', ...argv, '--out', out], {
@@ -177,7 +171,19 @@ const SHOWN = {
 }
 
 // One plane shows that these run; the others, and the tests of bench, run two.
-const ONE_PLANE = ['burst', 'cap-ladder', 'connections', 'hops', 'knee', 'memory-floor', 'mtls-tax', 'payload', 'soak']
+const ONE_PLANE = [
+  'burst',
+  'cap-ladder',
+  'connections',
+  'feature-ladder',
+  'hops',
+  'kept-connections',
+  'knee',
+  'memory-floor',
+  'mtls-tax',
+  'payload',
+  'soak',
+]
 
 describe('every experiment', { timeout: 240_000 }, () => {
   it.for(experiments)('%s runs on the real tools, and its numbers can be computed again', async (name, context) => {

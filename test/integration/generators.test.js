@@ -1,14 +1,14 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
-import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { hashFolder } from '../../src/lib/hash.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { wrk } from '../../src/loads/wrk/index.js'
 import { readRun } from '../../src/records/records.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft, pidsOf } from './leftovers.js'
 import { need, tools } from './real-tools.js'
 
@@ -17,8 +17,7 @@ import { need, tools } from './real-tools.js'
  * @import { Load, LoadGenerator, LoadResult } from '../../src/model/types.ts'
  */
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'generators-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('generators-test')
 let count = 0
 
 /** @type {Load} */
@@ -68,8 +67,7 @@ async function drive(answer = () => false, { load, cpus = 1, generator = wrk } =
 /**
  * Of four wrong answers to each hundred requests, however many a busy machine makes; at the edges of the window, each user
  * may be in another order.
- * @param {number} failed
- * @param {number} all
+ * @param {number} failed @param {number} all
  * @param {number} most of each hundred, where some are also counted before and after the window
  */
 function expectFourOfEachHundred(failed, all, most = 4) {
@@ -216,10 +214,7 @@ describe('k6', { timeout: 60_000 }, () => {
   })
 })
 
-/**
- * @param {string} generator
- * @param {string[]} argv
- */
+/** @param {string} generator @param {string[]} argv */
 function start(generator, argv) {
   const out = path.join(folder, `run-${++count}`)
   const common = ['--measure', 'load', '--generator', generator, '--link', 'ratings', '--cpu', '0.5', '--out', out]
@@ -231,9 +226,7 @@ function start(generator, argv) {
 
 /**
  * The kit's Pipy sidecar, which now and then does something else to a request.
- * @param {string} name
- * @param {string} pipeline
- * @param {number} share of the requests
+ * @param {string} name @param {string} pipeline @param {number} share of the requests
  */
 function writeLiar(name, pipeline, share) {
   const variant = path.join(folder, name)

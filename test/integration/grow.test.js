@@ -1,20 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft, pidsOf } from './leftovers.js'
 import { need } from './real-tools.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'grow-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('grow-test')
 let count = 0
 
 /**
  * A growth of Pipy's repository up to 200 sidecars, with something done to it while it goes on.
- * @param {string[]} argv
- * @param {(out: string) => Promise<void>} [beside]
+ * @param {string[]} argv @param {(out: string) => Promise<void>} [beside]
  */
 async function grow(argv, beside) {
   const out = path.join(folder, `run-${++count}`)

@@ -1,27 +1,24 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { listSafely, readSafely } from '../../src/node/kernel/proc-files.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { readRun } from '../../src/records/records.js'
 import { findOnPath } from '../../src/tools/find.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
 // Connections that rules redirect to sidecars, with the real programs, namespaces and rules.
-const folder = mkdtempSync(path.join(os.tmpdir(), 'interception-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('interception-test')
 let count = 0
 
 const SMOKE = ['--profile', 'smoke', '--link', 'gateway-ratings', '--users', '5', '--cpu', 'none']
 
 /**
  * Starts a run of a few seconds in which connections are redirected.
- * @param {string[]} argv
- * @param {{ env?: Record<string, string>, before?: string[] }} [options] before: the command
+ * @param {string[]} argv @param {{ env?: Record<string, string>, before?: string[] }} [options] before: the command
  */
 function start(argv, { env, before = [] } = {}) {
   const out = path.join(folder, `run-${++count}`)
@@ -44,10 +41,7 @@ async function needNamespaces(context, ...programs) {
   }
 }
 
-/**
- * Waits until the generator of a run has said when its window is.
- * @param {string} out
- */
+/** Waits until the generator of a run has said when its window is. @param {string} out */
 async function awaitWarmup(out) {
   for (let i = 0; i < 2000; i++) {
     const raw = listSafely(path.join(out, 'raw')).filter(name => /^r1-/.test(name))

@@ -1,13 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import os from 'node:os'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { makeFolder } from '../fakes/scratch.js'
 import { need } from './real-tools.js'
 
 const LOOK_MS = 500
-const folder = mkdtempSync(path.join(os.tmpdir(), 'keys-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('keys-test')
 
 it('keys are in a folder of their own while a run lasts, and nowhere else then or later', async context => {
   need(context, 'pipy', 'envoy', 'k6', 'caps')
@@ -101,10 +100,7 @@ function readProcesses() {
     )
 }
 
-/**
- * Where the rendered configurations of a run say that its keys are; empty before there is one.
- * @param {string} out
- */
+/** Where the rendered configurations of a run say that its keys are; empty before there is one. @param {string} out */
 function findKeysFolder(out) {
   for (const file of existsSync(out) ? listFiles(out).filter(name => name.endsWith('.json')) : []) {
     const found = /"([^"]+)\/[^"/]+-key\.pem"/.exec(readFileSync(file, 'utf8'))

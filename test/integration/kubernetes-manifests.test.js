@@ -18,10 +18,7 @@ const restricted = `manifests-test-${process.pid}`
 const privileged = `${restricted}-reader`
 const OWN = { 'sidecar-bench-r1': restricted, 'sidecar-bench-r1-reader': privileged }
 
-/**
- * @param {string[]} argv
- * @param {unknown} [input] an object
- */
+/** @param {string[]} argv @param {unknown} [input] an object */
 const run = (argv, input) =>
   execa(kubectl ?? 'kubectl', argv, {
     ...{ reject: false, all: true, env: { KUBECONFIG: TEST_KUBECONFIG } },
@@ -79,10 +76,7 @@ function ownOf(namespace) {
   return OWN[/** @type {keyof OWN} */ (namespace)]
 }
 
-/**
- * The pods that an object's controller would make.
- * @param {any} object
- */
+/** The pods that an object's controller would make. @param {any} object */
 function createPods({ metadata: { name, namespace }, spec }) {
   const pod = (/** @type {string} */ role, /** @type {any} */ template) => ({
     ...{ apiVersion: 'v1', kind: 'Pod', spec: template },

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
 import net from 'node:net'
 import os from 'node:os'
@@ -9,16 +9,15 @@ import { parse, stringify } from 'yaml'
 import { createAuthority, issueCertificate } from '../../src/lib/certificates.js'
 import { waitFor } from '../../src/lib/wait.js'
 import { readRun } from '../../src/records/records.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { tools } from './real-tools.js'
 
-/**
- * @import { TestContext } from 'vitest'
- */
+/** @import { TestContext } from 'vitest' */
 
 const { TEST_KUBECONFIG: kubeconfig, TEST_CLUSTER: cluster } = process.env
 const RUN_LABEL = 'app.kubernetes.io/managed-by=sidecar-bench'
 const USER = 'sidecar-bench-test-user'
-const scratch = mkdtempSync(path.join(os.tmpdir(), 'kubernetes-test-'))
+const scratch = makeFolder('kubernetes-test')
 const images = ['pipy', 'envoy', 'k6', 'node'].flatMap(name => ['--image', `${name}=localhost/${name}:test`])
 let runs = 0
 
@@ -107,7 +106,6 @@ afterAll(async () => {
     await kubectl('delete', 'namespace', USER, '--ignore-not-found')
     await kubectl('delete', '-f', 'k8s/rbac.yaml', '--ignore-not-found')
   }
-  rmSync(scratch, { recursive: true, force: true })
 }, 60_000)
 
 describe('the cap experiment on a cluster', () => {
@@ -524,10 +522,7 @@ function records(out) {
   }
 }
 
-/**
- * A validating webhook that refuses what a run of the kit makes.
- * @param {string} resource
- */
+/** A validating webhook that refuses what a run of the kit makes. @param {string} resource */
 async function startWebhook(resource) {
   const authority = await createAuthority('webhook')
   const { certificatePem, keyPem } = await issueCertificate({

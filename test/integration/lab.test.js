@@ -1,17 +1,16 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { samplePids } from '../../src/lab/perf.js'
 import { BenchError } from '../../src/lib/errors.js'
 import { findTool } from '../../src/tools/find.js'
 import { perfTool, valgrindTool } from '../../src/tools/profilers.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'lab-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('lab-test')
 const valgrind = await findTool(valgrindTool)
 const perf = await findTool(perfTool)
 
@@ -36,7 +35,7 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
     const child = execa(
       'node',
       [
-        ...['src/cli.js', 'lab', writeDearer(), '--link', 'pair', '--requests', '100', '--no-parity', '--json'],
+        ...['src/cli.js', 'lab', writeDearer(), '--link', 'pair', '--requests', '100', '--json'],
         ...['--threshold', 'new/old instructions <= 1.01', '--out', out],
       ],
       { reject: false },

@@ -28,8 +28,7 @@ export function expectNothingLeft(pid) {
 
 /**
  * The processes of a service in a role, of one run: other runs of the machine are not to die of a test.
- * @param {string} name such as ratings-sidecar
- * @param {string} out of the run, as on its command line
+ * @param {string} name such as ratings-sidecar @param {string} out of the run, as on its command line
  */
 export function pidsOf(name, out) {
   const ids = readLedgers().flatMap(({ runId, owner }) => (owner?.command.includes(out) ? [runId] : []))

@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { pidsOf } from './leftovers.js'
 import { capWay, need, tools } from './real-tools.js'
 
 // The ways in which a benchmark lies, each made to happen with the real tools, and caught by the gate named for it.
-const folder = mkdtempSync(path.join(os.tmpdir(), 'lies-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('lies-test')
 let count = 0
 
 /**
@@ -34,10 +33,7 @@ async function lie(argv, { env, inWindow } = {}) {
   return { exitCode, stdout: unwrapped, stderr: `${stderr}`, records, gates, out }
 }
 
-/**
- * Waits until the window of the first trial is open.
- * @param {string} out
- */
+/** Waits until the window of the first trial is open. @param {string} out */
 async function windowOf(out) {
   for (let i = 0; i < 2000; i++) {
     const raw = readdirSafely(path.join(out, 'raw')).filter(name => /^r1-/.test(name))
@@ -52,8 +48,7 @@ async function windowOf(out) {
 
 /**
  * Sets the quota of what runs as a role, in the cgroup of version 1 or 2; null: none.
- * @param {string} role
- * @param {number | null} cores
+ * @param {string} role @param {number | null} cores
  */
 function setQuota(role, cores) {
   if (capWay.how !== 'v1' && capWay.how !== 'v2') throw new Error('no cgroups')
@@ -70,9 +65,7 @@ function setQuota(role, cores) {
 
 /**
  * A variant of the kit's Pipy scripts.
- * @param {string} name
- * @param {(text: string) => string} change
- * @param {string} file
+ * @param {string} name @param {(text: string) => string} change @param {string} file
  */
 function createVariant(name, file, change) {
   const variant = path.join(folder, name)
@@ -86,9 +79,7 @@ function createVariant(name, file, change) {
 
 /**
  * A program that stands before the real one.
- * @param {string} name
- * @param {string} script of the shell; "$TOOL" is the real program
- * @param {'pipy' | 'envoy'} tool
+ * @param {string} name @param {string} script of the shell; "$TOOL" is the real program @param {'pipy' | 'envoy'} tool
  */
 function createWrapper(name, tool, script) {
   const file = path.join(folder, name)

@@ -15,30 +15,13 @@ beforeAll(async () => {
 })
 afterAll(() => machines?.close())
 
-/**
- * @param {import('vitest').TestContext} context
- * @param {Parameters<typeof need>[1][]} names
- */
+/** @param {import('vitest').TestContext} context @param {Parameters<typeof need>[1][]} names */
 function needBoth(context, ...names) {
   if (missing.length > 0) context.skip(`needs ${missing.join(', ')}, which cannot be had here`)
   need(context, ...names)
 }
 
-const SHORT = [
-  'bench',
-  '--measure',
-  'load',
-  '--profile',
-  'smoke',
-  '--rounds',
-  '1',
-  '--planes',
-  'pipy',
-  '--link',
-  'ratings',
-  '--cpu',
-  '0.25',
-]
+const SHORT = 'bench --measure load --profile smoke --rounds 1 --planes pipy --link ratings --cpu 0.25'.split(' ')
 
 /** Nothing of a run is on either machine. */
 async function expectNothingAnywhere() {

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -14,18 +13,18 @@ import { createRig } from '../../src/parity/rig.js'
 import { listLacks } from '../../src/parity/try-plane.js'
 import { holdAgainst } from '../../src/parity/verdict/lacks.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
 /**
  * Tries every peer of node/parity/peers.js at the real planes, and the inbound ones with openssl too. MTLS_TABLE names
  * a file for what is found, as Markdown.
- * @import { Rig } from '../../src/parity/rig.js'
- * @import { Peer } from '../../src/parity/beside/peers.js'
+ * @import { Rig } from '../../src/parity/rig.js' @import { Peer } from '../../src/parity/beside/peers.js'
  */
 
 /** @typedef {{ plane: string, policy: string, peer: string, direction: string, found: string }} Found */
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'mtls-test-'))
+const folder = makeFolder('mtls-test')
 const certificates = path.join(folder, 'certificates')
 const measured = /** @type {const} */ ({ tls: 'ecdsa-p256', protocol: 'http/1.1' })
 const openssl = await execa('openssl', ['version'], { reject: false })
@@ -49,7 +48,6 @@ beforeAll(async () => {
 })
 
 afterAll(() => {
-  rmSync(folder, { recursive: true, force: true })
   if (process.env.MTLS_TABLE) writeFileSync(process.env.MTLS_TABLE, renderTable(all))
 })
 
@@ -115,10 +113,7 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
   })
 })
 
-/**
- * @param {{ address: string, port: number }} endpoint
- * @param {Peer} peer
- */
+/** @param {{ address: string, port: number }} endpoint @param {Peer} peer */
 async function callByOpenssl({ address, port }, { credential, options }) {
   const { maxVersion, ciphers } = options ?? {}
   const pem = path.join(folder, `${credential}.pem`)
@@ -136,10 +131,7 @@ async function callByOpenssl({ address, port }, { credential, options }) {
   return (await child).timedOut ? 'no answer within 10 s' : 'refused'
 }
 
-/**
- * A row for each peer and what it met; directions with equal cells share it.
- * @param {Found[]} found
- */
+/** A row for each peer and what it met; directions with equal cells share it. @param {Found[]} found */
 function renderTable(found) {
   const planes = [...new Set(found.map(f => f.plane))]
   const cellOf = (/** @type {Found} */ { plane, peer, direction }) => {

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { mkdtempSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listFeatures } from '../../src/model/features.js'
@@ -10,15 +9,15 @@ import { createRig } from '../../src/parity/rig.js'
 import { CONFIGURATIONS, findUntried, listLacks, writeParityCertificates } from '../../src/parity/try-plane.js'
 import { holdAgainst } from '../../src/parity/verdict/lacks.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
 
 /**
- * @import { DataPlane, Tool } from '../../src/model/types.ts'
- * @import { Row } from '../../src/parity/beside/probe.js'
+ * @import { DataPlane, Tool } from '../../src/model/types.ts' @import { Row } from '../../src/parity/beside/probe.js'
  * @import { Measured } from '../../src/parity/rig.js'
  */
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'parity-test-'))
+const folder = makeFolder('parity-test')
 const certificates = path.join(folder, 'certificates')
 const { signal } = new AbortController()
 
@@ -47,7 +46,6 @@ function describeTls({ tls, trafficPolicy }) {
 beforeAll(() => writeParityCertificates(certificates))
 
 afterAll(() => {
-  rmSync(folder, { recursive: true, force: true })
   console.log(`The parity corpus leaves out:\n  ${LEFT_OUT.join('\n  ')}`)
 })
 

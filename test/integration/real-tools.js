@@ -5,9 +5,7 @@ import { wrkTool } from '../../src/loads/wrk/tool.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { findTool } from '../../src/tools/find.js'
 
-/**
- * @import { DataPlane, Tool, ToolSpec } from '../../src/model/types.ts'
- */
+/** @import { DataPlane, Tool, ToolSpec } from '../../src/model/types.ts' */
 
 /** The real programs, found as the kit finds them, by name; null where one cannot be had. */
 export const tools = Object.fromEntries(
@@ -29,18 +27,14 @@ if (process.env.PIPY_OTHER) {
 
 /**
  * Skips a test, and names the tools it needs, when one of them is missing.
- * @param {import('vitest').TestContext} context
- * @param {string[]} names of programs, or `caps`
+ * @param {import('vitest').TestContext} context @param {string[]} names of programs, or `caps`
  */
 export function need(context, ...names) {
   const missing = names.filter(name => (name === 'caps' ? capWay.how !== 'v1' && capWay.how !== 'v2' : !tools[name]))
   if (missing.length > 0) context.skip(`needs ${missing.join(', ')}, which cannot be had here`)
 }
 
-/**
- * @param {ToolSpec} spec
- * @returns {Promise<Tool | null>}
- */
+/** @param {ToolSpec} spec @returns {Promise<Tool | null>} */
 async function find(spec) {
   const found = await findTool(spec)
   return 'missing' in found ? null : found

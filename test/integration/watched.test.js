@@ -1,18 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import net from 'node:net'
-import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { makeFolder } from '../fakes/scratch.js'
 import { listDashboardQueries } from '../live/dashboard-queries.js'
 import { expectOnFirstScreen, launchBrowser, openPage } from '../real/browser.js'
 import { findFreePort, listen, needProgram, startPrometheus } from '../real/prometheus.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'watched-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('watched-test')
 
 // A browser and a Prometheus on the same machine are neighbours: what is watched here is not for its numbers.
 const EXPERIMENT = `name: watched
@@ -124,20 +123,7 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
 
     const out = path.join(folder, 'alone')
     const own = await findFreePort()
-    const argv = [
-      '--measure',
-      'load',
-      '--planes',
-      'pipy',
-      '--link',
-      'ratings',
-      '--users',
-      '5',
-      '--cpu',
-      '0.5',
-      '--profile',
-      'smoke',
-    ]
+    const argv = '--measure load --planes pipy --link ratings --users 5 --cpu 0.5 --profile smoke'.split(' ')
     const running = execa('node', ['src/cli.js', 'bench', ...argv, '--live', `:${own}`, '--out', out], {
       reject: false,
     })

@@ -1,18 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { kinds } from '../../src/kinds/registry.js'
 import { createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 import { tiny } from '../fakes/tiny-kind/index.js'
 
 describe('the kinds of trials', () => {
   let folder = ''
   beforeEach(() => {
-    folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'kinds-test-')), 'run')
+    folder = path.join(makeOwnFolder('kinds-test'), 'run')
   })
-  afterEach(() => rmSync(path.dirname(folder), { recursive: true, force: true }))
 
   it('are registered by their own names', () => {
     expect(Object.entries(kinds).map(([name, kind]) => [name, kind.name])).toEqual([

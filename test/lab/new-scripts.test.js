@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { copyScripts } from '../../src/lab/new-scripts.js'
 import { createProgram } from '../../src/verbs/program.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'new-scripts-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('new-scripts-test')
 
 /** @param {string[]} argv */
 async function lab(...argv) {

@@ -1,11 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { chooseAgainst, findAgainst, findSide } from '../../src/lab/sides.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'sides-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('sides-test')
 
 it('scripts are held against those of the kit, and those of the kit against the last commit', () => {
   expect(chooseAgainst(null, 'pipy-scripts')).toBe('git:HEAD')
@@ -17,7 +16,7 @@ it('a commit gives the scripts as they are in it', async () => {
   const into = path.join(folder, 'old')
   const side = await findAgainst({ against: 'git:HEAD', scripts: 'pipy-scripts', into })
   expect(side).toEqual({ label: 'pipy-scripts in HEAD', scripts: into })
-  expect(readFileSync(path.join(into, 'main.js'), 'utf8')).toContain('pipy.listen')
+  expect(readFileSync(path.join(into, 'main.js'), 'utf8')).toContain('listen(config.inbound')
 })
 
 it('a commit that is not there, or does not have them, is named', async () => {

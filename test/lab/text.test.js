@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { renderLab } from '../../src/lab/text.js'
+import { renderLab, renderSaves } from '../../src/lab/text.js'
 
 it('the text has the table of both sides, where instructions go, and what the words mean', () => {
   const part = { name: 'memory', old: 100, new: 150 }
@@ -29,4 +29,17 @@ it('the text has the table of both sides, where instructions go, and what the wo
   expect(text).not.toContain('handshake')
   expect(text).toContain('here 0.01 % at most')
   expect(text).toMatch(/it was a quiet hour$/)
+})
+
+it('after a save the instructions of the last five are beside each other', () => {
+  const rowOf = (/** @type {number} */ i) => ({
+    ...{ link: 'pair', service: 'client', quantity: /** @type {const} */ ('instructions') },
+    ...{ old: 1000, new: 1000 + i, ratio: 1 + i / 1000, spread: 0.00015 },
+  })
+  const saves = [1, 2, 3, 4, 5, 6].map(i => ({ at: new Date(2026, 10, 24, 12, 0, i), rows: [rowOf(i)] }))
+  const lines = renderSaves(saves).split('\n')
+  expect(lines).toHaveLength(6)
+  expect(lines[0]).toMatch(/saved +client of pair +new\/old/)
+  expect(lines[1]).toMatch(/12:00:02 +\+2 +1\.0020/)
+  expect(lines[5]).toMatch(/12:00:06 +\+6 +1\.0060/)
 })

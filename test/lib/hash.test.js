@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { hashFile } from '../../src/lib/hash.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'hash-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('hash-test')
 
 describe('hashFile', () => {
   it.each([

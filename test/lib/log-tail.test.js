@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readTail } from '../../src/lib/log-tail.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'tail-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('tail')
 
 it('reads the end of a file, and a shorter one whole', async () => {
   const file = path.join(folder, 'a.log')

@@ -3,8 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /**
  * A browser's EventSource, as far as tests need it.
- * @param {string} url of the page
- * @param {{ isReading?: boolean }} [options]
+ * @param {string} url of the page @param {{ isReading?: boolean }} [options]
  */
 export async function listen(url, { isReading = true } = {}) {
   /** @type {{ name: string, told: any }[]} */
@@ -46,10 +45,7 @@ export async function listen(url, { isReading = true } = {}) {
   }
 }
 
-/**
- * @param {() => boolean | Promise<boolean>} isTrue
- * @param {string} what is waited for
- */
+/** @param {() => boolean | Promise<boolean>} isTrue @param {string} what is waited for */
 export async function until(isTrue, what) {
   const deadline = performance.now() + 30_000
   while (!(await isTrue())) {

@@ -16,10 +16,7 @@ export const ARMS = [
   createArm({ plane: 'cheap', id: 'link-cheap-again', repeatOf: 'link-cheap' }),
 ]
 
-/**
- * @param {Partial<Extract<RunEvent, { kind: 'planned' }>>} [fields]
- * @returns {RunEvent}
- */
+/** @param {Partial<Extract<RunEvent, { kind: 'planned' }>>} [fields] @returns {RunEvent} */
 export function plan(fields = {}) {
   return {
     kind: 'planned',
@@ -43,11 +40,7 @@ export function startTrial(arm, { round = 1, atMs = START_MS, secondsLeft = 120,
   }
 }
 
-/**
- * @param {string} service
- * @param {number | null} [cpuCores]
- * @returns {ProcessSpec}
- */
+/** @param {string} service @param {number | null} [cpuCores] @returns {ProcessSpec} */
 export function createSidecarSpec(service, cpuCores = 0.25) {
   return /** @type {ProcessSpec} */ ({ service, role: 'sidecar', cpuCores })
 }
@@ -68,11 +61,7 @@ export function sample({ seconds, reading, specs = [createSidecarSpec('gateway')
   }
 }
 
-/**
- * @param {Parameters<typeof createRecord>[0] & {}} fields
- * @param {number} [atMs]
- * @returns {RunEvent}
- */
+/** @param {Parameters<typeof createRecord>[0] & {}} fields @param {number} [atMs] @returns {RunEvent} */
 export function endTrial(fields, atMs = START_MS) {
   return { kind: 'trial-ended', record: /** @type {TrialRecord} */ (createRecord(fields)), atMs }
 }

@@ -39,14 +39,9 @@ describe.each(SERVERS)('%s', (_, start) => {
     return { status: response.statusCode, type: response.headers['content-type'], body }
   }
 
-  it.each([
-    '127.0.0.1:PORT',
-    'localhost:PORT',
-    'LOCALHOST',
-    'bench.localhost:1',
-    '127.9.8.7',
-    '[::1]:PORT',
-  ])('answers a name of this machine alone: %s', async host => expect((await ask(':0', host)).status).toBe(200))
+  it.each(
+    '127.0.0.1:PORT localhost:PORT LOCALHOST bench.localhost:1 127.9.8.7 [::1]:PORT'.split(' '),
+  )('answers a name of this machine alone: %s', async host => expect((await ask(':0', host)).status).toBe(200))
 
   it.each([
     'evil.example',

@@ -1,24 +1,22 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
-import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments, stringify } from 'yaml'
 import { createMetrics } from '../../src/live/metrics.js'
 import { LABELS } from '../../src/targets/kubernetes/manifests.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { listen, needProgram, startPrometheus } from '../real/prometheus.js'
 import { listDashboardQueries, readDashboard } from './dashboard-queries.js'
 
 /**
- * @import { Reading, TrialRecord } from '../../src/model/types.ts'
- * @import { RunEvent } from '../../src/run/events.js'
+ * @import { Reading, TrialRecord } from '../../src/model/types.ts' @import { RunEvent } from '../../src/run/events.js'
  */
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'metrics-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = makeFolder('metrics')
 
 const ARM = 'plane="pipy",link="link",cap_cores="0.25",arm="link-pipy"'
 const AT_RATE = 'plane="pipy",link="link",cap_cores="0.25",rate="200",arm="link-pipy"'
@@ -59,8 +57,7 @@ const reading = {
 
 /**
  * What is exposed after some events, without the prefix of the names.
- * @param {RunEvent[]} events
- * @returns {Promise<Record<string, number>>}
+ * @param {RunEvent[]} events @returns {Promise<Record<string, number>>}
  */
 async function expose(...events) {
   const metrics = createMetrics()
@@ -443,9 +440,7 @@ describe('Prometheus', () => {
 
 /**
  * The first answer that is as wanted, or the last within 25 s.
- * @template T
- * @param {() => Promise<T>} ask
- * @param {(answer: T) => boolean} isWanted
+ * @template T @param {() => Promise<T>} ask @param {(answer: T) => boolean} isWanted
  */
 async function askUntil(ask, isWanted) {
   const deadline = performance.now() + 25_000

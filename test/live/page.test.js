@@ -9,10 +9,7 @@ import { launchBrowser, listAxeViolations, openPage } from '../real/browser.js'
 import { until } from './event-client.js'
 import { createSidecarSpec, endTrial, plan, START_MS, sample, startTrial } from './fake-events.js'
 
-/**
- * @import { Browser, Page } from 'playwright-core'
- * @import { RunEvent } from '../../src/run/events.js'
- */
+/** @import { Browser, Page } from 'playwright-core' @import { RunEvent } from '../../src/run/events.js' */
 
 const CHARTS = 'src/report/charts'
 const HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>'

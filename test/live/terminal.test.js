@@ -141,8 +141,7 @@ function createView() {
 
 /**
  * What a terminal shows after it was sent a text: the sequences that log-update uses.
- * @param {string} text
- * @returns {string[]} without the empty lines at the end
+ * @param {string} text @returns {string[]} without the empty lines at the end
  */
 function interpret(text) {
   const lines = ['']

@@ -1,27 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  appendFileSync,
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import os from 'node:os'
+import { appendFileSync, chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { processStartTicks } from '../../src/lib/process-start.js'
 import { openLedger, readLedgers } from '../../src/node/ledger.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 /** @type {string} */
 let root
 beforeEach(() => {
-  root = mkdtempSync(path.join(os.tmpdir(), 'ledger-test-'))
+  root = makeOwnFolder('ledger-test')
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 /** @param {string} folder @param {object} change */
 function changeOwner(folder, change) {

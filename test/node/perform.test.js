@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { perform } from '../../src/node/perform.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'perform-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('perform-test')
 const pidFile = path.join(folder, 'sidecar.pid')
 const file = path.join(folder, 'sidecar.conf')
 /** @type {{ kind: 'signal', pidFile: string, signal: 'SIGHUP' }} */

@@ -11,8 +11,7 @@ afterEach(() => {
 
 /**
  * A server that answers a request with these pieces, 5 ms apart.
- * @param {string[]} pieces
- * @param {{ isKept?: boolean }} [options] isKept: leaves the connection open
+ * @param {string[]} pieces @param {{ isKept?: boolean }} [options] isKept: leaves the connection open
  */
 async function startServer(pieces, { isKept = false } = {}) {
   /** @type {string[]} */

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { certificatesFolder } from '../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { AgentError, BenchError } from '../../src/lib/errors.js'
@@ -12,10 +10,11 @@ import { writeFlawedCertificates } from '../../src/parity/flawed-certificates.js
 import { gateParity } from '../../src/parity/gate.js'
 import { createFakePlane, createFakeTarget, fakeTool } from '../fakes/fake-bench.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 /** @import { Arm, DataPlane, SidecarOptions } from '../../src/model/types.ts' */
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'gate-test-'))
+const folder = makeFolder('gate-test')
 const certificates = path.join(folder, 'certificates')
 
 beforeAll(async () => {
@@ -26,7 +25,6 @@ beforeAll(async () => {
     await writeFlawedCertificates({ folder, authority: await writeCertificates({ folder, services }) })
   }
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /**
  * A testbed of one plane whose tool has another name, and a prober that finds what it is asked to open.
@@ -99,11 +97,7 @@ async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers, fin
   return { testbed, opened, rendered, running: fake.running }
 }
 
-/**
- * @param {any} testbed
- * @param {Arm[]} arms
- * @param {{ signal: AbortSignal, say?: (line: string) => void }} [options]
- */
+/** @param {any} testbed @param {Arm[]} arms @param {{ signal: AbortSignal, say?: (line: string) => void }} [options] */
 function gate(testbed, arms, { signal, say = () => {} } = new AbortController()) {
   let index = 0
   return gateParity({ testbed, arms, nextIndex: () => index++, signal, say })

@@ -24,8 +24,7 @@ const plan = createPlan({
 })
 /**
  * @param {Record<string, number | null>} reached requests/s, by a part of the calibration's name
- * @param {BoundBy} [boundBy]
- * @returns {Calibration[]}
+ * @param {BoundBy} [boundBy] @returns {Calibration[]}
  */
 const reaching = (reached, boundBy = 'sidecar') =>
   plan.calibrations.map(({ id }) => {

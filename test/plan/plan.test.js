@@ -158,10 +158,9 @@ describe('largestBindingCap', () => {
 })
 
 /**
- * @param {string} axes YAML
- * @param {string} [rest]
- * @param {{ overrides?: Partial<import('../../src/plan/plan.js').Overrides>, cpus?: number,
- *   findUnsupported?: (arm: import('../../src/model/types.ts').Arm) => string | null }} [options]
+ * @param {string} axes YAML @param {string} [rest]
+ * @param {{ overrides?: Partial<import('../../src/plan/plan.js').Overrides>, cpus?: number, findUnsupported?: (arm:
+ *   import('../../src/model/types.ts').Arm) => string | null }} [options]
  */
 const planOf = (axes, rest = '', { overrides = {}, cpus = 16, findUnsupported } = {}) =>
   createPlan({

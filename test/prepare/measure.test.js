@@ -1,11 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.js'
 import { loadAfter, measure } from '../../src/prepare/measure.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 const AXES = '{ plane: [cheap], link: [gateway-ratings], capCores: [1], ratePerSecond: [10], users: [10] }'
 const MORE = 'mostOfCapacity: 0.8\nprofiles: { standard: { rounds: 2, hasControl: false } }'
@@ -24,9 +25,8 @@ describe('measure', () => {
   /** @type {string} */
   let out
   beforeEach(() => {
-    out = path.join(mkdtempSync(path.join(os.tmpdir(), 'measure-test-')), 'run')
+    out = path.join(makeOwnFolder('measure-test'), 'run')
   })
-  afterEach(() => rmSync(path.dirname(out), { recursive: true, force: true }))
 
   /** @param {{ load?: any, signal?: AbortSignal, sampleSource?: 'cgroup' | 'kubelet' }} [options] */
   const measureFake = async ({ load = createFakeLoad(), signal = new AbortController().signal, ...options } = {}) => {

@@ -4,10 +4,7 @@ import { AXES, AXIS_NAMES } from '../../src/model/axes.js'
 import { readAxes, withExperiment, withOptions } from '../../src/prepare/options.js'
 import { createProgram } from '../../src/verbs/program.js'
 
-/**
- * The flags in the help of a verb.
- * @param {...string} words of the command line
- */
+/** The flags in the help of a verb. @param {...string} words of the command line */
 async function listFlags(...words) {
   let printed = ''
   const context = /** @type {any} */ ({ print: (/** @type {string} */ text) => (printed += text), say: () => {} })
@@ -26,17 +23,7 @@ const parse = (...words) => {
 
 const OF_ROLLOUTS = ['--sidecars', '--control-cpu', '--control-memory']
 const OF_ROLLOUTS_ALONE = ['--shards', '--assignment', '--sizes', '--remove-shard', '--commit-rate', '--concurrency']
-const UNDER_LOAD = [
-  '--cpu',
-  '--link',
-  '--rate',
-  '--users',
-  '--payload',
-  '--services',
-  '--tls',
-  '--protocol',
-  '--memory',
-]
+const UNDER_LOAD = '--cpu --link --rate --users --payload --services --tls --protocol --memory'.split(' ')
 const OF_ALL = ['--planes', '--workers', '--profile', '--seed', '--no-pin', '--app', '--target', '--out']
 
 describe('bench --help', () => {
@@ -78,28 +65,8 @@ describe('withExperiment', () => {
 
   it('reads the values of axes, whatever the experiment', () => {
     const options = parse(
-      ...[
-        'cap',
-        '--rate',
-        '100,200',
-        '--payload',
-        '1KiB',
-        '--control-cpu',
-        '0.5,none',
-        '--control-memory',
-        '64MiB,none',
-      ],
-      ...[
-        '--tls',
-        'plaintext',
-        '--features',
-        'metrics+access-log',
-        '--remove-shard',
-        '--cpu',
-        '0.5',
-        '--sidecars',
-        '5',
-      ],
+      ...'cap --rate 100,200 --payload 1KiB --control-cpu 0.5,none --control-memory 64MiB,none'.split(' '),
+      ...'--tls plaintext --features metrics+access-log --remove-shard --cpu 0.5 --sidecars 5'.split(' '),
     )
     expect(readAxes(options)).toEqual({
       ratePerSecond: [100, 200],

@@ -3,18 +3,12 @@ import { createRequire } from 'node:module'
 import { chromium } from 'playwright-core'
 import { expect } from 'vitest'
 
-/**
- * A real browser, for tests of pages.
- * @import { Browser, BrowserContextOptions, Page } from 'playwright-core'
- */
+/** A real browser, for tests of pages. @import { Browser, BrowserContextOptions, Page } from 'playwright-core' */
 
 const CHROMIUM = '/usr/bin/chromium'
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/**
- * @param {import('vitest').TestContext} context skipped where there is no browser
- * @returns {Promise<Browser>}
- */
+/** @param {import('vitest').TestContext} context skipped where there is no browser @returns {Promise<Browser>} */
 export async function launchBrowser(context) {
   if (!existsSync(CHROMIUM)) context.skip(`needs chromium, which cannot be had here: there is no ${CHROMIUM}`)
   return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
@@ -41,8 +35,7 @@ export async function openPage(browser, options = {}) {
 
 /**
  * Holds a page to the rules of axe.
- * @param {Page} page
- * @returns {Promise<string[]>} each rule that is broken, and the first elements that break it
+ * @param {Page} page @returns {Promise<string[]>} each rule that is broken, and the first elements that break it
  */
 export async function listAxeViolations(page) {
   await page.evaluate(readFileSync(AXE, 'utf8'))
@@ -52,10 +45,7 @@ export async function listAxeViolations(page) {
   )
 }
 
-/**
- * A report's first screen holds the answer, its two charts, and what was not shown.
- * @param {Page} page 1280 by 800
- */
+/** A report's first screen holds the answer, its two charts, and what was not shown. @param {Page} page 1280 by 800 */
 export async function expectOnFirstScreen(page, { hasLimits = true } = {}) {
   const parts = page.locator('.answer, #charts [data-chart] svg, #limits li')
   expect(await page.locator('#charts [data-chart] svg').count()).toBe(2)

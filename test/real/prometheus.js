@@ -6,8 +6,7 @@ import { parse, stringify } from 'yaml'
 import { findOnPath } from '../../src/tools/find.js'
 
 /**
- * @param {import('vitest').TestContext} context skipped where the program is missing
- * @param {string} name
+ * @param {import('vitest').TestContext} context skipped where the program is missing @param {string} name
  * @returns {Promise<string>} its path
  */
 export async function needProgram(context, name) {

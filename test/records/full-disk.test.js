@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -10,8 +9,9 @@ import { appendTrial, readRun } from '../../src/records/records.js'
 import { sayWhere, writeDocuments } from '../../src/verbs/documents.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
 import { createRecord } from '../fakes/fake-records.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const base = mkdtempSync(path.join(os.tmpdir(), 'full-disk-test-'))
+const base = makeFolder('full-disk-test')
 const disk = path.join(base, 'disk')
 mkdirSync(disk)
 const canMount = mount('-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk)
@@ -24,7 +24,6 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 afterAll(() => {
   if (canMount) execFileSync('umount', ['--lazy', disk])
-  rmSync(base, { recursive: true, force: true })
 })
 
 /** @param {string[]} words */
@@ -37,11 +36,7 @@ function mount(...words) {
   }
 }
 
-/**
- * Leaves a few bytes of the disk.
- * @param {number} [pages]
- * @returns {() => void} makes room again
- */
+/** Leaves a few bytes of the disk. @param {number} [pages] @returns {() => void} makes room again */
 function fill(pages = 0) {
   const file = path.join(disk, 'filler')
   const { bavail, bsize } = statfsSync(disk)

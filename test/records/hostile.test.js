@@ -1,18 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import os from 'node:os'
+import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { readRun, readSummary } from '../../src/records/records.js'
@@ -20,15 +10,15 @@ import { listRuns } from '../../src/verbs/list-runs.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const base = mkdtempSync(path.join(os.tmpdir(), 'hostile-test-'))
+const base = makeFolder('hostile-test')
 const load = createFakeLoad()
 let copies = 0
 
 beforeAll(async () => {
   await runFake({ folder: path.join(base, 'run'), target: await createFakeTarget() })
 })
-afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 /** A copy of a run, to be spoiled. */
 function copyRun() {
@@ -37,11 +27,7 @@ function copyRun() {
   return folder
 }
 
-/**
- * Puts something else in the place of a file.
- * @param {string} file
- * @param {'pipe' | 'directory' | 'device'} kind
- */
+/** Puts something else in the place of a file. @param {string} file @param {'pipe' | 'directory' | 'device'} kind */
 function replace(file, kind) {
   rmSync(file)
   if (kind === 'pipe') execFileSync('mkfifo', [file])

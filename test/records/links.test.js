@@ -1,13 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { appendTrial, copyTrial, readRun } from '../../src/records/records.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const base = mkdtempSync(path.join(os.tmpdir(), 'links-test-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+const base = makeFolder('links-test')
 const outside = path.join(base, 'outside')
 let folder = ''
 let count = 0

@@ -1,16 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
 import { describeUnfinished } from '../../src/report/missing.js'
 import { findClaims } from '../../src/verbs/read-claims.js'
 import { renderText } from '../../src/verbs/report.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { NO_PIPY, writeDefaultRun } from '../fakes/default-run.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const base = mkdtempSync(path.join(os.tmpdir(), 'answer-screen-test-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+const base = makeFolder('answer-screen-test')
 let count = 0
 
 /** @param {Partial<Parameters<typeof writeDefaultRun>[0]>} [options] */

@@ -13,10 +13,7 @@ const runs = {
   new: createNamed('results/b', { version: '0.2.0', git: null }),
 }
 
-/**
- * @param {string} folder
- * @param {{ version: string, git: string | null }} kit
- */
+/** @param {string} folder @param {{ version: string, git: string | null }} kit */
 function createNamed(folder, kit) {
   const run = { id: 'run-1', experiment: 'cap', startedAt: '2026-11-21T20:00:00.000Z', seed: 1 }
   return { folder, manifest: createManifest({ run, kit: { ...kit, sha256: '' } }) }
@@ -24,8 +21,7 @@ function createNamed(folder, kit) {
 
 /**
  * A comparison of pipy at six rounds.
- * @param {Partial<Comparison> & { median?: number | null }} fields
- * @returns {Comparison}
+ * @param {Partial<Comparison> & { median?: number | null }} fields @returns {Comparison}
  */
 function createComparison({ median = 1, ...fields }) {
   const { link, capCores, load, conditions } = createArm({})

@@ -1,15 +1,14 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
 import { renderArmsCsv } from '../../src/report/csv.js'
 import { renderJunit } from '../../src/report/junit.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const base = mkdtempSync(path.join(os.tmpdir(), 'documents-test-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+const base = makeFolder('documents-test')
 let count = 0
 
 /** @param {Partial<Parameters<typeof writeFakeRun>[0]>} [options] */

@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createHistoryDocument } from '../../src/report/history.js'
 import { createProgram } from '../../src/verbs/program.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
 import { createManifest } from '../fakes/fake-manifest.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 /** @import { History } from '../../src/analysis/history.js' */
 
-const root = mkdtempSync(path.join(os.tmpdir(), 'history-test-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = makeFolder('history-test')
 
 /** What a command prints. @param {string[]} argv */
 async function run(...argv) {

@@ -1,19 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createArms, writeFakeRun } from '../fakes/fake-folder.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 /**
  * Names in a run of other people, which reach every document.
  */
 
-const base = mkdtempSync(path.join(os.tmpdir(), 'hostile-names-test-'))
+const base = makeFolder('hostile-names-test')
 const folder = path.join(base, 'run')
 // A title of the terminal, a colour, a line back, a table's border, a command, markup; and a formula in front.
 const NAME = '=cmd|\x1b]0;owned\x07\x1b[31m\r`x`|<img src=x>\u202e'
-afterAll(() => rmSync(base, { recursive: true, force: true }))
 beforeAll(() => {
   const change = (/** @type {any} */ record) => ({
     ...record,

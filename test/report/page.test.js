@@ -1,23 +1,20 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { quantityOf } from '../../src/judge/quantity.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { createArms, writeFakeRun } from '../fakes/fake-folder.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { expectOnFirstScreen, launchBrowser, listAxeViolations, openPage } from '../real/browser.js'
 
-/**
- * @import { Browser, Page } from 'playwright-core'
- */
+/** @import { Browser, Page } from 'playwright-core' */
 
 const HOSTILE = `<img src=x onerror="document.title='owned'"></script><script>document.title='owned'</script>`
-const base = mkdtempSync(path.join(os.tmpdir(), 'report-page-test-'))
+const base = makeFolder('report-page-test')
 /** @type {Browser | null} */
 let browser = null
 afterAll(async () => {
   await browser?.close()
-  rmSync(base, { recursive: true, force: true })
 })
 
 /** @param {string} name @param {Partial<Parameters<typeof writeFakeRun>[0]>} [options] */

@@ -3,10 +3,7 @@ import { summariseValues } from '../../src/lib/stats.js'
 import { renderPivots } from '../../src/report/pivot.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
-/**
- * @import { Shows } from '../../src/model/types.ts'
- * @import { Given } from '../fakes/fake-summary.js'
- */
+/** @import { Shows } from '../../src/model/types.ts' @import { Given } from '../fakes/fake-summary.js' */
 
 const six = (/** @type {number} */ value) => Array(6).fill(value)
 /** @param {Given[]} arms @param {Partial<Shows>} shows */

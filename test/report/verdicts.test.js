@@ -6,8 +6,7 @@ import { createArm } from '../fakes/fake-records.js'
 
 /**
  * An arm with a feature against the lean one.
- * @param {string} feature
- * @param {Pick<Comparison, 'verdict' | 'reasons'> & { median: number }} told
+ * @param {string} feature @param {Pick<Comparison, 'verdict' | 'reasons'> & { median: number }} told
  * @returns {Comparison}
  */
 function createContrast(feature, { median, ...told }) {

@@ -1,16 +1,15 @@
 import { X509Certificate } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { findLifeMs, openCertificates } from '../../src/run/certificates.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 let folder = ''
 beforeEach(() => {
-  folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'certificates-test-')), 'keys')
+  folder = path.join(makeOwnFolder('certificates-test'), 'keys')
 })
-afterEach(() => rmSync(path.dirname(folder), { recursive: true }))
 
 /** @param {('ecdsa-p256' | 'rsa-2048')[]} keyTypes of the arms */
 const open = (...keyTypes) =>

@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
 import { findSequenceDepth, SEQUENCE_LEAST } from '../../src/lib/confidence-sequence.js'
 import { measure } from '../../src/prepare/measure.js'
@@ -10,6 +9,7 @@ import { createStopping } from '../../src/run/stopping.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { prepareFake } from '../fakes/fake-run.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 const AXES = '{ plane: [cheap, dear], link: [gateway-ratings], capCores: [1], users: [10] }'
 const MORE = 'profiles: { standard: { hasControl: false, warmupSeconds: 1, windowSeconds: 1 } }'
@@ -24,10 +24,9 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
   /** @type {string[]} */
   let said
   beforeEach(() => {
-    out = path.join(mkdtempSync(path.join(os.tmpdir(), 'precision-test-')), 'run')
+    out = path.join(makeOwnFolder('precision-test'), 'run')
     said = []
   })
-  afterEach(() => rmSync(path.dirname(out), { recursive: true, force: true }))
 
   /** @param {{ maxMinutes?: number, far?: typeof FAR, load?: any, signal?: AbortSignal, isResumed?: boolean }} [options] */
   async function measureFake({ maxMinutes = 60, far = FAR, load, isResumed = false, ...options } = {}) {

@@ -1,13 +1,13 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { appendFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
 import { measure } from '../../src/prepare/measure.js'
 import { readRun } from '../../src/records/records.js'
 import { openInterrupted } from '../../src/run/resume.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 const AXES = '{ plane: [cheap, dear], link: [gateway-ratings], capCores: [1], ratePerSecond: [10], users: [10] }'
 const MORE = 'mostOfCapacity: 0.8\nprofiles: { standard: { rounds: 3, hasControl: false } }'
@@ -18,9 +18,8 @@ describe('a run that was cut short', () => {
   /** @type {string} */
   let out
   beforeEach(() => {
-    out = path.join(mkdtempSync(path.join(os.tmpdir(), 'resume-test-')), 'run')
+    out = path.join(makeOwnFolder('resume-test'), 'run')
   })
-  afterEach(() => rmSync(path.dirname(out), { recursive: true, force: true }))
 
   /** @param {{ load?: any, signal?: AbortSignal, isResumed?: boolean, more?: string }} [options] */
   async function measureFake({ load, signal = new AbortController().signal, isResumed = false, more = MORE } = {}) {

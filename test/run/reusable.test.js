@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { writeWhole } from '../../src/records/files.js'
 import { appendTrial, createResultsFolder } from '../../src/records/records.js'
 import { findDifferences, openReusable } from '../../src/run/reusable.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 /** @import { Placement, Tool, Topology, TrialRecord } from '../../src/model/types.ts' */
 
@@ -46,9 +45,8 @@ describe('openReusable', () => {
   /** @type {string} */
   let root
   beforeEach(() => {
-    root = mkdtempSync(path.join(os.tmpdir(), 'reusable-test-'))
+    root = makeOwnFolder('reusable-test')
   })
-  afterEach(() => rmSync(root, { recursive: true, force: true }))
 
   /** @param {string} name @param {TrialRecord[]} records @param {Record<string, any>} [fields] of the manifest */
   const writeRun = (name, records, fields = {}) => {

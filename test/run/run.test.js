@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { none } from '../../src/dataplanes/none/index.js'
 import { BenchError } from '../../src/lib/errors.js'
 import { gateParity } from '../../src/parity/gate.js'
@@ -11,19 +10,16 @@ import { renderTable } from '../../src/report/table.js'
 import { createFakeLoad, createFakePlane, createFakeTarget } from '../fakes/fake-bench.js'
 import { createControlledPlane } from '../fakes/fake-control.js'
 import { runFake } from '../fakes/fake-run.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
-/**
- * @import { ProcessSpec } from '../../src/model/types.ts'
- * @import { RunEvent } from '../../src/run/events.js'
- */
+/** @import { ProcessSpec } from '../../src/model/types.ts' @import { RunEvent } from '../../src/run/events.js' */
 
 describe('runPlan', () => {
   /** @type {string} */
   let folder
   beforeEach(() => {
-    folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'run-test-')), 'run')
+    folder = path.join(makeOwnFolder('run-test'), 'run')
   })
-  afterEach(() => rmSync(path.dirname(folder), { recursive: true, force: true }))
 
   it('measures every arm in every round, and sums exactly', async () => {
     const target = await createFakeTarget({ cores: spec => (spec.role === 'sidecar' ? 0.2 : 0.05) })

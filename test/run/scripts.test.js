@@ -1,17 +1,17 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { hashFolder } from '../../src/lib/hash.js'
 import { hashScripts } from '../../src/run/scripts.js'
+import { fakeTool } from '../fakes/fake-bench.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 /** @type {string} */
 let root
 beforeEach(() => {
-  root = mkdtempSync(path.join(os.tmpdir(), 'scripts-test-'))
+  root = makeOwnFolder('scripts-test')
   for (const name of ['pipy', 'echo', 'k6', 'variant', 'fsm']) write(`${name}/main.js`, name)
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 /** @param {string} file @param {string | Buffer} content */
 function write(file, content) {
@@ -60,18 +60,25 @@ describe('hashScripts', () => {
       ...[
         { plane: 'pipy', variant, profile: null },
         { plane: 'pipy', variant, profile: null },
+        { plane: 'pipy', variant: '/other/pipy', profile: null },
       ],
     ]
-    const planes = { none: { hasVariants: false }, envoy: { hasVariants: false }, pipy: { hasVariants: true } }
+    const planes = {
+      none: { hasVariants: false, tool: null },
+      envoy: { hasVariants: false, tool: { name: 'envoy' } },
+      pipy: { hasVariants: true, tool: { name: 'pipy' } },
+    }
     const at = (/** @type {string} */ name) => path.join(root, name)
     const folders = { pipyScripts: at('pipy'), echo: at('echo'), load: at('k6') }
-    const programs = { planes, scripts: { 'pipy:fsm': at('fsm') } }
+    const programs = { planes, tools: { 'pipy=/other/pipy': fakeTool }, scripts: { 'pipy:fsm': at('fsm') } }
     expect(hashScripts({ arms, programs, folders })).toEqual([
       { role: 'generator', plane: null, variant: null, sha256: hashFolder(at('k6')) },
       { role: 'application', plane: null, variant: null, sha256: hashFolder(at('echo')) },
       { role: 'sidecar', plane: 'pipy', variant: null, sha256: hashFolder(at('pipy')) },
       { role: 'sidecar', plane: 'pipy', variant: null, profile: 'fsm', sha256: hashFolder(at('fsm')) },
       { role: 'sidecar', plane: 'pipy', variant, sha256: hashFolder(variant) },
+      // A program of its own runs the kit's scripts.
+      { role: 'sidecar', plane: 'pipy', variant: '/other/pipy', sha256: hashFolder(at('pipy')) },
     ])
   })
 })

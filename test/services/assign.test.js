@@ -152,11 +152,7 @@ describe("Argo CD's own assignments", () => {
   })
 })
 
-/**
- * @param {Map<string, number>} assigned
- * @param {{ id: string, size: number }[]} items
- * @param {number} shards
- */
+/** @param {Map<string, number>} assigned @param {{ id: string, size: number }[]} items @param {number} shards */
 function loadsOf(assigned, items, shards) {
   const loads = Array(shards).fill(0)
   for (const { id, size } of items) loads[Number(assigned.get(id))] += size

@@ -1,11 +1,10 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { buildProgram, hashSource, isBuilt } from '../../src/tools/build.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const work = mkdtempSync(path.join(os.tmpdir(), 'build-test-'))
-afterAll(() => rmSync(work, { recursive: true, force: true }))
+const work = makeFolder('build-test')
 const go = path.join(work, 'go')
 
 /** @param {string} script of the shell */

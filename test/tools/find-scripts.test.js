@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { FSM_DEPLOYED } from '../../src/dataplanes/pipy/fsm/index.js'
 import { findScripts } from '../../src/tools/find-scripts.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 /** @type {string} */
 let root
 beforeEach(() => {
-  root = mkdtempSync(path.join(os.tmpdir(), 'find-scripts-'))
+  root = makeOwnFolder('find-scripts')
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const spec = /** @type {NonNullable<typeof FSM_DEPLOYED.scripts>} */ (FSM_DEPLOYED.scripts)
 const CODEBASE = 'pkg/sidecar/v1/providers/pipy/repo/codebase'

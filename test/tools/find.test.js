@@ -12,7 +12,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import http from 'node:http'
-import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -27,8 +26,9 @@ import { removeStaleDownloads } from '../../src/tools/downloads.js'
 import { fetchPipy, fetchTool } from '../../src/tools/fetch.js'
 import { findTool } from '../../src/tools/find.js'
 import { askVersion } from '../../src/tools/version.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'tools-test-'))
+const folder = makeFolder('tools-test')
 const cache = process.env.SIDECAR_BENCH_CACHE
 beforeAll(() => {
   process.env.SIDECAR_BENCH_CACHE = path.join(folder, 'cache')
@@ -36,13 +36,9 @@ beforeAll(() => {
 afterAll(() => {
   if (cache === undefined) delete process.env.SIDECAR_BENCH_CACHE
   else process.env.SIDECAR_BENCH_CACHE = cache
-  rmSync(folder, { recursive: true, force: true })
 })
 
-/**
- * @param {string} name of a folder
- * @param {string} version that the program says
- */
+/** @param {string} name of a folder @param {string} version that the program says */
 function install(name, version) {
   const file = path.join(folder, name, 'pipy')
   mkdirSync(path.dirname(file), { recursive: true })
@@ -51,10 +47,7 @@ function install(name, version) {
   return file
 }
 
-/**
- * A program in the cache, with the hash of what was fetched.
- * @param {string} version
- */
+/** A program in the cache, with the hash of what was fetched. @param {string} version */
 function cacheIt(version) {
   const file = install('cache/pipy', version)
   const programSha256 = createHash('sha256').update(readFileSync(file)).digest('hex')
@@ -102,6 +95,13 @@ describe('findTool', () => {
     })
     expect(await findTool(pipyTool, { environment: {} })).toMatchObject({ version: '1.5.3', source: 'cache' })
     rmSync(path.join(folder, 'cache'), { recursive: true })
+  })
+
+  it('takes a program that was named for one arm, and no other instead of it', async () => {
+    const environment = { PIPY: named, PATH }
+    expect(await findTool({ ...pipyTool, path: onPath }, { environment })).toMatchObject({ path: onPath })
+    const another = { ...pipyTool, path: process.execPath }
+    await expect(findTool(another, { environment })).rejects.toThrow('(--planes) tells no version: v')
   })
 
   it('gives the SHA-256 of the program', async () => {

@@ -1,15 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
 import { countSaves } from '../../src/verbs/lab-watch.js'
 import { createProgram } from '../../src/verbs/program.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'watch-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('watch-test')
 
 /**
  * Watches the folder with a count of the new side that is made up, and stops at the first line with a word.

@@ -1,13 +1,12 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { listRuns } from '../../src/verbs/list-runs.js'
 import { readHistory } from '../../src/verbs/report-history.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const root = mkdtempSync(path.join(os.tmpdir(), 'list-runs-test-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = makeFolder('list-runs-test')
 
 describe('listRuns', () => {
   it('gives each run with its answer, the last one first, and says of the others what they are', () => {

@@ -82,7 +82,7 @@ export function describeConditions(arms, { hasCap }) {
 }
 
 /**
- * Whether a selector means an arm, not a variant, at any cap. Its plane is `name`, which is lean, or `name:profile`.
+ * Says whether a selector means an arm, not a variant, at any cap. Its plane is `name`, which is lean, or `name:profile`.
  * @param {SummaryArm} arm @param {Selector} selector
  */
 export function isMeant(arm, { plane, service, capCores, ...axes }) {
@@ -106,12 +106,12 @@ function isAlike({ a, b, of, to }) {
   return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))
 }
 
-/** Whether the number of users was chosen by the cap. @param {SummaryArm} arm */
+/** Says whether the number of users was chosen by the cap. @param {SummaryArm} arm */
 function followsCap({ load }) {
   return load.kind === 'closed'
 }
 
-/** Whether selectors tell arms apart on an axis. @param {Selector} of @param {Selector} to @param {AxisName} name */
+/** Says whether selectors tell arms apart on an axis. @param {Selector} of @param {Selector} to @param {AxisName} name */
 function isTold(of, to, name) {
   return of[name] !== undefined && to[name] !== undefined && of[name] !== to[name]
 }
@@ -126,13 +126,13 @@ function capOf(a, b) {
   return Math.max(a.capCores ?? 0, b.capCores ?? 0)
 }
 
-/** 2: a value in every round, 1: in some, 0: in none. @param {(number | null)[]} values */
+/** Ranks values: 2 in every round, 1 in some, 0 in none. @param {(number | null)[]} values */
 function completeness(values) {
   const present = values.filter(v => v !== null).length
   return present === 0 ? 0 : present < values.length ? 1 : 2
 }
 
-/** The first with the highest ranks. @template T @param {T[]} items @param {(item: T) => number[]} rank */
+/** Finds the first with the highest ranks. @template T @param {T[]} items @param {(item: T) => number[]} rank */
 function best(items, rank) {
   const ranks = new Map(items.map(item => [item, rank(item)]))
   return items.toSorted((x, y) => {

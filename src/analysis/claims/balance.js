@@ -3,8 +3,7 @@ import { ALGORITHMS, BALANCE_QUANTITIES } from '../../model/balance.js'
 import { formatRatio, untested } from './answers.js'
 
 /** The answer of a run of `balance` to a published ratio of two assignments. Pure. */
-/** @import { BalanceSummary } from '../../model/types.ts' */
-/** @import { Answer } from './answers.js' */
+/** @import { BalanceSummary } from '../../model/types.ts' @import { Answer } from './answers.js' */
 /** @import { BalanceRatio } from './schema.js' */
 
 /**

@@ -5,8 +5,7 @@ import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
 import { describeSelector, isMeant } from './arms.js'
 
 /** The answer of a run that grows to a published limit, size or time of a control plane. Pure. */
-/** @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts' */
-/** @import { Answer } from './answers.js' */
+/** @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts' @import { Answer } from './answers.js' */
 /** @import { GrowthClaim } from './schema.js' */
 
 /** Slopes, whose sign says something: above 0 memory rises with the sidecars. A size has no direction. */

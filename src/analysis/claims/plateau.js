@@ -3,8 +3,7 @@ import { CLAIM_QUANTITIES, explainUnbound, formatRatio, untested, valuesOf } fro
 import { describeConditions, findSeries, valueOn } from './arms.js'
 
 /** The answer of a run to a published plateau: from a value of an axis on, more of it gains nothing. Pure. */
-/** @import { Summary } from '../../model/types.ts' */
-/** @import { Answer } from './answers.js' */
+/** @import { Summary } from '../../model/types.ts' @import { Answer } from './answers.js' */
 /** @import { Plateau } from './schema.js' */
 
 /**

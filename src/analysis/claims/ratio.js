@@ -11,8 +11,7 @@ import {
 import { describeConditions, findPair } from './arms.js'
 
 /** The answer of a run to a published ratio of two arms. Pure. @import { Answer } from './answers.js' */
-/** @import { Summary, SummaryArm } from '../../model/types.ts' */
-/** @import { Ratio } from './schema.js' */
+/** @import { Summary, SummaryArm } from '../../model/types.ts' @import { Ratio } from './schema.js' */
 
 /**
  * Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside of it, or tested
@@ -25,7 +24,7 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
   const found = findPair({ arms: summary.arms, of, to, otherCaps, valuesOf: ratiosOf })
   if ('why' in found) {
     const missing = summary.notMeasured.filter(({ plane }) => plane === of.plane || plane === to.plane)
-    // Why it was not is said of the run, once.
+    // The reason is told once for the run.
     const reason = missing.length > 0 ? `not measured: ${missing.map(m => m.plane).join(', ')}` : found.why
     return untested(reason)
   }
@@ -40,7 +39,7 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
     ours: ratio.median === null ? null : `${formatRatio(ratio)} (${conditions})`,
     reason: [...reasons, ...caveats].join('; '),
   })
-  // More shards help where the fewer are what a rollout waits for.
+  // More shards help where a rollout waits for the shards.
   const [fewer, more] = [a, b].toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
   const isOfShards = fewer.conditions.shards !== more.conditions.shards
   const unbound = isOfShards ? explainUnbound({ arm: fewer, quantity, over: 'shards' }) : null

@@ -43,7 +43,7 @@ const shape = z
     over: oneOf('axis', ['plane', ...AXIS_NAMES]),
     /** The selector has no plane where that is the axis. */
     among: selector.partial(),
-    /** How far the largest may be above the smallest, or a point from the straight line as a share of the rise. */
+    /** The largest excess of the maximum over the minimum, or of a point over the straight line as a share of the rise. */
     tolerance: tolerance.default(0.15),
   })
   .refine(({ over, among }) => over === 'plane' || among.plane !== undefined, 'among names no plane')
@@ -73,7 +73,7 @@ const growth = z
     failsAt: count.optional(),
     reason: failureReason.optional(),
     quantity: quantity.optional(),
-    /** In the unit of the quantity's header. */
+    /** Units: those of the quantity's header. */
     value: z.number().positive().optional(),
     steps: z
       .array(z.strictObject({ sidecars: count, leastSeconds: z.number(), mostSeconds: z.number() }))
@@ -125,7 +125,7 @@ export function createClaimsSchema(experiments) {
   })
 }
 
-/** Its error says the nearest name. @template {string} Name @param {string} kind @param {readonly Name[]} names */
+/** Makes a schema of names, whose error says the nearest. @template {string} Name @param {string} kind @param {readonly Name[]} names */
 function oneOf(kind, names) {
   const schema = z.string().refine(name => names.some(known => known === name), {
     error: issue => `unknown ${kind} "${issue.input}"${suggest(String(issue.input), [...names])}`,

@@ -16,8 +16,7 @@ import {
 import { describeConditions, findSeries, valueOn } from './arms.js'
 
 /** The answer of a run to a published shape of a quantity over an axis. Pure. @import { Answer } from './answers.js' */
-/** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' */
-/** @import { Shape } from './schema.js' */
+/** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' @import { Shape } from './schema.js' */
 
 /**
  * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
@@ -129,7 +128,7 @@ function findOffLine(series, judge) {
   return { status, why: status === NOT_TESTABLE ? `not clear: ${why}` : why }
 }
 
-/** How far the farthest point is from the line (least squares), by the rise. @param {Series} series */
+/** Measures the largest distance from the least-squares line, as a share of the rise. @param {Series} series */
 function measureBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {
     if (points.some(p => p.values[round] === null)) return null

@@ -1,8 +1,7 @@
 import { groupCopies, nameOf, percent, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
-/** @import { TrialRecord } from '../../model/types.ts' */
-/** @import { Gate } from './gate.js' */
+/** @import { TrialRecord } from '../../model/types.ts' @import { Gate } from './gate.js' */
 
 const ERRORS_MOST = 0.001
 const APPLICATION_LEAST_SECONDS = 1e-6
@@ -70,7 +69,7 @@ export const ANSWER_GATES = [
         : groupCopies(withRole(processes, 'sidecar')).map(copies => {
             const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
             const { connections, payloadBytes } = trial.arm.load
-            // Connections that were closed count no more: of new ones, those of the answers were kept.
+            // Closed connections count no more: the connections of the answers were kept.
             const bodies = connections === 'new' ? 1 : 2
             const expected = bodies * verified * payloadBytes * (copies[0].passages ?? 0)
             return (
@@ -81,7 +80,7 @@ export const ANSWER_GATES = [
   },
 ]
 
-/** Whether each connection of the load has a request every ten seconds. @param {TrialRecord['trial']['arm']['load']} load */
+/** Says whether each connection of the load has a request every ten seconds. @param {TrialRecord['trial']['arm']['load']} load */
 function keepsConnections({ users, ratePerSecond, burst }) {
   return burst === null && (ratePerSecond === undefined || users <= SECONDS_IDLE * ratePerSecond)
 }

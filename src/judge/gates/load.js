@@ -37,7 +37,7 @@ export const LOAD_GATES = [
     find: record => {
       const { users, sliceMs } = record.trial.arm.load
       const seen = usersSeen(record)
-      // In turns, the last request of a slice may end in the next.
+      // The last request of a slice may end in the next slice (kind `turns`).
       const overhang = sliceMs === undefined ? 1 : 1 + (record.load.distribution?.meanMs ?? 0) / sliceMs
       return [
         seen !== null &&
@@ -71,7 +71,7 @@ export const LOAD_GATES = [
         record.trial.arm.load.kind === 'closed' &&
           (usersSeen(record) ?? users) < USERS_SEEN_LEAST * users &&
           `by rate × time ${usersSeen(record)?.toFixed(1)} of ${users} users waited for answers: the others spent their time in the generator`,
-        // After a drop in the window, all others seem late.
+        // A drop in the window makes all others seem late.
         load.lagP99Ms !== null &&
           droppedInWindow(record) === 0 &&
           load.lagP99Ms > LAG_P99_MOST_MS &&
@@ -87,7 +87,7 @@ export const LOAD_GATES = [
     words: 'unequal connections',
     spoils: ['cpuPerRequest'],
     find: ({ beside = [], trial }) => {
-      // In an open loop, connections are as many as requests happened to be under way.
+      // An open loop has as many connections as there are requests under way.
       if (trial.arm.load.kind !== 'turns') return []
       const own = beside.find(({ armId }) => armId === trial.arm.id)
       return beside.map(

@@ -29,7 +29,7 @@ export const READING_GATES = [
         window !== null &&
         window.seconds < KUBELET_LEAST_SECONDS &&
         `the kubelet's counters take a window of 2 minutes at least, and it was ${window.seconds} s`,
-      // The kubelet counts every 10 to 20 s: how much of the window that covers is checked when it is read.
+      // The kubelet counts every 10 to 20 s: the share of the window that it covers is checked when it is read.
       samples !== null &&
         !isByKubelet({ samples }) &&
         samples.largestGapSeconds > SAMPLE_GAP_MOST_SECONDS &&
@@ -41,7 +41,7 @@ export const READING_GATES = [
   },
 ]
 
-/** Whether CPU time is the kubelet's, which knows no caps and sockets. @param {Pick<TrialRecord, 'samples'>} record */
+/** Says whether CPU time is the kubelet's, which knows no caps and sockets. @param {Pick<TrialRecord, 'samples'>} record */
 export function isByKubelet({ samples }) {
   return samples?.source === 'kubelet'
 }

@@ -41,7 +41,9 @@ export function runBalance({ form, seed }) {
     form.sizes.flatMap(sizes => {
       const items = drawItems({ count: form.items, sizes, seed: own })
       return form.algorithms.map(algorithm => ({
-        ...{ algorithm, sizes, seed: own },
+        algorithm,
+        sizes,
+        seed: own,
         ...measureAssignment({ algorithm, items, shards: form.shards }),
       }))
     }),
@@ -77,6 +79,11 @@ export function countMoves({ from, to, kept }) {
     else if (shard !== other) moves++
   }
   return { moves, own }
+}
+
+/** Names a trial, for those who look for its record. @param {BalanceTrial} trial */
+export function nameBalanceTrial({ algorithm, sizes, seed }) {
+  return `the record of ${algorithm}, ${sizes} sizes, seed ${seed}`
 }
 
 /** @param {number[]} values */

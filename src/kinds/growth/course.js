@@ -16,12 +16,10 @@ import { CONTROL, chooseControl } from '../../services/control.js'
 import { AVAILABLE_LEAST, isHostUsedUp, judgeGrowth } from './numbers.js'
 import { BACKENDS, createGrowth, listGrowthNames, STEP_SIDECARS } from './services.js'
 
-/** Adds sidecars to a control plane until a step fails, which is what the trial finds, or there are enough. */
+/** Adds sidecars to a control plane until a step fails, or there are enough. The failure is the result of the trial. */
 /** @import { FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts' */
-/** @import { Asking } from '../../node/asking.js' */
-/** @import { Kind } from '../../run/kind.js' */
-/** @import { Asked, Started } from '../../run/start-services.js' */
-/** @import { Growth } from './services.js' */
+/** @import { Asking } from '../../node/asking.js' @import { Kind } from '../../run/kind.js' */
+/** @import { Asked, Started } from '../../run/start-services.js' @import { Growth } from './services.js' */
 
 const WATCH_MS = 200
 const NAMED_MOST = 5
@@ -234,7 +232,7 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
   if (fallen) return { reason: 'ended', why: fallen.message }
   if (!(error instanceof Error)) return /** @type {Failure} */ (error)
   if (control.length === 0) throw error
-  // A BenchError says what the control plane refused; any other error is that it does not answer.
+  // A BenchError says what the control plane refused; any other error means that it does not answer.
   if (error instanceof BenchError) return { reason: 'nack', why: error.message }
   return { reason: 'deadline', why: `the control plane does not answer: ${error.message}` }
 }

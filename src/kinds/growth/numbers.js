@@ -7,7 +7,7 @@ import { growthSchema } from '../../model/schemas.js'
 /** @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts' */
 /** @import { OwnPart } from '../parts.js' */
 
-/** Below this share of idle CPU the machine is why a step is late. */
+/** A machine with a smaller share of idle CPU made a step late. */
 const HOST_IDLE_LEAST = 0.05
 /** A growth ends below this share of the machine's memory. */
 export const AVAILABLE_LEAST = 0.1
@@ -36,7 +36,10 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
   const readings = control ?? []
   const anon = readings.flatMap(({ anonBytes }) => anonBytes ?? [])
   return {
-    ...{ cpus, sidecarsMost, backends, ended },
+    cpus,
+    sidecarsMost,
+    backends,
+    ended,
     hasControl: control !== null,
     sidecars: Math.max(0, ...described.filter(hasHeld).map(step => step.sidecars)),
     steps: described,
@@ -46,7 +49,7 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
   }
 }
 
-/** Sidecars at an ending. @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round */
+/** Counts the sidecars at an ending. @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round */
 export function countAt({ sidecars, failedAt, reason }) {
   return failedAt === null || reason === null || OF_MACHINE.includes(reason) ? sidecars : failedAt
 }
@@ -69,7 +72,7 @@ export function tellEndings({ rounds, hasControl }) {
   return `${told.join('; ')}${hasControl ? '' : '; no control plane ran'}`
 }
 
-/** The control plane's memory in bytes by sidecars, after steps held. @param {Pick<GrowthNumbers, 'steps'>} growth */
+/** Lists the control plane's memory in bytes by sidecars, after steps held. @param {Pick<GrowthNumbers, 'steps'>} growth */
 export function listMemoryPoints({ steps }) {
   return steps.flatMap(step =>
     hasHeld(step) && step.controlAnonBytes !== null
@@ -78,7 +81,7 @@ export function listMemoryPoints({ steps }) {
   )
 }
 
-/** Whether a late step is the machine's doing. @param {GrowthRecord['steps'][number]['host']} host over the step */
+/** Says whether the machine made a step late. @param {GrowthRecord['steps'][number]['host']} host over the step */
 export function isHostUsedUp(host) {
   return idleOf(host) < HOST_IDLE_LEAST
 }

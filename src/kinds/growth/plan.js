@@ -1,22 +1,26 @@
+import { z } from 'zod'
 import { UsageError } from '../../lib/errors.js'
 import { nameOf } from '../../model/arms.js'
 import { assertManySidecars, assertSharded } from '../../model/asked.js'
 import { AXES, AXIS_NAMES } from '../../model/axes.js'
+import { lengthSeconds } from '../../model/bounds.js'
 import { STEP_SIDECARS } from './services.js'
 
 /** The plan of an experiment whose sidecars grow, and what it can be asked. Pure. */
-/** @import { Values } from '../../model/asked.js' */
-/** @import { KindPlan } from '../plans.js' */
+/** @import { Values } from '../../model/asked.js' @import { KindPlan } from '../plans.js' */
 
 const OF_ROLLOUTS_ALONE = /** @type {(keyof Values)[]} */ (
   AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout') && !AXES[name].kinds.includes('growth'))
 )
 
+export const growsSchema = z.strictObject({ deadlineSeconds: lengthSeconds })
+
 /** @type {KindPlan} */
 export const growthPlan = {
   hasControlPlane: true,
   hasUncontrolled: true,
-  isAllReal: true,
+  isAllReal: () => true,
+  settings: ({ grows }) => (grows === null ? {} : { grows }),
   assertAskable(question, chosen) {
     const { experiment, overrides, axes } = question
     const { name, targets } = experiment

@@ -3,8 +3,7 @@ import { MIB } from '../../lib/units.js'
 import { hasHeld } from './numbers.js'
 
 /** Quantities of a control plane that is given more sidecars step by step. Pure. */
-/** @import { TrialRecord } from '../../model/types.ts' */
-/** @import { QuantityRow } from '../../judge/quantities.js' */
+/** @import { TrialRecord } from '../../model/types.ts' @import { QuantityRow } from '../../judge/quantities.js' */
 
 const group = 'growth'
 const mebibytes = rowsOf({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })

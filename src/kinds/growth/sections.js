@@ -5,7 +5,7 @@ import { choiceOf, labelOf } from '../../model/arms.js'
 import { findVaried } from '../../model/axes.js'
 import { hasHeld, listMemoryPoints, tellEndings } from './numbers.js'
 
-/** How far control planes came with more and more sidecars, and what each sidecar took of their memory. Pure. */
+/** Sections of growth: how many sidecars each control plane served, and its memory for each of them. Pure. */
 /** @import { Arm, GrowthFit, Summary, TrialRecord } from '../../model/types.ts' */
 /** @import { Sections } from '../sections.js' */
 
@@ -106,7 +106,7 @@ function renderSeconds({ sidecars, seconds }) {
   return `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`
 }
 
-/** At most ten, evenly apart, with the last. @template T @param {T[]} items */
+/** Picks at most ten items, evenly apart, with the last. @template T @param {T[]} items */
 function pickShown(items) {
   const every = Math.ceil(items.length / POINTS_MOST)
   return items.filter((_, i) => (i + 1) % every === 0 || i === items.length - 1)

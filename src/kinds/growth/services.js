@@ -10,10 +10,8 @@ import { trustOf } from '../../services/topology.js'
  * The processes of a growth, in steps of the form of OSM's "scale and limits": 2 clients × 5, and 5 servers × 2 behind
  * one split. The servers of all steps share five applications, each of which says its name. Pure.
  */
-/** @import { Endpoint, ProcessSpec, ReloadAction, Service } from '../../model/types.ts' */
-/** @import { SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */
-/** @import { Chosen } from '../../services/control.js' */
-/** @import { ArmServices } from '../../services/specs.js' */
+/** @import { Endpoint, ProcessSpec, ReloadAction, Service, SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */
+/** @import { Chosen } from '../../services/control.js' @import { ArmServices } from '../../services/specs.js' */
 
 const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
 export const BACKENDS = FORM.servers
@@ -32,7 +30,7 @@ const SPLIT_HOST = 'split.test'
  *   steps: { sidecars: number, spec: ProcessSpec, members: GrownMember[] }[] }} Growth
  */
 
-/** The names that need an address. @param {number} sidecars a multiple of those of a step */
+/** Lists the names that need an address. @param {number} sidecars a multiple of those of a step */
 export function listGrowthNames(sidecars) {
   const services = listSteps(sidecars).flatMap(topology => topology.services)
   return { applications: APPLICATIONS, sidecars: services.map(({ name }) => name) }
@@ -84,7 +82,7 @@ function listSteps(sidecars) {
   return Array.from({ length: sidecars / STEP_SIDECARS }, (_, i) => createStep(i + 1))
 }
 
-/** The services of one step, each with its copies; clients are first. @param {number} step @returns {Topology} */
+/** Makes the services of one step, each with its copies; clients are first. @param {number} step @returns {Topology} */
 function createStep(step) {
   const servers = Array.from({ length: FORM.servers }, (_, i) => `server-${step}-${i + 1}`)
   const clients = Array.from({ length: FORM.clients }, (_, i) => `client-${step}-${i + 1}`)

@@ -6,10 +6,10 @@ import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js
 /** @import { QuantityRow } from '../../judge/quantities.js' */
 
 const milliseconds = rowsOf({ group: 'changes', unit: 'ms', digits: 1, use: 'memory' })
-// A p99 is as before when it is at most twice as high, or as little higher as a scheduler can make it.
+// A p99 has recovered when it is at most twice as high as before, or higher by no more than a scheduler causes.
 const TIMES_MOST = 2
 const MORE_MOST_MS = 5
-// A share of the due requests; with fewer, some waited for a free user.
+// Share of the due requests; with fewer, some waited for a free user.
 const RATE_LEAST = 0.95
 
 /** @type {QuantityRow[]} */
@@ -55,7 +55,7 @@ export const RECOVERY_ROWS = [
   },
 ]
 
-/** CPU beyond that of the round without changes. @param {TrialRecord} record @param {TrialRecord[]} unchanged */
+/** Measures the CPU beyond that of the round without changes. @param {TrialRecord} record @param {TrialRecord[]} unchanged */
 function cpuMillisPerChange(record, unchanged) {
   const { changes, window } = record
   const [cores, without] = [coresOf(record), valueOfRound(unchanged, 'memory', coresOf)]
@@ -63,7 +63,7 @@ function cpuMillisPerChange(record, unchanged) {
   return (1000 * (cores - without) * window.seconds) / changes.length
 }
 
-/** The times to effect, rising; null without changes, or where one took no effect. @param {TrialRecord} record */
+/** Lists the times to effect, rising; null without changes, or where one took no effect. @param {TrialRecord} record */
 function listEffectsMs({ changes }) {
   const effects = (changes ?? []).map(c => c.effectSeconds)
   if (effects.length === 0 || effects.includes(null)) return null
@@ -75,7 +75,7 @@ function coresOf(record) {
   return sumOf(sidecarsOf(record), p => p.cpuCores)
 }
 
-/** Seconds after a burst; 0: none; null: never, or no burst. @param {Pick<TrialRecord, 'trial' | 'load'>} record */
+/** Measures the seconds from a burst to recovery; null: it never came, or there was no burst. @param {Pick<TrialRecord, 'trial' | 'load'>} record */
 function recoverySeconds({ trial, load }) {
   const { burst, ratePerSecond = 0 } = trial.arm.load
   const series = load?.series ?? null

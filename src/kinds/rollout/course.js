@@ -19,14 +19,10 @@ import { createRollout, listRolloutNames } from './services.js'
 import { removeShard } from './shard-removal.js'
 
 /** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
-/** @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec } from '../../model/types.ts' */
-/** @import { RolloutRecord, Target, Told, TrialRecord } from '../../model/types.ts' */
-/** @import { Asking } from '../../node/asking.js' */
-/** @import { RolloutMember } from '../../services/batches.js' */
-/** @import { Rollout } from './services.js' */
-/** @import { Given } from '../../run/phase.js' */
-/** @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
-/** @import { Kind } from '../../run/kind.js' */
+/** @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord } from '../../model/types.ts' */
+/** @import { Asking } from '../../node/asking.js' @import { RolloutMember } from '../../services/batches.js' */
+/** @import { Rollout } from './services.js' @import { Given } from '../../run/phase.js' */
+/** @import { Deploy, PodTimes } from '../../run/start-sidecars.js' @import { Kind } from '../../run/kind.js' */
 /** @import { Asked } from '../../run/start-services.js' */
 
 const DEADLINE_SECONDS = 20
@@ -67,7 +63,7 @@ export const rollout = {
 }
 
 /**
- * Before simulated sidecars, two rollouts of as many as are real come first: all real, and all but one simulated.
+ * Passes a rollout. Simulated sidecars follow two rollouts of as many as are real: all real, and all but one simulated.
  * Throws where a process ended or was stopped; the record says which sidecars have no configuration.
  * @param {Asked} asked @returns {Promise<RolledOut>}
  */
@@ -76,7 +72,7 @@ async function startRollout(asked) {
   if (simulated === 0) return passRollout(asked)
   const real = sidecars - simulated
   const allReal = await tryRollout(asked, { name: 'all-real', sidecars: real, simulated: 0 })
-  // Another pace takes the control plane another CPU time.
+  // The CPU time of a control plane depends on the pace.
   const everyMs = Math.round((allReal.first.endMs - allReal.first.startMs) / real)
   const { toldSeconds = 0 } = judgeRollout(allReal).change ?? {}
   const commitsPerSecond = toldSeconds > 0 ? (real - 1) / toldSeconds : Number.POSITIVE_INFINITY
@@ -104,7 +100,7 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
   const dying = new AbortController()
   const asking = (await target.pods?.openAsking()) ?? createAsking()
   try {
-    // The last shard is ended without the others where it is removed.
+    // A shard that is removed ends without the others.
     const { controls, moves } = rollout
     const keptCount = controls.length - (moves ? 1 : 0)
     const running = [
@@ -113,7 +109,7 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
     ]
     await Promise.all(running.map(process => process.waitUntilReady(signal)))
     await target.call('reach', { endpoints: rollout.reachable })
-    // Every sidecar needs them. One that is no longer part of the deployment was ended.
+    // Every sidecar needs the control planes. A process that is no longer part of the deployment was ended on purpose.
     for (const process of running) process.exited.then(() => deployment.processes.includes(process) && dying.abort())
     const shards = running.slice(1)
     const refusals = watchRefusals(shards, { parse: rollout.parseRefusals, dying })
@@ -144,7 +140,12 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
       const removal =
         moves && change && haveAll(change)
           ? await removeShard({
-              ...{ ...given, batches: rollout.batches, moves, deploy, end, shard: controls[keptCount] },
+              ...given,
+              batches: rollout.batches,
+              moves,
+              deploy,
+              end,
+              shard: controls[keptCount],
               readControl: () => readControl(target, shards.slice(0, keptCount)),
             })
           : null
@@ -286,7 +287,7 @@ async function commitChanges({ asking, signal, changes, conditions }) {
 }
 
 /**
- * How long a phase may take. Simulated sidecars come as slowly as real ones did: everyMs.
+ * Chooses how long a phase may take. Simulated sidecars come as slowly as real ones did: everyMs.
  * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { arePods?: boolean, everyMs?: number }} asked
  */
 export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
@@ -313,7 +314,9 @@ function describe({ cpus, members, first, pods, change, removal, control }) {
     members: members
       .filter(member => member !== simulated)
       .map(member => ({
-        ...{ name: member.name, shard: member.shard, ...describeMember(member) },
+        name: member.name,
+        shard: member.shard,
+        ...describeMember(member),
         ...(removal && describeMove(member, removal)),
       })),
     ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),

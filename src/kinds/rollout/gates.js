@@ -1,8 +1,7 @@
 import { isBudgetUsed, isCoarse, isCostly, listInfidelities, timesOf } from './numbers.js'
 
-/** Gates of a rollout. A finding with a part takes away single quantities, which the table of quantities sees to. */
-/** @import { TrialRecord } from '../../model/types.ts' */
-/** @import { Gate } from '../../judge/gates/gate.js' */
+/** Gates of a rollout. A finding with a part spoils single quantities only, by the table of quantities. */
+/** @import { TrialRecord } from '../../model/types.ts' @import { Gate } from '../../judge/gates/gate.js' */
 
 const NAMED_MOST = 5
 

@@ -3,17 +3,16 @@ import { mib } from '../../lib/units.js'
 import { rolloutSchema } from '../../model/schemas.js'
 
 /** The numbers of a rollout: the run has what it saw in memory, `verify` on disk. Pure. */
-/** @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts' */
-/** @import { OwnPart } from '../parts.js' */
+/** @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts' @import { OwnPart } from '../parts.js' */
 
 const NAMED_MOST = 20
 const POINTS_MOST = 100
 const CENSORED_MOST = 0.1
 const OWN_MOST = 0.1
 const ASKED_MOST = 0.9
-// Both targets set it so.
+// Both targets set this period.
 const CAP_PERIOD_SECONDS = 0.1
-/** The control plane bound a phase if it was at its limit for this share of it. */
+/** A control plane bound a phase if it was at its limit for this share of the phase. */
 export const BOUND_LEAST = 0.25
 const INFIDELITY_MOST = 0.15
 
@@ -58,7 +57,7 @@ export function judgeRollout(seen) {
 
 /** @typedef {{ name: string, seconds: number | null, unknownSeconds: number | null }} Time of a phase, and what is not known of it */
 
-/** The times of a phase that are censored: each by its own. @param {RolloutNumbers['first']} phase @returns {Time[]} */
+/** Lists the times of a phase, each with the part that is not known. @param {RolloutNumbers['first']} phase @returns {Time[]} */
 export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
   return [
     { name: 'all', seconds, unknownSeconds: lastCensoredSeconds },
@@ -66,27 +65,27 @@ export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds })
   ]
 }
 
-/** Whether too much of a time is not known. @param {Time} time */
+/** Says whether too much of a time is not known. @param {Time} time */
 export function isCoarse({ seconds, unknownSeconds }) {
   return seconds !== null && (unknownSeconds ?? 0) > CENSORED_MOST * seconds
 }
 
-/** Whether asking may have been the limit. @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost */
+/** Says whether the rate of asking may have been the limit. @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost */
 export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
   return askedPerSecond > ASKED_MOST * askedPerSecondMost
 }
 
-/** Whether the kit took much of the machine. @param {RolloutNumbers['first']} phase @param {number} cpus */
+/** Says whether the kit took much of the machine. @param {RolloutNumbers['first']} phase @param {number} cpus */
 export function isCostly({ ownCores }, cpus) {
   return ownCores > OWN_MOST * cpus
 }
 
-/** The phases bound by the control plane. @param {Record<'rollout' | 'change', number | null>} atLimit */
+/** Lists the phases bound by the control plane. @param {Record<'rollout' | 'change', number | null>} atLimit */
 export function listBound(atLimit) {
   return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
 }
 
-/** Whether a phase has times that the kit did not stretch. @param {RolloutNumbers} numbers @param {Part} part */
+/** Says whether a phase has times that the kit did not stretch. @param {RolloutNumbers} numbers @param {Part} part */
 export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
   const phase = phases[part]
   return phase !== undefined && !isCostly(phase, cpus) && !isBudgetUsed(phase, askedPerSecondMost)
@@ -94,7 +93,7 @@ export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
 
 /** @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
 
-/** The resources of which simulated sidecars take another amount. @param {Pick<RolloutNumbers, 'fidelity'>} numbers */
+/** Lists the resources of which simulated sidecars take another amount than real ones. @param {Pick<RolloutNumbers, 'fidelity'>} numbers */
 export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
   const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
@@ -122,7 +121,7 @@ export function listInfidelities({ fidelity }) {
   })
 }
 
-/** Whether simulated ones take as much. @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource */
+/** Says whether simulated sidecars take as much as real ones. @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource */
 export function isFaithful(numbers, resource) {
   return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
 }
@@ -130,7 +129,7 @@ export function isFaithful(numbers, resource) {
 /** @param {NonNullable<RolloutRecord['fidelity']>} fidelity @returns {RolloutNumbers['fidelity']} */
 function judgeFidelity(fidelity) {
   const [real, simulated] = [judgeRollout(fidelity.real), judgeRollout(fidelity.simulated)]
-  // An empty control plane takes the same for either.
+  // An empty control plane takes as much for real sidecars as for simulated ones.
   const grownBytesOf = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
     peak === null || empty === null ? null : peak - empty
   return {
@@ -156,7 +155,8 @@ function judgeRemoval(members, phase) {
   return {
     ...told,
     askedPerSecond: told.askedPerSecond + (1000 * askedOfStayed) / (phase.endMs - phase.startMs),
-    ...{ moved: moved.length, stayed: stayed.length },
+    moved: moved.length,
+    stayed: stayed.length,
     silent: stayed.filter(({ asked, answered }) => answered < asked).map(({ name }) => name),
   }
 }
@@ -197,7 +197,7 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   }
 }
 
-/** How soon pods were ready. @param {RolloutRecord['members']} members @returns {RolloutNumbers['pods']} */
+/** Measures how soon pods were ready. @param {RolloutRecord['members']} members @returns {RolloutNumbers['pods']} */
 function judgePods(members) {
   const ready = members.flatMap(({ pod }) =>
     pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],
@@ -211,7 +211,7 @@ function spreadOf(sorted) {
 }
 
 /**
- * Measures each shard's CPU time, and for how much of the phase the busiest was at its limit: stopped by its cap (for
+ * Measures each shard's CPU time, and the share of the phase in which the busiest was at its limit: stopped by its cap (for
  * whole periods, where that time is not known), or with all its threads running.
  * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options
  */
@@ -221,7 +221,7 @@ function judgeShards({ before, after, phaseSeconds }) {
   const shares = after.each.flatMap(({ cpuSeconds, throttledPeriods, throttledSeconds, workers }, i) => {
     const ran = subtract(cpuSeconds, starts[i].cpuSeconds)
     const periods = subtract(throttledPeriods, starts[i].throttledPeriods)
-    // Stopped for a part of each period, as short bursts are at a small cap; the kernel adds up the time of all CPUs.
+    // A small cap stops short bursts for a part of each period; the kernel adds up the time of all CPUs.
     const most = (periods ?? 0) * CAP_PERIOD_SECONDS
     const stopped = Math.min(most, subtract(throttledSeconds, starts[i].throttledSeconds) ?? most)
     return ran === null && periods === null ? [] : [Math.max((ran ?? 0) / workers, stopped)]
@@ -232,7 +232,7 @@ function judgeShards({ before, after, phaseSeconds }) {
   }
 }
 
-/** Seconds, each with the share of sidecars. @param {Told[]} told @param {{ all: number, startMs: number }} of */
+/** Makes the curve: seconds, each with the share of sidecars. @param {Told[]} told @param {{ all: number, startMs: number }} of */
 function drawCurve(told, { all, startMs }) {
   const times = sort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)
@@ -246,7 +246,7 @@ function isTold(told) {
   return told.yesMs !== null
 }
 
-/** The part of a sidecar's time that is not known. @param {Told & { yesMs: number }} told */
+/** Measures the part of a sidecar's time that is not known. @param {Told & { yesMs: number }} told */
 function findCensored({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
 }

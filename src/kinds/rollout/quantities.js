@@ -3,8 +3,7 @@ import { MIB } from '../../lib/units.js'
 import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
 
 /** Quantities of many sidecars and the control plane that configures them. Pure. */
-/** @import { TrialRecord } from '../../model/types.ts' */
-/** @import { QuantityRow } from '../../judge/quantities.js' */
+/** @import { TrialRecord } from '../../model/types.ts' @import { QuantityRow } from '../../judge/quantities.js' */
 /** @import { Part, Resource } from './numbers.js' */
 /** @typedef {NonNullable<TrialRecord['rollout']>} Numbers */
 /** @typedef {(numbers: Numbers, record: TrialRecord) => number | null} Find */
@@ -201,18 +200,18 @@ function of(find) {
   return ({ record }) => (record.rollout ? find(record.rollout, record) : null)
 }
 
-/** Null where simulated sidecars take another amount than real ones. @param {Resource} resource @param {Find} find */
+/** Measures a resource; null where simulated sidecars take another amount than real ones. @param {Resource} resource @param {Find} find */
 function ofControl(resource, find) {
   return of((numbers, record) => (isFaithful(numbers, resource) ? find(numbers, record) : null))
 }
 
-/** The time of all sidecars; null where some are simulated. @param {Part} part @returns {QuantityRow['measure']} */
+/** Measures the time of all sidecars; null where some are simulated. @param {Part} part @returns {QuantityRow['measure']} */
 function timeOfAll(part) {
   const find = timeOf(part, 'all')
   return given => (given.record.rollout?.simulated === undefined ? find(given) : null)
 }
 
-/** Null where too coarse or stretched. @param {Part} part @param {string} name @returns {QuantityRow['measure']} */
+/** Measures a time; null where it is too coarse, or stretched by the kit. @param {Part} part @param {string} name @returns {QuantityRow['measure']} */
 function timeOf(part, name) {
   return of(numbers => {
     const { [part]: phase } = numbers
@@ -254,7 +253,7 @@ function spreadOf(values) {
   return ((Math.max(...known) - Math.min(...known)) * known.length) / sum
 }
 
-/** The mean of the real sidecars. @param {(process: TrialRecord['processes'][0]) => number | null} find */
+/** Measures the mean of the real sidecars. @param {(process: TrialRecord['processes'][0]) => number | null} find */
 function ofOne(find) {
   return of(({ sidecars, simulated = 0 }, record) => {
     const sum = sumOf(sidecarsOf(record), find)

@@ -43,14 +43,14 @@ export const rolloutSections = {
   },
 }
 
-/** Tells the largest, or a quantity of each. @param {Summary['shows']} shows @param {SummaryArm[]} arms */
+/** Tells of the largest rollout, or a quantity of each. @param {Summary['shows']} shows @param {SummaryArm[]} arms */
 function tellRollout({ quantities }, arms) {
   const varied = findVaried(arms)
   const isOfNumbers = varied.every(name => name === 'sidecars')
   return isOfNumbers ? tellMost(arms) : tellEach(arms, { varied, quantity: quantities[0] })
 }
 
-/** The phases that its control plane bound; null where none runs. @param {SummaryArm} arm */
+/** Lists the phases that an arm's control plane bound; null where none runs. @param {SummaryArm} arm */
 function listBoundOf(arm) {
   const [rollout, change] = ['controlAtLimitRollout', 'controlAtLimitChange'].map(name => quantityOf(arm, name).median)
   return rollout === null ? null : listBound({ rollout, change })

@@ -8,14 +8,13 @@ import { drawItems, MEAN_SIZE } from '../../services/items.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
 /** The processes of a rollout: control planes, copies of the first service's sidecar, and a bare application. Pure. */
-/** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction } from '../../model/types.ts' */
-/** @import { Service, Topology } from '../../model/types.ts' */
+/** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts' */
 /** @import { Chosen, Member } from '../../services/control.js' */
 /** @import { Batch, RolloutMember } from '../../services/batches.js' */
 /** @import { ArmServices } from '../../services/specs.js' */
 
 const SIMULATED = 'simulated'
-// The first configuration is 0 and its change 1: no sidecar has this one before it has moved.
+// Versions 0 and 1 are the first configuration and its change: no sidecar has this one before it has moved.
 const MOVED_VERSION = 2
 
 /** @typedef {Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>} Sharded */
@@ -43,7 +42,7 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
     application: server.name,
     controls: shards === undefined ? [CONTROL] : number(CONTROL, shards),
     sidecars: number(client.name, sidecars),
-    // The simulated ones, which are the last of the sidecars, are one process.
+    // The simulated sidecars, the last in the list, are one process.
     simulated: simulated ? [SIMULATED] : [],
   }
 }
@@ -99,7 +98,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
     reachable: findReachable([application, ...controls], places),
     setUps: planes.map(({ setUp }) => setUp),
     parseRefusals: control.parseRefusals,
-    // The simulated ones come last: they name themselves as a real one that has asked before.
+    // Simulated sidecars come last: they take the name of a real one that has asked before.
     batches: control.simulates && simulated.length > 0 ? [...batches, createSimulated(control.simulates)] : batches,
     moves: arm.conditions.isShardRemoved
       ? chunk(moved, size).map((batch, i) => ({ spec: createSpec(batch, `moved-${i + 1}`), members: batch }))
@@ -150,13 +149,16 @@ export function assignSidecars(names, { conditions, seed }) {
 /** Joins simulated sidecars. @param {RolloutMember[]} members @param {Endpoint} endpoint @returns {RolloutMember} */
 function joinMembers(members, endpoint) {
   return {
-    ...{ name: SIMULATED, shard: 0, standsFor: members.length },
+    name: SIMULATED,
+    shard: 0,
+    standsFor: members.length,
     enrolment: members.flatMap(({ enrolment }) => enrolment),
     first: { endpoint, host: members[0].first.host },
     changeTo(version) {
       const changes = members.map(({ changeTo }) => changeTo(version))
       return {
-        ...{ endpoint, host: changes[0].host },
+        endpoint,
+        host: changes[0].host,
         stage: changes.flatMap(({ stage }) => stage),
         commit: changes.flatMap(({ commit }) => commit),
       }
@@ -164,7 +166,7 @@ function joinMembers(members, endpoint) {
   }
 }
 
-/** The first service and the one that it calls; throws BenchError where it calls none. @param {Topology} topology */
+/** Finds the first service and the one that it calls; throws BenchError where it calls none. @param {Topology} topology */
 function findEnds({ services, entry }) {
   const client = /** @type {Service} */ (services.find(s => s.name === entry.service))
   const server = services.find(s => s.name === client.calls[0])

@@ -5,11 +5,9 @@ import { inLanes } from '../../run/lanes.js'
 import { passPhase } from '../../run/phase.js'
 import { startSidecars } from '../../run/start-sidecars.js'
 
-/** Removes a shard. A sidecar knows its control plane from its start: one that moves is ended and started anew. */
-/** @import { ProcessSpec } from '../../model/types.ts' */
-/** @import { Batch } from '../../services/batches.js' */
-/** @import { Rollout } from './services.js' */
-/** @import { Given } from '../../run/phase.js' */
+/** Removes a shard. A sidecar knows its control plane from its start, so a sidecar that moves is ended and started anew. */
+/** @import { ProcessSpec } from '../../model/types.ts' @import { Batch } from '../../services/batches.js' */
+/** @import { Rollout } from './services.js' @import { Given } from '../../run/phase.js' */
 /** @import { Deploy } from '../../run/start-sidecars.js' */
 
 /**

@@ -3,13 +3,11 @@ import { toLimits } from '../../model/container-limits.js'
 import { withWarmupFor } from '../../plan/plan.js'
 import { judgeTrial, startFirst, startSearch } from './searches.js'
 
-/** @import { Arm, SearchSpec } from '../../model/types.ts' */
-/** @import { Pass } from '../../run/kind.js' */
-/** @import { Need } from './first-answer.js' */
-/** @import { FirstAnswer } from './size.js' */
+/** @import { Arm, SearchSpec } from '../../model/types.ts' @import { Pass } from '../../run/kind.js' */
+/** @import { Need } from './first-answer.js' @import { FirstAnswer } from './size.js' */
 /** @import { SearchOptions } from './step.js' */
 
-/** Searches for the limit of each arm: first a first answer of all, then each to its end. @param {Pass} pass */
+/** Searches for the limit of each arm: a first answer of all comes first, then each search to its end. @param {Pass} pass */
 export async function measureSearches({ plan, cpus, reusable, run, adopt, turns, say, signal }) {
   const spec = /** @type {SearchSpec} */ (plan.search)
   const searches = plan.arms.map(template => createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }))

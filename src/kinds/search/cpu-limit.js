@@ -68,7 +68,7 @@ export function capAt(index) {
   return Number((CPU_GRID.least * CPU_GRID.factor ** index).toFixed(4))
 }
 
-/** The place on the grid at a CPU limit, or just above it. @param {number} cores */
+/** Finds the place on the grid at a CPU limit, or just above it. @param {number} cores */
 export function indexOf(cores) {
   return Math.max(0, Math.ceil(Math.log(cores / CPU_GRID.least) / Math.log(CPU_GRID.factor) - 0.01))
 }

@@ -3,27 +3,26 @@ import { roundUp } from './memory-floor.js'
 import { tryStep, withCpu, withMemory } from './step.js'
 
 /**
- * Limits with room, from what sidecars take when they have all the CPU: a few trials where the smallest takes dozens.
- * @import { Arm } from '../../model/types.ts'
- * @import { Outcome } from './outcome.js'
+ * Estimates limits with room from what sidecars take with all the CPU: in a few trials, where the smallest limits take dozens.
+ * @import { Arm } from '../../model/types.ts' @import { Outcome } from './outcome.js'
  * @import { TriedStep } from './step.js'
  */
 
-// Above the mean CPU: requests come in bursts, and the quota is counted in periods of 100 ms.
+// Room above the mean CPU: requests come in bursts, and the quota is counted in periods of 100 ms.
 const ROOM = { places: 2, ofMemory: 1.5 }
 const TRIES_MOST = 6
 
-/** What sidecars take: CPU of the busiest, and the most memory. @typedef {{ cores: number, bytes: number }} Need */
+/** CPU of the busiest sidecar, and the most memory of one. @typedef {{ cores: number, bytes: number }} Need */
 
-/** What sidecars took in the trials of a step. @param {Pick<TriedStep, 'outcomes'>} step @returns {Need} */
+/** Finds what sidecars took in the trials of a step. @param {Pick<TriedStep, 'outcomes'>} step @returns {Need} */
 export function needOf({ outcomes }) {
-  // What is resident has the pages that were not charged among it.
+  // Resident memory includes pages that were not charged.
   const peaks = outcomes.map(o => Math.max(o.peakBytesMost + o.unchargedBytes, o.rssBytesMost))
   return { cores: Math.max(...outcomes.map(o => o.coresMost)), bytes: Math.max(...peaks) }
 }
 
 /**
- * What is known where no limits have held twice.
+ * Facts about a load for which no limits have held twice.
  * @typedef {object} Unconfirmed
  * @property {string} why
  * @property {{ limits: Need, trials: number, coresLeast: number, need: Need } | null} estimate limits: that have not failed;
@@ -45,7 +44,7 @@ export function describeUnconfirmed({ whole, cpus, step = whole, tried }) {
   return { why: step.why, estimate: { limits, trials: outcomes.length, coresLeast, need } }
 }
 
-/** Limits with room above what sidecars take. @param {{ need: Need, cpus: number }} options */
+/** Adds room to what sidecars take. @param {{ need: Need, cpus: number }} options */
 function limitsAbove({ need, cpus }) {
   const place = Math.min(indexOf(cpus), indexOf(need.cores) + ROOM.places)
   return { place, bytes: roundUp(need.bytes * ROOM.ofMemory) }
@@ -77,7 +76,7 @@ export function* findFirst({ template, cpus, need }) {
   }
 }
 
-/** The p99 at limits that held: the highest of the trials. @param {TriedStep} step */
+/** Finds the p99 at limits that held: the highest of the trials. @param {TriedStep} step */
 export function p99Of({ outcomes }) {
   const known = outcomes.flatMap(o => (o.held && o.p99Ms !== null ? [o.p99Ms] : []))
   return known.length > 0 ? Math.max(...known) : null

@@ -2,8 +2,7 @@ import { toLimits } from '../../model/container-limits.js'
 import { describeSearch, tryStep, withMemory, withoutOutcomes } from './step.js'
 
 /** @import { Arm, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
-/** @import { Limits } from '../../model/container-limits.js' */
-/** @import { Outcome } from './outcome.js' */
+/** @import { Limits } from '../../model/container-limits.js' @import { Outcome } from './outcome.js' */
 /** @import { Search, SearchOptions } from './step.js' */
 
 const MEMORY_STEP_BYTES = 256 * 1024
@@ -34,7 +33,7 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
 }
 
 /**
- * Goes on below a limit that turned out to be enough: what failed above it, failed by chance.
+ * Goes on below a limit that turned out to be enough: failures above it were chance.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }}
  *   options memory: found before
  * @returns {Search<SearchResult>}
@@ -77,7 +76,7 @@ function* bisect({ template, spec, steps, from, most, held = null }) {
   return end({ held, failed: failed || null, why, isFound: true })
 }
 
-/** A limit above all kills, with file pages. @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory */
+/** Recommends a limit above all kills, with file pages. @param {Pick<SearchResult, 'held' | 'steps' | 'unchargedBytes'>} memory */
 export function recommendedBytes({ held, steps, unchargedBytes }) {
   const killed = Math.max(0, ...steps.filter(s => s.held === false).map(s => s.value))
   const safe = steps.filter(s => s.held && s.value > killed).map(s => s.value)

@@ -3,9 +3,9 @@ import { quantileMs, sidecarsOf } from '../../judge/measures.js'
 
 /** The outcome of one trial of a search. Pure. @import { TrialRecord } from '../../model/types.ts' */
 
-// A failure that no second trial could undo: so much less than was asked.
+// Share of the rate below which a failure is clear, so that no second trial is needed.
 const CLEARLY_LESS = 0.9
-// The doing of the sidecar and the load on it.
+// Gates that fire because of the sidecar and its load.
 const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops', 'steady', 'restart']
 
 /**
@@ -24,7 +24,7 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  */
 
 /**
- * Whether a trial held the rate, without drops, with errors below 0.1 %, the p99 within the limit, and no kill for
+ * Says whether a trial held the rate, without drops, with errors below 0.1 %, the p99 within the limit, and no kill for
  * memory. Trials beside other programs do not count, or limits would come out too small; but a sidecar that used up its
  * own cap far below the rate has failed there, too.
  * @param {TrialRecord} record @param {number | null} p99Ms null: only survival is asked @returns {Outcome}
@@ -71,7 +71,7 @@ export function judgeOutcome(record, p99Ms) {
   const isOwn = boundBy === 'sidecar' || boundBy === 'worker'
   if (isOwn && rate < CLEARLY_LESS * asked)
     return { ...end(false, `${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`), isClear: true }
-  // Above the knee with nothing else saturated: what is missing has failed, or was dropped.
+  // The rate is above the knee, and nothing else is saturated: missing requests have failed, or were dropped.
   const isOwnKnee = isOwn || boundBy === 'rate'
   const foreign = gates.find(
     g => !OWN_GATES.includes(g.gate) && g.spoils.includes('latency') && !(g.gate === 'knee' && isOwnKnee),

@@ -5,7 +5,7 @@ import { findServices, p99LimitOf } from './services.js'
 import { findSize, startSize } from './size.js'
 import { describeSearch, tryStep, withoutOutcomes, withRate } from './step.js'
 
-/** Searches as generators: each is given the outcome of the arm that it yields. Pure: records give the same again. */
+/** Searches as generators, which get the outcome of each arm that they yield. Pure: records give the same again. */
 /** @import { Arm, Manifest, SearchResult, SearchSpec, SizeResult, TrialRecord } from '../../model/types.ts' */
 /** @import { Search, SearchOptions } from './step.js' */
 
@@ -20,7 +20,7 @@ export function startSearch({ template, spec, cpus }) {
   return findSize({ template, spec, cpus })
 }
 
-/** The first part of a search; null: its answer comes last. @param {SearchOptions} options */
+/** Makes the first part of a search; null: its answer comes last. @param {SearchOptions} options */
 export function startFirst({ template, spec, cpus }) {
   return spec.kind === 'size' ? startSize({ template, cpus }) : null
 }
@@ -31,7 +31,7 @@ export function judgeTrial(spec, record) {
 }
 
 /**
- * Computes the answer of a search from its records in order; null: it was cut short. Throws BenchError for records of
+ * Computes the answer of a search from its records in order; null: it was cut short. Throws BenchError for trials of
  * other arms: from trials of another version this search would come to an answer that it never gave.
  * @param {SearchOptions} options @param {TrialRecord[]} records
  */
@@ -51,7 +51,7 @@ export function replaySearch({ template, spec, cpus }, records) {
 }
 
 /**
- * The results of a run's searches, without those that were cut short; throws as replaySearch.
+ * Computes the results of a run's searches, without those that were cut short; throws as replaySearch.
  * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run
  */
 export function replaySearches({ manifest: { search, arms, machine }, records }) {

@@ -157,7 +157,7 @@ function drawLimits({ summary: { sizes }, records, colourFor }) {
   return [{ form: 'overLimit', id: 'over-limit', title, lines }]
 }
 
-/** The trials of the CPU, by whether their step held. @param {SizeResult} size @param {boolean} isHeld */
+/** Lists the trials of the CPU whose steps held, or failed. @param {SizeResult} size @param {boolean} isHeld */
 function listSteps({ cpu, checks }, isHeld) {
   return [...cpu.steps, ...checks].filter(step => step.held === isHeld).flatMap(step => step.trials)
 }

@@ -4,8 +4,7 @@ import { findFirst, needOf, p99Of } from './first-answer.js'
 import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from './step.js'
 
 /** Limits for services by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
-/** @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts' */
-/** @import { Need } from './first-answer.js' */
+/** @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts' @import { Need } from './first-answer.js' */
 /** @import { Search, TriedStep } from './step.js' */
 /** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
 /** A rate with all the CPU of the machine. @typedef {{ ratePerSecond: number, step: TriedStep }} End */
@@ -54,12 +53,12 @@ function listCells({ services }, { load: { payloadBytes } }) {
   })
 }
 
-/** The p99 that a trial of these services has to hold. @param {ServicesSpec} spec @param {Arm} arm */
+/** Finds the p99 that a trial of these services has to hold. @param {ServicesSpec} spec @param {Arm} arm */
 export function p99LimitOf(spec, arm) {
   return listCells(spec, arm).find(cell => cell.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
 }
 
-/** The CPU of the busiest sidecar over the rate. @param {End[]} held two @returns {NonNullable<SizeResult['line']>} */
+/** Fits the CPU of the busiest sidecar over the rate. @param {End[]} held two @returns {NonNullable<SizeResult['line']>} */
 function fitNeed(held) {
   const { base, slope } = fitLine(held.map(({ ratePerSecond, step }) => [ratePerSecond, 1000 * needOf(step).cores]))
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
@@ -85,13 +84,21 @@ function describeCell({ template, cell, line, limits, last, steps }) {
   const { held, why, trials } = last
   const found = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number | null} */ value) =>
     describeSearch({
-      ...{ template, looksFor, held: value, why, isFound: limits !== null },
+      template,
+      looksFor,
+      held: value,
+      why,
+      isFound: limits !== null,
       failed: steps.findLast(step => looksFor === 'cpu' && step.held === false)?.value ?? null,
       steps: looksFor === 'cpu' ? steps.map(withoutOutcomes) : [],
     })
   return {
     ...choiceOf(template),
-    ...{ ratePerSecond, p99LimitMs, services, line, extrapolated: null },
+    ratePerSecond,
+    p99LimitMs,
+    services,
+    line,
+    extrapolated: null,
     p99Ms: limits && p99Of(last),
     cpu: found('cpu', limits?.cores ?? null),
     memory: limits && found('memory', limits.bytes),

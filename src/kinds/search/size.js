@@ -27,10 +27,22 @@ export function* findSize({ template, spec, cpus }) {
   let size = {
     ...choiceOf(template),
     ratePerSecond: template.load.ratePerSecond ?? 0,
-    ...{ p99LimitMs: spec.p99Ms, p99Ms: null, services: [], line: null },
-    ...{ memory: null, checks: [], isChecked: false, extrapolated: null },
+    p99LimitMs: spec.p99Ms,
+    p99Ms: null,
+    services: [],
+    line: null,
+    memory: null,
+    checks: [],
+    isChecked: false,
+    extrapolated: null,
     cpu: describeSearch({
-      ...{ template, looksFor: 'cpu', held: null, failed: null, steps: [], why: '', isFound: false },
+      template,
+      looksFor: 'cpu',
+      held: null,
+      failed: null,
+      steps: [],
+      why: '',
+      isFound: false,
     }),
   }
   const refute = (/** @type {number} */ cores, /** @type {SizeResult['checks'][0]} */ { why, trials }) =>
@@ -54,19 +66,21 @@ export function* findSize({ template, spec, cpus }) {
     size = { ...size, checks: [again, less] }
     const place = indexOf(LESS * cpu.held)
     if (less.held === true && place < indexOf(cpu.held)) {
-      // The CPU was not the cause of failures there or above.
+      // The CPU did not cause the failures there or above.
       for (const [i, step] of known) if (i >= place && !step.held) known.delete(i)
       const { why, trials } = less
       known.set(place, { value: capAt(place), held: true, why: `with less: ${why}`, trials, outcomes: [] })
       continue
     }
     const memory = yield* findMemoryFloor({
-      ...{ template: atCpu, spec: { ...spec, kind: 'memory-floor' }, cpus },
+      template: atCpu,
+      spec: { ...spec, kind: 'memory-floor' },
+      cpus,
       unlimited: known.get(indexOf(cpu.held))?.outcomes,
     })
     size = { ...size, memory }
     if (memory.held === null && memory.failed !== null) {
-      // No memory helps: it was the CPU that held by chance only.
+      // No memory helps: the CPU limit held by chance.
       refute(cpu.held, { ...again, why: memory.why })
       continue
     }
@@ -97,7 +111,7 @@ export function* startSize({ template, cpus }) {
 }
 
 /**
- * Looks for a floor of which 0.7 does not hold: what failed may have failed by chance, since a sidecar takes more when
+ * Looks for a floor of which 0.7 does not hold: a failure may be chance, since a sidecar takes more when
  * more waits in it. less: the check; null: no floor was found.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options
  * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>}
@@ -135,7 +149,8 @@ function* extrapolate({ template, cpus }) {
     baseMillicores: base,
     slopeMillicoresPerRequestPerSecond: slope,
     points: points.map(([ratePerSecond, millicores]) => ({
-      ...{ ratePerSecond, millicores },
+      ratePerSecond,
+      millicores,
       residualMillicores: millicores - at(ratePerSecond),
     })),
   }

@@ -6,7 +6,7 @@ import { choiceOf } from '../../model/arms.js'
 /** @import { Outcome } from './outcome.js' */
 
 const WINS = 2
-// On a machine that is shared, one trial in three may be spoiled by others.
+// Other users of a shared machine may spoil one trial in three.
 const SPOILED_MOST = 6
 
 /** @typedef {SearchStep & { outcomes: Outcome[] }} TriedStep */

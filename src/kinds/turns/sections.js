@@ -31,7 +31,7 @@ function summariseTurns({ manifest: { arms, placements }, records }) {
   }
 }
 
-/** The load, its generator, and where both ran: a ratio holds for these. @param {Summary} summary */
+/** Names the load, its generator and their CPUs: a ratio holds for these. @param {Summary} summary */
 function nameConditions({ arms, turns, tools }) {
   const [{ load }] = arms
   const how =
@@ -45,7 +45,7 @@ function nameConditions({ arms, turns, tools }) {
   return `Side by side without a cap (${how}; ${generatorOf({ tools })} ${where})`
 }
 
-/** More connections make a request dearer, so the answer says their number. @param {Summary} summary */
+/** Tells the numbers of connections, since more of them make a request dearer. @param {Summary} summary */
 function tellConnections({ arms, turns }) {
   const told = (turns?.connections ?? []).flatMap(({ armId, count }) => {
     const arm = arms.find(({ id }) => id === armId)

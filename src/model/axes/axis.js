@@ -1,6 +1,5 @@
 /** The contract of an axis, and parts that axes share. Pure. */
-/** @import { Arm, Conditions } from '../types.ts' */
-/** @import { TrialKind } from '../kinds.js' */
+/** @import { Arm, Conditions } from '../types.ts' @import { TrialKind } from '../kinds.js' */
 
 /**
  * The words of an axis on the command line.

@@ -1,7 +1,7 @@
 import { UsageError } from '../../lib/errors.js'
 import { readBytes } from '../../lib/units.js'
 
-/** How values of axes are read from the command line. Pure. */
+/** Reads values of axes from the command line. Pure. */
 
 /** @param {string} text @throws {UsageError} */
 export function readCount(text) {

@@ -43,7 +43,8 @@ export const searchSpec = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('memory-floor'), precision, p99Ms: nullable }),
   z.object({ kind: z.literal('size'), precision, p99Ms: z.number(), isExtrapolated: z.boolean() }),
   z.object({
-    ...{ kind: z.literal('services'), precision },
+    kind: z.literal('services'),
+    precision,
     services: z.array(
       z.object({ name: z.string(), ratePerSecond: z.number(), p99Ms: z.number(), payloadBytes: z.number() }),
     ),

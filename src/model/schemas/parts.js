@@ -11,7 +11,7 @@ export const count = z.int().min(0)
 export const fraction = z.number().min(0)
 export const nullable = z.number().nullable()
 
-// A folder below raw/ has the name of its trial: a part of a path, and none that leads elsewhere.
+// A trial names its folder below raw/: the name is one part of a path, and leads nowhere else.
 const id = z.string().regex(/^(?!\.{1,2}$)(?!__proto__$)[^/\\\p{Cc}]{1,200}$/u, 'it is no name that a folder can have')
 
 export const load = z
@@ -48,7 +48,9 @@ export const load = z
   .describe('What drives the trial')
 
 export const tls = z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']).describe('between sidecars')
-export const protocol = z.enum(['http/1.1', 'http/2']).describe('between sidecars')
+export const protocol = z
+  .enum(['http/1.1', 'http/2', 'tcp'])
+  .describe('between sidecars; tcp: they carry bytes, whatever the client and the applications speak')
 
 export const conditions = z
   .object({

@@ -26,7 +26,9 @@ const edge = controlReading.extend({
   each: z
     .array(
       z.object({
-        ...{ cpuSeconds: nullable, throttledPeriods: nullable, workers: count },
+        cpuSeconds: nullable,
+        throttledPeriods: nullable,
+        workers: count,
         throttledSeconds: nullable.optional().describe('of all CPUs together; absent in older records'),
       }),
     )

@@ -149,7 +149,8 @@ const cpuOverSidecars = z
   .object({
     baseSeconds: z.number(),
     secondsPerSidecar: z.number(),
-    ...{ low: nullable, high: nullable },
+    low: nullable,
+    high: nullable,
     points: z.array(z.object({ sidecars: count, seconds: z.number(), residualSeconds: z.number() })),
   })
   .nullable()

@@ -13,9 +13,9 @@ export interface Expected {
   host: string
   /** A refused connection is its no. */
   isStarting?: boolean
-  /** When it was started; absent: now. */
+  /** The start; absent: now. */
   sinceMs?: number
-  /** How many must have answered, by the name that each gives; absent: one. */
+  /** Number of distinct names that must have answered; absent: one. */
   backends?: number
 }
 
@@ -32,7 +32,7 @@ export interface Asking {
   expectFirst(process: Handle, expected: Expected): Promise<Told | null>
   /** Asks from now on until it is answered, or asking ends. */
   expect(expected: Expected): Promise<Told>
-  /** How many have not answered yet. */
+  /** Number of those that have not answered yet. */
   countWaiting(): number
   /** Gives up those that have not answered. */
   giveUp(): void | Promise<void>

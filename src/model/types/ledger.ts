@@ -37,14 +37,14 @@ export interface LedgerEntry {
 export interface Ledger {
   runId: string
   folder: string
-  /** To be called before the thing is made. */
+  /** Call it before the thing is made. */
   hold(kind: HoldingKind, name: string): void
-  /** To be called when the thing is gone. */
+  /** Call it when the thing is gone. */
   release(kind: HoldingKind, name: string): void
   /** Other runs, as their ledgers say. */
   others(): LedgerEntry[]
   /**
-   * Holds what one run at a time may hold. Of two that begin at once, neither may. Returns the run that may still use it, in
+   * Holds a thing that one run at a time may hold; two runs that begin at once both fail. Returns the run that may use it, in
    * words; null: it is held now.
    */
   claim(kind: HoldingKind, name: string): string | null

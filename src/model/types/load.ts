@@ -4,9 +4,9 @@ import type { Arm, Load, LoadResult, Tool, Window } from './documents.ts'
 import type { Handle, ProcessSpec, ToolSpec } from './process.ts'
 
 export interface LoadOptions {
-  /** One, or one of each copy of the first service: users are spread over them. */
+  /** URLs of the first service's copies: users are spread over them. */
   urls: string[]
-  /** With which the client speaks mTLS; null: plaintext. */
+  /** Identity with which the client speaks mTLS; null: plaintext. */
   certificate: { certificatePath: string; keyPath: string } | null
   /** The urls and the load of each arm that stands side by side; absent: there is one. */
   arms?: { urls: string[]; load: Load }[]
@@ -27,15 +27,15 @@ export interface LoadGenerator {
   tool: ToolSpec
   /** The folder of its scripts, from the root of the kit. */
   scripts: string
-  /** Why it cannot make an arm's load; null: it can. */
+  /** Says why it cannot make an arm's load; null: it can. */
   findUnsupported(arm: Pick<Arm, 'load' | 'conditions'>): string | null
-  /** How many of so many CPUs it can use. */
+  /** Returns how many of so many CPUs it can use. */
   countCpus(options: { cpus: number; users: number }): number
   createGenerator(options: LoadOptions & { tool: Tool; scripts: string }): ProcessSpec
   /** The window that the generator says when it starts; null while it has not. */
   parseWindow(log: string): Window | null
   /** The result that the generator printed, of one of the arms that took turns by its place; null where it printed none. */
   parseResult(log: string, place?: number): LoadResult | null
-  /** How many requests it has made since it started, and how many of them failed; null where it cannot be asked. */
+  /** Requests since it started, and how many of them failed; null where it cannot be asked. */
   readProgress(ask: Handle['readAdmin']): Promise<{ requests: number; failed: number } | null>
 }

@@ -13,7 +13,7 @@ export interface Plan {
   /** Files of bench/claims. */
   claims: string[]
   seed: number
-  /** With a precision: the most. */
+  /** The rounds; with a precision: the most rounds. */
   rounds: number
   /** The precision that rounds go on for; absent: their number is fixed. */
   precision?: { width: number; maxMinutes: number }

@@ -20,9 +20,9 @@ export interface SidecarOptions {
 
 /** A profile as a mesh deploys the plane: its work is not held equal, and what the corpus finds of it is told. */
 export interface DeployedProfile {
-  /** Whose configuration it is. */
+  /** The mesh whose configuration it is. */
   from: string
-  /** What it does otherwise than there, a sentence each. */
+  /** Differences from that mesh, a sentence each. */
   deviations: string[]
   /** It takes redirected connections only. */
   isRedirected?: true
@@ -48,11 +48,11 @@ export interface ControlOptions {
 
 /** A control plane, which gives sidecars of a plane their configuration: one, or many. Pure. */
 export interface Control {
-  /** As in `--control`, and in reports behind the plane's name. */
+  /** The name in `--control`, and behind the plane's name in reports. */
   name: string
   /** The program that it needs; absent: that of its plane. */
   tool?: ToolSpec
-  /** Why it cannot configure many with this version of the plane; null or absent: it can. */
+  /** Says why it cannot configure many with this version of the plane; null or absent: it can. */
   findUnsupported?(version: string): string | null
   /**
    * Its needs: memory of one sidecar with so many routes and workers (its own, not shared), of the control plane for
@@ -95,7 +95,7 @@ export interface Control {
 
 /** The way into the sidecars of a link. */
 export interface Entrance {
-  /** Of its inbound listeners. */
+  /** Ports of its inbound listeners. */
   modes: MtlsMode[]
   /** The load speaks mTLS to the first of them. */
   hasCertificate: boolean
@@ -104,7 +104,7 @@ export interface Entrance {
 /** A row of the corpus in which a plane is known to fall short. */
 export interface Lack {
   row: string
-  /** What it is about, of the lines that `npm run parity` prints of this row; absent: all of them. */
+  /** The lines of this row, as `npm run parity` prints them, that it is about; absent: all of them. */
   of?: RegExp
   /** The reason, for the user. */
   why: string
@@ -126,7 +126,7 @@ export interface DataPlane {
   metrics?: { path: string; requests: string; durations: string }
   /** Workers of a sidecar where the experiment asks for no number; null: as many as its cap can use. */
   countWorkers(options: { profile: string | null; cpus: number }): number | null
-  /** Why it cannot be given these conditions on so many CPUs, on a link of this entrance; null: it can. */
+  /** Says why it cannot have these conditions on so many CPUs, on a link of this entrance; null: it can. */
   findUnsupported(options: {
     conditions: Conditions
     entrance: Entrance

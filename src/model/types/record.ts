@@ -20,11 +20,11 @@ export interface Observation {
   samples: Sample[]
   start: Edge | null
   end: Edge | null
-  /** Just after the window, under load still. */
+  /** Looks just after the window, still under load. */
   after: Look[] | null
   /** Bytes that each process received at its own sockets over the window and some tenths of a second; null: not counted. */
   received?: (number | null)[]
-  /** How far the clock of what observes is from the generator's. */
+  /** Difference between the observer's clock and the generator's. */
   clockOffsetMs: number
   /** The processes that ran on the host of the edges, by their place; absent: all. */
   onHost?: number[]

@@ -9,17 +9,19 @@ export interface Route {
   /** Header names in lower case, exact values. */
   headers: Record<string, string>
   split: { cluster: string; weight: number }[]
-  /** Whose requests it takes, where peers are authorised; absent: anybody's. */
+  /** Callers whose requests it takes, where peers are authorised; absent: anybody. */
   allowedIdentities?: string[]
   /** Its own limit, instead of that of all routes (limits.js has the bounds). */
   limitPerSecond?: number
+  /** The port of its own where bytes are carried; absent: that of the listener. */
+  port?: number
 }
 
 export interface Cluster {
   name: string
   endpoints: Endpoint[]
   balancing: 'round-robin' | 'least-requests'
-  /** null: plaintext. acceptedIdentities null: any that the authority signed. */
+  /** mTLS of the cluster; null: plaintext. acceptedIdentities null: any that the authority signed. */
   mtls: { serverName: string; acceptedIdentities: string[] | null } | null
   protocol: Protocol
   /** Its own circuit, instead of that of all clusters. */
@@ -40,11 +42,13 @@ interface Redirected {
 
 export interface SidecarModel {
   service: string
+  /** The sidecar carries bytes: each route has a port, and one cluster takes all connections to it (byte-listeners.js). */
+  carriesBytes?: true
   identity: string
   workers: number
-  /** For a plane that counts what it refuses; the others open no such port. */
+  /** The port of a plane that counts what it refuses; the others have none. */
   admin: Endpoint
-  /** Tries again after a refused connection. */
+  /** Number of tries after a refused connection. */
   retries: 0 | 1
   timeouts: { connectSeconds: number; requestSeconds: number; idleSeconds: number }
   tls: { suite: string; group: string }
@@ -76,11 +80,11 @@ export interface Features {
   /** W3C Trace Context: a trace is passed on, or begun. */
   'trace-headers'?: Record<string, never>
   'header-rewrite'?: Record<'request' | 'response', { set: Record<string, string>; remove: string[] }>
-  /** Under way to each cluster at a time; those beyond are answered 503. */
+  /** The most requests under way to each cluster; those beyond are answered 503. */
   'circuit-breaker'?: { maxRequests: number }
-  /** Retries at a time to each cluster: a share of the requests that are under way, or so many where that is fewer. */
+  /** Retries at a time to each cluster: a share of the requests under way, and at least a minimum. */
   'retry-budget'?: { share: number; minConcurrent: number }
-  /** An endpoint that answers 5xx, or cannot be connected, so often in a row gets no requests for a time; never more than a share of a cluster. */
+  /** Ejection for a time of endpoints that fail (5xx, no connection) so often in a row; at most a share of a cluster. */
   'outlier-ejection'?: { consecutiveFailures: number; baseSeconds: number; maxShare: number }
 }
 

@@ -21,8 +21,8 @@ export interface Probe {
   readMemory(): D.ProcessMemory | null
   /** The listening sockets that it holds itself, the fewest of its addresses. */
   countListeners(): number
-  /** The established connections that it holds. */
-  countConnections(): number
+  /** The established connections that it holds; listEstablished: the sockets of a process's network namespace. */
+  countConnections(listEstablished: (pid: number) => string[]): number
   /** Its processes, each with when it started. */
   identify(): string[]
   /** The CPUs it may run on. */
@@ -36,7 +36,7 @@ export interface Deployment {
 
 /** A target runs services. A start is a number that only processes deployed together share. */
 export interface Target {
-  /** As in `--target` and in the records. */
+  /** The name in `--target` and in the records. */
   name: string
   /** The path of a folder of this machine for a process; the generator may run elsewhere than the services. */
   locate(folder: string, role?: 'generator'): string
@@ -74,7 +74,7 @@ export interface Target {
     options: { window: D.Window; signal: AbortSignal; onSample?: (sample: Sample) => void },
   ): Promise<Observation>
   /**
-   * If each sidecar of a rollout is a pod: its place, and what asks it. Absent: they run in batches on the machine
+   * The place of a pod that is a sidecar of a rollout, and what asks it. Absent: sidecars run in batches on the machine
    * of this program, which asks them itself.
    */
   pods?: { place: Place; openAsking(): Promise<Asking> }
@@ -85,14 +85,14 @@ export interface Target {
 /** The room that a machine has for a run. */
 export interface Limits {
   memoryBytes: number
-  /** By their tightest limit: all, and those in use. */
+  /** All that the tightest limit allows, and those in use. */
   threads: number
   threadsUsed: number
   /** Open files of one process. */
   files: number
-  /** For connections from one address to another. */
+  /** Ports for connections from one address to another. */
   ports: number
-  /** By user: all, and those in use. */
+  /** Those of the user: all, and those in use. */
   inotifyInstances: number
   inotifyInstancesUsed: number
 }
@@ -138,7 +138,7 @@ export interface Site {
 export interface Programs {
   planes: Record<string, DataPlane>
   load: LoadGenerator
-  /** By name: of the planes and of the load. */
+  /** Keys are names of planes and of the load. */
   tools: Record<string, D.Tool>
   /** The program that serves the applications. */
   appRuntime: D.Tool

@@ -7,7 +7,7 @@ import { look, observe } from '../observer.js'
 /** Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups. */
 /** @import { Endpoint, Probe, Window } from '../../model/types.ts' */
 
-/** Where the node's /sys/fs/cgroup is mounted in the pod. */
+/** The mount of the node's /sys/fs/cgroup in the pod. */
 const ROOT = '/host/cgroup'
 
 /** A container as the target names it. @typedef {{ id: string, listens: Endpoint[] }} Watched */
@@ -55,7 +55,7 @@ export function findContainer({ id, root, mountinfo }) {
   return folder === null ? null : openCountersV2(folder)
 }
 
-/** The folder whose name carries a container's id, nearest first. @param {string} root @param {string} id */
+/** Finds the nearest folder whose name carries a container's id. @param {string} root @param {string} id */
 export function findFolder(root, id) {
   let level = [root]
   while (level.length > 0) {
@@ -94,7 +94,7 @@ const GONE = {
   oomKills: Number.NaN,
 }
 
-/** A container's cgroup goes with it: then its readings are missing. @param {Probe} probe @returns {Probe} */
+/** Guards a probe: a container's cgroup goes with it, and its readings are then missing. @param {Probe} probe @returns {Probe} */
 function whileThere(probe) {
   /** @type {<T>(read: () => T, otherwise: T) => () => T} */
   const guard = (read, otherwise) => () => {
@@ -110,7 +110,7 @@ function whileThere(probe) {
     readThreads: guard(probe.readThreads, []),
     readMemory: guard(probe.readMemory, null),
     countListeners: guard(probe.countListeners, 0),
-    countConnections: guard(probe.countConnections, 0),
+    countConnections: listEstablished => guard(() => probe.countConnections(listEstablished), 0)(),
     identify: guard(probe.identify, []),
     readCpuSet: guard(probe.readCpuSet, ''),
   }

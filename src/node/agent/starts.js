@@ -9,7 +9,7 @@ import { listPids, readSafely } from '../kernel/proc-files.js'
 
 const TICK_MS = 20
 const TICKS_PER_SECOND = 100
-// A process is the runtime's before it is the program. Older processes are looked at seldom.
+// The runtime's process becomes the program, so young processes are looked at often, older ones seldom.
 const YOUNG_MS = 1000
 const SELDOM_MS = 200
 
@@ -20,7 +20,7 @@ const SELDOM_MS = 200
 export function createStarts({ proc = '/proc', now = readNowMs, startOf = readStartMs } = {}) {
   /** @type {Set<Awaited>} */
   let awaited = new Set()
-  // A process that runs already is none that is awaited.
+  // A process that runs already is not awaited.
   /** @type {Map<string, { fromMs: number, dueMs: number }>} */
   let known = new Map(listPids(proc).map(pid => [pid, { fromMs: 0, dueMs: Number.POSITIVE_INFINITY }]))
 
@@ -36,12 +36,12 @@ export function createStarts({ proc = '/proc', now = readNowMs, startOf = readSt
     }
   }, TICK_MS)
 
-  /** Settles the one whose process this is. @param {string} pid */
+  /** Settles the wait for a process. @param {string} pid */
   function look(pid) {
     const [program] = readSafely(`${proc}/${pid}/cmdline`).split('\0')
     const candidates = [...awaited].filter(one => one.program === program)
     if (candidates.length === 0) return false
-    // Under systemd, its name of a pod's cgroup has _ for -.
+    // systemd's name of a pod's cgroup has _ for -.
     const group = readSafely(`${proc}/${pid}/cgroup`).replaceAll('_', '-')
     const own = candidates.find(({ uid }) => group.includes(uid))
     const address = own && findAddress(readSafely(`${proc}/${pid}/net/fib_trie`))
@@ -53,7 +53,7 @@ export function createStarts({ proc = '/proc', now = readNowMs, startOf = readSt
   }
 
   return {
-    /** null: given up. @param {{ uid: string, program: string }} process of a pod @returns {Promise<Started | null>} */
+    /** Awaits the start of a process; null: given up. @param {{ uid: string, program: string }} process of a pod @returns {Promise<Started | null>} */
     find: ({ uid, program }) => new Promise(settle => awaited.add({ uid, program, settle })),
     giveUp() {
       for (const { settle } of awaited) settle(null)
@@ -66,13 +66,13 @@ export function createStarts({ proc = '/proc', now = readNowMs, startOf = readSt
   }
 }
 
-/** The first IPv4 address of a network namespace that is not of its loopback. @param {string} trie of /proc/PID/net/fib_trie */
+/** Finds the first IPv4 address of a network namespace that is not of its loopback. @param {string} trie of /proc/PID/net/fib_trie */
 export function findAddress(trie) {
   const local = [...trie.matchAll(/\|-- (\d+\.\d+\.\d+\.\d+)\n\s+\/32 host LOCAL/g)].map(([, address]) => address)
   return local.find(address => !address.startsWith('127.')) ?? null
 }
 
-/** When a process started, by the clock of readNowMs(): its ticks since boot, less the seconds since boot. @param {number} pid */
+/** Reads when a process started, by the clock of readNowMs(): its ticks since boot, less the seconds since boot. @param {number} pid */
 function readStartMs(pid) {
   const ticks = processStartTicks(pid)
   const [upSeconds] = readSafely('/proc/uptime').split(' ').map(Number)

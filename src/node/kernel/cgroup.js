@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import path from 'node:path'
 
-/** What the kernel counts of a cgroup, in both versions of cgroups. */
+/** The kernel's counters of a cgroup, in both versions of cgroups. */
 
 /**
  * readCapCores: the least quota of it and its ancestors
@@ -45,7 +45,7 @@ export function openCountersV2(folder) {
       usage: at('cpu.stat'),
       stat: at('memory.stat'),
       current: at('memory.current'),
-      // Since Linux 5.19.
+      // The file is there since Linux 5.19.
       ...(existsSync(at('memory.peak')) ? { peak: at('memory.peak') } : {}),
       events: at('memory.events'),
     },
@@ -114,24 +114,24 @@ export function openCounterFile(file) {
   }
 }
 
-/** The processes of a cgroup; it must be there. @param {string} folder */
+/** Lists the processes of a cgroup; it must be there. @param {string} folder */
 export function readPids(folder) {
   return read(folder, 'cgroup.procs').split('\n').filter(Boolean).map(numberOf)
 }
 
-/** The number that a file holds alone; NaN where it holds something else. @param {string} text */
+/** Reads the number that a file holds alone; NaN where it holds something else. @param {string} text */
 export function numberOf(text) {
   return /^\d{1,20}\n?$/.test(text) ? Number(text) : Number.NaN
 }
 
-/** The number after a name in `name value` lines; NaN without the name. @param {string} text @param {string} name */
+/** Reads the number after a name in `name value` lines; NaN without the name. @param {string} text @param {string} name */
 export function numberAfter(text, name) {
   if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1, name.length + 23), 10)
   const at = text.indexOf(`\n${name} `)
   return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
 }
 
-/** Where cgroups are mounted: v1 by controller, v2 the first. @param {string} mountinfo as of proc(5) */
+/** Finds the mounts of cgroups: of v1 by controller, of v2 the first. @param {string} mountinfo as of proc(5) */
 export function parseMounts(mountinfo) {
   const v1 = new Map()
   /** @type {string | null} */

@@ -24,7 +24,7 @@ export function parseHostCpu(stat) {
   }
 }
 
-/** The CPUs that a process may run on, as the kernel lists them; empty when it has ended. @param {number | 'self'} pid */
+/** Reads the CPUs that a process may run on, as the kernel lists them; empty when it has ended. @param {number | 'self'} pid */
 export function readCpuSet(pid) {
   return /^Cpus_allowed_list:\s+(\S+)/m.exec(readSafely(`/proc/${pid}/status`))?.[1] ?? ''
 }

@@ -7,7 +7,7 @@ import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 /** @import { Endpoint, Probe, Reading } from '../../model/types.ts' */
 
 /**
- * Everything that can be read of a group of processes of this kernel.
+ * Makes the reader of a group of processes of this kernel.
  * @param {{ group: Pick<Probe, 'read' | 'readCapCores'> & { pids: () => number[] }, listens: Endpoint[] }} options
  * @returns {Probe}
  */
@@ -18,14 +18,14 @@ export function createProbe({ group, listens }) {
     readThreads: () => group.pids().flatMap(readThreads),
     readMemory: () => sumMemory(group.pids()),
     countListeners: () => countListeners(group.pids(), listens),
-    countConnections: () => countConnections(group.pids()),
+    countConnections: listEstablished => countConnections(group.pids(), listEstablished),
     identify: () => group.pids().map(pid => `${pid} since ${processStartTicks(pid)}`),
     readCpuSet: () => [...new Set(group.pids().map(readCpuSet))].join(' and '),
   }
 }
 
 /**
- * The threads of a process with their CPU time, from /proc/PID/task/TID/schedstat (Documentation/scheduler/
+ * Reads the threads of a process with their CPU time, from /proc/PID/task/TID/schedstat (Documentation/scheduler/
  * sched-stats.rst). Empty when the process has ended. @param {number} pid
  */
 export function readThreads(pid) {
@@ -44,7 +44,7 @@ export function readThreads(pid) {
 }
 
 /**
- * How many sockets listen at the address that has the fewest.
+ * Counts the sockets at the address that has the fewest.
  * @param {number[]} pids in one network namespace @param {Endpoint[]} listens
  */
 function countListeners(pids, listens) {
@@ -56,7 +56,7 @@ function countListeners(pids, listens) {
   return Math.min(...listens.map(e => own.filter(l => isAt(l.address, e.address) && l.port === e.port).length))
 }
 
-/** Resident and proportional set size, from smaps_rollup; null when a process has ended. @param {number[]} pids */
+/** Reads resident and proportional set size from smaps_rollup; null when a process has ended. @param {number[]} pids */
 function sumMemory(pids) {
   const sum = { rssBytes: 0, pssBytes: 0 }
   for (const pid of pids) {

@@ -6,7 +6,7 @@ import { listPids, listSafely, readLinkSafely, readSafely } from './proc-files.j
 const LISTEN = '0A'
 const ESTABLISHED = '01'
 
-/** The TCP sockets that listen in a process's network namespace; a wildcard address is '*'. @param {number | 'self'} [pid] */
+/** Lists the TCP sockets that listen in a process's network namespace; a wildcard address is '*'. @param {number | 'self'} [pid] */
 export function listListeners(pid = 'self') {
   return parseListeners({ tcp: readSafely(`/proc/${pid}/net/tcp`), tcp6: readSafely(`/proc/${pid}/net/tcp6`) })
 }
@@ -16,34 +16,36 @@ export function parseListeners({ tcp, tcp6 }) {
   return [...parse(tcp), ...parse(tcp6)].map(({ address, port, inode }) => ({ address, port, inode }))
 }
 
-/** The other ends of the open TCP connections that an endpoint of this network namespace accepted. @param {Endpoint} endpoint */
+/** Lists the other ends of the open TCP connections that an endpoint of this network namespace accepted. @param {Endpoint} endpoint */
 export function listPeers({ address, port }) {
   const accepted = parse(readSafely('/proc/self/net/tcp'), ESTABLISHED)
   return accepted.filter(own => own.address === address && own.port === port).map(({ remote }) => remote)
 }
 
-/** How many established connections processes hold. @param {number[]} pids in one network namespace */
-export function countConnections(pids) {
+/**
+ * Counts the established connections of processes of one network namespace.
+ * @param {number[]} pids @param {(pid: number) => string[]} listEstablished of createSocketTables()
+ */
+export function countConnections(pids, listEstablished) {
   if (pids.length === 0) return 0
   const inodes = listSocketInodes(pids)
   return listEstablished(pids[0]).filter(inode => inodes.has(inode)).length
 }
 
-// Many processes of a network namespace are asked at one moment, and its table is long.
-const KEPT_MS = 100
-let established = { network: '', at: Number.NEGATIVE_INFINITY, inodes: /** @type {string[]} */ ([]) }
-
-/** @param {number} pid */
-function listEstablished(pid) {
-  const network = readLinkSafely(`/proc/${pid}/ns/net`) ?? ''
-  const at = performance.now()
-  if (established.network === network && at - established.at < KEPT_MS) return established.inodes
-  const held = ['tcp', 'tcp6'].flatMap(file => parse(readSafely(`/proc/${pid}/net/${file}`), ESTABLISHED))
-  established = { network, at, inodes: held.map(({ inode }) => inode) }
-  return established.inodes
+/** Returns a function that lists the established sockets of a process's network namespace, whose table is read once. */
+export function createSocketTables() {
+  /** @type {Map<string, string[]>} */
+  const tables = new Map()
+  return (/** @type {number} */ pid) => {
+    const network = readLinkSafely(`/proc/${pid}/ns/net`)
+    const read = (/** @type {string} */ file) => parse(readSafely(`/proc/${pid}/net/${file}`), ESTABLISHED)
+    const inodes = tables.get(network) ?? ['tcp', 'tcp6'].flatMap(read).map(({ inode }) => inode)
+    tables.set(network, inodes)
+    return inodes
+  }
 }
 
-/** The socket inodes that processes hold. @param {number[]} pids */
+/** Lists the socket inodes that processes hold. @param {number[]} pids */
 export function listSocketInodes(pids) {
   const inodes = new Set()
   for (const pid of pids) {
@@ -55,7 +57,7 @@ export function listSocketInodes(pids) {
   return inodes
 }
 
-/** The process that holds a socket, as `name (pid)`; null when /proc does not show it. @param {string} inode */
+/** Finds the process that holds a socket, as `name (pid)`; null when /proc does not show it. @param {string} inode */
 export function findOwner(inode) {
   for (const pid of listPids()) {
     if (listSocketInodes([Number(pid)]).has(inode)) return `${readSafely(`/proc/${pid}/comm`).trim()} (pid ${pid})`
@@ -63,7 +65,7 @@ export function findOwner(inode) {
   return null
 }
 
-/** The resets that this network namespace has sent (RFC 4022, tcpOutRsts): one a refused connection, and others. */
+/** Counts the resets that this network namespace has sent (RFC 4022, tcpOutRsts): one a refused connection, and others. */
 export function countResets() {
   return parseResets(readFileSync('/proc/net/snmp', 'utf8'))
 }
@@ -76,7 +78,7 @@ export function parseResets(text) {
 
 /** @param {string} text @param {string} [state] */
 function parse(text, state = LISTEN) {
-  // After the state: both queues, the timer, retransmits, the user and a timeout. Splitting every line of thousands of sockets
+  // The state is followed by queues, timer, retransmits, user and timeout. Splitting every line of thousands of sockets
   // in other states would leave tens of MiB behind.
   const line = new RegExp(
     `^ *\\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) +(\\S+) +${state}(?: +\\S+){5} +(\\d+)`,

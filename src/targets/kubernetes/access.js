@@ -1,4 +1,4 @@
-/** What a run asks of the API server: the source of k8s/rbac.yaml, and of what the doctor asks. */
+/** Requests of a run to the API server: the source of k8s/rbac.yaml, and of the doctor's questions. */
 /** @import { Api } from './api.js' */
 
 /**
@@ -22,7 +22,7 @@ export const ACCESS = table({
   secrets: ['create patch delete', "the run's own certificates and keys"],
   pods: ['create patch list watch delete', 'the sidecars of a rollout, and following what becomes of pods'],
   'pods/log': ['get', 'results of the load, and logs of what fails'],
-  // Over a web socket both are a GET; since Kubernetes 1.35 `create` is asked for as well (KEP-4006).
+  // Both are a GET over a web socket; Kubernetes 1.35 asks for `create` as well (KEP-4006).
   'pods/exec': ['get create', 'talking to the reader and the prober'],
   'pods/portforward': ['get create', "reading the counters of sidecars on their pods' loopback"],
   events: ['list', 'saying why no pod is made'],
@@ -31,7 +31,7 @@ export const ACCESS = table({
 /** The roles of k8s/rbac.yaml by name, each with what it grants. */
 export const ROLES = {
   'sidecar-bench': ACCESS,
-  // Where no reader may run.
+  // Clusters where no reader may run.
   'sidecar-bench-kubelet': table({ 'nodes/proxy': ['get', "the kubelet's counters and configuration"] }),
 }
 
@@ -49,7 +49,7 @@ export function renderClusterRoles() {
   }))
 }
 
-/** The access that a run needs and the user of the kubeconfig lacks, each with the verbs denied. @param {Api} api */
+/** Lists the access that a run needs and the user of the kubeconfig lacks, each with the verbs denied. @param {Api} api */
 export async function checkAccess(api) {
   const authorization = api.config.makeApiClient(api.k8s.AuthorizationV1Api)
   const isDenied = async (/** @type {Access} */ { group, resource: path }, /** @type {string} */ verb) => {
@@ -57,7 +57,7 @@ export async function checkAccess(api) {
     const body = {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',
-      // Without a namespace the question is about all of them.
+      // A question without a namespace is about all of them.
       spec: { resourceAttributes: { group, resource, ...(subresource ? { subresource } : {}), verb } },
     }
     const ask = () => authorization.createSelfSubjectAccessReview({ body })

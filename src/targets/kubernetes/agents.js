@@ -7,9 +7,7 @@ import { KIT, readAgentCode } from './files.js'
 import { LABELS, renderFiles, renderProber, renderReader } from './manifests.js'
 import { findObstacle, isReady } from './pod-status.js'
 
-/** @import { Api } from './api.js' */
-/** @import { Where } from './pod.js' */
-/** @import { PodWatch } from './pod-watch.js' */
+/** @import { Api } from './api.js' @import { Where } from './pod.js' @import { PodWatch } from './pod-watch.js' */
 /** @import { Session } from '../converse.js' */
 
 export const READER = 'reader'
@@ -20,7 +18,7 @@ const PINGS = 5
 /** @typedef {Awaited<ReturnType<typeof startAgents>>} Agents */
 
 /**
- * The kit's own pods: the prober beside the services, and a reader on each of their nodes.
+ * Starts the kit's own pods: the prober beside the services, and a reader on each of their nodes.
  * @param {{ api: Api, pods: PodWatch, namespace: string, readerNamespace: string | null, labels: Record<string, string>,
  *   image: string, where: Where, loadWhere: Where, hasRecursiveReadOnly: boolean, signal: AbortSignal }} options
  *   readerNamespace: null for no reader
@@ -54,7 +52,7 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
   return {
     proberAddress: () => `${pods.find({ [LABELS.service]: PROBER }).find(isReady)?.status?.podIP}`,
 
-    /** A conversation with a pod's agent on a node (null: any). @param {string} name @param {string | null} node */
+    /** Opens a conversation with a pod's agent on a node (null: any). @param {string} name @param {string | null} node */
     async session(name, node) {
       const own = pods.find({ [LABELS.service]: name }).filter(p => node === null || p.spec?.nodeName === node)
       const pod = own.find(isReady)
@@ -102,7 +100,7 @@ async function openSession({ api, namespace, pod, container }) {
 }
 
 /**
- * How many milliseconds a pod's clock is ahead of this one, within half of the round trip: by the question that was
+ * Measures how many milliseconds a pod's clock is ahead, within half of the round trip: by the question that was
  * answered fastest (as in NTP, RFC 5905, 8). @param {Session} session
  */
 export async function measureClockOffset(session) {

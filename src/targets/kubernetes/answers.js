@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { BenchError } from '../../lib/errors.js'
 import { findFault } from '../../model/schemas.js'
 
-/** What the kit reads of a cluster's answers, as far as it relies on it. Pure. */
+/** The parts of a cluster's answers that the kit relies on. Pure. */
 /** @import { V1Node, V1Pod } from '@kubernetes/client-node' */
 
 const text = z.string()

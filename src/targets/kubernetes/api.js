@@ -47,7 +47,7 @@ export async function connect({ context, environment = process.env, home = os.ho
    * @throws {SiteLostError} when it does not answer; {BenchError} when it refuses
    */
   async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
-    // After a wait in vain, later requests (removing, closing) do not wait again.
+    // Later requests (removing, closing) do not wait again after a wait in vain.
     const deadline = performance.now() + (isLost ? 0 : lostAfterSeconds * 1000)
     for (;;) {
       try {
@@ -89,7 +89,7 @@ export async function connect({ context, environment = process.env, home = os.ho
     create: object =>
       request(`create ${describe(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
 
-    /** Whether the server would take an object, without making it. @param {KubernetesObject} object */
+    /** Asks whether the server would take an object, without making it. @param {KubernetesObject} object */
     tryApply: object => request(`apply ${describe(object)}`, () => patch(object, 'All')),
 
     /**
@@ -128,7 +128,7 @@ export async function connect({ context, environment = process.env, home = os.ho
   }
 }
 
-/** An error of the API in words, and whether it is worth asking again. @param {unknown} error */
+/** Says an error of the API in words, and whether asking again may help. @param {unknown} error */
 export function explain(error) {
   const { body, message, cause, ...own } = /** @type {any} */ (error)
   const text = `${message ?? /** @type {any} */ (error).error?.message ?? error}`
@@ -172,7 +172,7 @@ function loadConfig(config, environment, home) {
       reading = file
       const more = new /** @type {any} */ (config).constructor()
       more.loadFromFile(file)
-      // As in kubectl, what the first file says holds.
+      // The first file that says something wins, as in kubectl.
       config.mergeConfig(more, Boolean(config.currentContext))
     }
   } catch (error) {

@@ -10,7 +10,7 @@ import { READER } from './agents.js'
 export async function openAsking({ agents, node }) {
   const session = await agents.session(READER, node)
   await session.call('openAsking', null)
-  /** Where each sidecar is. @type {Map<string, string>} */
+  /** The node of each sidecar. @type {Map<string, string>} */
   const addresses = new Map()
   let waiting = 0
   /** @type {<T>(answer: Promise<T>) => Promise<T>} */

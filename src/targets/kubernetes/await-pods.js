@@ -2,15 +2,14 @@ import { BenchError } from '../../lib/errors.js'
 import { describeTail, LOG_LINES } from '../../lib/log-tail.js'
 import { findObstacle } from './pod-status.js'
 
-/** @import { V1Pod } from '@kubernetes/client-node' */
-/** @import { Api } from './api.js' */
+/** @import { V1Pod } from '@kubernetes/client-node' @import { Api } from './api.js' */
 /** @import { PodWatch } from './pod-watch.js' */
 
 const OBSTACLE_SECONDS = 10
 const LOOK_SECONDS = 2
 
 /**
- * Waits until pods are as `isDone` asks, and gives up as soon as a status says why they will not be.
+ * Waits until pods are as `isDone` asks, and gives up once a status says why they will not be.
  * @param {{ api: Api, pods: PodWatch, namespace: string, what: string, find: () => V1Pod[], isDone: (found: V1Pod[]) => boolean,
  *   maker: string, deadlineSeconds: number, signal: AbortSignal }} options
  *   what: for errors; maker: how the name of the pods' controller begins
@@ -40,7 +39,7 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
       const log = obstacle.container ? await readLastWords({ api, namespace, pod, container: obstacle.container }) : ''
       throw new BenchError(`${what} does not start: ${obstacle.why}${log}`)
     }
-    // Without a pod, the reason is in an event of its controller.
+    // The reason that there is no pod is in an event of its controller.
     const why = find().length === 0 ? await findRefusal({ api, namespace, maker }) : null
     if (why !== null) throw new BenchError(`${what} does not start: no pod is made: ${why}`)
   }
@@ -48,7 +47,7 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
 }
 
 /**
- * The end of a container's log, of the one before where it was started again, as the end of a sentence.
+ * Reads the end of a container's log as the end of a sentence: of the first container where it was started again.
  * @param {{ api: Api, namespace: string, pod: V1Pod, container: string }} options
  */
 export async function readLastWords({ api, namespace, pod, container }) {
@@ -56,7 +55,7 @@ export async function readLastWords({ api, namespace, pod, container }) {
   return describeTail((await api.readLog({ ...at, isPrevious: true })) || (await api.readLog(at)))
 }
 
-/** Why a controller makes no pod, such as a quota. @param {{ api: Api, namespace: string, maker: string }} options */
+/** Finds why a controller makes no pod, such as a quota. @param {{ api: Api, namespace: string, maker: string }} options */
 async function findRefusal({ api, namespace, maker }) {
   const events = await api.list('v1', 'Event', { namespace })
   const refused = events.filter(

@@ -7,8 +7,7 @@ import { awaitPods, readLastWords } from './await-pods.js'
 import { LABELS } from './manifests.js'
 import { findContainerId, findContainerStatus, findEnding, isReady } from './pod-status.js'
 
-/** @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
+/** @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts' @import { Api } from './api.js' */
 /** @import { PodWatch } from './pod-watch.js' */
 
 const READY_SECONDS = 120
@@ -34,7 +33,7 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
   let isGone = false
   const own = () => {
     const found = pods.find({ [LABELS.service]: spec.service, [LABELS.start]: start })
-    // Only the pod that it started with: a pod that replaces it is another process.
+    // The pod that it started with counts: a pod that replaces it is another process.
     const pod = last === null ? found[0] : found.find(p => p.metadata?.uid === last?.metadata?.uid)
     if (pod) last = pod
     else if (last !== null) isGone = true
@@ -116,7 +115,7 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
 }
 
 /**
- * The body of what listens on a pod's own loopback, by a forwarded port.
+ * Asks a listener on a pod's own loopback, by a forwarded port.
  * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options @returns {Promise<string>}
  */
 async function askThroughForward({ api, namespace, pod, port, path: asked }) {

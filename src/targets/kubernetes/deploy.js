@@ -7,7 +7,7 @@ import { LABELS, renderDeployment, renderJob, renderSidecarPod } from './manifes
 import { RULES } from './pod.js'
 import { findContainerId } from './pod-status.js'
 
-/** Processes as pods: a service in one of a Deployment, the load in one of a Job, a sidecar of a rollout in one alone. */
+/** Runs processes as pods: services by Deployments, the load by a Job, sidecars of a rollout in pods alone. */
 /** @import { Deployment, Handle, ProcessSpec, Target } from '../../model/types.ts' */
 /** @import { PodWatch } from './pod-watch.js' */
 

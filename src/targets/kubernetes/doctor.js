@@ -5,8 +5,7 @@ import { examineNodes } from './examine-nodes.js'
 import { renderNamespace, renderReader } from './manifests.js'
 import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
 
-/** @import { ToolSpec } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
+/** @import { ToolSpec } from '../../model/types.ts' @import { Api } from './api.js' */
 /** @import { Where } from './pod.js' */
 
 /** More: further lines, under the first. @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding */
@@ -37,7 +36,7 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
       return null
     })
     if (denied !== null) findings.push(...describeAccess(denied))
-    // What is denied would fail again when it is tried.
+    // A check that is denied would fail again when it is tried.
     const may = (/** @type {string} */ resource) => !denied?.some(d => d.resource === resource)
     if (may('namespaces') && may('daemonsets')) findings.push(await examineReader(api, images.node ?? nodeTool.image))
     if (may('nodes')) findings.push(...(await examineNodes(api, { node, loadNode, images, specs, minor })))

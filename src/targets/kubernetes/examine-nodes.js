@@ -5,13 +5,10 @@ import { chooseNode, findDefect, parseQuantity } from './nodes.js'
 import { parseWhere } from './pod.js'
 import { NATIVE_SIDECARS_SINCE } from './site.js'
 
-/** @import { V1Node } from '@kubernetes/client-node' */
-/** @import { ToolSpec } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
-/** @import { Finding } from './doctor.js' */
-/** @import { Where } from './pod.js' */
+/** @import { V1Node } from '@kubernetes/client-node' @import { ToolSpec } from '../../model/types.ts' */
+/** @import { Api } from './api.js' @import { Finding } from './doctor.js' @import { Where } from './pod.js' */
 
-// With the CPU manager's static policy, a container with CPUs of its own has no quota (DisableCPUQuotaWithExclusiveCPUs).
+// The CPU manager's static policy sets no quota on a container with its own CPUs (DisableCPUQuotaWithExclusiveCPUs).
 const NO_QUOTA_SINCE = 33
 const LISTED_IMAGES = 50
 const KUBELET_SECONDS = 5
@@ -20,7 +17,7 @@ const IMPORT =
 const READ_BACK = 'every run reads its quotas back from the kernel anyway'
 
 /**
- * What the nodes of a run are, which images they have, and whether caps will hold there.
+ * Examines the nodes of a run: their images, and whether caps will hold there.
  * @param {Api} api @param {{ node: Where, loadNode: Where, images: Record<string, string>, specs: ToolSpec[],
  *   minor: number }} options as for a run; minor: of the API server
  * @throws {BenchError} when there is no such node, or none that takes pods
@@ -74,7 +71,7 @@ function describeImages(nodes, chosen) {
   return findings
 }
 
-/** Whether a node's kubelet enforces CPU limits. @param {Api} api @param {V1Node} node @returns {Promise<Finding>} */
+/** Finds whether a node's kubelet enforces CPU limits. @param {Api} api @param {V1Node} node @returns {Promise<Finding>} */
 async function examineCaps(api, node) {
   const name = nameOf(node)
   const what = `CPU caps on ${name}`

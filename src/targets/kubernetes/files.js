@@ -5,17 +5,16 @@ import { ROOT } from '../../lib/paths.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { renderFiles } from './manifests.js'
 
-/** @import { ProcessSpec } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
+/** @import { ProcessSpec } from '../../model/types.ts' @import { Api } from './api.js' */
 
-/** Where the kit's own code is in its own pods. */
+/** The folder of the kit's code in its own pods. */
 export const KIT = '/bench/kit'
 // node/ and parity/beside import nothing else (test/architecture.test.js).
 const KIT_FOLDERS = ['src/node', 'src/parity/beside', 'src/lib']
 
 /** Brings folders to pods. @param {{ api: Api, namespace: string, labels: Record<string, string> }} options */
 export function createFiles({ api, namespace, labels }) {
-  /** Where processes see folders of this machine. @type {Map<string, string>} */
+  /** The paths at which processes see folders of this machine. @type {Map<string, string>} */
   const located = new Map()
   /** @type {Map<string, Promise<unknown>>} */
   const applied = new Map()
@@ -26,7 +25,7 @@ export function createFiles({ api, namespace, labels }) {
     throw new Error(`nothing is at ${at}`)
   }
 
-  /** The scripts of a folder, as a ConfigMap: once a run, named after its content. @param {string} at */
+  /** Brings the scripts of a folder as a ConfigMap: once a run, named after its content. @param {string} at */
   async function applyScripts(at) {
     const files = readTextFiles(sourceOf(at))
     const name = `scripts-${hashText(JSON.stringify(files)).slice(0, 10)}`
@@ -39,7 +38,7 @@ export function createFiles({ api, namespace, labels }) {
   }
 
   return {
-    /** Where a process sees a folder: under its own name, and no two at one place. @param {string} source */
+    /** Returns the path at which a process sees a folder: under its own name, and no two at one place. @param {string} source */
     locate(source) {
       const taken = new Set([...located.values(), KIT])
       const base = `/bench/${path.basename(source)}`
@@ -75,7 +74,7 @@ export function createFiles({ api, namespace, labels }) {
   }
 }
 
-/** The kit's own code that runs in pods, by its path in the kit. @returns {Record<string, string>} */
+/** Reads the kit's own code that runs in pods, by its path in the kit. @returns {Record<string, string>} */
 export function readAgentCode() {
   const files = KIT_FOLDERS.flatMap(folder =>
     Object.entries(readTextFiles(path.join(ROOT, folder))).map(([name, text]) => [`${folder}/${name}`, text]),

@@ -1,13 +1,12 @@
 import { nodeTool } from '../../tools/node.js'
 
 /** The images of a run, and which of them a node has. Pure. */
-/** @import { V1Node } from '@kubernetes/client-node' */
-/** @import { ToolSpec } from '../../model/types.ts' */
+/** @import { V1Node } from '@kubernetes/client-node' @import { ToolSpec } from '../../model/types.ts' */
 
 const ARCHIVE = 'images.tar'
 
 /**
- * The image of each tool; the kit's own pods need Node's in every run.
+ * Chooses the image of each tool; the kit's own pods need Node's in every run.
  * @param {{ specs: ToolSpec[], images: Record<string, string> }} options images: by the tool's name, instead of its own
  */
 export function chooseImages({ specs, images }) {
@@ -18,7 +17,7 @@ export function chooseImages({ specs, images }) {
   })
 }
 
-/** How a node without a registry gets what it needs, as lines. @param {Parameters<typeof chooseImages>[0]} options */
+/** Tells how a node without a registry gets what it needs, as lines. @param {Parameters<typeof chooseImages>[0]} options */
 export function listImages({ specs, images }) {
   const chosen = chooseImages({ specs, images })
   const distinct = [...new Set(chosen.map(({ image }) => image))]
@@ -36,18 +35,18 @@ export function listImages({ specs, images }) {
   ]
 }
 
-/** Whether a node lists an image. The kubelet lists its 50 largest only. @param {V1Node} node @param {string} image */
+/** Says whether a node lists an image. The kubelet lists its 50 largest only. @param {V1Node} node @param {string} image */
 export function hasImage({ status }, image) {
   const wanted = expandImage(image)
   return status?.images?.some(({ names }) => names?.some(name => expandImage(name) === wanted)) ?? false
 }
 
-/** Whether a node pulls an image at every start, as it does without a tag or with `latest`. @param {string} image */
+/** Says whether a node pulls an image at every start, as it does without a tag or with `latest`. @param {string} image */
 export function isAlwaysPulled(image) {
   return expandImage(image).endsWith(':latest')
 }
 
-/** The whole name, as nodes list it: with its registry, and its digest or its tag. @param {string} image */
+/** Completes an image's name as nodes list it: with its registry, and its digest or its tag. @param {string} image */
 function expandImage(image) {
   const [named, digest] = image.split('@', 2)
   const [first, ...rest] = named.split('/')

@@ -10,8 +10,7 @@ import { createNamespace, removeNamespaces } from './namespaces.js'
 import { lookByReaders, observeByReaders } from './observations.js'
 import { watchPods } from './pod-watch.js'
 
-/** @import { Handle, Place, Target } from '../../model/types.ts' */
-/** @import { Where } from './pod.js' */
+/** @import { Handle, Place, Target } from '../../model/types.ts' @import { Where } from './pod.js' */
 
 /**
  * ledger: closed with the target; namespace: of the services, after which the readers' is named; where: of the services;

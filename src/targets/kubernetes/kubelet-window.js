@@ -1,6 +1,6 @@
 import { BenchError } from '../../lib/errors.js'
 
-/** What counters with stamps of their own say of a window. Pure. */
+/** Reads a window from counters that have stamps of their own. Pure. */
 /** @import { Edge, HostCpu, Look, Reading, Sample, Window } from '../../model/types.ts' */
 
 const LEAST_COVERED = 0.75
@@ -14,12 +14,12 @@ const TICKS_PER_SECOND = 100
  * @typedef {Counter & { workingSetBytes: number, rssBytes: number }} ContainerCounter
  */
 /**
- * What the kubelet said at once.
+ * Counters of one answer of the kubelet.
  * @typedef {{ epochMs: number, node: Counter | null, containers: (ContainerCounter | null)[] }} Poll
  */
 
 /**
- * The edges of a window, by a line: from the first counter in it to the last, and on to its edges. Stamps are whole
+ * Finds the edges of a window by a line from its first counter to the last, and on to its edges. Stamps are whole
  * seconds, so a rate is right within a second of the time between them.
  * @param {Poll[]} polls
  * @param {{ names: string[], cpus: number, window: Window, before: Look[], after: Look[] }} options
@@ -50,7 +50,7 @@ export function describeWindow(polls, { names, cpus, window, before, after }) {
   return { samples, start, end }
 }
 
-/** The polls with a counter of every container, at least one of them new. @param {Poll[]} polls @returns {Sample[]} */
+/** Picks the polls with a counter of every container, at least one of them new. @param {Poll[]} polls @returns {Sample[]} */
 export function findSamples(polls) {
   const stampsOf = (/** @type {Poll} */ { containers }) => containers.map(c => c?.epochMs).join()
   return polls
@@ -60,7 +60,7 @@ export function findSamples(polls) {
 }
 
 /**
- * The first counter in the window and the last, and the rate between them.
+ * Finds the first and the last counter in the window, and the rate between them.
  * @template {Counter} T
  * @param {{ name: string, counters: (T | null)[], window: Window }} options counters: in the order they were read
  */

@@ -8,14 +8,12 @@ import { describeWindow, findSamples } from './kubelet-window.js'
  * Reads what the kubelet counts, where no pod may see the node's cgroups: CPU time and memory of each container, every
  * 10 to 20 s, with a stamp of its own.
  */
-/** @import { Look, Observation, Window } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
-/** @import { Watched } from './container.js' */
-/** @import { ContainerCounter, Counter, Poll } from './kubelet-window.js' */
+/** @import { Look, Observation, Window } from '../../model/types.ts' @import { Api } from './api.js' */
+/** @import { Watched } from './container.js' @import { ContainerCounter, Counter, Poll } from './kubelet-window.js' */
 
-// More often than the kubelet counts, so that no counter near an edge is missed.
+// Asked more often than the kubelet counts, so that no counter near an edge is missed.
 const POLL_MS = 5000
-// The load goes on for a second after the window: a later answer is not waited for.
+// Answers are awaited for a second after the window, in which the load goes on.
 const LAST_POLL_MS = 500
 
 /** @typedef {{ watched: () => Pick<Watched, 'id' | 'namespace' | 'pod' | 'container' | 'restarts'> }} Container */
@@ -41,7 +39,7 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
   const pollUpTo = async (/** @type {number} */ edgeMs) => {
     for (;;) {
       await poll()
-      // Counted back from the edge, so that none is under way when it comes.
+      // Polls are counted back from the edge, so that none is under way when it comes.
       const left = Math.ceil((edgeMs - now()) / POLL_MS) - 1
       if (left <= 0) break
       await wait(edgeMs - left * POLL_MS, signal)
@@ -64,14 +62,14 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
   }
 }
 
-/** What is known of containers outside of the window: their identity. @param {Container[]} containers @returns {Look[]} */
+/** Reads what is known of containers outside of the window: their identity. @param {Container[]} containers @returns {Look[]} */
 export function lookByKubelet(containers) {
   const watched = containers.map(c => c.watched())
   return watched.map(({ id, restarts }) => ({ memory: null, identity: [id, `${restarts} restarts`], workers: null }))
 }
 
 /**
- * A container's counters in the kubelet's summary; null where it has none, as in a container's first seconds.
+ * Finds a container's counters in the kubelet's summary; null where it has none, as in a container's first seconds.
  * @param {any[] | undefined} pods @param {Pick<Watched, 'namespace' | 'pod' | 'container'>} container
  * @returns {ContainerCounter | null}
  */
@@ -91,7 +89,7 @@ export function parseCpu(cpu) {
   return { epochMs: Date.parse(cpu.time), cpuSeconds: cpu.usageCoreNanoSeconds / 1e9 }
 }
 
-/** The counters of a node's kubelet; asking takes `get` on `nodes/proxy`. @param {Api} api @param {string} node */
+/** Reads the counters of a node's kubelet; this takes `get` on `nodes/proxy`. @param {Api} api @param {string} node */
 export function readSummary(api, node) {
   return api.request(`read the kubelet's counters of ${node}`, async () =>
     readKubeletSummary(await api.core.connectGetNodeProxyWithPath({ name: node, path: 'stats/summary' })),

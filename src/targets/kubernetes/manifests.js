@@ -11,7 +11,7 @@ import {
   termOf,
 } from './pod.js'
 
-/** What a run asks of a cluster, as plain objects. Pure. */
+/** The objects that a run creates in a cluster. Pure. */
 /** @import { Container, Where } from './pod.js' */
 
 export const LABELS = {
@@ -54,7 +54,7 @@ export function renderFiles({ name, namespace, labels, files, isSecret = false }
   }
 }
 
-/** The address of a service, before anything listens there. @param {OfService & { ports: number[] }} options */
+/** Renders the address of a service, before anything listens there. @param {OfService & { ports: number[] }} options */
 export function renderService({ service, name, namespace, labels, ports }) {
   return {
     apiVersion: 'v1',
@@ -68,7 +68,7 @@ export function renderService({ service, name, namespace, labels, ports }) {
 }
 
 /**
- * A service: its application and, before it, its sidecar.
+ * Renders a service: its application and, before it, its sidecar.
  * @param {OfService & { containers: Container[], where: Where, hasNativeSidecars: boolean, rulesImage?: string }} options
  *   hasNativeSidecars: the cluster has init containers that go on running (Kubernetes 1.29)
  */
@@ -84,7 +84,7 @@ export function renderDeployment({ containers, where, hasNativeSidecars, rulesIm
 }
 
 /**
- * A sidecar of a rollout: a pod that no controller makes, so that its time is that of scheduler and kubelet. It has no
+ * Renders a sidecar of a rollout: a pod that no controller makes, so that its time is that of scheduler and kubelet. It has no
  * readiness probe: that would ask the sidecar, too, and hold Ready until it has its configuration.
  * @param {OfService & { container: Container, where: Where }} options
  */
@@ -98,14 +98,14 @@ export function renderSidecarPod({ service, name, namespace, labels, container, 
   }
 }
 
-/** A process that ends: the load. @param {OfService & { container: Container, where: Where }} options */
+/** Renders a process that ends: the load. @param {OfService & { container: Container, where: Where }} options */
 export function renderJob({ container, where, ...at }) {
   const pod = { ...renderPod({ containers: [container], where, hasNativeSidecars: false }), restartPolicy: 'Never' }
   return renderController({ type: JOB, at, spec: { backoffLimit: 0 }, pod })
 }
 
 /**
- * A pod of the kit's own that is idle until `exec` starts something in it.
+ * Renders a pod of the kit's own that is idle until `exec` starts something in it.
  * @param {OwnPod & { where: Where }} options
  */
 export function renderProber({ name, namespace, labels, image, folder, where }) {
@@ -125,16 +125,16 @@ export function renderProber({ name, namespace, labels, image, folder, where }) 
 }
 
 /**
- * The reader: a pod on every node of the run that sees the node's processes and, to read only, its cgroups.
+ * Renders the reader: a pod on every node of the run that sees the node's processes and, to read only, its cgroups.
  * @param {OwnPod & { wheres: Where[], hasRecursiveReadOnly: boolean }} options wheres: of services and load
  */
 export function renderReader({ name, namespace, labels, image, folder, wheres, hasRecursiveReadOnly }) {
   const { volumes, mounts } = renderVolumes([folder])
   const places = wheres.filter(where => where !== null)
-  // Under cgroup v1 each hierarchy is a mount of its own below this one (Kubernetes 1.31).
+  // Each hierarchy of cgroup v1 is a mount of its own below this one (Kubernetes 1.31).
   const recursive = hasRecursiveReadOnly ? { recursiveReadOnly: 'IfPossible' } : {}
   const cgroups = { name: 'cgroup', mountPath: '/host/cgroup', readOnly: true, ...recursive }
-  // To look at other users' processes takes a capability (ptrace(2), PTRACE_MODE_READ); nothing is traced.
+  // Looking at other users' processes takes a capability (ptrace(2), PTRACE_MODE_READ); nothing is traced.
   const capabilities = { drop: ['ALL'], add: ['SYS_PTRACE', 'DAC_READ_SEARCH'] }
   return renderController({
     type: DAEMON_SET,
@@ -161,7 +161,7 @@ export function renderReader({ name, namespace, labels, image, folder, wheres, h
   })
 }
 
-/** A process that says its version. @param {Meta & { image: string, command: string[], where: Where }} options */
+/** Renders a process that says its version. @param {Meta & { image: string, command: string[], where: Where }} options */
 export function renderVersionJob({ name, namespace, labels, image, command, where }) {
   return renderController({
     type: JOB,
@@ -178,7 +178,7 @@ export function renderVersionJob({ name, namespace, labels, image, command, wher
 }
 
 /**
- * An object that makes pods: both carry the labels of the service.
+ * Renders an object that makes pods: both carry the labels of the service.
  * @template {object} Spec @template {object} Pod
  * @param {{ type: typeof JOB, at: OfService, spec: Spec, pod: Pod }} options spec: all but the template
  */

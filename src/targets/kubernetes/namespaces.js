@@ -77,7 +77,7 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
   return { removed: names.map(name => `namespace ${name}`), left }
 }
 
-/** A hostname alone may be that of two machines, and of a container. */
+/** Two machines, or a container, may have the same hostname. */
 function placeHere() {
   const { bootId, pidNamespace } = readPlace()
   return [os.hostname(), bootId, pidNamespace].join(' ')

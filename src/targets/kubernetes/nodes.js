@@ -29,7 +29,7 @@ export function chooseNode(nodes, wanted, option) {
   return { node, where: wanted?.includes('=') ? wanted : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}` }
 }
 
-/** Why a node takes no pods of a run; null when it does. @param {V1Node} node */
+/** Says why a node takes no pods of a run; null when it does. @param {V1Node} node */
 export function findDefect({ spec, status }) {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status !== 'True') return `it is not ready: ${ready?.message ?? 'it does not say why'}`
@@ -38,7 +38,7 @@ export function findDefect({ spec, status }) {
   return taint ? `its taint ${taint.key}:${taint.effect} keeps pods away: name another with --node` : null
 }
 
-/** Facts about a node for the manifest. @param {any} node */
+/** Reads facts about a node for the manifest. @param {any} node */
 export function describeNode({ metadata, status }) {
   const { nodeInfo, allocatable, capacity } = status
   return {
@@ -56,7 +56,7 @@ export function describeNode({ metadata, status }) {
 }
 
 /**
- * What a node still has for pods, as its scheduler counts.
+ * Counts what a node still has for pods, as its scheduler does.
  * @param {{ node: V1Node, pods: V1Pod[] }} options pods: of the cluster @returns {NodeLimits}
  */
 export function findLimits({ node: { metadata, status }, pods }) {
@@ -79,14 +79,14 @@ export function findLimits({ node: { metadata, status }, pods }) {
 /** @param {V1PodSpec} spec @param {string} what cpu or memory */
 function requestOf({ containers, initContainers }, what) {
   const natives = (initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
-  // An unknown number counts as nothing: what the scheduler refuses is said when the pod waits.
+  // An unknown number counts as nothing: the scheduler's refusal is told when the pod waits.
   return [...containers, ...natives].reduce(
     (sum, { resources }) => sum + (parseQuantity(resources?.requests?.[what] ?? '0') || 0),
     0,
   )
 }
 
-/** A number of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN where it is none. @param {string} text */
+/** Reads a number of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN where it is none. @param {string} text */
 export function parseQuantity(text) {
   const [, number, unit = '', binary] = /^(\d+(?:\.\d+)?(?:e\d+)?)(?:([mkKMGTPE])(i?))?$/.exec(text) ?? []
   if (unit === 'm') return Number(number) / 1000

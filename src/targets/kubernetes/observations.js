@@ -1,13 +1,12 @@
 import { measureClockOffset, READER } from './agents.js'
 
-/** What the readers of several nodes see, as one. */
-/** @import { Handle, Look, Observation, Window } from '../../model/types.ts' */
-/** @import { Agents } from './agents.js' */
+/** Joins what the readers of several nodes see. */
+/** @import { Handle, Look, Observation, Window } from '../../model/types.ts' @import { Agents } from './agents.js' */
 /** @import { ContainerHandle, Watched } from './container.js' */
 
 const TICK_MS = 100
 
-/** What the reader of one node saw. @typedef {Omit<Observation, 'clockOffsetMs'>} Seen */
+/** Observations of one node's reader. @typedef {Omit<Observation, 'clockOffsetMs'>} Seen */
 
 /** @param {Agents} agents @param {ContainerHandle[]} containers */
 export async function lookByReaders(agents, containers) {
@@ -39,7 +38,7 @@ export async function observeByReaders(agents, containers, { window, signal }) {
 }
 
 /**
- * The containers of each node with their places among all; any node without any.
+ * Groups containers by node, with their places among all; any node where there are none.
  * @param {ContainerHandle[]} containers
  */
 function groupByNode(containers) {
@@ -52,7 +51,7 @@ function groupByNode(containers) {
 }
 
 /**
- * Samples of the same round moment are one sample; the host is that of the first sidecar or application; clocks are
+ * Merges observations: samples of a moment are one; the host is that of the first sidecar or application; clocks are
  * compared with the clock of the load's node.
  * @param {{ places: number[], offsetMs: number, observation: Seen }[]} seen places: of a node's processes, among all;
  * offsetMs: how far the node's clock is ahead of ours @param {{ processes: Pick<Handle, 'spec'>[] }} options

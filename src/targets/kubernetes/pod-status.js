@@ -1,11 +1,11 @@
-/** What a pod's status means. Pure. */
+/** The meaning of a pod's status. Pure. */
 /** @import { V1ContainerStatus, V1Pod } from '@kubernetes/client-node' */
 
 const PULL = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError)$/
-// Worth a moment: the kubelet tries again by itself.
+// Reasons that may pass: the kubelet tries again by itself.
 const PASSING = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
 
-/** How a container ended; null: it has not; `status N`: by itself. @param {V1Pod} pod @param {string} container */
+/** Says how a container ended; null: it has not; `status N`: by itself. @param {V1Pod} pod @param {string} container */
 export function findEnding(pod, container) {
   const { status, metadata } = pod
   const own = findContainerStatus(pod, container)
@@ -18,7 +18,7 @@ export function findEnding(pod, container) {
 }
 
 /**
- * Why a pod does not become ready; null while there is no reason yet.
+ * Says why a pod does not become ready; null while there is no reason yet.
  * @param {V1Pod} pod @returns {{ why: string, isFinal: boolean, container: string | null } | null}
  *   final: it will not change by itself; container: whose log may tell more
  */
@@ -63,7 +63,7 @@ export function findContainerStatus(pod, container) {
   return statusesOf(pod).find(status => status.name === container)
 }
 
-/** The id that a container's cgroup is named after; null: none yet. @param {V1Pod} pod @param {string} container */
+/** Finds the id that a container's cgroup is named after; null: none yet. @param {V1Pod} pod @param {string} container */
 export function findContainerId(pod, container) {
   return findContainerStatus(pod, container)?.containerID?.split('://')[1] ?? null
 }

@@ -3,7 +3,7 @@ import { SIDECAR_USER } from '../../model/sidecar-contract.js'
 
 /** @import { ProcessSpec } from '../../model/types.ts' */
 
-/** Where pods may go: a node's name, or `label=value`; null anywhere. @typedef {string | null} Where */
+/** Nodes where pods may go: a node's name, or `label=value`; null: any. @typedef {string | null} Where */
 
 /**
  * A folder that a process sees, in a ConfigMap or Secret.
@@ -18,7 +18,7 @@ export const HOST_LABEL = 'kubernetes.io/hostname'
 export const RULES = 'iptables.rules'
 
 const USER = 65532
-// Pipy as PID 1 ignores SIGTERM: nothing is gained by waiting.
+// Pipy as PID 1 ignores SIGTERM, so waiting is of no use.
 const GRACE_SECONDS = 1
 
 export const RESTRICTED = {
@@ -84,7 +84,7 @@ function renderContainer({ spec, folders }, { mounts, isProbed }) {
     name: spec.role,
     image: spec.image,
     command: [spec.program, ...spec.argv],
-    // All else is to be read only.
+    // Every other folder is read-only.
     workingDir: TMP_MOUNT.mountPath,
     env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
     ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
@@ -119,7 +119,7 @@ function renderRulesContainer({ spec }, mounts, image) {
   }
 }
 
-/** Request and limit are the cap, so that the scheduler does not promise the CPU twice. @param {ProcessSpec} spec */
+/** Renders resources: request and limit are the cap, so that the scheduler does not promise the CPU twice. @param {ProcessSpec} spec */
 function renderResources({ cpuCores, memoryLimitBytes }) {
   const limits = {
     ...(cpuCores === null ? {} : { cpu: `${Math.round(cpuCores * 1000)}m` }),
@@ -153,7 +153,7 @@ export function affinityTo(terms) {
   return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } }
 }
 
-/** The label that a place asks of nodes: its own, or that of a node's name. @param {string} where */
+/** Finds the label that a place asks of nodes: its own, or that of a node's name. @param {string} where */
 export function parseWhere(where) {
   const [label, value] = where.includes('=') ? where.split('=', 2) : [HOST_LABEL, where]
   return { label, value }

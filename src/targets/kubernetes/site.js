@@ -14,8 +14,7 @@ import { createImageTools } from './tools.js'
 export const NATIVE_SIDECARS_SINCE = 29
 const RECURSIVE_READ_ONLY_SINCE = 31
 
-/** @import { Site } from '../../model/types.ts' */
-/** @import { Where } from './pod.js' */
+/** @import { Site } from '../../model/types.ts' @import { Where } from './pod.js' */
 
 /**
  * context null: the current one; node: for the services; images: by the tool's name; loadTool: the generator's program
@@ -23,7 +22,7 @@ const RECURSIVE_READ_ONLY_SINCE = 31
  *   images: Record<string, string>, sampleSource: import('../../model/types.ts').SampleSource, signal: AbortSignal }} ClusterChoice
  */
 
-/** A cluster. @param {ClusterChoice & { runId: string }} options @returns {Promise<Site>} @throws without one */
+/** Opens a cluster. @param {ClusterChoice & { runId: string }} options @returns {Promise<Site>} @throws without one */
 export async function openKubernetesSite({ runId, context, node, loadNode, ...options }) {
   const { namespace, images, loadTool, sampleSource, signal } = options
   const api = await connect({ context })
@@ -35,7 +34,7 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
   if (sampleSource === 'kubelet') {
     if (loadWhere !== where.where)
       throw new UsageError('--samples kubelet cannot tell how far clocks are apart: it takes no --load-node')
-    // A refusal now, and not when the load runs already.
+    // A refusal is wanted now, before the load runs.
     await readSummary(api, machine.node)
   }
   const ledger = openLedger({ runId })

@@ -4,8 +4,7 @@ import { awaitPods } from './await-pods.js'
 import { LABELS, MANAGER, renderVersionJob } from './manifests.js'
 import { findContainerId, findContainerStatus } from './pod-status.js'
 
-/** @import { Tool, ToolSpec } from '../../model/types.ts' */
-/** @import { Api } from './api.js' */
+/** @import { Tool, ToolSpec } from '../../model/types.ts' @import { Api } from './api.js' */
 /** @import { Where } from './pod.js' */
 
 const PULL_SECONDS = 300
@@ -22,6 +21,8 @@ const ASK_MS = 200
  */
 export function createImageTools({ api, target, images, whereOf, signal }) {
   return async spec => {
+    if (spec.path)
+      return { missing: `${spec.path} is a program of this machine: a cluster runs images, --image ${spec.name}=…` }
     const image = images[spec.name] ?? spec.image
     if (image === null) return { missing: `there is no image of ${spec.name}: give --image ${spec.name}=…` }
     await target.open()

@@ -11,7 +11,7 @@ const APART_MOST_MS = 1000
  */
 
 /**
- * The clock of another machine, by the question that was answered fastest, as in NTP (RFC 5905, 8).
+ * Measures the clock of another machine by the question that was answered fastest, as in NTP (RFC 5905, 8).
  * @param {Pick<Connection, 'ask' | 'host'>} connection @throws {BenchError} where it cannot be read
  */
 export async function measureClock({ ask, host }) {

@@ -24,9 +24,9 @@ const BEAT_MS = 2000
 const UNANSWERED_MOST = 5
 const SILENT_SECONDS = 20
 const CLOSE_SECONDS = 5
-/** How long it takes until a network that is silently gone is noticed. */
+/** Time until a network that is silently gone is noticed. */
 export const NOTICE_SECONDS = ((UNANSWERED_MOST + 1) * BEAT_MS) / 1000
-// ssh ends with it where the connection breaks, or cannot be made (EXIT STATUS, ssh(1)).
+// ssh's exit status where the connection breaks, or cannot be made (EXIT STATUS, ssh(1)).
 const SSH_FAILED = 255
 // BatchMode: a run must not wait for somebody to type.
 const COMMON = ['-oBatchMode=yes', '-oClearAllForwardings=yes', '-oRemoteCommand=none', '-T']
@@ -78,7 +78,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
   // The refusals of ssh are told from each other by their words.
   const env = { ...environment, LC_ALL: 'C' }
   const kept = await keep(startMaster({ at, env }), { host, signal, beatMs })
-  // Where the connection is gone, ssh must not make one of its own.
+  // ssh must not make a connection of its own where this one is gone.
   const inside = [...COMMON, '-oProxyCommand=false', '-oControlMaster=no', ...at]
   return {
     host,
@@ -110,7 +110,7 @@ export async function openConnection({ host, folder, environment, signal, beatMs
         env,
         buffer: false,
         stdin: 'pipe',
-        // Its types know the first three descriptors only.
+        // execa's types know the first three descriptors only.
         stdout: /** @type {1} */ (log),
         stderr: 'pipe',
       })
@@ -164,7 +164,7 @@ async function keep(master, { host, signal, beatMs }) {
     unanswered = 0
     asked.shift()?.(line)
   })
-  // Counted, not timed: this program may have been stopped for a while, with the answers waiting.
+  // Pings are counted, not timed: this program may have been stopped for a while, with the answers waiting.
   const beating = setInterval(() => {
     if (!isOpen) return
     if (unanswered === UNANSWERED_MOST) {
@@ -175,7 +175,7 @@ async function keep(master, { host, signal, beatMs }) {
   }, beatMs)
   beating.unref()
 
-  /** What the program there answers to a word. @param {'ping' | 'time'} word @returns {Promise<string>} */
+  /** Asks the program there. @param {'ping' | 'time'} word @returns {Promise<string>} */
   async function ask(word) {
     assertOpen()
     const answer = await new Promise(resolve => {
@@ -241,7 +241,7 @@ async function awaitFolder(master, { ended, signal }) {
   }
 }
 
-/** Why there is no connection, in a sentence with what to do. @param {string} host @param {string} said by ssh */
+/** Says why there is no connection, and what to do. @param {string} host @param {string} said by ssh */
 function describeRefusal(host, said) {
   const known = REFUSALS.find(refusal => refusal.said.test(said))
   const what = `--load-host ${host}: no connection`
@@ -250,7 +250,7 @@ function describeRefusal(host, said) {
   return `${what}, ${known.why}${quoted}: ${known.advice(host)}`
 }
 
-/** A command for the shell there, whatever is in its words. @param {string[]} words */
+/** Quotes a command for the shell there. @param {string[]} words */
 export function commandOf(words) {
   return `exec ${words.map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ')}`
 }

@@ -10,7 +10,7 @@ import { chooseAddress, claimAddress } from './site.js'
 /** @import { Finding } from '../kubernetes/doctor.js' */
 
 /**
- * What a run with its load on another machine would be refused for.
+ * Finds what a run with its load on another machine would be refused for.
  * @param {{ host: string, asked: string | null, loads: LoadGenerator[], say: (line: string) => void, signal: AbortSignal,
  *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }> }} options
  */
@@ -37,7 +37,7 @@ export async function examineLoadHost({ host, asked, loads, findHere, say, signa
       address = chooseAddress({ asked, seenAs: loadHost.seenAs, host })
       claimAddress(ledger, address)
       for (const [i, load] of loads.entries()) {
-        // The first is what a run takes where none is named.
+        // A run takes the first where none is named.
         const level = i === 0 ? 'missing' : 'warning'
         try {
           const tool = await loadHost.findTool(load.tool)

@@ -7,14 +7,13 @@ import { startProcessThere } from './process.js'
 import { findToolThere } from './tool.js'
 
 /** Another machine, as a place for the generator. */
-/** @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts' */
-/** @import { Connection } from './connection.js' */
+/** @import { ProcessSpec, Tool, ToolSpec } from '../../model/types.ts' @import { Connection } from './connection.js' */
 
 /** @typedef {Awaited<ReturnType<typeof openLoadHost>>} LoadHost */
 
 const NEEDED = ['date', 'mktemp', 'nproc', 'setsid', 'sha256sum', 'tar']
 
-// A line a fact. What is missing says nothing.
+// Each fact is a line; missing facts have none.
 const ASK = `
 echo system=$(uname -s)
 echo kernel=$(uname -sr)
@@ -39,7 +38,7 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
     const { machine, seenAs } = await readMachineThere(connection)
     const clock = await measureClock(connection)
     assertTogether(clock, host)
-    /** Where folders of this machine are there. @type {Map<string, string>} */
+    /** The paths of this machine's folders there. @type {Map<string, string>} */
     const located = new Map()
     /** @type {Map<string, Promise<void>>} */
     const sent = new Map()
@@ -127,7 +126,7 @@ async function readMachineThere({ run, host }) {
       memoryBytes: Number(factOf('memoryKib')) * 1024,
       governor: factOf('governor'),
     },
-    /** The address that it sees this machine at. */
+    /** The address at which it sees this machine. */
     seenAs: factOf('client')?.split(' ')[0] ?? null,
   }
 }

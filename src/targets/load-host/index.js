@@ -4,8 +4,7 @@ import { findNearest, readAt } from './samples.js'
 
 /** Services on one target, their generator on another machine. */
 /** @import { Deployment, Edge, Handle, Look, Observation, Sample, Target } from '../../model/types.ts' */
-/** @import { Ledger } from '../../node/ledger.js' */
-/** @import { LoadHost } from './host.js' */
+/** @import { Ledger } from '../../node/ledger.js' @import { LoadHost } from './host.js' */
 /** @import { FarProcess } from './process.js' */
 
 /**
@@ -67,7 +66,7 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
         start: completeEdge(seen.start),
         end: completeEdge(seen.end),
         after: seen.after && merge(processes, { here: seen.after, far: lookAt }),
-        // What is left of it: the window was moved by how far the clock there was ahead.
+        // The rest of the offset: the window was moved by how far the clock there was ahead.
         clockOffsetMs: Math.abs(now.aheadMs - generator.clock.aheadMs) + generator.clock.uncertaintyMs,
         ...(seen.received && { received: merge(processes, { here: seen.received, far: () => null }) }),
         onHost: processes.flatMap((p, i) => (isFar(p) ? [] : [i])),
@@ -104,7 +103,7 @@ function split(processes) {
 }
 
 /**
- * The values of all processes, in their order.
+ * Joins the values of all processes, in their order.
  * @template T @param {Handle[]} processes @param {{ here: T[], far: (process: FarProcess) => T }} values
  */
 function merge(processes, { here, far }) {

@@ -7,16 +7,14 @@ import { waitFor, within } from '../../lib/wait.js'
 import { NOTICE_SECONDS } from './connection.js'
 import { parseFarSample } from './samples.js'
 
-/** @import { Handle, ProcessSpec } from '../../model/types.ts' */
-/** @import { Clock } from './clock.js' */
-/** @import { Connection } from './connection.js' */
-/** @import { FarSample } from './samples.js' */
+/** @import { Handle, ProcessSpec } from '../../model/types.ts' @import { Clock } from './clock.js' */
+/** @import { Connection } from './connection.js' @import { FarSample } from './samples.js' */
 
 /**
  * @typedef {Handle & { clock: Clock, samples: FarSample[], assertConnected: () => void, stop: () => Promise<void> }} FarProcess
  */
 
-// Where the network is gone, that is heard first: the run can go on later, and the trial has not failed.
+// A lost network is reported first: the run can go on later, and the trial has not failed.
 const SAMPLE_SECONDS = NOTICE_SECONDS + 5
 const STOP_SECONDS = 5
 const PRINTED_MOST = 10

@@ -4,12 +4,11 @@ import { BenchError } from '../../lib/errors.js'
 import { within } from '../../lib/wait.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 
-/** @import { Load, LoadGenerator, Tool } from '../../model/types.ts' */
-/** @import { LoadHost } from './host.js' */
+/** @import { Load, LoadGenerator, Tool } from '../../model/types.ts' @import { LoadHost } from './host.js' */
 
 const END_SECONDS = 15
 
-/** All at which a load may enter. */
+/** Ports at which a load may enter. */
 export const ENTRY_PORTS = [PORTS.inbound, PORTS.outbound, PORTS.application]
 
 /** @type {Load} */

@@ -5,7 +5,7 @@ import { parseHostCpu } from '../../node/kernel/host-cpu.js'
 // USER_HZ of every kernel that k6 and wrk run on (proc(5)).
 const TICKS_PER_SECOND = 100
 
-// It has no cgroup of its own there.
+// The generator has no cgroup of its own there.
 const NOT_OFFERED = {
   periods: null,
   throttledPeriods: null,
@@ -42,7 +42,7 @@ export function parseFarSample(line, { epochMs, hostCpus }) {
   }
 }
 
-/** What the generator had used at a moment: between two samples, in proportion. @param {FarSample[]} samples @param {number} epochMs */
+/** Estimates what the generator had used at a moment: between two samples, in proportion. @param {FarSample[]} samples @param {number} epochMs */
 export function readAt(samples, epochMs) {
   if (samples.length === 0) return { ...NOT_OFFERED, atSeconds: Number.NaN, cpuSeconds: Number.NaN }
   const next = samples.findIndex(s => s.epochMs >= epochMs)
@@ -53,7 +53,7 @@ export function readAt(samples, epochMs) {
   return { ...NOT_OFFERED, atSeconds: between('atSeconds'), cpuSeconds: between('cpuSeconds') }
 }
 
-/** The sample nearest to a moment. @param {FarSample[]} samples at least one @param {number} epochMs */
+/** Finds the sample nearest to a moment. @param {FarSample[]} samples at least one @param {number} epochMs */
 export function findNearest(samples, epochMs) {
   const apart = (/** @type {FarSample} */ s) => Math.abs(s.epochMs - epochMs)
   return samples.reduce((best, sample) => (apart(sample) < apart(best) ? sample : best))

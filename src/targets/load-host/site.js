@@ -11,7 +11,7 @@ import { rehearse } from './rehearse.js'
 /** @import { LoadGenerator, Site } from '../../model/types.ts' */
 
 /**
- * This machine for the services, another one for their load.
+ * Opens this machine for the services, and another one for their load.
  * @param {{ site: Site, host: string, asked: string | null, load: LoadGenerator, say: (line: string) => void, signal:
  *   AbortSignal }} options site: this machine, which is closed where there is none; asked: the entry's address
  * @returns {Promise<Site>} @throws {BenchError} where the load cannot be made there: why, and what to do
@@ -58,7 +58,7 @@ export async function openLoadHostSite({ site, host, asked, load, say, signal })
 }
 
 /**
- * The address of this machine at which the load reaches the entry: the one that was asked for, else the one that the
+ * Chooses the address of this machine at which the load reaches the entry: the one asked for, else the one that the
  * other machine sees.
  * @param {{ asked: string | null, seenAs: string | null, host: string, own?: string[] }} options own: of this machine
  * @throws {UsageError} where it is none of this machine's

@@ -3,8 +3,7 @@ import os from 'node:os'
 import { BenchError } from '../../lib/errors.js'
 
 /** The load's program on another machine. */
-/** @import { Tool, ToolSpec } from '../../model/types.ts' */
-/** @import { Connection } from './connection.js' */
+/** @import { Tool, ToolSpec } from '../../model/types.ts' @import { Connection } from './connection.js' */
 
 // $1: the name. Its path and its hash; nothing where it is not there.
 const FIND = 'path=$(command -v "$1") && echo "$path" && sha256sum "$path"'

@@ -13,7 +13,7 @@ const BLOCKS = Array.from({ length: 253 }, (_, i) => `127.${i + 2}`)
 const LAST = 0xfffe
 
 /**
- * The addresses of a block, one after the other. They begin again after 130 starts of 500 services or 40 of 1600, when
+ * Makes a giver of a block's addresses in order. They begin again after 130 starts of 500 services or 40 of 1600, when
  * connections of the first have ended. @param {string} block its first two bytes
  */
 export function createAddresses(block) {
@@ -43,7 +43,7 @@ export function holdBlock(ledger) {
 }
 
 /**
- * Throws where something listens where a process is to.
+ * Throws where something listens at a process' address.
  * @param {import('../../model/types.ts').ProcessSpec[]} specs @param {ReturnType<typeof listListeners>} [listeners]
  */
 export function assertPortsFree(specs, listeners = listListeners()) {

@@ -10,7 +10,7 @@ import { kill } from './marks.js'
 const PERIOD_US = 100_000
 const CONTROLLERS = '+cpu +memory'
 const REMOVE_SECONDS = 30
-// Processes that were killed take a moment to go; this process may be out of file descriptors for a moment.
+// Killed processes take a moment to go; this process may be out of file descriptors for a moment.
 const AGAIN = ['EBUSY', 'EMFILE', 'ENFILE']
 const GONE = ['ENOENT', 'ENODEV']
 

@@ -7,8 +7,7 @@ import { parseMounts } from '../../node/kernel/cgroup.js'
 import { readSafely } from '../../node/kernel/proc-files.js'
 import { createFolders, enableControllers, removeCgroup } from './cgroup-folders.js'
 
-/** @import { Counters, Folders } from '../../node/kernel/cgroup.js' */
-/** @import { Ledger } from '../../node/ledger.js' */
+/** @import { Counters, Folders } from '../../node/kernel/cgroup.js' @import { Ledger } from '../../node/ledger.js' */
 
 /**
  * Processes that are counted, and capped, together; a process joins by writing its pid into each of joinFiles.
@@ -59,7 +58,7 @@ export async function findCapWay({
   return { how: 'none', version: 2, reason }
 }
 
-/** The cgroups of a run. @param {{ way: TreeWay, ledger: Ledger }} options @returns {Promise<CgroupTree>} */
+/** Makes the cgroups of a run. @param {{ way: TreeWay, ledger: Ledger }} options @returns {Promise<CgroupTree>} */
 export async function createTree({ way, ledger }) {
   const name = `${PREFIX}${ledger.runId}`
   const folders = treeParents(way).map(parent => path.join(parent, name))
@@ -83,14 +82,14 @@ export async function createTree({ way, ledger }) {
 }
 
 /**
- * The command that starts this program again inside a delegated scope of the user's systemd.
+ * Makes the command that starts this program again inside a delegated scope of the user's systemd.
  * @param {string[]} command
  */
 export function wrapInSystemdScope(command) {
   return ['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--', ...command]
 }
 
-/** The folders that hold the trees of runs, for `cleanup`. @param {CapWay} way */
+/** Lists the folders that hold the trees of runs, for `cleanup`. @param {CapWay} way */
 export function treeParents(way) {
   return way.how === 'v1' || way.how === 'v2' ? [...new Set(Object.values(way.parents))] : []
 }
@@ -106,7 +105,7 @@ function ownPath(text, controller) {
   return line?.split(':').slice(2).join(':') ?? '/'
 }
 
-/** In a container the own path may not exist below the mount: then the mount is the own group. @param {string} mount @param {string} own */
+/** The own path may not exist below the mount in a container: then the mount is the own group. @param {string} mount @param {string} own */
 function joinIfThere(mount, own) {
   const folder = path.join(mount, own)
   return existsSync(folder) ? folder.replace(/\/$/, '') : mount

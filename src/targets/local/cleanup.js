@@ -7,8 +7,7 @@ import { runIdOf, treeParents } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
 import { listNetworkRuns, removeNamespaces } from './networks.js'
 
-/** @import { LedgerEntry } from '../../node/ledger.js' */
-/** @import { CapWay } from './cgroups.js' */
+/** @import { LedgerEntry } from '../../node/ledger.js' @import { CapWay } from './cgroups.js' */
 
 // CGROUP_SUPER_MAGIC and CGROUP2_SUPER_MAGIC, statfs(2).
 const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
@@ -78,7 +77,7 @@ function whyLeft({ ledger, runId, isNamed, hasRetained }) {
   return null
 }
 
-/** The cgroups of runs: of this way to cap, and those that ledgers name. @param {CapWay} way @param {LedgerEntry[]} ledgers */
+/** Lists the cgroups of runs: of this way to cap, and those that ledgers name. @param {CapWay} way @param {LedgerEntry[]} ledgers */
 function listTrees(way, ledgers) {
   const here = treeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
   const named = ledgers.flatMap(({ holdings }) =>

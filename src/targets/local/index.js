@@ -10,10 +10,8 @@ import { BOUND_MS, LOG_MOST, startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
 import { countReceived } from './received.js'
 
-/** @import { Deployment, Target } from '../../model/types.ts' */
-/** @import { Ledger } from '../../node/ledger.js' */
-/** @import { CapWay, CgroupTree } from './cgroups.js' */
-/** @import { Networks } from './networks.js' */
+/** @import { Deployment, Target } from '../../model/types.ts' @import { Ledger } from '../../node/ledger.js' */
+/** @import { CapWay, CgroupTree } from './cgroups.js' @import { Networks } from './networks.js' */
 /** @import { RunningProcess } from './process.js' */
 
 /**
@@ -51,7 +49,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     flooding.add(name)
     say(`the log of ${name} is over ${LOG_MOST}: only its end is kept, and what it logs costs CPU and disk`)
   }
-  // Those of generators are results.
+  // Logs of generators are results, and stay whole.
   const bounding = setInterval(() => {
     for (const process of running) if (process.spec.role !== 'generator') boundLog(process)
   }, BOUND_MS).unref()
@@ -120,7 +118,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       closeProber()
       if (!retain) {
         await tree.remove()
-        // Without a ledger, nobody would look for what is left.
+        // Nobody would look for what is left without a ledger.
         killAll()
         await networks.close()
         ledger.release('addresses', block)

@@ -5,14 +5,14 @@ const VARIABLES = { runId: 'SIDECAR_BENCH_RUN', start: 'SIDECAR_BENCH_START', na
 
 /** @typedef {{ runId: string, start: string, name: string }} Marks start: of its target; name: `service-role` */
 
-/** The marks as environment variables. @param {Partial<Marks>} marks @returns {Record<string, string>} */
+/** Renders the marks as environment variables. @param {Partial<Marks>} marks @returns {Record<string, string>} */
 export function renderMarks(marks) {
   return Object.fromEntries(
     Object.entries(marks).map(([key, value]) => [VARIABLES[/** @type {'name'} */ (key)], value]),
   )
 }
 
-/** The processes of every run on this machine. @returns {(Marks & { pid: number })[]} */
+/** Lists the processes of every run on this machine. @returns {(Marks & { pid: number })[]} */
 export function listMarked() {
   return listPids().flatMap(pid => {
     const environment = readSafely(`/proc/${pid}/environ`).split('\0')

@@ -10,20 +10,19 @@ import { createAddresses } from './addresses.js'
 /**
  * Network namespaces of a run, each at an address of its own on a bridge. The bridge is in a namespace, too, so the
  * machine's own interfaces, routes and rules stay as they are, and all is gone with the namespaces.
- * @import { Place, ProcessSpec } from '../../model/types.ts'
- * @import { Ledger } from '../../node/ledger.js'
+ * @import { Place, ProcessSpec } from '../../model/types.ts' @import { Ledger } from '../../node/ledger.js'
  */
 
 /** @typedef {ReturnType<typeof createNetworks>} Networks */
 /** Runs a command with text as its stdin. @typedef {(argv: string[], input?: string) => Promise<string>} Run */
 
 const PREFIX = 'sidecar-bench.'
-// Where `ip netns` has its names.
+// The folder of `ip netns`.
 const FOLDER = '/run/netns'
 const BRIDGE = 'bench'
 const BLOCK = '10.77'
 const PROGRAMS = { ip: 'iproute2', nsenter: 'util-linux', setpriv: 'util-linux', iptables: 'iptables' }
-// It reads what the run's own user alone may read, and writes its log.
+// A sidecar reads files of the run's user alone, and writes its log.
 const CAPABILITIES = '+dac_override,+dac_read_search'
 
 /**
@@ -33,7 +32,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
   const hub = `${PREFIX}${ledger.runId}`
   const nextAddress = createAddresses(BLOCK)
   const common = { [PROBER]: nextAddress(), [GENERATOR]: nextAddress() }
-  /** By the namespace's name. @type {Map<string, string>} */
+  /** Keys are namespaces' names. @type {Map<string, string>} */
   const addresses = new Map()
   /** @type {Map<string, Promise<void>>} */
   const made = new Map()
@@ -76,7 +75,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     return Object.fromEntries(places)
   }
 
-  /** Removes all. */
+  /** Removes all namespaces of the run. */
   async function close() {
     await opening?.catch(() => {})
     if (opening === null) return
@@ -89,7 +88,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     placesFor,
 
     /**
-     * Whether processes of a start have namespaces; the generator is in one where any service of the run is.
+     * Says whether processes of a start have namespaces; the generator is in one where any service of the run is.
      * @param {number} start @param {ProcessSpec[]} specs
      */
     has: (start, specs) =>
@@ -97,10 +96,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
         role === 'generator' ? opening !== null : addresses.has(nameOf(start, service)),
       ),
 
-    /**
-     * Makes the namespaces of processes that are about to start.
-     * @param {number} start @param {ProcessSpec[]} specs
-     */
+    /** Makes the namespaces of processes that are about to start. @param {number} start @param {ProcessSpec[]} specs */
     async prepare(start, specs) {
       const services = new Set(specs.filter(({ role }) => role !== 'generator').map(({ service }) => service))
       const making = [...services].map(service => {
@@ -113,13 +109,13 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       await Promise.all(making)
     },
 
-    /** What stands before the command of a process. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role'>} spec */
+    /** Returns the words before the command of a process. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role'>} spec */
     enter: (start, { service, role }) => [
       ...enter(role === 'generator' ? `${hub}.${GENERATOR}` : nameOf(start, service)),
       ...(role === 'sidecar' ? asSidecar() : []),
     ],
 
-    /** What stands before the command of a process that tries the services; nothing without namespaces. */
+    /** Returns the words before the command of a process that tries the services; none without namespaces. */
     enterProber: () => (opening === null ? null : enter(`${hub}.${PROBER}`)),
 
     /** Removes the namespaces of services of a start. @param {number} start @param {string[]} services */
@@ -131,10 +127,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       }
     },
 
-    /**
-     * Tries all that a run needs.
-     * @throws {BenchError} where a program is missing, or this user may not
-     */
+    /** Tries all that a run needs. @throws {BenchError} where a program is missing, or this user may not */
     async assertPossible() {
       for (const [program, needed] of Object.entries(PROGRAMS)) {
         const name = program === 'iptables' ? iptables : program
@@ -159,14 +152,14 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       }
     },
 
-    /** The command that sets rules, with its version and kind. */
+    /** Asks the command that sets rules for its version and kind. */
     describeRules: () => run([iptables, '-V']),
 
     close,
   }
 }
 
-/** The runs that have namespaces on this machine, for `cleanup`. */
+/** Lists the runs that have namespaces on this machine, for `cleanup`. */
 export function listNetworkRuns(folder = FOLDER) {
   const names = listSafely(folder).filter(name => name.startsWith(PREFIX))
   return [...new Set(names.map(name => name.slice(PREFIX.length).split('.')[0]))]

@@ -12,11 +12,11 @@ import { kill, renderMarks } from './marks.js'
 const AGENT = path.join(ROOT, 'src/node/agent/main.js')
 const SAID_MOST = 2000
 const CLOSE_SECONDS = 5
-// `lab --watch` starts services to count while the corpus is tried: what they ask does not end with the corpus.
+// `lab --watch` starts services while the corpus is tried: their questions go on after the corpus.
 const isOfCorpus = (/** @type {string} */ procedure) => /^(open$|close$|probe)/.test(procedure)
 
 /**
- * The prober of this machine. From `open` to `close` the procedures of the parity corpus run in a process of their own:
+ * Makes the prober of this machine. From `open` to `close` the procedures of the parity corpus run in their own process:
  * its bodies leave a hundred MiB behind, which would be the kit's in every window. Where services have network namespaces,
  * a process in one of them runs the other procedures, too.
  * @param {{ runId: string, enter?: () => string[] | null }} options enter: the command that brings a process there; null: services
@@ -47,7 +47,7 @@ export function createLocalProber({ runId, enter = () => null }) {
     const { call: ask, isOpen } = session
     const asked = ask(procedure, args)
     if (procedure === 'close') {
-      // A stopped agent never answers; what became of one that failed has been told.
+      // A stopped agent never answers; the failure of an agent has been told.
       const answered = asked.catch(() => {})
       await within(answered, { seconds: CLOSE_SECONDS, late: () => {} })
       return /** @type {any} */ (end())
@@ -55,7 +55,7 @@ export function createLocalProber({ runId, enter = () => null }) {
     try {
       return /** @type {any} */ (await asked)
     } catch (error) {
-      // Without the agent, nothing can be said of a plane.
+      // Nothing can be said of a plane without the agent.
       if (!isOpen()) throw new SiteLostError(/** @type {Error} */ (error).message, { cause: error })
       if (procedure === 'open') await end()
       throw error
@@ -77,7 +77,7 @@ function startAgent({ runId, enter }) {
   agent.stderr.setEncoding('utf8').on('data', text => {
     said = (said + text).slice(-SAID_MOST)
   })
-  // A question to it tells that it has ended.
+  // A question to the agent tells that it has ended.
   agent.stdin.on('error', () => {})
   /** @type {Promise<string>} */
   const ended = new Promise(resolve => {
@@ -85,7 +85,7 @@ function startAgent({ runId, enter }) {
     agent.once('close', (_, killedBy) => resolve(said.trim() || (killedBy ? `it ended by ${killedBy}` : '')))
   })
   const { stdin, stdout, pid } = agent
-  // The upstream that it has stopped would outlive it.
+  // An upstream that the agent has stopped would outlive it.
   const end = () => pid && kill(-pid)
   agent.once('exit', end)
   return { ...converse({ stdin, stdout, closed: ended, what: `process ${pid}`, end }), ended }

@@ -4,7 +4,7 @@ import { hasEnded, listSafely, readSafely } from '../../node/kernel/proc-files.j
 import { kill, listMarked } from './marks.js'
 
 /**
- * Without cgroups (only under `--cpu none`): processes are read one by one through /proc. Nothing can be capped, and
+ * Reads processes one by one through /proc, for want of cgroups (only under `--cpu none`). Nothing can be capped, and
  * counters that only a cgroup has are null.
  * @param {{ runId: string }} options @returns {import('./cgroups.js').CgroupTree}
  */
@@ -39,11 +39,11 @@ export function createProcessAccounting({ runId }) {
         readCapCores: () => null,
         pids,
         close() {},
-        // Looked for anew: a process may have been started by one of them since, and outlive it.
+        // The search is repeated: a process may have started another meanwhile, which outlives it.
         async remove() {
           /** @type {Set<number>} */
           const killed = new Set()
-          // One that ends has lost its environment, and with it its mark, before its sockets.
+          // A process that ends loses its environment, and with it its mark, before its sockets.
           const haveEnded = () => {
             const found = find()
             for (const { pid } of found) {

@@ -17,11 +17,11 @@ import { renderMarks } from './marks.js'
 
 /** @typedef {Handle & { probe: Probe, pids: () => number[], boundLog: () => Promise<boolean>, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 
-// As in a cluster: it only guards against hanging.
+// The limit is that of a cluster, and only guards against hanging.
 const READY_SECONDS = 120
 // A log with a line for each request would fill the disk in a soak, and one that floods within a minute.
 const MOST_BYTES = 32 * 1024 * 1024
-/** How often a log is looked at. */
+/** Time between two looks at a log. */
 export const BOUND_MS = 1000
 
 // Joins the cgroups before it becomes the program, so that every page it touches is charged to them.
@@ -66,7 +66,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     child.once('exit', (code, killedBy) => resolve(killedBy ? `signal ${killedBy}` : `status ${code}`))
   }).then(how => (ending = how))
 
-  // What starts a batch is none of its processes.
+  // The process that starts a batch is none of the batch.
   const pids = () => group.pids().filter(pid => spec.batchOf === undefined || pid !== child.pid)
   const whole = createProbe({ group: { ...group, pids }, listens: spec.listens })
   /** @type {Probe} */
@@ -132,7 +132,7 @@ function sayKilledForMemory({ memoryLimitBytes }) {
 }
 
 /**
- * An empty file, to append to: what is written after it was emptied again begins at its start.
+ * Opens an empty file to append to, so that writing begins at its start after it was emptied.
  * @param {string} file @returns {number} its descriptor
  */
 export function openLog(file) {

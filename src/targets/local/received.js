@@ -6,22 +6,21 @@ import { listSocketInodes } from '../../node/kernel/sockets.js'
 
 /** Counts the bytes that processes receive over a window, at their own sockets: what went past a sidecar is not among them. */
 
-// Its programs take some milliseconds: their CPU belongs to the warm-up.
+// The programs that count take some milliseconds of CPU, in the warm-up.
 const BEFORE_MS = 500
 
 /** The pids of a process and its children; null: it is not counted. @typedef {(() => number[]) | null} Pids */
 /** Bytes received so far by connections that are open, by the socket's inode. @typedef {Map<string, number>} Received */
 
 /**
- * @param {Pids[]} processes
- * @param {{ window: { startMs: number }, signal: AbortSignal }} options
- * @returns {() => Promise<(number | null)[]>} to be called just after the window: bytes of each process; null: they could not be
- *   counted
+ * @param {Pids[]} processes @param {{ window: { startMs: number }, signal: AbortSignal }} options
+ * @returns {() => Promise<(number | null)[]>} to be called just after the window: bytes of each process; null: they
+ *   could not be counted
  */
 export function countReceived(processes, { window, signal }) {
   const before = delay(window.startMs - BEFORE_MS - Date.now(), undefined, { signal })
     .then(() => readReceived(processes))
-    // On a machine that is too busy, some of the window would be missing.
+    // A busy machine would miss some of the window.
     .then(read => (Date.now() <= window.startMs ? read : null))
     .catch(() => null)
   return async () => {
@@ -56,7 +55,7 @@ async function readSockets(network, pid) {
     ...['ss', '--tcp', '--info', '--numeric', '--extended', '--oneline', '--no-header', 'state', 'established'],
   ]
   const { stdout } = await execa(program, argv)
-  // Without inet_diag `ss` reads /proc, which has no such counters. One that is 0 is not printed.
+  // `ss` reads /proc where inet_diag is missing, which has no such counters. A counter that is 0 is not printed.
   if (stdout.includes(' ino:') && !/ segs_(in|out):/.test(stdout)) throw new Error('no counters of sockets')
   return stdout
 }

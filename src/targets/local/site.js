@@ -6,8 +6,7 @@ import { findOnPath } from '../../tools/find.js'
 import { createLocalTarget } from './index.js'
 import { createNetworks } from './networks.js'
 
-/** @import { Site, Tool, ToolSpec } from '../../model/types.ts' */
-/** @import { CapWay } from './cgroups.js' */
+/** @import { Site, Tool, ToolSpec } from '../../model/types.ts' @import { CapWay } from './cgroups.js' */
 
 /**
  * This machine.

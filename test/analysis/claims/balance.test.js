@@ -22,9 +22,7 @@ const fifth = {
 }
 
 /**
- * @param {number[]} bounded a value of each seed, of every quantity
- * @param {number[]} greedy
- * @returns {BalanceSummary}
+ * @param {number[]} bounded a value of each seed, of every quantity @param {number[]} greedy @returns {BalanceSummary}
  */
 function summaryOf(bounded, greedy) {
   const row = (/** @type {BalanceRow['algorithm']} */ algorithm, /** @type {number[]} */ values) => ({

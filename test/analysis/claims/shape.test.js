@@ -10,13 +10,11 @@ const noisy = (/** @type {number} */ value) => [0.98, 0.99, 1, 1.01, 1.02, 1.03]
 
 /**
  * A point at 100, 200, … requests/s.
- * @param {((number | null)[])[]} p99s milliseconds, round by round
- * @returns {Given[]}
+ * @param {((number | null)[])[]} p99s milliseconds, round by round @returns {Given[]}
  */
 const ladder = p99s => p99s.map((p99, i) => ({ plane: 'envoy', load: { ratePerSecond: 100 * (i + 1) }, p99 }))
 /**
- * @param {import('../../../src/analysis/claims/schema.js').Shape['shape']} shape
- * @param {Given[]} arms
+ * @param {import('../../../src/analysis/claims/schema.js').Shape['shape']} shape @param {Given[]} arms
  * @param {Record<string, any>} [relation]
  */
 const ask = (shape, arms, relation = {}) =>

@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../../src/analysis/verify.js'
 import { findFault, SCHEMAS } from '../../../src/model/schemas.js'
 import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
 import { createControlledPlane } from '../../fakes/fake-control.js'
 import { runFake } from '../../fakes/fake-run.js'
+import { makeOwnFolder } from '../../fakes/scratch.js'
 
 /** @import { Control } from '../../../src/model/types.ts' */
 
@@ -30,13 +30,11 @@ const isOfSecond = (/** @type {{ url?: string }} */ { url }) => /^\/enrol\/\w+-2
 /** @type {string} */
 let folder
 beforeEach(() => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'growth-'))
+  folder = makeOwnFolder('growth')
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 /**
- * @param {Parameters<typeof createFakeTarget>[0]} [options] of the target
- * @param {Partial<Control>} [control]
+ * @param {Parameters<typeof createFakeTarget>[0]} [options] of the target @param {Partial<Control>} [control]
  * @param {string} [written] the experiment
  */
 async function grow(options, control, written = text) {

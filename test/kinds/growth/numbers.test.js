@@ -14,9 +14,7 @@ const control = (/** @type {number} */ epochMs, /** @type {number} */ cpuSeconds
 
 /**
  * A step of two sidecars that begins at a second, of which the client is answered after 0.4 s, or sees four backends.
- * @param {number} nth
- * @param {{ anonBytes: number, isLate?: boolean }} how
- * @returns {GrowthRecord['steps'][number]}
+ * @param {number} nth @param {{ anonBytes: number, isLate?: boolean }} how @returns {GrowthRecord['steps'][number]}
  */
 function step(nth, { anonBytes, isLate = false }) {
   const startMs = 1000 * nth

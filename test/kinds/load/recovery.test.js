@@ -7,8 +7,7 @@ import { createRecord } from '../../fakes/fake-records.js'
 /**
  * Pieces of half a second at 100 requests/s; the burst is from 2 to 3 s.
  * @param {(number | null)[]} p99s milliseconds: four before, two in the burst, the rest after
- * @param {Record<number, number>} [counts] of some pieces; 50 in the others
- * @returns {LoadPoint[]}
+ * @param {Record<number, number>} [counts] of some pieces; 50 in the others @returns {LoadPoint[]}
  */
 const pieces = (p99s, counts = {}) =>
   p99s.map((p99Ms, i) => ({ atSeconds: i / 2, seconds: 0.5, count: counts[i] ?? 50, p50Ms: p99Ms, p99Ms }))

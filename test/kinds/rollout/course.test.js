@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { verifyRun } from '../../../src/analysis/verify.js'
 import { assertConverged, findDeadlineSeconds } from '../../../src/kinds/rollout/course.js'
 import { nameOf } from '../../../src/model/arms.js'
@@ -12,6 +11,7 @@ import { createAsking } from '../../../src/node/asking.js'
 import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
 import { createControlledPlane } from '../../fakes/fake-control.js'
 import { runFake } from '../../fakes/fake-run.js'
+import { makeOwnFolder } from '../../fakes/scratch.js'
 
 /** @import { Control, Handle, Target } from '../../../src/model/types.ts' */
 
@@ -29,9 +29,8 @@ const LANES = 4
 /** @type {string} */
 let folder
 beforeEach(() => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'rollout-'))
+  folder = makeOwnFolder('rollout')
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 /**
  * A target on which each sidecar is a pod that is ready 50 ms after it was asked for, and answers at once.

@@ -38,11 +38,7 @@ const SEEN = {
   ],
 }
 
-/**
- * @param {number} sinceMs
- * @param {number | null} lastNoMs
- * @param {number | null} yesMs
- */
+/** @param {number} sinceMs @param {number | null} lastNoMs @param {number | null} yesMs */
 function told(sinceMs, lastNoMs, yesMs) {
   return { sinceMs, lastNoMs, yesMs, asked: 2 }
 }

@@ -3,9 +3,7 @@ import { judgeTrial } from '../../../src/judge/gates.js'
 import { judgeOutcome } from '../../../src/kinds/search/outcome.js'
 import { createRecord, describeFakeProcess } from '../../fakes/fake-records.js'
 
-/**
- * @import { EndedProcess, GateFinding } from '../../../src/model/types.ts'
- */
+/** @import { EndedProcess, GateFinding } from '../../../src/model/types.ts' */
 
 const MIB = 2 ** 20
 const arm = { load: { kind: /** @type {const} */ ('open'), users: 64, ratePerSecond: 1000 } }
@@ -178,14 +176,9 @@ describe('judgeOutcome', () => {
     ).toMatchObject({ held: false, isClear: true })
   })
 
-  it.each([
-    'neighbour',
-    'generator',
-    'application',
-    'samples',
-    'clock',
-    'cap',
-  ])('knows nothing where %s spoiled the latency', name => {
+  it.each(
+    'neighbour generator application samples clock cap'.split(' '),
+  )('knows nothing where %s spoiled the latency', name => {
     expect(judgeOutcome(createTrial({ gates: [gate(name, ['latency'])] }), 50)).toMatchObject({
       ...{ held: null, why: `${name} failed` },
     })
@@ -201,16 +194,9 @@ describe('judgeOutcome', () => {
     expect(judgeOutcome(createTrial({ gates: [gate('neighbour', ['throughput'])] }), 50).held).toBe(true)
   })
 
-  it.each([
-    'answers',
-    'errors',
-    'hung-users',
-    'overflow',
-    'oom',
-    'restart',
-    'drops',
-    'steady',
-  ])('fails, not clearly, what the sidecar does itself: %s', name => {
+  it.each(
+    'answers errors hung-users overflow oom restart drops steady'.split(' '),
+  )('fails, not clearly, what the sidecar does itself: %s', name => {
     expect(judgeOutcome(createTrial({ gates: [gate(name, ALL)] }), 50)).toMatchObject({
       ...{ held: false, isClear: false, why: `${name} failed` },
     })

@@ -3,9 +3,7 @@ import { judgeTrial, replaySearch, replaySearches, startSearch } from '../../../
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm, createRecord, describeFakeProcess } from '../../fakes/fake-records.js'
 
-/**
- * @import { Arm, SearchSpec, TrialRecord } from '../../../src/model/types.ts'
- */
+/** @import { Arm, SearchSpec, TrialRecord } from '../../../src/model/types.ts' */
 
 const MIB = 2 ** 20
 const LATENCY = /** @type {import('../../../src/model/types.ts').Use[]} */ (['latency'])
@@ -13,10 +11,7 @@ const template = createArm({ id: 'link-pipy-1', load: { kind: 'open', ratePerSec
 
 /**
  * What a trial leaves of a sidecar that needs 0.2 millicores a request/s and 8 MiB; now and then another one's doing.
- * @param {Arm} arm
- * @param {number} nth
- * @param {() => number} random
- * @returns {TrialRecord}
+ * @param {Arm} arm @param {number} nth @param {() => number} random @returns {TrialRecord}
  */
 function measure(arm, nth, random) {
   const { ratePerSecond = 0 } = arm.load

@@ -12,10 +12,7 @@ const template = createArm({
 })
 /** @param {ReturnType<typeof service>[]} services */
 const specOf = services => ({ kind: /** @type {const} */ ('services'), precision: 0.05, services })
-/**
- * @param {ReturnType<typeof service>[]} services
- * @param {Parameters<typeof createFakeSidecar>[0]} truth
- */
+/** @param {ReturnType<typeof service>[]} services @param {Parameters<typeof createFakeSidecar>[0]} truth */
 const search = (services, truth) =>
   runSearch(findServices({ template, spec: specOf(services), cpus: 2 }), createFakeSidecar(truth))
 /** @param {ReturnType<typeof search>} run */

@@ -1,12 +1,12 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { groupBy } from '../../../src/lib/group-by.js'
 import { answerOf } from '../../../src/report/answer.js'
 import { renderTable } from '../../../src/report/table.js'
 import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
 import { runFake } from '../../fakes/fake-run.js'
+import { makeOwnFolder } from '../../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../../src/model/types.ts' */
 
@@ -18,9 +18,8 @@ describe('arms side by side', () => {
   /** @type {string} */
   let folder
   beforeEach(() => {
-    folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'turns-test-')), 'run')
+    folder = path.join(makeOwnFolder('turns-test'), 'run')
   })
-  afterEach(() => rmSync(path.dirname(folder), { recursive: true, force: true }))
 
   it('stand at once without a cap, share one load, and give one ratio a deployment', async () => {
     const target = await createFakeTarget({ cores })

@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { k6 } from '../../../src/loads/k6/index.js'
 import { createArm } from '../../fakes/fake-records.js'
 
-/**
- * @import { Load, LoadOptions, LoadResult } from '../../../src/model/types.ts'
- */
+/** @import { Load, LoadOptions, LoadResult } from '../../../src/model/types.ts' */
 
 const text = readFileSync('test/fixtures/k6-1.1.0-summary.json', 'utf8')
 const messages = readFileSync('test/fixtures/k6-1.1.0-log.txt', 'utf8')

@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { wrk } from '../../../src/loads/wrk/index.js'
 import { createArm } from '../../fakes/fake-records.js'
 
-/**
- * @import { Arm, LoadOptions, LoadResult } from '../../../src/model/types.ts'
- */
+/** @import { Arm, LoadOptions, LoadResult } from '../../../src/model/types.ts' */
 
 const log = readFileSync('test/fixtures/wrk-4.1.0-log.txt', 'utf8')
 const parse = (/** @type {string} */ printed) => /** @type {LoadResult} */ (wrk.parseResult(printed))

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { findContainer, findFolder } from '../../../src/node/agent/reader.js'
+import { makeOwnFolder } from '../../fakes/scratch.js'
 
 const ID = 'a1b2'.repeat(16)
 const V1 = {
@@ -44,9 +44,8 @@ describe('findContainer', () => {
   /** @type {string} */
   let root
   beforeEach(() => {
-    root = mkdtempSync(path.join(os.tmpdir(), 'containers-test-'))
+    root = makeOwnFolder('containers-test')
   })
-  afterEach(() => rmSync(root, { recursive: true, force: true }))
 
   /** @param {string} folder @param {Record<string, string>} files */
   const write = (folder, files) => {

@@ -32,10 +32,7 @@ afterEach(() => {
   rmSync(proc, { recursive: true })
 })
 
-/**
- * @param {number} pid
- * @param {{ program?: string, group: string }} options
- */
+/** @param {number} pid @param {{ program?: string, group: string }} options */
 function run(pid, { program = 'pipy', group }) {
   mkdirSync(path.join(proc, `${pid}/net`), { recursive: true })
   writeFileSync(path.join(proc, `${pid}/net/fib_trie`), TRIE)

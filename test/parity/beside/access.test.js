@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
 import net from 'node:net'
-import os from 'node:os'
-import path from 'node:path'
 import tls from 'node:tls'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createAuthority, issueCertificate, writeCertificates } from '../../../src/lib/certificates.js'
 import { identityOf } from '../../../src/model/sidecar-contract.js'
 import {
@@ -20,6 +17,7 @@ import { PEERS } from '../../../src/parity/beside/peers.js'
 import { startUpstreams, UPSTREAMS } from '../../../src/parity/beside/upstreams.js'
 import { readCredentials, SERVICES } from '../../../src/parity/credentials.js'
 import { writeFlawedCertificates } from '../../../src/parity/flawed-certificates.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 /**
  * @import { Credentials } from '../../../src/parity/beside/upstreams.js'
@@ -28,7 +26,7 @@ import { writeFlawedCertificates } from '../../../src/parity/flawed-certificates
 
 // Its ports are the upstreams' own.
 const ADDRESS = `127.251.248.${(process.pid % 250) + 1}`
-const folder = mkdtempSync(path.join(os.tmpdir(), 'access-test-'))
+const folder = makeFolder('access-test')
 /** @type {Record<string, Credentials>} */
 let credentials
 /** @type {Credentials} */
@@ -45,7 +43,6 @@ beforeAll(async () => {
   const { certificatePem, keyPem } = await issueCertificate({ authority, identity: 'x', dnsName: 'server' })
   rsa = { cert: certificatePem, key: keyPem }
 })
-afterAll(() => rmSync(folder, { recursive: true }))
 afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
@@ -83,8 +80,7 @@ const LENIENT = /** @type {const} */ ({
 
 /**
  * What the attempts at a strict listener find.
- * @param {http.Server} server
- * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
+ * @param {http.Server} server @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
  */
 async function enter(server, configuration) {
   const rig = /** @type {any} */ ({ sidecars: { server: await listen(server) }, credentials, hasGot: () => false })
@@ -96,8 +92,7 @@ async function enter(server, configuration) {
 
 /**
  * What the attempts as an upstream find at a client's sidecar, which calls the upstream that the host names.
- * @param {(name: string, socket: tls.TLSSocket) => boolean} isAccepted
- * @param {tls.ConnectionOptions} options
+ * @param {(name: string, socket: tls.TLSSocket) => boolean} isAccepted @param {tls.ConnectionOptions} options
  * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
  */
 async function leave(isAccepted, options, configuration) {

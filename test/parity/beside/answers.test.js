@@ -4,10 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { ANSWERS, CONNECT_TIMEOUT, LONE_RETRY } from '../../../src/parity/beside/answers.js'
 import { probePooling } from '../../../src/parity/beside/probe.js'
 
-/**
- * @import { AddressInfo } from 'node:net'
- * @import { Probed } from '../../../src/parity/beside/probe.js'
- */
+/** @import { AddressInfo } from 'node:net' @import { Probed } from '../../../src/parity/beside/probe.js' */
 
 const ADDRESS = '127.0.0.1'
 /** @type {http.Server[]} */

@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../../src/lib/errors.js'
 import { connect, explain } from '../../../src/targets/kubernetes/api.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
-const home = mkdtempSync(path.join(os.tmpdir(), 'kubeconfig-test-'))
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+const home = makeFolder('kubeconfig-test')
 
 /** @param {string} name of the file @param {string} text @returns its path */
 function write(name, text) {
@@ -85,11 +84,7 @@ describe('connect', () => {
   })
 })
 
-/**
- * An answer of the API server, as the client throws it.
- * @param {number} code
- * @param {string} message
- */
+/** An answer of the API server, as the client throws it. @param {number} code @param {string} message */
 const answer = (code, message) =>
   Object.assign(new Error(`HTTP-Code: ${code}\nMessage: Unsuccessful HTTP Request`), {
     code,

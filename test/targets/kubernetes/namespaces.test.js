@@ -4,10 +4,7 @@ import { BenchError } from '../../../src/lib/errors.js'
 import { processStartTicks, readPlace } from '../../../src/lib/process-start.js'
 import { cleanUpCluster, createNamespace } from '../../../src/targets/kubernetes/namespaces.js'
 
-/**
- * An API server that holds namespaces, by name.
- * @param {Record<string, any>} held
- */
+/** An API server that holds namespaces, by name. @param {Record<string, any>} held */
 function createFakeApi(held) {
   return /** @type {any} */ ({
     held,

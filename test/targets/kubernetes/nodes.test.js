@@ -3,11 +3,7 @@ import { findLimits } from '../../../src/targets/kubernetes/nodes.js'
 
 /** @import { V1Pod } from '@kubernetes/client-node' */
 
-/**
- * @param {string} nodeName
- * @param {Record<string, string>[]} requests of its containers
- * @param {object} [more]
- */
+/** @param {string} nodeName @param {Record<string, string>[]} requests of its containers @param {object} [more] */
 const podOn = (nodeName, requests, more = {}) =>
   /** @type {V1Pod} */ ({
     spec: { nodeName, containers: requests.map((own, i) => ({ name: `${i}`, resources: { requests: own } })), ...more },

@@ -9,11 +9,7 @@ import {
 
 const ID = 'containerd://0f1e2d'
 
-/**
- * A container's part of a pod's status.
- * @param {object} [status]
- * @returns {any}
- */
+/** A container's part of a pod's status. @param {object} [status] @returns {any} */
 const container = (status = {}) => ({
   ...{ name: 'application', image: 'docker.io/flomesh/pipy:1.5.18', imageID: '', ready: false, restartCount: 0 },
   ...{ state: {}, lastState: {}, ...status },
@@ -22,11 +18,7 @@ const waiting = (/** @type {string} */ reason, message = '') => ({ state: { wait
 const terminated = (/** @type {object} */ how) => ({ containerID: ID, state: { terminated: { exitCode: 0, ...how } } })
 const running = { containerID: ID, ready: true, state: { running: { startedAt: '2026-01-01T00:00:00Z' } } }
 
-/**
- * @param {object} status
- * @param {object} [metadata]
- * @returns {any}
- */
+/** @param {object} status @param {object} [metadata] @returns {any} */
 const pod = (status, metadata = {}) => ({
   metadata: { name: 'ratings-1', namespace: 'bench', ...metadata },
   spec: { containers: [{ name: 'application' }] },

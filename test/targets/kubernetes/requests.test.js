@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pipyTool } from '../../../src/dataplanes/pipy/index.js'
@@ -14,13 +13,13 @@ import { cleanUpCluster } from '../../../src/targets/kubernetes/namespaces.js'
 import { createImageTools } from '../../../src/targets/kubernetes/tools.js'
 import { createContainers } from '../../fakes/cluster-objects.js'
 import { FORBIDDEN, startFakeApiServer } from '../../fakes/fake-api-server.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
-/** @import { Asked } from '../../fakes/fake-api-server.js' */
-/** @import { Handle } from '../../../src/model/types.ts' */
+/** @import { Asked } from '../../fakes/fake-api-server.js' @import { Handle } from '../../../src/model/types.ts' */
 /** @import { Access } from '../../../src/targets/kubernetes/access.js' */
 
 const NAMESPACE = 'bench-r1'
-const folder = mkdtempSync(path.join(os.tmpdir(), 'requests-test-'))
+const folder = makeFolder('requests-test')
 const certificates = path.join(folder, 'certificates')
 /** @type {Asked[]} */
 let asked = []
@@ -85,7 +84,6 @@ beforeAll(async () => {
 
 afterAll(() => {
   process.off('warning', warn)
-  rmSync(folder, { recursive: true, force: true })
 })
 
 describe('what is asked of a cluster', () => {

@@ -29,10 +29,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close()
 })
 
-/**
- * The real agent, from the files that pods get.
- * @param {{ aheadMs?: number }} [options] how far its clock is ahead
- */
+/** The real agent, from the files that pods get. @param {{ aheadMs?: number }} [options] how far its clock is ahead */
 function startAgent({ aheadMs = 0 } = {}) {
   const shift = `const now = Date.now; Date.now = () => now() + ${aheadMs}`
   const argv = ['--import', `data:text/javascript,${shift}`, path.join(shipped, 'src/node/agent/main.js')]

@@ -4,9 +4,7 @@ import { openLedger } from '../../../src/node/ledger.js'
 import { examineLoadHost } from '../../../src/targets/load-host/doctor.js'
 import { installFakeSsh } from '../../fakes/fake-ssh.js'
 
-/**
- * @import { LoadGenerator } from '../../../src/model/types.ts'
- */
+/** @import { LoadGenerator } from '../../../src/model/types.ts' */
 
 const ADDRESS = '127.0.0.1'
 
@@ -19,9 +17,7 @@ afterEach(() => ssh.close())
 
 /**
  * A generator that says it had no answer at some ports, without asking.
- * @param {string} name
- * @param {number[]} closed ports
- * @returns {LoadGenerator}
+ * @param {string} name @param {number[]} closed ports @returns {LoadGenerator}
  */
 function createLoad(name, closed) {
   ssh.addProgram(name, '#!/bin/sh\n[ "$1" = version ] && echo "k6 v1.1.0 (go1.24)" || echo "verified $1"\n')

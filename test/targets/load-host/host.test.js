@@ -15,9 +15,7 @@ import { openLoadHost } from '../../../src/targets/load-host/host.js'
 import { awaitSample } from '../../../src/targets/load-host/process.js'
 import { installFakeSsh } from '../../fakes/fake-ssh.js'
 
-/**
- * @import { ProcessSpec } from '../../../src/model/types.ts'
- */
+/** @import { ProcessSpec } from '../../../src/model/types.ts' */
 
 const ignore = () => {}
 // A k6 that is on the PATH of the machine of the tests must not be found there.

@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { BenchError } from '../../../src/lib/errors.js'
 import { createProcess } from '../../../src/model/processes.js'
 import { openLedger, readLedgers } from '../../../src/node/ledger.js'
 import { createNetworks } from '../../../src/targets/local/networks.js'
+import { makeOwnFolder } from '../../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../../src/model/types.ts' */
 
@@ -16,10 +14,9 @@ let root
 /** @type {string[]} */
 let commands
 beforeEach(() => {
-  root = mkdtempSync(path.join(os.tmpdir(), 'networks-test-'))
+  root = makeOwnFolder('networks-test')
   commands = []
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 /** @param {{ refuses?: RegExp }} [options] refuses: the commands that fail */
 function create({ refuses } = {}) {

@@ -1,11 +1,10 @@
-import { closeSync, mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs'
-import os from 'node:os'
+import { closeSync, readFileSync, writeSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { boundLog, openLog } from '../../../src/targets/local/process.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
-const folder = mkdtempSync(path.join(os.tmpdir(), 'process-log-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = makeFolder('process-log')
 
 it('cuts a log that has grown too large down to its end, while its process goes on, and says so', async () => {
   const file = path.join(folder, 'a.log')

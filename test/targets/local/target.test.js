@@ -29,11 +29,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/**
- * @param {string} address
- * @param {string[]} argv
- * @returns {ProcessSpec}
- */
+/** @param {string} address @param {string[]} argv @returns {ProcessSpec} */
 const createSpec = (address, argv = ['-e', LISTEN, address, '8080']) => ({
   service: 'ratings',
   role: 'application',

@@ -1,14 +1,13 @@
-import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { BenchError } from '../lib/errors.js'
-import { parseJson } from '../lib/json.js'
-import { balanceManifestSchema, balanceTrialSchema, findFault } from '../model/schemas.js'
-import { readText, writeDocument, writeWhole } from './files.js'
-import { createResultsFolder, parseDocument } from './records.js'
+import { BenchError } from '../../lib/errors.js'
+import { parseJson } from '../../lib/json.js'
+import { balanceManifestSchema, balanceTrialSchema, findFault } from '../../model/schemas.js'
+import { readText, writeDocument, writeWhole } from '../../records/files.js'
+import { createResultsFolder, parseDocument } from '../../records/records.js'
 
 /**
  * The folder of a run of `balance`: the files of any run, without raw files.
- * @import { BalanceManifest, BalanceSummary, BalanceTrial } from '../model/types.ts'
+ * @import { BalanceManifest, BalanceSummary, BalanceTrial } from '../../model/types.ts'
  * @typedef {{ manifest: BalanceManifest, trials: BalanceTrial[] }} BalanceRun
  */
 
@@ -18,17 +17,6 @@ export function writeBalance(folder, { manifest, trials, summary }) {
   writeDocument(folder, 'manifest.json', manifest)
   writeWhole(folder, 'trials.jsonl', trials.map(trial => `${JSON.stringify(trial)}\n`).join(''))
   writeDocument(folder, 'summary.json', summary)
-}
-
-/** Whether a folder holds a run of `balance`; where it cannot be read, its own readers say why. @param {string} folder */
-export function isBalance(folder) {
-  const file = path.join(folder, 'manifest.json')
-  if (!existsSync(file)) return false
-  try {
-    return /** @type {any} */ (parseDocument(file, '')).kind === 'balance'
-  } catch {
-    return false
-  }
 }
 
 /** @param {string} folder @returns {BalanceRun} @throws {BenchError} where a document is missing or damaged */

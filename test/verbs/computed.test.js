@@ -1,13 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { balanceManifestSchema, balanceSummarySchema, balanceTrialSchema, findFault } from '../../src/model/schemas.js'
 import { listRuns } from '../../src/verbs/list-runs.js'
 import { createProgram } from '../../src/verbs/program.js'
+import { makeFolder } from '../fakes/scratch.js'
 
-const base = mkdtempSync(path.join(os.tmpdir(), 'balance-test-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+const base = makeFolder('balance-test')
 const folder = path.join(base, 'run')
 // Of fewer seeds than the kit's, which is as much as claims need.
 const small = path.join(base, 'small.yaml')

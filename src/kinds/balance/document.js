@@ -1,21 +1,21 @@
-import { capitalise } from '../lib/letters.js'
-import { joinParts, left, renderTextTable, right, wrapText } from '../lib/text-table.js'
-import { ALGORITHMS, BALANCE_NAMES, BALANCE_QUANTITIES } from '../model/balance.js'
-import { drawRounds } from './charts/rounds.js'
-import { tabulateRounds } from './charts/tables.js'
-import { tellClaims } from './claims.js'
-import { renderCsv } from './csv.js'
-import { tabulateClaims } from './document.js'
-import { tabulateProvenance } from './provenance.js'
+import { capitalise } from '../../lib/letters.js'
+import { joinParts, left, renderTextTable, right, wrapText } from '../../lib/text-table.js'
+import { ALGORITHMS, BALANCE_NAMES, BALANCE_QUANTITIES } from '../../model/balance.js'
+import { drawRounds } from '../../report/charts/rounds.js'
+import { tabulateRounds } from '../../report/charts/tables.js'
+import { tellClaims } from '../../report/claims.js'
+import { renderCsv } from '../../report/csv.js'
+import { tabulateClaims } from '../../report/document.js'
+import { tabulateProvenance } from '../../report/provenance.js'
 
 /**
- * A run of `balance` as text for the terminal, as CSV, and as the document of any run. Pure.
- * @import { BalanceManifest, BalanceRow, BalanceSummary, Quantity } from '../model/types.ts'
- * @import { ClaimResult } from '../analysis/claims/claims.js' @import { ReportChart } from './charts/tables.js'
- * @import { Document } from './document.js' @import { Table } from '../lib/text-table.js'
+ * Renders a run of `balance` as text, as CSV, and as a document. Pure.
+ * @import { BalanceManifest, BalanceRow, BalanceSummary, Quantity } from '../../model/types.ts'
+ * @import { ClaimResult } from '../../analysis/claims/claims.js' @import { ReportChart } from '../../report/charts/tables.js'
+ * @import { Document } from '../../report/document.js' @import { Table } from '../../lib/text-table.js'
  */
 
-// Charts of other runs.
+// Kinds of charts that such a run does not have.
 const NO_CHARTS = { distributions: [], overRate: [], overLimit: [], overShare: [], overSidecars: [], overTime: [] }
 const NOTES = [
   'Assignments are computed: no process is started, and items have a size and no work.',

@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { parseDocument } from '../records/records.js'
+import { answerOfBalance, createBalanceDocument, renderBalanceCsv, renderBalanceText } from './balance/document.js'
+import { readBalance, writeBalance } from './balance/records.js'
+import { nameBalanceTrial, runBalance, summariseBalance } from './balance/trials.js'
+
+/** @typedef {typeof COMPUTED['balance']} ComputedKind */
+
+/** Kinds that compute alone, by their names: they start no process. Their runs have the files of any, without raw files. */
+export const COMPUTED = {
+  balance: {
+    name: 'balance',
+    compute: runBalance,
+    write: writeBalance,
+    read: readBalance,
+    summarise: summariseBalance,
+    nameTrial: nameBalanceTrial,
+    answer: answerOfBalance,
+    renderText: renderBalanceText,
+    renderCsv: renderBalanceCsv,
+    createDocument: createBalanceDocument,
+  },
+}
+
+/**
+ * Finds the kind of a run that was computed alone; undefined for any other folder, whose readers say what is wrong with it.
+ * @param {string} folder
+ */
+export function findComputed(folder) {
+  const file = path.join(folder, 'manifest.json')
+  if (!existsSync(file)) return undefined
+  try {
+    const { kind } = /** @type {any} */ (parseDocument(file, ''))
+    return Object.values(COMPUTED).find(({ name }) => name === kind)
+  } catch {
+    return undefined
+  }
+}

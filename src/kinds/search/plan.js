@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { P99_REQUESTS } from '../../judge/measures.js'
+import { UsageError } from '../../lib/errors.js'
+import { assertAlone } from '../../model/asked.js'
+import { LOAD_AXES } from '../../model/axes/load.js'
+import { p99Ms } from '../../model/bounds.js'
+
+/** The plan of searches, and what they can be asked. Pure. @import { Plan } from '../../model/types.ts' */
+/** @import { Asked, Chosen } from '../../model/asked.js' @import { KindPlan } from '../plans.js' */
+
+const ratePerSecond = LOAD_AXES.ratePerSecond.schema
+const PRECISION = { default: 0.05, smoke: 0.5 }
+/** Trials of a search, of each arm: measured, on a machine of its own. */
+const TRIALS = { knee: 22, 'memory-floor': 14, size: 40 }
+// A search for services tries the ends of the line, and checks each service.
+const SERVICES_TRIALS = { line: 2, each: 3 }
+
+export const searchSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('size'), p99Ms, isExtrapolated: z.boolean() }),
+  z.strictObject({
+    kind: z.literal('services'),
+    services: z
+      .array(z.strictObject({ name: z.string(), p99Ms, ratePerSecond, payloadBytes: LOAD_AXES.payloadBytes.schema }))
+      .min(1),
+  }),
+  z.strictObject({ kind: z.literal('knee'), p99Ms, startPerSecond: ratePerSecond }),
+  z.strictObject({ kind: z.literal('memory-floor'), p99Ms: p99Ms.nullable().default(null) }),
+])
+
+/** @type {KindPlan} */
+export const searchPlan = {
+  choosesTrials: true,
+  assertAskable(asked, chosen) {
+    assertSearchable(asked, chosen)
+    assertAlone(asked, chosen)
+  },
+  chooseWindowSeconds: (seconds, ratePerSecond) => Math.max(seconds, P99_REQUESTS / ratePerSecond),
+}
+
+/** Throws for a limit of sidecars that a plane does not have. @param {Asked} asked @param {Chosen} chosen */
+function assertSearchable({ experiment: { name, search } }, { planes, hasSidecars }) {
+  if (search?.kind === 'knee') return
+  const without = planes.find(({ plane }) => !hasSidecars(plane))
+  if (!without) return
+  throw new UsageError(
+    `--planes ${without.plane}: ${name} looks for a limit of sidecars, and it has none: leave it out`,
+  )
+}
+
+/** Adds the precision of a profile. @param {z.infer<typeof searchSchema> | null} search @param {string} profile */
+export function specifySearch(search, profile) {
+  return search && { ...search, precision: profile === 'smoke' ? PRECISION.smoke : PRECISION.default }
+}
+
+/** Counts the most trials that a search takes, of each arm. @param {Plan['search']} search */
+export function countSearchTrials(search) {
+  if (search === null) return 0
+  if (search.kind !== 'services') return TRIALS[search.kind]
+  return SERVICES_TRIALS.line + SERVICES_TRIALS.each * search.services.length
+}

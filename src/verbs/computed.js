@@ -1,0 +1,104 @@
+import path from 'node:path'
+import { COMPUTED } from '../kinds/computed.js'
+import { UsageError } from '../lib/errors.js'
+import { readKit } from '../lib/kit.js'
+import { SCHEMA_VERSION } from '../model/versions.js'
+import { stampNow } from '../prepare/site.js'
+import { writeWhole } from '../records/files.js'
+import { readSummary } from '../records/records.js'
+import { sayWhere } from './documents.js'
+import { answerClaims } from './read-claims.js'
+
+/**
+ * Runs that are computed: made by `bench`, read by `report`, `verify` and `claims`.
+ * @import { Command } from 'commander' @import { ComputedKind } from '../kinds/computed.js'
+ * @typedef {ReturnType<ComputedKind['read']>} Run
+ */
+
+// The same numbers on every machine, unless another seed is given.
+const FIRST_SEED = 1
+const TAKEN = ['seed', 'out', 'json']
+
+/**
+ * @param {{ experiment: import('../kinds/balance/trials.js').BalanceExperiment, command: Command }} asked
+ * @param {import('./program.js').Context} context @throws {UsageError} for an option that such a run does not have
+ */
+export async function benchComputed({ experiment, command }, context) {
+  const { kind: name, name: named, question, claims, ...form } = experiment
+  const kind = COMPUTED[name]
+  assertTaken(named, command)
+  const { seed = FIRST_SEED, out, json } = command.opts()
+  const startedAt = new Date().toISOString()
+  const folder = path.resolve(out ?? path.join('results', `${stampNow()}-${named}`))
+  /** @type {Run['manifest']} */
+  const manifest = {
+    schemaVersion: SCHEMA_VERSION,
+    kind: name,
+    run: { id: path.basename(folder), startedAt, experiment: named, seed },
+    question,
+    command: process.argv.slice(2),
+    kit: await readKit(),
+    form,
+  }
+  const run = { manifest, trials: kind.compute({ form, seed }) }
+  const summary = kind.summarise(run)
+  kind.write(folder, { ...run, summary })
+  const { markdown, writeHtml } = await openDocuments(kind, run)
+  writeWhole(folder, 'report.md', markdown())
+  writeHtml(folder)
+  context.print(json ? JSON.stringify(summary, null, 2) : await FORMATS.text(kind, run, folder))
+  sayWhere(folder, context)
+}
+
+/** Formats of `report`. @type {Record<string, (kind: ComputedKind, run: Run, out: string) => string | Promise<string>>} */
+const FORMATS = {
+  text(kind, run) {
+    const summary = kind.summarise(run)
+    return kind.renderText(summary, answerClaims(summary))
+  },
+  html: async (kind, run, out) => (await openDocuments(kind, run)).writeHtml(out),
+  md: async (kind, run) => (await openDocuments(kind, run)).markdown().trimEnd(),
+  svg: async (kind, run, out) => (await openDocuments(kind, run)).writeSvgs(out).join('\n'),
+  csv: (kind, run) => kind.renderCsv(kind.summarise(run)).trimEnd(),
+  json: (kind, run) => JSON.stringify(kind.summarise(run), null, 2),
+}
+
+/** @param {ComputedKind} kind @param {{ folder: string, format: string, out: string }} options @throws {UsageError} */
+export async function reportComputed(kind, { folder, format, out }) {
+  if (Object.hasOwn(FORMATS, format)) return FORMATS[format](kind, kind.read(folder), out)
+  throw new UsageError(`--format ${format}: a run of ${kind.name} has ${Object.keys(FORMATS).join(', ')}`)
+}
+
+/** Computes every record again, and the summary from the records. @param {ComputedKind} kind @param {string} folder */
+export function verifyComputed(kind, folder) {
+  const { manifest, trials } = kind.read(folder)
+  const again = kind.compute({ form: manifest.form, seed: manifest.run.seed })
+  const isSame = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stringify(a) === JSON.stringify(b)
+  const differences = again.filter((trial, i) => !isSame(trial, trials[i])).map(kind.nameTrial)
+  if (!isSame(readSummary(folder), kind.summarise({ manifest, trials }))) differences.push('summary.json')
+  const agrees = differences.length === 0
+  const verdict = agrees
+    ? 'all of them agree: the records with their seeds, summary.json with the records'
+    : `${differences.length} do not agree`
+  const done = `${again.length} records were computed again from their seeds`
+  return { agrees, lines: [done, ...differences.map(what => `differs: ${what}`), verdict] }
+}
+
+/** @param {string} name of the experiment @param {Command} command */
+function assertTaken(name, command) {
+  const others = command.options.filter(option => {
+    const attribute = option.attributeName()
+    return command.getOptionValueSource(attribute) === 'cli' && !TAKEN.includes(attribute)
+  })
+  if (others.length === 0) return
+  throw new UsageError(
+    `${others.map(({ long }) => long).join(', ')}: ${name} measures nothing, and takes ${TAKEN.map(option => `--${option}`).join(', ')} alone`,
+  )
+}
+
+/** Opens the documents with charts, which take a while to load. @param {ComputedKind} kind @param {Run} run */
+async function openDocuments(kind, run) {
+  const { openDocument } = await import('./write-report.js')
+  const summary = kind.summarise(run)
+  return openDocument(kind.createDocument({ manifest: run.manifest, summary, claims: answerClaims(summary) }), {})
+}
