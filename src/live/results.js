@@ -69,23 +69,8 @@ export function createResults() {
       varied = findVaried([...plan.arms, ...found.values()])
       colourFor(arm)
     },
-    /** Adds the result of a trial. @param {TrialRecord} record */
-    add(record) {
-      const { trial, outcome, boundBy, reasons } = record
-      const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
-      results.push({
-        id: trial.id,
-        round: trial.round,
-        arm: trial.arm,
-        outcome,
-        boundBy,
-        ratePerSecond: measure('throughput'),
-        cpuPerRequestMicros: measure('cpuPerRequest'),
-        p99Ms: measure('p99'),
-        reason: reasons[0] ?? null,
-        values: mapDrawn(name => measureRound(QUANTITIES[name], [record])),
-      })
-    },
+    /** Adds the result of a trial. @type {(record: TrialRecord) => void} */
+    add: record => results.push(takeKept(record)),
     countOutcomes() {
       const outcomes = { completed: 0, failed: 0, invalid: 0 }
       for (const { outcome } of results) outcomes[outcome]++
@@ -110,6 +95,24 @@ export function createResults() {
         }
       })
     },
+  }
+}
+
+/** @param {TrialRecord} record @returns {Kept} */
+function takeKept(record) {
+  const { trial, outcome, boundBy, reasons } = record
+  const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
+  return {
+    id: trial.id,
+    round: trial.round,
+    arm: trial.arm,
+    outcome,
+    boundBy,
+    ratePerSecond: measure('throughput'),
+    cpuPerRequestMicros: measure('cpuPerRequest'),
+    p99Ms: measure('p99'),
+    reason: reasons[0] ?? null,
+    values: mapDrawn(name => measureRound(QUANTITIES[name], [record])),
   }
 }
 
