@@ -6,7 +6,7 @@ import { isRedirected, nameOf } from '../model/arms.js'
 import { AXES, findVaried } from '../model/axes.js'
 
 /**
- * A row per plane, cap and link, with a line in it per sidecar. Pure.
+ * Makes tables of arms: a row per plane, cap and link, with a line in it per sidecar. Pure.
  * @import { AxisName, Summary, SummaryArm } from '../model/types.ts' @import { Table } from '../lib/text-table.js'
  */
 
