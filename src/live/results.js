@@ -69,8 +69,10 @@ export function createResults() {
       varied = findVaried([...plan.arms, ...found.values()])
       colourFor(arm)
     },
-    /** Adds the result of a trial. @type {(record: TrialRecord) => void} */
-    add: record => results.push(takeKept(record)),
+    /** Adds the result of a trial. @param {TrialRecord} record */
+    add(record) {
+      results.push(takeKept(record))
+    },
     countOutcomes() {
       const outcomes = { completed: 0, failed: 0, invalid: 0 }
       for (const { outcome } of results) outcomes[outcome]++
