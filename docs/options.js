@@ -15,7 +15,7 @@ export function tabulateAxes() {
   const rows = AXIS_NAMES.map(name => {
     const { option, kinds } = AXES[name]
     const flags = option ? `\`${option.flags}\`` : 'in a file only'
-    return [`\`${name}\``, flags, option ? escape(option.help) : tellValues(name), kinds.join(', ')]
+    return [`\`${name}\``, flags, option ? escapeTags(option.help) : tellValues(name), kinds.join(', ')]
   })
   return [['axis', 'option', 'means', 'kinds of trial'], ...rows]
 }
@@ -38,11 +38,11 @@ function tellValues(name) {
 
 /** The description of an option, with its default unless that is empty. @param {Option} option */
 function tellOption(option) {
-  return escape(Help.prototype.optionDescription(option).replace(/ \(default: (\[\]|\{\})\)$/, ''))
+  return escapeTags(Help.prototype.optionDescription(option).replace(/ \(default: (\[\]|\{\})\)$/, ''))
 }
 
 /** Keeps Markdown from reading a placeholder as HTML. @param {string} text */
-function escape(text) {
+function escapeTags(text) {
   return text.replaceAll('<', '&lt;')
 }
 

@@ -1,3 +1,4 @@
+import { listByteListeners } from './byte-listeners.js'
 import { assertLimits } from './limits.js'
 
 /** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, SidecarOptions } from './types.ts' */
@@ -38,6 +39,7 @@ export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
   assertLimits(model)
   const { service, trust, workers, inbound, outbound } = model
   const isRedirected = [inbound, outbound].some(listener => listener?.redirectedPorts)
+  const listeners = model.carriesBytes ? listByteListeners(model) : [inbound, outbound]
   const portOf = (/** @type {typeof inbound | typeof outbound} */ l) => (l?.redirectedPorts ? l.port : null)
   return createProcess({
     service,
@@ -45,7 +47,7 @@ export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
     program: tool.path,
     folder,
     credentials: [trust.caPath, trust.certificatePath, trust.keyPath],
-    listens: [model.inbound, model.outbound].flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
+    listens: listeners.flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
     workers,
     cpuCores,
     image: tool.image ?? null,

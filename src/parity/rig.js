@@ -4,7 +4,7 @@ import { readTextFiles } from '../lib/text-files.js'
 import { untilAborted } from '../lib/wait.js'
 import { identityOf, PORTS, PROBER, TLS } from '../model/sidecar-contract.js'
 import { createModel } from '../services/topology.js'
-import { ROUTES, route } from './beside/corpus.js'
+import { BYTE_HOSTS, BYTE_UPSTREAMS, bytePortOf, ROUTES, route } from './beside/corpus.js'
 import { SERVERS } from './beside/peers.js'
 import { UPSTREAMS } from './beside/upstreams.js'
 import { readCredentials } from './credentials.js'
@@ -82,7 +82,8 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  */
 export async function createRig({ target, index, plane, folder, measured, signal, ...options }) {
   const { tool, scripts, profile, interception } = options
-  const isRedirected = interception === 'redirect'
+  // One port is all that redirected bytes have: the corpus, which needs more, is tried at the listeners themselves.
+  const isRedirected = interception === 'redirect' && measured.protocol !== 'tcp'
   const certificates = certificatesFolder(options.certificates, measured.tls)
   const places = await target.placesFor(
     index,
@@ -173,6 +174,26 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
           // The DNS name of their certificates, which a plane may compare with that of the cluster.
           mtls: { serverName: 'client', acceptedIdentities },
         }))
+  if (measured.protocol === 'tcp') {
+    const ways = BYTE_HOSTS.map(host => ({
+      ...server,
+      name: `server-${host}`,
+      endpoints: [{ address: places.server.reach, port: bytePortOf(port, host) }],
+    }))
+    // Of the client's sidecar alone.
+    const direct = [{ ...server, name: 'refused', endpoints: [upstream('gone')] }]
+    const routes = [
+      ...BYTE_HOSTS.map((host, i) => routeBytes(PORTS.outbound, { host, cluster: ways[i].name })),
+      ...[...direct, ...observers, ...peers].map(({ name }) =>
+        routeBytes(PORTS.outbound, { host: name, cluster: name }),
+      ),
+    ]
+    const outbound = { address: places.client.listen, port: PORTS.outbound, routes }
+    return [
+      { ...client, outbound, clusters: [...ways, ...direct, ...observers, ...peers] },
+      ...servers.map(model => carryCorpus(model, upstream)),
+    ]
+  }
   const outbound = {
     address: places.client.listen,
     port: PORTS.outbound,
@@ -185,6 +206,24 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
   }
   const clusters = [server, ...observers, ...peers]
   return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]
+}
+
+/** @param {number} first @param {{ host: string, cluster: string }} to first: port of the listener @returns {Route} */
+function routeBytes(first, { host, cluster }) {
+  return { ...route(null, {}, [cluster, 1]), port: bytePortOf(first, host) }
+}
+
+/** @param {SidecarModel} model @param {(name: string) => Endpoint} upstream @returns {SidecarModel} */
+function carryCorpus({ inbound, clusters: [application], ...model }, upstream) {
+  const endpointsOf = (/** @type {string} */ host) => (BYTE_UPSTREAMS[host] ?? [host]).map(upstream)
+  return {
+    ...model,
+    inbound: inbound && {
+      ...inbound,
+      routes: BYTE_HOSTS.map(host => routeBytes(inbound.port, { host, cluster: host })),
+    },
+    clusters: BYTE_HOSTS.map(name => ({ ...application, name, endpoints: endpointsOf(name) })),
+  }
 }
 
 /** @param {SidecarModel} model @param {(name: string) => Cluster['endpoints'][number]} upstream */

@@ -19,6 +19,9 @@ export const CONFIGURATIONS = {
   plaintext: { tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' },
   http2: { tls: 'ecdsa-p256', protocol: 'http/2', trafficPolicy: 'listed' },
   'plaintext-http2': { tls: 'plaintext', protocol: 'http/2', trafficPolicy: 'listed' },
+  tcp: { tls: 'ecdsa-p256', protocol: 'tcp', trafficPolicy: 'listed' },
+  'open-tcp': { tls: 'ecdsa-p256', protocol: 'tcp', trafficPolicy: 'open' },
+  'plaintext-tcp': { tls: 'plaintext', protocol: 'tcp', trafficPolicy: 'listed' },
   features: { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed', features: ALL },
 }
 

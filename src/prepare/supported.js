@@ -3,7 +3,7 @@ import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { isProgram } from '../lib/programs.js'
 import { isRedirected } from '../model/arms.js'
-import { findLackingFeatures } from '../model/features.js'
+import { findLackingFeatures, listFeatures } from '../model/features.js'
 import { kindOfArm } from '../model/kinds.js'
 import { toolOf } from '../model/variant-tools.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
@@ -85,6 +85,7 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const { hasCertificate } = arm.load
   const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
+    findUncarried({ conditions, topology }) ??
     findUnchangeable({ conditions, control, isOnNode }) ??
     findLackingFeatures(plane, conditions) ??
     (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
@@ -99,6 +100,19 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
 /** Says whether one control plane has many sidecars in this kind. @param {Arm} arm */
 function hasManySidecars(arm) {
   return PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
+}
+
+/** Says what sidecars cannot do that carry bytes. @param {{ conditions: Conditions, topology: Topology }} options */
+function findUncarried({ conditions, topology: { services } }) {
+  const { protocol, features, configuredServices, changesPerMinute, interception } = conditions
+  if (protocol !== 'tcp') return null
+  const asked = listFeatures(features)
+  if (asked.length > 0) return `${asked.join(', ')}: of requests, and with --protocol tcp sidecars see bytes`
+  if (configuredServices > 0) return 'services that nobody calls are told by their host, which bytes do not have'
+  if (changesPerMinute !== null) return 'whether a change is in effect is asked by host, which bytes do not have'
+  return interception === 'redirect' && services.some(({ calls }) => calls.length > 1)
+    ? 'a service calls several, whose redirected connections mean one port: bytes have no host to tell them by'
+    : null
 }
 
 /** @param {{ conditions: Conditions, control?: Control, isOnNode: boolean }} options isOnNode: of a cluster */

@@ -13,6 +13,7 @@ import { identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
 const NOWHERE = '198.18'
 // The address to which REDIRECT sends connections that a namespace opens itself (iptables-extensions(8)).
 const REDIRECTED_TO = '127.0.0.1'
+const PORTS_APART = 100
 const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 }
 
 const schema = z.strictObject({
@@ -128,7 +129,10 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   const isOpen = trafficPolicy === 'open'
   const ownName = service.copyOf ?? service.name
   const callers = services.filter(s => s.calls.includes(ownName)).map(s => s.name)
-  const reachable = isOpen
+  const carriesBytes = protocol === 'tcp'
+  // Its port alone tells where bytes go: a listener for each service that is called.
+  const isRoutedByHost = isOpen && !carriesBytes
+  const reachable = isRoutedByHost
     ? services.filter(s => s.application !== null && s !== service && !s.copyOf)
     : services.filter(s => service.calls.includes(s.name))
   const hasOutbound = service.calls.length > 0 || configuredServices > 0
@@ -149,7 +153,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
       endpoints: [{ address: place.inside, port: PORTS.application }],
       balancing: 'round-robin',
       mtls: null,
-      protocol: 'http/1.1',
+      protocol: carriesBytes ? protocol : 'http/1.1',
     })
   }
   const mtlsTo = (/** @type {string} */ name) =>
@@ -163,8 +167,12 @@ export function createModel({ services, entry }, { service, places, trafficPolic
     const endpoints = [{ address: `${NOWHERE}.${i >> 8}.${i & 255}`, port: PORTS.inbound }]
     clusters.push({ name, endpoints, balancing: 'round-robin', mtls: mtlsTo(name), protocol })
   }
+  const outboundRoutes = carriesBytes
+    ? reachable.map(({ name }, i) => ({ ...createRoute(null, name), port: PORTS.outbound + i * PORTS_APART }))
+    : [...reachable.map(s => s.name), ...configured].map(name => createRoute(name, name))
   return {
     service: service.name,
+    ...(carriesBytes && { carriesBytes }),
     identity: identityOf(ownName),
     workers,
     admin: { address: place.inside, port: PORTS.admin },
@@ -187,7 +195,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
       ? {
           address: isCalledByLoad ? place.listen : isRedirected ? REDIRECTED_TO : place.inside,
           port: PORTS.outbound,
-          routes: [...reachable.map(s => s.name), ...configured].map(name => createRoute(name, name)),
+          routes: outboundRoutes,
           ...(isCalledByLoad ? {} : redirected),
         }
       : null,

@@ -88,6 +88,19 @@ const redirected = {
   inbound: model.inbound && { ...model.inbound, redirectedPorts: [8080] },
   outbound: model.outbound && { ...model.outbound, redirectedPorts: [8080, 9090] },
 }
+/** @type {SidecarModel} */
+const ofBytes = {
+  ...model,
+  carriesBytes: true,
+  outbound: model.outbound && {
+    ...model.outbound,
+    routes: ['ratings', 'ratings-v2'].map((cluster, i) => ({
+      ...{ host: null, pathPrefix: '/', headers: {}, split: [{ cluster, weight: 1 }] },
+      port: 15001 + 100 * i,
+    })),
+  },
+  clusters: model.clusters.map(cluster => ({ ...cluster, protocol: 'tcp' })),
+}
 const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)}\n`
 
 /** @param {DataPlane} plane */
@@ -121,6 +134,13 @@ describe('what the planes render', () => {
   const configurations = dataPlanes
     .flatMap(plane => specOf(plane)?.files[0] ?? [])
     .filter(f => !['envoy.json', 'sidecar.json'].includes(f.name))
+  it.each(['envoy', 'haproxy', 'nginx'])('is, for %s that carries bytes, the golden configuration', name => {
+    const spec = specOf(/** @type {DataPlane} */ (dataPlanes.find(plane => plane.name === name)), ofBytes)
+    expect(spec?.listens.map(({ port }) => port)).toEqual([15003, 15001, 15101])
+    expect(spec?.files[0].content).toMatchFileSnapshot(`../golden/tcp-${spec?.files[0].name}`)
+  })
+  it('is, for Pipy that carries bytes, the script of its own', () =>
+    expect(specOf(pipy, ofBytes)?.argv).toContain('/s/tcp.js'))
   it.each(configurations)('is, as $name, the golden configuration', ({ name, content }) =>
     expect(content).toMatchFileSnapshot(`../golden/${name}`))
 })

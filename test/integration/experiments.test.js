@@ -171,7 +171,19 @@ const SHOWN = {
 }
 
 // One plane shows that these run; the others, and the tests of bench, run two.
-const ONE_PLANE = ['burst', 'cap-ladder', 'connections', 'hops', 'knee', 'memory-floor', 'mtls-tax', 'payload', 'soak']
+const ONE_PLANE = [
+  'burst',
+  'cap-ladder',
+  'connections',
+  'feature-ladder',
+  'hops',
+  'kept-connections',
+  'knee',
+  'memory-floor',
+  'mtls-tax',
+  'payload',
+  'soak',
+]
 
 describe('every experiment', { timeout: 240_000 }, () => {
   it.for(experiments)('%s runs on the real tools, and its numbers can be computed again', async (name, context) => {

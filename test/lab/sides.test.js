@@ -16,7 +16,7 @@ it('a commit gives the scripts as they are in it', async () => {
   const into = path.join(folder, 'old')
   const side = await findAgainst({ against: 'git:HEAD', scripts: 'pipy-scripts', into })
   expect(side).toEqual({ label: 'pipy-scripts in HEAD', scripts: into })
-  expect(readFileSync(path.join(into, 'main.js'), 'utf8')).toContain('pipy.listen')
+  expect(readFileSync(path.join(into, 'main.js'), 'utf8')).toContain('listen(config.inbound')
 })
 
 it('a commit that is not there, or does not have them, is named', async () => {

@@ -242,3 +242,26 @@ describe('redirected connections', () => {
     expect(inbound).not.toHaveProperty('redirectedPorts')
   })
 })
+
+describe('a sidecar that carries bytes', () => {
+  it('has a port for each service that it calls, also where it may call others', () => {
+    const [first, ...others] = read('gateway-ratings').services
+    const topology = {
+      ...read('gateway-ratings'),
+      services: [{ ...first, calls: ['ratings', 'details'] }, ...others, { ...others[0], name: 'details' }],
+    }
+    const at = { ...options, places: { ...options.places, details: options.places.ratings } }
+    const model = createModel(topology, {
+      ...at,
+      service: topology.services[0],
+      trafficPolicy: 'open',
+      protocol: 'tcp',
+    })
+    expect(model).toMatchObject({ carriesBytes: true, inbound: { protocol: 'tcp', port: 15003 } })
+    expect(model.outbound?.routes.map(({ host, port, split: [{ cluster }] }) => [host, port, cluster])).toEqual([
+      [null, 15001, 'ratings'],
+      [null, 15101, 'details'],
+    ])
+    expect(model.clusters.every(({ protocol }) => protocol === 'tcp')).toBe(true)
+  })
+})

@@ -27,7 +27,9 @@ export const caddy = {
   hasVariants: false,
   profiles: [],
   countWorkers: () => null,
-  findUnsupported({ conditions: { interception }, entrance: { modes, hasCertificate } }) {
+  findUnsupported({ conditions: { protocol, interception }, entrance: { modes, hasCertificate } }) {
+    if (protocol === 'tcp')
+      return 'stock Caddy carries requests only: bytes need its module layer4, which it is not built with'
     if (interception === 'redirect')
       return 'Caddy does not ask which address a redirected connection meant (SO_ORIGINAL_DST)'
     return hasCertificate && modes.includes('permissive')

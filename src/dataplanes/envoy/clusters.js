@@ -32,11 +32,12 @@ export function renderCluster(model, cluster) {
       cluster_name: name,
       endpoints: [{ lb_endpoints: endpoints.map(endpoint => ({ endpoint: { address: socketAddress(endpoint) } })) }],
     },
-    ...renderUpstreamHttp({
-      common_http_protocol_options: { idle_timeout: seconds(model.timeouts.requestSeconds) },
-      explicit_http_config:
-        protocol === 'http/2' ? { http2_protocol_options: HTTP2_OPTIONS } : { http_protocol_options: {} },
-    }),
+    ...(protocol !== 'tcp' &&
+      renderUpstreamHttp({
+        common_http_protocol_options: { idle_timeout: seconds(model.timeouts.requestSeconds) },
+        explicit_http_config:
+          protocol === 'http/2' ? { http2_protocol_options: HTTP2_OPTIONS } : { http_protocol_options: {} },
+      })),
     ...(mtls && {
       transport_socket: renderTransport('Upstream', {
         sni: mtls.serverName,

@@ -50,7 +50,9 @@ export const envoy = {
 }
 
 /** @type {DataPlane['findUnsupported']} */
-function findUnsupported({ conditions: { features, changesPerMinute, sidecars }, profile = null, version }) {
+function findUnsupported({ conditions: { protocol, features, changesPerMinute, sidecars }, profile = null, version }) {
+  if (profile !== null && protocol === 'tcp')
+    return `the profile ${profile} is what that mesh gives a port declared http: the kit has none for one declared tcp`
   if (profile !== null && listFeatures(features).length > 0)
     return `the profile ${profile} has features of its own: give features to envoy alone`
   if (profile === ISTIO && (changesPerMinute !== null || sidecars !== undefined))

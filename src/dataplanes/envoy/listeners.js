@@ -1,10 +1,13 @@
+import { listByteListeners } from '../../model/byte-listeners.js'
 import { renderAccessLogs, renderFilters, renderTracing } from './features.js'
 import { OSM, OSM_ACCESS_LOG, renderOsmFilters } from './osm.js'
 import { renderRouteConfig } from './routes.js'
 import { BUFFER_BYTES, extension, HTTP2_OPTIONS, seconds, socketAddress } from './shared.js'
+import { renderTcpProxy } from './tcp.js'
 import { renderTls, renderTransport } from './tls.js'
 
-/** @import { SidecarModel } from '../../model/types.ts' */
+/** @import { Endpoint, SidecarModel } from '../../model/types.ts' */
+/** @typedef {Endpoint & { redirectedPorts?: number[] }} Listener */
 
 /** @typedef {Partial<Record<'inbound' | 'outbound', unknown>>} RouteSources where the routes of a listener come from; absent: they are in it */
 
@@ -27,30 +30,44 @@ const CONNECT_TIMEOUT_IS_504 = {
  * @param {RouteSources} sources
  */
 export function renderListeners(model, profile, sources) {
+  if (model.carriesBytes) return renderByteListeners(model)
   const renderManager = (/** @type {'inbound' | 'outbound'} */ direction) =>
     renderConnectionManager(model, { direction, profile, source: sources[direction] })
   const listeners = []
-  if (model.inbound) listeners.push(renderInbound(model, model.inbound, renderManager('inbound')))
-  if (model.outbound) {
-    const outbound = {
-      name: 'outbound',
-      address: socketAddress(model.outbound),
-      per_connection_buffer_limit_bytes: BUFFER_BYTES,
-      filter_chains: [{ filters: [renderManager('outbound')] }],
-    }
-    listeners.push(takeRedirected(outbound, model.outbound))
-  }
+  const { inbound, outbound } = model
+  if (inbound) listeners.push(renderListener('inbound', inbound, renderEntry(model, renderManager('inbound'))))
+  if (outbound) listeners.push(renderListener('outbound', outbound, renderExit(renderManager('outbound'))))
   return listeners
 }
 
+/** @param {SidecarModel} model */
+function renderByteListeners(model) {
+  return listByteListeners(model).map(own => {
+    const filter = renderTcpProxy(model, own)
+    return renderListener(own.name, own, own.direction === 'inbound' ? renderEntry(model, filter) : renderExit(filter))
+  })
+}
+
 /**
- * @param {SidecarModel} model
- * @param {NonNullable<SidecarModel['inbound']>} inbound
- * @param {ReturnType<typeof renderConnectionManager>} manager
+ * @param {string} name
+ * @param {Listener} listener
+ * @param {ReturnType<typeof renderEntry | typeof renderExit>} chains
  */
-function renderInbound(model, inbound, manager) {
+function renderListener(name, listener, chains) {
+  const own = { name, address: socketAddress(listener), per_connection_buffer_limit_bytes: BUFFER_BYTES, ...chains }
+  return takeRedirected(own, listener)
+}
+
+/** @param {object} filter */
+function renderExit(filter) {
+  return { filter_chains: [{ filters: [filter] }] }
+}
+
+/** Who may come in, of the peers of a listener of its mode. @param {SidecarModel} model @param {object} filter */
+function renderEntry(model, filter) {
+  const inbound = /** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound)
   const tlsChain = {
-    filters: [manager],
+    filters: [filter],
     transport_socket: renderTransport('Downstream', {
       require_client_certificate: true,
       disable_stateless_session_resumption: true,
@@ -58,7 +75,7 @@ function renderInbound(model, inbound, manager) {
       common_tls_context: renderTls(model, inbound.acceptedIdentities),
     }),
   }
-  const plainChain = { filters: [manager] }
+  const plainChain = { filters: [filter] }
   const permissive = {
     listener_filters: [
       extension(
@@ -72,13 +89,7 @@ function renderInbound(model, inbound, manager) {
     ],
   }
   const chains = { strict: { filter_chains: [tlsChain] }, disabled: { filter_chains: [plainChain] }, permissive }
-  const listener = {
-    name: 'inbound',
-    address: socketAddress(inbound),
-    per_connection_buffer_limit_bytes: BUFFER_BYTES,
-    ...chains[inbound.mtls],
-  }
-  return takeRedirected(listener, inbound)
+  return chains[inbound.mtls]
 }
 
 /**

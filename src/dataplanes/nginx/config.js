@@ -2,6 +2,8 @@
 import { HERE, renderLines, time } from './directives.js'
 import { listenAt, renderListener } from './listeners.js'
 import { renderPassage } from './passage.js'
+import { renderStream } from './tcp.js'
+import { renderUpstream } from './upstream.js'
 
 /** @import { Cluster, SidecarModel } from '../../model/types.ts' @import { Directive } from './directives.js' */
 
@@ -14,10 +16,10 @@ const FOREVER = { requests: 1_000_000_000, time: '1d' }
 
 /** @param {SidecarModel} model @returns {string} nginx.conf */
 export function renderConfig(model) {
-  const { inbound, outbound, admin, clusters } = model
-  const passage = inbound?.mtls === 'permissive' ? renderPassage(inbound, model) : null
+  const { inbound, outbound, admin, clusters, carriesBytes } = model
+  const passage = inbound?.mtls === 'permissive' && !carriesBytes ? renderPassage(inbound, model) : null
   return renderLines([
-    ...(passage?.main ?? []),
+    ...(carriesBytes ? renderStream(model) : (passage?.main ?? [])),
     // A worker that root starts would else be nobody's.
     'user root',
     'daemon off',
@@ -28,9 +30,13 @@ export function renderConfig(model) {
     [
       'http',
       ...renderDefaults(model),
-      ...clusters.map(cluster => renderCluster(cluster, model)),
-      ...(inbound ? renderListener('inbound', { model, listens: passage?.listens }) : []),
-      ...(outbound ? renderListener('outbound', { model }) : []),
+      ...(carriesBytes
+        ? []
+        : [
+            ...clusters.map(cluster => renderCluster(cluster, model)),
+            ...(inbound ? renderListener('inbound', { model, listens: passage?.listens }) : []),
+            ...(outbound ? renderListener('outbound', { model }) : []),
+          ]),
       ['server', listenAt(admin), ['location /', 'stub_status']],
     ],
   ])
@@ -66,13 +72,8 @@ function renderDefaults({ timeouts, retries, clusters, ...model }) {
 /** @param {Cluster} cluster @param {SidecarModel} model */
 function renderCluster({ name, endpoints, balancing }, { clusters, retries, timeouts }) {
   const idle = Math.floor(MOST_IDLE.ofAll / clusters.length)
-  // nginx tries each entry once: a lone endpoint is entered as often as it may be tried.
-  const tried = endpoints.length === 1 ? Array(retries + 1).fill(endpoints[0]) : endpoints
   return [
-    `upstream ${name}`,
-    ...(balancing === 'least-requests' ? ['least_conn'] : []),
-    // No endpoint is left out for having failed.
-    ...tried.map(({ address, port }) => `server ${address}:${port} max_fails=0`),
+    ...renderUpstream({ name, endpoints, balancing }, retries),
     `keepalive ${Math.max(MOST_IDLE.least, Math.min(MOST_IDLE.ofOne, idle))}`,
     ...[`keepalive_requests ${FOREVER.requests}`, `keepalive_time ${FOREVER.time}`],
     `keepalive_timeout ${time(timeouts.requestSeconds)}`,

@@ -34,9 +34,11 @@ export const nginx = {
 }
 
 /** @type {NonNullable<DataPlane['findLacks']>} */
-function findLacks({ tls, trafficPolicy }) {
+function findLacks({ tls, protocol, trafficPolicy }) {
   /** @type {Lack[]} */
-  const lacks = [{ row: 'parity-early-answers', why: 'it sends no more of a request once the answer has begun' }]
+  const lacks = []
+  if (protocol !== 'tcp')
+    lacks.push({ row: 'parity-early-answers', why: 'it sends no more of a request once the answer has begun' })
   if (tls === 'plaintext') return lacks
   lacks.push({
     row: 'parity-handshakes',

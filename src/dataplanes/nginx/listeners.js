@@ -61,14 +61,7 @@ function renderEntry({ acceptedIdentities }, { trust, tls }) {
   return {
     maps: accepted ? [['map "$https:$ssl_client_s_dn" $is_refused', 'default 1', '":" ""', ...accepted]] : [],
     directives: [
-      `ssl_certificate ${trust.certificatePath}`,
-      `ssl_certificate_key ${trust.keyPath}`,
-      `ssl_client_certificate ${trust.caPath}`,
-      'ssl_verify_client on',
-      'ssl_protocols TLSv1.3',
-      `ssl_conf_command Ciphersuites ${tls.suite}`,
-      `ssl_ecdh_curve ${tls.group}`,
-      ...['ssl_session_cache off', 'ssl_session_tickets off'],
+      ...renderServerTls({ trust, tls }),
       // No certificate, a wrong one, and no TLS at all.
       ...['error_page 495 496 497 = @refused', ['location @refused', CLOSED]],
       ...(accepted ? [['if ($is_refused)', CLOSED]] : []),
@@ -84,29 +77,46 @@ function renderEntry({ acceptedIdentities }, { trust, tls }) {
  */
 function renderExit(name, { model: { trust, tls }, clusters, target }) {
   const secured = clusters.flatMap(({ mtls, ...cluster }) =>
-    mtls
-      ? [
-          {
-            url: urlOf({ ...cluster, mtls }),
-            dnsName: mtls.acceptedIdentities?.length === 0 ? NOBODY : mtls.serverName,
-          },
-        ]
-      : [],
+    mtls ? [{ url: urlOf({ ...cluster, mtls }), dnsName: nameWanted(mtls) }] : [],
   )
   if (secured.length === 0) return { maps: [], directives: [] }
   return {
     maps: [[`map ${target} $${name}_name`, ...secured.map(({ url, dnsName }) => `"${url}" ${dnsName}`)]],
-    directives: [
-      `proxy_ssl_certificate ${trust.certificatePath}`,
-      `proxy_ssl_certificate_key ${trust.keyPath}`,
-      `proxy_ssl_trusted_certificate ${trust.caPath}`,
-      'proxy_ssl_verify on',
-      `proxy_ssl_name $${name}_name`,
-      'proxy_ssl_server_name on',
-      'proxy_ssl_protocols TLSv1.3',
-      `proxy_ssl_conf_command Ciphersuites ${tls.suite}`,
-      `proxy_ssl_conf_command Groups ${tls.group}`,
-      'proxy_ssl_session_reuse off',
-    ],
+    directives: renderClientTls({ trust, tls }, `$${name}_name`),
   }
+}
+
+/** @param {Pick<SidecarModel, 'trust' | 'tls'>} model */
+export function renderServerTls({ trust, tls }) {
+  return [
+    `ssl_certificate ${trust.certificatePath}`,
+    `ssl_certificate_key ${trust.keyPath}`,
+    `ssl_client_certificate ${trust.caPath}`,
+    'ssl_verify_client on',
+    'ssl_protocols TLSv1.3',
+    `ssl_conf_command Ciphersuites ${tls.suite}`,
+    `ssl_ecdh_curve ${tls.group}`,
+    ...['ssl_session_cache off', 'ssl_session_tickets off'],
+  ]
+}
+
+/** @param {Pick<SidecarModel, 'trust' | 'tls'>} model @param {string} name the DNS name of the upstream, or a variable */
+export function renderClientTls({ trust, tls }, name) {
+  return [
+    `proxy_ssl_certificate ${trust.certificatePath}`,
+    `proxy_ssl_certificate_key ${trust.keyPath}`,
+    `proxy_ssl_trusted_certificate ${trust.caPath}`,
+    'proxy_ssl_verify on',
+    `proxy_ssl_name ${name}`,
+    'proxy_ssl_server_name on',
+    'proxy_ssl_protocols TLSv1.3',
+    `proxy_ssl_conf_command Ciphersuites ${tls.suite}`,
+    `proxy_ssl_conf_command Groups ${tls.group}`,
+    'proxy_ssl_session_reuse off',
+  ]
+}
+
+/** The name that the certificate of an upstream must have. @param {NonNullable<Cluster['mtls']>} mtls */
+export function nameWanted({ serverName, acceptedIdentities }) {
+  return acceptedIdentities?.length === 0 ? NOBODY : serverName
 }

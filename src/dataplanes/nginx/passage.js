@@ -5,8 +5,8 @@ import { HERE, time } from './directives.js'
 /** @import { Directive } from './directives.js' */
 
 // By this file Debian loads the module; where nginx was built with it, there is none.
-const STREAM_MODULE = '/etc/nginx/modules-enabled/*-mod-stream.conf'
-const INSPECT_SECONDS = 5
+export const STREAM_MODULE = '/etc/nginx/modules-enabled/*-mod-stream.conf'
+export const INSPECT_SECONDS = 5
 
 /**
  * @param {NonNullable<SidecarModel['inbound']>} inbound

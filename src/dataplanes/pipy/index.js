@@ -3,7 +3,7 @@ import { FSM, FSM_DEPLOYED, findUnsupportedFsm } from './fsm/index.js'
 import { createSidecar } from './launch.js'
 import { repository } from './repository.js'
 
-/** @import { DataPlane, ToolSpec } from '../../model/types.ts' */
+/** @import { DataPlane, Lack, ToolSpec } from '../../model/types.ts' */
 
 /** @type {ToolSpec} */
 export const pipyTool = {
@@ -32,15 +32,7 @@ export const pipy = {
   metrics: { path: '/metrics', requests: 'sidecar_requests_total', durations: 'sidecar_request_duration_ms' },
   countWorkers: ({ profile }) => (profile === FSM ? 1 : null),
   findUnsupported,
-  findLacks: ({ tls }) =>
-    tls === 'plaintext'
-      ? []
-      : [
-          {
-            row: 'parity-handshakes',
-            why: 'it closes the connection of a refused peer in the handshake, without an alert',
-          },
-        ],
+  findLacks,
   createSidecar,
   controls: [repository],
   parseOverflows: null,
@@ -56,4 +48,21 @@ function findUnsupported({ conditions, entrance, profile, sidecarWorkers = 1, ve
   if (listFeatures(features).includes('metrics') && !version.startsWith('1.') && sidecarWorkers > 1)
     return `a worker of Pipy ${version} sees its own metrics only: give one (--workers 1, or a cap of 1 at most)`
   return profile === FSM ? findUnsupportedFsm({ conditions, entrance, version }) : null
+}
+
+/** @type {NonNullable<DataPlane['findLacks']>} */
+function findLacks({ tls, protocol }) {
+  /** @type {Lack[]} */
+  const lacks = []
+  if (protocol === 'tcp')
+    lacks.push({
+      row: 'parity-next-endpoint',
+      why: 'of bytes, it tries a refused connection again at the same endpoint',
+    })
+  if (tls !== 'plaintext')
+    lacks.push({
+      row: 'parity-handshakes',
+      why: 'it closes the connection of a refused peer in the handshake, without an alert',
+    })
+  return lacks
 }

@@ -14,7 +14,7 @@ export function createSidecar(options) {
       version: tool.version,
       threads: model.workers,
       features: model.features,
-      script: `${scripts}/main.js`,
+      script: `${scripts}/${model.carriesBytes ? 'tcp' : 'main'}.js`,
       args: [`${folder}/sidecar.json`],
     }),
     env: { OPENSSL_CONF: `${folder}/openssl.cnf` },

@@ -17,8 +17,8 @@ export const SIDECAR_AXES = createConditions({
   },
   protocol: {
     kinds: UNDER_LOAD,
-    option: list('--protocol', 'between sidecars: http/1.1, http/2'),
-    schema: z.enum(['http/1.1', 'http/2']),
+    option: list('--protocol', 'that sidecars carry: http/1.1, http/2 between them, or tcp (bytes)'),
+    schema: z.enum(['http/1.1', 'http/2', 'tcp']),
     values: ['http/1.1'],
     show: v => v.toUpperCase(),
     label: 'protocol',

@@ -48,7 +48,9 @@ export const load = z
   .describe('What drives the trial')
 
 export const tls = z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']).describe('between sidecars')
-export const protocol = z.enum(['http/1.1', 'http/2']).describe('between sidecars')
+export const protocol = z
+  .enum(['http/1.1', 'http/2', 'tcp'])
+  .describe('between sidecars; tcp: they carry bytes, whatever the client and the applications speak')
 
 export const conditions = z
   .object({

@@ -13,6 +13,8 @@ export interface Route {
   allowedIdentities?: string[]
   /** Its own limit, instead of that of all routes (limits.js has the bounds). */
   limitPerSecond?: number
+  /** The port of its own where bytes are carried; absent: that of the listener. */
+  port?: number
 }
 
 export interface Cluster {
@@ -40,6 +42,8 @@ interface Redirected {
 
 export interface SidecarModel {
   service: string
+  /** The sidecar carries bytes: each route has a port, and one cluster takes all connections to it (byte-listeners.js). */
+  carriesBytes?: true
   identity: string
   workers: number
   /** The port of a plane that counts what it refuses; the others have none. */

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { countResets } from '../../node/kernel/sockets.js'
 import { send } from '../../node/send.js'
-import { CASES, EARLY_PATH, IGNORED_HEADERS, PASSED_ON } from './corpus.js'
+import { CASES, EARLY_PATH, endpointFor, IGNORED_HEADERS, PASSED_ON } from './corpus.js'
 
 /** Requests that every plane must answer alike. */
 /** @import { Probed } from './probe.js' */
@@ -93,22 +93,27 @@ export const CONNECT_TIMEOUT = {
   },
 }
 
+/** @type {Check} */
+export const LONE_RETRY = createLoneRetry(({ sidecars }) => send(sidecars.permissive, { host: 'gone' }))
+
 /**
  * Tried with nothing beside it: the prober's kernel refuses each try by a reset, and whatever else is reset is counted with
  * them. So the fewest of some times are the sidecar's.
- * @type {Check}
+ * @param {(rig: Probed) => Promise<unknown>} knock asks for the upstream that refuses @returns {Check}
  */
-export const LONE_RETRY = {
-  name: 'a refused connection, tried once more at the only endpoint',
-  run: async ({ sidecars }) => {
-    let fewest = Number.POSITIVE_INFINITY
-    for (let i = 0; i < LONE.times || (fewest > LONE.tries && i < LONE.timesMost); i++) {
-      const before = countResets()
-      await send(sidecars.permissive, { host: 'gone' })
-      fewest = Math.min(fewest, countResets() - before)
-    }
-    return fewest === LONE.tries ? [] : [`${fewest} tries, expected ${LONE.tries}`]
-  },
+export function createLoneRetry(knock) {
+  return {
+    name: 'a refused connection, tried once more at the only endpoint',
+    run: async rig => {
+      let fewest = Number.POSITIVE_INFINITY
+      for (let i = 0; i < LONE.times || (fewest > LONE.tries && i < LONE.timesMost); i++) {
+        const before = countResets()
+        await knock(rig)
+        fewest = Math.min(fewest, countResets() - before)
+      }
+      return fewest === LONE.tries ? [] : [`${fewest} tries, expected ${LONE.tries}`]
+    },
+  }
 }
 
 /**
@@ -118,7 +123,8 @@ export const LONE_RETRY = {
  * @returns {Promise<Seen & { extraHeaders: string[], localPort: number | undefined }>}
  */
 export async function ask(rig, request, agent) {
-  const { status, body, headers, localPort } = await send(rig.sidecars.client, request, {
+  const endpoint = endpointFor(rig, { service: 'client', host: `${request.host}` })
+  const { status, body, headers, localPort } = await send(endpoint, request, {
     ...{ agent, timeoutSeconds: ANSWER_SECONDS },
   })
   const get = (/** @type {string} */ name) => /** @type {string | undefined} */ (headers[name])

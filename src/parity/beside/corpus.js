@@ -1,5 +1,7 @@
+import { SERVERS } from './peers.js'
+
 /** One corpus of requests that every plane must answer alike. Pure data. */
-/** @import { Route } from '../../model/types.ts' */
+/** @import { Endpoint, Route } from '../../model/types.ts' */
 /** @import { Ask } from '../../node/send.js' */
 
 /** Behaviour that a comparison of planes leaves out, because they are known to differ there. */
@@ -11,6 +13,32 @@ export const LEFT_OUT = [
   'responses cut short by the application (Pipy passes them on as complete)',
   'hop-by-hop headers, and server, date, via, x-envoy-*, x-forwarded-*, x-request-id where a plane adds them',
 ]
+
+/** The upstreams of hosts that are not of that name. @type {Record<string, string[]>} */
+export const BYTE_UPSTREAMS = { echo: ['a'], half: ['gone', 'a'] }
+
+/** The hosts that bytes can be sent to through both sidecars; the port tells which, the first has that of the listener. */
+export const BYTE_HOSTS = ['echo', 'gone', 'half', 'full', 'rude', 'quiet', 'late', 'greeting']
+/** What the upstream `greeting` says before it ends its half of a connection. */
+export const GREETING = 'hello'
+
+const PORTS_APART = 100
+
+/** The port for bytes to a host. @param {number} first of the listener @param {string} host */
+export function bytePortOf(first, host) {
+  const hosts = [...BYTE_HOSTS, 'refused', 'observed', 'p256', ...SERVERS.map(([name]) => name)]
+  return first + PORTS_APART * hosts.indexOf(host)
+}
+
+/**
+ * The endpoint of a sidecar for what is meant for a host.
+ * @param {{ sidecars: Record<string, Endpoint>, configuration: { protocol: string } }} rig
+ * @param {{ service: string, host: string }} to service: of the sidecar
+ */
+export function endpointFor({ sidecars, configuration }, { service, host }) {
+  const { address, port } = sidecars[service]
+  return { address, port: configuration.protocol === 'tcp' ? bytePortOf(port, host) : port }
+}
 
 export const IGNORED_HEADERS =
   /^(connection|keep-alive|transfer-encoding|content-length|server|date|via|x-envoy-.*|x-forwarded-.*|x-request-id)$/

@@ -1,5 +1,6 @@
 import tls from 'node:tls'
 import { ask } from './answers.js'
+import { exchange } from './bytes.js'
 
 /** The TLS and the HTTP that sidecars speak with each other. */
 /** @import { X509Certificate } from 'node:crypto' */
@@ -13,6 +14,7 @@ const PREFERENCES = { ecdhCurve: 'P-256:X25519', ciphers: 'TLS_AES_128_GCM_SHA25
 
 // No weak one, and yet not the one that sidecars are pinned to.
 const OTHER_SUITE = 'TLS_AES_256_GCM_SHA384'
+const OF_NO_PROTOCOL = 'bytes of no protocol\r\n\r\n'
 export const NO_TLS = 'no TLS'
 const TAKES_OTHERS = 'takes P-256 too'
 
@@ -46,7 +48,9 @@ export async function trySuites({ endpoint, credentials, suite }) {
 /** Tells what the client's sidecar negotiates, whether it takes another group, and its HTTP. @param {Probed} rig */
 export async function negotiateAsClient(rig) {
   const before = rig.observed.length
-  for (const host of ['observed', 'observed', 'p256']) await ask(rig, { host }).catch(() => {})
+  const isTcp = rig.configuration.protocol === 'tcp'
+  for (const host of ['observed', 'observed', 'p256'])
+    await (isTcp ? exchange(rig, { host, bytes: Buffer.from(OF_NO_PROTOCOL) }) : ask(rig, { host })).catch(() => {})
   const seen = rig.observed.slice(before)
   const own = seen.filter(o => o.observer === 'observed')
   const join = (/** @type {string[]} */ words) => [...new Set(words)].join(' and ') || 'nothing'

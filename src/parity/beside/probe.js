@@ -2,6 +2,7 @@ import http from 'node:http'
 import { send } from '../../node/send.js'
 import { tryHandshakes, tryPeers } from './access.js'
 import { ANSWERS, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './answers.js'
+import { BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES, NEXT_ENDPOINT } from './bytes.js'
 import { describeNegotiation, negotiateAsClient, negotiateAsServer, trySuites } from './negotiation.js'
 
 /** Whether a plane does what every plane must, in the configuration that is measured. */
@@ -36,13 +37,18 @@ const POOL_ENTRIES = ['client', 'permissive']
 export async function probeAnswers(rig) {
   const { configuration, credentials, sidecars } = rig
   // The connect timeout first, while no connection is kept: HAProxy gives this answer only to the first request of one.
-  const [connects, many] = await Promise.all([[CONNECT_TIMEOUT], ANSWERS].map(checks => runChecks(rig, checks)))
-  const answers = [...many, ...(await runChecks(rig, [LONE_RETRY]))]
+  const isTcp = configuration.protocol === 'tcp'
+  const [checks, connect, alone] = isTcp
+    ? [BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES]
+    : [ANSWERS, CONNECT_TIMEOUT, LONE_RETRY]
+  const [connects, many] = await Promise.all([[connect], checks].map(own => runChecks(rig, own)))
+  const answers = [...many, ...(await runChecks(rig, [alone]))]
   const early = await runChecks(rig, [EARLY_ANSWER])
+  const next = isTcp ? [await tryNextEndpoint(rig)] : []
   const access = await tryPeers(rig)
   const asServer = await negotiateAsServer({ endpoint: sidecars.server, credentials: credentials.client })
   const asClient = await negotiateAsClient(rig)
-  const tried = ANSWERS.length + 1
+  const tried = checks.length + 1
   const count = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
   const namesOf = (/** @type {string[]} */ differences) => new Set(differences.map(line => line.split(': ')[0]))
   const ofTls = { endpoint: sidecars.server, credentials: credentials.client, suite: configuration.suite }
@@ -50,6 +56,7 @@ export async function probeAnswers(rig) {
     createRow('parity-answers', answers, { right: count(0), wrong: count(namesOf(answers).size) }),
     createRow('parity-connect-timeout', connects, { right: GIVEN_UP, wrong: `not ${GIVEN_UP}` }),
     createRow('parity-early-answers', early, { right: 'passed on whole', wrong: 'cut off' }),
+    ...next,
     ...access,
     ...(configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]),
     {
@@ -65,6 +72,12 @@ export async function probeAnswers(rig) {
       differences: [],
     },
   ]
+}
+
+/** Tells whether a refused connection of bytes is tried elsewhere, which requests have among their answers. @param {Probed} rig */
+async function tryNextEndpoint(rig) {
+  const words = { right: 'tried at the endpoint that is next', wrong: 'not tried elsewhere' }
+  return createRow('parity-next-endpoint', await runChecks(rig, [NEXT_ENDPOINT]), words)
 }
 
 /** @param {string} name @param {string[]} differences @param {{ right: string, wrong: string }} words */

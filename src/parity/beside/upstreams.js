@@ -3,7 +3,7 @@ import http from 'node:http'
 import net from 'node:net'
 import tls from 'node:tls'
 import { isInTime } from '../../lib/wait.js'
-import { EARLY_PATH, FAILS_PATH, PASSED_ON } from './corpus.js'
+import { EARLY_PATH, FAILS_PATH, GREETING, PASSED_ON } from './corpus.js'
 import { describeSession, NO_TLS } from './negotiation.js'
 import { SERVERS } from './peers.js'
 
@@ -25,7 +25,7 @@ const STOPPED_LISTENER = `require('net').createServer().listen({ host: process.a
 
 /** The upstreams, each at a port of its own; nothing listens at that of `gone`. */
 export const UPSTREAMS = Object.fromEntries(
-  ['a', 'b', 'slow', 'rude', 'quiet', 'full', 'gone', 'observed', 'p256']
+  ['a', 'b', 'slow', 'rude', 'quiet', 'late', 'greeting', 'full', 'gone', 'observed', 'p256']
     .concat(SERVERS.map(([name]) => name))
     .map((name, i) => [name, 20001 + i]),
 )
@@ -72,6 +72,14 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
     /** @type {Set<string | undefined>} */
     const got = new Set()
     const note = (/** @type {http.IncomingMessage} */ { url }) => url?.startsWith(PEER_PATH) && got.add(url)
+    const serveBytes = (/** @type {(socket: net.Socket) => void} */ begin, /** @type {typeof endWith} */ end) =>
+      net.createServer({ allowHalfOpen: true }, socket => {
+        /** @type {Buffer[]} */
+        const chunks = []
+        begin(socket)
+        socket.on('data', chunk => chunks.push(chunk)).on('error', () => {})
+        socket.on('end', () => end(socket, Buffer.concat(chunks)))
+      })
     const servers = {
       a: http
         .createServer(KEEPING, echoAs('a'))
@@ -81,6 +89,11 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
       slow: http.createServer(() => {}),
       rude: net.createServer(socket => void socket.once('data', () => socket.resetAndDestroy())),
       quiet: net.createServer(socket => void socket.once('data', () => socket.end())),
+      late: serveBytes(() => {}, endWith),
+      greeting: serveBytes(
+        socket => socket.end(GREETING),
+        (_, bytes) => void got.add(`${bytes}`),
+      ),
     }
     for (const [name, server] of Object.entries(servers)) await serve(name, server)
     /** @type {Observed[]} */
@@ -142,6 +155,11 @@ function echoAs(name) {
   }
 }
 
+/** @param {net.Socket} socket @param {Buffer} bytes */
+function endWith(socket, bytes) {
+  socket.end(bytes)
+}
+
 /** Takes one group only, and the suite that the client prefers. @param {tls.TlsOptions} options */
 function createTlsServer(options) {
   return tls.createServer({ ...options, requestCert: true, honorCipherOrder: false }).on('tlsClientError', () => {})
@@ -154,7 +172,7 @@ function createTlsServer(options) {
 function noteFirst(socket, note, group) {
   socket.on('error', () => {})
   socket.once('data', data => {
-    const protocol = data.toString('latin1').startsWith('PRI * HTTP/2') ? 'HTTP/2' : 'HTTP/1.1'
+    const protocol = nameProtocol(data.toString('latin1'))
     if (socket instanceof tls.TLSSocket) {
       const { servername } = /** @type {any} */ (socket)
       const unnamed = servername === 'server' ? '' : ` for ${servername || 'no name'}`
@@ -164,6 +182,12 @@ function noteFirst(socket, note, group) {
     }
     socket.end()
   })
+}
+
+/** @param {string} text the first that came */
+function nameProtocol(text) {
+  if (text.startsWith('PRI * HTTP/2')) return 'HTTP/2'
+  return / HTTP\/1\.1\r\n/.test(text) ? 'HTTP/1.1' : 'TCP'
 }
 
 /** Aborts where a process ends, with what it said. @param {import('node:child_process').ChildProcess} child */

@@ -45,8 +45,10 @@ const CONFIG_SCRIPT = `((
  * @returns {string | null} why FSM's sidecar cannot be given these conditions
  */
 export function findUnsupportedFsm({ conditions, entrance: { modes, hasCertificate }, version }) {
-  const { features, interception, changesPerMinute, sidecars } = conditions
+  const { protocol, features, interception, changesPerMinute, sidecars } = conditions
   if (version.startsWith('2.')) return `the scripts of FSM need Pipy 1.5: this is ${version}`
+  if (protocol === 'tcp')
+    return 'the kit renders the configuration of FSM for ports declared http, and for none declared tcp'
   if (interception !== 'redirect')
     return 'the scripts of FSM take redirected connections only, at ports of all addresses: --interception redirect'
   if (changesPerMinute !== null || sidecars !== undefined)

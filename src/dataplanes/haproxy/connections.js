@@ -1,0 +1,115 @@
+/** Connections in and out, whether they carry requests or bytes. */
+/** @import { Cluster, SidecarModel } from '../../model/types.ts' */
+
+/** A section, its head first. @typedef {string[]} Section */
+
+const INSPECT_SECONDS = 5
+const NOBODY = 'spiffe://sidecar-bench/nobody'
+
+/**
+ * A frontend for each way in. HAProxy has no listener of both TLS and plaintext: a permissive one looks at the first bytes,
+ * serves plaintext, and hands TLS to a listener in the same process.
+ * @param {SidecarModel} model
+ * @param {{ name: string, port: number, way: string[], alpn?: string, plaintext?: string[] }} options way: where what has come
+ *   in goes; plaintext: lines of a permissive listener for what is no TLS
+ * @returns {Section[]}
+ */
+export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
+  const inbound = { .../** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound), port }
+  if (inbound.mtls === 'disabled') return [[`frontend ${name}`, ...listenAt(inbound), ...way]]
+  const tls = [`ssl ${renderTls(model)} curves ${model.tls.group} no-tls-tickets`, ...(alpn ? [`alpn ${alpn}`] : [])]
+  const strict = [...renderAccepted(inbound.acceptedIdentities), ...way]
+  if (inbound.mtls === 'strict') return [[`frontend ${name}`, ...listenAt(inbound, tls.join(' ')), ...strict]]
+  const passage = `abns@sidecar-bench-${inbound.address}-${port}`
+  // Of requests there is one such listener.
+  const backend = name === 'inbound' ? 'tls_passage' : `tls_passage_${name}`
+  return [
+    [
+      `frontend ${name}`,
+      'mode tcp',
+      ...listenAt(inbound),
+      `tcp-request inspect-delay ${INSPECT_SECONDS}s`,
+      'tcp-request content accept if { req.ssl_hello_type 1 }',
+      ...plaintext,
+      `use_backend ${backend} if { req.ssl_hello_type 1 }`,
+      ...way,
+    ],
+    [
+      `backend ${backend}`,
+      'mode tcp',
+      `timeout server ${milliseconds(model.timeouts.idleSeconds)}`,
+      `server own ${passage}`,
+    ],
+    [`frontend ${name}_tls`, `bind ${passage} ${tls.join(' ')}`, ...strict],
+  ]
+}
+
+/**
+ * @param {SidecarModel} model @param {Cluster} cluster
+ * @param {{ own?: string[], alpn?: string }} options own: of its servers
+ * @returns {Section}
+ */
+export function renderBackend(model, { name, endpoints, balancing, mtls }, { own = [], alpn }) {
+  const options = [
+    ...own,
+    ...(mtls
+      ? [
+          [`ssl ${renderTls(model)}`, ...(alpn ? [`alpn ${alpn}`] : []), 'no-ssl-reuse no-tls-tickets'].join(' '),
+          renderVerified(name, mtls),
+        ]
+      : []),
+  ].join(' ')
+  return [
+    `backend ${name}`,
+    `balance ${balancing === 'least-requests' ? 'leastconn' : 'roundrobin'}`,
+    // Quoted for kustomize, which finds addresses between quotation marks.
+    ...endpoints.map(({ address, port }, i) => `server s${i + 1} "${address}":${port} ${options}`.trimEnd()),
+  ]
+}
+
+/**
+ * A listening socket for each thread. HAProxy asks by itself which address a redirected connection meant (sock_inet_get_dst in
+ * its src/sock_inet.c).
+ * @param {{ address: string, port: number, redirectedPorts?: number[] }} listener @param {string} [tls]
+ */
+export function listenAt({ address, port, redirectedPorts }, tls) {
+  const meant = redirectedPorts
+    ? [`tcp-request connection reject unless { dst_port ${redirectedPorts.join(' ')} }`]
+    : []
+  return [[`bind ${address}:${port} shards by-thread`, ...(tls ? [tls] : [])].join(' '), ...meant]
+}
+
+/** @param {number} seconds */
+export function milliseconds(seconds) {
+  return `${Math.round(seconds * 1000)}ms`
+}
+
+/**
+ * Refuses identities once a connection, by the common name: HAProxy shows no URI names.
+ * @param {string[] | null} identities
+ */
+function renderAccepted(identities) {
+  if (identities === null) return []
+  return [`tcp-request session reject unless { ssl_c_s_dn(cn) -m str -- ${[NOBODY, ...identities].join(' ')} }`]
+}
+
+/**
+ * HAProxy compares a server's DNS names and common name with the server name that it sends, or with another where it sends
+ * none: an identity that is listed leaves no place for a server name.
+ * @param {string} cluster
+ * @param {NonNullable<Cluster['mtls']>} mtls
+ */
+function renderVerified(cluster, { serverName, acceptedIdentities }) {
+  if (acceptedIdentities === null) return `sni str(${serverName})`
+  if (acceptedIdentities.length > 1)
+    throw new Error(
+      `HAProxy verifies one identity of a server, and ${cluster} accepts ${acceptedIdentities.join(', ')}`,
+    )
+  return `verifyhost ${acceptedIdentities[0] ?? NOBODY}`
+}
+
+/** @param {SidecarModel} model */
+function renderTls({ trust, tls }) {
+  const files = `crt ${trust.combinedPath} ca-file ${trust.caPath} verify required`
+  return `${files} ssl-min-ver TLSv1.3 ssl-max-ver TLSv1.3 ciphersuites ${tls.suite}`
+}

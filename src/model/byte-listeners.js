@@ -1,0 +1,20 @@
+/** The listeners of a sidecar that carries bytes. Pure. @import { Cluster, SidecarModel } from './types.ts' */
+
+/**
+ * Lists a listener for each route, whose only cluster takes every connection; the first of a direction has its name.
+ * @param {SidecarModel} model
+ */
+export function listByteListeners({ inbound, outbound, clusters }) {
+  const list = (/** @type {'inbound' | 'outbound'} */ direction, /** @type {typeof inbound | typeof outbound} */ own) =>
+    (own?.routes ?? []).map((route, i) => ({
+      name: i === 0 ? direction : `${direction}_${i + 1}`,
+      direction,
+      address: `${own?.address}`,
+      port: route.port ?? Number(own?.port),
+      redirectedPorts: own?.redirectedPorts,
+      cluster: /** @type {Cluster} */ (clusters.find(({ name }) => name === route.split[0].cluster)),
+    }))
+  return [...list('inbound', inbound), ...list('outbound', outbound)]
+}
+
+/** @typedef {ReturnType<typeof listByteListeners>[number]} ByteListener */

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import net from 'node:net'
+import { isInTime } from '../../lib/wait.js'
+import { ask, createLoneRetry } from './answers.js'
+import { endpointFor, GREETING } from './corpus.js'
+
+/** Connections that every plane must carry alike where it carries bytes. */
+/** @import { Probed } from './probe.js' @import { Check } from './answers.js' */
+
+// Less than an idle connection has.
+const CLOSE_SECONDS = 55
+const NOTE_SECONDS = 5
+const LARGE_BYTES = 10 * 1024 * 1024
+const SMALL_BYTES = 4096
+const CONNECTIONS = 20
+
+/**
+ * Sends bytes to a host over a connection of its own, and takes what comes until the other half is ended.
+ * @param {Pick<Probed, 'sidecars' | 'configuration'>} rig
+ * @param {{ host: string, bytes: Buffer | null, isHeard?: boolean }} options bytes: null: it says and ends nothing; isHeard: sends
+ *   when something has come
+ * @returns {Promise<{ got: Buffer, fault: string | null }>} fault: why it ended otherwise
+ */
+export async function exchange(rig, { host, bytes, isHeard = false }) {
+  const { address, port } = endpointFor(rig, { service: 'client', host })
+  const socket = net.connect({ host: address, port, allowHalfOpen: true })
+  /** @type {Buffer[]} */
+  const chunks = []
+  socket.on('data', chunk => chunks.push(chunk))
+  const signal = AbortSignal.timeout(CLOSE_SECONDS * 1000)
+  const ended = once(socket, 'end', { signal })
+  try {
+    if (isHeard) await Promise.race([once(socket, 'data', { signal }), ended])
+    if (bytes) socket.end(bytes)
+    await ended
+    return { got: Buffer.concat(chunks), fault: null }
+  } catch (error) {
+    const fault = signal.aborted ? `still open after ${CLOSE_SECONDS} s` : /** @type {Error} */ (error).message
+    return { got: Buffer.concat(chunks), fault }
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** @type {Check[]} */
+export const BYTES = [
+  checkEcho('a half-close: the answer comes when the client has ended its half', SMALL_BYTES),
+  checkEcho('a large message, both ways', LARGE_BYTES),
+  {
+    name: 'an upstream that speaks first, and ends its half first',
+    run: async rig => {
+      const bytes = Buffer.from(randomBytes(16).toString('hex'))
+      const { got, fault } = await exchange(rig, { host: 'greeting', bytes, isHeard: true })
+      if (fault !== null || `${got}` !== GREETING)
+        return [`${show(got)}${fault ? `, ${fault}` : ''}, expected ${GREETING}`]
+      const isNoted = await isInTime(() => rig.hasGot(`${bytes}`), { deadlineSeconds: NOTE_SECONDS, intervalMs: 20 })
+      return isNoted ? [] : ['what the client sent after it did not arrive']
+    },
+  },
+  ...[
+    ['rude', 'an upstream that resets the connection'],
+    ['quiet', 'an upstream that closes the connection'],
+    ['gone', 'an upstream that refuses the connection'],
+  ].map(([host, name]) => ({ name, run: (/** @type {Probed} */ rig) => listUnclosed(rig, host) })),
+]
+
+/** @type {Check} */
+export const NEXT_ENDPOINT = {
+  name: 'a refused connection, tried once more at the endpoint that is next',
+  run: async rig => {
+    const answers = []
+    for (let i = 0; i < CONNECTIONS; i++) answers.push(await ask(rig, { host: 'half' }).catch(() => null))
+    const wrong = answers.filter(answer => answer?.upstream !== 'a')
+    return wrong.length > 0 ? [`${wrong.length} of ${CONNECTIONS} failed`] : []
+  },
+}
+
+/** @type {Check} */
+export const CONNECT_TIMEOUT_OF_BYTES = {
+  name: 'an upstream that cannot be connected in time',
+  run: rig => listUnclosed(rig, 'full'),
+}
+
+/** Nothing is sent that a sidecar could refuse by a reset of its own. @type {Check} */
+export const LONE_RETRY_OF_BYTES = createLoneRetry(rig => exchange(rig, { host: 'refused', bytes: null }))
+
+/** @param {string} name @param {number} count @returns {Check} */
+function checkEcho(name, count) {
+  return {
+    name,
+    run: async rig => {
+      const bytes = randomBytes(count)
+      const { got, fault } = await exchange(rig, { host: 'late', bytes })
+      if (got.equals(bytes) && fault === null) return []
+      const words = got.length === count ? 'other bytes' : `${got.length} bytes`
+      return [`${words}${fault ? `, ${fault}` : ''}, expected the ${count} that were sent`]
+    },
+  }
+}
+
+/** Lists what is wrong where the connection is to be closed, by an end or a reset, without a byte. @param {Probed} rig @param {string} host */
+async function listUnclosed(rig, host) {
+  const { got, fault } = await exchange(rig, { host, bytes: Buffer.from('bytes') })
+  return [
+    ...(got.length > 0 ? [`${show(got)}, expected nothing`] : []),
+    ...(fault?.startsWith('still open') ? [fault] : []),
+  ]
+}
+
+/** @param {Buffer} bytes */
+function show(bytes) {
+  return `${bytes.length} bytes`
+}
