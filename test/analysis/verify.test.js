@@ -7,7 +7,7 @@ import { writeSummary } from '../../src/prepare/write-summary.js'
 import { createResultsFolder, readRun } from '../../src/records/records.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
-import { makeFolder } from '../fakes/scratch.js'
+import { createCopier, makeFolder } from '../fakes/scratch.js'
 
 const base = makeFolder('verify-test')
 const load = createFakeLoad()
@@ -17,7 +17,7 @@ axes: { plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25] }
 load: { kind: idle }
 profiles: { standard: { warmupSeconds: 0.01, windowSeconds: 0.01 } }
 `
-let copies = 0
+const copyRun = createCopier(path.join(base, 'run'))
 
 beforeAll(async () => {
   await runFake({ folder: path.join(base, 'run'), target: await createFakeTarget() })
@@ -25,13 +25,6 @@ beforeAll(async () => {
 
 /** @param {string} folder */
 const firstOf = folder => readRun(folder).records[0].trial.id
-
-/** A copy of the run, to be spoiled. */
-function copyRun() {
-  const folder = path.join(base, `copy-${++copies}`)
-  cpSync(path.join(base, 'run'), folder, { recursive: true })
-  return folder
-}
 
 /** @param {string} folder @param {(text: string) => string} change */
 function edit(folder, change, name = 'trials.jsonl') {
