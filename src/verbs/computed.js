@@ -4,7 +4,7 @@ import { UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { stampNow } from '../prepare/site.js'
-import { writeWhole } from '../records/files.js'
+import { assertOut, writeWhole } from '../records/files.js'
 import { readSummary } from '../records/records.js'
 import { sayWhere } from './documents.js'
 import { answerClaims } from './read-claims.js'
@@ -28,6 +28,7 @@ export async function benchComputed({ experiment, command }, context) {
   const kind = COMPUTED[name]
   assertTaken(named, command)
   const { seed = FIRST_SEED, out, json } = command.opts()
+  if (out) assertOut(out)
   const startedAt = new Date().toISOString()
   const folder = path.resolve(out ?? path.join('results', `${stampNow()}-${named}`))
   /** @type {Run['manifest']} */

@@ -34,6 +34,12 @@ function edit(folder, change, name = 'trials.jsonl') {
   writeFileSync(file, change(before))
 }
 
+/** @param {string} folder */
+function linkToNothing(folder) {
+  rmSync(`${folder}/raw`, { recursive: true })
+  symlinkSync('/nonexistent', `${folder}/raw`)
+}
+
 describe('verifyRun', () => {
   it('agrees with a run that nobody touched', () => {
     const { agrees, lines } = verifyRun({ folder: copyRun(), findLoad: () => load })
@@ -103,22 +109,14 @@ describe('verifyRun', () => {
   })
 
   /** @type {[string, (folder: string) => void][]} */
-  const SPOILED = [
+  const spoiled = [
     ['are all removed', folder => rmSync(`${folder}/raw`, { recursive: true })],
     ['are truncated', folder => edit(folder, text => text.slice(0, 100), `raw/${firstOf(folder)}/observation.json`)],
-    [
-      'hold NaN',
-      folder => edit(folder, text => text.replace(/:\d+/, ':NaN'), `raw/${firstOf(folder)}/observation.json`),
-    ],
-    [
-      'are links to nothing',
-      folder => {
-        rmSync(`${folder}/raw`, { recursive: true })
-        symlinkSync('/nonexistent', `${folder}/raw`)
-      },
-    ],
+    ['hold NaN', folder => edit(folder, t => t.replace(/:\d+/, ':NaN'), `raw/${firstOf(folder)}/observation.json`)],
+    ['are a link to nothing', linkToNothing],
   ]
-  it.for(SPOILED)('does not agree where raw files %s', async ([, spoil]) => {
+
+  it.for(spoiled)('does not agree where raw files %s', ([, spoil]) => {
     const folder = copyRun()
     spoil(folder)
     expect(verifyRun({ folder, findLoad: () => load }).agrees).toBe(false)

@@ -331,6 +331,26 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
     await judge(fate, { fault, phase: 'all', statuses: [1] })
   })
 
+  it('600 connections to its page, and 512 file descriptors', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const port = 20_000 + (process.pid % 10_000)
+    /** @type {net.Socket[]} */
+    const sockets = []
+    const fate = await runWithFault({
+      phase: 'warm-up',
+      argv: ['--live', `:${port}`],
+      wrap: ([program, ...words]) => ['bash', '-c', 'ulimit -n 512; exec "$@"', 'bash', program, ...words],
+      async inject() {
+        for (let i = 0; i < 600; i++) sockets.push(net.connect(port, '127.0.0.1').on('error', () => {}))
+        for (const socket of sockets) socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+      },
+    })
+    for (const socket of sockets) socket.destroy()
+    expect(fate.stderr).not.toContain('EMFILE')
+    expect(fate.records.map(({ outcome }) => outcome)).toEqual(['completed', 'completed'])
+    await judge(fate, { fault: '600 connections to the page', phase: 'warm-up', statuses: [0, 3] })
+  })
+
   it('a stdout on a full disk', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const fate = await runWithFault({
