@@ -43,7 +43,7 @@ export function readAsked(experiment, options) {
   }
 }
 
-/** @param {RunOptions} options @returns {import('../plan/plan.js').Overrides} */
+/** @param {RunOptions} options @returns {import('../plan/question.js').Overrides} */
 function readOverrides(options) {
   const { precision: width, maxMinutes } = options
   if (width && options.yes)
