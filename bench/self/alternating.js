@@ -76,7 +76,7 @@ function interpose(target, { place, deployed }) {
   }
 }
 
-/** @type {import('../../src/plan/plan.js').Overrides} */
+/** @type {import('../../src/plan/question.js').Overrides} */
 const OVERRIDES = /** @type {any} */ ({
   ...{ planes: null, axes: {}, rounds: null, profile: 'standard', seed: 1, app: 'pipy', isPinned: false },
   ...{ warmupLeastSeconds: 0, windowLeastSeconds: 0 },

@@ -9,7 +9,7 @@ import { rawNameOf, readLoadLog, readObserved, readOwnPart } from '../records/ra
 import { readRun, readSummary } from '../records/records.js'
 import { summarise } from './summarise.js'
 
-/** @import { Measured } from '../judge/gates.js' */
+/** @import { Measured } from '../judge/gates/gate.js' */
 /** @import { LoadGenerator, LoadResult, Manifest, Summary, TrialRecord } from '../model/types.ts' */
 
 const SHOWN_MOST = 20

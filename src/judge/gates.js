@@ -8,7 +8,7 @@ import { READING_GATES } from './gates/readings.js'
 
 /** Gates spoil uses of a trial, by its record alone, so that `verify` comes to the same. Pure. */
 /** @import { GateFinding, LoadResult, TrialRecord, Use } from '../model/types.ts' */
-/** @typedef {import('./gates/gate.js').Measured} Measured */
+/** @import { Measured } from './gates/gate.js' */
 
 export { RATE_LEAST, USES }
 

@@ -11,6 +11,8 @@ import { searchPlan, searchSchema } from './search/plan.js'
  * @property {(asked: Asked, chosen: Chosen) => void} assertAskable throws UsageError for what its trials cannot be
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] notes of a plan
  * @property {true} [choosesTrials] its trials and arms follow from those before, so a plan has no trials and rounds
+ * @property {(plan: Plan) => { planned: string, announced: string, less: string, loop?: string }} [tellTrials] its trials in
+ *   words, and options that make them fewer; absent: trials and rounds are counted
  * @property {(seconds: number, ratePerSecond: number) => number} [chooseWindowSeconds] of an open loop
  * @property {(experiment: Asked['experiment']) => Partial<Plan['settings']>} [settings] of its own
  * @property {true} [hasControlPlane] many sidecars have one, whose name is part of an arm's

@@ -34,6 +34,8 @@ import { turnsSections } from './turns/sections.js'
  * @property {(told: Told) => string[]} answer its parts; none: nothing was measured
  * @property {(summary: Summary) => string[]} [findings] lines beside the tables
  * @property {(drawn: Drawn) => OwnChart[]} [charts]
+ * @property {(run: { manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'searches' | 'sizes'> }) =>
+ *   string | null} [tellUnfinished] what has ended, where something has not; absent: its trials are counted
  * @property {(arm: SummaryArm) => string | null} [boundOf] what bound an arm beside its sidecars
  * @property {false} [hasRounds] absent: rounds are compared, drawn and noted
  * @property {false} [hasWindows] absent: a trial has a window

@@ -12,7 +12,7 @@ const MAIN = 'main.js'
 
 /** @typedef {{ label: string, scripts: string }} Side scripts: a folder with main.js */
 
-/** Whether scripts are those of the kit. @param {string} scripts */
+/** Says whether scripts are those of the kit. @param {string} scripts */
 export function isKit(scripts) {
   return path.resolve(scripts) === KIT
 }

@@ -4,7 +4,7 @@ import { createPerformer } from './perform.js'
 
 /** Brings configurations to the sidecars of a rollout, and asks for them: in this program, or in a pod on a cluster. */
 
-/** @typedef {import('../model/types.ts').Asking} Asking */
+/** @import { Asking } from '../model/types.ts' */
 
 /** @returns {Asking} */
 export function createAsking() {

@@ -6,7 +6,7 @@ import { sendOnce } from './send-once.js'
  * that only this configuration routes. A kept connection lies (Envoy serves it by the old filter chain), and so may an
  * administration page.
  */
-/** @import { Endpoint, Told } from '../model/types.ts' @import { Answer } from './send.js' */
+/** @import { Endpoint, Expected, Told } from '../model/types.ts' @import { Answer } from './send.js' */
 
 /** Requests per second to all sidecars together: more of them slow down what is measured. */
 export const ASKED_PER_SECOND = 400
@@ -22,8 +22,6 @@ const SELDOM_MS = 50
 // Share of the budget for asking again where many wait: a budget that is used up may be what is measured, and so may the CPU
 // time of asking.
 const SHARE_MOST = 0.5
-
-/** @typedef {import('../model/types.ts').Expected} Expected */
 
 /** @param {{ perSecond?: number, ask?: typeof sendOnce, now?: () => number }} [options] perSecond: of all sidecars */
 export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce, now = readNowMs } = {}) {

@@ -19,11 +19,7 @@ import { listSafely, readSafely } from './kernel/proc-files.js'
  * beside its processes. An entry is on disk before the thing is made, so `cleanup` finds what a killed run left.
  */
 
-/** @typedef {import('../model/types.ts').HoldingKind} Kind */
-/** @typedef {import('../model/types.ts').Holding} Holding */
-/** @typedef {import('../model/types.ts').Owner} Owner */
-/** @typedef {import('../model/types.ts').LedgerEntry} LedgerEntry */
-/** @typedef {import('../model/types.ts').Ledger} Ledger */
+/** @import { Holding, HoldingKind as Kind, Ledger, LedgerEntry, Owner } from '../model/types.ts' */
 
 const HALF_MADE_MS = 60_000
 

@@ -14,8 +14,7 @@ export { choosePlanes } from './question.js'
 export { estimatePlanSeconds, estimateSeconds } from './time.js'
 
 /** Makes a plan: from a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
-/** @import { Experiment } from './experiment.js' @import { Missing, Question } from './question.js' */
-/** @typedef {import('./question.js').Overrides} Overrides */
+/** @import { Experiment } from './experiment.js' @import { Missing, Question, Overrides } from './question.js' */
 
 /**
  * Makes every trial of a run, in order: within each round, arms in random order. Throws UsageError.

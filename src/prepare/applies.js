@@ -10,7 +10,7 @@ import { kindsOf } from '../model/kinds.js'
 const REQUESTS = { isMet: (/** @type {Experiment} */ { load }) => load.kind !== 'idle', lacks: 'has no load' }
 
 /**
- * What an experiment must have for an option to change something.
+ * Conditions of an experiment under which an option changes something.
  * @type {Partial<Record<keyof RunOptions | 'users' | 'rate' | 'payload' | 'idleConnections',
  *   { isMet: (experiment: Experiment, options: Pick<RunOptions, 'measure'>) => boolean, lacks: string }>>}
  */

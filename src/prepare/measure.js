@@ -63,7 +63,7 @@ function removeStub(folder, { isNew }) {
     rmSync(path.join(folder, 'trials.jsonl'))
     if (isNew) rmdirSync(folder)
   } catch {
-    // What others put there stays.
+    // Files of others stay there.
   }
 }
 

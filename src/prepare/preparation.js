@@ -1,4 +1,4 @@
-import { countSearchTrials } from '../kinds/search/plan.js'
+import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
@@ -45,7 +45,7 @@ export function readAsked(experiment, options) {
   }
 }
 
-/** @param {RunOptions} options @returns {import('../plan/plan.js').Overrides} */
+/** @param {RunOptions} options @returns {import('../plan/question.js').Overrides} */
 function readOverrides(options) {
   const { precision: width, maxMinutes } = options
   if (width && options.yes)
@@ -110,15 +110,16 @@ export function sayLacks(preparation, { say }) {
  * @param {Pick<Context, 'say'>} context @throws {UsageError} where it takes longer than was agreed to
  */
 export function announce({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
-  const { experiment, notes, notMeasured, trials, settings, search, precision } = plan
+  const { experiment, kinds, notes, notMeasured, trials, settings, precision } = plan
   const minutes = Math.ceil(estimatePlanSeconds(plan) / 60)
-  const what = search ? `a search of up to ${countSearchTrials(search)} trials an arm` : `${trials.length} trials`
+  const told = PLANS[kinds[0]].tellTrials?.(plan)
+  const what = told?.announced ?? `${trials.length} trials`
   for (const note of notes) say(`note: ${note}`)
   for (const { plane, reason } of notMeasured) say(`not measured: ${plane}: ${reason}`)
   say(`${precision ? 'at most ' : ''}${what}, about ${minutes} min (profile ${settings.profile})`)
   if (interrupted) say(`${interrupted.records.size} trials are recorded in ${interrupted.folder} and not run again`)
   if (minutes <= maxMinutes || yes) return
-  const less = search ? 'a higher --rate, --planes' : '--profile quick, --rounds, --planes'
+  const less = told?.less ?? '--profile quick, --rounds, --planes'
   throw new UsageError(
     `${experiment} would take about ${minutes} min, more than ${maxMinutes} (--max-minutes): add --yes to run it, or ask for less (${less})`,
   )

@@ -12,7 +12,7 @@ import { assertCanLoad, assertKnown, assertOneEntry, findUnsupported, listContro
 /**
  * Turns an experiment and its options into a plan, and finds the programs that it needs.
  * @import { Arm, LoadGenerator, Plan, Site } from '../model/types.ts'
- * @import { Experiment } from '../plan/experiment.js' @import { Overrides } from '../plan/plan.js'
+ * @import { Experiment } from '../plan/experiment.js' @import { Overrides } from '../plan/question.js'
  * @import { Preparation } from '../run/execute.js' @import { Found } from './programs.js'
  * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} Asked
  */

@@ -1,4 +1,4 @@
-import { nameOf } from '../model/arms.js'
+import { listSections } from '../kinds/sections.js'
 
 /** Says which trials a run lacks. Pure. @import { Manifest, Summary, TrialRecord } from '../model/types.ts' */
 
@@ -8,13 +8,14 @@ const CUT_SHORT = 'This run was cut short, or still goes on'
  * Says where a run was cut short, still goes on, or has trials that failed.
  * @param {{ manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'searches' | 'sizes'> }} run
  */
-export function describeUnfinished({ manifest: { arms, rounds, search, precision }, records, summary }) {
-  if (search) {
-    const ended = summary.searches.length + summary.sizes.length
-    const wanted = search.kind === 'services' ? countLoads(arms, search.services) : arms.length
-    const found = `${ended} of ${wanted} searches have ended, after ${records.length} trials`
-    return ended < wanted ? [`${CUT_SHORT}: ${found}.`] : []
-  }
+export function describeUnfinished({ manifest, records, summary }) {
+  const { arms, rounds, precision } = manifest
+  const kinds = listSections(manifest).filter(({ tellUnfinished }) => tellUnfinished)
+  if (kinds.length > 0)
+    return kinds.flatMap(kind => {
+      const found = kind.tellUnfinished?.({ manifest, records, summary }) ?? null
+      return found === null ? [] : [`${CUT_SHORT}: ${found}.`]
+    })
   const planned = arms.reduce((sum, arm) => sum + (arm.rounds ?? rounds), 0)
   // Trials that find the capacity are of other arms.
   const own = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
@@ -37,10 +38,4 @@ export function describeNotMeasured(notMeasured) {
     const planes = notMeasured.filter(n => n.reason === reason).map(n => n.plane)
     return `Not measured: ${planes.join(', ')}: ${reason}`
   })
-}
-
-/** @param {Manifest['arms']} arms @param {{ ratePerSecond: number, payloadBytes: number }[]} services */
-function countLoads(arms, services) {
-  const loads = new Set(services.map(({ ratePerSecond, payloadBytes }) => `${ratePerSecond} ${payloadBytes}`))
-  return new Set(arms.map(nameOf)).size * loads.size
 }

@@ -1,3 +1,4 @@
+import { PLANS } from '../kinds/plans.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
@@ -12,15 +13,17 @@ import { describeNotMeasured } from './missing.js'
 const SHARED = ['link', 'interception', 'capCores', 'users', 'payloadBytes']
 
 /** @param {Plan & { notes: string[] }} plan @param {number} seconds estimated */
-export function renderPlan({ experiment, question, trials, rounds, arms, notes, notMeasured, seed, ...plan }, seconds) {
-  const { settings, search, calibrations, claims, precision } = plan
+export function renderPlan(plan, seconds) {
+  const { experiment, question, trials, rounds, arms, notes, notMeasured, seed } = plan
+  const { kinds, settings, calibrations, claims, precision } = plan
+  const told = PLANS[kinds[0]].tellTrials?.(plan)
   const minutes = `about ${Math.ceil(seconds / 60)} min`
   const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
-  const what = search
-    ? `a search for the ${search.kind} from each of ${arms.length} arms`
-    : precision
+  const what =
+    told?.planned ??
+    (precision
       ? `${SEQUENCE_LEAST} to ${rounds} rounds of ${arms.length} arms, at most ${trials.length} trials`
-      : `${trials.length} trials, ${rounds} rounds of ${arms.length} arms`
+      : `${trials.length} trials, ${rounds} rounds of ${arms.length} arms`)
   const lines = [
     `${experiment}: ${what}, ${minutes}`,
     question,
@@ -34,7 +37,7 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...[...groupBy(arms, arm => arm.load.isBesideOthers).values()].flatMap(own => tellArms(own, search)),
+    ...[...groupBy(arms, arm => arm.load.isBesideOthers).values()].flatMap(own => tellArms(own, told?.loop)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}.`,
@@ -42,11 +45,11 @@ export function renderPlan({ experiment, question, trials, rounds, arms, notes, 
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
 
-/** @param {Arm[]} arms of one kind @param {Plan['search']} search */
-function tellArms(arms, search) {
+/** @param {Arm[]} arms of one kind @param {string} [loop] */
+function tellArms(arms, loop) {
   const varied = findVaried(arms)
   const who = arms[0].load.isBesideOthers ? 'Arms side by side' : 'Arms'
-  return [`${who}, each ${sayShared(arms, { varied, search })}:`, ...listArms(arms, varied)]
+  return [`${who}, each ${sayShared(arms, { varied, loop })}:`, ...listArms(arms, varied)]
 }
 
 /** Lists the arms: on one line those that differ in their plane alone. @param {Arm[]} arms @param {AxisName[]} varied */
@@ -55,8 +58,8 @@ function listArms(arms, varied) {
   return [...groups].map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)
 }
 
-/** Tells the shared conditions. @param {Arm[]} arms @param {{ varied: AxisName[], search: Plan['search'] }} options */
-function sayShared(arms, { varied, search }) {
+/** Tells the shared conditions. @param {Arm[]} arms @param {{ varied: AxisName[], loop?: string }} options */
+function sayShared(arms, { varied, loop: own }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
   const { kind, ratePerSecond, sliceMs, warmupSeconds, windowSeconds } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`
@@ -65,8 +68,7 @@ function sayShared(arms, { varied, search }) {
     arm,
     SHARED.filter(name => !varied.includes(name) && !(AXES[name].isUnsaidWhenNull && AXES[name].of(arm) === null)),
   )
-  // A knee search begins without a rate of its own.
-  const loop = search?.kind === 'knee' ? 'open loop at the rates that the search tries' : `${kind} loop${rate}`
+  const loop = own ?? `${kind} loop${rate}`
   if (kind === 'turns')
     return `in turns of ${sliceMs} ms, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
   return `${loop}, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`

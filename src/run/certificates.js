@@ -6,7 +6,7 @@ import { SERVICES as PARITY_SERVICES } from '../parity/credentials.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { issueCertificates } from './issue-certificates.js'
 
-/** @import { Plan, Topology } from '../model/types.ts' @import { Ledger } from '../node/ledger.js' */
+/** @import { Ledger, Plan, Topology } from '../model/types.ts' */
 
 const KEY_TYPES = /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])
 // Longer warm-ups and repeated windows make at most 2.3 times the estimate (src/run/rounds.js).

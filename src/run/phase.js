@@ -2,7 +2,7 @@ import { isInTime } from '../lib/wait.js'
 
 /**
  * Phases of a rollout or a growth, and what they take.
- * @import { RolloutRecord, Told } from '../model/types.ts' @import { Asking } from '../node/asking.js'
+ * @import { Asking, RolloutRecord, Told } from '../model/types.ts'
  * @import { readControl } from './control-plane.js'
  * @typedef {{ asking: Asking, signal: AbortSignal, deadlineSeconds: number, readControl: () => ReturnType<typeof readControl> }} Given
  */

@@ -7,8 +7,8 @@ import { BATCH_SIDECARS } from '../services/batches.js'
 /**
  * Starts the sidecars of a rollout, and asks each from its start on. On one machine, they start batch after batch; on a
  * cluster, each is a pod, and how many start at a time is the cluster's own.
- * @import { Handle, ProcessSpec, RolloutRecord, Target, Told } from '../model/types.ts'
- * @import { Asking } from '../node/asking.js' @import { Batch } from '../services/batches.js'
+ * @import { Asking, Handle, ProcessSpec, RolloutRecord, Target, Told } from '../model/types.ts'
+ * @import { Batch } from '../services/batches.js'
  */
 
 // The next batch starts when at most so many have not answered: sidecars that start all at once wait for each other.

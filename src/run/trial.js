@@ -73,7 +73,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
     records = describeBeside(records).map(record => ({
       ...record,
-      ...judgeTrial(/** @type {import('../judge/gates.js').Measured} */ (record), relaxed),
+      ...judgeTrial(/** @type {import('../judge/gates/gate.js').Measured} */ (record), relaxed),
     }))
   } catch (error) {
     ending.abort()

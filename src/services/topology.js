@@ -148,13 +148,9 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   /** @type {Cluster[]} */
   const clusters = []
   if (service.application) {
-    clusters.push({
-      name: 'application',
-      endpoints: [{ address: place.inside, port: PORTS.application }],
-      balancing: 'round-robin',
-      mtls: null,
-      protocol: carriesBytes ? protocol : 'http/1.1',
-    })
+    const endpoints = [{ address: place.inside, port: PORTS.application }]
+    const own = { mtls: null, protocol: carriesBytes ? protocol : /** @type {const} */ ('http/1.1') }
+    clusters.push({ name: 'application', endpoints, balancing: 'round-robin', ...own })
   }
   const mtlsTo = (/** @type {string} */ name) =>
     tls === 'plaintext' ? null : { serverName: name, acceptedIdentities: isOpen ? null : [identityOf(name)] }

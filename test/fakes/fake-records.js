@@ -3,7 +3,7 @@ import { SCHEMA_VERSION } from '../../src/model/versions.js'
 /**
  * Records without a run: a good trial, and what the test changes.
  * @import { Arm, Load, LoadResult, ParityRow, ProcessRecord } from '../../src/model/types.ts'
- * @import { Measured } from '../../src/judge/gates.js'
+ * @import { Measured } from '../../src/judge/gates/gate.js'
  */
 
 /** @param {Partial<ProcessRecord>} fields @returns {ProcessRecord} */

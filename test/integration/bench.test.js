@@ -238,22 +238,8 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     await execa('mount', ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', disk])
     try {
       const argv = [
-        'src/cli.js',
-        'bench',
-        '--measure',
-        'load',
-        '--profile',
-        'smoke',
-        '--rounds',
-        '9',
-        '--cpu',
-        '0.5',
-        '--planes',
-        'pipy',
-        '--link',
-        'ratings',
-        '--users',
-        '5',
+        ...'src/cli.js bench --measure load --profile smoke --rounds 9'.split(' '),
+        ...'--cpu 0.5 --planes pipy --link ratings --users 5'.split(' '),
       ]
       const { exitCode, stderr } = await execa('node', [...argv, '--out', path.join(disk, 'run')], { reject: false })
       expect(`${stderr}`).toContain('the disk is full; what was recorded before is kept')

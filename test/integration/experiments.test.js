@@ -172,17 +172,8 @@ const SHOWN = {
 
 // One plane shows that these run; the others, and the tests of bench, run two.
 const ONE_PLANE = [
-  'burst',
-  'cap-ladder',
-  'connections',
-  'feature-ladder',
-  'hops',
-  'kept-connections',
-  'knee',
-  'memory-floor',
-  'mtls-tax',
-  'payload',
-  'soak',
+  ...'burst cap-ladder connections feature-ladder hops kept-connections knee memory-floor mtls-tax'.split(' '),
+  ...'payload soak'.split(' '),
 ]
 
 describe('every experiment', { timeout: 240_000 }, () => {

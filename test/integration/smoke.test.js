@@ -1,25 +1,20 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
 // The one run with the real tools that `npm test` makes; test:all makes the others.
-/** @type {string[]} */
-const folders = []
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
 const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
 
 it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing behind', async context => {
   need(context, 'pipy', 'envoy', 'k6', 'caps')
-  // One for each try.
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'smoke-test-'))
-  folders.push(folder)
+  // Each try has its own.
+  const folder = makeOwnFolder('smoke-test')
   const out = path.join(folder, 'run')
   const running = cli('bench', '--profile', 'smoke', '--cpu', '0.25', '--json', '--out', out)
   const { stdout, stderr, exitCode } = await running

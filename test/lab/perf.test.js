@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { filterOf, groupOf, sumBy } from '../../src/lab/groups.js'
 import { assertSamples, describeRefusal, parsePerfScript, samplePids } from '../../src/lab/perf.js'
 import { joinStacks } from '../../src/lab/profile.js'
 import { joinWindows } from '../../src/lab/sample.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 const TEXT = `
     7 cpu-clock:
@@ -106,8 +106,7 @@ it('a kernel that lets perf see nothing is named, with its setting and what can 
 })
 
 describe('a perf', () => {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'perf-test-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = makeFolder('perf-test')
   const file = path.join(folder, 'check.perf')
 
   /** A perf that begins its file, and then does something else. @param {string} then of the shell */

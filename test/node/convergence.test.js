@@ -85,7 +85,7 @@ describe('the convergence of a sidecar', () => {
     expect(await openConvergence().expect(sidecar)).toMatchObject({ asked: 5, backends: 3, yesMs: expect.any(Number) })
     const convergence = openConvergence()
     const asking = convergence.expect({ ...sidecar, backends: 4 })
-    setTimeout(() => convergence.giveUp(), 100)
+    setTimeout(() => convergence.giveUp(), 500)
     expect(await asking).toMatchObject({ backends: 3, yesMs: null })
   })
 

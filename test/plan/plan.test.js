@@ -14,7 +14,7 @@ axes: { plane: [none, pipy, envoy], link: [ratings, gateway-ratings], capCores: 
   'cap.yaml',
 )
 
-/** @type {import('../../src/plan/plan.js').Overrides} */
+/** @type {import('../../src/plan/question.js').Overrides} */
 const asked = {
   planes: null,
   caps: null,
@@ -159,7 +159,7 @@ describe('largestBindingCap', () => {
 
 /**
  * @param {string} axes YAML @param {string} [rest]
- * @param {{ overrides?: Partial<import('../../src/plan/plan.js').Overrides>, cpus?: number, findUnsupported?: (arm:
+ * @param {{ overrides?: Partial<import('../../src/plan/question.js').Overrides>, cpus?: number, findUnsupported?: (arm:
  *   import('../../src/model/types.ts').Arm) => string | null }} [options]
  */
 const planOf = (axes, rest = '', { overrides = {}, cpus = 16, findUnsupported } = {}) =>

@@ -66,22 +66,8 @@ describe('renderClaims', () => {
 
   it('says all claims of the kit in 100 columns', () => {
     const experiments = [
-      'cap',
-      'cap-ladder',
-      'rate-ladder',
-      'connections',
-      'hops',
-      'open-policy',
-      'knee',
-      'churn',
-      'mtls-tax',
-      'rollout',
-      'grow',
-      'balance',
-      'shards',
-      'commit-rate',
-      'concurrency',
-      'items',
+      ...'cap cap-ladder rate-ladder connections hops open-policy knee churn mtls-tax rollout grow'.split(' '),
+      ...'balance shards commit-rate concurrency items'.split(' '),
     ]
     const files = readClaims('bench/claims', { experiments })
     const results = evaluateClaims({ files, summaries: [createSummary([])] })

@@ -17,8 +17,8 @@ import { AVAILABLE_LEAST, isHostUsedUp, judgeGrowth } from './numbers.js'
 import { BACKENDS, createGrowth, listGrowthNames, STEP_SIDECARS } from './services.js'
 
 /** Adds sidecars to a control plane until a step fails, or there are enough. The failure is the result of the trial. */
-/** @import { FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts' */
-/** @import { Asking } from '../../node/asking.js' @import { Kind } from '../../run/kind.js' */
+/** @import { Asking, FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts' */
+/** @import { Kind } from '../../run/kind.js' */
 /** @import { Asked, Started } from '../../run/start-services.js' @import { Growth } from './services.js' */
 
 const WATCH_MS = 200

@@ -17,11 +17,10 @@ import { changeAll, removeShard, startAll } from './phases.js'
 import { createRollout, listRolloutNames } from './services.js'
 
 /** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
-/** @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord } from '../../model/types.ts' */
-/** @import { Asking } from '../../node/asking.js' @import { RolloutMember } from '../../services/batches.js' */
-/** @import { Rollout } from './services.js' @import { Given } from '../../run/phase.js' */
-/** @import { Deploy, PodTimes } from '../../run/start-sidecars.js' @import { Kind } from '../../run/kind.js' */
-/** @import { Asked } from '../../run/start-services.js' */
+/** @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord, Asking } from '../../model/types.ts' */
+/** @import { RolloutMember } from '../../services/batches.js' @import { Rollout } from './services.js' */
+/** @import { Given } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
+/** @import { Kind } from '../../run/kind.js' @import { Asked } from '../../run/start-services.js' */
 
 const DEADLINE_SECONDS = 20
 // A node makes two to ten pods a second.

@@ -34,6 +34,13 @@ export const searchPlan = {
     assertSearchable(asked, chosen)
     assertAlone(asked, chosen)
   },
+  tellTrials: ({ search, arms }) => ({
+    planned: `a search for the ${search?.kind} from each of ${arms.length} arms`,
+    announced: `a search of up to ${countSearchTrials(search)} trials an arm`,
+    less: 'a higher --rate, --planes',
+    // A knee search begins without a rate of its own.
+    ...(search?.kind === 'knee' && { loop: 'open loop at the rates that the search tries' }),
+  }),
   chooseWindowSeconds: (seconds, ratePerSecond) => Math.max(seconds, P99_REQUESTS / ratePerSecond),
 }
 

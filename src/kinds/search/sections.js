@@ -7,7 +7,7 @@ import { limitsOf, recommendedBytes } from './memory-floor.js'
 import { replaySearches } from './searches.js'
 
 /** The results of searches, with the trials that show them. Pure. */
-/** @import { SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
+/** @import { Manifest, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
 /** @import { Drawn, OwnChart, Sections } from '../sections.js' */
 
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
@@ -29,6 +29,17 @@ export const searchSections = {
     ...searches.flatMap(renderSearch),
   ],
   charts: drawLimits,
+  tellUnfinished({ manifest: { arms, search }, records, summary: { searches, sizes } }) {
+    const ended = searches.length + sizes.length
+    const wanted = search?.kind === 'services' ? countLoads(arms, search.services) : arms.length
+    return ended < wanted ? `${ended} of ${wanted} searches have ended, after ${records.length} trials` : null
+  },
+}
+
+/** @param {Manifest['arms']} arms @param {{ ratePerSecond: number, payloadBytes: number }[]} services */
+function countLoads(arms, services) {
+  const loads = new Set(services.map(({ ratePerSecond, payloadBytes }) => `${ratePerSecond} ${payloadBytes}`))
+  return new Set(arms.map(nameOf)).size * loads.size
 }
 
 /** @param {SizeResult} size of a file of services */

@@ -12,7 +12,7 @@ export const quantity = z
   .object({ median: nullable, low: nullable, high: nullable, values: z.array(nullable) })
   .describe('over the rounds; low and high are the 95 % interval, null below six; a value that a gate spoiled is null')
 
-export const quantiles = z.object({ p50: quantity, p90: quantity, p95: quantity, p99: quantity, p999: quantity })
+export const quantiles = z.object(quantitiesOf('p50', 'p90', 'p95', 'p99', 'p999'))
 const trialIds = z.array(z.string())
 
 export const searchStep = z.object({
@@ -88,21 +88,12 @@ export const slope = planeChoice.extend({
   rounds: count,
 })
 
-const memoryQuantities = z.object({
-  anonBytes: quantity,
-  rssBytes: quantity,
-  workingSetBytes: quantity,
-  pssBytes: quantity,
-  peakBytes: quantity,
-})
+const memoryQuantities = z.object(quantitiesOf('anonBytes', 'rssBytes', 'workingSetBytes', 'pssBytes', 'peakBytes'))
 
 export const summarySidecar = z.object({
   service: z.string(),
   copyOf: z.string().nullable(),
-  cpuCores: quantity,
-  cpuOfCap: quantity,
-  cpuPerRequestMicros: quantity,
-  throttledFraction: quantity,
+  ...quantitiesOf('cpuCores', 'cpuOfCap', 'cpuPerRequestMicros', 'throttledFraction'),
   memory: memoryQuantities,
 })
 
@@ -277,3 +268,8 @@ export const summarySchema = z.object({
   searches: z.array(searchResult),
   sizes: z.array(sizeResult),
 })
+
+/** @template {string} Name @param {Name[]} names */
+function quantitiesOf(...names) {
+  return /** @type {Record<Name, typeof quantity>} */ (Object.fromEntries(names.map(name => [name, quantity])))
+}

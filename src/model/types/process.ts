@@ -64,7 +64,7 @@ export interface ToolSpec {
   parseVersion(output: string): string | null
   wanted: string
   isAccepted(version: string): boolean
-  /** What runs lack without it, and how to get it; absent: they lack nothing. */
+  /** The loss of a run without it, and how to get it; absent: none. */
   ifMissing?: { lack: string; advice: string }
 }
 

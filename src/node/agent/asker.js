@@ -2,7 +2,7 @@ import { createAsking, readCosts } from '../asking.js'
 import { createStarts } from './starts.js'
 
 /** Asks the sidecars of its node (see ../asking.js), and sees them start before the API server tells it. */
-/** @import { Expected } from '../convergence.js' */
+/** @import { Expected } from '../../model/types.ts' */
 
 /** @returns the procedures */
 export function createAsker() {

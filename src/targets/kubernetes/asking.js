@@ -1,11 +1,11 @@
 import { READER } from './agents.js'
 
 /** Asks the sidecars of a rollout from the reader of their node, which sees their processes start. */
-/** @import { Expected } from '../../node/convergence.js' */
+/** @import { Expected } from '../../model/types.ts' */
 
 /**
  * @param {{ agents: Pick<import('./agents.js').Agents, 'session'>, node: string }} options node: of all the sidecars
- * @returns {Promise<import('../../node/asking.js').Asking>}
+ * @returns {Promise<import('../../model/types.ts').Asking>}
  */
 export async function openAsking({ agents, node }) {
   const session = await agents.session(READER, node)

@@ -16,7 +16,7 @@ import { watchPods } from './pod-watch.js'
  * ledger: closed with the target; namespace: of the services, after which the readers' is named; where: of the services;
  * nodeImage: of the kit's own pods; sampleSource kubelet: no reader is started; cpus, node, nodeLabel: of the services'
  * node; signal: ends every wait
- * @typedef {{ api: import('./api.js').Api, ledger: import('../../node/ledger.js').Ledger, namespace: string, where: Where,
+ * @typedef {{ api: import('./api.js').Api, ledger: import('../../model/types.ts').Ledger, namespace: string, where: Where,
  *   loadWhere: Where, nodeImage: string, hasNativeSidecars: boolean, hasRecursiveReadOnly: boolean,
  *   sampleSource: import('../../model/types.ts').SampleSource, cpus: number, node: string, nodeLabel: string,
  *   signal: AbortSignal }} ClusterOptions

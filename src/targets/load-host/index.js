@@ -3,9 +3,8 @@ import { awaitSample } from './process.js'
 import { findNearest, readAt } from './samples.js'
 
 /** Services on one target, their generator on another machine. */
-/** @import { Deployment, Edge, Handle, Look, Observation, Sample, Target } from '../../model/types.ts' */
-/** @import { Ledger } from '../../node/ledger.js' @import { LoadHost } from './host.js' */
-/** @import { FarProcess } from './process.js' */
+/** @import { Deployment, Edge, Handle, Look, Observation, Sample, Target, Ledger } from '../../model/types.ts' */
+/** @import { LoadHost } from './host.js' @import { FarProcess } from './process.js' */
 
 /**
  * @param {{ target: Target, loadHost: LoadHost, address: string, ledger: Ledger }} options target: of the services;

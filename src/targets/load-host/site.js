@@ -76,7 +76,7 @@ export function chooseAddress({ asked, seenAs, host, own = listOwnAddresses() })
 
 /**
  * Keeps an address, with ports that are free between trials, from other runs.
- * @param {import('../../node/ledger.js').Ledger} ledger @param {string} address
+ * @param {import('../../model/types.ts').Ledger} ledger @param {string} address
  */
 export function claimAddress(ledger, address) {
   const holder = ledger.claim('addresses', address)

@@ -6,7 +6,7 @@ import { findOwner, listListeners } from '../../node/kernel/sockets.js'
  * The loopback addresses of a run: a /16 block of 127.0.0.0/8 for the run, and in it an address for each service of each
  * start, so that every service has the same ports as in a pod.
  */
-/** @import { Ledger } from '../../node/ledger.js' */
+/** @import { Ledger } from '../../model/types.ts' */
 
 // Other programs take addresses in 127.0 and 127.1.
 const BLOCKS = Array.from({ length: 253 }, (_, i) => `127.${i + 2}`)

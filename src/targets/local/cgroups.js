@@ -7,7 +7,7 @@ import { parseMounts } from '../../node/kernel/cgroup.js'
 import { readSafely } from '../../node/kernel/proc-files.js'
 import { createFolders, enableControllers, removeCgroup } from './cgroup-folders.js'
 
-/** @import { Counters, Folders } from '../../node/kernel/cgroup.js' @import { Ledger } from '../../node/ledger.js' */
+/** @import { Counters, Folders } from '../../node/kernel/cgroup.js' @import { Ledger } from '../../model/types.ts' */
 
 /**
  * Processes that are counted, and capped, together; a process joins by writing its pid into each of joinFiles.

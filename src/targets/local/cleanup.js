@@ -7,7 +7,7 @@ import { runIdOf, treeParents } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
 import { listNetworkRuns, removeNamespaces } from './networks.js'
 
-/** @import { LedgerEntry } from '../../node/ledger.js' @import { CapWay } from './cgroups.js' */
+/** @import { LedgerEntry } from '../../model/types.ts' @import { CapWay } from './cgroups.js' */
 
 // CGROUP_SUPER_MAGIC and CGROUP2_SUPER_MAGIC, statfs(2).
 const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]

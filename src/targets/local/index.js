@@ -10,7 +10,7 @@ import { BOUND_MS, LOG_MOST, startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
 import { countReceived } from './received.js'
 
-/** @import { Deployment, Target } from '../../model/types.ts' @import { Ledger } from '../../node/ledger.js' */
+/** @import { Deployment, Ledger, Target } from '../../model/types.ts' */
 /** @import { CapWay, CgroupTree } from './cgroups.js' @import { Networks } from './networks.js' */
 /** @import { RunningProcess } from './process.js' */
 

@@ -10,7 +10,7 @@ import { createAddresses } from './addresses.js'
 /**
  * Network namespaces of a run, each at an address of its own on a bridge. The bridge is in a namespace, too, so the
  * machine's own interfaces, routes and rules stay as they are, and all is gone with the namespaces.
- * @import { Place, ProcessSpec } from '../../model/types.ts' @import { Ledger } from '../../node/ledger.js'
+ * @import { Ledger, Place, ProcessSpec } from '../../model/types.ts'
  */
 
 /** @typedef {ReturnType<typeof createNetworks>} Networks */

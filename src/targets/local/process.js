@@ -52,7 +52,6 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     detached: true,
   })
   closeSync(log)
-
   /** @type {string | null} */
   let ending = null
   const exited = awaitExit(child).then(how => (ending = how))

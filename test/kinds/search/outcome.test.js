@@ -176,9 +176,8 @@ describe('judgeOutcome', () => {
     ).toMatchObject({ held: false, isClear: true })
   })
 
-  it.each(
-    'neighbour generator application samples clock cap'.split(' '),
-  )('knows nothing where %s spoiled the latency', name => {
+  const others = 'neighbour generator application samples clock cap'.split(' ')
+  it.each(others)('knows nothing where %s spoiled the latency', name => {
     expect(judgeOutcome(createTrial({ gates: [gate(name, ['latency'])] }), 50)).toMatchObject({
       ...{ held: null, why: `${name} failed` },
     })
@@ -194,9 +193,8 @@ describe('judgeOutcome', () => {
     expect(judgeOutcome(createTrial({ gates: [gate('neighbour', ['throughput'])] }), 50).held).toBe(true)
   })
 
-  it.each(
-    'answers errors hung-users overflow oom restart drops steady'.split(' '),
-  )('fails, not clearly, what the sidecar does itself: %s', name => {
+  const own = 'answers errors hung-users overflow oom restart drops steady'.split(' ')
+  it.each(own)('fails, not clearly, what the sidecar does itself: %s', name => {
     expect(judgeOutcome(createTrial({ gates: [gate(name, ALL)] }), 50)).toMatchObject({
       ...{ held: false, isClear: false, why: `${name} failed` },
     })

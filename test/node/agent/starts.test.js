@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createStarts, findAddress } from '../../../src/node/agent/starts.js'
+import { makeOwnFolder } from '../../fakes/scratch.js'
 
 // As of Linux 6.1, of a pod.
 const TRIE = `Main:
@@ -24,11 +24,10 @@ let proc = ''
 /** @type {ReturnType<typeof createStarts>} */
 let starts
 beforeEach(() => {
-  proc = mkdtempSync(path.join(os.tmpdir(), 'proc-'))
+  proc = makeOwnFolder('proc')
 })
 afterEach(() => {
   starts.close()
-  rmSync(proc, { recursive: true })
 })
 
 /** @param {number} pid @param {{ program?: string, group: string }} options */

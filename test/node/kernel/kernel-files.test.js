@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { numberAfter, numberOf, openCounterFile, parseMounts } from '../../../src/node/kernel/cgroup.js'
@@ -7,6 +6,7 @@ import { parseHostCpu } from '../../../src/node/kernel/host-cpu.js'
 import { readThreads } from '../../../src/node/kernel/probe.js'
 import { parseListeners, parseResets } from '../../../src/node/kernel/sockets.js'
 import { findCapWay, wrapInSystemdScope } from '../../../src/targets/local/cgroups.js'
+import { makeOwnFolder } from '../../fakes/scratch.js'
 
 const read = (/** @type {string} */ name) => readFileSync(`test/fixtures/${name}`, 'utf8')
 const V2 = '31 23 0:28 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n'
@@ -57,15 +57,13 @@ describe('parseMounts', () => {
 
 describe('openCounterFile', () => {
   it('reads what the file holds now, again and again', () => {
-    const folder = mkdtempSync(path.join(os.tmpdir(), 'counter-'))
-    const file = path.join(folder, 'counter')
+    const file = path.join(makeOwnFolder('counter'), 'counter')
     writeFileSync(file, '1\n')
     const counter = openCounterFile(file)
     expect(counter.read()).toBe('1\n')
     writeFileSync(file, '22\n')
     expect(counter.read()).toBe('22\n')
     counter.close()
-    rmSync(folder, { recursive: true })
   })
 })
 

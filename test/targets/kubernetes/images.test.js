@@ -36,13 +36,8 @@ describe('chooseImages', () => {
 
 describe('hasImage', () => {
   it.each([
-    'grafana/k6:1.1.0',
-    'docker.io/grafana/k6:1.1.0',
-    'grafana/k6@sha256:aa',
-    'grafana/k6:1.1.0@sha256:aa',
-    'node:20.20.2-slim',
-    'localhost/pipy:test',
-    'registry.example:5000/pipy',
+    ...'grafana/k6:1.1.0 docker.io/grafana/k6:1.1.0 grafana/k6@sha256:aa grafana/k6:1.1.0@sha256:aa'.split(' '),
+    ...'node:20.20.2-slim localhost/pipy:test registry.example:5000/pipy'.split(' '),
   ])('finds %s, whichever of its names the node lists', image => {
     expect(hasImage(node, image)).toBe(true)
   })

@@ -1,6 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
-import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { describeProcess } from '../../../src/judge/describe-process.js'
@@ -15,6 +14,7 @@ import {
   readSummary,
 } from '../../../src/targets/kubernetes/kubelet.js'
 import { createRecord } from '../../fakes/fake-records.js'
+import { makeOwnFolder } from '../../fakes/scratch.js'
 
 const captured = readFileSync('test/fixtures/kubelet-1.34.3-stats-summary.json', 'utf8')
 const START_MS = Date.parse('2026-11-21T14:00:03.400Z')
@@ -172,11 +172,10 @@ describe('readSummary', () => {
   /** @type {http.Server} */
   let server
   beforeEach(() => {
-    folder = mkdtempSync(path.join(os.tmpdir(), 'kubelet-'))
+    folder = makeOwnFolder('kubelet')
   })
   afterEach(() => {
     server.close()
-    rmSync(folder, { recursive: true })
   })
 
   /** @param {http.RequestListener} answer */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
@@ -14,6 +14,7 @@ import { commandOf } from '../../../src/targets/load-host/connection.js'
 import { openLoadHost } from '../../../src/targets/load-host/host.js'
 import { awaitSample } from '../../../src/targets/load-host/process.js'
 import { installFakeSsh } from '../../fakes/fake-ssh.js'
+import { makeOwnFolder } from '../../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../../src/model/types.ts' */
 
@@ -26,12 +27,9 @@ let ssh
 let folder = ''
 beforeEach(() => {
   ssh = installFakeSsh()
-  folder = mkdtempSync(path.join(os.tmpdir(), 'load-host-test-'))
+  folder = makeOwnFolder('load-host-test')
 })
-afterEach(() => {
-  ssh.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterEach(() => ssh.close())
 
 /** @param {Partial<Parameters<typeof openLoadHost>[0]>} [options] */
 const open = options =>

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openLedger } from '../../../src/node/ledger.js'
 import { cleanUpLocal, takeSteps } from '../../../src/targets/local/cleanup.js'
 import { renderMarks } from '../../../src/targets/local/marks.js'
+import { makeOwnFolder } from '../../fakes/scratch.js'
 
 /** @type {import('../../../src/targets/local/cgroups.js').CapWay} */
 const way = { how: 'none', version: null, reason: 'a test' }
@@ -14,12 +14,11 @@ let root = ''
 /** @type {import('node:child_process').ChildProcess[]} */
 let children
 beforeEach(() => {
-  root = mkdtempSync(path.join(os.tmpdir(), 'cleanup-test-'))
+  root = makeOwnFolder('cleanup-test')
   children = []
 })
 afterEach(() => {
   for (const child of children) child.kill('SIGKILL')
-  rmSync(root, { recursive: true, force: true })
 })
 
 /** @param {{ isOwnerGone?: boolean, retain?: boolean }} [options] */

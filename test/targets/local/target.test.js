@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import net from 'node:net'
-import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { waitFor } from '../../../src/lib/wait.js'
@@ -8,6 +6,7 @@ import { listListeners } from '../../../src/node/kernel/sockets.js'
 import { openLedger } from '../../../src/node/ledger.js'
 import { createBatch } from '../../../src/services/batches.js'
 import { createLocalTarget } from '../../../src/targets/local/index.js'
+import { makeOwnFolder } from '../../fakes/scratch.js'
 
 /** @import { ProcessSpec, Target } from '../../../src/model/types.ts' */
 
@@ -17,7 +16,7 @@ const signal = new AbortController().signal
 let target
 let folder = ''
 beforeEach(async () => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'local-target-'))
+  folder = makeOwnFolder('local-target')
   target = await createLocalTarget({
     ledger: openLedger({ runId: `local-test-${process.pid}`, root: path.join(folder, 'ledgers') }),
     way: { how: 'none', version: null, reason: 'a test' },
@@ -25,7 +24,6 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await target.close()
-  rmSync(folder, { recursive: true })
 })
 
 /** @param {string} address @param {string[]} argv @returns {ProcessSpec} */
