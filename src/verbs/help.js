@@ -93,6 +93,12 @@ export const HELP = {
     ['npm run cleanup', 'remove processes, cgroups and files of killed runs'],
     ['npm run cleanup -- --target kubernetes', 'and their namespaces on the cluster'],
   ),
+  completion: explain(
+    'print what a shell needs to complete verbs and options',
+    [],
+    ['source <(sidecar-bench completion bash)', 'in ~/.bashrc; zsh: the same in ~/.zshrc, after compinit'],
+    ['sidecar-bench completion fish | source', 'in ~/.config/fish/config.fish'],
+  ),
 }
 
 /** @param {string} does @param {(keyof typeof EXIT_MEANINGS)[]} statuses @param {[string, string][]} examples */
