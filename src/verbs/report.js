@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { summarise } from '../analysis/summarise.js'
 import { findComputed } from '../kinds/computed.js'
 import { BenchError, UsageError } from '../lib/errors.js'
@@ -14,6 +14,7 @@ import { renderTable } from '../report/table.js'
 import { reportComputed } from './computed.js'
 import { openDocuments } from './documents.js'
 import { listRuns } from './list-runs.js'
+import { BUNDLE_ENDING, isBundle, withRuns } from './open-runs.js'
 import { answerClaims } from './read-claims.js'
 
 /** @import { Summary } from '../model/types.ts' */
@@ -37,22 +38,44 @@ const FORMATS = {
 /** `report`: a run from its records, in any format; without a run, all of them. @type {import('./program.js').AddVerb} */
 export function addReport(verb, { print, say }) {
   verb
-    .argument('[results]', 'a results folder')
+    .argument('[results]', 'a results folder, or a bundle')
     .option('--format <name>', `${Object.keys(FORMATS).join(', ')}; html and svg are files`, parseFormat, 'text')
     .option('--out <dir>', 'where html and svg are written (default: the results folder)')
     .option('--json', 'the same as --format json')
     .option('--history', 'all runs over time that are comparable with the last one, or with [results], and their steps')
-    .action(async (folder, { json, history, out: given, ...options }) => {
+    .addOption(
+      new Option('--bundle [file]', 'write the run as one file (default: NAME.tar.gz here), which verify and compare read')
+        .conflicts(['format', 'out', 'json', 'history']),
+    )
+    .option('--keep-names', 'with --bundle: keep the names of hosts, users and folders')
+    .action(async (given, { json, history, bundle, keepNames, out, ...options }) => {
       const format = json ? 'json' : options.format
-      if (history) return print(await renderHistory({ folder: folder ?? RESULTS, format, out: given }, say))
-      if (folder === undefined) return print(renderList(RESULTS))
-      const out = given ?? folder
-      const computed = findComputed(folder)
-      if (computed) return print(await writeOut({ out }, out => reportComputed(computed, { folder, format, out })))
-      const run = readRun(folder)
-      run.warnings.forEach(say)
-      print(await FORMATS[format]({ folder, out, summary: summarise(run), run }))
+      if (history) return print(await renderHistory({ folder: given ?? RESULTS, format, out }, say))
+      if (given === undefined && bundle) throw new UsageError('--bundle needs a run: report RESULTS --bundle [FILE]')
+      if (given === undefined) return print(renderList(RESULTS))
+      if (bundle) return print(await writeBundleOf(given, { bundle, keepNames }))
+      await withRuns([given], async ([folder], show) => {
+        // Beside a bundle there are no records to write to.
+        const at = out ?? (isBundle(given) ? path.basename(given).replace(BUNDLE_ENDING, '') : folder)
+        print(show(await renderRun({ folder, format, out: at }, line => say(show(line)))))
+      })
     })
+}
+
+/** @param {{ folder: string, format: string, out: string }} options @param {(line: string) => void} say */
+async function renderRun({ folder, format, out }, say) {
+  const computed = findComputed(folder)
+  if (computed) return writeOut({ out }, at => reportComputed(computed, { folder, format, out: at }))
+  const run = readRun(folder)
+  run.warnings.forEach(say)
+  return FORMATS[format]({ folder, out, summary: summarise(run), run })
+}
+
+/** @param {string} folder @param {{ bundle: string | true, keepNames?: boolean }} options */
+async function writeBundleOf(folder, { bundle, keepNames }) {
+  const { bundleRun } = await import('./write-bundle.js')
+  const lines = await bundleRun(folder, { ...(bundle !== true && { file: bundle }), keepsNames: keepNames })
+  return lines.join('\n')
 }
 
 /** @param {{ folder: string, format: string, out?: string }} options @param {(line: string) => void} say */
