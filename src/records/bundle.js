@@ -4,7 +4,8 @@ import { buffer } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { extract, pack } from 'tar-stream'
 import { BenchError } from '../lib/errors.js'
-import { makeFolder, readText, writeWhole } from './files.js'
+import { makeFolder } from '../lib/folders.js'
+import { readText, writeWhole } from './files.js'
 
 /** A run as one file: an archive of the records, and of the raw files that `verify` reads. */
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import { summarise } from '../analysis/summarise.js'
@@ -20,6 +20,8 @@ import { answerClaims } from './read-claims.js'
 /** @import { Summary } from '../model/types.ts' */
 
 const RESULTS = 'results'
+/** The formats that are files. */
+const FILES = ['html', 'svg']
 
 /** @typedef {{ folder: string, out: string, summary: Summary, run: ReturnType<typeof readRun> }} Reported out: for files */
 
@@ -41,7 +43,7 @@ export function addReport(verb, { print, say }) {
     .argument('[results]', 'a results folder, or a bundle')
     .option('--format <name>', `${Object.keys(FORMATS).join(', ')}; html and svg are files`, parseFormat, 'text')
     .option('--out <dir>', 'where html and svg are written (default: the results folder)')
-    .option('--json', 'the same as --format json')
+    .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
     .option('--history', 'all runs over time that are comparable with the last one, or with [results], and their steps')
     .addOption(
       new Option('--bundle [file]', 'write the run as one file (default: NAME.tar.gz here), which verify and compare read')
@@ -50,6 +52,8 @@ export function addReport(verb, { print, say }) {
     .option('--keep-names', 'with --bundle: keep the names of hosts, users and folders')
     .action(async (given, { json, history, bundle, keepNames, out, ...options }) => {
       const format = json ? 'json' : options.format
+      assertOutFits(out, format)
+      if (keepNames && !bundle) throw new UsageError('--keep-names needs --bundle: other reports name everything')
       if (history) return print(await renderHistory({ folder: given ?? RESULTS, format, out }, say))
       if (given === undefined && bundle) throw new UsageError('--bundle needs a run: report RESULTS --bundle [FILE]')
       if (given === undefined) return print(renderList(RESULTS))
@@ -76,6 +80,17 @@ async function writeBundleOf(folder, { bundle, keepNames }) {
   const { bundleRun } = await import('./write-bundle.js')
   const lines = await bundleRun(folder, { ...(bundle !== true && { file: bundle }), keepsNames: keepNames })
   return lines.join('\n')
+}
+
+/** @param {string | undefined} out @param {string} format @throws {UsageError} where nothing can be written there */
+function assertOutFits(out, format) {
+  if (out === undefined) return
+  if (!FILES.includes(format))
+    throw new UsageError(
+      `--out ${out}: ${format} is printed, and no file: leave it out, or ask for --format ${FILES.join(' or ')}`,
+    )
+  if (existsSync(out) && !statSync(out).isDirectory())
+    throw new UsageError(`--out ${out}: it is a file: name a folder, which is made where it is missing`)
 }
 
 /** @param {{ folder: string, format: string, out?: string }} options @param {(line: string) => void} say */

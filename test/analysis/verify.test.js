@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
@@ -22,6 +22,9 @@ let copies = 0
 beforeAll(async () => {
   await runFake({ folder: path.join(base, 'run'), target: await createFakeTarget() })
 })
+
+/** @param {string} folder */
+const firstOf = folder => readRun(folder).records[0].trial.id
 
 /** A copy of the run, to be spoiled. */
 function copyRun() {
@@ -88,7 +91,7 @@ describe('verifyRun', () => {
     expect(verifyRun({ folder, findLoad: () => load }).lines.join('\n')).toContain(`.${name} is `)
   })
 
-  it('names what it could not compute again, and does not claim that it agrees', () => {
+  it('does not agree where raw files are missing or damaged, and names them', () => {
     const folder = copyRun()
     const [first, second, third] = readRun(folder).records.map(r => r.trial.id)
     rmSync(`${folder}/raw/${first}`, { recursive: true })
@@ -101,8 +104,43 @@ describe('verifyRun', () => {
       `not computed again: ${second}: the load generator's log has no result`,
       `not computed again: ${third}: samples.jsonl has no sample of an edge of the window`,
       'not computed again, for there are no raw files of them: the times of phases (time to the first answer), changes of configuration, placement, parity',
-      'summary.json agrees with the records; 3 of them could not be compared with raw files',
+      'summary.json agrees with the records; 3 of them are not verified: their raw files are missing or damaged',
     ])
+    expect(agrees).toBe(false)
+  })
+
+  it.for([
+    ['are all removed', folder => rmSync(`${folder}/raw`, { recursive: true })],
+    ['are truncated', folder => edit(folder, text => text.slice(0, 100), `raw/${firstOf(folder)}/observation.json`)],
+    [
+      'hold NaN',
+      folder => edit(folder, text => text.replace(/:\d+/, ':NaN'), `raw/${firstOf(folder)}/observation.json`),
+    ],
+    [
+      'are links to nothing',
+      folder => {
+        rmSync(`${folder}/raw`, { recursive: true })
+        symlinkSync('/nonexistent', `${folder}/raw`)
+      },
+    ],
+  ])('does not agree where raw files %s', async ([, spoil]) => {
+    const spoilIn = /** @type {(folder: string) => void} */ (spoil)
+    const folder = copyRun()
+    spoilIn(folder)
+    expect(verifyRun({ folder, findLoad: () => load }).agrees).toBe(false)
+  })
+
+  it('agrees where a trial failed, which may have left no raw files', () => {
+    const folder = copyRun()
+    const [{ trial }] = readRun(folder).records
+    const failed = { outcome: 'failed', reasons: ['it ended'], window: null, load: null, processes: [], host: null }
+    const blank = { ...failed, samples: null, orchestratorCpuSeconds: null, boundBy: null, isSteady: null, gates: [] }
+    const change = (/** @type {string} */ line) => JSON.stringify({ ...JSON.parse(line), ...blank })
+    edit(folder, text => text.replace(/^.*$/m, change))
+    rmSync(`${folder}/raw/${trial.id}`, { recursive: true })
+    writeSummary(folder)
+    const { agrees, lines } = verifyRun({ folder, findLoad: () => load })
+    expect(lines.at(-1)).toBe('summary.json agrees with the records; 1 of them could not be compared with raw files')
     expect(agrees).toBe(true)
   })
 

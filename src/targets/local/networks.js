@@ -28,7 +28,7 @@ const CAPABILITIES = '+dac_override,+dac_read_search'
 /**
  * @param {{ ledger: Ledger, run?: Run, iptables?: string }} options iptables: the command whose `-restore` sets rules
  */
-export function createNetworks({ ledger, run = runCommand, iptables = process.env.IPTABLES ?? 'iptables' }) {
+export function createNetworks({ ledger, run = runCommand, iptables = process.env.IPTABLES || 'iptables' }) {
   const hub = `${PREFIX}${ledger.runId}`
   const nextAddress = createAddresses(BLOCK)
   const common = { [PROBER]: nextAddress(), [GENERATOR]: nextAddress() }
