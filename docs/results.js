@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { dataPlanes } from '../src/dataplanes/registry.js'
-import { formatValue, quantityOf } from '../src/judge/quantity.js'
 import { QUANTITIES } from '../src/judge/quantities.js'
+import { formatValue, quantityOf } from '../src/judge/quantity.js'
 import { nameOf } from '../src/model/arms.js'
 import { readSummary } from '../src/records/records.js'
 import { withRuns } from '../src/verbs/open-runs.js'
@@ -43,7 +43,9 @@ function tellArm(arm, { tools }) {
   const tool = dataPlanes.find(({ name }) => name === arm.plane)?.tool?.name ?? ''
   const [cost, memory] = ['cpuPerRequest', 'rss'].map(name => {
     const { median, low, high } = quantityOf(arm, name)
-    const [middle, ...ends] = [median, low, high].map(value => (value === null ? null : formatValue(QUANTITIES[name], value)))
+    const [middle, ...ends] = [median, low, high].map(value =>
+      value === null ? null : formatValue(QUANTITIES[name], value),
+    )
     return middle === null ? '-' : `${middle}${ends.includes(null) ? '' : ` (${ends.join(' to ')})`}`
   })
   const at = arm.load.kind === 'turns' ? 'side by side' : arm.capCores === null ? 'no cap' : `${arm.capCores} cores`

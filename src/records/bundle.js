@@ -46,7 +46,7 @@ export async function writeBundle(file, files) {
  * @throws {BenchError} where it is cut off or no bundle, or has an entry that no bundle has, such as a link or ../x
  */
 export async function unpackBundle(file, folder) {
-  const refuse = (/** @type {string} */ why, /** @type {unknown} */ cause) => {
+  const refuse = (/** @type {string} */ why, /** @type {unknown} */ cause = undefined) => {
     throw new BenchError(`${file} is no whole bundle of a run: ${why}; get it again from where it was made`, { cause })
   }
   const entries = extract()

@@ -3,11 +3,11 @@ import { escapePattern } from '../lib/printable.js'
 
 /** Takes names of machines and people, and the paths of folders, out of the files of a run. */
 
-const HOST_OPTIONS =
-  /^--(?:load-host|address|context|node|load-node|namespace|live|metrics)(?:=(.+))?$/
+const HOST_OPTIONS = /^--(?:load-host|address|context|node|load-node|namespace|live|metrics)(?:=(.+))?$/
 const HIDDEN = 'hidden'
 // At the start of a string or a word. What the kernel names is the same on every machine.
-const PATH = /(?<=^|[\s"'`=:,;()[\]{}<>|]|\\[nrt])\/(?!(?:proc|sys|dev)\/)(?:[^\s/"'`\\=:,;()[\]{}<>|]+\/)+[^\s/"'`\\=:,;()[\]{}<>|]*/gm
+const PATH =
+  /(?<=^|[\s"'`=:,;()[\]{}<>|]|\\[nrt])\/(?!(?:proc|sys|dev)\/)(?:[^\s/"'`\\=:,;()[\]{}<>|]+\/)+[^\s/"'`\\=:,;()[\]{}<>|]*/gm
 
 /**
  * Makes what hides names in a text. Every file of a run is changed alike, so its numbers still agree.
@@ -35,8 +35,9 @@ export function createHiding(files, { folders, names }) {
 
 /** The hosts that a run names. @param {any} manifest @returns {string[]} */
 function listHosts(manifest) {
-  const command = [].concat(manifest?.command ?? [])
-  const given = command.map((/** @type {string} */ word, i) => {
+  /** @type {string[]} */
+  const command = manifest?.command ?? []
+  const given = command.map((word, i) => {
     const [isHost, value] = HOST_OPTIONS.exec(word) ?? []
     return isHost ? (value ?? command[i + 1]) : ''
   })

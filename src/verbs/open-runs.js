@@ -18,7 +18,9 @@ export async function withRuns(given, use) {
   const bundles = new Map()
   const show = (/** @type {string} */ text) =>
     [...bundles].reduce((shown, [folder, file]) => shown.replace(matchPath(folder), () => file), text)
-  const remove = () => [...bundles.keys()].forEach(folder => rmSync(folder, { recursive: true, force: true }))
+  const remove = () => {
+    for (const folder of bundles.keys()) rmSync(folder, { recursive: true, force: true })
+  }
   const takeBack = atExit(remove)
   try {
     const folders = []

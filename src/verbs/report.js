@@ -4,6 +4,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { summarise } from '../analysis/summarise.js'
 import { findComputed } from '../kinds/computed.js'
 import { BenchError, UsageError } from '../lib/errors.js'
+import { renderCommand } from '../lib/render-command.js'
 import { PAGE } from '../records/files.js'
 import { readRun } from '../records/records.js'
 import { tellClaims } from '../report/claims.js'
@@ -46,8 +47,10 @@ export function addReport(verb, { print, say }) {
     .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
     .option('--history', 'all runs over time that are comparable with the last one, or with [results], and their steps')
     .addOption(
-      new Option('--bundle [file]', 'write the run as one file (default: NAME.tar.gz here), which verify and compare read')
-        .conflicts(['format', 'out', 'json', 'history']),
+      new Option(
+        '--bundle [file]',
+        'write the run as one file (default: NAME.tar.gz here), which verify and compare read',
+      ).conflicts(['format', 'out', 'json', 'history']),
     )
     .option('--keep-names', 'with --bundle: keep the names of hosts, users and folders')
     .action(async (given, { json, history, bundle, keepNames, out, ...options }) => {
@@ -128,7 +131,9 @@ function renderList(root) {
     const when = startedAt.slice(0, 16).replace('T', ' ')
     return `${when.padEnd(16)}  ${experiment.padEnd(14)}  ${folder}\n    ${says}`
   })
-  return runs.length === 0 ? `there are no runs in ${root}/ yet: make one with npm run bench` : runs.join('\n')
+  return runs.length === 0
+    ? `there are no runs in ${root}/ yet: make one with ${renderCommand('bench')}`
+    : runs.join('\n')
 }
 
 /** @param {string} name */

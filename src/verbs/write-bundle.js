@@ -17,7 +17,10 @@ const SHOWN_MOST = 3
  * @param {string} folder of the run @param {{ file?: string, keepsNames?: boolean }} options file: by default named after the run
  * @throws {UsageError | BenchError} where the file cannot be one, or `verify` does not accept the run
  */
-export async function bundleRun(folder, { file = `${path.basename(path.resolve(folder))}.tar.gz`, keepsNames = false }) {
+export async function bundleRun(
+  folder,
+  { file = `${path.basename(path.resolve(folder))}.tar.gz`, keepsNames = false },
+) {
   if (!BUNDLE_ENDING.test(file)) throw new UsageError(`--bundle ${file}: the name of a bundle ends in .tar.gz`)
   if (isBundle(folder)) throw new UsageError(`${folder} is a file: --bundle takes a results folder`)
   if (!existsSync(path.join(folder, 'manifest.json')))
@@ -42,7 +45,9 @@ export async function bundleRun(folder, { file = `${path.basename(path.resolve(f
     rmSync(staged, { recursive: true, force: true })
   }
   const bytes = await writeBundle(path.resolve(file), carried)
-  const names = keepsNames ? 'names and paths of this machine are in it' : 'hosts, users and folders are not named in it'
+  const names = keepsNames
+    ? 'names and paths of this machine are in it'
+    : 'hosts, users and folders are not named in it'
   return [
     `${file}: ${(bytes / MIB).toFixed(2)} MiB, ${Object.keys(carried).length} files; ${names}`,
     'not in it: rendered configurations, logs of services, and what report writes again',

@@ -18,7 +18,13 @@ const verify = (/** @type {string} */ file) => withRuns([file], ([run]) => verif
 const listUnpacked = () => readdirSync(os.tmpdir()).filter(name => name.startsWith(`sidecar-bench-bundle-`))
 
 describe('a bundle', () => {
-  it.each(['load', 'search', 'rollout', 'growth', 'balance'])('of the kind %s is verified like its folder', async kind => {
+  it.each([
+    'load',
+    'search',
+    'rollout',
+    'growth',
+    'balance',
+  ])('of the kind %s is verified like its folder', async kind => {
     const file = path.join(folder, `${kind}.tar.gz`)
     const before = listUnpacked()
     await bundleRun(`${RUNS}/${kind}`, { file })
@@ -48,15 +54,17 @@ describe('a bundle', () => {
     }
   })
 
-  it.each([
-    ['leads out of the folder', { name: '../x.json' }, /"\.\.\/x\.json" in it is none of the files/],
-    ['leads out of the folder by the name of a trial', { name: 'raw/../x.json' }, /is none of the files of a run/],
-    ['starts at the root', { name: '/etc/x.json' }, /is none of the files of a run/],
-    ['is a key', { name: 'raw/r1/key.pem' }, /is none of the files of a run/],
-    ['is a link', { name: 'summary.json', type: 'symlink', linkname: '/etc/passwd' }, /is a symlink, and no file/],
-    ['is a hard link', { name: 'summary.json', type: 'link', linkname: 'manifest.json' }, /is a link, and no file/],
-    ['stands there twice', { name: 'manifest.json' }, /"manifest.json" stands in it twice/],
-  ])('is refused where an entry %s', async ([, header, words]) => {
+  it.for(
+    /** @type {[string, import('tar-stream').Header, RegExp][]} */ ([
+      ['leads out of the folder', { name: '../x.json' }, /"\.\.\/x\.json" in it is none of the files/],
+      ['leads out of the folder by the name of a trial', { name: 'raw/../x.json' }, /is none of the files of a run/],
+      ['starts at the root', { name: '/etc/x.json' }, /is none of the files of a run/],
+      ['is a key', { name: 'raw/r1/key.pem' }, /is none of the files of a run/],
+      ['is a link', { name: 'summary.json', type: 'symlink', linkname: '/etc/passwd' }, /is a symlink, and no file/],
+      ['is a hard link', { name: 'summary.json', type: 'link', linkname: 'manifest.json' }, /is a link, and no file/],
+      ['stands there twice', { name: 'manifest.json' }, /"manifest.json" stands in it twice/],
+    ]),
+  )('is refused where an entry %s', async ([, header, words]) => {
     const archive = pack()
     archive.entry({ name: 'manifest.json' }, '{}')
     archive.entry(header, header.type ? '' : '{}')
@@ -71,7 +79,12 @@ describe('a bundle', () => {
 
   it('is refused where it is cut off, empty or something else', async () => {
     const whole = readFileSync(path.join(folder, 'load.tar.gz'))
-    const contents = { cut: whole.subarray(0, whole.length / 2), empty: '', text: 'no archive', gzip: gzipSync('no tar') }
+    const contents = {
+      cut: whole.subarray(0, whole.length / 2),
+      empty: '',
+      text: 'no archive',
+      gzip: gzipSync('no tar'),
+    }
     for (const [name, content] of Object.entries(contents)) {
       const file = path.join(folder, `${name}.tar.gz`)
       writeFileSync(file, content)
@@ -84,7 +97,9 @@ describe('a bundle', () => {
     await unpackBundle(path.join(folder, 'load.tar.gz'), damaged)
     const trials = path.join(damaged, 'trials.jsonl')
     writeFileSync(trials, readFileSync(trials, 'utf8').replace(/("verified":)\d+/, '$17'))
-    await expect(bundleRun(damaged, { file: path.join(folder, 'd.tar.gz') })).rejects.toThrow('does not accept: differs')
+    await expect(bundleRun(damaged, { file: path.join(folder, 'd.tar.gz') })).rejects.toThrow(
+      'does not accept: differs',
+    )
     await expect(bundleRun(damaged, { file: 'README.md' })).rejects.toThrow('ends in .tar.gz')
     await expect(bundleRun(folder, {})).rejects.toThrow('holds no run')
   })
@@ -94,7 +109,16 @@ describe('names in a bundle', () => {
   const manifest = {
     target: 'kubernetes',
     arms: [{ id: 'link-pipy' }],
-    command: ['bench', '--load-host', 'alice@gen.example.org', '--context=prod', '--node', 'edge-7', '--namespace', 'pipy'],
+    command: [
+      'bench',
+      '--load-host',
+      'alice@gen.example.org',
+      '--context=prod',
+      '--node',
+      'edge-7',
+      '--namespace',
+      'pipy',
+    ],
     machine: { node: 'edge-7', cluster: 'https://10.1.2.3:6443' },
   }
   const { hide, kept } = createHiding(

@@ -1,4 +1,5 @@
 import { BenchError, SiteLostError } from '../../lib/errors.js'
+import { renderCommand } from '../../lib/render-command.js'
 import { PORTS, PROBER } from '../../model/sidecar-contract.js'
 import { startAgents } from './agents.js'
 import { openAsking } from './asking.js'
@@ -105,7 +106,7 @@ export function createKubernetesTarget(options) {
         return created.map(name => `the namespace ${name}`)
       }
       await removeNamespaces({ api, names: created }).catch(error => {
-        const advice = 'what the run left there is removed by: npm run cleanup -- --target kubernetes'
+        const advice = `what the run left there is removed by: ${renderCommand('cleanup', '--target kubernetes')}`
         throw error instanceof BenchError ? new BenchError(`${error.message}; ${advice}`, { cause: error }) : error
       })
       for (const name of created) ledger.release('namespace', `${name} of ${api.server}`)
