@@ -1,6 +1,6 @@
 import { hasAny, tellFindings } from '../kinds/sections.js'
 import { renderCommand } from '../lib/render-command.js'
-import { hideColumns, joinParts, renderTextTable, wrapText } from '../lib/text-table.js'
+import { joinParts, keepColumns, renderTextTable, wrapText } from '../lib/text-table.js'
 import { findDiffering, PARITY_NAMES } from '../parity/verdict/rows.js'
 import { listDisparities, tabulateParity, tellOwnWork } from '../parity/verdict/table.js'
 import { answerOf } from './answer.js'
@@ -70,7 +70,7 @@ function renderArms(summary) {
   const tables = tabulateArms(summary)
   return tables.map(table => [
     ...(tables.length > 1 ? [`${table.caption}:`] : []),
-    ...renderTextTable(hideColumns(table, HIDDEN)),
+    ...renderTextTable(keepColumns(table, i => !HIDDEN.includes(table.columns[i][0]))),
   ])
 }
 

@@ -7,7 +7,7 @@ import { writeSummary } from '../../src/prepare/write-summary.js'
 import { createResultsFolder, readRun } from '../../src/records/records.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
-import { makeFolder } from '../fakes/scratch.js'
+import { createCopier, makeFolder } from '../fakes/scratch.js'
 
 const base = makeFolder('verify-test')
 const load = createFakeLoad()
@@ -17,7 +17,7 @@ axes: { plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25] }
 load: { kind: idle }
 profiles: { standard: { warmupSeconds: 0.01, windowSeconds: 0.01 } }
 `
-let copies = 0
+const copyRun = createCopier(path.join(base, 'run'))
 
 beforeAll(async () => {
   await runFake({ folder: path.join(base, 'run'), target: await createFakeTarget() })
@@ -25,13 +25,6 @@ beforeAll(async () => {
 
 /** @param {string} folder */
 const firstOf = folder => readRun(folder).records[0].trial.id
-
-/** A copy of the run, to be spoiled. */
-function copyRun() {
-  const folder = path.join(base, `copy-${++copies}`)
-  cpSync(path.join(base, 'run'), folder, { recursive: true })
-  return folder
-}
 
 /** @param {string} folder @param {(text: string) => string} change */
 function edit(folder, change, name = 'trials.jsonl') {
@@ -109,7 +102,8 @@ describe('verifyRun', () => {
     expect(agrees).toBe(false)
   })
 
-  it.for([
+  /** @type {[string, (folder: string) => void][]} */
+  const SPOILED = [
     ['are all removed', folder => rmSync(`${folder}/raw`, { recursive: true })],
     ['are truncated', folder => edit(folder, text => text.slice(0, 100), `raw/${firstOf(folder)}/observation.json`)],
     [
@@ -123,10 +117,10 @@ describe('verifyRun', () => {
         symlinkSync('/nonexistent', `${folder}/raw`)
       },
     ],
-  ])('does not agree where raw files %s', async ([, spoil]) => {
-    const spoilIn = /** @type {(folder: string) => void} */ (spoil)
+  ]
+  it.for(SPOILED)('does not agree where raw files %s', async ([, spoil]) => {
     const folder = copyRun()
-    spoilIn(folder)
+    spoil(folder)
     expect(verifyRun({ folder, findLoad: () => load }).agrees).toBe(false)
   })
 

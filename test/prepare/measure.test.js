@@ -22,8 +22,7 @@ describe('loadAfter', () => {
 })
 
 describe('measure', () => {
-  /** @type {string} */
-  let out
+  let out = ''
   beforeEach(() => {
     out = path.join(makeOwnFolder('measure-test'), 'run')
   })

@@ -15,8 +15,7 @@ const MORE = 'mostOfCapacity: 0.8\nprofiles: { standard: { rounds: 3, hasControl
 const TRIALS = 8
 
 describe('a run that was cut short', () => {
-  /** @type {string} */
-  let out
+  let out = ''
   beforeEach(() => {
     out = path.join(makeOwnFolder('resume-test'), 'run')
   })

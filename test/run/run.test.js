@@ -15,8 +15,7 @@ import { makeOwnFolder } from '../fakes/scratch.js'
 /** @import { ProcessSpec } from '../../src/model/types.ts' @import { RunEvent } from '../../src/run/events.js' */
 
 describe('runPlan', () => {
-  /** @type {string} */
-  let folder
+  let folder = ''
   beforeEach(() => {
     folder = path.join(makeOwnFolder('run-test'), 'run')
   })

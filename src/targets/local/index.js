@@ -64,40 +64,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       return Object.fromEntries([...services, PROBER, GENERATOR].map(name => [name, placeAt(nextAddress())]))
     },
 
-    async deploy(specs, { start, folder, pace, onStart }) {
-      const hasNamespaces = networks.has(start, specs)
-      if (!hasNamespaces) assertPortsFree(specs)
-      /** @type {RunningProcess[]} */
-      const processes = []
-      /** @type {Deployment} */
-      const deployment = {
-        processes,
-        async remove() {
-          await Promise.all(processes.map(p => p.stop()))
-          for (const p of processes) running.delete(p)
-          await networks.remove(
-            start,
-            specs.map(({ service }) => service),
-          )
-        },
-      }
-      try {
-        if (hasNamespaces) await networks.prepare(start, specs)
-        for (const spec of specs) {
-          await pace?.()
-          const inside = hasNamespaces ? { enter: networks.enter(start, spec), call } : {}
-          const process = await startProcess({ spec, folder, tree, start, runId, ...inside })
-          processes.push(process)
-          running.add(process)
-          onStart?.(process)
-        }
-        return deployment
-      } catch (error) {
-        await deployment.remove()
-        throw error
-      }
-    },
-
+    deploy: createDeploy({ runId, tree, networks, running, call }),
     call,
     look: async processes => look(probesOf(processes)),
     async observe(processes, options) {
@@ -129,6 +96,47 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       for (const process of running) process.unref()
       return [...running].map(({ spec }) => `${spec.service}'s ${spec.role}`)
     },
+  }
+}
+
+/**
+ * @param {{ runId: string, tree: CgroupTree, networks: Networks, running: Set<RunningProcess>, call: Target['call'] }} options
+ *   running: changed
+ * @returns {Target['deploy']}
+ */
+function createDeploy({ runId, tree, networks, running, call }) {
+  return async (specs, { start, folder, pace, onStart }) => {
+    const hasNamespaces = networks.has(start, specs)
+    if (!hasNamespaces) assertPortsFree(specs)
+    /** @type {RunningProcess[]} */
+    const processes = []
+    /** @type {Deployment} */
+    const deployment = {
+      processes,
+      async remove() {
+        await Promise.all(processes.map(p => p.stop()))
+        for (const p of processes) running.delete(p)
+        await networks.remove(
+          start,
+          specs.map(({ service }) => service),
+        )
+      },
+    }
+    try {
+      if (hasNamespaces) await networks.prepare(start, specs)
+      for (const spec of specs) {
+        await pace?.()
+        const inside = hasNamespaces ? { enter: networks.enter(start, spec), call } : {}
+        const process = await startProcess({ spec, folder, tree, start, runId, ...inside })
+        processes.push(process)
+        running.add(process)
+        onStart?.(process)
+      }
+      return deployment
+    } catch (error) {
+      await deployment.remove()
+      throw error
+    }
   }
 }
 

@@ -37,13 +37,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   const name = `${spec.service}-${spec.role}`
   const logFile = path.join(folder, `${name}.log`)
   await mkdir(folder, { recursive: true })
-  await mkdir(spec.folder, { recursive: true })
-  for (const file of spec.files) {
-    const at = path.join(spec.folder, file.name)
-    await mkdir(path.dirname(at), { recursive: true })
-    await writeFile(at, file.content)
-  }
-
+  await writeFiles(spec)
   const group = await tree.create(`${start}-${name}`, spec)
   const log = openLog(logFile)
   const pinned = spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []
@@ -61,10 +55,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
 
   /** @type {string | null} */
   let ending = null
-  const exited = new Promise(resolve => {
-    child.once('error', error => resolve(error.message))
-    child.once('exit', (code, killedBy) => resolve(killedBy ? `signal ${killedBy}` : `status ${code}`))
-  }).then(how => (ending = how))
+  const exited = awaitExit(child).then(how => (ending = how))
 
   // The process that starts a batch is none of the batch.
   const pids = () => group.pids().filter(pid => spec.batchOf === undefined || pid !== child.pid)
@@ -113,7 +104,6 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     describeFailure,
     readLog: () => readFile(logFile, 'utf8'),
     boundLog: () => boundLog(logFile),
-
     unref: () => child.unref(),
 
     async stop() {
@@ -123,6 +113,24 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
       group.close()
     },
   }
+}
+
+/** @param {Pick<ProcessSpec, 'folder' | 'files'>} spec */
+async function writeFiles({ folder, files }) {
+  await mkdir(folder, { recursive: true })
+  for (const { name, content } of files) {
+    const at = path.join(folder, name)
+    await mkdir(path.dirname(at), { recursive: true })
+    await writeFile(at, content)
+  }
+}
+
+/** @param {import('node:child_process').ChildProcess} child @returns {Promise<string>} how it ended */
+function awaitExit(child) {
+  return new Promise(resolve => {
+    child.once('error', error => resolve(error.message))
+    child.once('exit', (code, killedBy) => resolve(killedBy ? `signal ${killedBy}` : `status ${code}`))
+  })
 }
 
 /** @param {ProcessSpec} spec */
