@@ -5,6 +5,7 @@ import { listExperiments, readAnyExperiment } from '../src/prepare/read-experime
 import { tabulateDictionary } from '../src/report/dictionary.js'
 import { tabulateAxes, tabulateOptions } from './options.js'
 import { tabulateLacks, tabulatePlanes } from './planes.js'
+import { tabulateResults } from './results.js'
 import { tabulateFeatures, tabulateLinks } from './services.js'
 
 /** The tables of the documentation that are written from the code. */
@@ -15,6 +16,7 @@ const QUANTITIES_OF = new Map([
   ['rollout', 'Quantities of rollouts'],
   ['growth', 'Quantities of growth'],
 ])
+const RESULTS = await tabulateResults()
 const BLOCK = /<!-- table: (.+?) -->\n[\s\S]*?<!-- end -->/g
 
 /**
@@ -52,6 +54,7 @@ function createTables() {
       [['name', 'asks'], ...listExperiments().map(name => [`\`${name}\``, readAnyExperiment(name).question])],
     ],
     ['Planes', tabulatePlanes()],
+    ['Results by node', RESULTS],
     ['Where planes fall short', tabulateLacks()],
     ['Exit statuses', [['status', 'means'], ...Object.entries(EXIT_MEANINGS)]],
   ])

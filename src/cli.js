@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
+import { renderCommand } from './lib/render-command.js'
 
 /** @import { Context } from './verbs/program.js' */
 
@@ -84,7 +85,7 @@ for (const [name, status] of Object.entries(SIGNALS)) {
     if (!stopping.signal.aborted) {
       stop(new BenchError(`interrupted by ${name}`, { exitStatus: status }), name)
     } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) {
-      say(`${name} again: ended at once; npm run cleanup removes what is left`)
+      say(`${name} again: ended at once; ${renderCommand('cleanup')} removes what is left`)
       process.exit(status)
     }
   })

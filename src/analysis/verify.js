@@ -3,6 +3,7 @@ import { judgeTrial } from '../judge/gates.js'
 import { ratePerSecond } from '../judge/measures.js'
 import { findOwnPart } from '../kinds/parts.js'
 import { BenchError } from '../lib/errors.js'
+import { renderCommand } from '../lib/render-command.js'
 import { generatorOf } from '../model/generators.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { rawNameOf, readLoadLog, readObserved, readOwnPart } from '../records/raw.js'
@@ -14,8 +15,7 @@ import { summarise } from './summarise.js'
 
 const SHOWN_MOST = 20
 const UNSEEN = 'the times of phases (time to the first answer), changes of configuration, placement, parity'
-const OTHER_KIT =
-  'another version of the kit made this run: only numbers that both versions have in summary.json are compared (npm run report makes it again)'
+const OTHER_KIT = `another version of the kit made this run: only numbers that both versions have in summary.json are compared (${renderCommand('report')} makes it again)`
 // A number of JSON is read as it was written; sums may come out in another order.
 const ROUNDING = 1e-9
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { hashFolder } from './hash.js'
 import { ROOT } from './paths.js'
 
@@ -10,6 +10,8 @@ export function readVersion() {
 /** The kit's version, the state of its checkout (null outside of git), and the SHA-256 of its code. */
 export async function readKit() {
   const { execa } = await import('execa')
+  // An installed package may lie in the checkout of another project.
+  if (!existsSync(`${ROOT}/.git`)) return { version: readVersion(), git: null, sha256: hashKit() }
   const git = await execa('git', ['describe', '--always', '--dirty', '--abbrev=12'], { cwd: ROOT, reject: false })
   return { version: readVersion(), git: git.exitCode === 0 ? git.stdout : null, sha256: hashKit() }
 }

@@ -11,3 +11,8 @@ export function showControls(text) {
       .join(''),
   )
 }
+
+/** Escapes a text so that a pattern matches it as it is. @param {string} text */
+export function escapePattern(text) {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+}

@@ -1,4 +1,5 @@
 import os from 'node:os'
+import { renderCommand } from '../lib/render-command.js'
 import { largestBindingCap } from '../model/caps.js'
 import { readMachine } from '../node/machine.js'
 import { findCapWay } from '../targets/local/cgroups.js'
@@ -36,7 +37,8 @@ export async function examineMachine({ specs, others = [], findTool, findBuilt =
     const tool = await look(spec).catch(error => ({ missing: error.message, isRefused: true }))
     if (!('missing' in tool)) addTool(tool)
     else if (!isLater || 'isRefused' in tool) add('warning', `${spec.name}, for ${option} only: ${tool.missing}`)
-    else add('ok', `${spec.name}: the first run with ${option} builds it (npm run doctor -- ${option} does it now)`)
+    else
+      add('ok', `${spec.name}: the first run with ${option} builds it (${renderCommand('doctor', option)} does it now)`)
   }
   const way = await findCapWay()
   if (way.how === 'none') add('missing', `CPU caps: ${way.reason}`)

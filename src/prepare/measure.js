@@ -2,6 +2,7 @@ import { existsSync, rmdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { kinds } from '../kinds/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
+import { renderCommand } from '../lib/render-command.js'
 import { createResultsFolder } from '../records/records.js'
 import { executePlan } from '../run/execute.js'
 import { prepareToResume } from '../run/resume.js'
@@ -80,7 +81,7 @@ async function finishRun(folder, finish) {
 export function loadAfter(folder, load) {
   return load().catch(cause => {
     throw new BenchError(
-      `cannot load the modules that report ${folder}: ${cause.message}; its records are there: npm run report -- ${folder}`,
+      `cannot load the modules that report ${folder}: ${cause.message}; its records are there: ${renderCommand('report', folder)}`,
       { cause },
     )
   })

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { Help, InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../lib/errors.js'
 import { isProgram } from '../lib/programs.js'
+import { renderCommand } from '../lib/render-command.js'
 import { readMilliseconds } from '../lib/units.js'
 import { parseAddress } from '../live/address.js'
 import { parseChoice } from '../model/arms.js'
@@ -164,7 +165,7 @@ export function withExperiment(command) {
     .addOption(SHARED.p99)
     .configureHelp({ visibleOptions })
     .addHelpText('after', () => {
-      const other = `npm run ${command.name()} -- EXPERIMENT --help`
+      const other = renderCommand(command.name(), 'EXPERIMENT --help')
       return `\nThe options are those of the experiment ${nameAsked(command)}; those of another: ${other}`
     })
 }

@@ -4,6 +4,7 @@ import { parseBalance } from '../kinds/balance/trials.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
+import { renderCommand } from '../lib/render-command.js'
 import { parseExperiment } from '../plan/experiment.js'
 import { parseTopology } from '../services/topology.js'
 
@@ -19,7 +20,7 @@ export function listExperiments() {
 export function readExperiment(name) {
   const experiment = readAnyExperiment(name)
   if (!('kind' in experiment)) return experiment
-  throw new UsageError(`${name} measures nothing, and is computed at once: npm run bench -- ${name}`)
+  throw new UsageError(`${name} measures nothing, and is computed at once: ${renderCommand('bench', name)}`)
 }
 
 /** Reads an experiment of any kind, by its name or the path of a file. @param {string} name @throws {UsageError} */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { execa } from 'execa'
 import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
+import { renderCommand } from '../lib/render-command.js'
 import { findLoad } from '../loads/registry.js'
 import { readLedgers } from '../node/ledger.js'
 import { assertOut } from '../records/files.js'
@@ -39,7 +40,9 @@ export async function withSite(options, context, task) {
     const left = await site.target.close({ retain })
     const where = options.target === 'kubernetes' ? ' --target kubernetes' : ''
     if (left.length > 0)
-      context.say(`retained: ${left.join(', ')}; remove them with: npm run cleanup -- ${site.runId}${where}`)
+      context.say(
+        `retained: ${left.join(', ')}; remove them with: ${renderCommand('cleanup', `${site.runId}${where}`)}`,
+      )
   }
 }
 

@@ -34,7 +34,7 @@ export function writeDocument(folder, name, document) {
 
 /**
  * Writes a document beside its place and renames it: a reader finds it whole, or the one before.
- * @param {string} folder @param {string} name of the file below the folder @param {string} text
+ * @param {string} folder @param {string} name of the file below the folder @param {string | Uint8Array} text
  * @returns {string} the file @throws {BenchError} when it cannot be written, or would be written through a link
  */
 export function writeWhole(folder, name, text) {
@@ -116,7 +116,7 @@ function refuseLinks(folder, name) {
   }
 }
 
-/** Writes all of a text, to the disk, and closes the file. @param {number} descriptor @param {string} text */
+/** Writes all of a text, to the disk, and closes the file. @param {number} descriptor @param {string | Uint8Array} text */
 function writeFlushed(descriptor, text) {
   try {
     fs.writeFileSync(descriptor, text)

@@ -81,7 +81,7 @@ function renderFirst(charts, dots) {
 function renderLimits(lines, next) {
   if (lines.length + next.length === 0) return null
   const commands = next.map(line => {
-    const [what, command] = line.split(/(?=npm run )/)
+    const [what, command] = line.split(/(?=npm run |npx )/)
     return html`<li>${what}${command ? html`<code>${command}</code>` : null}</li>`
   })
   return html`<section id="limits" aria-labelledby="limits-name"><h2 id="limits-name">Not shown by this run</h2><ul>${lines.map(line => html`<li>${line}</li>`)}${commands}</ul></section>`

@@ -1,6 +1,7 @@
 import { quantityOf } from '../judge/quantity.js'
 import { splitByKind } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
+import { renderCommand } from '../lib/render-command.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { nameOf } from '../model/arms.js'
 import { AXES } from '../model/axes.js'
@@ -124,13 +125,13 @@ export function renderNext({ arms: all, machine, tools }) {
     if (largest < smallest) {
       const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
       const rest = `${on}${again}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
-      lines.push(`Capacity: npm run bench -- --cpu ${largest}${rest}`)
+      lines.push(`Capacity: ${renderCommand('bench', `--cpu ${largest}${rest}`)}`)
     }
     const options = { cap: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
     const isForWrk = !elsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
     if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR) {
       const besideWrk = (/** @type {string} */ on) =>
-        `npm run bench -- --cpu ${smallest} --link ${on}${again} --generator wrk`
+        renderCommand('bench', `--cpu ${smallest} --link ${on}${again} --generator wrk`)
       if (bindsOnlyBesideWrk(options)) lines.push(`Capacity beside a lighter load: ${besideWrk(link)}`)
       else if (link === DEFAULT_LINK && bindsOnlyBesideWrk({ ...options, sidecars: 1 }))
         lines.push(`Capacity of one sidecar at this cap: ${besideWrk('ratings')}`)
@@ -140,7 +141,8 @@ export function renderNext({ arms: all, machine, tools }) {
   if (load.kind === 'closed' && slowest > 0) {
     const rate = Number((slowest * RATE_SHARE).toPrecision(1))
     const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].capCores}` : ''
-    lines.push(`Latency at an equal rate: npm run bench -- --rate ${Math.max(1, rate)}${cpu} --link ${link}${again}`)
+    const words = `--rate ${Math.max(1, rate)}${cpu} --link ${link}${again}`
+    lines.push(`Latency at an equal rate: ${renderCommand('bench', words)}`)
   }
   return lines
 }

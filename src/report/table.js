@@ -1,4 +1,5 @@
 import { hasAny, tellFindings } from '../kinds/sections.js'
+import { renderCommand } from '../lib/render-command.js'
 import { joinParts, keepColumns, renderTextTable, wrapText } from '../lib/text-table.js'
 import { findDiffering, PARITY_NAMES } from '../parity/verdict/rows.js'
 import { listDisparities, tabulateParity, tellOwnWork } from '../parity/verdict/table.js'
@@ -100,9 +101,9 @@ export function renderParity({ parity, arms, relaxes }) {
 /** @param {string} folder @param {{ hasPage: boolean, hasClaims: boolean }} options */
 function listMore(folder, { hasPage, hasClaims }) {
   return [
-    `${hasPage ? `${folder}/report.html` : `npm run report -- ${folder} --format html`}: charts, every trial, where the numbers are from`,
-    ...(hasClaims ? [`npm run claims -- ${folder}: each published claim, theirs and ours`] : []),
-    `npm run verify -- ${folder}: every number again, from the raw files`,
+    `${hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)}: charts, every trial, where the numbers are from`,
+    ...(hasClaims ? [`${renderCommand('claims', folder)}: each published claim, theirs and ours`] : []),
+    `${renderCommand('verify', folder)}: every number again, from the raw files`,
   ]
 }
 

@@ -5,33 +5,36 @@ import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { readRun } from '../records/records.js'
 import { renderClaims } from '../report/claims.js'
+import { withRuns } from './open-runs.js'
 import { findClaims } from './read-claims.js'
 
 /** `claims`: published numbers against runs. @type {import('./program.js').AddVerb} */
 export function addClaims(verb, { print, say, end }) {
   verb
-    .argument('<results...>', 'results folders, oldest first')
+    .argument('<results...>', 'results folders or bundles, oldest first')
     .option('--json', 'print the answers as JSON')
-    .action((/** @type {string[]} */ folders, /** @type {{ json?: boolean }} */ options) => {
-      const read = (/** @type {string} */ folder) => {
-        const computed = findComputed(folder)
-        if (computed) return computed.summarise(computed.read(folder))
-        const run = readRun(folder)
-        run.warnings.forEach(say)
-        return summarise(run)
-      }
-      const summaries = folders.flatMap(folder => {
-        try {
-          return [read(folder)]
-        } catch (error) {
-          if (!(error instanceof BenchError) || folders.length === 1) throw error
-          say(`left out: ${error.message}`)
-          end(EXIT.failed)
-          return []
+    .action((/** @type {string[]} */ given, /** @type {{ json?: boolean }} */ options) =>
+      withRuns(given, (folders, show) => {
+        const read = (/** @type {string} */ folder) => {
+          const computed = findComputed(folder)
+          if (computed) return computed.summarise(computed.read(folder))
+          const run = readRun(folder)
+          for (const warning of run.warnings) say(show(warning))
+          return summarise(run)
         }
-      })
-      const results = evaluateClaims({ files: findClaims(), summaries })
-      const experiments = summaries.map(({ run }) => run.experiment)
-      print(options.json ? JSON.stringify(results, null, 2) : renderClaims(results, experiments).join('\n'))
-    })
+        const summaries = folders.flatMap(folder => {
+          try {
+            return [read(folder)]
+          } catch (error) {
+            if (!(error instanceof BenchError) || folders.length === 1) throw error
+            say(show(`left out: ${error.message}`))
+            end(EXIT.failed)
+            return []
+          }
+        })
+        const results = evaluateClaims({ files: findClaims(), summaries })
+        const experiments = summaries.map(({ run }) => run.experiment)
+        print(options.json ? JSON.stringify(results, null, 2) : renderClaims(results, experiments).join('\n'))
+      }),
+    )
 }

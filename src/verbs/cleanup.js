@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
+import { renderCommand } from '../lib/render-command.js'
 import { readLedgers } from '../node/ledger.js'
 import { assertTargetHas } from '../prepare/applies.js'
 import { withOptions } from '../prepare/options.js'
@@ -44,7 +45,8 @@ export function addCleanup(verb, { print }) {
       if (said.length > 0) print(said.join('\n'))
       if (failed.length > 0) throw new BenchError(`not removed: ${failed.join('; ')}`)
       if (said.length > 0) return
-      if (run !== null) throw new BenchError(`no run ${run} left anything here: npm run cleanup says which runs did`)
+      if (run !== null)
+        throw new BenchError(`no run ${run} left anything here: ${renderCommand('cleanup')} says which runs did`)
       print('nothing was left behind')
     })
 }

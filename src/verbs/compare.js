@@ -3,24 +3,27 @@ import { summarise } from '../analysis/summarise.js'
 import { collect } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
 import { renderComparison } from '../report/comparison.js'
+import { withRuns } from './open-runs.js'
 
 /** `compare`: one run against another, as two planes of a run are compared. @type {import('./program.js').AddVerb} */
 export function addCompare(verb, { print, say, end }) {
   verb
-    .argument('<old>', 'a results folder')
-    .argument('<new>', 'a results folder')
+    .argument('<old>', 'a results folder, or a bundle')
+    .argument('<new>', 'a results folder, or a bundle')
     .option('--threshold <expr>', "a ratio that must hold, such as 'new/old cpuPerRequest <= 1.05'", collect, [])
     .option('--json', 'print the comparison as JSON')
-    .action((older, newer, /** @type {{ threshold: string[], json?: boolean }} */ options) => {
-      const [old, next] = [older, newer].map((/** @type {string} */ folder) => {
-        const { manifest, records, warnings } = readRun(folder)
-        warnings.forEach(say)
-        return { folder, manifest, records, summary: summarise({ manifest, records }) }
-      })
-      const result = compareRuns({ old, new: next }, { thresholds: options.threshold })
-      print(options.json ? JSON.stringify(result, null, 2) : renderComparison(result, { old, new: next }))
-      const { status, reasons } = findCompareStatus(result)
-      reasons.forEach(say)
-      end(status)
-    })
+    .action((older, newer, /** @type {{ threshold: string[], json?: boolean }} */ options) =>
+      withRuns([older, newer], (folders, show) => {
+        const [old, next] = folders.map(folder => {
+          const { manifest, records, warnings } = readRun(folder)
+          for (const warning of warnings) say(show(warning))
+          return { folder: show(folder), manifest, records, summary: summarise({ manifest, records }) }
+        })
+        const result = compareRuns({ old, new: next }, { thresholds: options.threshold })
+        print(options.json ? JSON.stringify(result, null, 2) : renderComparison(result, { old, new: next }))
+        const { status, reasons } = findCompareStatus(result)
+        reasons.forEach(say)
+        end(status)
+      }),
+    )
 }

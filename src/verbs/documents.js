@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { renderCommand } from '../lib/render-command.js'
 import { PAGE } from '../records/files.js'
 import { readSummary } from '../records/records.js'
 
@@ -21,7 +22,9 @@ export async function writeDocuments(folder, { say }) {
     documents.write()
     return true
   } catch (error) {
-    say(`no report was written: ${/** @type {Error} */ (error).message}; try npm run report -- ${folder} --format html`)
+    say(
+      `no report was written: ${/** @type {Error} */ (error).message}; try ${renderCommand('report', `${folder} --format html`)}`,
+    )
     return false
   }
 }

@@ -1,4 +1,5 @@
 import { EXIT, EXIT_MEANINGS } from '../lib/exit-status.js'
+import { renderCommand } from '../lib/render-command.js'
 
 const { done, failed, usage, nothingShown, planeMissing, thresholdCrossed } = EXIT
 const ENDED = [EXIT.hangup, EXIT.interrupted, EXIT.quit, EXIT.userSignal, EXIT.terminated]
@@ -12,86 +13,98 @@ export const HELP = {
   bench: explain(
     'measure data planes, and report what they deliver and cost; balance: compute assignments to shards (takes --seed, --out, --json)',
     ALL,
-    ['npm run bench -- --cpu 1', 'no mesh, Pipy and Envoy, each sidecar capped at 1 core'],
-    ['npm run bench -- --planes pipy,pipy=./my-scripts --cpu 0.5', 'changed Pipy scripts against those of the kit'],
+    [renderCommand('bench', '--cpu 1'), 'no mesh, Pipy and Envoy, each sidecar capped at 1 core'],
+    [
+      renderCommand('bench', '--planes pipy,pipy=./my-scripts --cpu 0.5'),
+      'changed Pipy scripts against those of the kit',
+    ],
   ),
   agree: explain(
     'run an experiment on this machine and on its cluster, and say whether they agree',
     [done, failed, usage, planeMissing, ...ENDED],
-    ['npm run agree -- --cpu 0.5', 'the default experiment on both targets'],
-    ['npm run agree -- --profile quick --image pipy=registry/pipy:1.5', 'shorter, with an image of your own'],
+    [renderCommand('agree', '--cpu 0.5'), 'the default experiment on both targets'],
+    [renderCommand('agree', '--profile quick --image pipy=registry/pipy:1.5'), 'shorter, with an image of your own'],
   ),
   plan: explain(
     'print what bench would run, and how long it takes',
     [done, failed, usage, planeMissing],
-    ['npm run plan -- --cpu 1', 'the arms, the trials and the time of that run'],
-    ['npm run plan -- rate-ladder --profile full', 'the same for another experiment'],
+    [renderCommand('plan', '--cpu 1'), 'the arms, the trials and the time of that run'],
+    [renderCommand('plan', 'rate-ladder --profile full'), 'the same for another experiment'],
   ),
   size: explain(
     'find and check the smallest CPU and memory limit that holds a load',
     [done, failed, usage, nothingShown, planeMissing, ...ENDED],
-    ['npm run size -- --rate 500 --p99 20ms --node pi4 --reserve 0.5c,512m', 'and how many such sidecars a node holds'],
-    ['npm run size -- -f services.yaml --format helm', 'limits for several services, to paste'],
+    [
+      renderCommand('size', '--rate 500 --p99 20ms --node pi4 --reserve 0.5c,512m'),
+      'and how many such sidecars a node holds',
+    ],
+    [renderCommand('size', '-f services.yaml --format helm'), 'limits for several services, to paste'],
   ),
   claims: explain(
     'compare published numbers with your runs',
     [],
-    ['npm run claims -- results/RUN', 'each published claim, theirs and ours'],
-    ['npm run claims -- results/RUN results/OTHER --json', 'by two runs, for a program'],
+    [renderCommand('claims', 'results/RUN'), 'each published claim, theirs and ours'],
+    [renderCommand('claims', 'results/RUN results/OTHER --json'), 'by two runs, for a program'],
   ),
   report: explain(
     'print the report of a run; without a run, list all runs',
     [],
-    ['npm run report', 'the runs of results/ and their answers'],
-    ['npm run report -- results/RUN --format md', 'a run for a pull request'],
+    [renderCommand('report'), 'the runs of results/ and their answers'],
+    [renderCommand('report', 'results/RUN --format md'), 'a run for a pull request'],
   ),
   compare: explain(
     'compare two runs, such as before and after a change',
     [done, failed, usage, nothingShown, thresholdCrossed],
-    ['npm run compare -- results/OLD results/NEW', 'what changed between two runs'],
+    [renderCommand('compare', 'results/OLD results/NEW'), 'what changed between two runs'],
     [
-      "npm run compare -- results/OLD results/NEW --threshold 'new/old cpuPerRequest <= 1.05'",
+      renderCommand('compare', "results/OLD results/NEW --threshold 'new/old cpuPerRequest <= 1.05'"),
       'status 5 where CPU per request grew by more than 5 %',
     ],
   ),
   lab: explain(
     'count the instructions per request of changed Pipy scripts, and show where they go',
     ALL,
-    ['npm run lab -- ./my-scripts', 'instructions per request of changed scripts, beside those of the kit'],
+    [renderCommand('lab', './my-scripts'), 'instructions per request of changed scripts, beside those of the kit'],
     [
-      "npm run lab -- --threshold 'new/old instructions <= 1.01'",
+      renderCommand('lab', "--threshold 'new/old instructions <= 1.01'"),
       'status 5 where uncommitted changes take over 1 % more',
     ],
   ),
   verify: explain(
     'compute every number of a run again from its raw files',
     [done, failed],
-    ['npm run verify -- results/RUN', 'compute every number again'],
-    ['npm run --silent verify -- results/RUN && echo good', 'in a script'],
+    [renderCommand('verify', 'results/RUN'), 'compute every number again'],
+    [`${renderCommand('verify', 'results/RUN')} && echo good`, 'in a script'],
   ),
   doctor: explain(
     'check that this machine, or a cluster, can run the benchmark',
     [done, failed],
-    ['npm run doctor', 'what a run on this machine needs'],
-    ['npm run doctor -- --target kubernetes --context kind-kind', 'what a run on a cluster needs'],
+    [renderCommand('doctor'), 'what a run on this machine needs'],
+    [renderCommand('doctor', '--target kubernetes --context kind-kind'), 'what a run on a cluster needs'],
   ),
   parity: explain(
     'try one data plane with the parity corpus, and list the rows that fall short',
     [done, failed, usage, planeMissing, ...ENDED],
-    ['npm run parity -- caddy --only mtls', 'one configuration of it'],
-    ['npm run parity -- pipy=./my-scripts', 'a folder of Pipy scripts'],
+    [renderCommand('parity', 'caddy --only mtls'), 'one configuration of it'],
+    [renderCommand('parity', 'pipy=./my-scripts'), 'a folder of Pipy scripts'],
   ),
   images: explain(
     'list the container images that a cluster needs',
     [],
-    ['node src/cli.js images', 'what to load onto a node that reaches no registry'],
-    ['node src/cli.js images --image pipy=registry/pipy:1.5', 'with an image of your own'],
+    [renderCommand('images'), 'what to load onto a node that reaches no registry'],
+    [renderCommand('images', '--image pipy=registry/pipy:1.5'), 'with an image of your own'],
   ),
   cleanup: explain(
     'remove processes, cgroups, keys and namespaces that killed runs left',
     [],
-    ['npm run cleanup', 'remove processes, cgroups and files of killed runs'],
-    ['npm run cleanup -- --target kubernetes', 'and their namespaces on the cluster'],
+    [renderCommand('cleanup'), 'remove processes, cgroups and files of killed runs'],
+    [renderCommand('cleanup', '--target kubernetes'), 'and their namespaces on the cluster'],
+  ),
+  completion: explain(
+    'print what a shell needs to complete verbs and options',
+    [],
+    ['source <(sidecar-bench completion bash)', 'in ~/.bashrc; zsh: the same in ~/.zshrc, after compinit'],
+    ['sidecar-bench completion fish | source', 'in ~/.config/fish/config.fish'],
   ),
 }
 
@@ -111,6 +124,6 @@ export function addHelp(program) {
   }
   program.addHelpText(
     'after',
-    '\nFrom a clone, write npm run VERB -- OPTIONS. Start with: npm run doctor, then npm run bench -- --cpu 1\nOptions, examples and exit statuses of a verb: sidecar-bench VERB --help',
+    `\nWrite ${renderCommand('VERB', 'OPTIONS')}. Start with: ${renderCommand('doctor')}, then ${renderCommand('bench', '--cpu 1')}\nOptions, examples and exit statuses of a verb: sidecar-bench VERB --help`,
   )
 }

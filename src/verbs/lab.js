@@ -7,6 +7,7 @@ import { renderLab, renderSaves } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
 import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
+import { renderCommand } from '../lib/render-command.js'
 import { openLab } from '../prepare/open-lab.js'
 import { collect, parseCount, parseOnAxis } from '../prepare/options.js'
 import { readTopology } from '../prepare/read-experiment.js'
@@ -168,8 +169,8 @@ function renderNew(folder, tests) {
     `${folder} is a copy of pipy-scripts, with ${tests.join(' and ')} for the parts that run in Node, too.`,
     'After a change:',
     `  node --test ${named}/*.test.mjs                # these tests`,
-    `  npm run lab -- ${named}                        # instructions a request, beside pipy-scripts; --watch: on every save`,
-    `  npm run bench -- --planes pipy,pipy=${named}   # CPU time, memory and latency, beside pipy-scripts`,
+    `  ${renderCommand('lab', named)}                        # instructions a request, beside pipy-scripts; --watch: on every save`,
+    `  ${renderCommand('bench', `--planes pipy,pipy=${named}`)}   # CPU time, memory and latency, beside pipy-scripts`,
   ].join('\n')
 }
 

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { findComputed } from '../kinds/computed.js'
 import { BenchError } from '../lib/errors.js'
+import { renderCommand } from '../lib/render-command.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { readRun, readSummary } from '../records/records.js'
 import { answerOf } from '../report/answer.js'
@@ -29,7 +30,8 @@ export function listRuns(root) {
 
 /** Finds the runs of a folder. @param {string} folder @param {number} [depth] @returns {string[]} @throws BenchError */
 export function findRuns(folder, depth = 2) {
-  if (!existsSync(folder)) throw new BenchError(`there are no runs in ${folder}/ yet: make one with npm run bench`)
+  if (!existsSync(folder))
+    throw new BenchError(`there are no runs in ${folder}/ yet: make one with ${renderCommand('bench')}`)
   if (!statSync(folder).isDirectory())
     throw new BenchError(`${folder} is a file: name a run, or the folder of all runs`)
   const inside = listInside(folder).filter(entry => entry.isDirectory())
@@ -64,5 +66,5 @@ function readAnswer(folder) {
   const summary = readSummary(folder)
   const fault = findFault(summarySchema, summary)
   if (fault === null) return { run: summary.run, says: answerOf(summary) }
-  throw new BenchError(`summary.json is damaged: ${fault}; npm run report -- ${folder} reads the trials`)
+  throw new BenchError(`summary.json is damaged: ${fault}; ${renderCommand('report', folder)} reads the trials`)
 }

@@ -28,6 +28,7 @@ const VERBS = {
   parity: async () => (await import('./parity.js')).addParity,
   images: async () => (await import('./images.js')).addImages,
   cleanup: async () => (await import('./cleanup.js')).addCleanup,
+  completion: async () => (await import('./completion.js')).addCompletion,
 }
 
 /**
@@ -49,7 +50,8 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
   program.hook('preSubcommand', ({ args }) => assertNoEmpty(args))
   for (const [name, load] of Object.entries(VERBS)) {
     const verb = program.command(name)
-    if (words.includes(name)) (await load())(verb, context)
+    // It lists the options of all.
+    if (words.includes(name) || words.includes('completion')) (await load())(verb, context)
   }
   addHelp(program)
   return program

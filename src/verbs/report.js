@@ -4,6 +4,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { summarise } from '../analysis/summarise.js'
 import { findComputed } from '../kinds/computed.js'
 import { BenchError, UsageError } from '../lib/errors.js'
+import { renderCommand } from '../lib/render-command.js'
 import { PAGE } from '../records/files.js'
 import { readRun } from '../records/records.js'
 import { tellClaims } from '../report/claims.js'
@@ -14,6 +15,7 @@ import { renderTable } from '../report/table.js'
 import { reportComputed } from './computed.js'
 import { openDocuments } from './documents.js'
 import { listRuns } from './list-runs.js'
+import { BUNDLE_ENDING, isBundle, withRuns } from './open-runs.js'
 import { answerClaims } from './read-claims.js'
 
 /** @import { Summary } from '../model/types.ts' */
@@ -39,23 +41,48 @@ const FORMATS = {
 /** `report`: a run from its records, in any format; without a run, all of them. @type {import('./program.js').AddVerb} */
 export function addReport(verb, { print, say }) {
   verb
-    .argument('[results]', 'a results folder')
+    .argument('[results]', 'a results folder, or a bundle')
     .option('--format <name>', `${Object.keys(FORMATS).join(', ')}; html and svg are files`, parseFormat, 'text')
     .option('--out <dir>', 'where html and svg are written (default: the results folder)')
     .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
     .option('--history', 'all runs over time that are comparable with the last one, or with [results], and their steps')
-    .action(async (folder, { json, history, out: given, ...options }) => {
+    .addOption(
+      new Option(
+        '--bundle [file]',
+        'write the run as one file (default: NAME.tar.gz here), which verify and compare read',
+      ).conflicts(['format', 'out', 'json', 'history']),
+    )
+    .option('--keep-names', 'with --bundle: keep the names of hosts, users and folders')
+    .action(async (given, { json, history, bundle, keepNames, out, ...options }) => {
       const format = json ? 'json' : options.format
-      assertOutFits(given, format)
-      if (history) return print(await renderHistory({ folder: folder ?? RESULTS, format, out: given }, say))
-      if (folder === undefined) return print(renderList(RESULTS))
-      const out = given ?? folder
-      const computed = findComputed(folder)
-      if (computed) return print(await writeOut({ out }, out => reportComputed(computed, { folder, format, out })))
-      const run = readRun(folder)
-      run.warnings.forEach(say)
-      print(await FORMATS[format]({ folder, out, summary: summarise(run), run }))
+      assertOutFits(out, format)
+      if (keepNames && !bundle) throw new UsageError('--keep-names needs --bundle: other reports name everything')
+      if (history) return print(await renderHistory({ folder: given ?? RESULTS, format, out }, say))
+      if (given === undefined && bundle) throw new UsageError('--bundle needs a run: report RESULTS --bundle [FILE]')
+      if (given === undefined) return print(renderList(RESULTS))
+      if (bundle) return print(await writeBundleOf(given, { bundle, keepNames }))
+      await withRuns([given], async ([folder], show) => {
+        // Beside a bundle there are no records to write to.
+        const at = out ?? (isBundle(given) ? path.basename(given).replace(BUNDLE_ENDING, '') : folder)
+        print(show(await renderRun({ folder, format, out: at }, line => say(show(line)))))
+      })
     })
+}
+
+/** @param {{ folder: string, format: string, out: string }} options @param {(line: string) => void} say */
+async function renderRun({ folder, format, out }, say) {
+  const computed = findComputed(folder)
+  if (computed) return writeOut({ out }, at => reportComputed(computed, { folder, format, out: at }))
+  const run = readRun(folder)
+  run.warnings.forEach(say)
+  return FORMATS[format]({ folder, out, summary: summarise(run), run })
+}
+
+/** @param {string} folder @param {{ bundle: string | true, keepNames?: boolean }} options */
+async function writeBundleOf(folder, { bundle, keepNames }) {
+  const { bundleRun } = await import('./write-bundle.js')
+  const lines = await bundleRun(folder, { ...(bundle !== true && { file: bundle }), keepsNames: keepNames })
+  return lines.join('\n')
 }
 
 /** @param {string | undefined} out @param {string} format @throws {UsageError} where nothing can be written there */
@@ -104,7 +131,9 @@ function renderList(root) {
     const when = startedAt.slice(0, 16).replace('T', ' ')
     return `${when.padEnd(16)}  ${experiment.padEnd(14)}  ${folder}\n    ${says}`
   })
-  return runs.length === 0 ? `there are no runs in ${root}/ yet: make one with npm run bench` : runs.join('\n')
+  return runs.length === 0
+    ? `there are no runs in ${root}/ yet: make one with ${renderCommand('bench')}`
+    : runs.join('\n')
 }
 
 /** @param {string} name */

@@ -4,14 +4,22 @@ import { EXIT } from '../lib/exit-status.js'
 import { hashKit } from '../lib/kit.js'
 import { findLoad } from '../loads/registry.js'
 import { verifyComputed } from './computed.js'
+import { withRuns } from './open-runs.js'
 
 /** `verify`: every number of a run again. @type {import('./program.js').AddVerb} */
 export function addVerify(verb, { print, end }) {
-  verb.argument('<results>', 'a results folder').action((/** @type {string} */ folder) => {
-    const verify = () => verifyRun({ folder, findLoad, kitSha256: hashKit() })
-    const computed = findComputed(folder)
-    const { lines, agrees } = computed ? verifyComputed(computed, folder) : verify()
-    print(lines.join('\n'))
-    if (!agrees) end(EXIT.failed)
-  })
+  verb.argument('<results>', 'a results folder, or a bundle').action((/** @type {string} */ given) =>
+    withRuns([given], ([folder], show) => {
+      const { lines, agrees } = verifyFolder(folder)
+      print(show(lines.join('\n')))
+      if (!agrees) end(EXIT.failed)
+    }),
+  )
+}
+
+/** Computes a run again, of any kind. @param {string} folder @returns {{ lines: string[], agrees: boolean }} */
+export function verifyFolder(folder) {
+  const computed = findComputed(folder)
+  if (computed) return verifyComputed(computed, folder)
+  return verifyRun({ folder, findLoad, kitSha256: hashKit() })
 }

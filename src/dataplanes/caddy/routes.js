@@ -1,3 +1,5 @@
+import { escapePattern } from '../../lib/printable.js'
+
 /** Routes in their order: the first whose host, path and headers match takes the request. */
 /** @import { Route } from '../../model/types.ts' */
 
@@ -45,11 +47,6 @@ function renderShare(share) {
     ...(low > 0 ? [`${high.toString(16)}[${below(low)}]`] : []),
   ]
   return { '{http.request.uuid}': { pattern: `^(${parts.join('|') || 'none'})` } }
-}
-
-/** @param {string} text */
-function escapePattern(text) {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
 /** @template T @template U @param {Record<string, T>} record @param {(value: T) => U} map */

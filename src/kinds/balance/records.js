@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
 import { parseJson } from '../../lib/json.js'
+import { renderCommand } from '../../lib/render-command.js'
 import { balanceManifestSchema, balanceTrialSchema, findFault } from '../../model/schemas.js'
 import { readText, writeDocument, writeWhole } from '../../records/files.js'
 import { createResultsFolder, parseDocument } from '../../records/records.js'
@@ -39,5 +40,5 @@ export function readBalance(folder) {
 /** @param {string} where @param {string | null} fault */
 function assertWhole(where, fault) {
   if (fault === null) return
-  throw new BenchError(`${where} is damaged: ${fault}; compute it again: npm run bench -- balance`)
+  throw new BenchError(`${where} is damaged: ${fault}; compute it again: ${renderCommand('bench', 'balance')}`)
 }

@@ -1,4 +1,5 @@
 import { BenchError, SiteLostError } from '../../lib/errors.js'
+import { renderCommand } from '../../lib/render-command.js'
 import { PORTS, PROBER } from '../../model/sidecar-contract.js'
 import { startAgents } from './agents.js'
 import { openAsking } from './asking.js'
@@ -117,7 +118,7 @@ function placeAt(reach) {
 
 /** @param {Error} error @returns {never} */
 function adviseCleanup(error) {
-  const advice = 'what the run left there is removed by: npm run cleanup -- --target kubernetes'
+  const advice = `what the run left there is removed by: ${renderCommand('cleanup', '--target kubernetes')}`
   throw error instanceof BenchError ? new BenchError(`${error.message}; ${advice}`, { cause: error }) : error
 }
 

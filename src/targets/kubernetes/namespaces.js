@@ -1,6 +1,7 @@
 import os from 'node:os'
 import { BenchError } from '../../lib/errors.js'
 import { processStartTicks, readPlace } from '../../lib/process-start.js'
+import { renderCommand } from '../../lib/render-command.js'
 import { waitFor } from '../../lib/wait.js'
 import { LABELS, MANAGER, renderNamespace } from './manifests.js'
 
@@ -26,7 +27,7 @@ export async function createNamespace({ api, name, runId, level }) {
     const there = await api.readNamespace(name)
     if (there?.metadata?.annotations?.[OWNER] === owner && there.metadata.labels?.[LABELS.run] === runId) return
     throw new BenchError(
-      `the namespace ${name} is already there: give --namespace another, or remove what a killed run left: npm run cleanup -- --target kubernetes`,
+      `the namespace ${name} is already there: give --namespace another, or remove what a killed run left: ${renderCommand('cleanup', '--target kubernetes')}`,
       { cause: error },
     )
   }

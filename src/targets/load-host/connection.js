@@ -4,6 +4,7 @@ import readline from 'node:readline'
 import { execa } from 'execa'
 import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { lastLines } from '../../lib/log-tail.js'
+import { renderCommand } from '../../lib/render-command.js'
 import { within } from '../../lib/wait.js'
 
 /**
@@ -191,7 +192,7 @@ async function keep(master, { host, signal, beatMs }) {
     if (isOpen || isClosing) return
     const why = lastLines(said, 2).join(' | ')
     throw new SiteLostError(
-      `the connection to ${host} was lost${why ? `: ${why}` : ''}; what made the load there ends by itself within ${SILENT_SECONDS} s; when ${host} answers again, npm run bench -- --resume goes on`,
+      `the connection to ${host} was lost${why ? `: ${why}` : ''}; what made the load there ends by itself within ${SILENT_SECONDS} s; when ${host} answers again, ${renderCommand('bench', '--resume')} goes on`,
     )
   }
 

@@ -1,6 +1,7 @@
 import { readdirSync, statfsSync } from 'node:fs'
 import path from 'node:path'
 import { groupBy } from '../../lib/group-by.js'
+import { renderCommand } from '../../lib/render-command.js'
 import { readLedgers, removeHalfMadeLedgers, removeLedger } from '../../node/ledger.js'
 import { removeCgroup } from './cgroup-folders.js'
 import { runIdOf, treeParents } from './cgroups.js'
@@ -53,7 +54,7 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
     for (const name of namespaces) if (!(await isNamespaceGone?.(name))) there.push(name)
     if (there.length > 0) {
       cleaned.left.push(
-        `namespace ${there.join(', ')} of run ${runId}: npm run cleanup -- --target kubernetes removes it (--context names the cluster); where that cluster is gone: npm run cleanup -- ${runId} --cluster-gone`,
+        `namespace ${there.join(', ')} of run ${runId}: ${renderCommand('cleanup', '--target kubernetes')} removes it (--context names the cluster); where that cluster is gone: ${renderCommand('cleanup', `${runId} --cluster-gone`)}`,
       )
     } else {
       await takeSteps([{ what: `folder ${ledger.folder}`, take: () => removeLedger(ledger.folder) }], cleaned)
@@ -68,7 +69,7 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
  * @returns {string | null} null: it is to be removed
  */
 function whyLeft({ ledger, runId, isNamed, hasRetained }) {
-  const byName = `npm run cleanup -- ${runId} removes it`
+  const byName = `${renderCommand('cleanup', runId)} removes it`
   if (ledger?.state === 'alive') return `it goes on in process ${ledger.owner?.pid}: kill ${ledger.owner?.pid} ends it`
   if (isNamed) return null
   if (ledger === null) return `this user has no ledger of it, it may go on: ${byName}`

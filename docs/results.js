@@ -1,0 +1,53 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { dataPlanes } from '../src/dataplanes/registry.js'
+import { QUANTITIES } from '../src/judge/quantities.js'
+import { formatValue, quantityOf } from '../src/judge/quantity.js'
+import { nameOf } from '../src/model/arms.js'
+import { readSummary } from '../src/records/records.js'
+import { withRuns } from '../src/verbs/open-runs.js'
+import { verifyFolder } from '../src/verbs/verify.js'
+
+/** The table of results by node, from the bundles of docs/results/. @import { Summary, SummaryArm } from '../src/model/types.ts' */
+
+const FOLDER = fileURLToPath(new URL('results/', import.meta.url))
+const HEADER = ['node', 'run', 'plane', 'arms', 'µs CPU per request', 'RSS MiB']
+
+/** Reads a header, and a row for each plane of each bundle. @returns {Promise<string[][]>} @throws where `verify` does not accept one */
+export async function tabulateResults() {
+  const files = existsSync(FOLDER) ? readdirSync(FOLDER).filter(name => name.endsWith('.tar.gz')) : []
+  const rows = []
+  for (const name of files.sort()) rows.push(...(await withRuns([`${FOLDER}${name}`], ([run]) => readRows(name, run))))
+  return [HEADER, ...rows]
+}
+
+/** @param {string} name of the bundle @param {string} folder */
+function readRows(name, folder) {
+  const { agrees, lines } = verifyFolder(folder)
+  if (!agrees) throw new Error(`docs/results/${name} is not accepted by verify: ${lines.join('; ')}`)
+  const summary = readSummary(folder)
+  const own = summary.arms.filter(arm => arm.hasSidecars && arm.repeatOf === null && arm.trials.completed > 0)
+  const inTurns = own.filter(({ load }) => load.kind === 'turns')
+  const shown = inTurns.length > 0 ? inTurns : own
+  return shown.map(arm => [tellNode(summary), `[${summary.run.experiment}](results/${name})`, ...tellArm(arm, summary)])
+}
+
+/** @param {Summary} summary */
+function tellNode({ machine }) {
+  const { cpus, cpuModel, architecture, kernel, cgroupVersion } = /** @type {Record<string, any>} */ (machine)
+  return `${[`${cpus} CPUs`, cpuModel, architecture].filter(Boolean).join(', ')}; ${kernel}; cgroup v${cgroupVersion}`
+}
+
+/** @param {SummaryArm} arm @param {Summary} summary */
+function tellArm(arm, { tools }) {
+  const tool = dataPlanes.find(({ name }) => name === arm.plane)?.tool?.name ?? ''
+  const [cost, memory] = ['cpuPerRequest', 'rss'].map(name => {
+    const { median, low, high } = quantityOf(arm, name)
+    const [middle, ...ends] = [median, low, high].map(value =>
+      value === null ? null : formatValue(QUANTITIES[name], value),
+    )
+    return middle === null ? '-' : `${middle}${ends.includes(null) ? '' : ` (${ends.join(' to ')})`}`
+  })
+  const at = arm.load.kind === 'turns' ? 'side by side' : arm.capCores === null ? 'no cap' : `${arm.capCores} cores`
+  return [`${nameOf(arm)} ${tools[tool]?.version ?? ''}`.trim(), `${arm.link}, ${at}`, cost, memory]
+}

@@ -1,0 +1,52 @@
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { atExit } from '../lib/at-exit.js'
+import { BenchError } from '../lib/errors.js'
+import { escapePattern } from '../lib/printable.js'
+import { unpackBundle } from '../records/bundle.js'
+
+export const BUNDLE_ENDING = /\.(tar\.gz|tgz)$/
+
+/**
+ * Does something with runs: folders, or bundles, which are unpacked into a folder that is removed afterwards.
+ * @template T @param {string[]} given
+ * @param {(folders: string[], show: (text: string) => string) => T | Promise<T>} use show: names bundles as they were given
+ */
+export async function withRuns(given, use) {
+  /** @type {Map<string, string>} */
+  const bundles = new Map()
+  const show = (/** @type {string} */ text) =>
+    [...bundles].reduce((shown, [folder, file]) => shown.replace(matchPath(folder), () => file), text)
+  const remove = () => {
+    for (const folder of bundles.keys()) rmSync(folder, { recursive: true, force: true })
+  }
+  const takeBack = atExit(remove)
+  try {
+    const folders = []
+    for (const name of given) {
+      const folder = isBundle(name) ? mkdtempSync(path.join(os.tmpdir(), 'sidecar-bench-bundle-')) : name
+      folders.push(folder)
+      if (folder === name) continue
+      bundles.set(folder, name)
+      await unpackBundle(name, folder)
+    }
+    return await use(folders, show)
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error
+    throw new BenchError(show(error.message), { exitStatus: error.exitStatus, cause: error })
+  } finally {
+    takeBack()
+    remove()
+  }
+}
+
+/** Whether a run is given as a file, and not as a folder. @param {string} name */
+export function isBundle(name) {
+  return existsSync(name) && statSync(name).isFile()
+}
+
+/** Matches a folder of ours as it is, or from where one stands. @param {string} folder */
+function matchPath(folder) {
+  return new RegExp([path.relative('', folder), folder].map(escapePattern).join('|'), 'g')
+}

@@ -1,0 +1,61 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { atExit } from '../lib/at-exit.js'
+import { BenchError, UsageError } from '../lib/errors.js'
+import { cacheFolder, ROOT } from '../lib/paths.js'
+import { MIB } from '../lib/units.js'
+import { readCarried, writeBundle, writeCarried } from '../records/bundle.js'
+import { createHiding } from '../records/hide-names.js'
+import { BUNDLE_ENDING, isBundle } from './open-runs.js'
+import { verifyFolder } from './verify.js'
+
+const SHOWN_MOST = 3
+
+/**
+ * Writes a run as one file, once `verify` has accepted what is in it; returns lines that say what it holds.
+ * @param {string} folder of the run @param {{ file?: string, keepsNames?: boolean }} options file: by default named after the run
+ * @throws {UsageError | BenchError} where the file cannot be one, or `verify` does not accept the run
+ */
+export async function bundleRun(
+  folder,
+  { file = `${path.basename(path.resolve(folder))}.tar.gz`, keepsNames = false },
+) {
+  if (!BUNDLE_ENDING.test(file)) throw new UsageError(`--bundle ${file}: the name of a bundle ends in .tar.gz`)
+  if (isBundle(folder)) throw new UsageError(`${folder} is a file: --bundle takes a results folder`)
+  if (!existsSync(path.join(folder, 'manifest.json')))
+    throw new BenchError(`${folder} holds no run: ${path.join(folder, 'manifest.json')} is missing`)
+  const files = readCarried(folder)
+  const { hide, kept } = createHiding(files, {
+    folders: [folder, '.', ROOT, cacheFolder(), os.homedir()].map(at => path.resolve(at)),
+    names: [os.hostname(), os.userInfo().username].filter(name => name !== 'root'),
+  })
+  const carried = keepsNames ? files : Object.fromEntries(Object.entries(files).map(([at, text]) => [at, hide(text)]))
+  const staged = mkdtempSync(path.join(os.tmpdir(), 'sidecar-bench-bundle-'))
+  const takeBack = atExit(() => rmSync(staged, { recursive: true, force: true }))
+  try {
+    writeCarried(staged, carried)
+    const { lines, agrees } = verifyFolder(staged)
+    if (!agrees)
+      throw new BenchError(
+        `no bundle was made of ${folder}, which verify does not accept: ${lines.filter(isFault).slice(0, SHOWN_MOST).join('; ')}`,
+      )
+  } finally {
+    takeBack()
+    rmSync(staged, { recursive: true, force: true })
+  }
+  const bytes = await writeBundle(path.resolve(file), carried)
+  const names = keepsNames
+    ? 'names and paths of this machine are in it'
+    : 'hosts, users and folders are not named in it'
+  return [
+    `${file}: ${(bytes / MIB).toFixed(2)} MiB, ${Object.keys(carried).length} files; ${names}`,
+    'not in it: rendered configurations, logs of services, and what report writes again',
+    ...(kept.length > 0 && !keepsNames ? [`still named, since an arm has the same name: ${kept.join(', ')}`] : []),
+  ]
+}
+
+/** @param {string} line of verify */
+function isFault(line) {
+  return !/^(\d+ of|not computed|another version)/.test(line)
+}
