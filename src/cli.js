@@ -2,10 +2,6 @@
 import { setMaxListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
-import { BenchError } from './lib/errors.js'
-import { EXIT } from './lib/exit-status.js'
-import { readVersion } from './lib/kit.js'
-import { showControls } from './lib/printable.js'
 
 /** @import { Context } from './verbs/program.js' */
 
@@ -19,8 +15,19 @@ const [, openFiles] = (existsSync(LIMITS) && /Max open files +(\d+)/.exec(readFi
 if (Number(openFiles) < LEAST_OPEN_FILES) {
   const needed = `the kit needs ${LEAST_OPEN_FILES}: ulimit -n 1024`
   process.stderr.write(`error: ${openFiles} open files are too few, ${needed}\n`)
-  process.exit(EXIT.failed)
+  process.exit(1)
 }
+try {
+  process.cwd()
+} catch {
+  process.stderr.write('error: the current folder no longer exists: change to one that does\n')
+  process.exit(1)
+}
+// Not before: with too few, even these cannot be opened.
+const { BenchError } = await import('./lib/errors.js')
+const { EXIT } = await import('./lib/exit-status.js')
+const { readVersion } = await import('./lib/kit.js')
+const { showControls } = await import('./lib/printable.js')
 const { createProgram, exitStatusOf, messageOf } = await import('./verbs/program.js')
 
 /** Writes beside the view of the terminal, while there is one. @type {((line: string) => void) | null} */
@@ -56,21 +63,27 @@ setMaxListeners(0, stopping.signal)
 const STOP_MS = 120_000
 let stoppedAt = 0
 
-/** Stops what runs, in order. @param {BenchError} reason @param {string} line */
+/** Stops what runs, in order. @param {Error} reason @param {string} line */
 function stop(reason, line) {
-  stoppedAt = Date.now()
+  stoppedAt = performance.now()
   say(`${line}: stopping what runs; what was measured is kept`)
   stopping.abort(reason)
 }
 
 // npm passes on the signal that its process group got, too: the second one is nobody's wish.
 const SAME_SIGNAL_MS = 1000
-const SIGNALS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangup }
+const SIGNALS = {
+  SIGINT: EXIT.interrupted,
+  SIGTERM: EXIT.terminated,
+  SIGHUP: EXIT.hangup,
+  SIGQUIT: EXIT.quit,
+  SIGUSR2: EXIT.userSignal,
+}
 for (const [name, status] of Object.entries(SIGNALS)) {
   process.on(name, () => {
     if (!stopping.signal.aborted) {
       stop(new BenchError(`interrupted by ${name}`, { exitStatus: status }), name)
-    } else if (Date.now() - stoppedAt > SAME_SIGNAL_MS) {
+    } else if (performance.now() - stoppedAt > SAME_SIGNAL_MS) {
       say(`${name} again: ended at once; npm run cleanup removes what is left`)
       process.exit(status)
     }
@@ -110,6 +123,8 @@ try {
   const program = await createProgram(context, process.argv.slice(2))
   stopping.signal.throwIfAborted()
   await program.version(readVersion()).parseAsync()
+  // One that comes after the last trial is told, too.
+  stopping.signal.throwIfAborted()
 } catch (error) {
   // A signal also ends programs that this one waits for: what they fail with then is no failure.
   process.exitCode = exitStatusOf(stopping.signal.aborted ? stopping.signal.reason : error)

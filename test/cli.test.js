@@ -4,6 +4,7 @@ import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
+import { waitFor } from '../src/lib/wait.js'
 import { openLedger } from '../src/node/ledger.js'
 import { createProgram, exitStatusOf, messageOf } from '../src/verbs/program.js'
 import { openWatchers } from '../src/verbs/watchers.js'
@@ -42,6 +43,13 @@ async function cli(...argv) {
 /** @param {string[]} argv @param {import('execa').Options} [options] */
 const spawnCli = (argv, options) => execa('node', ['src/cli.js', ...argv], { reject: false, ...options })
 
+/** A program that only says its version. @param {string} name @param {string} version */
+function installTool(name, version) {
+  const file = path.join(folder, `said-${name}`)
+  writeFileSync(file, `#!/bin/sh\necho '${version}'\n`, { mode: 0o755 })
+  return file
+}
+
 describe('bad input', () => {
   const typo = path.join(folder, 'typo.yaml')
   writeFileSync(typo, 'name: a\nquestion: b\naxes:\n  plane: [none]\n  lnk: [ratings]\n  capCores: [1]\n')
@@ -52,6 +60,8 @@ describe('bad input', () => {
   writeFileSync(path.join(full, 'x'), '')
 
   const comma = path.join(folder, 'a,b')
+  const folderOfYaml = path.join(folder, 'folder.yaml')
+  mkdirSync(folderOfYaml)
 
   it.for([
     ['an unknown plane', ['bench', '--planes', 'envoi'], 'unknown plane "envoi"; did you mean "envoy"?'],
@@ -168,6 +178,50 @@ describe('bad input', () => {
     ],
     ['an address that is none', ['bench', '--live', 'here:80'], '--live here:80: not an address: write a port'],
     ['a port that is none', ['size', '--rate', '1', '--p99', '1s', '--metrics', ':99999'], '--metrics :99999: not'],
+    ['an empty argument', ['parity', ''], 'an argument of parity is empty: give a value, or leave it out'],
+    ['an empty folder to report', ['report', ''], 'an argument of report is empty'],
+    ['an empty folder of claims', ['claims', ''], 'an argument of claims is empty'],
+    ['an empty run to clean up', ['cleanup', ''], 'an argument of cleanup is empty'],
+    ['an empty results folder', ['bench', '--out', ''], '--out is empty'],
+    ['a blank folder to write to', ['report', full, '--out= '], '--out is empty'],
+    ['an empty run to resume', ['bench', '--resume', ''], '--resume is empty'],
+    ['a run to resume that is none', ['bench', '--resume', full], `--resume ${full}: ${full} holds no run`],
+    ['a results folder that is a file', ['bench', '--out', path.join(full, 'x')], 'cannot be made there: it is a file'],
+    ['a balance into a file', ['bench', 'balance', '--out', path.join(full, 'x')], 'it is a file'],
+    ['a page into a file', ['report', full, '--format', 'html', '--out', path.join(full, 'x')], 'it is a file'],
+    [
+      'an option of a cluster without one',
+      ['bench', '--context', 'x', '--namespace', 'Bad_Name'],
+      '--context is for a cluster: add --target kubernetes, or leave it out',
+    ],
+    ['counters of a kubelet without one', ['bench', '--samples', 'kubelet'], '--samples kubelet is for a cluster'],
+    ['images without a cluster', ['bench', '--image', 'pipy=x'], '--image is for a cluster'],
+    ['a node without a cluster', ['doctor', '--node', 'x'], '--node is for a cluster'],
+    ['all of no cluster', ['cleanup', '--all'], '--all is for a cluster'],
+    ['a p99 of no search', ['plan', 'cap', '--p99', '20ms'], '--p99: cap searches no limit that a p99 holds'],
+    ['users of no load', ['plan', 'idle', '--users', '10'], '--users: idle has no load: leave it out'],
+    ['rounds of a search', ['plan', 'knee', '--rounds', '2'], '--rounds: knee is a search, and has no rounds'],
+    ['a generator of no load', ['plan', 'rollout', '--generator', 'wrk'], '--generator: rollout has no load'],
+    [
+      'idle connections of no turns',
+      ['plan', 'soak', '--idle-connections', '1'],
+      '--idle-connections: soak measures nothing side by side',
+    ],
+    [
+      'a folder for what is printed',
+      ['report', full, '--format', 'text', '--out', folder],
+      'text is printed, and no file: leave it out, or ask for --format html or svg',
+    ],
+    ['two formats', ['report', full, '--json', '--format', 'csv'], "'--json' cannot be used with option '--format"],
+    ['a set of features that is joined', ['plan', '--features', 'lean+all'], 'lean is a whole set, and is joined with'],
+    [
+      'a file that is no experiment',
+      ['plan', '/etc/passwd'],
+      '/etc/passwd is no experiment: a file of one ends in .yaml',
+    ],
+    ['a folder that is no experiment', ['plan', folderOfYaml], `${folderOfYaml} cannot be read: EISDIR`],
+    ['a cap in hexadecimal', ['plan', '--cpu', '0x1'], 'caps are positive numbers of cores'],
+    ['a part of a byte', ['plan', '--payload', '1.5B'], 'a whole number of bytes is needed'],
     ['an unknown format', ['report', full, '--format', 'pdf'], '"pdf" is none of text, html, md, svg, csv'],
     ['users that are no number', ['bench', '--users', '1.5'], 'a whole number above 0 is needed'],
     ['a typo in an experiment file', ['bench', typo], `${typo}:5: axes.lnk: unknown name "lnk"; did you mean "link"?`],
@@ -199,12 +253,7 @@ describe('bad input', () => {
   })
 
   it('refuses a search that takes longer than was agreed to, with status 2', async () => {
-    const tool = (/** @type {string} */ name, /** @type {string} */ version) => {
-      const file = path.join(folder, `said-${name}`)
-      writeFileSync(file, `#!/bin/sh\necho '${version}'\n`, { mode: 0o755 })
-      return file
-    }
-    const env = { K6: tool('k6', 'k6 v1.1.0'), PIPY: tool('pipy', 'Version : 1.5.18') }
+    const env = { K6: installTool('k6', 'k6 v1.1.0'), PIPY: installTool('pipy', 'Version : 1.5.18') }
     const argv = ['size', '--rate', '1', '--p99', '1s', '--planes', 'pipy']
     const { exitCode, stderr } = await spawnCli(argv, { env })
     expect(stderr).toMatch(/^a search of up to 40 trials an arm, about 89\d min/m)
@@ -235,6 +284,69 @@ describe('bad input', () => {
     )
     expect(exitCode).toBe(4)
     expect(performance.now() - start).toBeLessThan(10_000)
+  })
+
+  it.for([
+    ['SIDECAR_BENCH_CACHE', '/proc/x', '/proc/x'],
+    ['HOME', '/proc', '/proc/.cache'],
+  ])('says at once that no cache can be made where %s is %s, with status 1', async ([variable, value, made]) => {
+    const env = { PATH: '/usr/bin:/bin', HOME: folder, [variable]: value }
+    const { exitCode, stdout } = await spawnCli(['doctor'], {
+      env,
+      extendEnv: false,
+      timeout: 30_000,
+      killSignal: 'SIGKILL',
+    })
+    expect(stdout).toContain(`cannot be fetched: ENOENT: no such file or directory, mkdir '${made}'`)
+    expect(exitCode).toBe(1)
+  })
+
+  it('says that a run to take trials from is none, with status 2', async () => {
+    const env = { K6: installTool('k6', 'k6 v1.1.0'), PIPY: installTool('pipy', 'Version : 1.5.18') }
+    const argv = ['size', '--rate', '1', '--p99', '1s', '--planes', 'pipy', '--yes', '--from', '/nonexistent']
+    const { exitCode, stderr } = await spawnCli(argv, { env })
+    expect(stderr).toContain('--from /nonexistent: /nonexistent holds no run')
+    expect(exitCode).toBe(2)
+  })
+
+  it.for([19, 20, 100])('says in one line that %i open files are too few, with status 1', async files => {
+    const { exitCode, stderr } = await execa('sh', ['-c', `ulimit -n ${files}; exec node src/cli.js report x`], {
+      reject: false,
+    })
+    expect(stderr).toBe(`error: ${files} open files are too few, the kit needs 512: ulimit -n 1024`)
+    expect(exitCode).toBe(1)
+  })
+
+  it('says that the current folder no longer exists, with status 1', async () => {
+    const script = 'mkdir "$1" && cd "$1" && rmdir "$1" && exec node "$2" report'
+    const argv = ['-c', script, 'sh', path.join(folder, 'gone'), path.resolve('src/cli.js')]
+    const { exitCode, stderr } = await execa('sh', argv, { reject: false })
+    expect(stderr).toBe('error: the current folder no longer exists: change to one that does')
+    expect(exitCode).toBe(1)
+  })
+
+  it('says which --pipy does not run, and why', async () => {
+    const { exitCode, stderr } = await spawnCli(['lab', '--pipy', '/nonexistent'])
+    expect(stderr).toContain('/nonexistent (--pipy /nonexistent) does not run: there is no such file;')
+    expect(stderr).not.toContain('PIPY')
+    expect(exitCode).toBe(1)
+  })
+
+  it.for([
+    ['SIGQUIT', 131],
+    ['SIGUSR2', 140],
+  ])('stops in order at %s, with status %i', async ([signal, status]) => {
+    const started = path.join(folder, `started-${signal}`)
+    const slow = path.join(folder, `slow-${signal}`)
+    writeFileSync(slow, `#!/bin/sh\ntouch ${started}\nsleep 30\n`, { mode: 0o755 })
+    const argv = ['bench', '--planes', 'pipy', '--out', path.join(folder, `${signal}`)]
+    const child = spawnCli(argv, { env: { PIPY: slow, K6: installTool('k6', 'k6 v1.1.0') } })
+    await waitFor(() => existsSync(started), { what: 'the program to be asked', deadlineSeconds: 30 })
+    child.kill(/** @type {'SIGQUIT'} */ (signal))
+    const { exitCode, stderr } = await child
+    expect(stderr).toContain(`${signal}: stopping what runs; what was measured is kept`)
+    expect(exitCode).toBe(status)
+    expect(existsSync(path.join(folder, `${signal}`))).toBe(false)
   })
 
   it('writes nothing when it only reads a run', async () => {

@@ -56,7 +56,7 @@ async function holdServices() {
     },
     ...{
       signal,
-      finish: async folder => void (await writeDocuments(folder, { say: console.error, signal })),
+      finish: async folder => void (await writeDocuments(folder, { say: console.error })),
       gate: async () => [],
     },
   })

@@ -13,8 +13,8 @@ import { GAP_LEAST, judge } from './verdict.js'
  */
 
 /**
- * Compares CPU per request of every arm; without sidecars it is the applications', and its difference the other
- * network's. pairs: the ratio of two planes on each side.
+ * Compares CPU per request of every arm. Arms without sidecars compare the applications: their difference is the
+ * other network's. pairs: the ratio of two planes on each side.
  * @param {{ local: Side, other: Side }} sides
  */
 export function compareTargets({ local, other }) {

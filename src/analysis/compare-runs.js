@@ -27,6 +27,8 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
  * @property {HeldThreshold[]} thresholds
  */
 
+const EVERY_ARM = 'every arm'
+
 // Arms without sidecars have the users of the largest cap in a closed loop, which can be more than those of another arm.
 export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
 /** The quantity that must not change from run to run. @type {QuantityRow} */
@@ -50,7 +52,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const warnings = findWarnings({ old, next })
   const differing = findIncomparable({ old: old.manifest, next: next.manifest })
   if (differing.length > 0) {
-    const refused = [{ arm: 'every arm', differing }]
+    const refused = [{ arm: EVERY_ARM, differing }]
     const untested = holdThresholds({ thresholds: parsed, compared: [], varied })
     return { comparisons: [], controls: [], refused, warnings, thresholds: untested }
   }
@@ -75,10 +77,15 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
 }
 
-/** Finds the exit status; spoiled quantities go before thresholds. @param {Pick<RunComparison, 'comparisons' | 'thresholds'>} result */
-export function findCompareStatus({ comparisons, thresholds }) {
+/**
+ * Finds the exit status; spoiled quantities go before thresholds.
+ * @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result
+ */
+export function findCompareStatus({ comparisons, refused, thresholds }) {
   const nothing = []
-  if (comparisons.length === 0) nothing.push('nothing could be compared: the runs share no arm')
+  const ofAll = refused.find(({ arm }) => arm === EVERY_ARM)
+  if (ofAll) nothing.push(`nothing could be compared: ${ofAll.differing.join('; ')}`)
+  else if (comparisons.length === 0) nothing.push('nothing could be compared: the runs share no arm')
   else if (comparisons.every(c => c.ratio.median === null || c.verdict === 'invalid'))
     nothing.push('nothing could be compared: every quantity of every arm was spoiled')
   for (const { expression, arm, held } of thresholds) {

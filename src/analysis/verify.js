@@ -34,10 +34,14 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
 
   /** @type {string[]} */
   const without = []
+  let lost = 0
   for (const record of records) {
     const again = recompute({ folder, record, load, relaxed })
-    if (typeof again === 'string') without.push(`${record.trial.id}: ${again}`)
-    else differences.push(...compare(again, pick(record, again), record.trial.id))
+    if (typeof again === 'string') {
+      without.push(`${record.trial.id}: ${again}`)
+      // A trial that failed may have left any files or none.
+      if (record.outcome !== 'failed') lost++
+    } else differences.push(...compare(again, pick(record, again), record.trial.id))
   }
   differences.push(...compareCalibrations(manifest, records))
   if (written !== null) {
@@ -50,7 +54,7 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
   const rest = differences.length - shown.length
   const again = records.length - without.length
   return {
-    agrees: differences.length === 0 && warnings.length === 0,
+    agrees: differences.length === 0 && warnings.length === 0 && lost === 0,
     lines: [
       ...warnings,
       ...(isOfOtherKit ? [OTHER_KIT] : []),
@@ -59,7 +63,7 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
       `not computed again, for there are no raw files of them: ${UNSEEN}`,
       ...shown.map(difference => `differs: ${difference}`),
       ...(rest > 0 ? [`and ${rest} more`] : []),
-      conclude({ differences: differences.length, without: without.length, leftOut: warnings.length }),
+      conclude({ differences: differences.length, without: without.length, lost, leftOut: warnings.length }),
     ],
   }
 }
@@ -78,10 +82,12 @@ function readWritten(folder, isOfOtherKit) {
   }
 }
 
-/** @param {{ differences: number, without: number, leftOut: number }} counts */
-function conclude({ differences, without, leftOut }) {
+/** @param {{ differences: number, without: number, lost: number, leftOut: number }} counts */
+function conclude({ differences, without, lost, leftOut }) {
   if (differences > 0) return `${differences} numbers do not agree`
   if (leftOut > 0) return `${leftOut} lines of trials.jsonl were left out; summary.json agrees with the others`
+  if (lost > 0)
+    return `summary.json agrees with the records; ${lost} of them are not verified: their raw files are missing or damaged`
   if (without === 0) return 'all of them agree: the records with their raw files, summary.json with the records'
   return `summary.json agrees with the records; ${without} of them could not be compared with raw files`
 }

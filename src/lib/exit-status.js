@@ -8,6 +8,8 @@ export const EXIT = /** @type {const} */ ({
   thresholdCrossed: 5,
   hangup: 129,
   interrupted: 130,
+  quit: 131,
+  userSignal: 140,
   terminated: 143,
 })
 
@@ -21,5 +23,7 @@ export const EXIT_MEANINGS = {
   [EXIT.thresholdCrossed]: 'a --threshold was crossed',
   [EXIT.hangup]: 'its terminal was closed (SIGHUP); what was measured is kept',
   [EXIT.interrupted]: 'interrupted (SIGINT, Ctrl-C); what was measured is kept',
+  [EXIT.quit]: 'told to quit (SIGQUIT, Ctrl-\\); what was measured is kept',
+  [EXIT.userSignal]: 'ended by SIGUSR2; what was measured is kept',
   [EXIT.terminated]: 'terminated (SIGTERM); what was measured is kept',
 }

@@ -1,4 +1,4 @@
-/** Map.groupBy, which wants Node 21. @template Item, Key @param {Item[]} items @param {(item: Item) => Key} keyOf */
+/** Groups items as Map.groupBy of Node 21 does. @template Item, Key @param {Item[]} items @param {(item: Item) => Key} keyOf */
 export function groupBy(items, keyOf) {
   /** @type {Map<Key, Item[]>} */
   const groups = new Map()

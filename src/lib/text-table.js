@@ -55,15 +55,13 @@ export function wrapText(text, indent = '', hanging = indent) {
   return lines
 }
 
-/** A table without the columns of some names. @param {Table} table @param {string[]} hidden @returns {Table} */
-export function hideColumns({ caption, columns, rows }, hidden) {
-  const isShown = (/** @type {unknown} */ _, /** @type {number} */ i) => !hidden.includes(columns[i][0])
-  const shown = columns.filter(isShown)
-  return {
-    caption,
-    columns: shown,
-    rows: rows.map(row =>
-      row.map(cell => (typeof cell === 'object' ? { ...cell, colSpan: shown.length } : cell)).filter(isShown),
-    ),
-  }
+/** Keeps some columns of a table. @template {Omit<Table, 'caption'>} T @param {T} table @param {(i: number) => boolean} isKept */
+export function keepColumns(table, isKept) {
+  const columns = table.columns.filter((_, i) => isKept(i))
+  const rows = table.rows.map(row =>
+    row.length === table.columns.length
+      ? row.filter((_, i) => isKept(i))
+      : row.map(cell => (typeof cell === 'object' ? { ...cell, colSpan: columns.length } : cell)),
+  )
+  return { ...table, columns, rows }
 }

@@ -14,6 +14,7 @@ export function parseYaml({ text, file, schema }) {
     const [{ message, pos }] = document.errors
     throw new UsageError(`${file}:${lines.linePos(pos[0]).line}: ${sayError(message)}`)
   }
+  if (document.contents === null) throw new UsageError(`${file}: it is empty`)
   const result = schema.safeParse(attempt(file, () => document.toJS()))
   if (result.success) return result.data
   // A name that is unknown explains another that is missing.
@@ -34,7 +35,9 @@ function attempt(file, read) {
 
 /** @param {string} message of the YAML library, whose next lines quote the text */
 function sayError(message) {
-  return /call stack/.test(message) ? 'it is nested too deep' : message.split('\n')[0]
+  if (/call stack/.test(message)) return 'it is nested too deep'
+  if (/multiple documents/.test(message)) return 'it holds several documents, divided by ---: leave one'
+  return message.split('\n')[0]
 }
 
 /** @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema @param {(at: any[]) => unknown} read */

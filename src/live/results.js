@@ -71,20 +71,7 @@ export function createResults() {
     },
     /** Adds the result of a trial. @param {TrialRecord} record */
     add(record) {
-      const { trial, outcome, boundBy, reasons } = record
-      const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
-      results.push({
-        id: trial.id,
-        round: trial.round,
-        arm: trial.arm,
-        outcome,
-        boundBy,
-        ratePerSecond: measure('throughput'),
-        cpuPerRequestMicros: measure('cpuPerRequest'),
-        p99Ms: measure('p99'),
-        reason: reasons[0] ?? null,
-        values: mapDrawn(name => measureRound(QUANTITIES[name], [record])),
-      })
+      results.push(takeKept(record))
     },
     countOutcomes() {
       const outcomes = { completed: 0, failed: 0, invalid: 0 }
@@ -110,6 +97,24 @@ export function createResults() {
         }
       })
     },
+  }
+}
+
+/** @param {TrialRecord} record @returns {Kept} */
+function takeKept(record) {
+  const { trial, outcome, boundBy, reasons } = record
+  const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
+  return {
+    id: trial.id,
+    round: trial.round,
+    arm: trial.arm,
+    outcome,
+    boundBy,
+    ratePerSecond: measure('throughput'),
+    cpuPerRequestMicros: measure('cpuPerRequest'),
+    p99Ms: measure('p99'),
+    reason: reasons[0] ?? null,
+    values: mapDrawn(name => measureRound(QUANTITIES[name], [record])),
   }
 }
 

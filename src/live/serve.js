@@ -5,6 +5,9 @@ import os from 'node:os'
 import { BenchError } from '../lib/errors.js'
 import { joinAddress } from './address.js'
 
+// Each takes a file descriptor that the run may need; a browser opens six.
+const CONNECTIONS_MOST = 100
+
 /** Serves on an address that an option names. @import { LiveAddress } from './address.js' */
 
 /**
@@ -20,6 +23,7 @@ export async function serve(address, answer, finish = () => {}) {
       .writeHead(421, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
       .end(`nothing is served under this name: use localhost, ${address.host}, or the URL that the run printed\n`)
   })
+  server.maxConnections = CONNECTIONS_MOST
   try {
     await once(server.listen({ host: address.host, port: address.port }), 'listening')
   } catch (error) {

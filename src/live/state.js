@@ -28,7 +28,7 @@ export function createRunState() {
   let left = null
   /** @type {import('../model/types.ts').Arm | null} */
   let arm = null
-  let counts = createCounts()
+  const counter = createCounter()
 
   /** @type {{ [Kind in RunEvent['kind']]: (event: Extract<RunEvent, { kind: Kind }>) => void }} */
   const appliers = {
@@ -37,7 +37,7 @@ export function createRunState() {
       results.plan(event)
       if (id !== run.runId) {
         run = { ...createKept(), runId: id, experiment, question, startedAtMs: event.atMs }
-        counts = createCounts()
+        counter.clear()
         arm = null
         sidecars.clear()
       }
@@ -51,24 +51,19 @@ export function createRunState() {
       Object.assign(run, { progress, phase: null })
       left = secondsLeft === null ? null : { seconds: secondsLeft, atMs }
       sidecars.clear()
-      counts = { ...createCounts(), failedBefore: counts.failedBefore, isOpen: true }
+      counter.begin()
     },
     phase({ phase }) {
       run.phase = phase
     },
     sampled: sidecars.sample,
-    counted({ requests, failed, atMs }) {
-      counts.earlier = counts.last
-      counts.last = { requests, failed, atMs }
-    },
+    counted: counter.count,
     'trial-ended'({ record }) {
       results.meet(record.trial.arm)
       results.add(record)
       if (results.isCounted(record.trial)) run.done++
       run.phase = null
-      // A cluster counts nothing meanwhile; the record has the failures of the window.
-      counts.failedBefore += (counts.isOpen ? counts.last?.failed : null) ?? record.load?.failed ?? 0
-      counts.isOpen = false
+      counter.end(record.load?.failed ?? 0)
     },
     ended({ outcome, atMs }) {
       Object.assign(run, { phase: null, ending: { outcome, atMs } })
@@ -88,15 +83,12 @@ export function createRunState() {
     version: () => version,
     /** Copies the state of now. @returns {RunSnapshot} */
     snapshot() {
-      const failed = counts.last?.failed ?? null
       return {
         ...run,
+        ...counter.snapshot(),
         secondsLeft: left === null ? null : Math.max(0, left.seconds - (nowMs - left.atMs) / 1000),
         arm: arm === null ? null : { ...results.describe(arm), link: arm.link, capCores: arm.capCores },
         sidecars: sidecars.snapshot(),
-        ratePerSecond: counts.isOpen ? findRate(counts) : null,
-        failed,
-        failedInAll: counts.failedBefore + (counts.isOpen ? (failed ?? 0) : 0),
         outcomes: results.countOutcomes(),
       }
     },
@@ -113,18 +105,38 @@ function createKept() {
   return { ...unknown, done: 0, nth: null, trials: null, ending: null }
 }
 
-/**
- * @typedef {{ requests: number, failed: number, atMs: number }} Count
- * @typedef {{ earlier: Count | null, last: Count | null, failedBefore: number, isOpen: boolean }} Counts of a trial;
- *   failedBefore: in the trials that ended; isOpen: the trial still runs
- */
+/** @typedef {{ requests: number, failed: number, atMs: number }} Count */
 
-/** @returns {Counts} */
-function createCounts() {
-  return { earlier: null, last: null, failedBefore: 0, isOpen: false }
+/** Makes the counter of the requests of a trial, and of failures in the trials before. */
+function createCounter() {
+  const none = { earlier: /** @type {Count | null} */ (null), last: /** @type {Count | null} */ (null) }
+  let counts = none
+  let failedBefore = 0
+  let isOpen = false
+  return {
+    clear() {
+      ;[counts, failedBefore, isOpen] = [none, 0, false]
+    },
+    begin() {
+      ;[counts, isOpen] = [none, true]
+    },
+    count(/** @type {Count} */ { requests, failed, atMs }) {
+      counts = { earlier: counts.last, last: { requests, failed, atMs } }
+    },
+    /** Ends a trial. A cluster counts nothing meanwhile; the record has the failures of the window. */
+    end(/** @type {number} */ recorded) {
+      failedBefore += (isOpen ? counts.last?.failed : null) ?? recorded
+      isOpen = false
+    },
+    snapshot() {
+      const failed = counts.last?.failed ?? null
+      const ratePerSecond = isOpen ? findRate(counts) : null
+      return { ratePerSecond, failed, failedInAll: failedBefore + (isOpen ? (failed ?? 0) : 0) }
+    },
+  }
 }
 
-/** @param {Counts} counts */
+/** @param {{ earlier: Count | null, last: Count | null }} counts */
 function findRate({ earlier, last }) {
   if (earlier === null || last === null || last.atMs <= earlier.atMs || last.requests < earlier.requests) return null
   return (1000 * (last.requests - earlier.requests)) / (last.atMs - earlier.atMs)

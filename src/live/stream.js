@@ -1,7 +1,7 @@
 /**
  * Sends the course of a run to browsers, as server-sent events.
  * @import { ServerResponse } from 'node:http' @import { RunState } from './state.js'
- * @import { LiveResult } from './results.js' @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { RunEvent } from '../run/events.js' @import { LiveResult } from './results.js' @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
 const RETRY_MS = 2000
@@ -23,45 +23,7 @@ export function createStream({ state, intervalMs = 500 }) {
   /** @type {NodeJS.Timeout | undefined} */
   let timer
   let ticks = 0
-  // Changes since the last events were sent.
-  let isChanged = false
-  let isReset = false
-  let isNewTrial = false
-  /** @type {LiveResult[]} */
-  let ended = []
-  let toldSeconds = Number.NEGATIVE_INFINITY
-
-  const takeAll = () => {
-    ;[isChanged, isReset, isNewTrial, ended] = [false, false, false, []]
-    toldSeconds = findLatest(state.series())
-  }
-  const renderAll = () => {
-    const [series, results] = [state.series(), state.results()]
-    return renderEvent('reset', { snapshot: state.snapshot(), series, results, rows: state.rows() })
-  }
-  const renderChanges = () => {
-    const rows = ended.length > 0 ? state.rows() : []
-    const points = listPoints(state.series(), toldSeconds)
-    return [
-      ...ended.map(result => renderEvent('trial', { result, rows })),
-      isNewTrial ? renderEvent('new-trial', {}) : '',
-      renderEvent('state', { snapshot: state.snapshot(), points }),
-    ].join('')
-  }
-  /** Renders the changes since the last call. */
-  const takeChanges = () => {
-    if (!isChanged) return ''
-    const text = isReset ? renderAll() : renderChanges()
-    takeAll()
-    return text
-  }
-  const tell = (/** @type {string} */ text) => {
-    if (text === '') return
-    for (const [response, mostBytes] of clients) {
-      if (response.writableLength <= mostBytes) response.write(text)
-      else response.destroy()
-    }
-  }
+  const changes = createChanges(state)
   const forget = (/** @type {ServerResponse} */ response) => {
     clients.delete(response)
     if (clients.size > 0) return
@@ -70,7 +32,7 @@ export function createStream({ state, intervalMs = 500 }) {
   }
   const tick = () => {
     const isSilentLong = ++ticks % Math.ceil(HEARTBEAT_MS / intervalMs) === 0
-    tell(`${takeChanges()}${isSilentLong ? ': still there\n\n' : ''}`)
+    tell(clients, `${changes.take()}${isSilentLong ? ': still there\n\n' : ''}`)
   }
   const endAll = () => {
     for (const response of clients.keys()) response.end()
@@ -80,10 +42,10 @@ export function createStream({ state, intervalMs = 500 }) {
     /** Adds a browser. @param {ServerResponse} response */
     join(response) {
       // The others get their changes first, because the new one gets everything.
-      tell(takeChanges())
-      takeAll()
+      tell(clients, changes.take())
+      changes.forget()
       const { ending } = state.snapshot()
-      const all = `retry: ${RETRY_MS}\n\n${renderAll()}${ending === null ? '' : renderEnd(state)}`
+      const all = `retry: ${RETRY_MS}\n\n${renderAll(state)}${ending === null ? '' : renderEnd(state)}`
       response.on('close', () => forget(response))
       // A browser that goes away is no error of the run.
       response.on('error', () => forget(response))
@@ -95,18 +57,12 @@ export function createStream({ state, intervalMs = 500 }) {
       clients.set(response, UNREAD_MOST_BYTES + Buffer.byteLength(all))
       timer ??= setInterval(tick, intervalMs).unref()
     },
-    /** Notes an event that the state has applied. @param {import('../run/events.js').RunEvent} event */
+    /** Notes an event that the state has applied. @param {RunEvent} event */
     publish(event) {
       if (clients.size === 0) return
-      isChanged = true
-      if (event.kind === 'planned') isReset = true
-      if (event.kind === 'trial-ended') ended.push(/** @type {LiveResult} */ (state.results().at(-1)))
-      if (event.kind === 'trial-started') {
-        isNewTrial = true
-        toldSeconds = Number.NEGATIVE_INFINITY
-      }
+      changes.note(event)
       if (event.kind !== 'ended') return
-      tell(`${takeChanges()}${renderEnd(state)}`)
+      tell(clients, `${changes.take()}${renderEnd(state)}`)
       endAll()
     },
     close() {
@@ -114,6 +70,65 @@ export function createStream({ state, intervalMs = 500 }) {
       endAll()
     },
   }
+}
+
+/** Collects the changes since the last events were sent. @param {Parameters<typeof createStream>[0]['state']} state */
+function createChanges(state) {
+  let isChanged = false
+  let isReset = false
+  let isNewTrial = false
+  /** @type {LiveResult[]} */
+  let ended = []
+  let toldSeconds = Number.NEGATIVE_INFINITY
+
+  const forget = () => {
+    ;[isChanged, isReset, isNewTrial, ended] = [false, false, false, []]
+    toldSeconds = findLatest(state.series())
+  }
+  const render = () => {
+    const rows = ended.length > 0 ? state.rows() : []
+    const points = listPoints(state.series(), toldSeconds)
+    return [
+      ...ended.map(result => renderEvent('trial', { result, rows })),
+      isNewTrial ? renderEvent('new-trial', {}) : '',
+      renderEvent('state', { snapshot: state.snapshot(), points }),
+    ].join('')
+  }
+  return {
+    /** Forgets the changes, which everybody has been told. */
+    forget,
+    /** Renders the changes since the last call. */
+    take() {
+      if (!isChanged) return ''
+      const text = isReset ? renderAll(state) : render()
+      forget()
+      return text
+    },
+    /** @param {RunEvent} event */
+    note({ kind }) {
+      isChanged = true
+      if (kind === 'planned') isReset = true
+      if (kind === 'trial-ended') ended.push(/** @type {LiveResult} */ (state.results().at(-1)))
+      if (kind !== 'trial-started') return
+      isNewTrial = true
+      toldSeconds = Number.NEGATIVE_INFINITY
+    },
+  }
+}
+
+/** Writes to browsers; one that reads too slowly is cut off. @param {Map<ServerResponse, number>} clients @param {string} text */
+function tell(clients, text) {
+  if (text === '') return
+  for (const [response, mostBytes] of clients) {
+    if (response.writableLength <= mostBytes) response.write(text)
+    else response.destroy()
+  }
+}
+
+/** @param {Parameters<typeof createStream>[0]['state']} state */
+function renderAll(state) {
+  const [series, results] = [state.series(), state.results()]
+  return renderEvent('reset', { snapshot: state.snapshot(), series, results, rows: state.rows() })
 }
 
 /** @param {Pick<RunState, 'snapshot'>} state */

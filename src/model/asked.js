@@ -3,7 +3,7 @@ import { nameOf } from './arms.js'
 import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
 import { AXES, AXIS_NAMES } from './axes.js'
 
-/** Questions that trials of many sidecars, or of services alone, can be asked. Pure. */
+/** Checks questions to trials of many sidecars, or of services alone. Pure. */
 /** @import { AxisName, PlaneChoice } from './types.ts' */
 /** Values of axes. @typedef {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} Values */
 

@@ -59,6 +59,10 @@ export const featureSet = z.string().transform((text, context) => {
   const names = text.split('+')
   const unknown = names.find(name => !isFeature(name))
   if (unknown !== undefined) {
+    if (unknown === LEAN || unknown === ALL) {
+      context.addIssue({ code: 'custom', message: `"${text}": ${unknown} is a whole set, and is joined with nothing` })
+      return z.NEVER
+    }
     const advice = suggest(unknown, [LEAN, ALL, ...FEATURE_NAMES])
     context.addIssue({ code: 'custom', message: `unknown feature "${unknown}"${advice}` })
     return z.NEVER

@@ -40,17 +40,11 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     lastTickMs = atMs
     for (const one of [...waiting]) {
       if (tokens < 1) break
-      if (one.isAsked || atMs < findDueMs(one)) continue
+      if (one.isAsked || atMs < findDueMs(one, perSecond / waiting.size)) continue
       tokens--
       askOnce(one)
     }
   }, TICK_MS)
-
-  /** Finds when to ask again: the fewer wait, the more of the budget each has. @param {Waiting} one */
-  function findDueMs({ fromMs, askedMs, toldMs }) {
-    const everyMs = askedMs - fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
-    return toldMs + Math.max(everyMs, (1000 * waiting.size) / (SHARE_MOST * perSecond))
-  }
 
   /** @param {Waiting} one */
   async function askOnce(one) {
@@ -111,6 +105,15 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
       this.giveUp()
     },
   }
+}
+
+/**
+ * Finds when to ask again: the fewer wait, the more of the budget each has.
+ * @param {{ fromMs: number, askedMs: number, toldMs: number }} one @param {number} eachPerSecond
+ */
+function findDueMs({ fromMs, askedMs, toldMs }, eachPerSecond) {
+  const everyMs = askedMs - fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
+  return toldMs + Math.max(everyMs, 1000 / (SHARE_MOST * eachPerSecond))
 }
 
 /** Says whether an answer is the application's. @param {Omit<Answer, 'localPort' | 'isReused'>} answer @param {string} nonce */

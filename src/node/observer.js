@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { waitUntil } from '../lib/wait.js'
+import { startClock } from '../lib/clock.js'
 import { readHostCpu } from './kernel/host-cpu.js'
 import { readSafely } from './kernel/proc-files.js'
 import { createSocketTables } from './kernel/sockets.js'
@@ -18,10 +18,12 @@ const PERIOD_MS = 100
  * @param {Probe[]} probes
  * @param {{ window: Window, signal: AbortSignal, onSample?: (sample: Sample) => void, onEnd?: () => void }} options
  *   signal: ends it early, with what it has; onSample, onEnd (just after the window): must be quick
+ * @throws {import('../lib/errors.js').BenchError} where the machine's clock is set meanwhile
  */
 export async function observe(probes, { window, signal, onSample = () => {}, onEnd = () => {} }) {
   /** @type {Sample[]} */
   const samples = []
+  const clock = startClock()
   /** @type {Omit<Observation, 'clockOffsetMs'>} */
   const seen = { samples, start: null, end: null, after: null }
   const keep = (/** @type {Sample} */ sample) => {
@@ -31,15 +33,17 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
   // Sampling starts before the window and goes on through it; the edges come in between, at their own time.
   const sampleUpTo = async (/** @type {number} */ epochMs) => {
     // Round moments, so that the samples of several machines coincide.
-    for (let next = ceilTo(Date.now()); next < epochMs; next = Math.max(next + PERIOD_MS, ceilTo(Date.now()))) {
-      await waitUntil(next, signal)
+    for (let next = ceilTo(clock.now()); next < epochMs; next = Math.max(next + PERIOD_MS, ceilTo(clock.now()))) {
+      await clock.waitUntil(next, signal)
+      clock.assertSteady()
       keep(takeSample(probes))
     }
-    await waitUntil(epochMs, signal)
+    await clock.waitUntil(epochMs, signal)
+    clock.assertSteady()
   }
   try {
     // Well before the window, so that none of it is in there.
-    if (window.startMs - Date.now() > GARBAGE_MS) collectGarbage()
+    if (window.startMs - clock.now() > GARBAGE_MS) collectGarbage()
     await sampleUpTo(window.startMs)
     resetOwnPeak()
     seen.start = takeEdge(probes, 'start')

@@ -42,18 +42,18 @@ async function checkTurns(rig) {
   if (!(await askB('/'))) return ['an endpoint ejected by failures that were not in a row']
 
   await askB(failing, FAILURES - 1)
-  const ejectedMs = Date.now()
+  const ejectedMs = performance.now()
   await askB(failing)
   await delay(SETTLED_MS, undefined, { signal: rig.signal })
   const answers = await askWhileEjected(i => ask(i < OTHERS / 2 ? '/' : '/status/500'), ejectedMs)
 
   const limitMs = ejectedMs + (BASE_SECONDS + LATE_SECONDS) * 1000
   let isBack = answers.some(({ upstream }) => upstream === 'b')
-  while (!isBack && Date.now() < limitMs) {
+  while (!isBack && performance.now() < limitMs) {
     await delay(OFTEN_MS, undefined, { signal: rig.signal })
     isBack = (await ask('/')).upstream === 'b'
   }
-  return describeEjection({ answers, backSeconds: isBack ? (Date.now() - ejectedMs) / 1000 : null })
+  return describeEjection({ answers, backSeconds: isBack ? (performance.now() - ejectedMs) / 1000 : null })
 }
 
 /**
@@ -77,7 +77,7 @@ async function checkBroken(rig) {
   let broken = 0
   let ejectedMs = 0
   for (let i = 0; i < FAILURES * TURNS && broken < FAILURES; i++) {
-    ejectedMs = Date.now()
+    ejectedMs = performance.now()
     if ((await askOf(rig, 'fragile', '/')).status === 503) broken++
   }
   await delay(SETTLED_MS, undefined, { signal: rig.signal })
@@ -102,7 +102,7 @@ export async function askWhileEjected(ask, ejectedMs) {
   const answers = []
   for (let i = 0; i < OTHERS; i++) {
     const answer = await ask(i)
-    if (Date.now() >= ejectedMs + BASE_SECONDS * 1000) break
+    if (performance.now() >= ejectedMs + BASE_SECONDS * 1000) break
     answers.push(answer)
   }
   return answers

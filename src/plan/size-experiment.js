@@ -35,7 +35,7 @@ const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 /** The load that a service has to hold; null: it says none. */
 /** @typedef {{ name: string, ratePerSecond: number, p99Ms: number | null, payloadBytes: number | null }} ServiceLoad */
 
-/** null: the axis' own value. */
+/** The axes that a question sets; null: the axis' own value. */
 /** @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null }} Asked */
 
 /** @param {Asked & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} asked */

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { kinds } from '../kinds/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
@@ -28,6 +28,7 @@ export async function measure({ preparation, site, out, execution, watcher, sign
   const holder = site.ledger.claim('results', folder)
   if (holder !== null) throw new UsageError(`${holder} writes into ${folder}: wait until it has ended`)
   try {
+    const isNew = !existsSync(folder)
     if (interrupted) prepareToResume(interrupted)
     else createResultsFolder(folder)
     try {
@@ -45,12 +46,24 @@ export async function measure({ preparation, site, out, execution, watcher, sign
       // A run that may not be resumed stays as it is.
       const isTouched = !(interrupted && error instanceof UsageError)
       const sayWhy = (/** @type {Error} */ { message }) => watcher.say(`no summary was made of ${folder}: ${message}`)
-      if (isTouched && existsSync(path.join(folder, 'trials.jsonl'))) await finishRun(folder, finish).catch(sayWhy)
+      if (!existsSync(path.join(folder, 'manifest.json'))) removeStub(folder, { isNew })
+      else if (isTouched && existsSync(path.join(folder, 'trials.jsonl'))) await finishRun(folder, finish).catch(sayWhy)
       throw error
     }
     return { folder, summary: await finishRun(folder, finish) }
   } finally {
     site.ledger.release('results', folder)
+  }
+}
+
+/** Removes the folder of a run that has measured nothing. @param {string} folder @param {{ isNew: boolean }} options */
+function removeStub(folder, { isNew }) {
+  try {
+    rmdirSync(path.join(folder, 'raw'))
+    rmSync(path.join(folder, 'trials.jsonl'))
+    if (isNew) rmdirSync(folder)
+  } catch {
+    // What others put there stays.
   }
 }
 

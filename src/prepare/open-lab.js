@@ -186,7 +186,7 @@ async function findPipys(paths) {
   const environments = paths.length === 0 ? [process.env] : paths.map(named => ({ ...process.env, PIPY: named }))
   const [old, next] = await Promise.all(
     environments.map(async environment => {
-      const found = await findTool(pipyTool, { environment })
+      const found = await findTool(pipyTool, { environment, ...(paths.length > 0 && { option: '--pipy' }) })
       if ('missing' in found) throw new MissingPlaneError(`${found.missing}; ${pipyTool.ifMissing?.advice}`)
       return found
     }),

@@ -3,6 +3,7 @@ import { UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { findEntryPort } from '../services/topology.js'
+import { assertApplies } from './applies.js'
 import { readAxes } from './options.js'
 import { prepare } from './prepare.js'
 import { findLacks } from './programs.js'
@@ -27,6 +28,7 @@ export function chooseSeed() {
  * @returns {import('./prepare.js').Asked} @throws {UsageError} where the experiment does not run on the target
  */
 export function readAsked(experiment, options) {
+  assertApplies(experiment, options)
   const { name, targets, axes, search } = experiment
   const { target = 'local', p99: p99Ms, threshold: thresholds } = options
   if (!targets.includes(target)) throw new UsageError(`${name} runs on ${targets.join(' and ')} only`)

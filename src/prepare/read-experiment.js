@@ -40,7 +40,11 @@ export function readTopology(link) {
 function readOrSuggest(file, { name, what, folder }) {
   try {
     return readFileSync(file, 'utf8')
-  } catch {
+  } catch (error) {
+    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+    if (/\.ya?ml$/.test(name) && code !== 'ENOENT') throw new UsageError(`${name} cannot be read: ${message}`)
+    if (what === 'experiment' && name.includes('/') && !/\.ya?ml$/.test(name))
+      throw new UsageError(`${name} is no experiment: a file of one ends in .yaml`)
     throw new UsageError(`unknown ${what} "${name}"${suggest(name, listNames(folder))}`)
   }
 }

@@ -22,6 +22,8 @@ export function runExperiment({ experiment, options, interrupted, ...asked }, co
   return withSite(options, context, async (site, keep) => {
     const watchers = await context.watch(options)
     let isReported = true
+    /** @type {string | null} */
+    let documented = null
     try {
       const preparation = await prepareWith({ experiment, options, site }, context)
       announce({ plan: preparation.plan, options, interrupted }, context)
@@ -35,14 +37,19 @@ export function runExperiment({ experiment, options, interrupted, ...asked }, co
         signal: context.signal,
         finish: async folder => {
           isReported = await asked.writeDocuments(folder, context)
+          documented = folder
         },
       })
       if (retain) keep()
       await watchers.close()
       const status = await asked.report({ summary, folder })
       context.end(isReported ? status : EXIT.failed)
+      documented = null
       asked.sayWhere(folder, context)
       sayLacks(preparation, context)
+    } catch (error) {
+      if (context.signal.aborted && documented !== null) asked.sayWhere(documented, context)
+      throw error
     } finally {
       await watchers.close()
     }

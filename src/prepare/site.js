@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { execa } from 'execa'
-import { BenchError, UsageError } from '../lib/errors.js'
+import { BenchError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { findLoad } from '../loads/registry.js'
 import { readLedgers } from '../node/ledger.js'
@@ -8,6 +8,7 @@ import { assertOut } from '../records/files.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { openLocalSite } from '../targets/local/site.js'
+import { assertTargetHas } from './applies.js'
 import { createFinder } from './programs.js'
 import { assertRoom } from './room.js'
 
@@ -47,7 +48,7 @@ async function openSite(options, context) {
   const { cpu, target, out, generator, loadHost: host, address: asked = null } = options
   const { say, signal } = context
   if (out) assertOut(out)
-  assertLoadHost(options)
+  assertTargetHas(options)
   const isOnCluster = target === 'kubernetes'
   // Two sites of one process are two runs.
   const runId = `${stampNow()}-${process.pid}-${randomBytes(2).toString('hex')}${isOnCluster ? '-k8s' : ''}`
@@ -65,7 +66,7 @@ async function openSite(options, context) {
   if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
   await makeRoom(way, context)
   assertRoom()
-  const site = await openLocalSite({ runId, way, findTool: createFinder(context) })
+  const site = await openLocalSite({ runId, way, findTool: createFinder(context), say })
   if (!host) return site
   const { openLoadHostSite } = await import('../targets/load-host/site.js')
   return openLoadHostSite({ site, host, asked, load: findLoad(generator), say, signal })
@@ -84,14 +85,6 @@ async function startInScope({ signal, end }) {
   signal.throwIfAborted()
   end(exitCode ?? EXIT.failed)
   return null
-}
-
-/** @param {SiteOptions} options @throws {UsageError} where they do not go together */
-export function assertLoadHost({ loadHost, address, target }) {
-  if (address && !loadHost)
-    throw new UsageError(`--address ${address} needs --load-host: it is where the load of another machine goes`)
-  if (loadHost && target === 'kubernetes')
-    throw new UsageError(`--load-host ${loadHost}: on Kubernetes, --load-node chooses where the load is made`)
 }
 
 /**

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { BenchError, UsageError } from '../lib/errors.js'
+import { listMissing, makeFolder } from '../lib/folders.js'
 
 /** The files of a run's folder: whole or not there, and never outside of it. */
 
@@ -63,6 +64,7 @@ export function assertOut(out) {
   const missing = listMissing(folder)
   try {
     makeFolder(folder)
+    if (!fs.statSync(folder).isDirectory()) throw new Error('it is a file')
     fs.accessSync(folder, fs.constants.W_OK)
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
@@ -70,18 +72,6 @@ export function assertOut(out) {
   } finally {
     for (const at of missing.toReversed()) if (fs.existsSync(at)) fs.rmdirSync(at)
   }
-}
-
-/** Makes a folder and those above it, one by one: below /proc, Node 20 hangs on `recursive`. @param {string} folder */
-export function makeFolder(folder) {
-  for (const at of listMissing(folder)) fs.mkdirSync(at)
-}
-
-/** Lists the folders that are missing, the uppermost first. @param {string} folder */
-function listMissing(folder) {
-  const missing = []
-  for (let at = path.resolve(folder); !fs.existsSync(at); at = path.dirname(at)) missing.unshift(at)
-  return missing
 }
 
 /**

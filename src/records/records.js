@@ -2,10 +2,11 @@ import { cpSync, existsSync, lstatSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { QUANTITIES } from '../judge/quantities.js'
 import { BenchError, UsageError } from '../lib/errors.js'
+import { makeFolder } from '../lib/folders.js'
 import { parseJson } from '../lib/json.js'
 import { findFault, manifestSchema, trialSchema } from '../model/schemas.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { appendLine, cannotWrite, makeFolder, readText, writeWhole } from './files.js'
+import { appendLine, cannotWrite, readText, writeWhole } from './files.js'
 import { rawNameOf } from './raw.js'
 
 /** The files of a run on disk. @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts' */
@@ -73,6 +74,13 @@ export function readRun(folder) {
     else warnings.push(`${where}: the record is left out: ${fault}`)
   }
   return { manifest, records, warnings }
+}
+
+/** Removes the lines of trials.jsonl that were cut off; their trials have no record. @param {string} folder */
+export function dropCutLines(folder) {
+  const lines = (readText(path.join(folder, 'trials.jsonl')) ?? '').split('\n')
+  const whole = lines.filter(line => !line.trim() || parseJson(line) !== undefined)
+  if (whole.length < lines.length) writeWhole(folder, 'trials.jsonl', whole.join('\n'))
 }
 
 /** Reads the summary as it was written: `verify` says whether it is whole. @param {string} folder @returns {Summary} */

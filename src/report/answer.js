@@ -2,7 +2,10 @@ import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { formatValue as format, quantityOf } from '../judge/quantity.js'
 import { splitByKind } from '../kinds/sections.js'
 import { nameOf } from '../model/arms.js'
+import { findDiffering } from '../parity/verdict/rows.js'
 import { tellVerdicts } from './verdicts.js'
+
+const UNEQUAL = 'Unequal or untried work, so what it costs cannot be held against other planes'
 
 /** Tells the answer of a run in one sentence. Pure. @import { Comparison, Summary, SummaryArm } from '../model/types.ts' */
 
@@ -15,7 +18,8 @@ export function answerOf(summary) {
     const isAlone = parts.every(part => part.sections === sections || !hasMeasured(part.summary))
     return sections.answer({ summary: own, measured, cost, isAlone })
   })
-  return told.length > 0 ? join(told) : 'Nothing was measured.'
+  if (told.length === 0) return 'Nothing was measured.'
+  return join([...(findDiffering(summary).wrong.length > 0 ? [UNEQUAL] : []), ...told])
 }
 
 /** @param {Summary} summary */

@@ -1,12 +1,12 @@
 import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue, quantityOf } from '../judge/quantity.js'
 import { splitByKind } from '../kinds/sections.js'
-import { left, right } from '../lib/text-table.js'
+import { keepColumns, left, right } from '../lib/text-table.js'
 import { isRedirected, nameOf } from '../model/arms.js'
 import { AXES, findVaried } from '../model/axes.js'
 
 /**
- * A row per plane, cap and link, with a line in it per sidecar. Pure.
+ * Makes tables of arms: a row per plane, cap and link, with a line in it per sidecar. Pure.
  * @import { AxisName, Summary, SummaryArm } from '../model/types.ts' @import { Table } from '../lib/text-table.js'
  */
 
@@ -43,22 +43,10 @@ function tabulateKind(summary) {
     for (const arm of summary.arms.filter(a => a.link === link && a.repeatOf === null))
       rows.push(tabulateArm({ arm, varied, added }))
   }
-  return hideEmpty({ columns, rows })
-}
-
-/** Drops the columns in which no arm has anything. @param {Omit<Table, 'caption'>} table */
-function hideEmpty({ columns, rows }) {
-  const isShown = (/** @type {unknown} */ _, /** @type {number} */ i) =>
+  // A column in which no arm has anything is left out.
+  const isShown = (/** @type {number} */ i) =>
     rows.some(row => row.length === columns.length && !/^[-\n]*$/.test(`${row[i]}`))
-  const shown = columns.filter(isShown)
-  return {
-    columns: shown,
-    rows: rows.map(row =>
-      row.length === columns.length
-        ? row.filter(isShown)
-        : row.map(cell => (typeof cell === 'object' ? { ...cell, colSpan: shown.length } : cell)),
-    ),
-  }
+  return keepColumns({ columns, rows }, isShown)
 }
 
 /** @param {string} name of a quantity */

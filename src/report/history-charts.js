@@ -24,7 +24,7 @@ export function drawHistory({ lines, runs, steps }) {
   const nameOfChart = (/** @type {Line} */ line) =>
     JSON.stringify([line.isControl ? PRIMARY.name : line.quantity, line.group])
   const charts = [...groupBy(lines, nameOfChart).values()].filter(own => own.some(line => !line.isControl))
-  // More names fit without the year.
+  // Names of runs leave out the year, so that more fit.
   const names = runs.map(run => nameRun(run).slice(5))
   return charts.map((own, i) => {
     const row = ROWS[own[0].quantity]

@@ -1,7 +1,6 @@
 import { hasAny, tellFindings } from '../kinds/sections.js'
-import { hideColumns, joinParts, renderTextTable, wrapText } from '../lib/text-table.js'
-import { groupOf } from '../model/axes.js'
-import { findDisparities, findWrong, PARITY_NAMES } from '../parity/verdict/rows.js'
+import { joinParts, keepColumns, renderTextTable, wrapText } from '../lib/text-table.js'
+import { findDiffering, PARITY_NAMES } from '../parity/verdict/rows.js'
 import { listDisparities, tabulateParity, tellOwnWork } from '../parity/verdict/table.js'
 import { answerOf } from './answer.js'
 import { nameLinks, tabulateArms } from './arms-table.js'
@@ -70,22 +69,14 @@ function renderArms(summary) {
   const tables = tabulateArms(summary)
   return tables.map(table => [
     ...(tables.length > 1 ? [`${table.caption}:`] : []),
-    ...renderTextTable(hideColumns(table, HIDDEN)),
+    ...renderTextTable(keepColumns(table, i => !HIDDEN.includes(table.columns[i][0]))),
   ])
 }
 
 /** Says that work was equal, or where it differs. @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary */
 export function renderParity({ parity, arms, relaxes }) {
   if (parity.length === 0) return []
-  const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows: parity }))
-  // Arms of other features, TLS or protocol have other rows by design.
-  const pairs = judged.flatMap((a, i) => judged.slice(i + 1).map(b => ({ a, b })))
-  const like = pairs.filter(({ a, b }) => groupOf(a.arm) === groupOf(b.arm))
-  const differences = like.flatMap(pair => findDisparities({ ...pair, relaxed: [] }))
-  const disparities = [...findWrong({ judged, relaxed: [] }), ...differences]
-  const names = [...new Set(parity.map(row => row.name))]
-  const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
-  const wrong = differing.filter(name => !relaxes.some(({ gate }) => gate === name))
+  const { differing, wrong } = findDiffering({ parity, arms, relaxes })
   const alike = parity.filter(
     row => PARITY_NAMES.includes(row.name) && !differing.includes(row.name) && !row.isDeployed,
   )

@@ -1,3 +1,5 @@
+import { finiteOrNull } from '../judge/describe-process.js'
+
 /**
  * Reads what the control plane of a rollout uses: the sum of its shards.
  * @import { Handle, Observation, Sample, Target } from '../model/types.ts'
@@ -12,6 +14,8 @@ export function observeControl(target, shards) {
   const startMs = Date.now()
   const window = { startMs, endMs: startMs + 24 * 3600 * 1000 }
   const seen = shards.length > 0 ? target.observe(shards, { window, signal: ending.signal }) : null
+  // Its failure is told at the end.
+  seen?.catch(() => {})
   return {
     /** @returns {Promise<Observation | null>} */
     async end() {
@@ -34,9 +38,9 @@ export async function readControl(target, shards) {
   const start = await lookAtControl(target, shards)
   if (!start) return null
   const each = start.sample.readings.map(({ cpuSeconds, throttledPeriods, throttledSeconds }, i) => ({
-    cpuSeconds: numberOrNull(cpuSeconds),
-    throttledPeriods: numberOrNull(throttledPeriods),
-    throttledSeconds: numberOrNull(throttledSeconds),
+    cpuSeconds: finiteOrNull(cpuSeconds),
+    throttledPeriods: finiteOrNull(throttledPeriods),
+    throttledSeconds: finiteOrNull(throttledSeconds),
     workers: shards[i].spec.workers,
   }))
   return { ...describeReading(start.sample), each }
@@ -45,13 +49,8 @@ export async function readControl(target, shards) {
 /** @param {Sample} sample of the shards */
 export function describeReading({ epochMs, readings }) {
   const sum = (/** @type {'cpuSeconds' | 'anonBytes' | 'peakBytes'} */ name) => {
-    const values = readings.flatMap(reading => numberOrNull(reading[name]) ?? [])
+    const values = readings.flatMap(reading => finiteOrNull(reading[name]) ?? [])
     return values.length < readings.length ? null : values.reduce((total, value) => total + value, 0)
   }
   return { epochMs, cpuSeconds: sum('cpuSeconds'), anonBytes: sum('anonBytes'), peakBytes: sum('peakBytes') }
-}
-
-/** @param {number | null | undefined} value */
-function numberOrNull(value) {
-  return Number.isFinite(value) ? Number(value) : null
 }

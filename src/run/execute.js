@@ -2,6 +2,7 @@ import path from 'node:path'
 import { readKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
 import { METHOD_VERSION, SCHEMA_VERSION } from '../model/versions.js'
+import { dropCutLines } from '../records/records.js'
 import { listDeployed } from '../services/deployed.js'
 import { openCertificates } from './certificates.js'
 import { assertSame, continueManifest } from './resume.js'
@@ -54,7 +55,10 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
     const scripts = { ...own, echo: echoScripts ?? own.echo }
     const described = await describeRun({ preparation, site, scripts, startedAt, before })
     const now = { ...described, layout }
-    if (interrupted) assertSame({ interrupted, plan, now })
+    if (interrupted) {
+      assertSame({ interrupted, plan, now })
+      dropCutLines(folder)
+    }
     const known = { ...described, thresholds, command }
     const folders = { ...scripts, results: folder, raw: path.join(folder, 'raw'), certificates }
     const testbed = { site, programs, layout, folders, settings: plan.settings }

@@ -67,6 +67,7 @@ export async function agreeWindow({ testbed, trials, clock, signal }, generator)
       const [{ readLog, clockAheadMs = 0 }] = generator.processes
       const said = testbed.programs.load.parseWindow(await readLog())
       if (said) window = { startMs: said.startMs - clockAheadMs, endMs: said.endMs - clockAheadMs }
+      assertNear(window, startMs)
       return said !== null
     }
     const what = 'the load generator to start'
@@ -76,6 +77,16 @@ export async function agreeWindow({ testbed, trials, clock, signal }, generator)
   clock.lap('generator')
   clock.enter('warm-up')
   return { window, looks }
+}
+
+/** @param {Window} window as the generator says @param {number} expectedMs its start @throws {BenchError} when it is far off */
+function assertNear({ startMs }, expectedMs) {
+  const aheadMs = startMs - expectedMs
+  if (Math.abs(aheadMs) <= 2 * START_SECONDS * 1000) return
+  const away = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`
+  throw new BenchError(
+    `the clock of the load generator is ${away} this program's: was the clock set? Set both right, and run again`,
+  )
 }
 
 /** Tells a watcher how far the load is, until stopped. @param {Course} course @param {Deployment | null} generator */

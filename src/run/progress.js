@@ -38,7 +38,9 @@ export function createPace(trials) {
   return {
     /** @param {Trial} trial the one that runs @param {boolean} isDone */
     secondsLeft(trial, isDone) {
-      const at = trials.findIndex(t => t.id === trial.id)
+      // A trial that is run again comes after its round.
+      const isAgain = trial.repeats !== null
+      const at = isAgain ? trials.findLastIndex(t => t.round === trial.round) : trials.findIndex(t => t.id === trial.id)
       if (first === null) {
         first = at
         start = performance.now()

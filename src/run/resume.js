@@ -1,10 +1,9 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
 import { leaveOutUnreachable } from '../plan/arms.js'
-import { removeRaw } from '../records/raw.js'
-import { readRun } from '../records/records.js'
-import { findDifferences } from './reusable.js'
+import { rawNameOf, removeRaw } from '../records/raw.js'
+import { findDifferences, readNamedRun } from './reusable.js'
 
 /**
  * A run that was cut short, to go on with.
@@ -14,17 +13,27 @@ import { findDifferences } from './reusable.js'
 
 const CHECKS = /^(?:check|parity)-/
 
-/** @param {string} folder of the run's results @throws {import('../lib/errors.js').BenchError} when it holds no run */
+/** @param {string} folder of the run's results @throws {UsageError} when it holds no run */
 export function openInterrupted(folder) {
-  const { manifest, records, warnings } = readRun(folder)
+  const { manifest, records, warnings } = readNamedRun('--resume', folder)
   return { folder, manifest, warnings, records: new Map(records.map(record => [record.trial.id, record])) }
 }
 
-/** Removes what checks left, which are made again. @param {Interrupted} interrupted @throws {UsageError} for a link */
-export function prepareToResume({ folder }) {
+/**
+ * Removes what checks left, which are made again.
+ * @param {Interrupted} interrupted @throws {UsageError} for a link, or where raw files of recorded trials are gone
+ */
+export function prepareToResume({ folder, records }) {
+  const raw = path.join(folder, 'raw')
+  const whole = [...records.values()].filter(({ outcome }) => outcome !== 'failed')
+  const lost = whole.filter(({ trial }) => !existsSync(path.join(raw, rawNameOf(trial))))
+  if (lost.length > 0)
+    throw new UsageError(
+      `--resume ${folder}: the raw files of ${lost.length} of ${records.size} recorded trials are gone from ${raw}, so the run could not be verified: start a new run`,
+    )
   const link = readdirSync(folder, { recursive: true, withFileTypes: true }).find(entry => entry.isSymbolicLink())
   if (link) throw new UsageError(`--resume ${folder}: ${path.join(link.parentPath, link.name)} is a link: remove it`)
-  for (const name of readdirSync(path.join(folder, 'raw'))) if (CHECKS.test(name)) removeRaw(folder, name)
+  for (const name of existsSync(raw) ? readdirSync(raw) : []) if (CHECKS.test(name)) removeRaw(folder, name)
 }
 
 /** @param {{ interrupted: Interrupted, plan: Plan, now: Setting }} options @throws {UsageError} with what differs */

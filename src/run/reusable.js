@@ -40,11 +40,20 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
   ]
 }
 
+/** Reads a run that an option names. @param {string} option @param {string} folder @throws {UsageError} when it holds none */
+export function readNamedRun(option, folder) {
+  try {
+    return readRun(folder)
+  } catch (cause) {
+    throw new UsageError(`${option} ${folder}: ${/** @type {Error} */ (cause).message}`, { cause })
+  }
+}
+
 /** Opens runs to reuse. @param {Setting & { folders: string[] }} options @returns {Reusable} @throws {UsageError} */
 export function openReusable({ folders, ...now }) {
   const { placementOf } = now.layout
   const found = folders.flatMap(folder => {
-    const { manifest, records } = readRun(folder)
+    const { manifest, records } = readNamedRun('--from', folder)
     const differing = findDifferences(manifest, now)
     if (differing.length > 0)
       throw new UsageError(

@@ -70,14 +70,14 @@ export function named(name, told) {
 
 /** @param {{ asking: Asking, deadlineSeconds: number, signal: AbortSignal }} options */
 function createPace({ asking, deadlineSeconds, signal }) {
-  const deadlineMs = Date.now() + deadlineSeconds * 1000
+  const deadlineMs = performance.now() + deadlineSeconds * 1000
   let isLate = false
   return {
     isLate: () => isLate,
     wait: () =>
       waitFor(() => asking.countWaiting() <= WAITING_MOST, {
         what: 'the sidecars that were started to have their configuration, before the next are started',
-        deadlineSeconds: Math.max(0, Math.round((deadlineMs - Date.now()) / 1000)),
+        deadlineSeconds: Math.max(0, Math.round((deadlineMs - performance.now()) / 1000)),
         intervalMs: 5,
         signal,
       }).catch(async error => {

@@ -11,7 +11,7 @@ import { identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
 
 // Addresses of configured services that nobody calls: kept for benchmarks (RFC 2544), never connected to.
 const NOWHERE = '198.18'
-// The kernel's REDIRECT of connections that a namespace itself opens (iptables-extensions(8)).
+// The address to which REDIRECT sends connections that a namespace opens itself (iptables-extensions(8)).
 const REDIRECTED_TO = '127.0.0.1'
 const PORTS_APART = 100
 const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 }

@@ -26,7 +26,7 @@ export async function buildProgram(name, { work, environment = process.env, sign
   const program = path.join(work, name)
   const source = SOURCES[name]
   const { exitCode, stderr, shortMessage } = await execa(
-    environment.GO ?? 'go',
+    environment.GO || 'go',
     // The same source gives the same program where it has no paths of this machine.
     ['build', '-trimpath', '-buildvcs=false', '-o', program, '.'],
     {

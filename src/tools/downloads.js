@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { makeFolder } from '../lib/folders.js'
 import { cacheFolder } from '../lib/paths.js'
 import { processStartTicks, readPlace } from '../lib/process-start.js'
 
@@ -14,7 +15,7 @@ const FOREIGN_MS = 24 * 3600 * 1000
 
 /** Makes a folder for a download. @param {string} cache the folder of all tools @param {string} name of the program */
 export async function openDownload(cache, name) {
-  await mkdir(cache, { recursive: true })
+  makeFolder(cache)
   const { pid } = process
   return mkdtemp(path.join(cache, `.${name}-${pid}-${processStartTicks(pid)}-${describePlace()}-`))
 }

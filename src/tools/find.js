@@ -17,7 +17,7 @@ const SAY_SECONDS = 6
 /**
  * Options of the search for a program. fetch null: nothing is fetched; say: is told that a fetch goes on, or of an unchecked program
  * @typedef {{ environment: NodeJS.ProcessEnv, fetch: typeof fetchTool | null, say: (line: string) => void,
- *   signal?: AbortSignal }} Finding
+ *   signal?: AbortSignal, option?: string }} Finding option: that named the program, in place of its variable
  */
 
 /**
@@ -32,7 +32,14 @@ export async function findTool(spec, options = {}) {
   signal?.throwIfAborted()
   if (spec.path) return probeTool(spec, { program: spec.path, source: '--planes', signal })
   const named = environment[spec.variable]
-  if (named) return probeTool(spec, { program: path.resolve(named), source: `${spec.variable}=${named}`, signal })
+  const by = finding.option ?? spec.variable
+  if (named)
+    return probeTool(spec, {
+      program: path.resolve(named),
+      source: `${by}${finding.option ? ' ' : '='}${named}`,
+      by,
+      signal,
+    })
 
   const onPath = await findOnPath(spec.name, environment.PATH ?? '')
   if (onPath) return probeTool(spec, { program: onPath, source: 'PATH', signal })
@@ -83,10 +90,14 @@ async function hashAsFetched(folder, name) {
   )
 }
 
-/** @param {ToolSpec} spec @param {{ program: string, source: string, sha256?: string, signal?: AbortSignal }} found */
-async function probeTool(spec, { program, source, sha256, signal }) {
+/** @param {ToolSpec} spec @param {{ program: string, source: string, by?: string, sha256?: string, signal?: AbortSignal }} found */
+async function probeTool(spec, { program, source, by = spec.variable, sha256, signal }) {
   const otherwise = spec.package ? `apt install ${spec.package}` : 'take it away to have the kit fetch its own'
-  const advice = spec.path ? 'name another' : `set ${spec.variable} to one that is ${spec.wanted}, or ${otherwise}`
+  const advice = spec.path
+    ? 'name another'
+    : by.startsWith('--')
+      ? `give ${by} one that is ${spec.wanted}`
+      : `set ${by} to one that is ${spec.wanted}, or ${otherwise}`
   const { version, failed, said } = await askVersion(spec, program, { signal })
   if (!version) {
     const how = `${failed ? 'does not run' : 'tells no version'}: ${said || 'it printed nothing'}`

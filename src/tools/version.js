@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { lastLines } from '../lib/log-tail.js'
 
 /** @import { ToolSpec } from '../model/types.ts' */
@@ -41,7 +42,7 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
       resolve({ version: parseVersion(printed), failed, said: lastLines(printed, LINES).join(' | ') || why })
     // A process group of its own, so that what it starts ends with it. A file that is no program throws at once.
     const child = startSafely(program, versionArgv)
-    if (child instanceof Error) return settle({ failed: true, why: child.message })
+    if (child instanceof Error) return settle({ failed: true, why: sayWhyNot(program, child) })
     const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {
       if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
       // A process that left the group may hold them open.
@@ -55,7 +56,7 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
         printed += text
         if (parseVersion(printed) !== null || printed.length > PRINTED_MOST) end({ failed: false })
       })
-    child.on('error', ({ message }) => end({ failed: true, why: message }))
+    child.on('error', error => end({ failed: true, why: sayWhyNot(program, error) }))
     child.on('exit', code => {
       killGroup(child.pid)
       // A child that left the group keeps the outputs open: all that was printed has come by now.
@@ -63,6 +64,16 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
     })
     child.on('close', code => end({ failed: code !== 0 }))
   })
+}
+
+/** @param {string} program @param {NodeJS.ErrnoException} error of its start */
+function sayWhyNot(program, { code, message }) {
+  const stat = statSync(program, { throwIfNoEntry: false })
+  if (stat?.isDirectory()) return 'it is a folder, and no program'
+  if (!stat) return code === 'ENOENT' ? 'there is no such file' : message
+  if (code === 'ENOENT') return 'it names an interpreter or loader that is not here'
+  if (code === 'EACCES') return 'it may not be executed: chmod +x, or another file system'
+  return code === 'ENOEXEC' ? 'it is no program for this machine' : message
 }
 
 /** @param {string} program @param {string[]} argv */

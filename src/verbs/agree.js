@@ -25,7 +25,9 @@ export function addAgree(verb, context) {
   withOptions(withExperiment(verb), ...CLUSTER, 'out').action(async (name, /** @type {RunOptions} */ given) => {
     // Nothing is pinned on the cluster, so nothing is pinned here.
     const options = { ...given, pin: false, seed: given.seed ?? chooseSeed() }
-    const [here, there] = TARGETS.map(target => ({ ...options, target }))
+    const ofCluster = Object.fromEntries(CLUSTER.map(option => [option, undefined]))
+    const here = { ...options, ...ofCluster, target: TARGETS[0] }
+    const there = { ...options, target: TARGETS[1] }
     await withSite(here, context, local =>
       withSite(there, context, cluster => compareSites({ name, options, sites: [local, cluster] }, context)),
     )
@@ -61,6 +63,7 @@ async function compareSites({ name, options, sites }, context) {
     // Documents wait for both ends: drawing one would take CPU from the other.
     for (const folder of folders.filter(folder => existsSync(path.join(folder, 'summary.json'))))
       if (!(await writeDocuments(folder, context))) context.end(EXIT.failed)
+    if (context.signal.aborted) context.say(`results: ${out}`)
   }
   const [local, other] = folders.map(readSide)
   context.print(renderAgreement(compareTargets({ local, other }), TARGETS[1]))

@@ -20,7 +20,7 @@ const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'yes', 'maxMinutes',
 export function addBench(verb, context) {
   const { say } = context
   defineBench(verb).action(async (/** @type {string} */ named, /** @type {BenchOptions} */ given, command) => {
-    const interrupted = given.resume ? openInterrupted(given.resume) : undefined
+    const interrupted = given.resume === undefined ? undefined : openInterrupted(given.resume)
     const { name, options } = interrupted ? askAgain(interrupted, command) : { name: named, options: given }
     for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
     const experiment = readAnyExperiment(name)

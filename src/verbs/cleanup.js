@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { readLedgers } from '../node/ledger.js'
+import { assertTargetHas } from '../prepare/applies.js'
 import { withOptions } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
 import { connect } from '../targets/kubernetes/api.js'
@@ -25,6 +26,7 @@ export function addCleanup(verb, { print }) {
     )
     .action(async (named = null, options) => {
       const { retained: hasRetained = false, context = null, all: isAll = false, clusterGone = false } = options
+      assertTargetHas(options)
       const isOnCluster = options.target === 'kubernetes'
       if (clusterGone && (named === null || isOnCluster))
         throw new BenchError('--cluster-gone needs the one run whose cluster is gone, and no --target kubernetes')

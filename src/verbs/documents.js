@@ -13,13 +13,12 @@ export async function openDocuments(run) {
 
 /**
  * Writes the documents of a run, also of one that was cut short, and returns whether it could.
- * @param {string} folder @param {Pick<Context, 'say' | 'signal'>} context
+ * @param {string} folder @param {Pick<Context, 'say'>} context
  */
-export async function writeDocuments(folder, { say, signal }) {
+export async function writeDocuments(folder, { say }) {
   try {
     const documents = await openDocuments({ folder, summary: readSummary(folder) })
     documents.write()
-    if (signal.aborted) sayWhere(folder, { say })
     return true
   } catch (error) {
     say(`no report was written: ${/** @type {Error} */ (error).message}; try npm run report -- ${folder} --format html`)

@@ -1,7 +1,7 @@
 import { EXIT, EXIT_MEANINGS } from '../lib/exit-status.js'
 
-const { done, failed, usage, nothingShown, planeMissing, thresholdCrossed, hangup, interrupted, terminated } = EXIT
-const ENDED = [hangup, interrupted, terminated]
+const { done, failed, usage, nothingShown, planeMissing, thresholdCrossed } = EXIT
+const ENDED = [EXIT.hangup, EXIT.interrupted, EXIT.quit, EXIT.userSignal, EXIT.terminated]
 const ALL = [done, failed, usage, nothingShown, planeMissing, thresholdCrossed, ...ENDED]
 
 /**

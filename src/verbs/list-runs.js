@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { findComputed } from '../kinds/computed.js'
 import { BenchError } from '../lib/errors.js'
@@ -30,12 +30,24 @@ export function listRuns(root) {
 /** Finds the runs of a folder. @param {string} folder @param {number} [depth] @returns {string[]} @throws BenchError */
 export function findRuns(folder, depth = 2) {
   if (!existsSync(folder)) throw new BenchError(`there are no runs in ${folder}/ yet: make one with npm run bench`)
-  const inside = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())
+  if (!statSync(folder).isDirectory())
+    throw new BenchError(`${folder} is a file: name a run, or the folder of all runs`)
+  const inside = listInside(folder).filter(entry => entry.isDirectory())
   return inside.flatMap(({ name }) => {
     const at = path.join(folder, name)
     if (existsSync(path.join(at, 'manifest.json')) || existsSync(path.join(at, 'raw'))) return [at]
     return depth > 1 ? findRuns(at, depth - 1) : []
   })
+}
+
+/** @param {string} folder @throws {BenchError} where it may not be read */
+function listInside(folder) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (cause) {
+    const { message } = /** @type {Error} */ (cause)
+    throw new BenchError(`the runs in ${folder} cannot be listed: ${message}`, { cause })
+  }
 }
 
 /** @param {string} folder of a run */

@@ -1,18 +1,18 @@
 import os from 'node:os'
 import { readCores, readLimits } from '../node/machine.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
+import { assertTargetHas } from '../prepare/applies.js'
 import { withExperiment, withOptions } from '../prepare/options.js'
 import { readAsked } from '../prepare/preparation.js'
 import { planRun } from '../prepare/prepare.js'
 import { readExperiment } from '../prepare/read-experiment.js'
-import { assertLoadHost } from '../prepare/site.js'
 import { renderPlan } from '../report/plan.js'
 
 /** `plan`: what a `bench` would run. @type {import('./program.js').AddVerb} */
 export function addPlan(verb, { print }) {
   /** @param {string} name @param {import('../prepare/options.js').RunOptions} options */
   const printPlan = (name, options) => {
-    assertLoadHost(options)
+    assertTargetHas(options)
     const site = { cpus: os.availableParallelism(), cores: readCores(), limits: readLimits() }
     const { plan } = planRun({ ...readAsked(readExperiment(name), options), site })
     print(renderPlan(plan, estimatePlanSeconds(plan)))

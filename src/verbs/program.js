@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { BenchError } from '../lib/errors.js'
+import { BenchError, UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
 import { addHelp } from './help.js'
 
@@ -46,12 +46,24 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
       writeErr: text => context.say(withoutLineEnd(text)),
       outputError: (text, write) => write(text.replace(/^error: /, '')),
     })
+  program.hook('preSubcommand', ({ args }) => assertNoEmpty(args))
   for (const [name, load] of Object.entries(VERBS)) {
     const verb = program.command(name)
     if (words.includes(name)) (await load())(verb, context)
   }
   addHelp(program)
   return program
+}
+
+/** Asserts that no argument and no value of an option is empty, which no verb has a use for. @param {string[]} words */
+function assertNoEmpty(words) {
+  for (const [i, word] of words.entries()) {
+    const [, joined] = /^(--[^=]+)=\s*$/.exec(word) ?? []
+    if (word.trim() !== '' && joined === undefined) continue
+    const before = words[i - 1] ?? ''
+    const what = joined ?? (/^--?[a-z]/.test(before) ? before : `an argument of ${words[0]}`)
+    throw new UsageError(`${what} is empty: give a value, or leave it out`)
+  }
 }
 
 /** @param {unknown} error what parsing a command line threw */

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { summarise } from '../analysis/summarise.js'
 import { findComputed } from '../kinds/computed.js'
 import { BenchError, UsageError } from '../lib/errors.js'
@@ -19,6 +19,8 @@ import { answerClaims } from './read-claims.js'
 /** @import { Summary } from '../model/types.ts' */
 
 const RESULTS = 'results'
+/** The formats that are files. */
+const FILES = ['html', 'svg']
 
 /** @typedef {{ folder: string, out: string, summary: Summary, run: ReturnType<typeof readRun> }} Reported out: for files */
 
@@ -40,10 +42,11 @@ export function addReport(verb, { print, say }) {
     .argument('[results]', 'a results folder')
     .option('--format <name>', `${Object.keys(FORMATS).join(', ')}; html and svg are files`, parseFormat, 'text')
     .option('--out <dir>', 'where html and svg are written (default: the results folder)')
-    .option('--json', 'the same as --format json')
+    .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
     .option('--history', 'all runs over time that are comparable with the last one, or with [results], and their steps')
     .action(async (folder, { json, history, out: given, ...options }) => {
       const format = json ? 'json' : options.format
+      assertOutFits(given, format)
       if (history) return print(await renderHistory({ folder: folder ?? RESULTS, format, out: given }, say))
       if (folder === undefined) return print(renderList(RESULTS))
       const out = given ?? folder
@@ -53,6 +56,17 @@ export function addReport(verb, { print, say }) {
       run.warnings.forEach(say)
       print(await FORMATS[format]({ folder, out, summary: summarise(run), run }))
     })
+}
+
+/** @param {string | undefined} out @param {string} format @throws {UsageError} where nothing can be written there */
+function assertOutFits(out, format) {
+  if (out === undefined) return
+  if (!FILES.includes(format))
+    throw new UsageError(
+      `--out ${out}: ${format} is printed, and no file: leave it out, or ask for --format ${FILES.join(' or ')}`,
+    )
+  if (existsSync(out) && !statSync(out).isDirectory())
+    throw new UsageError(`--out ${out}: it is a file: name a folder, which is made where it is missing`)
 }
 
 /** @param {{ folder: string, format: string, out?: string }} options @param {(line: string) => void} say */

@@ -45,7 +45,7 @@ export function addSize(verb, context) {
     const node = readAskedNode(asked)
     const experiment = createAskedExperiment(asked)
     // Options that the experiment already holds are no overrides of it.
-    const { rate, users, payload, features, link, p99, file, sidecars, ...options } = asked
+    const { rate, users, payload, features, link, p99, file, sidecars, node: named, ...options } = asked
     await runExperiment(
       {
         experiment,

@@ -325,7 +325,7 @@ describe('findCompareStatus', () => {
     })
     const { comparisons } = compare([[pipy()]], [[pipy()]])
     const spoiled = comparisons.map(c => ({ ...c, verdict: /** @type {const} */ ('invalid') }))
-    expect(findCompareStatus({ comparisons: spoiled, thresholds: [] })).toEqual({
+    expect(findCompareStatus({ comparisons: spoiled, refused: [], thresholds: [] })).toEqual({
       status: 3,
       reasons: ['nothing could be compared: every quantity of every arm was spoiled'],
     })
@@ -345,7 +345,7 @@ describe('findCompareStatus', () => {
       ],
     })
     expect(status([[none(), pipy()]], [dearer, { settings: { app: 'node' } }], [expression]).reasons).toEqual([
-      'nothing could be compared: the runs share no arm',
+      'nothing could be compared: applications: pipy in old, node in new',
       'the threshold new/old cpuPerRequest <= 1.05 could not be tested: no arm that has its quantity was compared',
     ])
   })

@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
@@ -7,7 +7,7 @@ import { writeSummary } from '../../src/prepare/write-summary.js'
 import { createResultsFolder, readRun } from '../../src/records/records.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
-import { makeFolder } from '../fakes/scratch.js'
+import { createCopier, makeFolder } from '../fakes/scratch.js'
 
 const base = makeFolder('verify-test')
 const load = createFakeLoad()
@@ -17,18 +17,14 @@ axes: { plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25] }
 load: { kind: idle }
 profiles: { standard: { warmupSeconds: 0.01, windowSeconds: 0.01 } }
 `
-let copies = 0
+const copyRun = createCopier(path.join(base, 'run'))
 
 beforeAll(async () => {
   await runFake({ folder: path.join(base, 'run'), target: await createFakeTarget() })
 })
 
-/** A copy of the run, to be spoiled. */
-function copyRun() {
-  const folder = path.join(base, `copy-${++copies}`)
-  cpSync(path.join(base, 'run'), folder, { recursive: true })
-  return folder
-}
+/** @param {string} folder */
+const firstOf = folder => readRun(folder).records[0].trial.id
 
 /** @param {string} folder @param {(text: string) => string} change */
 function edit(folder, change, name = 'trials.jsonl') {
@@ -88,7 +84,7 @@ describe('verifyRun', () => {
     expect(verifyRun({ folder, findLoad: () => load }).lines.join('\n')).toContain(`.${name} is `)
   })
 
-  it('names what it could not compute again, and does not claim that it agrees', () => {
+  it('does not agree where raw files are missing or damaged, and names them', () => {
     const folder = copyRun()
     const [first, second, third] = readRun(folder).records.map(r => r.trial.id)
     rmSync(`${folder}/raw/${first}`, { recursive: true })
@@ -101,8 +97,44 @@ describe('verifyRun', () => {
       `not computed again: ${second}: the load generator's log has no result`,
       `not computed again: ${third}: samples.jsonl has no sample of an edge of the window`,
       'not computed again, for there are no raw files of them: the times of phases (time to the first answer), changes of configuration, placement, parity',
-      'summary.json agrees with the records; 3 of them could not be compared with raw files',
+      'summary.json agrees with the records; 3 of them are not verified: their raw files are missing or damaged',
     ])
+    expect(agrees).toBe(false)
+  })
+
+  /** @type {[string, (folder: string) => void][]} */
+  const SPOILED = [
+    ['are all removed', folder => rmSync(`${folder}/raw`, { recursive: true })],
+    ['are truncated', folder => edit(folder, text => text.slice(0, 100), `raw/${firstOf(folder)}/observation.json`)],
+    [
+      'hold NaN',
+      folder => edit(folder, text => text.replace(/:\d+/, ':NaN'), `raw/${firstOf(folder)}/observation.json`),
+    ],
+    [
+      'are links to nothing',
+      folder => {
+        rmSync(`${folder}/raw`, { recursive: true })
+        symlinkSync('/nonexistent', `${folder}/raw`)
+      },
+    ],
+  ]
+  it.for(SPOILED)('does not agree where raw files %s', async ([, spoil]) => {
+    const folder = copyRun()
+    spoil(folder)
+    expect(verifyRun({ folder, findLoad: () => load }).agrees).toBe(false)
+  })
+
+  it('agrees where a trial failed, which may have left no raw files', () => {
+    const folder = copyRun()
+    const [{ trial }] = readRun(folder).records
+    const failed = { outcome: 'failed', reasons: ['it ended'], window: null, load: null, processes: [], host: null }
+    const blank = { ...failed, samples: null, orchestratorCpuSeconds: null, boundBy: null, isSteady: null, gates: [] }
+    const change = (/** @type {string} */ line) => JSON.stringify({ ...JSON.parse(line), ...blank })
+    edit(folder, text => text.replace(/^.*$/m, change))
+    rmSync(`${folder}/raw/${trial.id}`, { recursive: true })
+    writeSummary(folder)
+    const { agrees, lines } = verifyRun({ folder, findLoad: () => load })
+    expect(lines.at(-1)).toBe('summary.json agrees with the records; 1 of them could not be compared with raw files')
     expect(agrees).toBe(true)
   })
 

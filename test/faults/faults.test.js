@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 import { execa } from 'execa'
@@ -13,7 +23,7 @@ import { count, printTable } from './table.js'
  * @import { Fate, Phase } from './faulty-run.js'
  */
 
-const STATUS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGKILL: 137 }
+const STATUS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGKILL: 137, SIGQUIT: 131, SIGUSR2: 140 }
 const SIGNALS = /** @type {(keyof typeof STATUS)[]} */ (Object.keys(STATUS))
 const isWhole = process.env.FAULTS === 'all'
 // After the last trial a run is short: it may have ended before the signal came.
@@ -57,7 +67,9 @@ async function judge(fate, { fault, phase, statuses, isKilled = false, losesAll 
 }
 
 describe('a signal to the kit', { timeout: 90_000 }, () => {
-  const all = PHASES.flatMap((phase, i) => SIGNALS.map((signal, j) => ({ phase, signal, isChosen: i % 4 === j })))
+  const all = PHASES.flatMap((phase, i) =>
+    SIGNALS.map((signal, j) => ({ phase, signal, isChosen: i % SIGNALS.length === j })),
+  )
 
   it.for(all.filter(({ isChosen }) => isWhole || isChosen))('$signal in the phase $phase', async ({
     phase,
@@ -74,6 +86,13 @@ describe('a signal to the kit', { timeout: 90_000 }, () => {
     })
     const statuses = [STATUS[signal], ...(LATE.includes(phase) ? [0] : [])]
     await judge(fate, { fault: signal, phase, statuses, isKilled: signal === 'SIGKILL' })
+  })
+
+  it('SIGHUP while the report is written', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const fate = await runWithFault({ phase: 'report', inject: ({ ownerPid }) => process.kill(ownerPid(), 'SIGHUP') })
+    expect(fate.stderr.match(/^results: /gm)).toHaveLength(1)
+    await judge(fate, { fault: 'SIGHUP', phase: 'report', statuses: [129] })
   })
 
   it('a Ctrl-C at the terminal, which its whole process group gets', async context => {
@@ -130,6 +149,7 @@ describe('a signal to the kit', { timeout: 90_000 }, () => {
       inject: ({ ownerPid }) => process.kill(ownerPid(), 'SIGKILL'),
     })
     await cleanUp(killed.leftovers)
+    appendFileSync(path.join(killed.out, 'trials.jsonl'), '{"schemaVersion":3,"tri')
     const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', '--resume', killed.out], { reject: false })
     expect(exitCode, stderr).toBe(0)
     expect(stderr).toContain('1 trials are recorded in')
@@ -177,6 +197,38 @@ describe('a process of the run', { timeout: 90_000 }, () => {
     expect(first.reasons.join('; ')).toMatch(reason)
     expect(second.outcome).toBe('completed')
     await judge(fate, { fault: `${fault} of the ${role}`, phase: 'window', statuses: [0, 3] })
+  })
+})
+
+describe('a sidecar of the check for equal work', { timeout: 90_000 }, () => {
+  it('that is killed: the headline says so', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const fate = await runWithFault({
+      phase: 'parity',
+      async inject({ processes, child }) {
+        const client = /^client-sidecar$/
+        while (processes(client).length === 0 && child.exitCode === null) await pause(2)
+        for (const pid of processes(client)) process.kill(pid, 'SIGKILL')
+      },
+    })
+    expect(fate.stdout).toMatch(/^Unequal or untried work/m)
+    await judge(fate, { fault: 'SIGKILL of the client of parity', phase: 'parity', statuses: [0, 3] })
+  })
+})
+
+describe('a sidecar that floods its log', { timeout: 90_000 }, () => {
+  it('has its log cut, and that is said', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const flooding = path.join(folder, 'flooding-pipy')
+    const flood = `while :; do head -c 2M /dev/zero | tr '\\0' x; sleep 0.05; done >&2 &`
+    writeFileSync(flooding, `#!/bin/bash\n[ "$1" = --version ] || ${flood}\nexec ${tools.pipy?.path} "$@"\n`)
+    chmodSync(flooding, 0o755)
+    const fate = await runWithFault({ phase: 'tools', env: { PIPY: flooding }, inject: () => {} })
+    expect(fate.stderr).toMatch(/the log of \S+ sidecar is over 32\.0 MiB: only its end is kept/)
+    const files = readdirSync(fate.out, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
+    const sizes = files.map(({ parentPath, name }) => statSync(path.join(parentPath, name)).size)
+    expect(Math.max(...sizes)).toBeLessThan(40 * 2 ** 20)
+    await judge(fate, { fault: 'a flooded log', phase: 'all', statuses: [0, 3] })
   })
 })
 
@@ -289,6 +341,31 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
     expect(fate.stderr).toContain('the output cannot be written')
     expect(fate.records).toHaveLength(2)
     await judge(fate, { fault: 'stdout on a full disk', phase: 'all', statuses: [1] })
+  })
+
+  it.for([
+    ['back', -3600],
+    ['forward', 3600],
+  ])('a clock that is set %s by an hour, and right again', async ([way, seconds], context) => {
+    need(context, 'pipy', 'k6', 'caps')
+    const isSet = path.join(folder, `clock-${way}`)
+    const source = `import { existsSync } from 'node:fs'
+      const now = Date.now
+      Date.now = () => now() + (existsSync(${JSON.stringify(isSet)}) ? ${Number(seconds) * 1000} : 0)`
+    const fate = await runWithFault({
+      phase: 'window',
+      env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` },
+      async inject() {
+        writeFileSync(isSet, '')
+        await pause(500)
+        rmSync(isSet)
+      },
+    })
+    const [first, second] = fate.records
+    expect(first.outcome).toBe('failed')
+    expect(first.reasons[0]).toContain(`the clock of this machine was set ${way} by 3600`)
+    expect(second.outcome).toBe('completed')
+    await judge(fate, { fault: `clock set ${way}`, phase: 'window', statuses: [0, 3] })
   })
 
   it('a machine that is suspended for 5 s', async context => {

@@ -10,6 +10,9 @@ describe('a YAML file', () => {
     ['nested too deep', '['.repeat(10_000), 'it is nested too deep'],
     ['of aliases of aliases', bomb(), 'it cannot be read: Excessive alias count'],
     ['without a name that it needs', 'kind: knee', 'name: it is missing: expected string'],
+    ['without anything', '', 'x.yaml: it is empty'],
+    ['of comments alone', '# nothing\n', 'x.yaml: it is empty'],
+    ['of two documents', 'name: a\n---\nname: b', 'x.yaml:2: it holds several documents, divided by ---: leave one'],
     ['with a word of none', 'name: a\nkind: kne', 'unknown value "kne"; did you mean "knee"?'],
   ])('%s is refused in words', (_, text, words) => expect(() => parse(text)).toThrow(words))
 

@@ -1,4 +1,5 @@
 import http from 'node:http'
+import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
@@ -243,5 +244,23 @@ describe('browsers', () => {
     silent.destroy()
     await expect(fetch(server.url)).rejects.toThrow()
     await server.close()
+  })
+})
+
+describe('many connections', () => {
+  it('are limited, so that they leave the run its file descriptors', async () => {
+    const { url } = await serve()
+    const { port } = new URL(url)
+    const sockets = Array.from({ length: 200 }, () => net.connect(Number(port), '127.0.0.1'))
+    for (const socket of sockets) {
+      socket.on('error', () => {})
+      socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    }
+    cleanups.push(() => {
+      for (const socket of sockets) socket.destroy()
+    })
+    await until(() => sockets.filter(socket => socket.destroyed).length === 100, 'the others to be closed')
+    await delay(100)
+    expect(sockets.filter(socket => !socket.destroyed)).toHaveLength(100)
   })
 })

@@ -7,8 +7,7 @@ import { processStartTicks } from '../../src/lib/process-start.js'
 import { openLedger, readLedgers } from '../../src/node/ledger.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
-/** @type {string} */
-let root
+let root = ''
 beforeEach(() => {
   root = makeOwnFolder('ledger-test')
 })

@@ -22,21 +22,20 @@ describe('loadAfter', () => {
 })
 
 describe('measure', () => {
-  /** @type {string} */
-  let out
+  let out = ''
   beforeEach(() => {
     out = path.join(makeOwnFolder('measure-test'), 'run')
   })
 
-  /** @param {{ load?: any, signal?: AbortSignal }} [options] */
-  const measureFake = async ({ load = createFakeLoad(), signal = new AbortController().signal } = {}) => {
+  /** @param {{ load?: any, signal?: AbortSignal, sampleSource?: 'cgroup' | 'kubelet' }} [options] */
+  const measureFake = async ({ load = createFakeLoad(), signal = new AbortController().signal, ...options } = {}) => {
     const { preparation, site } = prepareFake({ target: await createFakeTarget(), load, axes: AXES, more: MORE, cores })
     /** @type {string[]} */
     const finished = []
     const keys = path.join(site.ledger.folder, 'keys')
     const run = measure({
       preparation,
-      site: { ...site, sampleSource: 'kubelet' },
+      site: { ...site, sampleSource: options.sampleSource ?? 'kubelet' },
       out,
       execution: { command: ['bench'] },
       watcher: { say: () => {} },
@@ -47,6 +46,14 @@ describe('measure', () => {
     return { run, finished, keys }
   }
   const read = (/** @type {string} */ name) => JSON.parse(readFileSync(path.join(out, name), 'utf8'))
+
+  it('leaves no folder where it is interrupted before anything was measured', async () => {
+    const abort = new AbortController()
+    abort.abort(new Error('interrupted'))
+    const { run } = await measureFake({ signal: abort.signal, sampleSource: 'cgroup' })
+    await expect(run).rejects.toThrow('interrupted')
+    expect(existsSync(out)).toBe(false)
+  })
 
   it('leaves the manifest, the records and their summary, and no keys', async () => {
     const { run, finished, keys } = await measureFake()

@@ -10,22 +10,15 @@ import { listRuns } from '../../src/verbs/list-runs.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
-import { makeFolder } from '../fakes/scratch.js'
+import { createCopier, makeFolder } from '../fakes/scratch.js'
 
 const base = makeFolder('hostile-test')
 const load = createFakeLoad()
-let copies = 0
+const copyRun = createCopier(path.join(base, 'run'))
 
 beforeAll(async () => {
   await runFake({ folder: path.join(base, 'run'), target: await createFakeTarget() })
 })
-
-/** A copy of a run, to be spoiled. */
-function copyRun() {
-  const folder = path.join(base, `copy-${++copies}`)
-  cpSync(path.join(base, 'run'), folder, { recursive: true })
-  return folder
-}
 
 /** Puts something else in the place of a file. @param {string} file @param {'pipe' | 'directory' | 'device'} kind */
 function replace(file, kind) {

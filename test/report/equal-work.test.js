@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { answerOf } from '../../src/report/answer.js'
 import { renderParity } from '../../src/report/table.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
+import { createSummary } from '../fakes/fake-summary.js'
 
 /** @import { ParityRow, SummaryArm } from '../../src/model/types.ts' */
 
@@ -44,6 +46,17 @@ describe('equal work', () => {
     expect(renderParity({ arms, parity: rowsWith(), relaxes })).toEqual([
       'Equal work was tried before load, and it held.',
     ])
+  })
+
+  it('is said in the headline to be unequal or untried', () => {
+    const measured = { plane: 'pipy', cpuPerRequest: [30, 30] }
+    const answer = (/** @type {ParityRow[]} */ parity) => answerOf(createSummary([measured], { parity }))
+    const why = 'does not serve the corpus: the sidecar of client died: signal SIGKILL'
+    const untried = createParityRow({ found: why, expected: 'served', differences: [why] })
+    expect(answer([untried])).toMatch(
+      /^Unequal or untried work, so what it costs cannot be held against other planes; pipy: 30/,
+    )
+    expect(answer([createParityRow({})])).toMatch(/^pipy: 30/)
   })
 
   it('holds where all planes lack the same, which is said', () => {

@@ -19,8 +19,7 @@ const ENDS_AFTER = Array.from({ length: 30 }, (_, n) => n).find(n => findSequenc
 
 // Its trials take a second of the real clock each: the minute in which the host takes the CPU spoils one, and moves the end.
 describe('a run that goes on until it is precise', { retry: 3 }, () => {
-  /** @type {string} */
-  let out
+  let out = ''
   /** @type {string[]} */
   let said
   beforeEach(() => {

@@ -1,7 +1,9 @@
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { verifyRun } from '../../src/analysis/verify.js'
 import { measure } from '../../src/prepare/measure.js'
+import { readRun } from '../../src/records/records.js'
 import { openInterrupted } from '../../src/run/resume.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
@@ -13,8 +15,7 @@ const MORE = 'mostOfCapacity: 0.8\nprofiles: { standard: { rounds: 3, hasControl
 const TRIALS = 8
 
 describe('a run that was cut short', () => {
-  /** @type {string} */
-  let out
+  let out = ''
   beforeEach(() => {
     out = path.join(makeOwnFolder('resume-test'), 'run')
   })
@@ -83,6 +84,26 @@ describe('a run that was cut short', () => {
     )
     site.ledger.release('results', out)
     expect(lines()).toHaveLength(1)
+  })
+
+  it('drops half a line that a killed run left, and agrees afterwards', async () => {
+    await interruptAfter(3)
+    appendFileSync(path.join(out, 'trials.jsonl'), '{"schemaVersion":3,"trial":{"id":"r2-')
+    await measureFake({ isResumed: true })
+    expect(ids()).toHaveLength(TRIALS)
+    expect(readRun(out).warnings).toEqual([])
+    expect(verifyRun({ folder: out, findLoad: () => createFakeLoad() }).agrees).toBe(true)
+  })
+
+  it.each(['all raw files', 'those of a trial'])('is not resumed where %s are gone', async what => {
+    await interruptAfter(3)
+    const name = path.join('raw', what === 'all raw files' ? '' : ids()[0])
+    expect(existsSync(path.join(out, name))).toBe(true)
+    rmSync(path.join(out, name), { recursive: true })
+    await expect(measureFake({ isResumed: true })).rejects.toThrow(
+      /the raw files of \d of 3 recorded trials are gone from .*raw, so the run could not be verified: start a new run/,
+    )
+    expect(lines()).toHaveLength(3)
   })
 
   it('writes through no link', async () => {

@@ -42,8 +42,7 @@ describe('openReusable', () => {
   /** Of the trials that are to be run. @type {Placement | null} */
   let placement = null
 
-  /** @type {string} */
-  let root
+  let root = ''
   beforeEach(() => {
     root = makeOwnFolder('reusable-test')
   })

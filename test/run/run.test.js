@@ -15,8 +15,7 @@ import { makeOwnFolder } from '../fakes/scratch.js'
 /** @import { ProcessSpec } from '../../src/model/types.ts' @import { RunEvent } from '../../src/run/events.js' */
 
 describe('runPlan', () => {
-  /** @type {string} */
-  let folder
+  let folder = ''
   beforeEach(() => {
     folder = path.join(makeOwnFolder('run-test'), 'run')
   })
@@ -256,6 +255,26 @@ describe('runPlan', () => {
         ...['parity', 'starting', 'warm-up', 'stopping'],
       ])
     })
+  })
+
+  it.for([
+    ['ahead of', 3_600_000],
+    ['behind', -3_600_000],
+  ])('fails a trial whose load is an hour %s this program, instead of waiting for it', async ([way, movedMs]) => {
+    const target = await createFakeTarget()
+    const at = () => Date.now() + Number(movedMs)
+    const load = { ...createFakeLoad(), parseWindow: () => ({ startMs: at(), endMs: at() + 2 }) }
+    const { records } = await runFake({
+      folder,
+      target,
+      load,
+      axes: '{ plane: [cheap], link: [gateway-ratings], capCores: [0.25], users: [10] }',
+      more: 'profiles: { standard: { rounds: 1, hasControl: false } }',
+    })
+    expect(records.map(r => r.outcome)).toEqual(['failed'])
+    expect(records[0].reasons[0]).toMatch(
+      new RegExp(`the clock of the load generator is 3(?:599|6\\d\\d) s ${way} this program's`),
+    )
   })
 
   it('removes the services of a check that fails', async () => {

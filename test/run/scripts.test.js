@@ -6,8 +6,7 @@ import { hashScripts } from '../../src/run/scripts.js'
 import { fakeTool } from '../fakes/fake-bench.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
-/** @type {string} */
-let root
+let root = ''
 beforeEach(() => {
   root = makeOwnFolder('scripts-test')
   for (const name of ['pipy', 'echo', 'k6', 'variant', 'fsm']) write(`${name}/main.js`, name)

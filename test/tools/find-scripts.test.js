@@ -5,8 +5,7 @@ import { FSM_DEPLOYED } from '../../src/dataplanes/pipy/fsm/index.js'
 import { findScripts } from '../../src/tools/find-scripts.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
-/** @type {string} */
-let root
+let root = ''
 beforeEach(() => {
   root = makeOwnFolder('find-scripts')
 })

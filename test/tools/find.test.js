@@ -62,6 +62,13 @@ function installScript(script) {
   return file
 }
 
+/** @param {string} content @param {number} mode */
+function writeProgram(content, mode) {
+  const file = path.join(mkdtempSync(path.join(folder, 'program-')), 'pipy')
+  writeFileSync(file, content, { mode })
+  return file
+}
+
 /** @param {string} file with the number of a process */
 function isRunning(file) {
   const stat = readSafely(`/proc/${readFileSync(file, 'utf8').trim()}/stat`)
@@ -127,6 +134,29 @@ describe('findTool', () => {
     await expect(findTool(pipyTool, { environment: { PIPY: old } })).rejects.toThrow(
       `${old} (PIPY=${old}) is pipy 0.99.1, wanted 1.5.x or 2.0.x`,
     )
+  })
+
+  it.for([
+    ['a folder', () => folder, 'it is a folder, and no program'],
+    [
+      'a script without its interpreter',
+      () => writeProgram('#!/no/such/interpreter\n', 0o755),
+      'it names an interpreter or loader that is not here',
+    ],
+    ['a file that may not be executed', () => writeProgram('x', 0o644), 'it may not be executed'],
+    ['nothing', () => '/nonexistent', 'there is no such file'],
+  ])('says why %s does not run', async ([, make, words]) => {
+    const program = /** @type {() => string} */ (make)()
+    await expect(findTool(pipyTool, { environment: { PIPY: program } })).rejects.toThrow(
+      `${program} (PIPY=${program}) does not run: ${words}`,
+    )
+  })
+
+  it('takes a k6 whose file has another name', async () => {
+    const said = 'k6-1.1.0 v1.1.0 (commit/0e3fb953be, go1.24.4, linux/amd64)'
+    expect(k6Tool.parseVersion(said)).toBe('1.1.0')
+    expect(k6Tool.parseVersion(said.replace('k6-1.1.0', 'loader'))).toBe('1.1.0')
+    expect(k6Tool.parseVersion('iptables v1.8.9 (nf_tables)')).toBeNull()
   })
 
   it('says what one printed that does not run', async () => {

@@ -32,8 +32,7 @@ async function run(...argv) {
   return { printed, status }
 }
 
-/** @type {string} */
-let printed
+let printed = ''
 beforeAll(async () => {
   printed = (await run('bench', small, '--out', folder)).printed
 }, 60_000)

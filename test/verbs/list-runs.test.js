@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { listRuns } from '../../src/verbs/list-runs.js'
+import { readHistory } from '../../src/verbs/report-history.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
 import { makeFolder } from '../fakes/scratch.js'
 
@@ -31,6 +32,26 @@ describe('listRuns', () => {
     expect(Object.keys(others).sort()).toEqual(['lost', 'older'])
     expect(others.lost).toContain('holds no run')
     expect(others.older).toContain('has schema version 1, and this kit reads version 3')
+  })
+
+  it('says what a file is that was named instead', () => {
+    const file = path.join(root, 'file')
+    writeFileSync(file, '')
+    expect(() => listRuns(file)).toThrow(`${file} is a file: name a run, or the folder of all runs`)
+    expect(() => readHistory(file)).toThrow('is a file: name a run, or the folder of all runs')
+  })
+
+  it('says which folder may not be read', context => {
+    if (process.getuid?.() !== 0) context.skip('needs root, to become another user')
+    const shut = path.join(root, 'shut')
+    mkdirSync(shut, { mode: 0o700 })
+    chmodSync(root, 0o755)
+    process.seteuid?.(65534)
+    try {
+      expect(() => listRuns(shut)).toThrow(`the runs in ${shut} cannot be listed: EACCES`)
+    } finally {
+      process.seteuid?.(0)
+    }
   })
 
   it('says how to make a run where there is none', () => {

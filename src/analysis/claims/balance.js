@@ -2,7 +2,7 @@ import { summariseValues } from '../../lib/stats.js'
 import { ALGORITHMS, BALANCE_QUANTITIES } from '../../model/balance.js'
 import { formatRatio, untested } from './answers.js'
 
-/** The answer of a run of `balance` to a published ratio of two assignments. Pure. */
+/** Judges a published ratio of two assignments by a run of `balance`. Pure. */
 /** @import { BalanceSummary } from '../../model/types.ts' @import { Answer } from './answers.js' */
 /** @import { BalanceRatio } from './schema.js' */
 

@@ -4,7 +4,7 @@ import { findRoundsLeast } from '../verdict.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
 import { describeSelector, isMeant } from './arms.js'
 
-/** The answer of a run that grows to a published limit, size or time of a control plane. Pure. */
+/** Judges a published limit, size or time of a control plane by a run of growth. Pure. */
 /** @import { GrowthFit, Summary, SummaryArm } from '../../model/types.ts' @import { Answer } from './answers.js' */
 /** @import { GrowthClaim } from './schema.js' */
 

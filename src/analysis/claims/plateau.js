@@ -2,7 +2,7 @@ import { findPlateau } from '../plateaus.js'
 import { CLAIM_QUANTITIES, explainUnbound, formatRatio, untested, valuesOf } from './answers.js'
 import { describeConditions, findSeries, valueOn } from './arms.js'
 
-/** The answer of a run to a published plateau: from a value of an axis on, more of it gains nothing. Pure. */
+/** Judges a published plateau by a run: more than a value of an axis gains nothing. Pure. */
 /** @import { Summary } from '../../model/types.ts' @import { Answer } from './answers.js' */
 /** @import { Plateau } from './schema.js' */
 

@@ -10,7 +10,7 @@ import {
 } from './answers.js'
 import { describeConditions, findPair } from './arms.js'
 
-/** The answer of a run to a published ratio of two arms. Pure. @import { Answer } from './answers.js' */
+/** Judges a published ratio of two arms by a run. Pure. @import { Answer } from './answers.js' */
 /** @import { Summary, SummaryArm } from '../../model/types.ts' @import { Ratio } from './schema.js' */
 
 /**

@@ -15,7 +15,7 @@ import {
 } from './answers.js'
 import { describeConditions, findSeries, valueOn } from './arms.js'
 
-/** The answer of a run to a published shape of a quantity over an axis. Pure. @import { Answer } from './answers.js' */
+/** Judges a published shape of a quantity over an axis by a run. Pure. @import { Answer } from './answers.js' */
 /** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' @import { Shape } from './schema.js' */
 
 /**

@@ -8,15 +8,13 @@ import { assertAllRun } from '../../run/alive.js'
 import { describeReading, LANES, observeControl, readControl } from '../../run/control-plane.js'
 import { createDeployer, UNLOADED } from '../../run/deployer.js'
 import { inLanes } from '../../run/lanes.js'
-import { passPhase } from '../../run/phase.js'
 import { measureRounds } from '../../run/rounds.js'
 import { awaitEnded, describeSpecs } from '../../run/start-services.js'
-import { named, startSidecars } from '../../run/start-sidecars.js'
 import { chooseControl } from '../../services/control.js'
 import { topologyOf } from '../../services/topology.js'
 import { judgeRollout } from './numbers.js'
+import { changeAll, removeShard, startAll } from './phases.js'
 import { createRollout, listRolloutNames } from './services.js'
-import { removeShard } from './shard-removal.js'
 
 /** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
 /** @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord } from '../../model/types.ts' */
@@ -30,7 +28,7 @@ const DEADLINE_SECONDS = 20
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
 
-/** @typedef {Awaited<ReturnType<typeof passPhase>>} Phase */
+/** @typedef {Awaited<ReturnType<typeof changeAll>>} Phase */
 /** @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
 /** @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
 
@@ -233,57 +231,6 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
     seed: round,
     everyMs: pace?.everyMs,
   })
-}
-
-/**
- * Starts the sidecars until each has its first configuration, and is ready where it is a pod.
- * @param {Given & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} all
- */
-async function startAll({ batches, deploy, arePods, fail, ...given }) {
-  /** @type {Awaited<ReturnType<typeof startSidecars>> | undefined} */
-  let started
-  const first = await passPhase(given, async () => {
-    started = await startSidecars({ ...given, batches, deploy, arePods, fail })
-    return started.asked
-  })
-  const { pods, areReady } = /** @type {NonNullable<typeof started>} */ (started)
-  if (first.times.size === 0)
-    throw new BenchError(`no sidecar was seen to start within ${given.deadlineSeconds} s, though its pod was made`)
-  const hasAll = [...first.times.values()].filter(({ yesMs }) => yesMs !== null).length === pods.size
-  if (hasAll) await areReady
-  given.signal.throwIfAborted()
-  return { first, pods }
-}
-
-/** Stages and commits a change. @param {Given & { members: RolloutMember[], conditions: Conditions }} options */
-async function changeAll({ members, conditions, ...given }) {
-  const changes = members.map(member => ({ member, ...member.changeTo(1) }))
-  await inLanes({ items: changes, lanes: LANES, signal: given.signal }, ({ stage }, signal) =>
-    given.asking.perform(stage, signal),
-  )
-  return passPhase(given, () => commitChanges({ ...given, changes, conditions }))
-}
-
-/**
- * @param {Given & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[],
- *   conditions: Conditions }} options
- */
-async function commitChanges({ asking, signal, changes, conditions }) {
-  const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
-  /** @type {Promise<[string, Told]>[]} */
-  const asked = []
-  // Each simulated sidecar has a commit of its own, in the same lanes.
-  const items = changes.flatMap(({ member: { name, standsFor }, endpoint, host, commit }) =>
-    (standsFor === undefined ? [commit] : commit.map(action => [action])).map((actions, i) => ({
-      actions,
-      expected: i === 0 ? { name, endpoint, host } : null,
-    })),
-  )
-  await inLanes({ items, lanes, perSecond, signal }, async ({ actions, expected }, signal) => {
-    if (expected) asked.push(named(expected.name, asking.expect(expected)))
-    await asking.perform(actions, signal)
-  })
-  return asked
 }
 
 /**

@@ -13,6 +13,7 @@ export function readCount(text) {
 /** @param {string} text such as 64MiB @returns {number} bytes @throws {UsageError} */
 export function readSize(text) {
   const bytes = readBytes(text)
+  if (bytes !== null && /\.\d+\s*B?$/.test(text)) throw new UsageError('a whole number of bytes is needed')
   if (bytes !== null) return bytes
   throw new UsageError(
     /^[\d.]+\s*(?:[KMG]i?)?B?$/.test(text) ? 'a size above 0 is needed' : 'a size such as 64MiB is needed',
@@ -22,7 +23,7 @@ export function readSize(text) {
 /** @param {string} text @throws {UsageError} */
 export function readCores(text) {
   const cores = Number(text)
-  if (!(cores > 0) || !Number.isFinite(cores))
+  if (!/^(\d+\.?\d*|\.\d+)$/.test(text) || !(cores > 0) || !Number.isFinite(cores))
     throw new UsageError('caps are positive numbers of cores such as 0.25,1, or the word none')
   return cores
 }

@@ -1,7 +1,8 @@
 import { nameOfContender } from '../../model/arms.js'
+import { groupOf } from '../../model/axes.js'
 import { LEAN } from '../../model/features.js'
 
-/** Whether planes do equal work, row by row. Pure. @import { Arm, ParityRow } from '../../model/types.ts' */
+/** Whether planes do equal work, row by row. Pure. @import { Arm, ParityRow, Summary } from '../../model/types.ts' */
 
 /** The rows that are held equal before load; each can be an experiment's axis instead. */
 export const PARITY_NAMES = [
@@ -78,6 +79,22 @@ export function findWrong({ judged, relaxed }) {
     return areAlike(own) ? [] : own
   })
   return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed).map(tellWrong))]
+}
+
+/**
+ * Names the rows in which arms of a run did other work than each other, or than was asked; wrong: without those that the
+ * experiment sets aside. @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary
+ */
+export function findDiffering({ parity, arms, relaxes }) {
+  const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows: parity }))
+  // Arms of other features, TLS or protocol have other rows by design.
+  const pairs = judged.flatMap((a, i) => judged.slice(i + 1).map(b => ({ a, b })))
+  const like = pairs.filter(({ a, b }) => groupOf(a.arm) === groupOf(b.arm))
+  const differences = like.flatMap(pair => findDisparities({ ...pair, relaxed: [] }))
+  const disparities = [...findWrong({ judged, relaxed: [] }), ...differences]
+  const names = [...new Set(parity.map(row => row.name))]
+  const differing = names.filter(name => disparities.some(line => line.startsWith(`${name}:`)))
+  return { differing, wrong: differing.filter(name => !relaxes.some(({ gate }) => gate === name)) }
 }
 
 /** @param {Judged} judged @param {string} check */

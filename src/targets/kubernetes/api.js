@@ -39,36 +39,7 @@ export async function connect({ context, environment = process.env, home = os.ho
   const objects = k8s.KubernetesObjectApi.makeApiClient(config)
   const core = config.makeApiClient(k8s.CoreV1Api)
   const { server } = cluster
-  let isLost = false
-
-  /**
-   * Asks the API server. While it does not answer, asks again for half a minute.
-   * @template T @param {string} what @param {() => Promise<T>} ask @param {{ lostAfterSeconds?: number }} [options]
-   * @throws {SiteLostError} when it does not answer; {BenchError} when it refuses
-   */
-  async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
-    // Later requests (removing, closing) do not wait again after a wait in vain.
-    const deadline = performance.now() + (isLost ? 0 : lostAfterSeconds * 1000)
-    for (;;) {
-      try {
-        const answer = await within(ask(), { seconds: ANSWER_SECONDS, late: throwLate })
-        isLost = false
-        return answer
-      } catch (error) {
-        const { isPassing, message } = explain(error)
-        if (!isPassing) {
-          const { code } = /** @type {any} */ (error)
-          throw Object.assign(new BenchError(`cannot ${what}: ${message}`, { cause: error }), { code })
-        }
-        if (performance.now() > deadline) {
-          isLost = true
-          const why = `${server} has not answered for ${lostAfterSeconds} s (${message})`
-          throw new SiteLostError(`cannot ${what}: ${why}`, { cause: error })
-        }
-        await delay(RETRY_MS)
-      }
-    }
-  }
+  const request = createRequest(server)
 
   /** Server-side apply. @template {KubernetesObject} T @param {T} object @param {'All'} [dryRun] @returns {Promise<T>} */
   const patch = (object, dryRun) =>
@@ -125,6 +96,40 @@ export async function connect({ context, environment = process.env, home = os.ho
             return ''
           }),
       ),
+  }
+}
+
+/** Makes what asks an API server. @param {string} server */
+function createRequest(server) {
+  let isLost = false
+
+  /**
+   * Asks the API server. While it does not answer, asks again for half a minute.
+   * @template T @param {string} what @param {() => Promise<T>} ask @param {{ lostAfterSeconds?: number }} [options]
+   * @throws {SiteLostError} when it does not answer; {BenchError} when it refuses
+   */
+  return async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
+    // Later requests (removing, closing) do not wait again after a wait in vain.
+    const deadline = performance.now() + (isLost ? 0 : lostAfterSeconds * 1000)
+    for (;;) {
+      try {
+        const answer = await within(ask(), { seconds: ANSWER_SECONDS, late: throwLate })
+        isLost = false
+        return answer
+      } catch (error) {
+        const { isPassing, message } = explain(error)
+        if (!isPassing) {
+          const { code } = /** @type {any} */ (error)
+          throw Object.assign(new BenchError(`cannot ${what}: ${message}`, { cause: error }), { code })
+        }
+        if (performance.now() > deadline) {
+          isLost = true
+          const why = `${server} has not answered for ${lostAfterSeconds} s (${message})`
+          throw new SiteLostError(`cannot ${what}: ${why}`, { cause: error })
+        }
+        await delay(RETRY_MS)
+      }
+    }
   }
 }
 

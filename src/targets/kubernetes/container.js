@@ -55,14 +55,7 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
 
   return {
     spec,
-    exited: new Promise(resolve => {
-      const stop = pods.onChange(() => {
-        const how = ending()
-        if (how === null) return
-        stop()
-        resolve(how)
-      })
-    }),
+    exited: awaitEnding(pods, ending),
     ending,
     isOutOfMemory: () => ending()?.startsWith('OOMKilled') ?? false,
     isStopped: () => false,
@@ -92,26 +85,35 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
       const pod = own()
       const id = pod && findContainerId(pod, container)
       if (!pod || !id) throw new BenchError(`${name} has no container that can be read`)
-      return {
-        id,
-        node: `${pod.spec?.nodeName}`,
-        listens: spec.listens,
-        namespace,
-        pod: `${pod.metadata?.name}`,
-        container,
-        restarts: findContainerStatus(pod, container)?.restartCount ?? 0,
-      }
+      const restarts = countRestarts(pod, container)
+      const at = { node: `${pod.spec?.nodeName}`, namespace, pod: `${pod.metadata?.name}`, container }
+      return { id, ...at, listens: spec.listens, restarts }
     },
 
     async saveLog() {
       mkdirSync(folder, { recursive: true })
       writeFileSync(logFile, '')
-      if (last && (findContainerStatus(last, container)?.restartCount ?? 0) > 0) {
-        appendFileSync(logFile, await readLog({ isPrevious: true }))
-      }
+      if (last && countRestarts(last, container) > 0) appendFileSync(logFile, await readLog({ isPrevious: true }))
       appendFileSync(logFile, await readLog())
     },
   }
+}
+
+/** @param {PodWatch} pods @param {() => string | null} findEnding @returns {Promise<string>} */
+function awaitEnding(pods, findEnding) {
+  return new Promise(resolve => {
+    const stop = pods.onChange(() => {
+      const how = findEnding()
+      if (how === null) return
+      stop()
+      resolve(how)
+    })
+  })
+}
+
+/** @param {import('@kubernetes/client-node').V1Pod} pod @param {string} container */
+function countRestarts(pod, container) {
+  return findContainerStatus(pod, container)?.restartCount ?? 0
 }
 
 /**

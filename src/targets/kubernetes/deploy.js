@@ -9,7 +9,7 @@ import { findContainerId } from './pod-status.js'
 
 /** Runs processes as pods: services by Deployments, the load by a Job, sidecars of a rollout in pods alone. */
 /** @import { Deployment, Handle, ProcessSpec, Target } from '../../model/types.ts' */
-/** @import { PodWatch } from './pod-watch.js' */
+/** @import { PodWatch } from './pod-watch.js' @import { Api } from './api.js' */
 
 const READY_SECONDS = 120
 const GONE = { seconds: 60, perProcessSeconds: 1 }
@@ -39,7 +39,10 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
     const processes = specs.map(spec => createHandle({ api, pods, namespace, spec, start: `${start}`, folder }))
     const at = { pods, start, folder }
     /** @type {Deployment} */
-    const deployment = { processes, remove: () => remove(processes, { ...at, services, arePods: Boolean(onStart) }) }
+    const deployment = {
+      processes,
+      remove: () => remove(processes, { api, namespace, ...at, services, arePods: Boolean(onStart) }),
+    }
     try {
       if (onStart) {
         for (const process of processes) {
@@ -95,32 +98,32 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
       isDone: ([pod]) => pod !== undefined && findContainerId(pod, spec.role) !== null,
     })
   }
+}
 
-  /**
-   * Removes services of a start with their addresses, and waits until their pods are gone; arePods: without controllers.
-   * @param {import('./container.js').ContainerHandle[]} processes
-   * @param {{ pods: PodWatch, start: number, services: string[], arePods: boolean }} options
-   */
-  async function remove(processes, { pods, start, services, arePods }) {
-    await Promise.all(processes.map(p => p.saveLog()))
-    const hasFiles = processes.some(({ spec }) => spec.files.length > 0)
-    const hasCredentials = processes.some(({ spec }) => spec.credentials.length > 0)
-    const maker = processes[0].spec.role === 'generator' ? ['batch/v1', 'Job'] : ['apps/v1', 'Deployment']
-    const kinds = [
-      ...(arePods ? [['v1', 'Pod']] : [['v1', 'Service'], maker]),
-      ...(hasFiles || !arePods ? [['v1', 'ConfigMap']] : []),
-      ...(hasCredentials || !arePods ? [['v1', 'Secret']] : []),
-    ]
-    const objects = services.flatMap(service =>
-      kinds.map(([apiVersion, kind]) => ({ apiVersion, kind, metadata: { name: `${service}-${start}`, namespace } })),
-    )
-    await Promise.all(objects.map(object => api.remove(object)))
-    const isGone = () =>
-      services.every(service => pods.find({ [LABELS.service]: service, [LABELS.start]: `${start}` }).length === 0)
-    const deadlineSeconds = GONE.seconds + GONE.perProcessSeconds * processes.length
-    if (await pods.until(isGone, { deadlineSeconds })) return
-    throw new BenchError(
-      `the pods of ${services.join(' and ')} were not gone ${deadlineSeconds} s after they were deleted: kubectl -n ${namespace} get pods shows what holds them`,
-    )
-  }
+/**
+ * Removes services of a start with their addresses, and waits until their pods are gone; arePods: without controllers.
+ * @param {import('./container.js').ContainerHandle[]} processes
+ * @param {{ api: Api, namespace: string, pods: PodWatch, start: number, services: string[], arePods: boolean }} options
+ */
+async function remove(processes, { api, namespace, pods, start, services, arePods }) {
+  await Promise.all(processes.map(p => p.saveLog()))
+  const hasFiles = processes.some(({ spec }) => spec.files.length > 0)
+  const hasCredentials = processes.some(({ spec }) => spec.credentials.length > 0)
+  const maker = processes[0].spec.role === 'generator' ? ['batch/v1', 'Job'] : ['apps/v1', 'Deployment']
+  const kinds = [
+    ...(arePods ? [['v1', 'Pod']] : [['v1', 'Service'], maker]),
+    ...(hasFiles || !arePods ? [['v1', 'ConfigMap']] : []),
+    ...(hasCredentials || !arePods ? [['v1', 'Secret']] : []),
+  ]
+  const objects = services.flatMap(service =>
+    kinds.map(([apiVersion, kind]) => ({ apiVersion, kind, metadata: { name: `${service}-${start}`, namespace } })),
+  )
+  await Promise.all(objects.map(object => api.remove(object)))
+  const isGone = () =>
+    services.every(service => pods.find({ [LABELS.service]: service, [LABELS.start]: `${start}` }).length === 0)
+  const deadlineSeconds = GONE.seconds + GONE.perProcessSeconds * processes.length
+  if (await pods.until(isGone, { deadlineSeconds })) return
+  throw new BenchError(
+    `the pods of ${services.join(' and ')} were not gone ${deadlineSeconds} s after they were deleted: kubectl -n ${namespace} get pods shows what holds them`,
+  )
 }

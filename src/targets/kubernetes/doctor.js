@@ -11,7 +11,7 @@ import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
 /** More: further lines, under the first. @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding */
 
 const TRIED_NAME = 'sidecar-bench-doctor'
-// Said of a webhook that acts outside of the cluster: the server asks it about real objects only.
+// Words of the server where a webhook acts outside of the cluster: it is asked about real objects only.
 const UNTRIED = /does not support dry run/
 const RBAC = 'k8s/rbac.yaml names all that a run needs: have it applied, and its ClusterRole sidecar-bench bound to you'
 

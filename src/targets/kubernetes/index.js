@@ -43,8 +43,6 @@ export function createKubernetesTarget(options) {
   }
   /** @type {string | undefined} */
   let rulesImage
-  /** @type {(reach: string) => Place} */
-  const placeAt = reach => ({ reach, listen: '0.0.0.0', inside: '127.0.0.1' })
 
   return {
     name: 'kubernetes',
@@ -104,15 +102,23 @@ export function createKubernetesTarget(options) {
         ledger.close({ retain })
         return created.map(name => `the namespace ${name}`)
       }
-      await removeNamespaces({ api, names: created }).catch(error => {
-        const advice = 'what the run left there is removed by: npm run cleanup -- --target kubernetes'
-        throw error instanceof BenchError ? new BenchError(`${error.message}; ${advice}`, { cause: error }) : error
-      })
+      await removeNamespaces({ api, names: created }).catch(adviseCleanup)
       for (const name of created) ledger.release('namespace', `${name} of ${api.server}`)
       ledger.close()
       return []
     },
   }
+}
+
+/** @param {string} reach @returns {Place} */
+function placeAt(reach) {
+  return { reach, listen: '0.0.0.0', inside: '127.0.0.1' }
+}
+
+/** @param {Error} error @returns {never} */
+function adviseCleanup(error) {
+  const advice = 'what the run left there is removed by: npm run cleanup -- --target kubernetes'
+  throw error instanceof BenchError ? new BenchError(`${error.message}; ${advice}`, { cause: error }) : error
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { untilAborted, waitUntil } from '../../lib/wait.js'
+import { startClock } from '../../lib/clock.js'
+import { untilAborted } from '../../lib/wait.js'
 import { readKubeletSummary } from './answers.js'
 import { describeWindow, findSamples } from './kubelet-window.js'
 
@@ -20,13 +21,14 @@ const LAST_POLL_MS = 500
 /**
  * Takes CPU time and memory of a node's containers from the kubelet's counters, from now to the end of the window.
  * @param {{ readSummary: () => Promise<any>, containers: Container[], cpus: number, window: Window, signal: AbortSignal,
- *   now?: () => number, wait?: typeof waitUntil }} options readSummary, cpus: of the node; signal: ends it early, with
+ *   now?: () => number, wait?: (epochMs: number, signal?: AbortSignal) => Promise<void> }} options readSummary, cpus: of the node; signal: ends it early, with
  *   what it has; now: epoch milliseconds
  * @returns {Promise<Observation>}
  * @throws {import('../../lib/errors.js').BenchError} when counters cover too little of the window, or may not be read
  */
 export async function observeByKubelet({ readSummary, containers, cpus, window, signal, ...clock }) {
-  const { now = Date.now, wait = waitUntil } = clock
+  const steady = startClock()
+  const { now = steady.now, wait = steady.waitUntil } = clock
   /** @type {Poll[]} */
   const polls = []
   const poll = async () => {
@@ -43,6 +45,7 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
       await wait(edgeMs - left * POLL_MS, signal)
     }
     await wait(edgeMs, signal)
+    steady.assertSteady()
   }
   try {
     signal.throwIfAborted()

@@ -25,49 +25,15 @@ export async function watchPods({ api, namespaces }) {
   /** @type {Set<() => void>} */
   const listeners = new Set()
   const closing = new AbortController()
-  const keyOf = (/** @type {V1Pod} */ pod) => `${pod.metadata?.namespace}/${pod.metadata?.name}`
   const tell = () => {
     for (const listener of [...listeners]) listener()
   }
 
-  /** @param {string} namespace */
-  const follow = async namespace => {
-    const watch = new api.k8s.Watch(api.config)
-    let abort = () => {}
-    closing.signal.addEventListener('abort', () => abort(), { once: true })
-    while (!closing.signal.aborted) {
-      try {
-        const { items, metadata } = await api.core.listNamespacedPod({ namespace })
-        for (const key of [...pods.keys()]) if (key.startsWith(`${namespace}/`)) pods.delete(key)
-        for (const pod of items.map(readPod)) pods.set(keyOf(pod), pod)
-        tell()
-        await new Promise((resolve, reject) => {
-          const onEvent = (/** @type {string} */ type, /** @type {V1Pod} */ pod) => {
-            if (type === 'ADDED' || type === 'MODIFIED') pods.set(keyOf(pod), readPod(pod))
-            else if (type === 'DELETED') pods.delete(keyOf(pod))
-            else if (type === 'ERROR') return
-            tell()
-          }
-          const path = `/api/v1/namespaces/${namespace}/pods`
-          const started = watch.watch(path, { resourceVersion: metadata?.resourceVersion }, onEvent, error =>
-            error ? reject(error) : resolve(null),
-          )
-          started.then(request => {
-            abort = () => request.abort()
-            if (closing.signal.aborted) abort()
-          }, reject)
-        })
-      } catch {
-        // The server is away, or no longer has this version of the list: list and watch again. Requests report a lost server.
-      }
-      await delay(AGAIN_MS, undefined, { signal: closing.signal }).catch(() => {})
-    }
-  }
   for (const namespace of namespaces) {
     const { items } = await api.request('list pods', () => api.core.listNamespacedPod({ namespace }))
     items.map(readPod)
   }
-  for (const namespace of namespaces) follow(namespace)
+  for (const namespace of namespaces) follow({ api, namespace, pods, tell, signal: closing.signal })
 
   return {
     find: labels =>
@@ -104,4 +70,47 @@ export async function watchPods({ api, namespaces }) {
     await delay(mostMs, undefined, { signal: ending }).catch(() => {})
     listeners.delete(wake)
   }
+}
+
+/**
+ * Follows the pods of a namespace until the signal aborts.
+ * @param {{ api: import('./api.js').Api, namespace: string, pods: Map<string, V1Pod>, tell: () => void,
+ *   signal: AbortSignal }} options pods: changed
+ */
+async function follow({ api, namespace, pods, tell, signal }) {
+  const watch = new api.k8s.Watch(api.config)
+  let abort = () => {}
+  signal.addEventListener('abort', () => abort(), { once: true })
+  while (!signal.aborted) {
+    try {
+      const { items, metadata } = await api.core.listNamespacedPod({ namespace })
+      for (const key of [...pods.keys()]) if (key.startsWith(`${namespace}/`)) pods.delete(key)
+      for (const pod of items.map(readPod)) pods.set(keyOf(pod), pod)
+      tell()
+      await new Promise((resolve, reject) => {
+        const onEvent = (/** @type {string} */ type, /** @type {V1Pod} */ pod) => {
+          if (type === 'ADDED' || type === 'MODIFIED') pods.set(keyOf(pod), readPod(pod))
+          else if (type === 'DELETED') pods.delete(keyOf(pod))
+          else if (type === 'ERROR') return
+          tell()
+        }
+        const path = `/api/v1/namespaces/${namespace}/pods`
+        const started = watch.watch(path, { resourceVersion: metadata?.resourceVersion }, onEvent, error =>
+          error ? reject(error) : resolve(null),
+        )
+        started.then(request => {
+          abort = () => request.abort()
+          if (signal.aborted) abort()
+        }, reject)
+      })
+    } catch {
+      // The server is away, or no longer has this version of the list: list and watch again. Requests report a lost server.
+    }
+    await delay(AGAIN_MS, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** @param {V1Pod} pod */
+function keyOf({ metadata }) {
+  return `${metadata?.namespace}/${metadata?.name}`
 }

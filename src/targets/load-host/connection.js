@@ -226,7 +226,7 @@ async function awaitFolder(master, { ended, signal }) {
   const timer = setTimeout(stop, OPEN_SECONDS * 1000)
   signal.addEventListener('abort', stop)
   try {
-    // A login shell may print before it.
+    // A login shell may print other lines before this one.
     let text = ''
     for await (const chunk of master.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
       text += chunk

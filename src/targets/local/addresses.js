@@ -13,7 +13,7 @@ const BLOCKS = Array.from({ length: 253 }, (_, i) => `127.${i + 2}`)
 const LAST = 0xfffe
 
 /**
- * Makes a giver of a block's addresses in order. They begin again after 130 starts of 500 services or 40 of 1600, when
+ * Returns a function that gives a block's addresses in order. They begin again after 130 starts of 500 services or 40 of 1600, when
  * connections of the first have ended. @param {string} block its first two bytes
  */
 export function createAddresses(block) {

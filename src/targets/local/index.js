@@ -6,7 +6,7 @@ import { createTree } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
 import { createNetworks } from './networks.js'
 import { createLocalProber } from './prober.js'
-import { BOUND_MS, startProcess } from './process.js'
+import { BOUND_MS, LOG_MOST, startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
 import { countReceived } from './received.js'
 
@@ -17,10 +17,11 @@ import { countReceived } from './received.js'
 /**
  * Runs every process on this machine, each in a cgroup of its own, each service at a loopback address of
  * its own that the trials before it did not have.
- * @param {{ ledger: Ledger, way: CapWay, networks?: Networks }} options ledger: of the run; closing the target closes it
+ * @param {{ ledger: Ledger, way: CapWay, networks?: Networks, say?: (line: string) => void }} options
+ *   ledger: of the run; closing the target closes it
  * @returns {Promise<Target>}
  */
-export async function createLocalTarget({ ledger, way, networks = createNetworks({ ledger }) }) {
+export async function createLocalTarget({ ledger, way, networks = createNetworks({ ledger }), say = () => {} }) {
   const { runId } = ledger
   const isCapped = way.how === 'v1' || way.how === 'v2'
   const block = holdBlock(ledger)
@@ -41,9 +42,16 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
   }
   const leaveAll = atExit(killAll)
   const { call, close: closeProber } = createLocalProber({ runId, enter: networks.enterProber })
+  const flooding = new Set()
+  const boundLog = async (/** @type {RunningProcess} */ { spec, boundLog }) => {
+    const name = `${spec.service}'s ${spec.role}`
+    if (!(await boundLog().catch(() => false)) || flooding.has(name)) return
+    flooding.add(name)
+    say(`the log of ${name} is over ${LOG_MOST}: only its end is kept, and what it logs costs CPU and disk`)
+  }
   // Logs of generators are results, and stay whole.
   const bounding = setInterval(() => {
-    for (const process of running) if (process.spec.role === 'sidecar') process.boundLog()
+    for (const process of running) if (process.spec.role !== 'generator') boundLog(process)
   }, BOUND_MS).unref()
 
   return {
@@ -56,40 +64,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       return Object.fromEntries([...services, PROBER, GENERATOR].map(name => [name, placeAt(nextAddress())]))
     },
 
-    async deploy(specs, { start, folder, pace, onStart }) {
-      const hasNamespaces = networks.has(start, specs)
-      if (!hasNamespaces) assertPortsFree(specs)
-      /** @type {RunningProcess[]} */
-      const processes = []
-      /** @type {Deployment} */
-      const deployment = {
-        processes,
-        async remove() {
-          await Promise.all(processes.map(p => p.stop()))
-          for (const p of processes) running.delete(p)
-          await networks.remove(
-            start,
-            specs.map(({ service }) => service),
-          )
-        },
-      }
-      try {
-        if (hasNamespaces) await networks.prepare(start, specs)
-        for (const spec of specs) {
-          await pace?.()
-          const inside = hasNamespaces ? { enter: networks.enter(start, spec), call } : {}
-          const process = await startProcess({ spec, folder, tree, start, runId, ...inside })
-          processes.push(process)
-          running.add(process)
-          onStart?.(process)
-        }
-        return deployment
-      } catch (error) {
-        await deployment.remove()
-        throw error
-      }
-    },
-
+    deploy: createDeploy({ runId, tree, networks, running, call }),
     call,
     look: async processes => look(probesOf(processes)),
     async observe(processes, options) {
@@ -121,6 +96,47 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       for (const process of running) process.unref()
       return [...running].map(({ spec }) => `${spec.service}'s ${spec.role}`)
     },
+  }
+}
+
+/**
+ * @param {{ runId: string, tree: CgroupTree, networks: Networks, running: Set<RunningProcess>, call: Target['call'] }} options
+ *   running: changed
+ * @returns {Target['deploy']}
+ */
+function createDeploy({ runId, tree, networks, running, call }) {
+  return async (specs, { start, folder, pace, onStart }) => {
+    const hasNamespaces = networks.has(start, specs)
+    if (!hasNamespaces) assertPortsFree(specs)
+    /** @type {RunningProcess[]} */
+    const processes = []
+    /** @type {Deployment} */
+    const deployment = {
+      processes,
+      async remove() {
+        await Promise.all(processes.map(p => p.stop()))
+        for (const p of processes) running.delete(p)
+        await networks.remove(
+          start,
+          specs.map(({ service }) => service),
+        )
+      },
+    }
+    try {
+      if (hasNamespaces) await networks.prepare(start, specs)
+      for (const spec of specs) {
+        await pace?.()
+        const inside = hasNamespaces ? { enter: networks.enter(start, spec), call } : {}
+        const process = await startProcess({ spec, folder, tree, start, runId, ...inside })
+        processes.push(process)
+        running.add(process)
+        onStart?.(process)
+      }
+      return deployment
+    } catch (error) {
+      await deployment.remove()
+      throw error
+    }
   }
 }
 

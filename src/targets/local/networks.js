@@ -28,21 +28,95 @@ const CAPABILITIES = '+dac_override,+dac_read_search'
 /**
  * @param {{ ledger: Ledger, run?: Run, iptables?: string }} options iptables: the command whose `-restore` sets rules
  */
-export function createNetworks({ ledger, run = runCommand, iptables = process.env.IPTABLES ?? 'iptables' }) {
-  const hub = `${PREFIX}${ledger.runId}`
+export function createNetworks({ ledger, run = runCommand, iptables = process.env.IPTABLES || 'iptables' }) {
   const nextAddress = createAddresses(BLOCK)
   const common = { [PROBER]: nextAddress(), [GENERATOR]: nextAddress() }
+  const hub = createHub({ ledger, common, run, iptables })
   /** Keys are namespaces' names. @type {Map<string, string>} */
   const addresses = new Map()
   /** @type {Map<string, Promise<void>>} */
   const made = new Map()
+  const nameOf = (/** @type {number} */ start, /** @type {string} */ service) => `${hub.name}.${start}.${service}`
+
+  /** Reserves addresses for the services of a start. @param {number} start @param {string[]} services */
+  async function placesFor(start, services) {
+    await hub.open()
+    const own = services.map(service => {
+      const address = nextAddress()
+      addresses.set(nameOf(start, service), address)
+      return [service, address]
+    })
+    /** @type {[string, Place][]} */
+    const places = [...own, ...Object.entries(common)].map(([service, address]) => [service, placeAt(address)])
+    return Object.fromEntries(places)
+  }
+
+  return {
+    placesFor,
+
+    /**
+     * Says whether processes of a start have namespaces; the generator is in one where any service of the run is.
+     * @param {number} start @param {ProcessSpec[]} specs
+     */
+    has: (start, specs) =>
+      specs.some(({ role, service }) => (role === 'generator' ? hub.isOpen() : addresses.has(nameOf(start, service)))),
+
+    /** Makes the namespaces of processes that are about to start. @param {number} start @param {ProcessSpec[]} specs */
+    async prepare(start, specs) {
+      const services = new Set(specs.filter(({ role }) => role !== 'generator').map(({ service }) => service))
+      const making = [...services].map(service => {
+        const name = nameOf(start, service)
+        const rules = rulesOf(specs.filter(spec => spec.service === service))
+        const making = made.get(name) ?? hub.make(name, addresses.get(name) ?? '', rules)
+        made.set(name, making)
+        return making
+      })
+      await Promise.all(making)
+    },
+
+    /** Returns the words before the command of a process. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role'>} spec */
+    enter: (start, { service, role }) => [
+      ...enter(role === 'generator' ? `${hub.name}.${GENERATOR}` : nameOf(start, service)),
+      ...(role === 'sidecar' ? asSidecar() : []),
+    ],
+
+    /** Returns the words before the command of a process that tries the services; none without namespaces. */
+    enterProber: () => (hub.isOpen() ? enter(`${hub.name}.${PROBER}`) : null),
+
+    /** Removes the namespaces of services of a start. @param {number} start @param {string[]} services */
+    async remove(start, services) {
+      for (const name of services.map(service => nameOf(start, service))) {
+        await made.get(name)?.catch(() => {})
+        if (made.delete(name)) await removeNamespace(name, run)
+        addresses.delete(name)
+      }
+    },
+
+    /** Tries all that a run needs. @throws {BenchError} where a program is missing, or this user may not */
+    async assertPossible() {
+      await assertPrograms(iptables)
+      await hub.rehearse(nextAddress())
+    },
+
+    /** Asks the command that sets rules for its version and kind. */
+    describeRules: () => run([iptables, '-V']),
+
+    close: hub.close,
+  }
+}
+
+/**
+ * Makes the bridge of a run when it is first needed, and namespaces on it; common: addresses of services that all starts share.
+ * @param {{ ledger: Ledger, common: Record<string, string>, run: Run, iptables: string }} options
+ */
+function createHub({ ledger, common, run, iptables }) {
+  const hub = `${PREFIX}${ledger.runId}`
   let links = 0
   /** @type {Promise<void> | null} */
   let opening = null
 
   const ip = (/** @type {string} */ namespace, /** @type {string[]} */ lines) =>
     run(['ip', '-n', namespace, '-batch', '-'], `${lines.join('\n')}\n`)
-  const nameOf = (/** @type {number} */ start, /** @type {string} */ service) => `${hub}.${start}.${service}`
 
   /** @param {string} name @param {string} address @param {string | null} rules */
   async function make(name, address, rules) {
@@ -62,19 +136,6 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
 
   const open = () => (opening ??= makeCommon())
 
-  /** Reserves addresses for the services of a start. @param {number} start @param {string[]} services */
-  async function placesFor(start, services) {
-    await open()
-    const own = services.map(service => {
-      const address = nextAddress()
-      addresses.set(nameOf(start, service), address)
-      return [service, address]
-    })
-    /** @type {[string, Place][]} */
-    const places = [...own, ...Object.entries(common)].map(([service, address]) => [service, placeAt(address)])
-    return Object.fromEntries(places)
-  }
-
   /** Removes all namespaces of the run. */
   async function close() {
     await opening?.catch(() => {})
@@ -84,78 +145,34 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     ledger.release('netns', hub)
   }
 
-  return {
-    placesFor,
+  /** Makes a namespace with rules, runs a program in it as a sidecar, and removes it. @param {string} address */
+  async function rehearse(address) {
+    const name = `${hub}.0.rehearsal`
+    try {
+      await open()
+      await make(name, address, renderRules({ inbound: 1, outbound: 2 }, [3]))
+      await run([...enter(name), ...asSidecar(), 'true'])
+      await removeNamespace(name, run)
+    } catch (error) {
+      await close()
+      const why = /** @type {Error} */ (error).message
+      throw new BenchError(
+        `--interception redirect needs root, or CAP_NET_ADMIN in a user namespace that has the user ${SIDECAR_USER}: ${why}`,
+        { cause: error },
+      )
+    }
+  }
 
-    /**
-     * Says whether processes of a start have namespaces; the generator is in one where any service of the run is.
-     * @param {number} start @param {ProcessSpec[]} specs
-     */
-    has: (start, specs) =>
-      specs.some(({ role, service }) =>
-        role === 'generator' ? opening !== null : addresses.has(nameOf(start, service)),
-      ),
+  return { name: hub, open, isOpen: () => opening !== null, make, rehearse, close }
+}
 
-    /** Makes the namespaces of processes that are about to start. @param {number} start @param {ProcessSpec[]} specs */
-    async prepare(start, specs) {
-      const services = new Set(specs.filter(({ role }) => role !== 'generator').map(({ service }) => service))
-      const making = [...services].map(service => {
-        const name = nameOf(start, service)
-        const rules = rulesOf(specs.filter(spec => spec.service === service))
-        const making = made.get(name) ?? make(name, addresses.get(name) ?? '', rules)
-        made.set(name, making)
-        return making
-      })
-      await Promise.all(making)
-    },
-
-    /** Returns the words before the command of a process. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role'>} spec */
-    enter: (start, { service, role }) => [
-      ...enter(role === 'generator' ? `${hub}.${GENERATOR}` : nameOf(start, service)),
-      ...(role === 'sidecar' ? asSidecar() : []),
-    ],
-
-    /** Returns the words before the command of a process that tries the services; none without namespaces. */
-    enterProber: () => (opening === null ? null : enter(`${hub}.${PROBER}`)),
-
-    /** Removes the namespaces of services of a start. @param {number} start @param {string[]} services */
-    async remove(start, services) {
-      for (const name of services.map(service => nameOf(start, service))) {
-        await made.get(name)?.catch(() => {})
-        if (made.delete(name)) await removeNamespace(name, run)
-        addresses.delete(name)
-      }
-    },
-
-    /** Tries all that a run needs. @throws {BenchError} where a program is missing, or this user may not */
-    async assertPossible() {
-      for (const [program, needed] of Object.entries(PROGRAMS)) {
-        const name = program === 'iptables' ? iptables : program
-        const folders = name.includes('/') ? path.dirname(name) : `${process.env.PATH}`
-        if ((await findOnPath(path.basename(name), folders)) === null)
-          throw new BenchError(`--interception redirect needs ${name}, which is not here: apt-get install ${needed}`)
-      }
-      try {
-        await open()
-        const { rehearsal } = await placesFor(0, ['rehearsal'])
-        await make(nameOf(0, 'rehearsal'), rehearsal.reach, renderRules({ inbound: 1, outbound: 2 }, [3]))
-        await run([...enter(nameOf(0, 'rehearsal')), ...asSidecar(), 'true'])
-        await removeNamespace(nameOf(0, 'rehearsal'), run)
-        addresses.delete(nameOf(0, 'rehearsal'))
-      } catch (error) {
-        await close()
-        const why = /** @type {Error} */ (error).message
-        throw new BenchError(
-          `--interception redirect needs root, or CAP_NET_ADMIN in a user namespace that has the user ${SIDECAR_USER}: ${why}`,
-          { cause: error },
-        )
-      }
-    },
-
-    /** Asks the command that sets rules for its version and kind. */
-    describeRules: () => run([iptables, '-V']),
-
-    close,
+/** @param {string} iptables @throws {BenchError} where a program is missing */
+async function assertPrograms(iptables) {
+  for (const [program, needed] of Object.entries(PROGRAMS)) {
+    const name = program === 'iptables' ? iptables : program
+    const folders = name.includes('/') ? path.dirname(name) : `${process.env.PATH}`
+    if ((await findOnPath(path.basename(name), folders)) === null)
+      throw new BenchError(`--interception redirect needs ${name}, which is not here: apt-get install ${needed}`)
   }
 }
 

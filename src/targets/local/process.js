@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { closeSync, openSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, closeSync, openSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
@@ -15,14 +15,14 @@ import { renderMarks } from './marks.js'
 /** @import { Handle, Probe, ProcessSpec, Target } from '../../model/types.ts' */
 /** @import { CgroupTree } from './cgroups.js' */
 
-/** @typedef {Handle & { probe: Probe, pids: () => number[], boundLog: () => void, stop: () => Promise<void>, unref: () => void }} RunningProcess */
+/** @typedef {Handle & { probe: Probe, pids: () => number[], boundLog: () => Promise<boolean>, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 
 // The limit is that of a cluster, and only guards against hanging.
 const READY_SECONDS = 120
-// A log with a line for each request would fill the disk in a soak.
-const MOST_BYTES = 256 * 1024 * 1024
+// A log with a line for each request would fill the disk in a soak, and one that floods within a minute.
+const MOST_BYTES = 32 * 1024 * 1024
 /** Time between two looks at a log. */
-export const BOUND_MS = 30_000
+export const BOUND_MS = 1000
 
 // Joins the cgroups before it becomes the program, so that every page it touches is charged to them.
 const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"'
@@ -37,13 +37,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   const name = `${spec.service}-${spec.role}`
   const logFile = path.join(folder, `${name}.log`)
   await mkdir(folder, { recursive: true })
-  await mkdir(spec.folder, { recursive: true })
-  for (const file of spec.files) {
-    const at = path.join(spec.folder, file.name)
-    await mkdir(path.dirname(at), { recursive: true })
-    await writeFile(at, file.content)
-  }
-
+  await writeFiles(spec)
   const group = await tree.create(`${start}-${name}`, spec)
   const log = openLog(logFile)
   const pinned = spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []
@@ -61,10 +55,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
 
   /** @type {string | null} */
   let ending = null
-  const exited = new Promise(resolve => {
-    child.once('error', error => resolve(error.message))
-    child.once('exit', (code, killedBy) => resolve(killedBy ? `signal ${killedBy}` : `status ${code}`))
-  }).then(how => (ending = how))
+  const exited = awaitExit(child).then(how => (ending = how))
 
   // The process that starts a batch is none of the batch.
   const pids = () => group.pids().filter(pid => spec.batchOf === undefined || pid !== child.pid)
@@ -113,15 +104,33 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     describeFailure,
     readLog: () => readFile(logFile, 'utf8'),
     boundLog: () => boundLog(logFile),
-
     unref: () => child.unref(),
 
     async stop() {
       await group.remove()
       await exited
+      if (spec.role !== 'generator') await boundLog(logFile).catch(() => {})
       group.close()
     },
   }
+}
+
+/** @param {Pick<ProcessSpec, 'folder' | 'files'>} spec */
+async function writeFiles({ folder, files }) {
+  await mkdir(folder, { recursive: true })
+  for (const { name, content } of files) {
+    const at = path.join(folder, name)
+    await mkdir(path.dirname(at), { recursive: true })
+    await writeFile(at, content)
+  }
+}
+
+/** @param {import('node:child_process').ChildProcess} child @returns {Promise<string>} how it ended */
+function awaitExit(child) {
+  return new Promise(resolve => {
+    child.once('error', error => resolve(error.message))
+    child.once('exit', (code, killedBy) => resolve(killedBy ? `signal ${killedBy}` : `status ${code}`))
+  })
 }
 
 /** @param {ProcessSpec} spec */
@@ -139,8 +148,18 @@ export function openLog(file) {
   return openSync(file, 'a')
 }
 
-/** Empties a log that has grown too large: the lines that are then logged are the last. @param {string} file */
-export function boundLog(file, mostBytes = MOST_BYTES) {
+/**
+ * Cuts a log that has grown too large down to its end, and says so in its first line. @param {string} file
+ * @returns whether it was too large
+ */
+export async function boundLog(file, mostBytes = MOST_BYTES) {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
-  if (size > mostBytes) truncateSync(file)
+  if (size <= mostBytes) return false
+  const tail = await readTail(file)
+  truncateSync(file)
+  appendFileSync(file, `[sidecar-bench cut this log at ${mib(size)} MiB; its end:]\n${tail}`)
+  return true
 }
+
+/** The most that a log may grow to, in words. */
+export const LOG_MOST = `${mib(MOST_BYTES)} MiB`

@@ -10,17 +10,18 @@ import { createNetworks } from './networks.js'
 
 /**
  * This machine.
- * @param {{ runId: string, way: CapWay, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }> }} options
+ * @param {{ runId: string, way: CapWay, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
+ *   say?: (line: string) => void }} options
  * @returns {Promise<Site>}
  */
-export async function openLocalSite({ runId, way, findTool }) {
+export async function openLocalSite({ runId, way, findTool, say }) {
   const hasTaskset = (await findOnPath('taskset', process.env.PATH ?? '')) !== null
   const ledger = openLedger({ runId })
   const networks = createNetworks({ ledger })
   /** @type {Record<string, unknown>} */
   const machine = { ...readMachine(), bootId: readBootId(), cgroupVersion: way.version, capWay: way.how }
   return {
-    target: await createLocalTarget({ ledger, way, networks }).catch(error => {
+    target: await createLocalTarget({ ledger, way, networks, say }).catch(error => {
       ledger.close()
       throw error
     }),

@@ -27,8 +27,7 @@ const enrolling = {
   ],
 }
 const isOfSecond = (/** @type {{ url?: string }} */ { url }) => /^\/enrol\/\w+-2-/.test(`${url}`)
-/** @type {string} */
-let folder
+let folder = ''
 beforeEach(() => {
   folder = makeOwnFolder('growth')
 })

@@ -26,8 +26,7 @@ profiles: { standard: { rounds: 1, warmupSeconds: 0.01, windowSeconds: 0.05, has
 const few = text.replace('[45]', '[2]')
 // Requests to the control plane at a time.
 const LANES = 4
-/** @type {string} */
-let folder
+let folder = ''
 beforeEach(() => {
   folder = makeOwnFolder('rollout')
 })

@@ -15,8 +15,7 @@ const cores = (/** @type {ProcessSpec} */ { role, armId }) =>
   role !== 'sidecar' ? 0.05 : armId?.includes('dear') ? 0.2 : 0.1
 
 describe('arms side by side', () => {
-  /** @type {string} */
-  let folder
+  let folder = ''
   beforeEach(() => {
     folder = path.join(makeOwnFolder('turns-test'), 'run')
   })

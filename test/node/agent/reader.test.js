@@ -41,8 +41,7 @@ const READING = {
 }
 
 describe('findContainer', () => {
-  /** @type {string} */
-  let root
+  let root = ''
   beforeEach(() => {
     root = makeOwnFolder('containers-test')
   })

@@ -20,8 +20,7 @@ const TRIE = `Main:
 `
 const UID = 'a1b2c3d4-0000-4000-8000-000000000001'
 
-/** @type {string} */
-let proc
+let proc = ''
 /** @type {ReturnType<typeof createStarts>} */
 let starts
 beforeEach(() => {

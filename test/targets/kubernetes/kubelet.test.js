@@ -168,8 +168,7 @@ describe('observeByKubelet', () => {
 })
 
 describe('readSummary', () => {
-  /** @type {string} */
-  let folder
+  let folder = ''
   /** @type {http.Server} */
   let server
   beforeEach(() => {

@@ -23,8 +23,7 @@ const HIDDEN = { ...k6Tool, name: 'far-k6' }
 const K6 = '#!/bin/sh\necho "k6 v1.1.0 (go1.24)"\n'
 /** @type {ReturnType<typeof installFakeSsh>} */
 let ssh
-/** @type {string} */
-let folder
+let folder = ''
 beforeEach(() => {
   ssh = installFakeSsh()
   folder = mkdtempSync(path.join(os.tmpdir(), 'load-host-test-'))

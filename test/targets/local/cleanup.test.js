@@ -10,8 +10,7 @@ import { renderMarks } from '../../../src/targets/local/marks.js'
 /** @type {import('../../../src/targets/local/cgroups.js').CapWay} */
 const way = { how: 'none', version: null, reason: 'a test' }
 const RUN = `cleanup-test-${process.pid}`
-/** @type {string} */
-let root
+let root = ''
 /** @type {import('node:child_process').ChildProcess[]} */
 let children
 beforeEach(() => {

@@ -9,8 +9,7 @@ import { makeOwnFolder } from '../../fakes/scratch.js'
 
 const runId = 'run-1'
 const HUB = `sidecar-bench.${runId}`
-/** @type {string} */
-let root
+let root = ''
 /** @type {string[]} */
 let commands
 beforeEach(() => {

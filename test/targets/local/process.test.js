@@ -6,17 +6,20 @@ import { makeFolder } from '../../fakes/scratch.js'
 
 const folder = makeFolder('process-log')
 
-it('empties a log that has grown too large, while its process goes on', () => {
+it('cuts a log that has grown too large down to its end, while its process goes on, and says so', async () => {
   const file = path.join(folder, 'a.log')
   const log = openLog(file)
   writeSync(log, 'first\n')
-  boundLog(file, 6)
+  expect(await boundLog(file, 6)).toBe(false)
   expect(readFileSync(file, 'utf8')).toBe('first\n')
   writeSync(log, 'second\n')
-  boundLog(file, 6)
+  writeSync(log, 'x'.repeat(100_000))
+  expect(await boundLog(file, 1000)).toBe(true)
   writeSync(log, 'third\n')
   closeSync(log)
-  expect(readFileSync(file, 'utf8')).toBe('third\n')
+  const text = readFileSync(file, 'utf8')
+  expect(text).toMatch(/^\[sidecar-bench cut this log at 0\.1 MiB; its end:\]\nx+third\n$/)
+  expect(text.length).toBeLessThan(70_000)
 })
 
-it('has nothing to do where the log is gone', () => expect(() => boundLog(path.join(folder, 'none'))).not.toThrow())
+it('has nothing to do where the log is gone', async () => expect(await boundLog(path.join(folder, 'none'))).toBe(false))

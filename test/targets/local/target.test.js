@@ -15,8 +15,7 @@ const LISTEN = `require('http').createServer().listen(+process.argv[2], process.
 const signal = new AbortController().signal
 /** @type {Target} */
 let target
-/** @type {string} */
-let folder
+let folder = ''
 beforeEach(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'local-target-'))
   target = await createLocalTarget({

@@ -1,0 +1,95 @@
+import { BenchError } from '../../lib/errors.js'
+import { askInTurns } from '../../node/ask-in-turns.js'
+import { readNowMs } from '../../node/convergence.js'
+import { LANES } from '../../run/control-plane.js'
+import { inLanes } from '../../run/lanes.js'
+import { passPhase } from '../../run/phase.js'
+import { named, startSidecars } from '../../run/start-sidecars.js'
+
+/** The phases of a rollout: the first configuration, a change of it, and the removal of a shard. */
+/** @import { Conditions, ProcessSpec, Told } from '../../model/types.ts' */
+/** @import { Batch, RolloutMember } from '../../services/batches.js' */
+/** @import { Rollout } from './services.js' @import { Given } from '../../run/phase.js' */
+/** @import { Deploy } from '../../run/start-sidecars.js' */
+
+/**
+ * Starts the sidecars until each has its first configuration, and is ready where it is a pod.
+ * @param {Given & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} all
+ */
+export async function startAll({ batches, deploy, arePods, fail, ...given }) {
+  /** @type {Awaited<ReturnType<typeof startSidecars>> | undefined} */
+  let started
+  const first = await passPhase(given, async () => {
+    started = await startSidecars({ ...given, batches, deploy, arePods, fail })
+    return started.asked
+  })
+  const { pods, areReady } = /** @type {NonNullable<typeof started>} */ (started)
+  if (first.times.size === 0)
+    throw new BenchError(`no sidecar was seen to start within ${given.deadlineSeconds} s, though its pod was made`)
+  const hasAll = [...first.times.values()].filter(({ yesMs }) => yesMs !== null).length === pods.size
+  if (hasAll) await areReady
+  given.signal.throwIfAborted()
+  return { first, pods }
+}
+
+/** Stages and commits a change. @param {Given & { members: RolloutMember[], conditions: Conditions }} options */
+export async function changeAll({ members, conditions, ...given }) {
+  const changes = members.map(member => ({ member, ...member.changeTo(1) }))
+  await inLanes({ items: changes, lanes: LANES, signal: given.signal }, ({ stage }, signal) =>
+    given.asking.perform(stage, signal),
+  )
+  return passPhase(given, () => commitChanges({ ...given, changes, conditions }))
+}
+
+/**
+ * @param {Given & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[],
+ *   conditions: Conditions }} options
+ */
+async function commitChanges({ asking, signal, changes, conditions }) {
+  const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
+  /** @type {Promise<[string, Told]>[]} */
+  const asked = []
+  // Each simulated sidecar has a commit of its own, in the same lanes.
+  const items = changes.flatMap(({ member: { name, standsFor }, endpoint, host, commit }) =>
+    (standsFor === undefined ? [commit] : commit.map(action => [action])).map((actions, i) => ({
+      actions,
+      expected: i === 0 ? { name, endpoint, host } : null,
+    })),
+  )
+  await inLanes({ items, lanes, perSecond, signal }, async ({ actions, expected }, signal) => {
+    if (expected) asked.push(named(expected.name, asking.expect(expected)))
+    await asking.perform(actions, signal)
+  })
+  return asked
+}
+
+/**
+ * Ends a shard and moves its sidecars, which know their control plane from their start: each is ended and started anew.
+ * batches: all; moves: at their new shards; readControl: of the shards left.
+ * @param {Given & { shard: ProcessSpec, batches: Rollout['batches'], moves: Batch[], deploy: Deploy,
+ *   end: (specs: ProcessSpec[]) => Promise<void> }} options
+ */
+export async function removeShard({ shard, batches, moves, deploy, end, ...given }) {
+  const { asking, signal } = given
+  const leaving = batches.filter(({ members }) => members.some(({ moved }) => moved))
+  const staying = batches.filter(batch => !leaving.includes(batch)).flatMap(({ members }) => members)
+  const failing = new AbortController()
+  const turns = askInTurns(
+    staying.map(({ name, changeTo }) => ({ ...changeTo(1), name })),
+    { signal: AbortSignal.any([signal, failing.signal]) },
+  )
+  let endedMs = Number.NaN
+  const passing = passPhase(given, async () => {
+    await end([shard])
+    endedMs = readNowMs()
+    const members = moves.flatMap(batch => batch.members)
+    await inLanes({ items: members, lanes: LANES, signal }, ({ enrolment }, signal) =>
+      asking.perform(enrolment, signal),
+    )
+    await end(leaving.map(({ spec }) => spec))
+    return (await startSidecars({ ...given, batches: moves, deploy, arePods: false, fail: () => {} })).asked
+  })
+  passing.catch(error => failing.abort(error))
+  const { times, phase } = await passing
+  return { times, turns: await turns.end(), phase: { ...phase, endedMs } }
+}

@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { BenchError } from './errors.js'
+
+// Slewing moves a clock by at most a thousandth of the time that passes; setting it moves it at once.
+const STEP_MS = 250
+const SLEW = 0.001
+
+/** Starts a clock that begins at the wall clock's time, and goes on evenly where that one is set. */
+export function startClock() {
+  const startedMs = performance.now()
+  const aheadMs = Date.now() - startedMs
+  const now = () => performance.now() + aheadMs
+  return {
+    /** Epoch milliseconds. */
+    now,
+    /** @throws {BenchError} where the wall clock, which other processes read, was set since the start */
+    assertSteady() {
+      const movedMs = Date.now() - now()
+      if (Math.abs(movedMs) <= STEP_MS + SLEW * (performance.now() - startedMs)) return
+      const moved = `${movedMs < 0 ? 'back' : 'forward'} by ${(Math.abs(movedMs) / 1000).toFixed(1)} s`
+      throw new BenchError(
+        `the clock of this machine was set ${moved} while a window was observed, so it cannot be told what is in the window: set the clock before a run, or have it slewed`,
+      )
+    },
+    /** Waits until a moment of this clock, if it has not passed. @param {number} epochMs @param {AbortSignal} [signal] */
+    async waitUntil(epochMs, signal) {
+      const left = epochMs - now()
+      if (left > 0) await delay(left, undefined, { signal })
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import fs from 'node:fs'
+import path from 'node:path'
+
+/** Makes a folder and those above it, one by one: below /proc, Node 20 hangs on `recursive`. @param {string} folder */
+export function makeFolder(folder) {
+  for (const at of listMissing(folder)) {
+    try {
+      fs.mkdirSync(at)
+    } catch (error) {
+      // Another process may have made it meanwhile.
+      if (!fs.statSync(at, { throwIfNoEntry: false })?.isDirectory()) throw error
+    }
+  }
+}
+
+/** Lists the folders that are missing, the uppermost first. @param {string} folder */
+export function listMissing(folder) {
+  const missing = []
+  for (let at = path.resolve(folder); !fs.existsSync(at); at = path.dirname(at)) missing.unshift(at)
+  return missing
+}

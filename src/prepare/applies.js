@@ -1,0 +1,56 @@
+import { UsageError } from '../lib/errors.js'
+import { GENERATORS } from '../model/generators.js'
+import { kindsOf } from '../model/kinds.js'
+
+/**
+ * Refuses options that would change nothing; those of planes, caps and axes are refused by the plan.
+ * @import { Experiment } from '../plan/experiment.js' @import { RunOptions, SiteOptions } from './options.js'
+ */
+
+const REQUESTS = { isMet: (/** @type {Experiment} */ { load }) => load.kind !== 'idle', lacks: 'has no load' }
+
+/**
+ * What an experiment must have for an option to change something.
+ * @type {Partial<Record<keyof RunOptions | 'users' | 'rate' | 'payload' | 'idleConnections',
+ *   { isMet: (experiment: Experiment, options: Pick<RunOptions, 'measure'>) => boolean, lacks: string }>>}
+ */
+const NEEDS = {
+  users: REQUESTS,
+  rate: REQUESTS,
+  payload: REQUESTS,
+  generator: { isMet: ({ axes }) => axes.sidecars === undefined, lacks: REQUESTS.lacks },
+  p99: { isMet: ({ search }) => search !== null, lacks: 'searches no limit that a p99 holds' },
+  rounds: { isMet: ({ search }) => search === null, lacks: 'is a search, and has no rounds' },
+  idleConnections: {
+    isMet: (experiment, { measure }) => (measure ?? kindsOf(experiment)).includes('turns'),
+    lacks: 'measures nothing side by side',
+  },
+}
+
+/** Options of a cluster, as they are written. @type {Partial<Record<keyof SiteOptions, string>>} */
+const OF_CLUSTER = { context: '--context', node: '--node', loadNode: '--load-node', namespace: '--namespace' }
+
+/** @param {Experiment} experiment @param {RunOptions} options @throws {UsageError} for one that would change nothing */
+export function assertApplies(experiment, options) {
+  for (const [name, { isMet, lacks }] of Object.entries(NEEDS)) {
+    const value = /** @type {Record<string, unknown>} */ (options)[name]
+    if (value === undefined || value === GENERATORS[0] || isMet(experiment, options)) continue
+    const option = `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
+    throw new UsageError(`${option}: ${experiment.name} ${lacks}: leave it out`)
+  }
+}
+
+/** @param {SiteOptions & { all?: boolean }} options @throws {UsageError} for those that go together with other options only */
+export function assertTargetHas({ loadHost, address, target, samples, image = {}, ...options }) {
+  if (address && !loadHost)
+    throw new UsageError(`--address ${address} needs --load-host: it is where the load of another machine goes`)
+  if (loadHost && target === 'kubernetes')
+    throw new UsageError(`--load-host ${loadHost}: on Kubernetes, --load-node chooses where the load is made`)
+  if (target === 'kubernetes') return
+  const named = Object.entries(OF_CLUSTER).find(([name]) => options[/** @type {'context'} */ (name)] !== undefined)
+  const given =
+    named?.[1] ?? (samples === 'kubelet' ? '--samples kubelet' : Object.keys(image).length > 0 ? '--image' : null)
+  const asked = given ?? (options.all ? '--all' : null)
+  if (asked === null) return
+  throw new UsageError(`${asked} is for a cluster: add --target kubernetes, or leave it out`)
+}

@@ -1,0 +1,35 @@
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { cacheFolder } from '../../src/lib/paths.js'
+
+describe('cacheFolder', () => {
+  const before = { ...process.env }
+  beforeEach(() => {
+    process.env.HOME = '/home/me'
+    delete process.env.SIDECAR_BENCH_CACHE
+    delete process.env.XDG_CACHE_HOME
+  })
+  afterEach(() => {
+    for (const name of ['HOME', 'SIDECAR_BENCH_CACHE', 'XDG_CACHE_HOME']) delete process.env[name]
+    Object.assign(process.env, before)
+  })
+  const usual = '/home/me/.cache/sidecar-bench'
+
+  it('is an absolute path, also where the variable names one below the current folder', () => {
+    process.env.SIDECAR_BENCH_CACHE = 'cache'
+    expect(cacheFolder()).toBe(path.resolve('cache'))
+  })
+
+  it('takes an empty variable for one that is unset', () => {
+    Object.assign(process.env, { SIDECAR_BENCH_CACHE: '', XDG_CACHE_HOME: '' })
+    expect(cacheFolder()).toBe(usual)
+    process.env.XDG_CACHE_HOME = '/var/cache'
+    expect(cacheFolder()).toBe('/var/cache/sidecar-bench')
+  })
+
+  it('is in the home of the user where HOME is empty', () => {
+    process.env.HOME = ''
+    expect(cacheFolder()).toBe(path.join(os.userInfo().homedir, '.cache', 'sidecar-bench'))
+  })
+})

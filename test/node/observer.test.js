@@ -1,0 +1,44 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { observe } from '../../src/node/observer.js'
+
+const HOUR_MS = 3600 * 1000
+
+/** @type {any} */
+const probe = {
+  read: () => ({}),
+  readCapCores: () => null,
+  readThreads: () => [],
+  readMemory: () => null,
+  countListeners: () => 0,
+  countConnections: () => 0,
+  identify: () => [],
+  readCpuSet: () => '',
+}
+
+describe('observe', () => {
+  const wallClock = Date.now
+  afterEach(() => {
+    Date.now = wallClock
+  })
+
+  it.for([
+    ['back', -HOUR_MS],
+    ['forward', HOUR_MS],
+  ])('ends at once when the clock is set %s within the window, and says so', async ([way, movedMs]) => {
+    const window = { startMs: Date.now() + 200, endMs: Date.now() + 1500 }
+    const onSample = (/** @type {{ edge?: string }} */ { edge }) => {
+      if (edge === 'start') Date.now = () => wallClock() + Number(movedMs)
+    }
+    const began = performance.now()
+    await expect(observe([probe], { window, signal: new AbortController().signal, onSample })).rejects.toThrow(
+      `the clock of this machine was set ${way} by 3600.0 s while a window was observed`,
+    )
+    expect(performance.now() - began).toBeLessThan(1500)
+  })
+
+  it('reads to the end of the window where the clock is right', async () => {
+    const window = { startMs: Date.now() + 50, endMs: Date.now() + 300 }
+    const seen = await observe([probe], { window, signal: new AbortController().signal })
+    expect([seen.start?.sample.edge, seen.end?.sample.edge]).toEqual(['start', 'end'])
+  })
+})
