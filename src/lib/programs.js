@@ -1,7 +1,11 @@
-import { statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 
-/** Says whether a path names a file that may be run. @param {string} file */
+/** Whether a path names a file that may be run. @param {string} file */
 export function isProgram(file) {
-  const found = statSync(file, { throwIfNoEntry: false })
-  return found?.isFile() === true && (found.mode & 0o111) !== 0
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
 }

@@ -45,11 +45,11 @@ const SKIPPED = [
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
   [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options, test/lab makes a copy'],
   [
-    /^node src\/cli\.js (size|bench (hops|cap-ladder|soak|rollout|reload|grow|open-mesh|shards|feature-ladder))/,
+    /^node src\/cli\.js (size|bench (hops|cap-ladder|soak|rollout|reload|grow|open-mesh|shards|feature-ladder|protocol|kept-connections|load-curve))/,
     'test/integration/experiments.test.js runs it',
   ],
   [
-    /^node src\/cli\.js bench --cpu \S+ --(link|services|tls|features|planes envoy)/,
+    /^node src\/cli\.js bench --cpu \S+ --(link|services|tls|features|protocol|planes envoy)/,
     'experiments.test.js varies these axes; commands.test.js reads them',
   ],
   [

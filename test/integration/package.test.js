@@ -28,9 +28,9 @@ beforeAll(async () => {
   const [{ filename }] = JSON.parse(stdout)
   const words = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--no-update-notifier', `./${filename}`]
   await execa('npm', words, { cwd: folder, env, extendEnv: false })
-}, 60_000)
+}, 180_000)
 
-describe('the packed kit', () => {
+describe('the packed kit', { timeout: 120_000 }, () => {
   it('has no bundles, keys or tests, and the tests of scripts that lab copies', () => {
     const names = readdirSync(installed, { recursive: true, encoding: 'utf8' })
     expect(
@@ -52,7 +52,7 @@ describe('the packed kit', () => {
   it('measures, and leaves its results where one stands', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const { exitCode, stdout, stderr } = await kit(['bench', '--cpu', '0.5', '--out', 'results/run', ...SHORT])
-    expect(exitCode, stderr).toBe(0)
+    expect([0, 3], stderr).toContain(exitCode)
     expect(stdout).toContain('npx sidecar-bench verify results/run')
     expect(`${stdout}${stderr}`).not.toContain('npm run')
     const run = path.join(folder, 'results/run')
