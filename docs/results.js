@@ -29,7 +29,9 @@ function readRows(name, folder) {
   const own = summary.arms.filter(arm => arm.hasSidecars && arm.repeatOf === null && arm.trials.completed > 0)
   const inTurns = own.filter(({ load }) => load.kind === 'turns')
   const shown = inTurns.length > 0 ? inTurns : own
-  return shown.map(arm => [tellNode(summary), `[${summary.run.experiment}](results/${name})`, ...tellArm(arm, summary)])
+  const ofRun = [tellNode(summary), `[${summary.run.experiment}](results/${name})`]
+  // The rows below the first are of the same run.
+  return shown.map((arm, i) => [...(i === 0 ? ofRun : ['', '']), ...tellArm(arm, summary)])
 }
 
 /** @param {Summary} summary */

@@ -24,7 +24,7 @@ export async function compareWithShortest() {
 
 /** @param {{ hasParity: boolean }} options once is enough: the scripts stay the same */
 async function countBoth({ hasParity }) {
-  const words = ['lab', 'pipy-scripts', '--against', 'bench/self/pipy/shortest', '--link', 'pair', '--json']
+  const words = ['lab', 'pipy-scripts', '--against', 'bench/pipy-shortest', '--link', 'pair', '--json']
   const argv = [...words, '--requests', `${REQUESTS}`, ...(hasParity ? [] : ['--no-parity'])]
   const { exitCode, stdout } = await execa('node', ['src/cli.js', ...argv], {
     ...{ cwd: ROOT, stderr: 'inherit', reject: false },

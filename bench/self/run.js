@@ -64,7 +64,7 @@ const measurements = {
   async sidecar() {
     const { records, summary } = await bench([
       '--planes',
-      'pipy,pipy=bench/self/pipy/shortest',
+      'pipy,pipy=bench/pipy-shortest',
       '--link',
       'pair',
       '--cpu',

@@ -3,20 +3,27 @@ import path from 'node:path'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
 
-/** Copies the kit's own Pipy scripts, with the tests of their pure parts, into a folder to start from. */
+/** Copies Pipy scripts of the kit into a folder to start from. */
 
 const SCRIPTS = 'pipy-scripts'
+/** The script that does the least that a hop over mTLS needs. */
+export const SHORTEST = path.join(ROOT, 'bench', 'pipy-shortest')
 const TESTS = path.join(ROOT, 'test', SCRIPTS)
 const TEST_FILE = /\.test\.mjs$/
 // The folder above may belong to a package of CommonJS.
 const PACKAGE = `${JSON.stringify({ private: true, type: 'module' }, null, 2)}\n`
 
-/** Copies the scripts into a new folder; returns its tests. @param {string} folder @throws {UsageError | BenchError} */
+/** Copies the shortest script into a new folder. @param {string} folder @throws {UsageError | BenchError} */
+export function copyShortest(folder) {
+  fillFolder(folder, () => cpSync(SHORTEST, folder, { recursive: true }))
+}
+
+/**
+ * Copies the scripts, with the tests of their pure parts, into a new folder.
+ * @param {string} folder @returns {string[]} the tests @throws {UsageError | BenchError}
+ */
 export function copyScripts(folder) {
-  // A comma parts the planes of --planes.
-  if (folder.includes(',')) throw new UsageError(`lab new ${folder}: bench --planes cannot name a folder with a comma`)
-  makeFolder(folder)
-  try {
+  return fillFolder(folder, () => {
     cpSync(path.join(ROOT, SCRIPTS), folder, { recursive: true })
     const tests = readdirSync(TESTS).filter(name => TEST_FILE.test(name))
     for (const name of tests) {
@@ -25,10 +32,20 @@ export function copyScripts(folder) {
     }
     writeFileSync(path.join(folder, 'package.json'), PACKAGE)
     return tests
+  })
+}
+
+/** Makes a folder and fills it; leaves none where that fails. @template T @param {string} folder @param {() => T} fill */
+function fillFolder(folder, fill) {
+  // A comma parts the planes of --planes.
+  if (folder.includes(',')) throw new UsageError(`lab new ${folder}: bench --planes cannot name a folder with a comma`)
+  makeFolder(folder)
+  try {
+    return fill()
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     const { message } = /** @type {Error} */ (error)
-    throw new BenchError(`cannot copy ${SCRIPTS} to ${folder}: ${message}`, { cause: error })
+    throw new BenchError(`cannot copy scripts to ${folder}: ${message}`, { cause: error })
   }
 }
 

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { breakDown, compareCounts } from '../lab/comparison.js'
-import { copyScripts } from '../lab/new-scripts.js'
+import { copyScripts, copyShortest, SHORTEST } from '../lab/new-scripts.js'
 import { findSide } from '../lab/sides.js'
 import { renderLab, renderSaves } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
@@ -154,17 +154,35 @@ function addLabNew(lab, { print }) {
     .command('new')
     .description('make a copy of pipy-scripts to change, with the tests of its pure parts')
     .argument('<folder>', 'a new folder, such as my-scripts')
-    .action(folder => {
+    .option('--shortest', 'of the shortest script that does a hop over mTLS, instead of the whole sidecar')
+    .action((folder, { shortest: isShortest = false }) => {
       // Options of a count are read by `lab`, wherever they stand.
       const given = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
       if (given.length > 0) throw new UsageError(`lab new takes no ${given[0].long}: leave it out`)
-      print(renderNew(folder, copyScripts(folder)))
+      if (isShortest) copyShortest(folder)
+      print(isShortest ? renderShortest(folder) : renderNew(folder, copyScripts(folder)))
     })
+}
+
+/** @param {string} folder */
+function renderShortest(folder) {
+  const against = quote(path.relative('', SHORTEST))
+  const count = renderCommand('lab', `${nameFolder(folder)} --against ${against} --link pair --no-parity`)
+  return [
+    `${folder} is a copy of the shortest script: it takes a request, and passes it on over mTLS, without the checks of a sidecar.`,
+    'After a change:',
+    `  ${count}   # instructions a request, beside the original`,
+  ].join('\n')
+}
+
+/** A folder as a word of a command. @param {string} folder */
+function nameFolder(folder) {
+  return quote(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
 }
 
 /** @param {string} folder @param {string[]} tests */
 function renderNew(folder, tests) {
-  const named = quote(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
+  const named = nameFolder(folder)
   return [
     `${folder} is a copy of pipy-scripts, with ${tests.join(' and ')} for the parts that run in Node, too.`,
     'After a change:',

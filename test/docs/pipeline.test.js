@@ -5,7 +5,7 @@ const page = readFileSync('docs/changing-a-pipeline.md', 'utf8')
 
 it('begins with the shortest sidecar as it is', () => {
   const [, code] = /** @type {RegExpExecArray} */ (/```js\n(.*?)```/s.exec(page))
-  expect(code).toBe(readFileSync('bench/self/pipy/shortest/main.js', 'utf8'))
+  expect(code).toBe(readFileSync('bench/pipy-shortest/main.js', 'utf8'))
 })
 
 it('names each file of pipy-scripts once', () => {

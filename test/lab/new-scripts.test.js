@@ -32,6 +32,14 @@ it("is the kit's own scripts, with tests that pass by the command that is told, 
   expect(told).toContain(`npm run bench -- --planes pipy,pipy='${mine}'`)
 })
 
+it('is the shortest script where that is asked for, with a command that counts its change', async () => {
+  const mine = path.join(folder, 'shortest')
+  const told = await lab('new', mine, '--shortest')
+  expect(readdirSync(mine)).toEqual(['main.js'])
+  expect(readFileSync(path.join(mine, 'main.js'), 'utf8')).toBe(readFileSync('bench/pipy-shortest/main.js', 'utf8'))
+  expect(told).toContain(`npm run lab -- ${mine} --against bench/pipy-shortest --link pair --no-parity`)
+})
+
 it('has tests that fail where its own scripts are wrong', async () => {
   const mine = path.join(folder, 'wrong')
   const tests = copyScripts(mine)

@@ -8,7 +8,7 @@ const folder = makeFolder('sides-test')
 
 it('scripts are held against those of the kit, and those of the kit against the last commit', () => {
   expect(chooseAgainst(null, 'pipy-scripts')).toBe('git:HEAD')
-  expect(chooseAgainst(null, 'bench/self/pipy/shortest')).toBe(path.resolve('pipy-scripts'))
+  expect(chooseAgainst(null, 'bench/pipy-shortest')).toBe(path.resolve('pipy-scripts'))
   expect(chooseAgainst('git:main', 'pipy-scripts')).toBe('git:main')
 })
 
