@@ -9,10 +9,12 @@ import { createSidecars } from '../judge/sidecars.js'
 export function describeSeries({ record: { window, processes }, samples }) {
   if (window === null) return []
   const specs = processes.map(({ service, role, capCores }) => ({ service, role, cpuCores: capCores }))
+  // Of arms that stand side by side, the samples have all processes.
+  const names = processes.map(({ armId, service, role }) => [armId, service, role].filter(Boolean).join('-'))
   const sidecars = createSidecars({ most: Number.POSITIVE_INFINITY })
   for (const { epochMs, processes: read } of samples) {
     // createSidecars expects that values which could not be read are missing.
-    const readings = specs.map(({ service, role }) => /** @type {Reading | undefined} */ (read[`${service}-${role}`]))
+    const readings = names.map(name => /** @type {Reading | undefined} */ (read[name]))
     sidecars.sample({ specs, sample: { epochMs, readings }, windowStartMs: window.startMs })
   }
   return sidecars.series()

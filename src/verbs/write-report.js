@@ -86,7 +86,7 @@ function readSeries(folder, records) {
   const unread = []
   for (const record of records.filter(r => r.window !== null)) {
     try {
-      const samples = readSamples(folder, record.trial.id)
+      const samples = readSamples(folder, record.trial.deployment ?? record.trial.id)
       const drawn = describeSeries({ record, samples }).map(({ cores, anonBytes, throttled, ...own }) => ({
         ...own,
         cores: round(thinSeries(cores, most)),

@@ -35,6 +35,20 @@ describe('describeSeries', () => {
     ])
   })
 
+  it('takes the processes of its own arm from samples of all that stand side by side', () => {
+    const processes = record.processes.map(process => ({ ...process, armId: 'b' }))
+    const [at, later] = [1, 2].map(second => ({ atSeconds: second, throttledPeriods: 0, anonBytes: 7 * second }))
+    const samples = [at, later].map((own, i) => ({
+      epochMs: 1000 * (i + 1),
+      processes: /** @type {any} */ ({
+        'a-gateway-sidecar': { ...own, cpuSeconds: 0.9 * i },
+        'b-gateway-sidecar': { ...own, cpuSeconds: 0.1 * i },
+      }),
+    }))
+    const [series] = describeSeries({ record: { ...record, processes }, samples })
+    expect(series.cores).toEqual([[1, 0.1]])
+  })
+
   it('joins the times in which the quota was used up', () => {
     const [series] = read([
       [1000, 1, 0, 1, 1],
