@@ -1,63 +1,112 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { makeFolder } from '../fakes/scratch.js'
-import { readCommands } from './read-commands.js'
 
-const PAGE = 'docs/ci.md'
-const [, text] = /** @type {RegExpExecArray} */ (/```yaml\n(.*?)```/s.exec(readFileSync(PAGE, 'utf8')))
-const workflow = parse(text)
-/** @type {{ uses?: string, run?: string, name?: string, if?: string, with?: Record<string, string> }[]} */
-const steps = Object.values(workflow.jobs).flatMap(job => job.steps)
-const folder = makeFolder('workflow-test')
-const scripts = steps.flatMap(({ run }) => run ?? [])
+const action = parse(readFileSync('action.yml', 'utf8'))
+/** @type {{ uses?: string, run?: string, name?: string, if?: string, env?: Record<string, string> }[]} */
+const { steps } = action.runs
+const scripts = readdirSync('ci').filter(name => name.endsWith('.sh'))
+const folder = makeFolder('action-test')
 
-describe('the workflow of docs/ci.md', () => {
-  it('has steps that either use an action of a version or run a script', () => {
-    expect(Object.keys(workflow)).toEqual(['name', 'on', 'permissions', 'concurrency', 'jobs'])
-    expect(steps.length).toBeGreaterThan(8)
-    for (const step of steps) expect([step.uses, step.run].filter(Boolean), JSON.stringify(step)).toHaveLength(1)
+/** A step's script in a folder, as a runner starts it. @param {string} name @param {{ cwd: string, env: Record<string, string> }} options */
+const run = (name, options) => execa(path.resolve('ci', name), { ...options, reject: false })
+
+/** A clone of an empty repository, with the branch that keeps runs or without. @param {string} name @param {{ hasBranch: boolean }} options */
+async function makeClone(name, { hasBranch }) {
+  const cwd = path.join(folder, name)
+  const git = (/** @type {string[]} */ ...words) =>
+    execa('git', ['-c', 'user.name=a', '-c', 'user.email=a@localhost', ...words], { cwd })
+  await execa('git', ['init', '-q', '--bare', `${cwd}.git`])
+  await execa('git', ['clone', '-q', `${cwd}.git`, cwd])
+  await git('commit', '-q', '--allow-empty', '-m', 'Begin')
+  await git('push', '-q', 'origin', 'HEAD:refs/heads/main')
+  if (hasBranch) {
+    writeFileSync(path.join(cwd, 'before'), '')
+    await git('add', 'before')
+    await git('commit', '-q', '-m', 'Run before')
+    await git('push', '-q', 'origin', 'HEAD:refs/heads/bench-results')
+    await git('reset', '-q', '--hard', 'HEAD~1')
+  }
+  return { cwd, origin: `${cwd}.git` }
+}
+
+/** Puts a program before all others that writes its words into the file `calls`. @param {string} cwd @param {{ name: string, script: string }} program */
+function createProgram(cwd, { name, script }) {
+  const bin = path.join(cwd, 'bin')
+  mkdirSync(bin, { recursive: true })
+  const text = `#!/bin/sh\nfor word; do printf '%s\\n' "$word"; done >> "${cwd}/calls"\n${script}\n`
+  writeFileSync(path.join(bin, name), text, { mode: 0o755 })
+  return { PATH: `${bin}:${process.env.PATH}` }
+}
+
+describe('the action', () => {
+  it('has steps that use an action of a version, or run a script that there is', async () => {
+    const started = steps.flatMap(step => /ci\/(\S+\.sh)/.exec(step.run ?? '')?.[1] ?? [])
+    expect(started).toEqual(['measure.sh', 'report.sh', 'keep.sh', 'comment.sh'])
+    expect([...started].sort()).toEqual(scripts)
+    for (const name of scripts) {
+      accessSync(`ci/${name}`, constants.X_OK)
+      await execa('bash', ['-n', `ci/${name}`])
+    }
     for (const { uses } of steps) if (uses) expect(uses).toMatch(/^actions\/[a-z-]+@v\d+$/)
   })
 
-  it.each(scripts)('has a script that bash can parse: %s', async script => {
-    await execa('bash', ['-n', '-c', script])
+  it('gives each script the variables that it reads, and has each input in use', () => {
+    const ofRunner = /^(GITHUB_[A-Z_]+|PATH)$/
+    for (const name of scripts) {
+      const text = readFileSync(`ci/${name}`, 'utf8')
+      const read = [...text.matchAll(/\$\{?([A-Z][A-Z_]+)/g)].map(([, variable]) => variable)
+      const given = Object.keys(steps.find(step => step.run?.includes(name))?.env ?? {})
+      const missing = new Set(read.filter(variable => !ofRunner.test(variable) && !given.includes(variable)))
+      expect([...missing], name).toEqual([])
+    }
+    const text = readFileSync('action.yml', 'utf8')
+    for (const input of Object.keys(action.inputs)) expect(text).toContain(`inputs.${input}`)
+  })
+})
+
+describe('a measurement in CI', () => {
+  const env = { SCRIPTS: 'my-scripts', AGAINST: '', THRESHOLD: '1.05', PRECISION: '', CPU: '0.25', BRANCH: '' }
+
+  it.each([
+    [{}, 'none,pipy,pipy=my-scripts', 'pipy=my-scripts/pipy cpuPerRequest <= 1.05', []],
+    [
+      { AGAINST: 'old/base', PRECISION: '2%', THRESHOLD: '1.02' },
+      'none,pipy=old/base,pipy=my-scripts',
+      'pipy=my-scripts/pipy=base cpuPerRequest <= 1.02',
+      ['--precision', '2%'],
+    ],
+  ])('compares both scripts, and ends as the kit ends: %o', async (asked, planes, threshold, more) => {
+    const cwd = path.join(folder, `measure-${more.length}`)
+    mkdirSync(path.join(cwd, 'results'), { recursive: true })
+    const PATH = createProgram(cwd, { name: 'node', script: 'exit 5' })
+    // Where the tests run as a user, sudo is in between.
+    createProgram(cwd, { name: 'sudo', script: 'shift 3; exec "$@"' })
+    const { exitCode } = await run('measure.sh', { cwd, env: { ...env, ...asked, ...PATH } })
+    expect(exitCode).toBe(5)
+    const calls = readFileSync(path.join(cwd, 'calls'), 'utf8').trim().split('\n')
+    const words = calls.slice(calls.indexOf('bench')).slice(0, 9 + more.length)
+    const common = ['bench', '--planes', planes, '--cpu', '0.25', '--out', 'results/now', '--threshold', threshold]
+    expect(words).toEqual([...common, ...more])
   })
 
-  it('runs no command of the kit that the tests of the documentation do not see', () => {
-    const seen = readCommands().filter(({ where, isInBlock }) => where.startsWith(PAGE) && isInBlock)
-    const verbs = seen.map(({ argv }) => argv[2])
-    const written = scripts.flatMap(script => [...script.matchAll(/npm run (?:-s )?([a-z:]+)/g)].map(match => match[1]))
-    expect(written).toEqual(['bench', 'report', 'report', 'report', 'report'])
-    for (const verb of new Set(written))
-      expect(verbs.filter(name => name === verb).length).toBeGreaterThanOrEqual(
-        written.filter(name => name === verb).length,
-      )
-  })
-
-  it('names in later steps the files that earlier ones write', () => {
-    const all = scripts.join('\n')
-    const written = [...all.matchAll(/> ([a-z.]+)$|--out (\S+)/gm)].map(([, file, folder]) => file ?? folder)
-    expect(written).toEqual([
-      ...['results/now', 'report.md', 'junit.xml', 'history.md', 'results/history', 'comment.md'],
-    ])
-    expect(steps.at(-1)?.with?.path.trim().split('\n')).toEqual(['results/now', 'results/history', 'junit.xml'])
-    expect(steps.find(step => step.with?.ref)?.with).toEqual({ ref: 'bench-results', path: 'results/kept' })
-  })
-
-  it('keeps every attempt of a job that is run again', async () => {
-    const cwd = path.join(folder, 'keep')
-    mkdirSync(path.join(cwd, 'results/now'), { recursive: true })
-    for (const name of ['manifest.json', 'trials.jsonl']) writeFileSync(path.join(cwd, 'results/now', name), name)
-    await execa('git', ['init', '-q', '--bare', 'origin'], { cwd })
-    await execa('git', ['clone', '-q', 'origin', 'results/kept'], { cwd })
-    for (const attempt of ['1', '2'])
-      await runStep('Keep the run', { cwd, env: { GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: attempt } })
-    const { stdout } = await execa('git', ['-C', 'origin', 'ls-tree', '--name-only', 'bench-results'], { cwd })
-    expect(stdout.split('\n')).toEqual(['7-1', '7-2'])
-    expect(readdirSync(path.join(cwd, 'results/kept/7-2'))).toEqual(['manifest.json', 'trials.jsonl'])
+  it.each([true, false])('keeps every attempt of a job on its branch, which is there: %s', async hasBranch => {
+    const { cwd, origin } = await makeClone(`keep-${hasBranch}`, { hasBranch })
+    const PATH = createProgram(cwd, { name: 'node', script: 'mkdir -p results/now' })
+    createProgram(cwd, { name: 'sudo', script: 'shift 3; exec "$@"' })
+    for (const attempt of ['1', '2']) {
+      const given = { ...env, ...PATH, BRANCH: 'bench-results', GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: attempt }
+      expect((await run('measure.sh', { cwd, env: given })).exitCode).toBe(0)
+      for (const name of ['manifest.json', 'trials.jsonl']) writeFileSync(path.join(cwd, 'results/now', name), name)
+      const { exitCode, stderr } = await run('keep.sh', { cwd, env: given })
+      expect(exitCode, stderr).toBe(0)
+    }
+    const { stdout } = await execa('git', ['-C', origin, 'ls-tree', '-r', '--name-only', 'bench-results'])
+    const kept = ['7-1', '7-2'].flatMap(name => [`${name}/manifest.json`, `${name}/trials.jsonl`])
+    expect(stdout.split('\n')).toEqual([...kept, ...(hasBranch ? ['before'] : [])])
   })
 
   it.each([
@@ -67,20 +116,23 @@ describe('the workflow of docs/ci.md', () => {
     const cwd = path.join(folder, `comment-${id}`)
     mkdirSync(cwd)
     for (const name of ['report.md', 'history.md']) writeFileSync(path.join(cwd, name), `# ${name}\n`)
-    const gh = `#!/bin/sh\necho "$*" >> calls\ncase "$*" in *--paginate*) echo '${id}' ;; esac\n`
-    writeFileSync(path.join(cwd, 'gh'), gh, { mode: 0o755 })
-    const env = { GITHUB_REPOSITORY: 'o/r', PULL_REQUEST: '7', PATH: `${cwd}:${process.env.PATH}` }
-    await runStep('Comment', { cwd, env })
-    const calls = readFileSync(path.join(cwd, 'calls'), 'utf8').trim().split('\n')
-    expect(calls.at(-1)).toBe(last)
+    const PATH = createProgram(cwd, { name: 'gh', script: `case "$*" in *--paginate*) echo '${id}' ;; esac` })
+    const { exitCode } = await run('comment.sh', { cwd, env: { GITHUB_REPOSITORY: 'o/r', PULL_REQUEST: '7', ...PATH } })
+    expect(exitCode).toBe(0)
+    const calls = readFileSync(path.join(cwd, 'calls'), 'utf8').trim().replaceAll('\n', ' ')
+    expect(calls.endsWith(last)).toBe(true)
     // Other workflows comment under the same name.
     const [marker] = readFileSync(path.join(cwd, 'comment.md'), 'utf8').split('\n')
-    expect(calls[0]).toContain(`startswith("${marker}")`)
+    expect(calls).toContain(`startswith("${marker}")`)
   })
 })
 
-/** As a runner does. @param {string} name @param {{ cwd: string, env: Record<string, string> }} options */
-function runStep(name, options) {
-  const script = `${steps.find(step => step.name === name)?.run}`
-  return execa('bash', ['-e', '-c', script], options)
-}
+it('the template for GitLab gives the script what it reads', () => {
+  const { variables, 'sidecar-cost': job } = parse(readFileSync('ci/gitlab.yml', 'utf8'))
+  const text = readFileSync('ci/measure.sh', 'utf8')
+  const read = [...text.matchAll(/\$\{?([A-Z][A-Z_]+)/g)]
+    .map(([, variable]) => variable)
+    .filter(name => name !== 'PATH')
+  expect(Object.keys(variables)).toEqual(expect.arrayContaining(read))
+  expect(job.script.join('\n')).toContain('kit/ci/measure.sh')
+})
