@@ -6,8 +6,8 @@ import { parse } from 'yaml'
 import { makeFolder } from '../fakes/scratch.js'
 
 const action = parse(readFileSync('action.yml', 'utf8'))
-/** @type {{ uses?: string, run?: string, name?: string, if?: string, env?: Record<string, string> }[]} */
-const { steps } = action.runs
+/** @type {{ uses?: string, run?: string, env?: Record<string, string> }[]} */
+const steps = action.runs.steps
 const scripts = readdirSync('ci').filter(name => name.endsWith('.sh'))
 const folder = makeFolder('action-test')
 
