@@ -104,13 +104,13 @@ function hasManySidecars(arm) {
 
 /** Says what sidecars cannot do that carry bytes. @param {{ conditions: Conditions, topology: Topology }} options */
 function findUncarried({ conditions, topology: { services } }) {
-  const { protocol, features, configuredServices, changesPerMinute, interception } = conditions
+  const { protocol, features, configuredServices, changesPerMinute } = conditions
   if (protocol !== 'tcp') return null
   const asked = listFeatures(features)
   if (asked.length > 0) return `${asked.join(', ')}: of requests, and with --protocol tcp sidecars see bytes`
   if (configuredServices > 0) return 'services that nobody calls are told by their host, which bytes do not have'
   if (changesPerMinute !== null) return 'whether a change is in effect is asked by host, which bytes do not have'
-  return interception === 'redirect' && services.some(({ calls }) => calls.length > 1)
+  return isRedirected(conditions) && services.some(({ calls }) => calls.length > 1)
     ? 'a service calls several, whose redirected connections mean one port: bytes have no host to tell them by'
     : null
 }

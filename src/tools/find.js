@@ -1,10 +1,10 @@
-import { constants } from 'node:fs'
-import { access, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { hashFile } from '../lib/hash.js'
 import { parseJson } from '../lib/json.js'
 import { cacheFolder } from '../lib/paths.js'
+import { isProgram } from '../lib/programs.js'
 import { hashSource, isBuilt } from './build.js'
 import { fetchTool } from './fetch.js'
 import { askVersion } from './version.js'
@@ -51,7 +51,7 @@ export async function findTool(spec, options = {}) {
   const version = isBuilt(spec.name) ? `-${hashSource(spec.name).slice(0, 12)}` : ''
   const folder = path.join(cacheFolder(), `${spec.name}${version}`)
   const program = path.join(folder, spec.name)
-  const isCached = await isExecutable(program)
+  const isCached = isProgram(program)
   const sha256 = isCached ? await hashAsFetched(folder, spec.name) : null
   if (sha256 !== null) return probeTool(spec, { program, source: 'cache', sha256, signal })
 
@@ -112,15 +112,7 @@ async function probeTool(spec, { program, source, by = spec.variable, sha256, si
 export async function findOnPath(name, searchPath) {
   for (const folder of searchPath.split(path.delimiter)) {
     const file = path.join(folder || '.', name)
-    if (await isExecutable(file)) return path.resolve(file)
+    if (isProgram(file)) return path.resolve(file)
   }
   return null
-}
-
-/** @param {string} file */
-function isExecutable(file) {
-  return access(file, constants.X_OK).then(
-    () => true,
-    () => false,
-  )
 }
