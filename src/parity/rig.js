@@ -180,7 +180,7 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
       name: `server-${host}`,
       endpoints: [{ address: places.server.reach, port: bytePortOf(port, host) }],
     }))
-    // Of the client's sidecar alone.
+    // Only the client's sidecar has this cluster.
     const direct = [{ ...server, name: 'refused', endpoints: [upstream('gone')] }]
     const routes = [
       ...BYTE_HOSTS.map((host, i) => routeBytes(PORTS.outbound, { host, cluster: ways[i].name })),

@@ -9,7 +9,7 @@ import { createSidecars } from '../judge/sidecars.js'
 export function describeSeries({ record: { window, processes }, samples }) {
   if (window === null) return []
   const specs = processes.map(({ service, role, capCores }) => ({ service, role, cpuCores: capCores }))
-  // Of arms that stand side by side, the samples have all processes.
+  // The samples of arms side by side have the processes of all.
   const names = processes.map(({ armId, service, role }) => [armId, service, role].filter(Boolean).join('-'))
   const sidecars = createSidecars({ most: Number.POSITIVE_INFINITY })
   for (const { epochMs, processes: read } of samples) {

@@ -21,7 +21,7 @@ export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
   const strict = [...renderAccepted(inbound.acceptedIdentities), ...way]
   if (inbound.mtls === 'strict') return [[`frontend ${name}`, ...listenAt(inbound, tls.join(' ')), ...strict]]
   const passage = `abns@sidecar-bench-${inbound.address}-${port}`
-  // Of requests there is one such listener.
+  // Sidecars that see requests have one such listener.
   const backend = name === 'inbound' ? 'tls_passage' : `tls_passage_${name}`
   return [
     [

@@ -19,7 +19,7 @@ export const BYTE_UPSTREAMS = { echo: ['a'], half: ['gone', 'a'] }
 
 /** The hosts that bytes can be sent to through both sidecars; the port tells which, the first has that of the listener. */
 export const BYTE_HOSTS = ['echo', 'gone', 'half', 'full', 'rude', 'quiet', 'late', 'greeting']
-/** What the upstream `greeting` says before it ends its half of a connection. */
+/** The upstream `greeting` says this before it ends its half of a connection. */
 export const GREETING = 'hello'
 
 const PORTS_APART = 100
