@@ -90,8 +90,12 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
     arms: draft.plan.arms,
     findTool,
   })
-  const appRuntime = await findAppRuntime({ app, tools: found.tools, findTool, say })
   const { plan, layout } = draft.holdsWith(found) ? draft : planRun({ ...asked, load, site, ...found })
+  const findRuntime = (/** @type {'node' | null} */ only) =>
+    findAppRuntime({ app: only ?? app, tools: found.tools, findTool, say })
+  // Of gRPC, Node serves the applications whatever Pipy there is.
+  const callRuntime = plan.arms.some(isGrpc) ? await findRuntime('node') : null
+  const appRuntime = callRuntime && plan.arms.every(isGrpc) ? callRuntime : await findRuntime(null)
   const served = appRuntime.name === 'pipy' ? 'pipy' : 'node'
   return {
     plan: { ...plan, settings: { ...plan.settings, app: served } },
@@ -99,11 +103,16 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
     programs: {
       planes,
       load,
-      tools: { ...found.tools, [appRuntime.name]: appRuntime },
+      tools: { ...found.tools, [appRuntime.name]: appRuntime, ...(callRuntime && { node: callRuntime }) },
       appRuntime,
       scripts: found.scripts,
     },
   }
+}
+
+/** @param {Arm} arm */
+function isGrpc({ conditions: { protocol } }) {
+  return protocol === 'grpc'
 }
 
 /**

@@ -2,6 +2,7 @@ import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { isProgram } from '../lib/programs.js'
+import { findLoad } from '../loads/registry.js'
 import { isRedirected } from '../model/arms.js'
 import { findLackingFeatures, listFeatures } from '../model/features.js'
 import { kindOfArm } from '../model/kinds.js'
@@ -50,7 +51,11 @@ export function assertCanLoad(load, arms) {
   for (const arm of arms.filter(({ load: { kind } }) => kind !== 'idle')) {
     const reason = load.findUnsupported(arm)
     if (reason !== null)
-      throw new UsageError(`--generator ${load.name}: ${reason}: leave it out, and k6 makes the load`)
+      throw new UsageError(
+        load === findLoad()
+          ? `--protocol ${arm.conditions.protocol}: ${reason}`
+          : `--generator ${load.name}: ${reason}: leave it out, and k6 makes the load`,
+      )
   }
 }
 
@@ -102,11 +107,15 @@ function hasManySidecars(arm) {
   return PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
 }
 
-/** Says what sidecars cannot do that carry bytes. @param {{ conditions: Conditions, topology: Topology }} options */
+/** Says what sidecars cannot do that carry bytes or gRPC. @param {{ conditions: Conditions, topology: Topology }} options */
 function findUncarried({ conditions, topology: { services } }) {
   const { protocol, features, configuredServices, changesPerMinute } = conditions
-  if (protocol !== 'tcp') return null
   const asked = listFeatures(features)
+  if (protocol === 'grpc' && asked.length > 0)
+    return `${asked.join(', ')}: tried with requests of HTTP/1.1 only, and with --protocol grpc sidecars take calls`
+  if (protocol === 'grpc' && changesPerMinute !== null)
+    return 'whether a change is in effect is asked by HTTP/1.1, and with --protocol grpc sidecars take calls'
+  if (protocol !== 'tcp') return null
   if (asked.length > 0) return `${asked.join(', ')}: of requests, and with --protocol tcp sidecars see bytes`
   if (configuredServices > 0) return 'services that nobody calls are told by their host, which bytes do not have'
   if (changesPerMinute !== null) return 'whether a change is in effect is asked by host, which bytes do not have'

@@ -119,9 +119,10 @@ function createPlacer({ testbed, arm, isBesideOthers }) {
  */
 function describeEntry({ testbed, arm, places, entry }) {
   const { hasCertificate } = arm.load
+  const scheme = arm.conditions.protocol === 'grpc' ? 'grpc' : hasCertificate ? 'https' : 'http'
   const certificates = certificatesFolder(testbed.folders.certificates, arm.conditions.tls)
   return {
-    urls: entry.endpoints.map(({ address, port }) => `${hasCertificate ? 'https' : 'http'}://${address}:${port}/`),
+    urls: entry.endpoints.map(({ address, port }) => `${scheme}://${address}:${port}/`),
     host: entry.host,
     // Only the generator's own machine could ask there.
     admin: places[GENERATOR] ? { address: places[GENERATOR].inside, port: PORTS.generator } : null,
@@ -136,7 +137,8 @@ async function sendNonce({ target, entry, arm }) {
   const nonce = `check-${arm.id}`
   const [endpoint] = entry.endpoints
   const what = `one request through ${arm.id} (${endpoint.address}:${endpoint.port})`
-  const ask = { host: entry.host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }
+  const { protocol } = arm.conditions
+  const ask = { host: entry.host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce }, protocol }
   const answer = await target.call('send', { endpoint, ask }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })

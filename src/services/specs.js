@@ -85,12 +85,14 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   const { name, application } = service
   const { hasSidecars } = arm
   const at = { places, hasSidecars, isRedirected: isRedirected(arm.conditions) }
+  const kind = /** @type {NonNullable<Service['application']>} */ (application)
+  const isGrpc = arm.conditions.protocol === 'grpc'
   return createApplication({
     service: name,
-    kind: /** @type {NonNullable<Service['application']>} */ (application),
+    kind: isGrpc ? `grpc-${kind}` : kind,
     listen: { address: places[name][hasSidecars ? 'inside' : 'listen'], port: PORTS.application },
     next: application === 'forward' ? findNextHop(service, at) : null,
-    runtime: programs.appRuntime,
+    runtime: isGrpc ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),
     folder: locate(folders.own),
   })

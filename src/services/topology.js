@@ -123,13 +123,15 @@ export function findNextHop({ name, calls }, { places, hasSidecars, isRedirected
  * @returns {SidecarModel}
  */
 export function createModel({ services, entry }, { service, places, trafficPolicy, workers, ...options }) {
-  const { tls = 'ecdsa-p256', protocol = 'http/1.1', configuredServices = 0, client = null } = options
+  const { tls = 'ecdsa-p256', configuredServices = 0, client = null } = options
   const { features, isRedirected = false } = options
   const place = places[service.name]
   const isOpen = trafficPolicy === 'open'
   const ownName = service.copyOf ?? service.name
   const callers = services.filter(s => s.calls.includes(ownName)).map(s => s.name)
-  const carriesBytes = protocol === 'tcp'
+  const carriesBytes = options.protocol === 'tcp'
+  const carriesGrpc = options.protocol === 'grpc'
+  const protocol = carriesGrpc ? 'http/2' : (options.protocol ?? 'http/1.1')
   // Its port alone tells where bytes go: a listener for each service that is called.
   const isRoutedByHost = isOpen && !carriesBytes
   const reachable = isRoutedByHost
@@ -149,7 +151,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   const clusters = []
   if (service.application) {
     const endpoints = [{ address: place.inside, port: PORTS.application }]
-    const own = { mtls: null, protocol: carriesBytes ? protocol : /** @type {const} */ ('http/1.1') }
+    const own = { mtls: null, protocol: carriesBytes || carriesGrpc ? protocol : /** @type {const} */ ('http/1.1') }
     clusters.push({ name: 'application', endpoints, balancing: 'round-robin', ...own })
   }
   const mtlsTo = (/** @type {string} */ name) =>
@@ -169,6 +171,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   return {
     service: service.name,
     ...(carriesBytes && { carriesBytes }),
+    ...(carriesGrpc && { carriesGrpc }),
     identity: identityOf(ownName),
     workers,
     admin: { address: place.inside, port: PORTS.admin },

@@ -39,6 +39,7 @@ describe('AXES', () => {
       ['tls', 'plaintext', 'plaintext'],
       ['tls', 'rsa-2048', 'mTLS rsa-2048'],
       ['protocol', 'http/2', 'HTTP/2'],
+      ['protocol', 'grpc', 'gRPC'],
       ['workers', null, 'workers by cap'],
       ['workers', 1, '1 worker'],
       ['workers', 2, '2 workers'],

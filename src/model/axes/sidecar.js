@@ -17,10 +17,13 @@ export const SIDECAR_AXES = createConditions({
   },
   protocol: {
     kinds: UNDER_LOAD,
-    option: list('--protocol', 'that sidecars carry: http/1.1, http/2 between them, or tcp (bytes)'),
-    schema: z.enum(['http/1.1', 'http/2', 'tcp']),
+    option: list(
+      '--protocol',
+      'that sidecars carry: http/1.1, http/2 between them, grpc (from the client on), or tcp (bytes)',
+    ),
+    schema: z.enum(['http/1.1', 'http/2', 'grpc', 'tcp']),
     values: ['http/1.1'],
-    show: v => v.toUpperCase(),
+    show: v => (v === 'grpc' ? 'gRPC' : v.toUpperCase()),
     label: 'protocol',
   },
   workers: {

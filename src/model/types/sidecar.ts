@@ -44,6 +44,8 @@ export interface SidecarModel {
   service: string
   /** The sidecar carries bytes: each route has a port, and one cluster takes all connections to it (byte-listeners.js). */
   carriesBytes?: true
+  /** The sidecar carries gRPC: HTTP/2 comes in at its outbound listener, too, and goes to the application. */
+  carriesGrpc?: true
   identity: string
   workers: number
   /** The port of a plane that counts what it refuses; the others have none. */
