@@ -9,7 +9,7 @@ import { createModel, findNextHop } from './topology.js'
 
 /**
  * The processes of an arm. Pure.
- * @import { Arm, Endpoint, Place, Programs, ProcessSpec, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Arm, EndingStep, Endpoint, Place, Programs, ProcessSpec, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
  * @import { Member } from './control.js'
  */
 
@@ -34,14 +34,21 @@ import { createModel, findNextHop } from './topology.js'
  */
 
 /**
+ * Ending: of a sidecar in the window; server: the way to it past its client's sidecar, and the client.
+ * @typedef {{ spec: ProcessSpec, steps: EndingStep[], server: { endpoint: Endpoint, host: string, client: string | null } }} Ending
+ */
+
+/**
  * @param {ArmServices} services
- * @returns {{ specs: ProcessSpec[], controlled: Controlled | null }} specs: also that sidecar
+ * @returns {{ specs: ProcessSpec[], controlled: Controlled | null, ending: Ending | null }} specs: also those sidecars
  */
 export function createSpecs(services) {
   const { arm, topology, programs } = services
   const { createSidecar } = programs.planes[arm.plane]
   const entry = /** @type {Service} */ (topology.services.find(({ name }) => name === topology.entry.service))
   const controlled = arm.conditions.changesPerMinute === null ? null : createControlled(entry, services)
+  /** @type {Ending | null} */
+  let ending = null
   const specs = topology.services.flatMap(service => {
     /** @type {ProcessSpec[]} */
     const own = service.application ? [createApplicationSpec(service, services)] : []
@@ -51,11 +58,28 @@ export function createSpecs(services) {
     if (createSidecar) {
       const isControlled = controlled !== null && service === entry
       const spec = isControlled ? controlled.member.spec : createSidecar(describeSidecar(service, services))
+      if (arm.conditions.ending && service === topology.services.at(-1)) {
+        ending = createEnding(spec, { service, ...services })
+        return [...own, ending.spec].map(ended => ({ ...ended, copyOf: service.copyOf }))
+      }
       own.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
     }
     return own.map(spec => ({ ...spec, copyOf: service.copyOf }))
   })
-  return { specs, controlled }
+  return { specs, controlled, ending }
+}
+
+/** @param {ProcessSpec} spec @param {ArmServices & { service: Service }} services @returns {Ending} */
+function createEnding(spec, { service: { name, copyOf = name }, arm, topology, places, programs }) {
+  const { endGracefully } = programs.planes[arm.plane]
+  /** @type {ReturnType<NonNullable<typeof endGracefully>>} */
+  const { steps, ...way } =
+    arm.conditions.ending === 'graceful' && endGracefully
+      ? endGracefully(spec)
+      : { spec, steps: [{ kind: 'signal', signal: 'SIGTERM' }] }
+  const client = topology.services.find(({ calls }) => calls.includes(copyOf))?.name ?? null
+  const endpoint = { address: places[name].reach, port: PORTS.inbound }
+  return { spec: { ...way.spec, ends: true }, steps, server: { endpoint, host: copyOf, client } }
 }
 
 /**
