@@ -107,8 +107,11 @@ function hasManySidecars(arm) {
 }
 
 /** @param {{ conditions: Conditions, plane: DataPlane }} options */
-function findUnending({ conditions: { ending }, plane: { endGracefully } }) {
-  return ending === 'graceful' && !endGracefully ? 'the kit knows no graceful end of it' : null
+function findUnending({ conditions: { ending, changesPerMinute }, plane: { endGracefully } }) {
+  if (ending === undefined || ending === 'sigterm') return null
+  if (!endGracefully) return 'the kit knows no graceful end of it'
+  if (ending === 'graceful' || changesPerMinute !== null) return null
+  return 'its client is told by a change of configuration: give the experiment changesPerMinute: [0], too'
 }
 
 /** Says what sidecars cannot do that carry bytes. @param {{ conditions: Conditions, topology: Topology }} options */

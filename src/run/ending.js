@@ -22,11 +22,12 @@ export function startEnding(course, options) {
 /** @param {Course} course @param {Parameters<typeof startEnding>[1]} options @returns {Promise<TrialRecord['ending']>} */
 async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE_MS }) {
   if (!ending) return undefined
-  const { process, steps, asked, succeed } = ending
+  const { process, told, steps, asked, succeed } = ending
   const { target } = testbed.site
   await waitUntil(window.startMs + AT_SHARE * (window.endMs - window.startMs), signal)
   const beginMs = Date.now()
   const secondsSince = (/** @type {number} */ ms) => (Date.now() - ms) / 1000
+  if (told) await target.call('change', { ...told, deadlineMs: window.endMs })
   for (const step of steps) await take(step)
   const late = waitUntil(Date.now() + graceMs, signal).then(() => null)
   const how = await Promise.race([process.exited, late])

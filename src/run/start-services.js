@@ -139,13 +139,14 @@ function describeEntry({ testbed, arm, places, entry }) {
  * @param {{ testbed: Testbed, arm: Arm, ending: Ending, deployment: Deployment, deploy: ReturnType<typeof createDeployer>['deploy'] }}
  *   options
  */
-function prepareEnding({ testbed, arm, ending: { spec, steps, server }, deployment, deploy }) {
+function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, deployment, deploy }) {
   const { client, ...asked } = server
   const { tls } = arm.conditions
   const certificates = testbed.site.target.locate(certificatesFolder(testbed.folders.certificates, tls))
   const process = /** @type {Handle} */ (deployment.processes.find(({ spec: { ends } }) => ends))
   return {
     process,
+    told,
     steps,
     asked: { ...asked, credentials: client && tls !== 'plaintext' ? credentialsOf(client, certificates) : null },
     /** Starts its successor, which has its address. */

@@ -10,7 +10,7 @@ import { createModel, findNextHop } from './topology.js'
 /**
  * The processes of an arm. Pure.
  * @import { Arm, EndingStep, Endpoint, Place, Programs, ProcessSpec, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
- * @import { Member } from './control.js'
+ * @import { Version } from './control.js'
  */
 
 /**
@@ -30,12 +30,14 @@ import { createModel, findNextHop } from './topology.js'
 
 /**
  * The sidecar whose configuration is changed while it serves, and its control plane.
- * @typedef {ReturnType<typeof createControlPlane> & { member: Member }} Controlled
+ * @typedef {ReturnType<typeof createControlled>} Controlled
  */
 
 /**
- * Ending: of a sidecar in the window; server: the way to it past its client's sidecar, and the client.
- * @typedef {{ spec: ProcessSpec, steps: EndingStep[], server: { endpoint: Endpoint, host: string, client: string | null } }} Ending
+ * Ending: of a sidecar in the window; told: the change by which its client calls it no more, before; server: the way to it
+ * past its client's sidecar, and the client.
+ * @typedef {{ spec: ProcessSpec, told: Version | null, steps: EndingStep[],
+ *   server: { endpoint: Endpoint, host: string, client: string | null } }} Ending
  */
 
 /**
@@ -59,7 +61,7 @@ export function createSpecs(services) {
       const isControlled = controlled !== null && service === entry
       const spec = isControlled ? controlled.member.spec : createSidecar(describeSidecar(service, services))
       if (arm.conditions.ending && service === topology.services.at(-1)) {
-        ending = createEnding(spec, { service, ...services })
+        ending = createEnding(spec, { service, controlled, ...services })
         return [...own, ending.spec].map(ended => ({ ...ended, copyOf: service.copyOf }))
       }
       own.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
@@ -69,17 +71,19 @@ export function createSpecs(services) {
   return { specs, controlled, ending }
 }
 
-/** @param {ProcessSpec} spec @param {ArmServices & { service: Service }} services @returns {Ending} */
-function createEnding(spec, { service: { name, copyOf = name }, arm, topology, places, programs }) {
+/** @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending} */
+function createEnding(spec, { service, controlled, arm, topology, places, programs }) {
+  const { name, copyOf = name } = service
   const { endGracefully } = programs.planes[arm.plane]
   /** @type {ReturnType<NonNullable<typeof endGracefully>>} */
   const { steps, ...way } =
-    arm.conditions.ending === 'graceful' && endGracefully
+    arm.conditions.ending !== 'sigterm' && endGracefully
       ? endGracefully(spec)
       : { spec, steps: [{ kind: 'signal', signal: 'SIGTERM' }] }
   const client = topology.services.find(({ calls }) => calls.includes(copyOf))?.name ?? null
   const endpoint = { address: places[name].reach, port: PORTS.inbound }
-  return { spec: { ...way.spec, ends: true }, steps, server: { endpoint, host: copyOf, client } }
+  const told = (arm.conditions.ending === 'told' && controlled?.leave(endpoint.address)) || null
+  return { spec: { ...way.spec, ends: true }, told, steps, server: { endpoint, host: copyOf, client } }
 }
 
 /**
@@ -159,5 +163,15 @@ export function describeSidecar(
 function createControlled(service, services) {
   const given = { ...services, ...chooseControl(services.programs, services.arm) }
   const options = { ...describeSidecar(service, services), ...locateControl(given) }
-  return { ...createControlPlane(given), member: createMember(given.control, options) }
+  return {
+    ...createControlPlane(given),
+    member: createMember(given.control, options),
+    /** The change by which it calls nobody at an address any more. @param {string} address */
+    leave(address) {
+      const clusters = options.model.clusters.map(cluster => {
+        return { ...cluster, endpoints: cluster.endpoints.filter(e => e.address !== address) }
+      })
+      return createMember(given.control, { ...options, model: { ...options.model, clusters } }).changeTo(1)
+    },
+  }
 }

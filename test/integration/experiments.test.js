@@ -157,7 +157,7 @@ const SHOWN = {
     }
   },
   drain: ({ records }) => {
-    expect(records).toHaveLength(4)
+    expect(new Set(records.map(r => `${r.trial.arm.plane} ${r.trial.arm.conditions.ending}`)).size).toBeGreaterThanOrEqual(2)
     for (const { ending, load, processes, trial } of records) {
       expect(Number(load?.verified), trial.id).toBeGreaterThan(0)
       expect(Number(ending?.answerSeconds), trial.id).toBeGreaterThan(0)

@@ -33,6 +33,7 @@ describe('AXES', () => {
       ['ending', null, 'no sidecar ends'],
       ['ending', 'sigterm', 'ended by SIGTERM'],
       ['ending', 'graceful', 'ended gracefully'],
+      ['ending', 'told', 'ended gracefully, its client told before'],
       ['interception', null, 'no namespaces'],
       ['interception', 'none', 'no redirection'],
       ['interception', 'redirect', 'redirection'],

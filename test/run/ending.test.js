@@ -7,7 +7,7 @@ import { startEnding } from '../../src/run/ending.js'
  * Ends a process that goes at some signal; seen: what was done, in order.
  * @param {EndingStep[]} steps @param {string} goesAt
  */
-async function end(steps, goesAt) {
+async function end(steps, goesAt, told = /** @type {object | null} */ (null)) {
   /** @type {string[]} */
   const seen = []
   /** @type {(how: string) => void} */
@@ -31,6 +31,7 @@ async function end(steps, goesAt) {
       ending: /** @type {any} */ ({
         process: { exited, signal: exit },
         steps,
+        told,
         asked: { host: 'server', endpoint: {}, credentials: null },
         succeed: async () => seen.push('successor'),
       }),
@@ -51,6 +52,11 @@ describe('startEnding', () => {
     expect(record?.atSeconds).toBeGreaterThanOrEqual(0.01)
     expect(record?.goneSeconds).toBeGreaterThanOrEqual(0.05)
     expect(record?.answerSeconds).toBe(0.25)
+  })
+
+  it('tells the client first, where it is to know', async () => {
+    const { seen } = await end([post('/quit')], '/quit', { host: 'version-1.test' })
+    expect(seen).toEqual(['ask version-1.test', '/quit', 'ask server', 'successor'])
   })
 
   it('kills one that does not go, and gives it no time', async () => {

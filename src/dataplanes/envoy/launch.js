@@ -8,7 +8,7 @@ import { hasIstioFilters, ISTIO, ISTIO_ARGV } from './istio/index.js'
 /** @import { DataPlane, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
 // A second longer than its listeners are open, connections are closed behind their next answer.
-const DRAIN = { seconds: 3, moreSeconds: 1 }
+const DRAIN = { seconds: 2, moreSeconds: 1 }
 
 /** @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {

@@ -5,8 +5,9 @@ import { readCount, readSize } from './read.js'
 
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 
-/** Ways in which a sidecar ends under load: as a container runtime ends it, or by the plane's own way. */
-export const ENDINGS = /** @type {const} */ (['sigterm', 'graceful'])
+/** Ways in which a sidecar ends under load: as a container runtime ends it, by the plane's own way, or so when its client knows. */
+export const ENDINGS = /** @type {const} */ (['sigterm', 'graceful', 'told'])
+const ENDED = { sigterm: 'ended by SIGTERM', graceful: 'ended gracefully', told: 'ended gracefully, its client told before' }
 
 /** @satisfies {Record<string, Axis>} */
 export const LOAD_AXES = {
@@ -43,7 +44,7 @@ export const LOAD_AXES = {
     schema: z.enum(ENDINGS),
     values: [null],
     of: arm => arm.conditions.ending ?? null,
-    show: v => (v === null ? 'no sidecar ends' : v === 'graceful' ? 'ended gracefully' : 'ended by SIGTERM'),
+    show: v => (v === null ? 'no sidecar ends' : ENDED[/** @type {keyof typeof ENDED} */ (v)]),
     label: 'ending',
     isUnsaidWhenNull: true,
   },
