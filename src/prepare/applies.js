@@ -11,13 +11,14 @@ const REQUESTS = { isMet: (/** @type {Experiment} */ { load }) => load.kind !== 
 
 /**
  * Conditions of an experiment under which an option changes something.
- * @type {Partial<Record<keyof RunOptions | 'users' | 'rate' | 'payload' | 'idleConnections',
+ * @type {Partial<Record<keyof RunOptions | 'users' | 'pairs' | 'rate' | 'payload' | 'idleConnections',
  *   { isMet: (experiment: Experiment, options: Pick<RunOptions, 'measure'>) => boolean, lacks: string }>>}
  */
 const NEEDS = {
   users: REQUESTS,
   rate: REQUESTS,
   payload: REQUESTS,
+  pairs: { isMet: experiment => !REQUESTS.isMet(experiment), lacks: 'has a load, which would go to one pair alone' },
   generator: { isMet: ({ axes }) => axes.sidecars === undefined, lacks: REQUESTS.lacks },
   p99: { isMet: ({ search }) => search !== null, lacks: 'searches no limit that a p99 holds' },
   rounds: { isMet: ({ search }) => search === null, lacks: 'is a search, and has no rounds' },
