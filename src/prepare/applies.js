@@ -31,6 +31,18 @@ const NEEDS = {
 /** Options of a cluster, as they are written. @type {Partial<Record<keyof SiteOptions, string>>} */
 const OF_CLUSTER = { context: '--context', node: '--node', loadNode: '--load-node', namespace: '--namespace' }
 
+/** Conditions of options that the plan refuses. @type {Record<string, (experiment: Experiment) => boolean>} */
+const PLANNED = {
+  control: ({ axes }) => axes.sidecars !== undefined || axes.changesPerMinute !== undefined,
+  precision: ({ load, keepsServices }) => load.kind !== 'idle' && !keepsServices,
+}
+
+/** Says whether an experiment takes an option. @param {string} name its attribute @param {Experiment} experiment */
+export function isApplicable(name, experiment) {
+  const isMet = NEEDS[/** @type {keyof typeof NEEDS} */ (name)]?.isMet ?? PLANNED[name]
+  return isMet === undefined || isMet(experiment, {})
+}
+
 /** @param {Experiment} experiment @param {RunOptions} options @throws {UsageError} for one that would change nothing */
 export function assertApplies(experiment, options) {
   for (const [name, { isMet, lacks }] of Object.entries(NEEDS)) {

@@ -110,7 +110,7 @@ export const rolloutSchema = seen.extend({
 
 const spread = z.object({ p50: nullable, p99: nullable, max: nullable }).describe('over the sidecars that have it')
 
-export const rolloutPhase = z.object({
+const rolloutPhase = z.object({
   converged: count.describe('sidecars that have it'),
   seconds: nullable.describe('from the first start or commit until the last has it; null: not all have it'),
   toldSeconds: z.number().describe('of that, until the last was started, or its change committed'),

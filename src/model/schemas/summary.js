@@ -90,7 +90,7 @@ export const slope = planeChoice.extend({
 
 const memoryQuantities = z.object(quantitiesOf('anonBytes', 'rssBytes', 'workingSetBytes', 'pssBytes', 'peakBytes'))
 
-export const summarySidecar = z.object({
+const summarySidecar = z.object({
   service: z.string(),
   copyOf: z.string().nullable(),
   ...quantitiesOf('cpuCores', 'cpuOfCap', 'cpuPerRequestMicros', 'throttledFraction'),
