@@ -7,7 +7,11 @@ import { readCount, readSize } from './read.js'
 
 /** Ways in which a sidecar ends under load: as a container runtime ends it, by the plane's own way, or so when its client knows. */
 export const ENDINGS = /** @type {const} */ (['sigterm', 'graceful', 'told'])
-const ENDED = { sigterm: 'ended by SIGTERM', graceful: 'ended gracefully', told: 'ended gracefully, its client told before' }
+const ENDED = {
+  sigterm: 'ended by SIGTERM',
+  graceful: 'ended gracefully',
+  told: 'ended gracefully, its client told before',
+}
 
 /** @satisfies {Record<string, Axis>} */
 export const LOAD_AXES = {
