@@ -77,10 +77,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
 }
 
-/**
- * Finds the exit status; spoiled quantities go before thresholds.
- * @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result
- */
+/** Spoiled goes before thresholds. @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result */
 export function findCompareStatus({ comparisons, refused, thresholds }) {
   const nothing = []
   const ofAll = refused.find(({ arm }) => arm === EVERY_ARM)

@@ -1,4 +1,4 @@
-import { GATE_WORDS } from '../judge/gates.js'
+import { GATES } from '../judge/gates.js'
 import { sidecarsOf, splitRounds } from '../judge/measures.js'
 import { listCompared, measureRound, useOf } from '../judge/quantity.js'
 import { groupBy } from '../lib/group-by.js'
@@ -228,9 +228,7 @@ function wordsFor(trials, row) {
     const isUnbound = row.use === 'capacity' && boundBy !== 'sidecar' && boundBy !== null
     return [
       ...(isUnbound ? [`${boundBy} bound`] : []),
-      ...gates
-        .filter(gate => gate.spoils.includes(use))
-        .map(({ gate }) => (Object.hasOwn(GATE_WORDS, gate) ? GATE_WORDS[gate] : gate)),
+      ...gates.filter(gate => gate.spoils.includes(use)).map(({ gate }) => GATES.get(gate)?.words ?? gate),
     ]
   })
   return new Set(words.length > 0 ? words : ['not measured'])

@@ -149,10 +149,7 @@ function followLines(runs, reference) {
   return [...ofArms, ...ofBaselines]
 }
 
-/**
- * Finds a run's arm that matches one of the reference.
- * @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options
- */
+/** @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options */
 function findArm(run, reference, { arm, list }) {
   return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
 }

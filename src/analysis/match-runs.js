@@ -83,10 +83,7 @@ export function findOtherMachine(manifests) {
   return MACHINE.flatMap(fact => sayFact(fact, manifests))
 }
 
-/**
- * Lists the kernel, the kit, the tools, and the scripts of some arms; shown: the value for reading.
- * @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms
- */
+/** Lists what may change; shown: for reading. @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms */
 export function listChanging(manifest, arms) {
   const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, shown: value })
   return [

@@ -8,7 +8,6 @@ const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 export function findStatus({ arms, comparisons, thresholds, searches }, { isVerdictRequired }) {
   const pairs = comparisons.filter(c => !c.isControl)
   const measured = arms.filter(arm => arm.trials.completed > 0)
-  /** @type {string[]} */
   const nothing = []
   if (pairs.length > 0 && pairs.every(c => c.ratio.median === null || c.verdict === 'invalid'))
     nothing.push('nothing could be compared: every quantity of every pair was spoiled')

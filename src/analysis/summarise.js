@@ -21,7 +21,8 @@ export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
   const sections = listSections(manifest)
   const hasRounds = sections.every(own => own.hasRounds !== false)
-  const arms = hasRounds ? manifest.arms : listArms(records)
+  const tried = new Map(records.map(r => [r.trial.arm.id, r.trial.arm]))
+  const arms = hasRounds ? manifest.arms : [...tried.values()]
   const relaxed = settings.relaxes.map(r => r.gate)
   const comparisons = compareArms({
     arms: hasRounds ? arms : [],
@@ -64,15 +65,7 @@ export function summarise({ manifest, records }) {
   }
 }
 
-/** Lists the arms that a search tried. @param {TrialRecord[]} records */
-function listArms(records) {
-  return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
-}
-
-/**
- * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
- * @returns {SummaryArm}
- */
+/** @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
   const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length
@@ -110,10 +103,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   })
 }
 
-/**
- * Says whether an arm is another without a condition.
- * @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm
- */
+/** @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm */
 function isWithout(axis, other, arm) {
   return nameOf(other) === nameOf(arm) && other.conditions[axis] === 0 && groupOf(other, axis) === groupOf(arm, axis)
 }

@@ -32,7 +32,6 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
   const { written, differences } = readWritten(folder, isOfOtherKit)
   const relaxed = manifest.settings.relaxes.map(r => r.gate)
 
-  /** @type {string[]} */
   const without = []
   let lost = 0
   for (const record of records) {
@@ -68,10 +67,7 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
   }
 }
 
-/**
- * @param {string} folder @param {boolean} isOfOtherKit its schema may differ
- * @returns {{ written: Summary | null, differences: string[] }}
- */
+/** @param {string} folder @param {boolean} isOfOtherKit its schema may differ */
 function readWritten(folder, isOfOtherKit) {
   try {
     const written = readSummary(folder)
@@ -140,10 +136,7 @@ function placeOf({ beside = [], trial }) {
   )
 }
 
-/**
- * Reads a result; null: there is none; place: among the arms that took turns. Throws BenchError with the file.
- * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options
- */
+/** @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options */
 function readResult({ folder, raw, place, load }) {
   const read = readLoadLog(folder, raw)
   if (read === null) return null

@@ -45,7 +45,13 @@ export function describeWindow({ observation, samples, armId }) {
       cpus,
       ownCores: sumCores(processes.filter(isHere)) + ownCpuSeconds / seconds,
     }),
-    ...(loadHost ? { loadHost: describeLoadHost(loadHost, sumCores(processes.filter((_, i) => !isHere(_, i)))) } : {}),
+    ...(loadHost && {
+      loadHost: {
+        ...describeHost({ ...loadHost, ownCores: sumCores(processes.filter((_, i) => !isHere(_, i))) }),
+        clockAheadMs: loadHost.clockAheadMs,
+        roundTripMs: loadHost.roundTripMs,
+      },
+    }),
     samples: { ...checkSamples(samples, window), source: sampleSource, clockOffsetMs },
     orchestratorCpuSeconds: ownCpuSeconds,
     ...(end.ownPeakBytes === undefined ? {} : { orchestratorPeakBytes: end.ownPeakBytes }),
@@ -67,15 +73,7 @@ function describeHost({ start, end, cpus, ownCores }) {
   }
 }
 
-/** @param {NonNullable<ObservationRecord['loadHost']>} seen @param {number} ownCores */
-function describeLoadHost({ start, end, cpus, clockAheadMs, roundTripMs }, ownCores) {
-  return { ...describeHost({ start, end, cpus, ownCores }), clockAheadMs, roundTripMs }
-}
-
-/**
- * Checks whether samples are complete; null: the kernel does not offer it.
- * @param {Sample[]} samples @param {Window} window
- */
+/** Finds gaps in samples; null: the kernel does not offer it. @param {Sample[]} samples @param {Window} window */
 export function checkSamples(samples, { startMs, endMs }) {
   const inside = samples.filter(({ epochMs }) => epochMs >= startMs && epochMs <= endMs)
   const moments = [startMs, ...inside.map(s => s.epochMs), endMs]

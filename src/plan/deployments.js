@@ -41,7 +41,6 @@ export function orderDeployments({ arms, rounds, seed }) {
   const groups = groupAlike(arms)
     .flatMap(splitGroup)
     .map(group => shuffle(group, random))
-  /** @type {Trial[]} */
   const trials = []
   for (let round = 1; round <= rounds; round++) {
     for (const group of shuffle(groups, random)) {

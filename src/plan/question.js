@@ -91,10 +91,7 @@ export function choosePlanes(experiment, overrides) {
   return overrides.planes ?? resolveQuestions(experiment, overrides)[0].axes.plane.map(parseChoice)
 }
 
-/**
- * @param {Experiment} experiment @param {Overrides} overrides
- * @returns {Profile & { axes?: Partial<Experiment['axes']> }}
- */
+/** @param {Experiment} experiment @param {Overrides} overrides */
 function findProfile(experiment, { profile, rounds }) {
   if (!Object.hasOwn(PROFILES, profile))
     throw new UsageError(`unknown profile "${profile}"${suggest(profile, Object.keys(PROFILES))}`)

@@ -33,7 +33,6 @@ export function chooseRounds(question, { arms, calibrations, order }) {
 /** Plans every arm once a round, in random order. @param {{ arms: Arm[], rounds: number, seed: number }} options */
 export function orderTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
-  /** @type {Trial[]} */
   const trials = []
   for (let round = 1; round <= rounds; round++) {
     for (const arm of shuffle(arms, random)) {

@@ -99,12 +99,7 @@ function show(arm, name, service) {
 
 /** @param {SummaryArm} arm @param {string} name of a quantity */
 function showWhole(arm, name) {
-  return `${show(arm, name)}${WITH_INTERVAL.includes(name) ? showInterval(arm, name) : ''}`
-}
-
-/** @param {SummaryArm} arm @param {string} name of a quantity */
-function showInterval(arm, name) {
   const { low, high } = quantityOf(arm, name)
-  if (low === null || high === null) return ''
-  return `\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
+  if (!WITH_INTERVAL.includes(name) || low === null || high === null) return show(arm, name)
+  return `${show(arm, name)}\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
 }

@@ -51,11 +51,11 @@ export function drawCharts({ summary, records, seriesOf }) {
   return {
     rounds: hasRounds ? drawKinds(summary, { arms, colourFor }) : [],
     distributions: drawPercentiles({ arms: atOnce, recordsOf, colourFor }),
-    overTime: drawTrials({ arms: inTime, recordsOf, seriesOf }),
     overRate: drawRates({ summary, arms, colourFor }),
     overLimit: drawForm('overLimit'),
     overShare: drawForm('overShare'),
     overSidecars: drawForm('overSidecars'),
+    overTime: drawTrials({ arms: inTime, recordsOf, seriesOf }),
   }
 }
 
@@ -133,10 +133,7 @@ function chooseTypical(arm, records) {
   return whole.find(r => r.trial.round === round && r.outcome === 'completed') ?? whole.at(-1)
 }
 
-/**
- * Draws CPU over the rate, a chart for everything else that arms differ in.
- * @param {{ summary: Summary, arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given
- */
+/** @param {{ summary: Summary, arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given */
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
   const varied = findVaried(arms).filter(name => name !== 'ratePerSecond')
@@ -167,6 +164,4 @@ function findLine({ lines }, name, points) {
 }
 
 /** Lists all charts, in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
-export function listCharts({ rounds, distributions, overRate, overLimit, overShare, overSidecars, overTime }) {
-  return [...rounds, ...distributions, ...overRate, ...overLimit, ...overShare, ...overSidecars, ...overTime]
-}
+export const listCharts = charts => Object.values(charts).flat()

@@ -47,11 +47,8 @@ export function renderCsv(rows) {
 /** @param {Cell} cell */
 function renderCell(cell) {
   const isMissing = cell === null || cell === undefined || Number.isNaN(cell)
-  const text = isMissing ? '' : typeof cell === 'string' ? quoteFormula(showControls(cell)) : `${cell}`
+  const shown = isMissing ? '' : showControls(`${cell}`)
+  // A spreadsheet would run such a text as a formula.
+  const text = typeof cell === 'string' && /^[=+\-@\t\r]/.test(shown) ? `'${shown}` : shown
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** Quotes a cell that a spreadsheet would run as a formula. @param {string} text */
-function quoteFormula(text) {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
 }

@@ -1,5 +1,5 @@
 import { NOT_TESTABLE } from '../analysis/claims/answers.js'
-import { GATE_SPOILS } from '../judge/gates.js'
+import { GATES } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
 import { hasAny, tellFindings } from '../kinds/sections.js'
 import { left, right } from '../lib/text-table.js'
@@ -94,7 +94,7 @@ function tabulateGates(summary) {
     caption: 'Gates that fired, and trials that failed',
     columns: left('gate', 'trials', 'spoils', 'why, the first of them'),
     rows: listFired(summary).map(({ gate, name, arms, reason }) => {
-      return [name, arms, Object.hasOwn(GATE_SPOILS, gate) ? GATE_SPOILS[gate].join(', ') : 'everything', reason]
+      return [name, arms, GATES.get(gate)?.spoils.join(', ') ?? 'everything', reason]
     }),
   }
 }

@@ -2,10 +2,7 @@ import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue } from '../judge/quantity.js'
 import { nameOf } from '../model/arms.js'
 
-/**
- * Renders lines that were fitted, with their points. Pure.
- * @import { CpuLine, Slope, Summary } from '../model/types.ts'
- */
+/** Renders fitted lines with their points. Pure. @import { CpuLine, Slope, Summary } from '../model/types.ts' */
 
 /** Renders CPU over the rate. @param {Pick<Summary, 'lines'>} summary */
 export function renderCpuLines({ lines }) {

@@ -92,10 +92,7 @@ export function renderThresholds({ thresholds }) {
   })
 }
 
-/**
- * Writes the options that ask for the same planes and configuration, where these are not the defaults.
- * @param {Summary['arms']} arms
- */
+/** Writes the options that ask for the same again, where they are not the defaults. @param {Summary['arms']} arms */
 function askAgain(arms) {
   const nameWhole = (/** @type {Summary['arms'][number]} */ { variant, ...arm }) =>
     `${nameOf({ ...arm, variant: null })}${variant ? `=${variant}` : ''}`

@@ -8,10 +8,7 @@ import { describeAxes, findVaried, groupOf, isBaselineOf } from '../model/axes.j
 import { drawDistributions } from './charts/distributions.js'
 import { tabulateLines } from './charts/tables.js'
 
-/**
- * Draws response times by percentile, over all rounds. Pure.
- * @import { SummaryArm, TrialRecord } from '../model/types.ts'
- */
+/** Draws response times by percentile. Pure. @import { SummaryArm, TrialRecord } from '../model/types.ts' */
 
 /**
  * Draws every link, cap and load beside arms without sidecars. @param {{ arms: SummaryArm[],

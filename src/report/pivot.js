@@ -60,7 +60,6 @@ function tabulatePivot(arms, summary) {
     ...left(across === null ? '' : AXES[across].label),
     ...right(...values.map(value => `${value ?? ''}`)),
   ]
-  /** @type {Table['rows']} */
   const rows = []
   const planes = [...new Set(arms.map(nameOf))]
   // An axis of sidecars does not change an arm without them: every column has its value.

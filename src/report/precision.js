@@ -1,10 +1,7 @@
 import { count, percent } from '../lib/units.js'
 import { describeAxes, findVaried } from '../model/axes.js'
 
-/**
- * Tells the precision of a run that goes on until it is precise enough. Pure.
- * @import { Precision } from '../model/types.ts'
- */
+/** Tells how precise a run is that goes on until it is. Pure. @import { Precision } from '../model/types.ts' */
 
 /** Tells the pair with the widest interval, and the rounds that are still needed. @param {Precision} precision */
 export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {

@@ -6,10 +6,7 @@ import { capitalise } from '../lib/letters.js'
 import { percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/axes.js'
 
-/**
- * Comparisons as sentences: what they have shown, and no more. Pure.
- * @import { Comparison, Summary } from '../model/types.ts'
- */
+/** Comparisons as sentences, of what they show. Pure. @import { Comparison, Summary } from '../model/types.ts' */
 
 export const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
 export const CONTRASTS = 'Each plane against itself'

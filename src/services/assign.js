@@ -23,10 +23,7 @@ const ASSIGN = {
   'bounded-loads': assignWithinBound,
 }
 
-/**
- * Assigns every item to a shard.
- * @param {BalanceTrial['algorithm']} algorithm @param {{ items: Item[], shards: number }} options
- */
+/** @param {BalanceTrial['algorithm']} algorithm @param {{ items: Item[], shards: number }} options */
 export function assignItems(algorithm, { items, shards }) {
   const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const assigned = ASSIGN[algorithm](sorted, shards)

@@ -22,18 +22,12 @@ export const CONTROL = 'mesh'
 
 /** @typedef {{ endpoint: Endpoint, host: string, stage: ReloadAction[], commit: ReloadAction[] }} Version endpoint: of the sidecar's listener */
 
-/**
- * Finds the control of an arm: the one that it names, else the first.
- * @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm
- */
+/** Its own, else the first. @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm */
 export function findControl({ controls = [] }, arm) {
   return controls.find(({ name }) => name === arm.control) ?? controls[0]
 }
 
-/**
- * Chooses the control plane of an arm that has one, and its program.
- * @param {Pick<Programs, 'planes' | 'tools'>} programs @param {Arm} arm @returns {Chosen}
- */
+/** @param {Pick<Programs, 'planes' | 'tools'>} programs @param {Arm} arm @returns {Chosen} */
 export function chooseControl({ planes, tools }, arm) {
   const plane = planes[arm.plane]
   const control = /** @type {Control} */ (findControl(plane, arm))

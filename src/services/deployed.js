@@ -3,18 +3,12 @@
 
 /** @typedef {Record<string, Pick<DataPlane, 'deployed'>>} Planes by name */
 
-/**
- * Finds the profile of an arm, where a mesh deploys it.
- * @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined}
- */
+/** @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined} */
 export function findDeployed(planes, { plane, profile }) {
   return profile === null ? undefined : planes[plane].deployed?.[profile]
 }
 
-/**
- * Lists such profiles of arms, each once, for the manifest.
- * @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms
- */
+/** Lists those of arms once, for the manifest. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms */
 export function listDeployed(planes, arms) {
   const names = [...new Set(arms.map(nameDeployed))]
   return names.flatMap(name => {

@@ -68,10 +68,7 @@ export function countWorkers({ plane, profile, capCores, conditions }, { cpus, p
   return conditions.workers ?? own ?? Math.max(1, Math.ceil(capCores ?? cpus))
 }
 
-/**
- * Lists the endpoints at which others reach processes.
- * @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]}
- */
+/** @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]} */
 export function findReachable(specs, places) {
   return specs.flatMap(({ service, listens }) =>
     listens
@@ -96,10 +93,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   })
 }
 
-/**
- * Makes the options of the sidecar of a service.
- * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
- */
+/** Makes the options of a sidecar. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} */
 export function describeSidecar(
   service,
   { arm, topology, places, programs, folders, locate, scriptFiles, ...services },

@@ -92,10 +92,7 @@ export function formatRatio({ median, low, high }) {
   return `${digits(median)}${low === null || high === null ? '' : ` [${digits(low)}, ${digits(high)}]`}`
 }
 
-/**
- * Lists caveats of arms.
- * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options
- */
+/** @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options */
 export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
   const cap = Math.max(...arms.map(arm => arm.capCores ?? 0))
   const bound = quantity === 'throughput' ? arms.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null) : []

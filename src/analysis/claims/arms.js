@@ -81,10 +81,7 @@ export function describeConditions(arms, { hasCap }) {
   return first.load.isBesideOthers ? `${words}, side by side without a cap` : words
 }
 
-/**
- * Says whether a selector means an arm, not a variant, at any cap. Its plane is `name`, which is lean, or `name:profile`.
- * @param {SummaryArm} arm @param {Selector} selector
- */
+/** Plane: `name`, which is lean, or `name:profile`. At any cap. @param {SummaryArm} arm @param {Selector} selector */
 export function isMeant(arm, { plane, service, capCores, ...axes }) {
   return (
     arm.repeatOf === null &&

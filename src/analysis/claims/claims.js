@@ -47,7 +47,9 @@ export function evaluateClaims({ files, summaries }) {
         runs.map(summary => ({ ...testRelation(tested, summary), runId: summary.run.id }))
       const told = { ...claim, file, source, theirs: sayTheirs(relation, claim.read) }
       const answers = test(relation)
-      const best = answers.length > 0 ? chooseAnswer(answers) : explainLack(relation, claim)
+      const lack = claim.experiment ? `no run of ${claim.experiment}` : 'no experiment of the kit tests it'
+      const untried = { ...untested(relation.untestable?.why ?? lack), runId: null }
+      const best = answers.length > 0 ? chooseAnswer(answers) : untried
       const published = deployed && deploy(relation, deployed)
       const tested = published ? test(published).filter(({ status }) => status !== NOT_TESTABLE) : []
       const own =
@@ -76,12 +78,6 @@ function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
   if (plateau) return testPlateau(plateau, summary)
   if (growth) return testGrowth(growth, summary)
   return testShape(/** @type {Shape} */ (shape), summary)
-}
-
-/** @param {Relation} relation @param {{ experiment: string | null }} claim */
-function explainLack({ untestable }, { experiment }) {
-  const reason = untestable?.why ?? (experiment ? `no run of ${experiment}` : 'no experiment of the kit tests it')
-  return { ...untested(reason), runId: null }
 }
 
 /** @param {(Answer & { runId: string })[]} answers of one claim, at least one */

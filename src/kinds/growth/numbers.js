@@ -35,6 +35,7 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
   const described = steps.map(step => judgeStep(step, backends))
   const readings = control ?? []
   const anon = readings.flatMap(({ anonBytes }) => anonBytes ?? [])
+  const points = listMemoryPoints({ steps: described })
   return {
     cpus,
     sidecarsMost,
@@ -45,7 +46,7 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
     steps: described,
     controlAnonBytes: { empty: readings[0]?.anonBytes ?? null, peak: anon.length > 0 ? Math.max(...anon) : null },
     controlPeakCores: findPeakCores(readings),
-    bytesPerSidecar: findSlope(listMemoryPoints({ steps: described })),
+    bytesPerSidecar: points.length < POINTS_LEAST ? null : fitLine(points).slope,
   }
 }
 
@@ -113,16 +114,10 @@ function idleOf({ start, end }) {
   return (end.idle - start.idle) / Math.max(1, end.total - start.total)
 }
 
-/** @param {[number, number][]} points */
-function findSlope(points) {
-  return points.length < POINTS_LEAST ? null : fitLine(points).slope
-}
-
 /** Finds the most CPU in any second. @param {NonNullable<GrowthRecord['control']>} readings */
 function findPeakCores(readings) {
   const counted = readings.flatMap(({ epochMs, cpuSeconds }) => (cpuSeconds === null ? [] : [{ epochMs, cpuSeconds }]))
   let first = 0
-  /** @type {number | null} */
   let peak = null
   for (const { epochMs, cpuSeconds } of counted) {
     while (epochMs - counted[first + 1]?.epochMs >= PEAK_SECONDS * 1000) first++

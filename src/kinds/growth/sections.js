@@ -75,12 +75,13 @@ function nameGrowth(arms, { armId }) {
 /** @param {GrowthFit} growth @param {string} name */
 function renderGrowth(growth, name) {
   const { rounds, memory, steps } = growth
+  const told = pickShown(steps).map(({ sidecars, seconds }) => `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`)
   const causes = [...new Map(rounds.flatMap(({ reason, why }) => (reason ? [[reason, why]] : [])))]
   return [
     `  ${name}: ${tellEndings(growth)}`,
     ...causes.map(([reason, why]) => `    ${reason}: ${why?.split('\n')[0]}`),
     ...(memory ? renderMemory(memory) : []),
-    ...(steps.length > 0 ? [`    seconds of a step: ${pickShown(steps).map(renderSeconds).join('  ')}`] : []),
+    ...(told.length > 0 ? [`    seconds of a step: ${told.join('  ')}`] : []),
   ]
 }
 
@@ -99,11 +100,6 @@ function renderMemory({ baseBytes, bytesPerSidecar, low, high, points }) {
 function renderPoint({ sidecars, bytes, residualBytes }) {
   const off = residualBytes / MIB
   return `${sidecars}: ${(bytes / MIB).toFixed(1)} (${off >= 0 ? '+' : ''}${off.toFixed(2)})`
-}
-
-/** @param {GrowthFit['steps'][number]} step */
-function renderSeconds({ sidecars, seconds }) {
-  return `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`
 }
 
 /** Picks at most ten items, evenly apart, with the last. @template T @param {T[]} items */

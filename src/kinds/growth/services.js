@@ -120,10 +120,7 @@ function describeGrown(service, services) {
 
 /** @param {SidecarModel} model */
 function describeMember({ service: name, inbound, outbound }) {
-  if (inbound) {
-    const { address, port } = inbound
-    return { name, endpoint: { address, port }, host: name, backends: 1 }
-  }
-  const { address, port } = /** @type {NonNullable<SidecarModel['outbound']>} */ (outbound)
-  return { name, endpoint: { address, port }, host: SPLIT_HOST, backends: BACKENDS }
+  const { address, port } = /** @type {Endpoint} */ (inbound ?? outbound)
+  const [host, backends] = inbound ? [name, 1] : [SPLIT_HOST, BACKENDS]
+  return { name, endpoint: { address, port }, host, backends }
 }

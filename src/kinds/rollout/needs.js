@@ -24,10 +24,7 @@ export function findControlNeeds({ records, sidecars }) {
   }))
 }
 
-/**
- * @param {{ rollouts: Rollout[], sidecars: number }} ofPlane
- * @returns {Omit<ControlNeed, 'plane' | 'variant' | 'profile'>}
- */
+/** @param {{ rollouts: Rollout[], sidecars: number }} ofPlane */
 function findNeed({ rollouts, sidecars }) {
   const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = findCoresMost(rollouts)

@@ -143,10 +143,7 @@ function judgeFidelity(fidelity) {
   }
 }
 
-/**
- * @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase
- * @returns {RolloutNumbers['removal']}
- */
+/** @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase */
 function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
   const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))

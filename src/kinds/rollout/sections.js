@@ -7,7 +7,7 @@ import { findControlNeeds, renderNeed, tellNeed } from './needs.js'
 import { isCoarse, isMeasured, listBound, timesOf } from './numbers.js'
 
 /** Rollouts: how soon sidecars have their configuration, and what bound that. Pure. */
-/** @import { AxisName, Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { AxisName, SummaryArm } from '../../model/types.ts' */
 /** @import { Drawn, OwnChart, Sections } from '../sections.js' */
 
 /** Sentences by the phases that the control plane bound. @type {Record<string, string>} */
@@ -33,7 +33,11 @@ export const rolloutSections = {
   },
   answer({ summary: { shows, controlNeeds = [] }, measured }) {
     if (measured.length > 0 && controlNeeds.length > 0) return controlNeeds.map(tellNeed)
-    return [...groupBy(measured, nameOf).values()].map(own => tellRollout(shows, own))
+    return [...groupBy(measured, nameOf).values()].map(own => {
+      const varied = findVaried(own)
+      const isOfNumbers = varied.every(name => name === 'sidecars')
+      return isOfNumbers ? tellMost(own) : tellEach(own, { varied, quantity: shows.quantities[0] })
+    })
   },
   findings: ({ controlNeeds = [] }) => controlNeeds.flatMap(renderNeed),
   charts: drawShares,
@@ -41,13 +45,6 @@ export const rolloutSections = {
     const phases = listBoundOf(arm)
     return phases === null || phases.length === 0 ? null : `control: ${phases.join(', ')}`
   },
-}
-
-/** Tells of the largest rollout, or a quantity of each. @param {Summary['shows']} shows @param {SummaryArm[]} arms */
-function tellRollout({ quantities }, arms) {
-  const varied = findVaried(arms)
-  const isOfNumbers = varied.every(name => name === 'sidecars')
-  return isOfNumbers ? tellMost(arms) : tellEach(arms, { varied, quantity: quantities[0] })
 }
 
 /** Lists the phases that an arm's control plane bound; null where none runs. @param {SummaryArm} arm */

@@ -20,7 +20,7 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
       : yield* tryStep(withMemory(template, null), 0, { by: 'survived' })
   const unchargedBytes = Math.max(...first.outcomes.map(o => o.unchargedBytes))
   const nothing = (/** @type {string} */ why) => ({
-    ...describeSearch({ template, looksFor: 'memory', steps: [], held: null, failed: null, why, isFound: false }),
+    ...describeSearch({ template, looksFor: 'memory', why }),
     unchargedBytes,
   })
   if (!first.held) return nothing(`without a limit: ${first.why}`)

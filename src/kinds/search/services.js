@@ -18,7 +18,6 @@ import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from './s
 export function* findServices({ template, spec, cpus }) {
   const cells = listCells(spec, template)
   if (cells.length === 0) return []
-  /** @type {End[]} */
   const ends = []
   for (const { ratePerSecond } of new Set([cells[0], cells[cells.length - 1]])) {
     const arm = withRate(withCpu(template, cpus), ratePerSecond)
@@ -26,7 +25,6 @@ export function* findServices({ template, spec, cpus }) {
   }
   const held = ends.filter(({ step }) => step.held)
   const line = held.length === 2 ? fitNeed(held) : null
-  /** @type {SizeResult[]} */
   const results = []
   for (const cell of cells) {
     const { ratePerSecond } = cell

@@ -30,10 +30,7 @@ export function sizeOf({ link, capCores, conditions: { workers } }) {
   return { link, capCores, workers }
 }
 
-/**
- * Whether a row shows other work than is expected; null: planes may differ.
- * @param {{ found: string, expected: string | null }} row
- */
+/** Says whether work is not as expected; null: may differ. @param {{ found: string, expected: string | null }} row */
 export function isWrong({ found, expected }) {
   return expected !== null && found !== expected
 }
@@ -68,10 +65,7 @@ function listPairs({ a, b, relaxed }) {
   })
 }
 
-/**
- * Lists what arms of two configurations do wrong, each for itself: no more can be held equal.
- * @param {{ judged: Judged[], relaxed: string[] }} options
- */
+/** Lists what each arm does wrong, by itself. @param {{ judged: Judged[], relaxed: string[] }} options */
 export function findWrong({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
   const rows = names.flatMap(check => {
@@ -81,10 +75,7 @@ export function findWrong({ judged, relaxed }) {
   return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed).map(tellWrong))]
 }
 
-/**
- * Names the rows in which arms of a run did other work than each other, or than was asked; wrong: without those that the
- * experiment sets aside. @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary
- */
+/** Names unequal rows; wrong: those not set aside. @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary */
 export function findDiffering({ parity, arms, relaxes }) {
   const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows: parity }))
   // Arms of other features, TLS or protocol have other rows by design.

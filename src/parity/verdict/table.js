@@ -8,17 +8,14 @@ import { isWrong, PARITY_NAMES } from './rows.js'
 
 const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features'])
 
-/**
- * Tabulates what was found before load: planes that do equal work share a line.
- * @param {Pick<Summary, 'parity'>} summary @returns {Table}
- */
+/** Tabulates what was found; equal planes share a line. @param {Pick<Summary, 'parity'>} summary @returns {Table} */
 export function tabulateParity({ parity }) {
   const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => valueOn(row, axis))).size > 1)
   /** @type {Map<string, { cells: string[], found: string, planes: Set<string> }>} */
   const lines = new Map()
   for (const row of PARITY_NAMES.flatMap(name => parity.filter(r => r.name === name))) {
     const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].show(valueOn(row, axis)))]
-    const found = tellFound(row)
+    const found = isWrong(row) ? `${row.found} (${row.expected} is expected)` : row.found
     const key = JSON.stringify([...cells, found])
     const line = lines.get(key) ?? { cells, found, planes: new Set() }
     lines.set(key, { ...line, planes: line.planes.add(row.plane) })
@@ -61,9 +58,4 @@ export function tellPolicy({ parity }) {
 /** @param {ParityRow} row @param {typeof CONFIGURATION[number]} axis */
 function valueOn(row, axis) {
   return row[axis] ?? AXES[axis].values[0]
-}
-
-/** @param {ParityRow} row */
-function tellFound({ found, expected }) {
-  return expected === null || found === expected ? found : `${found} (${expected} is expected)`
 }

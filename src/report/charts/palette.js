@@ -17,7 +17,7 @@ const COLOURS = {
 }
 const SERIES = Object.keys(COLOURS).filter(name => name.startsWith('series'))
 
-export const { text: TEXT, muted: MUTED, grid: GRID, background: BACKGROUND, limit: LIMIT } = mapColours(c => c.light)
+export const [TEXT, MUTED, GRID, BACKGROUND, LIMIT] = Object.values(COLOURS).map(({ light }) => light)
 
 /** @param {number} index 0: no mesh; from 1: planes, round and round */
 export function colourOf(index) {
@@ -49,9 +49,4 @@ function replaceColours(text, colourFor) {
     const name = names.get(hex)
     return name === undefined ? hex : colourFor(name)
   })
-}
-
-/** @param {(colour: { light: string, dark: string }) => string} of */
-function mapColours(of) {
-  return Object.fromEntries(Object.entries(COLOURS).map(([name, colour]) => [name, of(colour)]))
 }
