@@ -1,6 +1,5 @@
+import { findScripts, generatorOf } from '../model/tools.js'
 import { nameOf } from '../model/arms.js'
-import { generatorOf } from '../model/generators.js'
-import { findScripts } from '../model/scripts.js'
 import { sayBoth, sayDifference } from './match-arms.js'
 
 /** Facts that two runs must share to be compared, and others. Pure. @import { Match } from './match-arms.js' */

@@ -1,10 +1,8 @@
 import { ROLLOUT_GATES } from '../kinds/rollout/gates.js'
 import { ANSWER_GATES } from './gates/answers.js'
-import { findBound } from './gates/bound.js'
-import { USES } from './gates/gate.js'
+import { USES, findBound } from './gates/gate.js'
 import { LOAD_GATES, RATE_LEAST } from './gates/load.js'
-import { PROCESS_GATES } from './gates/processes.js'
-import { READING_GATES } from './gates/readings.js'
+import { PROCESS_GATES, READING_GATES } from './gates/processes.js'
 
 /** Gates spoil uses of a trial, by its record alone, so that `verify` comes to the same. Pure. */
 /** @import { GateFinding, LoadResult, TrialRecord, Use } from '../model/types.ts' */

@@ -1,4 +1,4 @@
-import { secondsUnderLoad } from './gates/bound.js'
+import { secondsUnderLoad } from './gates/gate.js'
 import { isSpoiled } from './gates.js'
 
 /** Measures of a trial; the table of quantities defines each. Pure. @import { QuantityRow } from './quantities.js' */

@@ -1,4 +1,4 @@
-import { GROWTH_ROWS } from '../kinds/growth/quantities.js'
+import { GROWTH_ROWS } from '../kinds/growth/numbers.js'
 import { CHANGE_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { MIB } from '../lib/units.js'

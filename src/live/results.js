@@ -1,4 +1,4 @@
-import { finiteOrNull } from '../judge/describe-process.js'
+import { finiteOrNull } from '../judge/describe-window.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound } from '../judge/quantity.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'

@@ -1,19 +1,15 @@
 import { z } from 'zod'
 import { sayIssue } from '../lib/say-issue.js'
 import { balanceManifestSchema, balanceSummarySchema, balanceTrialSchema } from './schemas/balance.js'
-import { growthSchema } from './schemas/growth.js'
 import { manifestSchema } from './schemas/manifest.js'
-import { observationSchema, sampleSchema } from './schemas/observation.js'
-import { rolloutSchema } from './schemas/rollout.js'
+import { growthSchema, rolloutSchema } from './schemas/rollout.js'
 import { summarySchema } from './schemas/summary.js'
-import { trialSchema } from './schemas/trial.js'
+import { observationSchema, sampleSchema, trialSchema } from './schemas/trial.js'
 
 /** The documents of a run on disk: types.ts infers the types from here, schema/ has them as JSON Schema. Pure. */
 
 export * from './schemas/balance.js'
-export * from './schemas/growth.js'
 export * from './schemas/manifest.js'
-export * from './schemas/observation.js'
 export * from './schemas/parts.js'
 export * from './schemas/rollout.js'
 export * from './schemas/summary.js'

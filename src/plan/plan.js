@@ -11,7 +11,7 @@ import { assertFew, chooseRounds, orderTrials } from './rounds.js'
 
 export { withWarmupFor } from './load.js'
 export { choosePlanes } from './question.js'
-export { estimatePlanSeconds, estimateSeconds } from './time.js'
+export { estimatePlanSeconds, estimateSeconds } from './rounds.js'
 
 /** Makes a plan: from a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
 /** @import { Experiment } from './experiment.js' @import { Missing, Question, Overrides } from './question.js' */

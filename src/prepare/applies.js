@@ -1,5 +1,5 @@
+import { GENERATORS } from '../model/tools.js'
 import { UsageError } from '../lib/errors.js'
-import { GENERATORS } from '../model/generators.js'
 import { kindsOf } from '../model/kinds.js'
 
 /**

@@ -3,15 +3,13 @@ import { renderCommand } from '../lib/render-command.js'
 import { joinParts, keepColumns, renderTextTable, wrapText } from '../lib/text-table.js'
 import { findDiffering, PARITY_NAMES } from '../parity/verdict/rows.js'
 import { listDisparities, tabulateParity, tellOwnWork } from '../parity/verdict/table.js'
-import { answerOf } from './answer.js'
 import { nameLinks, tabulateArms } from './arms-table.js'
-import { renderCpuLines, renderSlopes } from './fits.js'
+import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'
 import { renderFired } from './gates.js'
 import { describeNotMeasured } from './missing.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
 import { renderPivots } from './pivot.js'
-import { renderPlateaus } from './plateaus.js'
-import { CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
+import { CONTRASTS, SECONDARY, answerOf, tellContrasts, tellVerdicts } from './verdicts.js'
 
 /** The terminal's report, which fits on a screen. Pure. @import { Summary } from '../model/types.ts' */
 

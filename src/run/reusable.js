@@ -1,7 +1,7 @@
+import { findScripts, nameScripts } from '../model/tools.js'
 import { UsageError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
 import { groupOf } from '../model/axes.js'
-import { findScripts, nameScripts } from '../model/scripts.js'
 import { METHOD_VERSION } from '../model/versions.js'
 import { readRun } from '../records/records.js'
 

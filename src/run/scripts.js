@@ -1,5 +1,5 @@
 import { hashFolder } from '../lib/hash.js'
-import { nameVariantTool } from '../model/variant-tools.js'
+import { nameVariantTool } from '../model/tools.js'
 import { nameDeployed } from '../services/deployed.js'
 
 /**

@@ -3,10 +3,8 @@ import { AXES } from '../../model/axes.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
 import { testBalance } from './balance.js'
 import { testGrowth } from './growth.js'
-import { testPlateau } from './plateau.js'
-import { testRatio } from './ratio.js'
 import { createClaimsSchema } from './schema.js'
-import { testShape } from './shape.js'
+import { testPlateau, testRatio, testShape } from './relations.js'
 
 /** Published numbers, and the answers of runs here. Pure. @import { Answer } from './answers.js' */
 /** @import { BalanceSummary, Summary } from '../../model/types.ts' */

@@ -1,11 +1,13 @@
-import { subtract } from '../../judge/describe-process.js'
+import { MIB } from '../../lib/units.js'
+import { rowsOf } from '../../judge/measures.js'
+import { subtract } from '../../judge/describe-window.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
 import { growthSchema } from '../../model/schemas.js'
 
-/** The numbers of a growth: the run has what it saw in memory, `verify` on disk. Pure. */
+/** The numbers of a growth, and its quantities: the run has what it saw in memory, `verify` on disk. Pure. */
 /** @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts' */
-/** @import { OwnPart } from '../parts.js' */
+/** @import { OwnPart } from '../parts.js' @import { QuantityRow } from '../../judge/quantities.js' */
 
 /** A machine with a smaller share of idle CPU made a step late. */
 const HOST_IDLE_LEAST = 0.05
@@ -125,4 +127,45 @@ function findPeakCores(readings) {
     if (seconds >= PEAK_SECONDS) peak = Math.max(peak ?? 0, (cpuSeconds - counted[first].cpuSeconds) / seconds)
   }
   return peak
+}
+
+const group = 'growth'
+const mebibytes = rowsOf({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
+const kilobytes = rowsOf({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
+
+/** @type {QuantityRow[]} */
+export const GROWTH_ROWS = [
+  {
+    ...rowsOf({ group, unit: 'sidecars', digits: 0, use: 'memory' })('grownSidecars', 'sidecars that held'),
+    definition:
+      'The number of sidecars up to which every step held: each sidecar serves, and each client has seen every backend. Where nothing failed, it is the number asked for, and not a limit.',
+    measure: of(({ sidecars }) => sidecars),
+  },
+  {
+    ...rowsOf({ group, unit: 's', digits: 2, use: 'latency' })('grownStepSeconds', 'last step s'),
+    definition:
+      'The time of the last step that held: from the first of its sidecars made known to the control plane until all serve and each client has seen every backend.',
+    measure: of(({ steps }) => steps.findLast(hasHeld)?.seconds ?? null),
+  },
+  {
+    ...kilobytes('grownPerSidecar', 'control kB a sidecar', 'grownBytesPerSidecar'),
+    definition:
+      "In grow: the slope of the control plane's anonymous memory over the number of sidecars, by the steps that held.",
+    measure: of(({ bytesPerSidecar }) => bytesPerSidecar),
+  },
+  {
+    ...mebibytes('grownPeak', 'control MiB, peak', 'grownPeakBytes'),
+    definition: 'The most anonymous memory of the control plane, read ten times a second.',
+    measure: of(({ controlAnonBytes }) => controlAnonBytes.peak),
+  },
+  {
+    ...rowsOf({ group, unit: 'cores', digits: 2, use: 'cpuPerRequest' })('grownPeakCores', 'control cores, peak'),
+    definition: 'The most CPU of the control plane in any second.',
+    measure: of(({ controlPeakCores }) => controlPeakCores),
+  },
+]
+
+/** @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find @returns {QuantityRow['measure']} */
+function of(find) {
+  return ({ record }) => (record.growth ? find(record.growth) : null)
 }

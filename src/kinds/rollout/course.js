@@ -18,7 +18,7 @@ import { createRollout, listRolloutNames } from './services.js'
 
 /** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
 /** @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord, Asking } from '../../model/types.ts' */
-/** @import { RolloutMember } from '../../services/batches.js' @import { Rollout } from './services.js' */
+/** @import { RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
 /** @import { Given } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
 /** @import { Kind } from '../../run/kind.js' @import { Asked } from '../../run/start-services.js' */
 

@@ -1,4 +1,4 @@
-import { subtract } from '../../judge/describe-process.js'
+import { subtract } from '../../judge/describe-window.js'
 import { mib } from '../../lib/units.js'
 import { rolloutSchema } from '../../model/schemas.js'
 

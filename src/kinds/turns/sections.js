@@ -1,7 +1,7 @@
+import { generatorOf } from '../../model/tools.js'
 import { sidecarsOf, sumOf } from '../../judge/measures.js'
 import { summariseValues } from '../../lib/stats.js'
 import { nameOf } from '../../model/arms.js'
-import { generatorOf } from '../../model/generators.js'
 
 /** Turns: the cost of planes beside each other. Pure. @import { Sections } from '../sections.js' */
 /** @import { Manifest, Summary, TrialRecord } from '../../model/types.ts' */

@@ -1,5 +1,5 @@
+import { failureReason } from './rollout.js'
 import { z } from 'zod'
-import { failureReason } from './growth.js'
 import { askedPrecision, calibration, deployedProfile, machine } from './manifest.js'
 import * as parts from './parts.js'
 

@@ -1,6 +1,5 @@
 import { AXES } from '../../model/axes.js'
-import { joinAlike } from './lacks.js'
-import { isWrong, PARITY_NAMES } from './rows.js'
+import { PARITY_NAMES, isWrong, joinAlike } from './rows.js'
 
 /** Whether planes do equal work, as a table. Pure. */
 /** @import { ParityRow, Summary } from '../../model/types.ts' */

@@ -1,5 +1,4 @@
-import { colourOf, TEXT } from './palette.js'
-import { createAxis, createAxisBelow, createOption, shorten } from './style.js'
+import { TEXT, colourOf, createAxis, createAxisBelow, createOption, shorten } from './style.js'
 
 /**
  * Draws one quantity of several arms: every round's point, the median, and its interval. Runs in browsers, too. Pure.
