@@ -26,6 +26,17 @@ const SHARED = [
   { label: 'scripts of the applications', of: m => sumOf(m, 'application') },
 ]
 
+/** Facts of a run that is comparable with none. @type {(Fact & { isAlone: (value: any) => boolean, why: string })[]} */
+const ALONE = [
+  { label: 'profile', of: m => m.settings.profile, isAlone: v => v === 'smoke', why: 'smoke is comparable with nothing' },
+  {
+    label: 'search',
+    of: m => m.search?.kind ?? 'none',
+    isAlone: kind => kind !== 'none',
+    why: 'a search has no rounds to compare',
+  },
+]
+
 /** A history has one machine, however many of its kind take turns. @type {Fact[]} */
 const MACHINE = [
   { label: 'CPUs of their own', of: m => (m.settings.isPinned ? 'wanted' : 'not wanted') },
@@ -64,17 +75,11 @@ const SAID = [
 
 /** Lists why nothing of two runs can be compared. @param {{ old: Manifest, next: Manifest }} manifests */
 export function findIncomparable({ old, next }) {
-  const profiles = { old: old.settings.profile, next: next.settings.profile }
-  const searches = { old: old.search?.kind ?? 'none', next: next.search?.kind ?? 'none' }
-  return [
-    ...SHARED.flatMap(fact => sayFact(fact, { old, next })),
-    ...(Object.values(profiles).includes('smoke')
-      ? [`${sayBoth({ label: 'profile', ...profiles })}: smoke is comparable with nothing`]
-      : []),
-    ...(old.search !== null || next.search !== null
-      ? [`${sayBoth({ label: 'search', ...searches })}: a search has no rounds to compare`]
-      : []),
-  ]
+  const alone = ALONE.flatMap(({ label, of, isAlone, why }) => {
+    const sides = { old: of(old), next: of(next) }
+    return Object.values(sides).some(isAlone) ? [`${sayBoth({ label, ...sides })}: ${why}`] : []
+  })
+  return [...SHARED.flatMap(fact => sayFact(fact, { old, next })), ...alone]
 }
 
 /** Lists differences between the machines of two runs. @param {{ old: Manifest, next: Manifest }} manifests */

@@ -1,6 +1,6 @@
 import { GENERATORS } from '../model/tools.js'
 import { UsageError } from '../lib/errors.js'
-import { kindsOf } from '../model/kinds.js'
+import { kindsOf } from '../kinds/plans.js'
 
 /**
  * Refuses options that would change nothing; those of planes, caps and axes are refused by the plan.

@@ -17,6 +17,7 @@ export const growsSchema = z.strictObject({ deadlineSeconds: lengthSeconds })
 
 /** @type {KindPlan} */
 export const growthPlan = {
+  isAsked: ({ grows }) => grows !== null,
   hasControlPlane: true,
   hasUncontrolled: true,
   isAllReal: () => true,

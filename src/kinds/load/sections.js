@@ -8,6 +8,7 @@ import { nameOf } from '../../model/arms.js'
 
 /** @type {Sections} */
 export const loadSections = {
+  isOf: () => true,
   heading: nameCaps,
   answer({ summary, measured, cost, isAlone }) {
     if (measured.length === 0) return []

@@ -29,6 +29,7 @@ export const searchSchema = z.discriminatedUnion('kind', [
 
 /** @type {KindPlan} */
 export const searchPlan = {
+  isAsked: ({ search }) => search !== null,
   choosesTrials: true,
   assertAskable(asked, chosen) {
     assertSearchable(asked, chosen)

@@ -15,6 +15,7 @@ const LOOKED_FOR = { knee: 'holds', cpu: 'holds with', memory: 'survives with' }
 
 /** @type {Sections} */
 export const searchSections = {
+  isOf: (_, { searches }) => searches,
   hasRounds: false,
   summarise(run) {
     const found = replaySearches(run)
@@ -29,6 +30,8 @@ export const searchSections = {
     ...searches.flatMap(renderSearch),
   ],
   charts: drawLimits,
+  tellNothing: ({ searches }) =>
+    searches.length > 0 && !searches.some(search => search.isFound) ? 'no search found its limit' : null,
   tellUnfinished({ manifest: { arms, search }, records, summary: { searches, sizes } }) {
     const ended = searches.length + sizes.length
     const wanted = search?.kind === 'services' ? countLoads(arms, search.services) : arms.length

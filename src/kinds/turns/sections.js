@@ -8,6 +8,7 @@ import { nameOf } from '../../model/arms.js'
 
 /** @type {Sections} */
 export const turnsSections = {
+  isOf: ({ load }) => load.isBesideOthers === true,
   heading: () => 'Side by side, not capped',
   summarise: run => ({ turns: summariseTurns(run) }),
   answer: ({ summary, cost }) => (cost.length > 0 ? [`${nameConditions(summary)}: ${cost.join('; ')}`] : []),
