@@ -1,4 +1,5 @@
-import { applicationsOf, cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
+import { withRole } from '../judge/gates/gate.js'
+import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { nameOf } from '../model/arms.js'
 import { BASELINE_AXES, findVaried, isAlike } from '../model/axes.js'
@@ -35,7 +36,7 @@ export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
 export const CONTROL = {
   ...PRIMARY,
   name: 'applicationCpuPerRequest',
-  measure: ({ record }) => cpuPerRequestMicros(record, applicationsOf(record)),
+  measure: ({ record }) => cpuPerRequestMicros(record, withRole(record.processes, 'application')),
 }
 
 /**

@@ -1,3 +1,4 @@
+import { measurePrecision } from './verdict.js'
 import { hasTail, sidecarsOf, splitRounds } from '../judge/measures.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound, nestQuantities } from '../judge/quantity.js'
@@ -10,7 +11,6 @@ import { SCHEMA_VERSION } from '../model/versions.js'
 import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.js'
 import { compareArms } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
-import { measurePrecision } from './precision.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 
 /** @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */

@@ -43,11 +43,6 @@ export function sidecarsOf({ processes }, service = null) {
   return processes.filter(p => p.role === 'sidecar' && (service === null || p.service === service))
 }
 
-/** @param {TrialRecord} record */
-export function applicationsOf({ processes }) {
-  return processes.filter(p => p.role === 'application')
-}
-
 /** Verified requests a second while the arm got its load. @param {TrialRecord} record */
 export function ratePerSecond(record) {
   const seconds = secondsUnderLoad(record)

@@ -2,8 +2,8 @@ import { GROWTH_ROWS } from '../kinds/growth/numbers.js'
 import { CHANGE_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { MIB } from '../lib/units.js'
+import { withRole } from './gates/gate.js'
 import {
-  applicationsOf,
   capacityPerSecond,
   coresUnderLoad,
   cpuPerRequestMicros,
@@ -111,7 +111,7 @@ const ROWS = [
     use: 'cpuPerRequest',
     measure: ({ record }) =>
       hasNamespaces(record.trial.arm)
-        ? cpuPerRequestMicros(record, [...sidecarsOf(record), ...applicationsOf(record)])
+        ? cpuPerRequestMicros(record, [...sidecarsOf(record), ...withRole(record.processes, 'application')])
         : null,
     compared: {
       kinds: ['turns', 'closed', 'open'],

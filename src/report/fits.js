@@ -1,12 +1,12 @@
+import { WITHIN, findPlateaus } from '../analysis/fits.js'
 import { AXES, describeAxes, findVaried } from '../model/axes.js'
 import { percent } from '../lib/units.js'
-import { WITHIN, findPlateaus } from '../analysis/plateaus.js'
 import { formatRatio } from '../analysis/claims/answers.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue } from '../judge/quantity.js'
 import { nameOf } from '../model/arms.js'
 
-/** Renders fitted lines with their points, and plateaus. Pure. @import { Plateau } from '../analysis/plateaus.js' */
+/** Renders fitted lines with their points, and plateaus. Pure. @import { Plateau } from '../analysis/fits.js' */
 /** @import { CpuLine, Slope, Summary } from '../model/types.ts' */
 
 /** Renders CPU over the rate. @param {Pick<Summary, 'lines'>} summary */

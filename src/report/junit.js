@@ -1,6 +1,6 @@
+import { nameOfGate } from './missing.js'
 import { labelOf } from '../model/arms.js'
 import { describeAxes, findVaried } from '../model/axes.js'
-import { nameOfGate } from './gates.js'
 import { escapeMarkup } from './markup.js'
 
 /**

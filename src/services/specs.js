@@ -1,15 +1,16 @@
+import { createProcess } from '../model/processes.js'
+import { createPipyArgv } from '../dataplanes/pipy/launch.js'
 import { certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
-import { createApplication } from './applications.js'
 import { chooseControl, createControlPlane, createMember, locateControl } from './control.js'
 import { createModel, findNextHop } from './topology.js'
 
 /**
  * The processes of an arm. Pure.
- * @import { Arm, Endpoint, Place, Programs, ProcessSpec, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Arm, DataPlane, DeployedProfile, Endpoint, Place, ProcessSpec, Programs, Service, SidecarOptions, Tool, Topology, TrafficPolicy } from '../model/types.ts'
  * @import { Member } from './control.js'
  */
 
@@ -130,4 +131,54 @@ function createControlled(service, services) {
   const given = { ...services, ...chooseControl(services.programs, services.arm) }
   const options = { ...describeSidecar(service, services), ...locateControl(given) }
   return { ...createControlPlane(given), member: createMember(given.control, options) }
+}
+
+/** @typedef {Record<string, Pick<DataPlane, 'deployed'>>} Planes by name */
+
+/** @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined} */
+export function findDeployed(planes, { plane, profile }) {
+  return profile === null ? undefined : planes[plane].deployed?.[profile]
+}
+
+/** Lists those of arms once, for the manifest. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms */
+export function listDeployed(planes, arms) {
+  const names = [...new Set(arms.map(nameDeployed))]
+  return names.flatMap(name => {
+    const arm = arms.find(own => nameDeployed(own) === name)
+    const found = arm && findDeployed(planes, arm)
+    return found ? [{ plane: name, from: found.from, deviations: found.deviations }] : []
+  })
+}
+
+/** Says `plane:profile`. @param {Pick<Arm, 'plane' | 'profile'>} arm */
+export function nameDeployed({ plane, profile }) {
+  return `${plane}:${profile}`
+}
+
+/**
+ * The application of a service, as a process of one worker.
+ * @param {{ service: string, kind: 'echo' | 'forward' | 'named', listen: Endpoint, next: (Endpoint & { host: string }) | null,
+ *   runtime: Tool, scripts: string, folder: string }} options runtime: pipy or node; scripts: the folder `echo/`
+ * @returns {ProcessSpec}
+ */
+export function createApplication({ service, kind, listen, next, runtime, scripts, folder }) {
+  const args = [
+    `${listen.address}:${listen.port}`,
+    ...(next ? [`${next.address}:${next.port}`, next.host] : []),
+    ...(kind === 'named' ? [service] : []),
+  ]
+  const argv =
+    runtime.name === 'pipy'
+      ? createPipyArgv({ version: runtime.version, threads: 1, script: `${scripts}/${kind}.js`, args })
+      : [`${scripts}/node/${kind}.js`, ...args]
+  return createProcess({
+    service,
+    role: 'application',
+    program: runtime.path,
+    argv,
+    folder,
+    scripts: [scripts],
+    listens: [listen],
+    image: runtime.image ?? null,
+  })
 }

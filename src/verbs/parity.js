@@ -1,3 +1,4 @@
+import { findDeployed } from '../services/specs.js'
 import { holdAgainst, joinAlike } from '../parity/verdict/rows.js'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
@@ -13,7 +14,6 @@ import { parsePlanes } from '../prepare/options.js'
 import { planes } from '../prepare/programs.js'
 import { stampNow, withSite } from '../prepare/site.js'
 import { assertKnown } from '../prepare/supported.js'
-import { findDeployed } from '../services/deployed.js'
 import { findScripts } from '../tools/find-scripts.js'
 
 /**

@@ -1,6 +1,6 @@
+import { findPlateaus } from '../../src/analysis/fits.js'
 import { renderPlateaus } from '../../src/report/fits.js'
 import { describe, expect, it } from 'vitest'
-import { findPlateaus } from '../../src/analysis/plateaus.js'
 import { summariseValues } from '../../src/lib/stats.js'
 import { nameOf } from '../../src/model/arms.js'
 import { createSummary } from '../fakes/fake-summary.js'

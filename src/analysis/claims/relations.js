@@ -1,4 +1,4 @@
-import { findPlateau } from '../plateaus.js'
+import { findPlateau } from '../fits.js'
 import { linearRegression, linearRegressionLine } from 'simple-statistics'
 import { summariseSequence, summariseValues } from '../../lib/stats.js'
 import { AXES } from '../../model/axes.js'

@@ -1,8 +1,7 @@
 import { certificatesFolder } from '../../lib/certificate-files.js'
 import { PORTS } from '../../model/sidecar-contract.js'
-import { createApplication } from '../../services/applications.js'
 import { createBatch, createControlPlane, locateControl } from '../../services/control.js'
-import { describeSidecar } from '../../services/specs.js'
+import { createApplication, describeSidecar } from '../../services/specs.js'
 import { trustOf } from '../../services/topology.js'
 
 /**

@@ -1,3 +1,4 @@
+import { numericSort } from 'simple-statistics'
 import { subtract } from '../../judge/describe-window.js'
 import { mib } from '../../lib/units.js'
 import { rolloutSchema } from '../../model/schemas.js'
@@ -173,8 +174,8 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   const phaseSeconds = (endMs - startMs) / 1000
   const sinceMs = told.map(one => one.sinceMs)
   const beganMs = fromMs ?? Math.min(...sinceMs)
-  const seconds = sort(had.map(one => (one.yesMs - (fromMs ?? one.sinceMs)) / 1000))
-  const censored = sort(had.map(findCensored))
+  const seconds = numericSort(had.map(one => (one.yesMs - (fromMs ?? one.sinceMs)) / 1000))
+  const censored = numericSort(had.map(findCensored))
   const [before, after] = [control.start, control.end]
   return {
     converged: had.length,
@@ -199,7 +200,7 @@ function judgePods(members) {
   const ready = members.flatMap(({ pod }) =>
     pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],
   )
-  return { ready: ready.length, readySeconds: spreadOf(sort(ready)) }
+  return { ready: ready.length, readySeconds: spreadOf(numericSort(ready)) }
 }
 
 /** @param {number[]} sorted */
@@ -231,7 +232,7 @@ function judgeShards({ before, after, phaseSeconds }) {
 
 /** Makes the curve: seconds, each with the share of sidecars. @param {Told[]} told @param {{ all: number, startMs: number }} of */
 function drawCurve(told, { all, startMs }) {
-  const times = sort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
+  const times = numericSort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)
   return times.flatMap((seconds, i) =>
     (i + 1) % every === 0 || i === times.length - 1 ? [/** @type {[number, number]} */ ([seconds, (i + 1) / all])] : [],
@@ -246,11 +247,6 @@ function isTold(told) {
 /** Measures the part of a sidecar's time that is not known. @param {Told & { yesMs: number }} told */
 function findCensored({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
-}
-
-/** @param {number[]} values */
-function sort(values) {
-  return values.sort((a, b) => a - b)
 }
 
 /** @param {number[]} sorted @param {number} q */
