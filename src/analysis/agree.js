@@ -6,7 +6,7 @@ import { nameOf } from '../model/arms.js'
 import { GAP_LEAST, judge } from './verdict.js'
 
 /** Compares the results of one experiment on two targets of one machine. Pure. */
-/** @import { Arm, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts' */
+/** @import { Arm, Comparison, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts' */
 /** @typedef {{ arms: Arm[], records: TrialRecord[], summary: Summary, rounds: number, seed: number }} Side */
 /**
  * local, other: microseconds per request; ratio: other over local, round by round.
@@ -37,14 +37,11 @@ export function compareTargets({ local, other }) {
     const name = `${nameOf(arm)}${arm.capCores === null ? '' : ` at ${arm.capCores}`}`
     return { name, local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
   }
+  const keyOf = (/** @type {Comparison} */ c) => [c.a, c.b, c.quantity, c.service, c.link, c.capCores].join()
   const pairs = local.summary.comparisons
     .filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !c.isControl)
     .flatMap(c => {
-      const same = other.summary.comparisons.find(
-        o =>
-          [o.a, o.b, o.quantity, o.service, o.link, o.capCores].join() ===
-          [c.a, c.b, c.quantity, c.service, c.link, c.capCores].join(),
-      )
+      const same = other.summary.comparisons.find(o => keyOf(o) === keyOf(c))
       if (c.ratio.median === null || same?.ratio.median == null) return []
       return [{ name: `${c.a} / ${c.b}`, local: c.ratio.median, other: same.ratio.median }]
     })

@@ -64,7 +64,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
     const own = controls.filter(control => isAlike(control, match.next, CONTROL_AXES))
     return { match, own, comparisons: compareMatch({ old, next, match, controls: own }) }
   })
-  const unknown = compared.filter(({ match, own }) => isLoaded(match.next) && own.every(c => c.ratio.median === null))
+  const unknown = compared.filter(({ match, own }) => match.next.load.kind !== 'idle' && own.every(c => c.ratio.median === null))
   if (unknown.length > 0) {
     const names = unknown.map(({ match }) => nameMatch({ arm: match.next, varied })).join('; ')
     warnings.push(`nothing was measured without sidecars in both runs to tell what else changed between them: ${names}`)
@@ -99,10 +99,7 @@ export function findCompareStatus({ comparisons, refused, thresholds }) {
   })
 }
 
-/**
- * @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }}
- *   options controls: without sidecars
- */
+/** @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options */
 function compareMatch({ old, next, match, controls }) {
   const pair = pairOf({ old, next, match })
   const relaxed = relaxedBy(old.manifest).filter(gate => relaxedBy(next.manifest).includes(gate))
@@ -157,11 +154,6 @@ function compareBaselines({ old, next }) {
   )
 }
 
-/** Says whether an arm has CPU per request. @param {Arm} arm */
-export function isLoaded({ load }) {
-  return load.kind !== 'idle'
-}
-
 /** @param {{ old: ComparedRun, next: ComparedRun, match: Match }} options */
 function pairOf({ old, next, match }) {
   return {
@@ -185,7 +177,7 @@ export function listArms({ manifest }) {
 
 /** The arms that show what the applications use without sidecars. @param {RecordedRun} run */
 export function listBaselines({ manifest }) {
-  return manifest.arms.filter(arm => !arm.hasSidecars && isLoaded(arm))
+  return manifest.arms.filter(arm => !arm.hasSidecars && arm.load.kind !== 'idle')
 }
 
 /** The services of runs: of their links, and those that were measured. @param {ComparedRun[]} runs */

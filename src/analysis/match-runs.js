@@ -112,7 +112,12 @@ export function findWarnings({ old, next }) {
     ...SAID.flatMap(fact => sayFact(fact, { old: x, next: y })),
     ...Object.keys(y.tools)
       .filter(name => Object.hasOwn(x.tools, name))
-      .flatMap(name => sayTools({ label: name, old: x.tools[name], next: y.tools[name] })),
+      .flatMap(label => {
+        // Another version, or another program of the same one.
+        const [before, now] = [x.tools[label], y.tools[label]]
+        const say = before.version === now.version ? sayTool : (/** @type {Tool} */ { version }) => version
+        return sayDifference({ label, old: say(before), next: say(now) })
+      }),
     ...sayDifference({ label: 'rounds', old: before, next: now }).map(
       words => `${words}: the first ${Math.min(before, now)} are compared`,
     ),
@@ -152,12 +157,6 @@ export function countRounds({ records }) {
 /** Lists the gates that a run's experiment sets aside. @param {Manifest} manifest */
 export function relaxedBy({ settings }) {
   return settings.relaxes.map(({ gate }) => gate)
-}
-
-/** Says another version, or another program of the same one. @param {{ label: string, old: Tool, next: Tool }} tools */
-function sayTools({ label, old, next }) {
-  const say = old.version === next.version ? sayTool : (/** @type {Tool} */ { version }) => version
-  return sayDifference({ label, old: say(old), next: say(next) })
 }
 
 /** @param {Tool} tool */

@@ -98,10 +98,7 @@ function compareCalibrations({ calibrations }, records) {
   })
 }
 
-/**
- * Computes the parts of a record that follow from its raw files, or says why they cannot be computed.
- * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
- */
+/** @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} given */
 function recompute({ folder, record, load, relaxed }) {
   const { trial, outcome } = record
   if (outcome === 'failed') return 'the trial failed'
@@ -117,7 +114,9 @@ function recompute({ folder, record, load, relaxed }) {
     const described = describeWindow({ ...observed, armId: trial.arm.id })
     if (described === null) return 'samples.jsonl has no sample of an edge of the window'
     const isIdle = trial.arm.load.kind === 'idle'
-    const result = isIdle ? null : readResult({ folder, raw, place: placeOf(record), load })
+    // The place among the arms that stood at the same time.
+    const place = Math.max(0, record.beside?.findIndex(({ armId }) => armId === trial.arm.id) ?? 0)
+    const result = isIdle ? null : readResult({ folder, raw, place, load })
     if (result === null && !isIdle) return "the load generator's log has no result"
     if (damage) return damage
     const parts = { ...described, load: result, ...own }
@@ -126,14 +125,6 @@ function recompute({ folder, record, load, relaxed }) {
     if (error instanceof BenchError) return error.message
     throw error
   }
-}
-
-/** The place of a record's arm among those that stood at the same time. @param {TrialRecord} record */
-function placeOf({ beside = [], trial }) {
-  return Math.max(
-    0,
-    beside.findIndex(({ armId }) => armId === trial.arm.id),
-  )
 }
 
 /** @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options */

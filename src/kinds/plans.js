@@ -3,8 +3,8 @@ import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
 import { growsSchema, growthPlan } from './growth/plan.js'
 import { searchPlan, searchSchema } from './search/plan.js'
 
-/** The plan of each kind of trial, and what it can be asked. Pure. @import { TrialKind } from '../model/kinds.js' */
-/** @import { Arm, Plan, PlaneChoice } from '../model/types.ts' @import { Asked, Chosen } from '../model/asked.js' */
+/** The plan of each kind of trial, and what it can be asked. Pure. */
+/** @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts' @import { Asked, Chosen } from '../model/asked.js' */
 
 /** @typedef {{ search: object | null, grows: object | null, axes: { sidecars?: unknown[] } }} Asking an experiment */
 

@@ -6,8 +6,7 @@ import { searchSections } from './search/sections.js'
 import { turnsSections } from './turns/sections.js'
 
 /** Answers and sections of each kind of trial, as data: the formats are the report's. Pure. */
-/** @import { Arm, Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
-/** @import { TrialKind } from '../model/kinds.js' */
+/** @import { Arm, Manifest, Summary, SummaryArm, TrialKind, TrialRecord } from '../model/types.ts' */
 
 /**
  * @typedef {object} Told

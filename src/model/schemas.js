@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { sayIssue } from '../lib/say-issue.js'
 import { balanceManifestSchema, balanceSummarySchema, balanceTrialSchema } from './schemas/balance.js'
 import { manifestSchema } from './schemas/manifest.js'
@@ -26,14 +25,6 @@ export const SCHEMAS = {
   'balance-manifest': balanceManifestSchema,
   'balance-trial': balanceTrialSchema,
   'balance-summary': balanceSummarySchema,
-}
-
-/** The JSON Schemas (draft 2020-12) of what a run leaves on disk, as the files of `schema/`. */
-export function renderSchemas() {
-  return Object.entries(SCHEMAS).map(([name, schema]) => ({
-    file: `schema/${name}.schema.json`,
-    content: `${JSON.stringify(z.toJSONSchema(schema, { reused: 'ref', io: 'input' }), null, 2)}\n`,
-  }))
 }
 
 /** Says what is wrong as `path: words`; null: nothing. @param {import('zod').ZodType} schema @param {unknown} value */

@@ -5,7 +5,7 @@ import { kindsOf } from '../kinds/plans.js'
 import { PROFILES, TURN_PROFILES } from './experiment.js'
 
 /** An experiment in one of its profiles, with what was asked for beside it. Pure. */
-/** @import { AxisName, Plan, PlaneChoice } from '../model/types.ts' @import { TrialKind } from '../model/kinds.js' */
+/** @import { AxisName, Plan, PlaneChoice, TrialKind } from '../model/types.ts' */
 /** @import { Experiment, Profile } from './experiment.js' */
 
 /**

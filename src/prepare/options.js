@@ -22,8 +22,7 @@ import { readAnyExperiment } from './read-experiment.js'
  * The options that several verbs share, and their readers, in one table.
  * Where a run was asked to take place.
  * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
- * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
- * @import { TrialKind } from '../model/kinds.js'
+ * @import { AxisName, PlaneChoice, SampleSource, TrialKind } from '../model/types.ts'
  * @typedef {{ target?: 'local' | 'kubernetes', cpu?: number[] | 'none', out?: string, loadHost?: string, address?: string,
  *   generator?: string, context?: string, node?: string, loadNode?: string, namespace?: string,
  *   image?: Record<string, string>, samples?: SampleSource }} SiteOptions

@@ -30,7 +30,11 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
     const unlike = 'no two arms here are alike but for what the claim compares'
     return { why: areAlike ? sayCaps([...as, ...bs], of, to) : unlike }
   }
-  return best(allowed, ({ pair: { a, b }, isAtCap }) => [completeness(valuesOf(a, b)), Number(isAtCap), capOf(a, b)])
+  return best(allowed, ({ pair: { a, b }, isAtCap }) => [
+    completeness(valuesOf(a, b)),
+    Number(isAtCap),
+    Math.max(a.capCores ?? 0, b.capCores ?? 0),
+  ])
 }
 
 /**
@@ -43,8 +47,9 @@ export function findSeries({ arms, among, over, valuesOf }) {
   const meant = arms.filter(arm => isMeant(arm, among) && valueOn(arm, over) !== null)
   if (meant.length === 0) return { why: `no arm here is ${describeSelector(among)}` }
   const groups = groupBy(meant, arm => {
+    // In a closed loop the number of users was chosen by the cap.
     const names = AXIS_NAMES.filter(
-      name => name !== over && !(name === 'users' && followsCap(arm) && over === 'capCores'),
+      name => name !== over && !(name === 'users' && arm.load.kind === 'closed' && over === 'capCores'),
     )
     return JSON.stringify([
       over === 'plane' ? null : arm.plane,
@@ -55,7 +60,7 @@ export function findSeries({ arms, among, over, valuesOf }) {
   const series = best([...groups.values()], arms => [
     arms.filter(arm => completeness(valuesOf(arm)) === 2).length,
     Number(isAtCap(arms[0], among)),
-    capOf(arms[0], arms[0]),
+    arms[0].capCores ?? 0,
   ])
   const sorted = series.toSorted((a, b) => (valueOn(a, over) < valueOn(b, over) ? -1 : 1))
   return { series: over === 'plane' ? series : sorted, isAtCap: isAtCap(series[0], among) }
@@ -98,14 +103,9 @@ function isAlike({ a, b, of, to }) {
     name =>
       !isTold(of, to, name) &&
       !(isBare && AXES[name].isOfSidecars) &&
-      !(name === 'users' && followsCap(a) && a.capCores !== b.capCores),
+      !(name === 'users' && a.load.kind === 'closed' && a.capCores !== b.capCores),
   )
   return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))
-}
-
-/** Says whether the number of users was chosen by the cap. @param {SummaryArm} arm */
-function followsCap({ load }) {
-  return load.kind === 'closed'
 }
 
 /** Says whether selectors tell arms apart on an axis. @param {Selector} of @param {Selector} to @param {AxisName} name */
@@ -116,11 +116,6 @@ function isTold(of, to, name) {
 /** @param {SummaryArm} arm @param {Selector} selector */
 function isAtCap(arm, { capCores }) {
   return capCores === undefined || arm.capCores === capCores
-}
-
-/** @param {SummaryArm} a @param {SummaryArm} b */
-function capOf(a, b) {
-  return Math.max(a.capCores ?? 0, b.capCores ?? 0)
 }
 
 /** Ranks values: 2 in every round, 1 in some, 0 in none. @param {(number | null)[]} values */

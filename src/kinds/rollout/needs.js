@@ -53,10 +53,7 @@ function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   return baseBytes + bytesPerSidecar * sidecars + beyond + above
 }
 
-/**
- * @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of
- * @returns {[number, number][]} sidecars, value
- */
+/** @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of @returns {[number, number][]} */
 function listPoints(rollouts, of) {
   return rollouts.flatMap(rollout => {
     const value = of(rollout)

@@ -62,10 +62,7 @@ function fitNeed(held) {
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
 }
 
-/**
- * Estimates CPU by the line, or in proportion to one rate; memory is the most seen.
- * @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} options held: at least one @returns {Need}
- */
+/** @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} of held: at least one @returns {Need} */
 function estimateNeed({ held, line, ratePerSecond }) {
   const bytes = Math.max(...held.map(({ step }) => needOf(step).bytes))
   if (line === null) return { cores: (needOf(held[0].step).cores * ratePerSecond) / held[0].ratePerSecond, bytes }

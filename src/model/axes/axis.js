@@ -2,7 +2,7 @@ import { readBytes } from '../../lib/units.js'
 import { UsageError } from '../../lib/errors.js'
 
 /** The contract of an axis, and parts that axes share, such as what reads a value of the command line. Pure. */
-/** @import { Arm, Conditions } from '../types.ts' @import { TrialKind } from '../kinds.js' */
+/** @import { Arm, Conditions, TrialKind } from '../types.ts' */
 
 /**
  * The words of an axis on the command line.
