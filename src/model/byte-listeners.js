@@ -1,6 +1,10 @@
 /** The listeners of a sidecar that carries bytes. Pure. @import { Cluster, SidecarModel } from './types.ts' */
 
-/** Lists a listener for each route; the first of a direction has the direction's name. @param {SidecarModel} model */
+/**
+ * Lists a listener for each route, whose only cluster takes every connection. The first is named after its direction
+ * (`inbound`), a further one has a number, too (`inbound_2`).
+ * @param {SidecarModel} model
+ */
 export function listByteListeners({ inbound, outbound, clusters }) {
   const list = (/** @type {'inbound' | 'outbound'} */ direction, /** @type {typeof inbound | typeof outbound} */ own) =>
     (own?.routes ?? []).map((route, i) => ({

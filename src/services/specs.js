@@ -1,5 +1,4 @@
-import { createProcess } from '../model/processes.js'
-import { createPipyArgv } from '../dataplanes/pipy/launch.js'
+import { createApplication } from './applications.js'
 import { certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
@@ -10,7 +9,7 @@ import { createModel, findNextHop } from './topology.js'
 
 /**
  * The processes of an arm. Pure.
- * @import { Arm, DataPlane, DeployedProfile, Endpoint, Place, ProcessSpec, Programs, Service, SidecarOptions, Tool, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Arm, DataPlane, DeployedProfile, Endpoint, Place, ProcessSpec, Programs, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
  * @import { Member } from './control.js'
  */
 
@@ -153,32 +152,4 @@ export function listDeployed(planes, arms) {
 /** Says `plane:profile`. @param {Pick<Arm, 'plane' | 'profile'>} arm */
 export function nameDeployed({ plane, profile }) {
   return `${plane}:${profile}`
-}
-
-/**
- * The application of a service, as a process of one worker.
- * @param {{ service: string, kind: 'echo' | 'forward' | 'named', listen: Endpoint, next: (Endpoint & { host: string }) | null,
- *   runtime: Tool, scripts: string, folder: string }} options runtime: pipy or node; scripts: the folder `echo/`
- * @returns {ProcessSpec}
- */
-export function createApplication({ service, kind, listen, next, runtime, scripts, folder }) {
-  const args = [
-    `${listen.address}:${listen.port}`,
-    ...(next ? [`${next.address}:${next.port}`, next.host] : []),
-    ...(kind === 'named' ? [service] : []),
-  ]
-  const argv =
-    runtime.name === 'pipy'
-      ? createPipyArgv({ version: runtime.version, threads: 1, script: `${scripts}/${kind}.js`, args })
-      : [`${scripts}/node/${kind}.js`, ...args]
-  return createProcess({
-    service,
-    role: 'application',
-    program: runtime.path,
-    argv,
-    folder,
-    scripts: [scripts],
-    listens: [listen],
-    image: runtime.image ?? null,
-  })
 }

@@ -1,4 +1,4 @@
-import { createApplication } from '../../src/services/specs.js'
+import { createApplication } from '../../src/services/applications.js'
 import { readFileSync } from 'node:fs'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { k6 } from '../../src/loads/k6/index.js'

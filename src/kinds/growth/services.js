@@ -1,7 +1,8 @@
+import { createApplication } from '../../services/applications.js'
 import { certificatesFolder } from '../../lib/certificate-files.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 import { createBatch, createControlPlane, locateControl } from '../../services/control.js'
-import { createApplication, describeSidecar } from '../../services/specs.js'
+import { describeSidecar } from '../../services/specs.js'
 import { trustOf } from '../../services/topology.js'
 
 /**

@@ -1,8 +1,9 @@
+import { createApplication } from '../../services/applications.js'
 import { BenchError } from '../../lib/errors.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 import { MEAN_SIZE, assignItems, drawItems } from '../../services/assign.js'
 import { BATCH_SIDECARS, CONTROL, createBatch, createControlPlane, createMember, locateControl } from '../../services/control.js'
-import { createApplication, describeSidecar, findReachable } from '../../services/specs.js'
+import { describeSidecar, findReachable } from '../../services/specs.js'
 
 /** The processes of a rollout: control planes, copies of the first service's sidecar, and a bare application. Pure. */
 /** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts' */
