@@ -43,3 +43,11 @@ function fitOverSidecars(seen) {
     points: points.map(([sidecars, value]) => [sidecars, value, value - (base + slope * sidecars)]),
   }
 }
+
+/**
+ * Renders a point with how far it is off its line.
+ * @param {number} value @param {number} residual @param {{ digits?: number, digitsOff?: number }} [options]
+ */
+export function renderOff(value, residual, { digits = 1, digitsOff = digits } = {}) {
+  return `${value.toFixed(digits)} (${residual >= 0 ? '+' : ''}${residual.toFixed(digitsOff)})`
+}

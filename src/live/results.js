@@ -1,10 +1,10 @@
+import { createColours } from '../report/charts.js'
 import { finiteOrNull } from '../judge/describe-window.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { measureRound } from '../judge/quantity.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { describeVaried, nameOf } from '../model/arms.js'
 import { findVaried } from '../model/axes.js'
-import { createColours } from '../report/charts/colours.js'
 
 /**
  * The results of a run's trials so far, and the names of its arms. Pure.

@@ -8,7 +8,6 @@ import { groupBy } from '../lib/group-by.js'
 import { lowerFirst } from '../lib/letters.js'
 import { labelOf, nameOf } from '../model/arms.js'
 import { describeAxes, findVaried, groupOf, isBaselineOf } from '../model/axes.js'
-import { createColours } from './charts/colours.js'
 import { drawOverLimit, drawOverRate, drawOverShare, drawOverSidecars } from './charts/forms.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
@@ -16,8 +15,10 @@ import * as tables from './charts/tables.js'
 
 /**
  * The charts of a run, each with the table of what is drawn. Pure.
- * @import { CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { Arm, CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { SidecarSeries } from '../judge/sidecars.js'
+ * @typedef {{ summary: Summary, arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[],
+ *   seriesOf: (trialId: string) => SidecarSeries[], colourFor: (arm: SummaryArm) => number }} Given what is drawn
  */
 
 /** The number of charts of rounds that show the answer. */
@@ -61,7 +62,7 @@ export function drawCharts({ summary, records, seriesOf }) {
   }
 }
 
-/** @param {Summary} summary @param {{ arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given */
+/** @param {Summary} summary @param {Pick<Given, 'arms' | 'colourFor'>} given */
 function drawKinds(summary, { arms, colourFor }) {
   return splitByKind(summary).flatMap(({ summary: { arms: all }, heading: name }, i) => {
     const own = arms.filter(arm => all.includes(arm))
@@ -109,10 +110,7 @@ function scaleQuantity({ median, low, high, values }, factor) {
   return { median: times(median), low: times(low), high: times(high), values: values.map(times) }
 }
 
-/**
- * Draws one trial of every arm over time. @param {{ arms: SummaryArm[],
- *   recordsOf: (arm: SummaryArm) => TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} given
- */
+/** Draws one trial of every arm over time. @param {Pick<Given, 'arms' | 'recordsOf' | 'seriesOf'>} given */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = findVaried(arms)
   return arms.flatMap((arm, i) => {
@@ -135,7 +133,7 @@ function chooseTypical(arm, records) {
   return whole.find(r => r.trial.round === round && r.outcome === 'completed') ?? whole.at(-1)
 }
 
-/** @param {{ summary: Summary, arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given */
+/** Draws CPU over the rate, a chart for all else in which arms differ. @param {Pick<Given, 'summary' | 'arms' | 'colourFor'>} given */
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
   const varied = findVaried(arms).filter(name => name !== 'ratePerSecond')
@@ -168,11 +166,8 @@ function findLine({ lines }, name, points) {
 /** Lists all charts, in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
 export const listCharts = charts => Object.values(charts).flat()
 
-/**
- * Draws every link, cap and load beside arms without sidecars. @param {{ arms: SummaryArm[],
- *   recordsOf: (arm: SummaryArm) => TrialRecord[], colourFor: (arm: SummaryArm) => number }} run
- */
-export function drawPercentiles({ arms, recordsOf, colourFor }) {
+/** Draws percentiles of every link, cap and load. @param {Pick<Given, 'arms' | 'recordsOf' | 'colourFor'>} given */
+function drawPercentiles({ arms, recordsOf, colourFor }) {
   const loaded = arms.filter(arm => arm.load.kind !== 'idle')
   const sidecars = loaded.filter(arm => arm.hasSidecars)
   const groups = groupBy(sidecars.length > 0 ? sidecars : loaded, arm => groupOf(arm))
@@ -208,4 +203,21 @@ function findMedianTimes(records, { load }) {
     const { median } = summariseValues(rounds.map(trials => valueOfRound(trials, use, r => quantileMs(r, q))))
     return median === null ? [] : [/** @type {[number, number]} */ ([q, median])]
   })
+}
+
+/** @typedef {Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>} Colourable */
+
+/** Colours arms by name: 0 without sidecars, else from 1 in their order. @param {Colourable[]} [arms] the first */
+export function createColours(arms = []) {
+  /** @type {Map<string, number>} */
+  const colours = new Map()
+  const colourFor = (/** @type {Colourable} */ arm) => {
+    if (!arm.hasSidecars) return 0
+    const name = nameOf({ ...arm, repeatOf: null })
+    const colour = colours.get(name) ?? colours.size + 1
+    colours.set(name, colour)
+    return colour
+  }
+  for (const arm of arms) colourFor(arm)
+  return colourFor
 }

@@ -2,6 +2,7 @@ import { WITHIN, findPlateaus } from '../analysis/fits.js'
 import { AXES, describeAxes, findVaried } from '../model/axes.js'
 import { percent } from '../lib/units.js'
 import { formatRatio } from '../analysis/claims/answers.js'
+import { renderOff } from '../judge/over-sidecars.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { formatValue } from '../judge/quantity.js'
 import { nameOf } from '../model/arms.js'
@@ -24,10 +25,9 @@ function renderLine(line) {
   const { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope, points, service, services } = line
   const whose = `${nameOf(line)}, ${service ? `${service}'s sidecar` : 'all sidecars'}${services > 1 ? `, ${services} services` : ''}`
   const largest = Math.max(...points.map(p => Math.abs(p.residualMillicores)))
-  const of = (/** @type {number} */ value) => value.toFixed(0)
   return [
     `  ${whose}: ${base.toFixed(0)} millicores + ${(100 * slope).toFixed(1)} per 100 requests/s, off by at most ${largest.toFixed(0)}`,
-    `    ${points.map(p => `${p.ratePerSecond}/s ${of(p.millicores)} (${p.residualMillicores >= 0 ? '+' : ''}${of(p.residualMillicores)})`).join('  ')}`,
+    `    ${points.map(p => `${p.ratePerSecond}/s ${renderOff(p.millicores, p.residualMillicores, { digits: 0 })}`).join('  ')}`,
   ]
 }
 

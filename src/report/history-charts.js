@@ -1,10 +1,10 @@
+import { createColours } from './charts.js'
 import { CONTROL } from '../analysis/compare-runs.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { left, right } from '../lib/text-table.js'
 import { describeAxes, findVaried } from '../model/axes.js'
-import { createColours } from './charts/colours.js'
 import { drawOverRuns } from './charts/over-runs.js'
 import { tellMedian } from './charts/rounds.js'
 

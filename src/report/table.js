@@ -12,7 +12,7 @@ import { CONTRASTS, SECONDARY, answerOf, tellContrasts, tellVerdicts } from './v
 /** The terminal's report, which fits on a screen. Pure. @import { Summary } from '../model/types.ts' */
 
 // Columns that only other formats have: here the table fits 100 columns.
-const HIDDEN = ['p90', 'p95', 'CPU cores', 'throttled', 'anon', 'est. capacity']
+const HIDDEN = ['p90', 'p95', 'CPU cores', 'throttled', 'anon']
 
 /**
  * Renders the answer, the verdicts, the arms or an axis, what limits them, and where the rest is. @param {Summary} summary

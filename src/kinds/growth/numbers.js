@@ -1,3 +1,4 @@
+import { isUsedUp } from '../../judge/gates/gate.js'
 import { MIB } from '../../lib/units.js'
 import { rowsOf } from '../../judge/measures.js'
 import { subtract } from '../../judge/describe-window.js'
@@ -9,8 +10,6 @@ import { growthSchema } from '../../model/schemas.js'
 /** @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts' */
 /** @import { OwnPart } from '../parts.js' @import { QuantityRow } from '../../judge/quantities.js' */
 
-/** A machine with a smaller share of idle CPU made a step late. */
-const HOST_IDLE_LEAST = 0.05
 /** A growth ends below this share of the machine's memory. */
 export const AVAILABLE_LEAST = 0.1
 const POINTS_LEAST = 2
@@ -86,7 +85,7 @@ export function listMemoryPoints({ steps }) {
 
 /** Says whether the machine made a step late. @param {GrowthRecord['steps'][number]['host']} host over the step */
 export function isHostUsedUp(host) {
-  return idleOf(host) < HOST_IDLE_LEAST
+  return isUsedUp({ idleFraction: idleOf(host) })
 }
 
 /** @param {GrowthNumbers['steps'][number]} step */

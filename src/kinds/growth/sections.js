@@ -1,4 +1,4 @@
-import { fitMemory } from '../../judge/over-sidecars.js'
+import { fitMemory, renderOff } from '../../judge/over-sidecars.js'
 import { summariseValues } from '../../lib/stats.js'
 import { MIB } from '../../lib/units.js'
 import { choiceOf, labelOf } from '../../model/arms.js'
@@ -91,16 +91,11 @@ function renderMemory({ baseBytes, bytesPerSidecar, low, high, points }) {
   const kB = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
   const interval = low === null || high === null ? '' : ` [${kB(low)}, ${kB(high)}]`
   const largest = Math.max(...points.map(p => Math.abs(p.residualBytes)))
+  const shown = pickShown(points)
   return [
     `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${kB(bytesPerSidecar)} kB a sidecar${interval}, off by at most ${(largest / MIB).toFixed(2)} MiB`,
-    `      ${pickShown(points).map(renderPoint).join('  ')}`,
+    `      ${shown.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB, { digitsOff: 2 })}`).join('  ')}`,
   ]
-}
-
-/** @param {NonNullable<GrowthFit['memory']>['points'][number]} point */
-function renderPoint({ sidecars, bytes, residualBytes }) {
-  const off = residualBytes / MIB
-  return `${sidecars}: ${(bytes / MIB).toFixed(1)} (${off >= 0 ? '+' : ''}${off.toFixed(2)})`
 }
 
 /** Picks at most ten items, evenly apart, with the last. @template T @param {T[]} items */

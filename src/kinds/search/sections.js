@@ -2,7 +2,7 @@ import { ratePerSecond } from '../../judge/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { MIB, mib } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
-import { toResources } from '../../model/container-limits.js'
+import { renderResources } from '../../model/container-limits.js'
 import { limitsOf, recommendedBytes } from './memory-floor.js'
 import { replaySearches } from './searches.js'
 
@@ -81,10 +81,7 @@ function renderSize(size) {
     isChecked
       ? `  ${nameOf(size)}, for the pod spec of each sidecar:`
       : `  ${nameOf(size)}: the answer did NOT pass its own check; what was found:`,
-    '    resources:',
-    ...Object.entries(toResources(limits)).map(
-      ([name, { cpu, memory }]) => `      ${name}: { cpu: ${cpu}, memory: ${memory} }`,
-    ),
+    ...renderResources(limits),
   ]
 }
 
