@@ -17,8 +17,7 @@ const MS_PER_HOUR = 3600 * 1000
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
   const keyOf = (/** @type {SummaryArm} */ arm) => `${nameOf(arm)} ${groupOf(arm, 'ratePerSecond')}`
-  return [...new Set(open.map(keyOf))].flatMap(key => {
-    const group = open.filter(arm => keyOf(arm) === key)
+  return [...groupBy(open, keyOf).values()].flatMap(group => {
     const services = group[0].sidecars.filter(s => s.copyOf === null).map(s => s.service)
     return [null, ...services].flatMap(service => fitCpuLine(group, service))
   })

@@ -36,11 +36,9 @@ export function describeUnfinished({ manifest, records, summary }) {
 
 /** Says which arms were not measured, each reason once. @param {{ plane: string, reason: string }[]} notMeasured */
 export function describeNotMeasured(notMeasured) {
-  const reasons = [...new Set(notMeasured.map(({ reason }) => reason))]
-  return reasons.map(reason => {
-    const planes = notMeasured.filter(n => n.reason === reason).map(n => n.plane)
-    return `Not measured: ${planes.join(', ')}: ${reason}`
-  })
+  return [...groupBy(notMeasured, n => n.reason)].map(
+    ([reason, own]) => `Not measured: ${own.map(n => n.plane).join(', ')}: ${reason}`,
+  )
 }
 
 /** A gate that fired; arms: `pipy 6/6, envoy 2/6` trials. @typedef {{ gate: string, name: string, arms: string, reason: string }} Fired */

@@ -31,16 +31,15 @@ export function tellVerdicts(summary) {
 function tellGroups({ comparisons, arms, shows }) {
   const whole = comparisons.filter(c => c.service === null && c.contrast === null)
   const varied = findVaried(arms)
-  const keys = [...new Set(whole.map(c => groupOf(c)))]
+  const groups = [...groupBy(whole, c => groupOf(c)).values()]
   const isShown = (/** @type {string} */ quantity) =>
     shows.quantities.includes(quantity) || (shows.across === null && !comparedIn(quantity)?.isOnRequest)
-  return keys.map(key => {
-    const group = whole.filter(c => groupOf(c) === key)
+  return groups.map(group => {
     const pairs = group.filter(c => !c.isControl)
     const [primary, others] = [true, false].map(is => pairs.filter(c => (c.quantity === PRIMARY.name) === is))
     const shown = others.filter(c => isShown(c.quantity))
     return {
-      heading: keys.length > 1 ? capitalise(describeAxes(group[0], varied)) : '',
+      heading: groups.length > 1 ? capitalise(describeAxes(group[0], varied)) : '',
       primary: primary.map(renderVerdict),
       secondary: renderSecondary(shown, primary),
       noise: renderNoise(group.filter(c => c.isControl)),
@@ -166,10 +165,8 @@ function tellCost(summary, measured) {
 function tellPrimary(summary, primary) {
   const groups = tellVerdicts(summary)
   if (groups.length === 1) return groups[0].primary
-  const pairs = [...new Set(primary.map(c => JSON.stringify([c.a, c.b])))]
-  return pairs.map(pair => {
-    const own = primary.filter(c => JSON.stringify([c.a, c.b]) === pair)
-    const [a, b] = JSON.parse(pair)
+  return [...groupBy(primary, c => JSON.stringify([c.a, c.b])).values()].map(own => {
+    const [{ a, b }] = own
     const counts = ['lower', 'higher', 'no-difference-shown', 'indicative', 'invalid'].flatMap(verdict => {
       const count = own.filter(c => c.verdict === verdict).length
       return count > 0 ? [`${verdict.replaceAll('-', ' ')} at ${count}`] : []
@@ -188,10 +185,9 @@ function tellValues(arms) {
     const median = quantityOf(arm, name).median
     return median === null || arm.repeatOf !== null ? [] : [{ plane: nameOf(arm), median }]
   })
-  const planes = [...new Set(values.map(v => v.plane))]
-  const told = planes.map(plane => {
-    const own = values.filter(v => v.plane === plane).map(v => v.median)
-    const [low, high] = [Math.min(...own), Math.max(...own)].map(value => format(QUANTITIES[name], value))
+  const told = [...groupBy(values, v => v.plane)].map(([plane, own]) => {
+    const medians = own.map(v => v.median)
+    const [low, high] = [Math.min(...medians), Math.max(...medians)].map(value => format(QUANTITIES[name], value))
     return `${plane}: ${low === high ? low : `${low} to ${high}`} ${unit}`
   })
   return told.length > 0 ? told.join('; ') : 'No sidecar was measured'

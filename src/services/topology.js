@@ -49,12 +49,13 @@ export function parseTopology(text, file) {
 /** Callers spread requests over copies. @param {Topology} topology @param {number} copies in all @returns {Topology} */
 export function copyLastService(topology, copies) {
   const last = /** @type {Service} */ (topology.services.findLast(s => s.application !== null && s.calls.length === 0))
-  const more = Array.from({ length: copies - 1 }, (_, i) => ({
-    ...last,
-    name: `${last.name}-${i + 2}`,
-    copyOf: last.name,
-  }))
-  return { ...topology, services: [...topology.services, ...more] }
+  return { ...topology, services: [...topology.services, ...copyService(last, copies).slice(1)] }
+}
+
+/** Lists a service and its copies. @param {Service} service @param {number} copies in all @returns {Service[]} */
+export function copyService(service, copies) {
+  const more = Array.from({ length: copies - 1 }, (_, i) => `${service.name}-${i + 2}`)
+  return [service, ...more.map(name => ({ ...service, name, copyOf: service.name }))]
 }
 
 /** @param {Pick<Arm, 'link' | 'conditions'>} arm @param {Record<string, Topology>} topologies */

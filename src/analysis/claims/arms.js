@@ -126,9 +126,8 @@ function completeness(values) {
 
 /** Finds the first with the highest ranks. @template T @param {T[]} items @param {(item: T) => number[]} rank */
 function best(items, rank) {
-  const ranks = new Map(items.map(item => [item, rank(item)]))
   return items.toSorted((x, y) => {
-    const [p, q] = [ranks.get(x) ?? [], ranks.get(y) ?? []]
+    const [p, q] = [rank(x), rank(y)]
     const at = p.findIndex((value, i) => value !== q[i])
     return at < 0 ? 0 : q[at] - p[at]
   })[0]

@@ -1,5 +1,6 @@
 import { QUANTITIES } from '../../judge/quantities.js'
 import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { groupBy } from '../../lib/group-by.js'
 import { lowerFirst } from '../../lib/letters.js'
 import { nameOf } from '../../model/arms.js'
 
@@ -42,15 +43,9 @@ function tellCapacities({ arms }) {
 /** @param {SummaryArm[]} arms */
 function tellBound(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null && arm.boundBy !== null)
-  const limits = [...new Set(sidecars.map(arm => arm.boundBy))]
-  if (limits.length === 0) return ''
-  if (limits.length === 1) return sayLimit(limits[0])
-  return limits
-    .map(limit => {
-      const names = [...new Set(sidecars.filter(arm => arm.boundBy === limit).map(nameOf))]
-      return `${names.join(', ')} ${sayLimit(limit)}`
-    })
-    .join(', ')
+  const limits = [...groupBy(sidecars, arm => arm.boundBy)]
+  if (limits.length === 1) return sayLimit(limits[0][0])
+  return limits.map(([limit, own]) => `${[...new Set(own.map(nameOf))].join(', ')} ${sayLimit(limit)}`).join(', ')
 }
 
 /** @param {SummaryArm['boundBy']} limit */

@@ -39,15 +39,9 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
  * @returns {Search<SearchResult>}
  */
 export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
+  const { value: held } = survived
   const steps = [...memory.steps, survived]
-  const found = yield* bisect({
-    template,
-    spec,
-    steps,
-    from: roundUp(survived.value / 2),
-    most: survived.value,
-    held: survived.value,
-  })
+  const found = yield* bisect({ template, spec, steps, from: roundUp(held / 2), most: held, held })
   return { ...found, unchargedBytes: memory.unchargedBytes }
 }
 

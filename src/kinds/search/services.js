@@ -1,3 +1,4 @@
+import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
 import { choiceOf } from '../../model/arms.js'
 import { findFirst, needOf, p99Of } from './first-answer.js'
@@ -44,11 +45,10 @@ export function* findServices({ template, spec, cpus }) {
 /** Lists the cells of a template by rising rate. @param {ServicesSpec} spec @param {Arm} template @returns {Cell[]} */
 function listCells({ services }, { load: { payloadBytes } }) {
   const own = services.filter(s => s.payloadBytes === payloadBytes)
-  const rates = [...new Set(own.map(s => s.ratePerSecond))].toSorted((a, b) => a - b)
-  return rates.map(ratePerSecond => {
-    const same = own.filter(s => s.ratePerSecond === ratePerSecond)
+  const cells = [...groupBy(own, s => s.ratePerSecond)].map(([ratePerSecond, same]) => {
     return { ratePerSecond, p99Ms: Math.min(...same.map(s => s.p99Ms)), names: same.map(s => s.name) }
   })
+  return cells.sort((a, b) => a.ratePerSecond - b.ratePerSecond)
 }
 
 /** Finds the p99 that a trial of these services has to hold. @param {ServicesSpec} spec @param {Arm} arm */

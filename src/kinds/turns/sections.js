@@ -1,5 +1,6 @@
 import { generatorOf } from '../../model/tools.js'
 import { sidecarsOf, sumOf } from '../../judge/measures.js'
+import { groupBy } from '../../lib/group-by.js'
 import { summariseValues } from '../../lib/stats.js'
 import { nameOf } from '../../model/arms.js'
 
@@ -52,8 +53,8 @@ function tellConnections({ arms, turns }) {
     const arm = arms.find(({ id }) => id === armId)
     return arm && arm.repeatOf === null && count !== null ? [{ name: nameOf(arm), count }] : []
   })
-  const planes = [...new Set(told.map(({ name }) => name))].map(name => {
-    const counts = told.filter(one => one.name === name).map(({ count }) => count)
+  const planes = [...groupBy(told, ({ name }) => name)].map(([name, own]) => {
+    const counts = own.map(({ count }) => count)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
     return `${name} ${least === most ? least : `${least} to ${most}`}`
   })

@@ -1,3 +1,4 @@
+import { groupBy } from '../../lib/group-by.js'
 import { nameOfContender } from '../../model/arms.js'
 import { groupOf } from '../../model/axes.js'
 import { LEAN } from '../../model/features.js'
@@ -138,8 +139,7 @@ export function joinAlike(differences) {
     const [name, ...what] = line.split(': ')
     return { line, name, what: what.join(': ') }
   })
-  return [...new Set(parts.map(({ what }) => what))].flatMap(what => {
-    const alike = parts.filter(part => part.what === what)
+  return [...groupBy(parts, ({ what }) => what)].flatMap(([what, alike]) => {
     const [{ name }] = alike
     if (what === '' || alike.length === 1) return alike.map(({ line }) => line)
     return `${name} and ${alike.length - 1} more: ${what}`

@@ -1,3 +1,4 @@
+import { groupBy } from '../../lib/group-by.js'
 import { AXES } from '../../model/axes.js'
 import { PARITY_NAMES, isWrong, joinAlike } from './rows.js'
 
@@ -40,8 +41,8 @@ export function listDisparities({ parity }) {
  */
 export function tellOwnWork({ parity }) {
   const found = parity.filter(row => row.isDeployed && isWrong(row))
-  return [...new Set(found.map(({ plane }) => plane))].map(plane => {
-    const rows = new Set(found.filter(row => row.plane === plane).map(({ name }) => name.replace('parity-', '')))
+  return [...groupBy(found, ({ plane }) => plane)].map(([plane, own]) => {
+    const rows = new Set(own.map(({ name }) => name.replace('parity-', '')))
     return `${plane} does its own work, as deployed: ${[...rows].join(', ')} ${rows.size === 1 ? 'differs' : 'differ'}.`
   })
 }
