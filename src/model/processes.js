@@ -10,26 +10,9 @@ import { listByteListeners } from './byte-listeners.js'
  * @param {Pick<ProcessSpec, 'service' | 'role' | 'program' | 'argv' | 'folder' | 'listens'> & Partial<ProcessSpec>} own
  * @returns {ProcessSpec}
  */
-export function createProcess({ service, role, program, argv, folder, listens, ...own }) {
-  return {
-    service,
-    role,
-    program,
-    argv,
-    env: {},
-    folder,
-    files: [],
-    scripts: [],
-    credentials: [],
-    listens,
-    workers: 1,
-    cpuCores: null,
-    memoryLimitBytes: null,
-    cpuSet: null,
-    admin: null,
-    image: null,
-    ...own,
-  }
+export function createProcess(own) {
+  const unlimited = { cpuCores: null, memoryLimitBytes: null, cpuSet: null }
+  return { env: {}, files: [], scripts: [], credentials: [], workers: 1, ...unlimited, admin: null, image: null, ...own }
 }
 
 /**

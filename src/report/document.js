@@ -37,11 +37,16 @@ const DOTS =
 /** @param {Run} run */
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
+  const { target, machine, placements } = manifest
   const { arms, shows, notMeasured } = summary
   const hasRounds = hasAny(summary, 'hasRounds')
-  const isPivot = shows.across !== null || arms[0]?.load.kind === 'idle'
+  const isIdle = arms[0]?.load.kind === 'idle'
+  const isPivot = shows.across !== null || isIdle
   const results = !hasRounds ? [] : isPivot ? tabulatePivots(summary) : tabulateArms(summary)
   const own = tellFindings(summary)
+  // Where the load generator has CPUs or a machine for itself, it shares none.
+  const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
+  const isShared = target === 'local' && !isApart && !isIdle
   return {
     title: `${summary.run.experiment}${arms.length === 0 ? '' : `, ${nameLinks(summary)}`}`,
     question: /** @type {string} */ (manifest.question ?? ''),
@@ -59,8 +64,8 @@ export function createDocument(run) {
     ],
     thresholds: renderThresholds(summary),
     results,
-    notes: hasRounds ? [...renderNotes(summary), ...tellDeviations(summary), ...tellSharing(run)] : [],
-    next: !hasRounds || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
+    notes: hasRounds ? [...renderNotes(summary), ...tellDeviations(summary), ...(isShared ? [SHARING] : [])] : [],
+    next: !hasRounds || isIdle ? [] : renderNext(summary),
     charts: drawCharts(run),
     dots: DOTS,
     fired: renderFired(summary),
@@ -76,12 +81,6 @@ export function createDocument(run) {
     provenance: tabulateProvenance(manifest, describeSetting(manifest, records)),
     dictionary: tabulateDictionary(),
   }
-}
-
-/** Notes the load generator's share of CPUs that it has not for itself. @param {Run} run */
-function tellSharing({ manifest: { target, machine, placements }, summary: { arms } }) {
-  const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
-  return target !== 'local' || isApart || arms[0].load.kind === 'idle' ? [] : [SHARING]
 }
 
 /** Lists the gates that spoiled something. @param {Summary} summary @returns {Table} */

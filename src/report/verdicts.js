@@ -138,19 +138,18 @@ const UNEQUAL = 'Unequal or untried work, so what it costs cannot be held agains
 
 /** Joins the answers of a run's kinds of trials. @param {Summary} summary @returns {string} */
 export function answerOf(summary) {
-  const parts = splitByKind(summary)
-  const told = parts.flatMap(({ sections, summary: own }) => {
-    const measured = own.arms.filter(arm => arm.trials.completed > 0)
+  const parts = splitByKind(summary).map(part => {
+    return { ...part, measured: part.summary.arms.filter(arm => arm.trials.completed > 0) }
+  })
+  const told = parts.flatMap(({ sections, summary: own, measured }) => {
     const cost = measured.length > 0 ? tellCost(own, measured) : []
-    const isAlone = parts.every(part => part.sections === sections || !hasMeasured(part.summary))
+    const isAlone = parts.every(part => part.sections === sections || part.measured.length === 0)
     return sections.answer({ summary: own, measured, cost, isAlone })
   })
   if (told.length === 0) return 'Nothing was measured.'
-  return join([...(findDiffering(summary).wrong.length > 0 ? [UNEQUAL] : []), ...told])
+  const text = [...(findDiffering(summary).wrong.length > 0 ? [UNEQUAL] : []), ...told].join('; ')
+  return /[.!]$/.test(text) ? text : `${text}.`
 }
-
-/** @param {Summary} summary */
-const hasMeasured = ({ arms }) => arms.some(arm => arm.trials.completed > 0)
 
 /** Tells verdicts on the primary quantity, or values. @param {Summary} summary @param {SummaryArm[]} measured */
 function tellCost(summary, measured) {
@@ -193,8 +192,3 @@ function tellValues(arms) {
   return told.length > 0 ? told.join('; ') : 'No sidecar was measured'
 }
 
-/** @param {string[]} parts */
-function join(parts) {
-  const text = parts.join('; ')
-  return /[.!]$/.test(text) ? text : `${text}.`
-}

@@ -99,9 +99,7 @@ export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
   const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
   const showMs = (/** @type {number} */ seconds) => `${(1000 * seconds).toFixed(0)} ms`
-  /**
-   * @type {{ resource: Resource, real: number | null, simulated: number | null, show: (value: number) => string }[]}
-   */
+  /** @type {{ resource: Resource, real: number | null, simulated: number | null, show: (of: number) => string }[]} */
   const rows = [
     { resource: 'CPU time in the rollout', ...rolloutCpuSeconds, show: showMs },
     { resource: 'CPU time in the change', ...changeCpuSeconds, show: showMs },
