@@ -41,7 +41,10 @@ export function resolveQuestions(experiment, overrides) {
   const { axes: ofProfile, ...profile } = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...ofProfile }
   const own = kindsOf({ ...experiment, axes })
-  const kinds = chooseKinds(askKinds(own, { experiment, overrides }), overrides)
+  const asked = askKinds(own, { experiment, overrides })
+  // Of two kinds, a load from another machine, which goes to one address, has the last; a precision, of the cost, the first.
+  const ofTwo = overrides.isLoadElsewhere ? asked.slice(1) : overrides.precision ? asked.slice(0, 1) : asked
+  const kinds = asked.length === 1 ? asked : ofTwo
   return kinds.map(kind => ({
     experiment,
     overrides,
@@ -66,16 +69,6 @@ function askKinds(own, { experiment, overrides: { measure } }) {
   const isCalibrated = experiment.mostOfCapacity !== null && measure.includes('turns')
   if (isUnderLoad && !isCalibrated && !experiment.keepsServices) return measure
   throw new UsageError(`--measure ${measure}: ${experiment.name} measures something else: leave it out`)
-}
-
-/**
- * Leaves out a kind: a precision is about the cost alone, and a load from another machine goes to one address.
- * @param {TrialKind[]} kinds @param {Overrides} overrides
- */
-function chooseKinds(kinds, { precision, isLoadElsewhere }) {
-  if (kinds.length === 1) return kinds
-  if (precision && !isLoadElsewhere) return kinds.slice(0, 1)
-  return isLoadElsewhere ? kinds.slice(1) : kinds
 }
 
 /** @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */
