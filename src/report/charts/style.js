@@ -5,6 +5,25 @@
  * @typedef {{ title: string, description: string, height: number, option: Record<string, any> }} Chart
  */
 
+/** @type {Record<string, { light: string, dark: string }>} each light colour stands once */
+const COLOURS = {
+  text: { light: '#1f2328', dark: '#e6edf3' },
+  muted: { light: '#59636e', dark: '#9198a1' },
+  grid: { light: '#d8dee4', dark: '#30363d' },
+  background: { light: '#fffffe', dark: '#0d1117' },
+  limit: { light: '#c4262e', dark: '#ff7b72' },
+  series0: { light: '#6e7781', dark: '#8b949e' },
+  series1: { light: '#0067b8', dark: '#58a6ff' },
+  series2: { light: '#b34700', dark: '#f0883e' },
+  series3: { light: '#0f7b4f', dark: '#3fb950' },
+  series4: { light: '#7a3fb0', dark: '#bc8cff' },
+  series5: { light: '#a8326e', dark: '#f778ba' },
+  series6: { light: '#00707a', dark: '#39c5cf' },
+}
+const SERIES = Object.keys(COLOURS).filter(name => name.startsWith('series'))
+
+export const [TEXT, MUTED, GRID, BACKGROUND, LIMIT] = Object.values(COLOURS).map(({ light }) => light)
+
 const FONT = 'system-ui, sans-serif'
 export const WIDTH = 580
 const AXIS_FONT_SIZE = 12
@@ -82,25 +101,6 @@ export function createLegend(names) {
 export function shorten(value) {
   return Number(value.toPrecision(4))
 }
-
-/** @type {Record<string, { light: string, dark: string }>} each light colour stands once */
-const COLOURS = {
-  text: { light: '#1f2328', dark: '#e6edf3' },
-  muted: { light: '#59636e', dark: '#9198a1' },
-  grid: { light: '#d8dee4', dark: '#30363d' },
-  background: { light: '#fffffe', dark: '#0d1117' },
-  limit: { light: '#c4262e', dark: '#ff7b72' },
-  series0: { light: '#6e7781', dark: '#8b949e' },
-  series1: { light: '#0067b8', dark: '#58a6ff' },
-  series2: { light: '#b34700', dark: '#f0883e' },
-  series3: { light: '#0f7b4f', dark: '#3fb950' },
-  series4: { light: '#7a3fb0', dark: '#bc8cff' },
-  series5: { light: '#a8326e', dark: '#f778ba' },
-  series6: { light: '#00707a', dark: '#39c5cf' },
-}
-const SERIES = Object.keys(COLOURS).filter(name => name.startsWith('series'))
-
-export const [TEXT, MUTED, GRID, BACKGROUND, LIMIT] = Object.values(COLOURS).map(({ light }) => light)
 
 /** @param {number} index 0: no mesh; from 1: planes, round and round */
 export function colourOf(index) {
