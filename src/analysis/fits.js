@@ -1,7 +1,6 @@
 import { groupBy } from '../lib/group-by.js'
 import { splitRounds, valueOfRound } from '../judge/measures.js'
-import { QUANTITIES } from '../judge/quantities.js'
-import { quantityOf, useOf } from '../judge/quantity.js'
+import { QUANTITIES, quantityOf, useOf } from '../judge/quantities.js'
 import { findSlopeInterval, fitLine, summariseRatios } from '../lib/stats.js'
 import { choiceOf, nameOf, nameOfContender } from '../model/arms.js'
 import { AXES, groupOf } from '../model/axes.js'

@@ -1,7 +1,6 @@
 import { measurePrecision } from './verdict.js'
 import { hasTail, sidecarsOf, splitRounds } from '../judge/measures.js'
-import { QUANTITIES } from '../judge/quantities.js'
-import { measureRound, nestQuantities } from '../judge/quantity.js'
+import { QUANTITIES, measureRound, nestQuantities } from '../judge/quantities.js'
 import { listSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'

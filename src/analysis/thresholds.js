@@ -1,5 +1,4 @@
-import { PRIMARY } from '../judge/quantities.js'
-import { listCompared } from '../judge/quantity.js'
+import { PRIMARY, listCompared } from '../judge/quantities.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { nameOf, parseChoice } from '../model/arms.js'

@@ -1,7 +1,6 @@
 import { createColours } from '../report/charts.js'
 import { finiteOrNull } from '../judge/describe-window.js'
-import { QUANTITIES } from '../judge/quantities.js'
-import { measureRound } from '../judge/quantity.js'
+import { QUANTITIES, measureRound } from '../judge/quantities.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { describeVaried, nameOf } from '../model/arms.js'
 import { findVaried } from '../model/axes.js'

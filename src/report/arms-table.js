@@ -1,5 +1,4 @@
-import { QUANTITIES } from '../judge/quantities.js'
-import { formatValue, quantityOf } from '../judge/quantity.js'
+import { QUANTITIES, formatValue, quantityOf } from '../judge/quantities.js'
 import { sectionsOf, splitByKind } from '../kinds/sections.js'
 import { keepColumns, left, renderTextTable, right } from '../lib/text-table.js'
 import { isRedirected, nameOf } from '../model/arms.js'

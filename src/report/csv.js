@@ -1,5 +1,4 @@
-import { QUANTITIES } from '../judge/quantities.js'
-import { quantityOf } from '../judge/quantity.js'
+import { QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { showControls } from '../lib/printable.js'
 import { nameOf } from '../model/arms.js'
 import { AXES, AXIS_NAMES } from '../model/axes.js'

@@ -3,8 +3,7 @@ import { AXES, describeAxes, findVaried } from '../model/axes.js'
 import { percent } from '../lib/units.js'
 import { formatRatio } from '../analysis/claims/answers.js'
 import { renderOff } from '../judge/over-sidecars.js'
-import { QUANTITIES } from '../judge/quantities.js'
-import { formatValue } from '../judge/quantity.js'
+import { QUANTITIES, formatValue } from '../judge/quantities.js'
 import { nameOf } from '../model/arms.js'
 
 /** Renders fitted lines with their points, and plateaus. Pure. @import { Plateau } from '../analysis/fits.js' */

@@ -1,6 +1,6 @@
+import { quantityOf } from '../judge/quantities.js'
 import { count, percent } from '../lib/units.js'
 import { GENERATORS, generatorOf } from '../model/tools.js'
-import { quantityOf } from '../judge/quantity.js'
 import { splitByKind } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { renderCommand } from '../lib/render-command.js'

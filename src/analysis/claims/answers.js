@@ -1,5 +1,4 @@
-import { QUANTITIES } from '../../judge/quantities.js'
-import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { QUANTITIES, formatValue, quantityOf } from '../../judge/quantities.js'
 import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
 import { nameOf } from '../../model/arms.js'
 import { AXES } from '../../model/axes.js'

@@ -1,5 +1,4 @@
-import { QUANTITIES } from '../../judge/quantities.js'
-import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { QUANTITIES, formatValue, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { lowerFirst } from '../../lib/letters.js'
 import { nameOf } from '../../model/arms.js'
