@@ -3,8 +3,7 @@ import { GATES } from '../judge/gates.js'
 import { sidecarsOf, splitRounds } from '../judge/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
-import { nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
-import { AXES, groupOf } from '../model/axes.js'
+import { AXES, groupOf, nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
 /** Verdicts on two planes, from the ratios of their rounds. Pure. */

@@ -2,8 +2,7 @@ import { groupBy } from '../lib/group-by.js'
 import { splitRounds, valueOfRound } from '../judge/measures.js'
 import { QUANTITIES, quantityOf, useOf } from '../judge/quantities.js'
 import { findSlopeInterval, fitLine, summariseRatios } from '../lib/stats.js'
-import { choiceOf, nameOf, nameOfContender } from '../model/arms.js'
-import { AXES, groupOf } from '../model/axes.js'
+import { AXES, choiceOf, groupOf, nameOf, nameOfContender } from '../model/arms.js'
 
 /** Lines of CPU over the rate, and of quantities over the time of a run; plateaus over an axis. Pure. */
 /** @import { AxisName, CpuLine, Quantity, Slope, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */

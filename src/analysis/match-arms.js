@@ -1,5 +1,4 @@
-import { nameOf } from '../model/arms.js'
-import { AXES, AXIS_NAMES, describeAxes } from '../model/axes.js'
+import { AXES, AXIS_NAMES, describeAxes, nameOf } from '../model/arms.js'
 
 /** The pairs of arms of two runs, and why others have no partner. Pure. */
 /** @import { Arm, AxisName } from '../model/types.ts' */

@@ -1,5 +1,5 @@
-import { findScripts, generatorOf } from '../model/tools.js'
 import { nameOf } from '../model/arms.js'
+import { findScripts, generatorOf } from '../model/tools.js'
 import { sayBoth, sayDifference } from './match-arms.js'
 
 /** Facts that two runs must share to be compared, and others. Pure. @import { Match } from './match-arms.js' */

@@ -2,8 +2,7 @@ import { createColours } from '../report/charts.js'
 import { finiteOrNull } from '../judge/describe-window.js'
 import { QUANTITIES, measureRound } from '../judge/quantities.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
-import { describeVaried, nameOf } from '../model/arms.js'
-import { findVaried } from '../model/axes.js'
+import { describeVaried, findVaried, nameOf } from '../model/arms.js'
 
 /**
  * The results of a run's trials so far, and the names of its arms. Pure.

@@ -1,7 +1,7 @@
+import { isRedirected } from '../model/arms.js'
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
-import { isRedirected } from '../model/arms.js'
 import { listFeatures } from '../model/features.js'
 import { toolOf } from '../model/tools.js'
 import { assertAllRun } from '../run/alive.js'

@@ -1,7 +1,7 @@
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { createRandom, shuffle } from '../lib/random.js'
-import { groupOf } from '../model/axes.js'
+import { groupOf } from '../model/arms.js'
 
 /** Arms that stand at the same time and share one load. Pure. @import { Arm, Trial } from '../model/types.ts' */
 

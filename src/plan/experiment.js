@@ -3,7 +3,7 @@ import { GATES } from '../judge/gates.js'
 import { QUANTITY_NAMES } from '../judge/quantities.js'
 import { OWN_PARTS } from '../kinds/plans.js'
 import { parseYaml } from '../lib/yaml.js'
-import { AXES, AXIS_NAMES } from '../model/axes.js'
+import { AXES, AXIS_NAMES } from '../model/arms.js'
 import { capCores, lengthSeconds, rounds } from '../model/bounds.js'
 import { PARITY_NAMES } from '../parity/verdict/rows.js'
 

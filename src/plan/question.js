@@ -1,6 +1,6 @@
+import { parseChoice } from '../model/arms.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
-import { parseChoice } from '../model/arms.js'
 import { kindsOf } from '../kinds/plans.js'
 import { PROFILES, TURN_PROFILES } from './experiment.js'
 

@@ -4,7 +4,7 @@ import { PLANS } from '../kinds/plans.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { UsageError } from '../lib/errors.js'
 import { createRandom, shuffle } from '../lib/random.js'
-import { groupOf } from '../model/axes.js'
+import { groupOf } from '../model/arms.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
 
 /** The rounds of a plan, the order of their trials, and their time. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */

@@ -3,7 +3,7 @@ import { UsageError } from '../lib/errors.js'
 import { readBytes, readMilliseconds } from '../lib/units.js'
 import { parseYaml } from '../lib/yaml.js'
 import { LOAD_AXES } from '../model/axes/load.js'
-import { AXES } from '../model/axes.js'
+import { AXES } from '../model/arms.js'
 import * as bounds from '../model/bounds.js'
 import { parseExperiment } from './experiment.js'
 

@@ -1,8 +1,7 @@
 import { QUANTITIES, formatValue, quantityOf } from '../judge/quantities.js'
 import { sectionsOf, splitByKind } from '../kinds/sections.js'
 import { keepColumns, left, renderTextTable, right } from '../lib/text-table.js'
-import { isRedirected, nameOf } from '../model/arms.js'
-import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike } from '../model/axes.js'
+import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike, isRedirected, nameOf } from '../model/arms.js'
 
 /**
  * Makes tables of arms: a row per plane, cap and link, with a line in it per sidecar; of an experiment about one axis, a

@@ -2,7 +2,7 @@ import { PRIMARY } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { joinParts } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
-import { describeAxes, findVaried, groupOf } from '../model/axes.js'
+import { describeAxes, findVaried, groupOf } from '../model/arms.js'
 import { renderVerdict, SECONDARY } from './verdicts.js'
 
 /**

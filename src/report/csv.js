@@ -1,7 +1,6 @@
 import { QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { showControls } from '../lib/printable.js'
-import { nameOf } from '../model/arms.js'
-import { AXES, AXIS_NAMES } from '../model/axes.js'
+import { AXES, AXIS_NAMES, nameOf } from '../model/arms.js'
 
 /**
  * Renders a run for spreadsheets and statistics programs (RFC 4180): units in the headers, shares as fractions, missing

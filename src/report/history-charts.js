@@ -4,7 +4,7 @@ import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { left, right } from '../lib/text-table.js'
-import { describeAxes, findVaried } from '../model/axes.js'
+import { describeAxes, findVaried } from '../model/arms.js'
 import { drawOverRuns } from './charts/over-runs.js'
 import { tellMedian } from './charts/rounds.js'
 

@@ -1,6 +1,5 @@
 import { nameOfGate } from './missing.js'
-import { labelOf } from '../model/arms.js'
-import { describeAxes, findVaried } from '../model/axes.js'
+import { describeAxes, findVaried, labelOf } from '../model/arms.js'
 import { escapeMarkup } from './markup.js'
 
 /**

@@ -1,5 +1,4 @@
-import { findVaried } from '../model/axes.js'
-import { labelOf } from '../model/arms.js'
+import { findVaried, labelOf } from '../model/arms.js'
 import { groupBy } from '../lib/group-by.js'
 import { listSections } from '../kinds/sections.js'
 

@@ -3,8 +3,7 @@ import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
-import { describeVaried, nameOf } from '../model/arms.js'
-import { AXES, describeAxes, findVaried } from '../model/axes.js'
+import { AXES, describeAxes, describeVaried, findVaried, nameOf } from '../model/arms.js'
 import { describeNotMeasured } from './missing.js'
 
 /** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */

@@ -1,12 +1,11 @@
 import { findDiffering } from '../parity/verdict/rows.js'
-import { nameOf } from '../model/arms.js'
 import { GAP_LEAST } from '../analysis/verdict.js'
 import { PRIMARY, QUANTITIES, formatValue as format, quantityOf } from '../judge/quantities.js'
 import { splitByKind } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { percent } from '../lib/units.js'
-import { describeAxes, findVaried, groupOf } from '../model/axes.js'
+import { describeAxes, findVaried, groupOf, nameOf } from '../model/arms.js'
 
 /** Comparisons as sentences, of what they show. Pure. @import { Comparison, Summary } from '../model/types.ts' */
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
 import { choiceOf, nameOf, parseChoice } from '../../src/model/arms.js'
+import { describe, expect, it } from 'vitest'
 
 describe('parseChoice', () => {
   it.each([

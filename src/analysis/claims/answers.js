@@ -1,7 +1,6 @@
 import { QUANTITIES, formatValue, quantityOf } from '../../judge/quantities.js'
 import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
-import { nameOf } from '../../model/arms.js'
-import { AXES } from '../../model/axes.js'
+import { AXES, nameOf } from '../../model/arms.js'
 import { findDisparities } from '../../parity/verdict/rows.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdict.js'
 

@@ -1,6 +1,5 @@
 import { groupBy } from '../../lib/group-by.js'
-import { nameOfContender } from '../../model/arms.js'
-import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
+import { AXES, AXIS_NAMES, describeAxes, nameOfContender } from '../../model/arms.js'
 
 /** The arms of a run that a claim is about. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
 /** @import { Ratio, Selector } from './schema.js' */

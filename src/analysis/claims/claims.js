@@ -1,5 +1,5 @@
 import { parseYaml } from '../../lib/yaml.js'
-import { AXES } from '../../model/axes.js'
+import { AXES } from '../../model/arms.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
 import { testBalance } from './balance.js'
 import { testGrowth } from './growth.js'

@@ -1,7 +1,7 @@
 import { findPlateau } from '../fits.js'
 import { linearRegression, linearRegressionLine } from 'simple-statistics'
 import { summariseSequence, summariseValues } from '../../lib/stats.js'
-import { AXES } from '../../model/axes.js'
+import { AXES } from '../../model/arms.js'
 import { countUncured, findRoundsLeast } from '../verdict.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE, describeCaveats, describeSpoiled, divideRounds, explainUnbound, formatRatio, judgeRatios, untested, valuesOf } from './answers.js'
 import { describeConditions, findPair, findSeries, valueOn } from './arms.js'

@@ -1,8 +1,7 @@
 import { fitMemory, renderOff } from '../../judge/over-sidecars.js'
 import { summariseValues } from '../../lib/stats.js'
 import { MIB } from '../../lib/units.js'
-import { choiceOf, labelOf } from '../../model/arms.js'
-import { findVaried } from '../../model/axes.js'
+import { choiceOf, findVaried, labelOf } from '../../model/arms.js'
 import { hasHeld, listMemoryPoints, tellEndings } from './numbers.js'
 
 /** Sections of growth: how many sidecars each control plane served, and its memory for each of them. Pure. */

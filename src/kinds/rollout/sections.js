@@ -1,7 +1,6 @@
 import { QUANTITIES, formatValue, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
-import { labelOf, nameOf } from '../../model/arms.js'
-import { describeAxes, findVaried } from '../../model/axes.js'
+import { describeAxes, findVaried, labelOf, nameOf } from '../../model/arms.js'
 import { findControlNeeds, renderNeed, tellNeed } from './needs.js'
 import { isCoarse, isMeasured, listBound, timesOf } from './numbers.js'
 

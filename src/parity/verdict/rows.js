@@ -1,9 +1,9 @@
 import { groupBy } from '../../lib/group-by.js'
-import { nameOfContender } from '../../model/arms.js'
-import { groupOf } from '../../model/axes.js'
+import { AXES, groupOf, nameOfContender } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 
-/** Whether planes do equal work, row by row. Pure. @import { Arm, Lack, ParityRow, Summary } from '../../model/types.ts' */
+/** @import { Table } from '../../lib/text-table.js' */
+/** Whether planes do equal work, row by row, and as a table. Pure. @import { Arm, Lack, ParityRow, Summary } from '../../model/types.ts' */
 
 /** The rows that are held equal before load; each can be an experiment's axis instead. */
 export const PARITY_NAMES = [
@@ -155,4 +155,58 @@ function listWrong({ found, expected, differences }) {
 /** @param {Pick<Lack, 'of'>} lack @param {string} line */
 function isOf({ of }, line) {
   return of === undefined || of.test(line)
+}
+
+const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features'])
+
+/** Tabulates what was found; equal planes share a line. @param {Pick<Summary, 'parity'>} summary @returns {Table} */
+export function tabulateParity({ parity }) {
+  const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => valueOn(row, axis))).size > 1)
+  /** @type {Map<string, { cells: string[], found: string, planes: Set<string> }>} */
+  const lines = new Map()
+  for (const row of PARITY_NAMES.flatMap(name => parity.filter(r => r.name === name))) {
+    const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].show(valueOn(row, axis)))]
+    const found = isWrong(row) ? `${row.found} (${row.expected} is expected)` : row.found
+    const key = JSON.stringify([...cells, found])
+    const line = lines.get(key) ?? { cells, found, planes: new Set() }
+    lines.set(key, { ...line, planes: line.planes.add(row.plane) })
+  }
+  return {
+    caption: 'Equal work, tried before load',
+    columns: ['', ...varied.map(axis => AXES[axis].label), 'data planes', 'found'].map(name => [name, 'left']),
+    rows: [...lines.values()].map(({ cells, found, planes }) => [...cells, [...planes].join(', '), found]),
+  }
+}
+
+/** Lists what differs, plane by plane, or why it does where the plane declares that. @param {Pick<Summary, 'parity'>} summary */
+export function listDisparities({ parity }) {
+  const lines = parity.flatMap(({ plane, differences, lacks }) =>
+    (lacks ?? joinAlike(differences)).map(difference => `${plane}: ${difference}`),
+  )
+  return [...new Set(lines)]
+}
+
+/**
+ * Tells of each plane that is as a mesh deploys it in which rows it does other work than is asked of planes.
+ * @param {Pick<Summary, 'parity'>} summary
+ */
+export function tellOwnWork({ parity }) {
+  const found = parity.filter(row => row.isDeployed && isWrong(row))
+  return [...groupBy(found, ({ plane }) => plane)].map(([plane, own]) => {
+    const rows = new Set(own.map(({ name }) => name.replace('parity-', '')))
+    return `${plane} does its own work, as deployed: ${[...rows].join(', ')} ${rows.size === 1 ? 'differs' : 'differ'}.`
+  })
+}
+
+/** Names the open policy where it was measured. @param {Pick<Summary, 'parity'>} summary */
+export function tellPolicy({ parity }) {
+  const isOpen = parity.some(row => row.trafficPolicy === 'open' && row.tls !== 'plaintext')
+  return isOpen
+    ? ["Traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA"]
+    : []
+}
+
+/** @param {ParityRow} row @param {typeof CONFIGURATION[number]} axis */
+function valueOn(row, axis) {
+  return row[axis] ?? AXES[axis].values[0]
 }
