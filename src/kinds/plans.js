@@ -6,12 +6,13 @@ import { searchPlan, searchSchema } from './search/plan.js'
 /** The plan of each kind of trial, and what it can be asked. Pure. */
 /** @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts' @import { Asked, Chosen } from '../model/asked.js' */
 
-/** @typedef {{ search: object | null, grows: object | null, axes: { sidecars?: unknown[] } }} Asking an experiment */
+/** @typedef {{ search: { kind: string } | null, grows: object | null, axes: { sidecars?: unknown[] } }} Asking an experiment */
 
 /**
  * @typedef {object} KindPlan
  * @property {(experiment: Asking) => boolean} [isAsked] an experiment that says so has its trials; absent: where no other is
  * @property {(asked: Asked, chosen: Chosen) => void} assertAskable throws UsageError for what its trials cannot be
+ * @property {<E extends Asking>(experiment: E, p99Ms: number) => E} [limit] looks for limits that hold this p99
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] notes of a plan
  * @property {true} [choosesTrials] its trials and arms follow from those before, so a plan has no trials and rounds
  * @property {(plan: Plan) => { planned: string, announced: string, less: string, loop?: string }} [tellTrials] its trials in
