@@ -1,8 +1,8 @@
-import { nameOf } from '../model/arms.js'
 import { withRole } from '../judge/gates/gate.js'
 import { cpuPerRequestMicros, sidecarsOf, splitRounds, valueOfRound } from '../judge/measures.js'
 import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../lib/stats.js'
 import { percent } from '../lib/units.js'
+import { nameOf } from '../model/arms.js'
 import { GAP_LEAST, judge } from './verdict.js'
 
 /** Compares the results of one experiment on two targets of one machine. Pure. */

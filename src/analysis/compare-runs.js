@@ -63,7 +63,9 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
     const own = controls.filter(control => isAlike(control, match.next, CONTROL_AXES))
     return { match, own, comparisons: compareMatch({ old, next, match, controls: own }) }
   })
-  const unknown = compared.filter(({ match, own }) => match.next.load.kind !== 'idle' && own.every(c => c.ratio.median === null))
+  const unknown = compared.filter(
+    ({ match, own }) => match.next.load.kind !== 'idle' && own.every(c => c.ratio.median === null),
+  )
   if (unknown.length > 0) {
     const names = unknown.map(({ match }) => nameMatch({ arm: match.next, varied })).join('; ')
     warnings.push(`nothing was measured without sidecars in both runs to tell what else changed between them: ${names}`)

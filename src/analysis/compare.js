@@ -1,6 +1,6 @@
-import { listCompared, measureRound, useOf } from '../judge/quantities.js'
 import { GATES } from '../judge/gates.js'
 import { sidecarsOf, splitRounds } from '../judge/measures.js'
+import { listCompared, measureRound, useOf } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
 import { AXES, groupOf, nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'

@@ -1,6 +1,6 @@
-import { groupBy } from '../lib/group-by.js'
 import { splitRounds, valueOfRound } from '../judge/measures.js'
 import { QUANTITIES, quantityOf, useOf } from '../judge/quantities.js'
+import { groupBy } from '../lib/group-by.js'
 import { findSlopeInterval, fitLine, summariseRatios } from '../lib/stats.js'
 import { AXES, choiceOf, groupOf, nameOf, nameOfContender } from '../model/arms.js'
 

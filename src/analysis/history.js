@@ -1,5 +1,5 @@
 import { splitRounds } from '../judge/measures.js'
-import { PRIMARY, QUANTITIES, measureRound } from '../judge/quantities.js'
+import { measureRound, PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { summariseValues } from '../lib/stats.js'
 import { countNeeded, findSteps, SIDE_LEAST } from '../lib/steps.js'
 import { findVaried, groupOf, isAlike, nameOf } from '../model/arms.js'

@@ -28,7 +28,12 @@ const SHARED = [
 
 /** Facts of a run that is comparable with none. @type {(Fact & { isAlone: (value: any) => boolean, why: string })[]} */
 const ALONE = [
-  { label: 'profile', of: m => m.settings.profile, isAlone: v => v === 'smoke', why: 'smoke is comparable with nothing' },
+  {
+    label: 'profile',
+    of: m => m.settings.profile,
+    isAlone: v => v === 'smoke',
+    why: 'smoke is comparable with nothing',
+  },
   {
     label: 'search',
     of: m => m.search?.kind ?? 'none',

@@ -1,6 +1,5 @@
-import { measurePrecision } from './verdict.js'
 import { hasTail, sidecarsOf, splitRounds } from '../judge/measures.js'
-import { QUANTITIES, measureRound, nestQuantities } from '../judge/quantities.js'
+import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js'
 import { listSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
@@ -10,6 +9,7 @@ import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.
 import { compareArms } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
+import { measurePrecision } from './verdict.js'
 
 /** @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 /** @import { QuantityRow } from '../judge/quantities.js' */

@@ -1,7 +1,7 @@
-import { nameOf, parseChoice } from '../model/arms.js'
-import { PRIMARY, listCompared } from '../judge/quantities.js'
+import { listCompared, PRIMARY } from '../judge/quantities.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
+import { nameOf, parseChoice } from '../model/arms.js'
 
 /** Conditions on the median ratio of two planes, or of two runs, for CI. Pure. */
 /** @import { Arm, Comparison, ThresholdResult } from '../model/types.ts' */

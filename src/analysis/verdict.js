@@ -1,7 +1,7 @@
-import { ROUNDS_MOST } from '../model/bounds.js'
 import { PRIMARY } from '../judge/quantities.js'
-import { SEQUENCE_LEAST, extrapolateCount } from '../lib/confidence-sequence.js'
+import { extrapolateCount, SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST, summariseRatios, summariseSequence } from '../lib/stats.js'
+import { ROUNDS_MOST } from '../model/bounds.js'
 
 /** The rule of a verdict, where the number of rounds was fixed and where their precision decided it. Pure. */
 /** @import { Comparison, Manifest, Precision, Quantity, Verdict } from '../model/types.ts' */

@@ -1,6 +1,6 @@
 import { ROLLOUT_GATES } from '../kinds/rollout/gates.js'
 import { ANSWER_GATES } from './gates/answers.js'
-import { USES, findBound } from './gates/gate.js'
+import { findBound, USES } from './gates/gate.js'
 import { LOAD_GATES, RATE_LEAST } from './gates/load.js'
 import { PROCESS_GATES, READING_GATES } from './gates/processes.js'
 

@@ -1,10 +1,22 @@
-import { summariseValues } from '../lib/stats.js'
 import { GROWTH_ROWS } from '../kinds/growth/numbers.js'
 import { CHANGE_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
+import { summariseValues } from '../lib/stats.js'
 import { MIB } from '../lib/units.js'
 import { withRole } from './gates/gate.js'
-import { QUANTILES, capacityPerSecond, coresUnderLoad, cpuPerRequestMicros, mostOf, quantileMs, ratePerSecond, sidecarsOf, startSeconds, sumOf, valueOfRound } from './measures.js'
+import {
+  capacityPerSecond,
+  coresUnderLoad,
+  cpuPerRequestMicros,
+  mostOf,
+  QUANTILES,
+  quantileMs,
+  ratePerSecond,
+  sidecarsOf,
+  startSeconds,
+  sumOf,
+  valueOfRound,
+} from './measures.js'
 
 /** The one table of quantities, which reports, charts, metrics and claims read, and its readers. Long, since it is a table. Pure. */
 /** @import { Arm, Load, Quantity, SummaryArm, TrialRecord, Use } from '../model/types.ts' */

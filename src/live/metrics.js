@@ -1,6 +1,6 @@
-import { nameOf } from '../model/arms.js'
 import { Registry } from 'prom-client'
-import { QUANTITIES, measureRound } from '../judge/quantities.js'
+import { measureRound, QUANTITIES } from '../judge/quantities.js'
+import { nameOf } from '../model/arms.js'
 import { declareMetrics } from './metric-definitions.js'
 import { serve } from './serve.js'
 

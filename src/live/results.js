@@ -1,8 +1,8 @@
-import { createColours } from '../report/charts.js'
 import { finiteOrNull } from '../judge/describe-window.js'
-import { QUANTITIES, measureRound } from '../judge/quantities.js'
+import { measureRound, QUANTITIES } from '../judge/quantities.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { describeVaried, findVaried, nameOf } from '../model/arms.js'
+import { createColours } from '../report/charts.js'
 
 /**
  * The results of a run's trials so far, and the names of its arms. Pure.

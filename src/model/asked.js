@@ -1,6 +1,6 @@
 import { UsageError } from '../lib/errors.js'
-import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
 import { AXES, AXIS_NAMES, nameOf } from './arms.js'
+import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
 
 /** Checks questions to trials of many sidecars, or of services alone. Pure. */
 /** @import { AxisName, PlaneChoice } from './types.ts' */

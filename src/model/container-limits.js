@@ -12,7 +12,10 @@ export function toLimits({ cores, bytes }) {
 /** Renders them as lines of YAML, below a heading. @param {Limits} limits */
 export function renderResources(limits) {
   const rows = Object.entries(toResources(limits))
-  return ['    resources:', ...rows.map(([name, { cpu, memory }]) => `      ${name}: { cpu: ${cpu}, memory: ${memory} }`)]
+  return [
+    '    resources:',
+    ...rows.map(([name, { cpu, memory }]) => `      ${name}: { cpu: ${cpu}, memory: ${memory} }`),
+  ]
 }
 
 /** The `resources` of a container in Kubernetes. @param {Limits} limits */

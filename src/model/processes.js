@@ -1,7 +1,7 @@
-import { nameRoute } from './routes.js'
-import { BenchError } from '../lib/errors.js'
 import { z } from 'zod'
+import { BenchError } from '../lib/errors.js'
 import { listByteListeners } from './byte-listeners.js'
+import { nameRoute } from './routes.js'
 
 /** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, Route, SidecarModel, SidecarOptions } from './types.ts' */
 
@@ -12,7 +12,17 @@ import { listByteListeners } from './byte-listeners.js'
  */
 export function createProcess(own) {
   const unlimited = { cpuCores: null, memoryLimitBytes: null, cpuSet: null }
-  return { env: {}, files: [], scripts: [], credentials: [], workers: 1, ...unlimited, admin: null, image: null, ...own }
+  return {
+    env: {},
+    files: [],
+    scripts: [],
+    credentials: [],
+    workers: 1,
+    ...unlimited,
+    admin: null,
+    image: null,
+    ...own,
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
-import { isRedirected } from '../model/arms.js'
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
+import { isRedirected } from '../model/arms.js'
 import { listFeatures } from '../model/features.js'
 import { toolOf } from '../model/tools.js'
 import { assertAllRun } from '../run/alive.js'
@@ -11,7 +11,7 @@ import { countWorkers, findDeployed } from '../services/specs.js'
 import { listModes, topologyOf } from '../services/topology.js'
 import { probeFeatures } from './features.js'
 import { createRig } from './rig.js'
-import { PARITY_NAMES, configurationOf, holdAgainst, sizeOf } from './verdict/rows.js'
+import { configurationOf, holdAgainst, PARITY_NAMES, sizeOf } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
 /** @import { Testbed } from '../run/testbed.js' */

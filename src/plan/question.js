@@ -1,7 +1,7 @@
-import { parseChoice } from '../model/arms.js'
+import { kindsOf } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
-import { kindsOf } from '../kinds/plans.js'
+import { parseChoice } from '../model/arms.js'
 import { PROFILES, TURN_PROFILES } from './experiment.js'
 
 /** An experiment in one of its profiles, with what was asked for beside it. Pure. */

@@ -1,11 +1,11 @@
-import { configurationOf } from '../parity/verdict/rows.js'
-import { countSearchTrials } from '../kinds/search/plan.js'
 import { PLANS } from '../kinds/plans.js'
+import { countSearchTrials } from '../kinds/search/plan.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { UsageError } from '../lib/errors.js'
 import { createRandom, shuffle } from '../lib/random.js'
 import { groupOf } from '../model/arms.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
+import { configurationOf } from '../parity/verdict/rows.js'
 
 /** The rounds of a plan, the order of their trials, and their time. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
 /** @import { Question } from './question.js' */

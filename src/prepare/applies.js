@@ -1,6 +1,6 @@
-import { GENERATORS } from '../model/tools.js'
-import { UsageError } from '../lib/errors.js'
 import { kindsOf, PLANS } from '../kinds/plans.js'
+import { UsageError } from '../lib/errors.js'
+import { GENERATORS } from '../model/tools.js'
 
 /**
  * Refuses options that would change nothing; those of planes, caps and axes are refused by the plan.

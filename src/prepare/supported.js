@@ -1,7 +1,7 @@
-import { isRedirected } from '../model/arms.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { isProgram } from '../lib/programs.js'
+import { isRedirected } from '../model/arms.js'
 import { findLackingFeatures, listFeatures } from '../model/features.js'
 import { toolOf } from '../model/tools.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'

@@ -1,4 +1,4 @@
-import { QUANTITIES, formatValue, quantityOf } from '../judge/quantities.js'
+import { formatValue, QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { sectionsOf, splitByKind } from '../kinds/sections.js'
 import { keepColumns, left, renderTextTable, right } from '../lib/text-table.js'
 import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike, isRedirected, nameOf } from '../model/arms.js'

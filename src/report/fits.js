@@ -1,9 +1,9 @@
-import { WITHIN, findPlateaus } from '../analysis/fits.js'
-import { AXES, describeAxes, findVaried, nameOf } from '../model/arms.js'
-import { percent } from '../lib/units.js'
 import { formatRatio } from '../analysis/claims/answers.js'
+import { findPlateaus, WITHIN } from '../analysis/fits.js'
 import { renderOff } from '../judge/over-sidecars.js'
-import { QUANTITIES, formatValue } from '../judge/quantities.js'
+import { formatValue, QUANTITIES } from '../judge/quantities.js'
+import { percent } from '../lib/units.js'
+import { AXES, describeAxes, findVaried, nameOf } from '../model/arms.js'
 
 /** Renders fitted lines with their points, and plateaus. Pure. @import { Plateau } from '../analysis/fits.js' */
 /** @import { CpuLine, Slope, Summary } from '../model/types.ts' */

@@ -1,4 +1,3 @@
-import { createColours } from './charts.js'
 import { CONTROL } from '../analysis/compare-runs.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
@@ -7,6 +6,7 @@ import { left, right } from '../lib/text-table.js'
 import { describeAxes, findVaried } from '../model/arms.js'
 import { drawOverRuns } from './charts/over-runs.js'
 import { tellMedian } from './charts/rounds.js'
+import { createColours } from './charts.js'
 
 /**
  * Draws the charts of a history, each with its numbers as a table. Pure.

@@ -1,8 +1,8 @@
-import { tellMedian } from './charts/rounds.js'
 import { groupBy } from '../lib/group-by.js'
 import { joinParts, left as leftColumns, wrapText } from '../lib/text-table.js'
 import { count, percent } from '../lib/units.js'
-import { ROWS, digitsOf, drawHistory, nameRun, scaleValue } from './history-charts.js'
+import { tellMedian } from './charts/rounds.js'
+import { digitsOf, drawHistory, nameRun, ROWS, scaleValue } from './history-charts.js'
 import { renderCharts, renderList, renderPage, renderSections, renderTable } from './html-page.js'
 import { html } from './markup.js'
 

@@ -1,6 +1,6 @@
-import { showControls } from '../lib/printable.js'
 import { init } from 'echarts'
-import { BACKGROUND, WIDTH, renderVariables, withVariables } from './charts/style.js'
+import { showControls } from '../lib/printable.js'
+import { BACKGROUND, renderVariables, WIDTH, withVariables } from './charts/style.js'
 import { escapeMarkup, html, trust } from './markup.js'
 
 /**

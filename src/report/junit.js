@@ -1,6 +1,6 @@
-import { nameOfGate } from './missing.js'
 import { describeAxes, findVaried, labelOf } from '../model/arms.js'
 import { escapeMarkup } from './markup.js'
+import { nameOfGate } from './missing.js'
 
 /**
  * Renders thresholds and gates as JUnit XML, which CI shows as test results. Pure.

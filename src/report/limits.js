@@ -1,9 +1,9 @@
-import { nameOf } from '../model/arms.js'
-import { MIB } from '../lib/units.js'
-import { fitOnNode } from '../analysis/nodes.js'
 import { stringify } from 'yaml'
+import { fitOnNode } from '../analysis/nodes.js'
 import { limitsOf } from '../kinds/search/memory-floor.js'
 import { groupBy } from '../lib/group-by.js'
+import { MIB } from '../lib/units.js'
+import { nameOf } from '../model/arms.js'
 import { toResources } from '../model/container-limits.js'
 
 /**

@@ -1,6 +1,6 @@
-import { findVaried, labelOf } from '../model/arms.js'
-import { groupBy } from '../lib/group-by.js'
 import { listSections } from '../kinds/sections.js'
+import { groupBy } from '../lib/group-by.js'
+import { findVaried, labelOf } from '../model/arms.js'
 
 /** Says which trials a run lacks, and which gates fired. Pure. @import { Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 

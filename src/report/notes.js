@@ -1,13 +1,13 @@
-import { tellPolicy } from '../parity/verdict/rows.js'
 import { quantityOf } from '../judge/quantities.js'
-import { count, percent } from '../lib/units.js'
-import { GENERATORS, generatorOf } from '../model/tools.js'
 import { splitByKind } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { renderCommand } from '../lib/render-command.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
+import { count, percent } from '../lib/units.js'
 import { AXES, describeAxes, findVaried, nameOf } from '../model/arms.js'
 import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
+import { GENERATORS, generatorOf } from '../model/tools.js'
+import { tellPolicy } from '../parity/verdict/rows.js'
 
 /** The lines below the table. Pure. @import { Precision, Summary } from '../model/types.ts' */
 

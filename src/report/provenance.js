@@ -33,7 +33,10 @@ export function describeSetting({ target, machine, tools, settings }, records) {
   const say = (/** @type {unknown} */ value) =>
     value === null ? 'not known' : typeof value === 'object' ? JSON.stringify(value) : `${value}`
   return [
-    ['memory of the kit', peaks.length > 0 ? `at most ${mib(Math.max(...peaks))} MiB resident in the windows` : 'not known'],
+    [
+      'memory of the kit',
+      peaks.length > 0 ? `at most ${mib(Math.max(...peaks))} MiB resident in the windows` : 'not known',
+    ],
     ['target', target],
     ...Object.entries(facts).map(([name, value]) => [name, say(value)]),
     ...(before ? [['before the run', sayIdle(before)]] : []),

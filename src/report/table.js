@@ -1,12 +1,12 @@
 import { hasAny, tellFindings } from '../kinds/sections.js'
 import { renderCommand } from '../lib/render-command.js'
 import { joinParts, keepColumns, renderTextTable, wrapText } from '../lib/text-table.js'
-import { PARITY_NAMES, findDiffering, listDisparities, tabulateParity, tellOwnWork } from '../parity/verdict/rows.js'
+import { findDiffering, listDisparities, PARITY_NAMES, tabulateParity, tellOwnWork } from '../parity/verdict/rows.js'
 import { nameLinks, renderPivots, tabulateArms } from './arms-table.js'
 import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'
 import { describeNotMeasured, renderFired } from './missing.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
-import { CONTRASTS, SECONDARY, answerOf, tellContrasts, tellVerdicts } from './verdicts.js'
+import { answerOf, CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
 
 /** The terminal's report, which fits on a screen. Pure. @import { Summary } from '../model/types.ts' */
 

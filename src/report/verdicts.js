@@ -1,16 +1,18 @@
-import { findDiffering } from '../parity/verdict/rows.js'
 import { GAP_LEAST } from '../analysis/verdict.js'
-import { PRIMARY, QUANTITIES, formatValue as format, quantityOf } from '../judge/quantities.js'
+import { formatValue as format, PRIMARY, QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { splitByKind } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf, nameOf } from '../model/arms.js'
+import { findDiffering } from '../parity/verdict/rows.js'
 
-/** Comparisons as sentences, of what they show. Pure. @import { Comparison, Summary } from '../model/types.ts' */
+/** Comparisons as sentences, and the answer of a run in one. Pure. */
+/** @import { Comparison, Summary, SummaryArm } from '../model/types.ts' */
 
 export const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
 export const CONTRASTS = 'Each plane against itself'
+const UNEQUAL = 'Unequal or untried work, so what it costs cannot be held against other planes'
 
 /**
  * Tells the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
@@ -130,10 +132,6 @@ function renderNoise(comparisons) {
 /** @param {string} quantity */
 const comparedIn = quantity => QUANTITIES[quantity]?.compared
 
-const UNEQUAL = 'Unequal or untried work, so what it costs cannot be held against other planes'
-
-/** Tells the answer of a run in one sentence. Pure. @import { Comparison, Summary, SummaryArm } from '../model/types.ts' */
-
 /** Joins the answers of a run's kinds of trials. @param {Summary} summary @returns {string} */
 export function answerOf(summary) {
   const parts = splitByKind(summary).map(part => {
@@ -189,4 +187,3 @@ function tellValues(arms) {
   })
   return told.length > 0 ? told.join('; ') : 'No sidecar was measured'
 }
-

@@ -1,6 +1,6 @@
-import { findScripts, nameScripts } from '../model/tools.js'
 import { UsageError } from '../lib/errors.js'
 import { groupOf, nameOf } from '../model/arms.js'
+import { findScripts, nameScripts } from '../model/tools.js'
 import { METHOD_VERSION } from '../model/versions.js'
 import { readRun } from '../records/records.js'
 

@@ -1,7 +1,7 @@
-import { isRedirected } from '../model/arms.js'
 import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
+import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
 import { createSpecs, findDeployed, findReachable } from '../services/specs.js'

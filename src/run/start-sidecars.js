@@ -1,8 +1,8 @@
-import { BATCH_SIDECARS } from '../services/control.js'
 import { setMaxListeners } from 'node:events'
 import { groupBy } from '../lib/group-by.js'
 import { waitFor } from '../lib/wait.js'
 import { readNowMs } from '../node/convergence.js'
+import { BATCH_SIDECARS } from '../services/control.js'
 
 /**
  * Starts the sidecars of a rollout, and asks each from its start on. On one machine, they start batch after batch; on a

@@ -1,5 +1,5 @@
-import { createRandom } from '../lib/random.js'
 import { hashTo64Bits } from '../lib/hash.js'
+import { createRandom } from '../lib/random.js'
 
 /**
  * Algorithms that assign items to shards 0 to n - 1. Each starts from nothing: it does not know where an item was

@@ -1,9 +1,9 @@
-import { isRedirected } from '../model/arms.js'
-import { createApplication } from './applications.js'
 import { certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
+import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
+import { createApplication } from './applications.js'
 import { chooseControl, createControlPlane, createMember, locateControl } from './control.js'
 import { createModel, findNextHop } from './topology.js'
 

@@ -1,4 +1,3 @@
-import { answerOf } from '../report/verdicts.js'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { findComputed } from '../kinds/computed.js'
@@ -6,6 +5,7 @@ import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { readRun, readSummary } from '../records/records.js'
+import { answerOf } from '../report/verdicts.js'
 
 /** @typedef {{ folder: string, startedAt: string, experiment: string, says: string }} ListedRun */
 

@@ -1,5 +1,3 @@
-import { findDeployed } from '../services/specs.js'
-import { holdAgainst, joinAlike } from '../parity/verdict/rows.js'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError, SiteLostError, UsageError } from '../lib/errors.js'
@@ -10,10 +8,12 @@ import { isProgram } from '../lib/programs.js'
 import { AXES } from '../model/arms.js'
 import { LEFT_OUT } from '../parity/beside/corpus.js'
 import { CONFIGURATIONS, findUntried, listLacks, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
+import { holdAgainst, joinAlike } from '../parity/verdict/rows.js'
 import { parsePlanes } from '../prepare/options.js'
 import { planes } from '../prepare/programs.js'
 import { stampNow, withSite } from '../prepare/site.js'
 import { assertKnown } from '../prepare/supported.js'
+import { findDeployed } from '../services/specs.js'
 import { findScripts } from '../tools/find-scripts.js'
 
 /**

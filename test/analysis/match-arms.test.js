@@ -1,6 +1,6 @@
-import { nameOf } from '../../src/model/arms.js'
 import { describe, expect, it } from 'vitest'
 import { matchArms, nameMatch, refuseArms } from '../../src/analysis/match-arms.js'
+import { nameOf } from '../../src/model/arms.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /** @import { Arm, AxisName } from '../../src/model/types.ts' */

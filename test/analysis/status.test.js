@@ -4,6 +4,7 @@ import { findStatus } from '../../src/analysis/status.js'
 const arm = (completed = 6) => ({ trials: { completed }, load: {}, conditions: {} })
 const arms = [arm(), arm()]
 const pair = (verdict = 'lower', median = /** @type {number | null} */ (0.5)) => ({
+  ...arm(),
   b: 'envoy',
   verdict,
   ratio: { median },
@@ -11,8 +12,10 @@ const pair = (verdict = 'lower', median = /** @type {number | null} */ (0.5)) =>
 const held = (/** @type {boolean | null} */ is) => ({ expression: 'x', held: is, value: is === null ? null : 0.5 })
 /** @param {any} summary */
 const status = (summary, isVerdictRequired = false) =>
-  findStatus({ arms, comparisons: [pair()], thresholds: [], searches: [], sizes: [], ...summary }, { isVerdictRequired })
-    .status
+  findStatus(
+    { arms, comparisons: [pair()], thresholds: [], searches: [], sizes: [], ...summary },
+    { isVerdictRequired },
+  ).status
 
 describe('findStatus', () => {
   it('is 0 where one quantity of one pair could be compared, indicative or not', () => {

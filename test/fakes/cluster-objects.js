@@ -1,8 +1,8 @@
-import { createApplication } from '../../src/services/applications.js'
 import { readFileSync } from 'node:fs'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { PORTS } from '../../src/model/sidecar-contract.js'
+import { createApplication } from '../../src/services/applications.js'
 import { createModel, findNextHop, parseTopology } from '../../src/services/topology.js'
 import {
   LABELS,

@@ -1,4 +1,4 @@
-import { QUANTITIES, nestQuantities } from '../../src/judge/quantities.js'
+import { nestQuantities, QUANTITIES } from '../../src/judge/quantities.js'
 import { summariseValues } from '../../src/lib/stats.js'
 import { SCHEMA_VERSION } from '../../src/model/versions.js'
 

@@ -1,5 +1,5 @@
-import { choiceOf, nameOf, parseChoice } from '../../src/model/arms.js'
 import { describe, expect, it } from 'vitest'
+import { choiceOf, nameOf, parseChoice } from '../../src/model/arms.js'
 
 describe('parseChoice', () => {
   it.each([

@@ -1,5 +1,5 @@
-import { renderFired } from '../../src/report/missing.js'
 import { describe, expect, it } from 'vitest'
+import { renderFired } from '../../src/report/missing.js'
 import { createSummaryArm } from '../fakes/fake-summary.js'
 
 const LOAD = { plane: 'pipy', load: { kind: /** @type {const} */ ('idle') } }

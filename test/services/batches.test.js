@@ -1,5 +1,5 @@
-import { createBatch } from '../../src/services/control.js'
 import { expect, it } from 'vitest'
+import { createBatch } from '../../src/services/control.js'
 
 /** @import { ProcessSpec } from '../../src/model/types.ts' */
 

@@ -1,5 +1,5 @@
-import { listDeployed } from '../../src/services/specs.js'
 import { expect, it } from 'vitest'
+import { listDeployed } from '../../src/services/specs.js'
 
 const planes = {
   pipy: { deployed: { fsm: { from: 'FSM', deviations: ['no repository'] } } },

@@ -1,4 +1,4 @@
-import { QUANTITIES, formatValue, quantityOf } from '../../judge/quantities.js'
+import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
 import { AXES, nameOf } from '../../model/arms.js'
 import { findDisparities } from '../../parity/verdict/rows.js'

@@ -3,8 +3,8 @@ import { AXES } from '../../model/arms.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
 import { testBalance } from './balance.js'
 import { testGrowth } from './growth.js'
-import { createClaimsSchema } from './schema.js'
 import { testPlateau, testRatio, testShape } from './relations.js'
+import { createClaimsSchema } from './schema.js'
 
 /** Published numbers, and the answers of runs here. Pure. @import { Answer } from './answers.js' */
 /** @import { BalanceSummary, Summary } from '../../model/types.ts' */

@@ -1,9 +1,20 @@
-import { findPlateau } from '../fits.js'
 import { linearRegression, linearRegressionLine } from 'simple-statistics'
 import { summariseSequence, summariseValues } from '../../lib/stats.js'
 import { AXES } from '../../model/arms.js'
+import { findPlateau } from '../fits.js'
 import { countUncured, findRoundsLeast } from '../verdict.js'
-import { CLAIM_QUANTITIES, NOT_TESTABLE, describeCaveats, describeSpoiled, divideRounds, explainUnbound, formatRatio, judgeRatios, untested, valuesOf } from './answers.js'
+import {
+  CLAIM_QUANTITIES,
+  describeCaveats,
+  describeSpoiled,
+  divideRounds,
+  explainUnbound,
+  formatRatio,
+  judgeRatios,
+  NOT_TESTABLE,
+  untested,
+  valuesOf,
+} from './answers.js'
 import { describeConditions, findPair, findSeries, valueOn } from './arms.js'
 
 /** Judges a published ratio, shape over an axis or plateau by a run. Pure. @import { Answer } from './answers.js' */

@@ -1,4 +1,4 @@
-import { GENERATOR_BOUND, busiestCoresOf, isUsedUp, nameOf, percent, secondsUnderLoad, withRole } from './gate.js'
+import { busiestCoresOf, GENERATOR_BOUND, isUsedUp, nameOf, percent, secondsUnderLoad, withRole } from './gate.js'
 
 /** Gates of the load: whether it was the load asked for, and nothing but the sidecars limited it. */
 /** @import { Gate, Measured } from './gate.js' */

@@ -1,9 +1,9 @@
-import { isUsedUp } from '../../judge/gates/gate.js'
-import { MIB } from '../../lib/units.js'
-import { rowsOf } from '../../judge/measures.js'
 import { subtract } from '../../judge/describe-window.js'
+import { isUsedUp } from '../../judge/gates/gate.js'
+import { rowsOf } from '../../judge/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
+import { MIB } from '../../lib/units.js'
 import { growthSchema } from '../../model/schemas.js'
 
 /** The numbers of a growth, and its quantities: the run has what it saw in memory, `verify` on disk. Pure. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { UsageError } from '../../lib/errors.js'
-import { assertManySidecars, assertSharded } from '../../model/asked.js'
 import { AXES, AXIS_NAMES, nameOf } from '../../model/arms.js'
+import { assertManySidecars, assertSharded } from '../../model/asked.js'
 import { lengthSeconds } from '../../model/bounds.js'
 import { STEP_SIDECARS } from './services.js'
 

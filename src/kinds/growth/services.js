@@ -1,6 +1,6 @@
-import { createApplication } from '../../services/applications.js'
 import { certificatesFolder } from '../../lib/certificate-files.js'
 import { PORTS } from '../../model/sidecar-contract.js'
+import { createApplication } from '../../services/applications.js'
 import { createBatch, createControlPlane, locateControl } from '../../services/control.js'
 import { describeSidecar } from '../../services/specs.js'
 import { copyService, trustOf } from '../../services/topology.js'

@@ -1,7 +1,7 @@
-import { nameOf } from '../../model/arms.js'
-import { QUANTITIES, formatValue, quantityOf } from '../../judge/quantities.js'
+import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { lowerFirst } from '../../lib/letters.js'
+import { nameOf } from '../../model/arms.js'
 
 /** Windows under load: the cost of planes, and what bound them. Pure. @import { Sections } from '../sections.js' */
 /** @import { Summary, SummaryArm } from '../../model/types.ts' */

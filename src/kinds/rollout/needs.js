@@ -1,7 +1,7 @@
-import { choiceOf, nameOf } from '../../model/arms.js'
 import { fitCpu, fitMemory, renderOff } from '../../judge/over-sidecars.js'
 import { groupBy } from '../../lib/group-by.js'
 import { MIB } from '../../lib/units.js'
+import { choiceOf, nameOf } from '../../model/arms.js'
 import { renderResources, toLimits } from '../../model/container-limits.js'
 
 /** The needs of the control plane of so many sidecars, from rollouts of several sizes. Pure. */

@@ -1,4 +1,4 @@
-import { QUANTITIES, formatValue, quantityOf } from '../../judge/quantities.js'
+import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { describeAxes, findVaried, labelOf, nameOf } from '../../model/arms.js'
 import { findControlNeeds, renderNeed, tellNeed } from './needs.js'

@@ -1,8 +1,15 @@
-import { createApplication } from '../../services/applications.js'
 import { BenchError } from '../../lib/errors.js'
 import { PORTS } from '../../model/sidecar-contract.js'
-import { MEAN_SIZE, assignItems, drawItems } from '../../services/assign.js'
-import { BATCH_SIDECARS, CONTROL, createBatch, createControlPlane, createMember, locateControl } from '../../services/control.js'
+import { createApplication } from '../../services/applications.js'
+import { assignItems, drawItems, MEAN_SIZE } from '../../services/assign.js'
+import {
+  BATCH_SIDECARS,
+  CONTROL,
+  createBatch,
+  createControlPlane,
+  createMember,
+  locateControl,
+} from '../../services/control.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
 /** The processes of a rollout: control planes, copies of the first service's sidecar, and a bare application. Pure. */

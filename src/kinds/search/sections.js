@@ -1,7 +1,7 @@
-import { nameOf } from '../../model/arms.js'
 import { ratePerSecond } from '../../judge/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { MIB, mib } from '../../lib/units.js'
+import { nameOf } from '../../model/arms.js'
 import { renderResources } from '../../model/container-limits.js'
 import { limitsOf, recommendedBytes } from './memory-floor.js'
 import { replaySearches } from './searches.js'

@@ -1,6 +1,6 @@
-import { choiceOf } from '../../model/arms.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
+import { choiceOf } from '../../model/arms.js'
 import { findFirst, needOf, p99Of } from './first-answer.js'
 import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from './step.js'
 

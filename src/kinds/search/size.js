@@ -1,5 +1,5 @@
-import { choiceOf } from '../../model/arms.js'
 import { fitLine } from '../../lib/stats.js'
+import { choiceOf } from '../../model/arms.js'
 import { capAt, findCpu, indexOf } from './cpu-limit.js'
 import { describeUnconfirmed, findFirst, needOf, p99Of } from './first-answer.js'
 import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from './memory-floor.js'

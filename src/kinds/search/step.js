@@ -1,5 +1,5 @@
-import { choiceOf } from '../../model/arms.js'
 import { P99_REQUESTS } from '../../judge/measures.js'
+import { choiceOf } from '../../model/arms.js'
 
 /** Parts of all searches: one step, an arm at another value, and the result. Pure. */
 /** @import { Arm, SearchResult, SearchSpec, SearchStep } from '../../model/types.ts' */

@@ -1,8 +1,8 @@
-import { nameOf } from '../../model/arms.js'
-import { generatorOf } from '../../model/tools.js'
 import { sidecarsOf, sumOf } from '../../judge/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { summariseValues } from '../../lib/stats.js'
+import { nameOf } from '../../model/arms.js'
+import { generatorOf } from '../../model/tools.js'
 
 /** Turns: the cost of planes beside each other. Pure. @import { Sections } from '../sections.js' */
 /** @import { Manifest, Summary, TrialRecord } from '../../model/types.ts' */

@@ -1,5 +1,5 @@
-import { readBytes } from '../../lib/units.js'
 import { UsageError } from '../../lib/errors.js'
+import { readBytes } from '../../lib/units.js'
 
 /** The contract of an axis, and parts that axes share, such as what reads a value of the command line. Pure. */
 /** @import { Arm, Conditions, TrialKind } from '../types.ts' */

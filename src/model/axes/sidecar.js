@@ -1,7 +1,17 @@
 import { z } from 'zod'
 import { capCores, count, memoryBytes } from '../bounds.js'
 import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures } from '../features.js'
-import { OF_CONTROL_PLANE, UNDER_LOAD, createConditions, list, readCores, readCount, readSize, showCount, showMebibytes } from './axis.js'
+import {
+  createConditions,
+  list,
+  OF_CONTROL_PLANE,
+  readCores,
+  readCount,
+  readSize,
+  showCount,
+  showMebibytes,
+  UNDER_LOAD,
+} from './axis.js'
 
 /** The axes of a sidecar: what it is given, and what it does. Pure. @import { Axis } from './axis.js' */
 

@@ -1,7 +1,7 @@
-import { failureReason } from './rollout.js'
 import { z } from 'zod'
 import { askedPrecision, calibration, deployedProfile, machine } from './manifest.js'
 import * as parts from './parts.js'
+import { failureReason } from './rollout.js'
 
 /** summary.json. */
 

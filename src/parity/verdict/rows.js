@@ -127,9 +127,9 @@ export function holdAgainst(row, lacks) {
   const wrong = listWrong(row)
   const own = lacks.filter(lack => lack.row === row.name)
   return {
-    known: own.filter(lack => wrong.some(line => isOf(lack, line))).map(({ why }) => why),
-    unknown: wrong.filter(line => !own.some(lack => isOf(lack, line))),
-    mended: own.filter(lack => !wrong.some(line => isOf(lack, line))).map(({ why }) => why),
+    known: own.filter(lack => wrong.some(line => isAbout(lack, line))).map(({ why }) => why),
+    unknown: wrong.filter(line => !own.some(lack => isAbout(lack, line))),
+    mended: own.filter(lack => !wrong.some(line => isAbout(lack, line))).map(({ why }) => why),
   }
 }
 
@@ -153,7 +153,7 @@ function listWrong({ found, expected, differences }) {
 }
 
 /** @param {Pick<Lack, 'of'>} lack @param {string} line */
-function isOf({ of }, line) {
+function isAbout({ of }, line) {
   return of === undefined || of.test(line)
 }
 

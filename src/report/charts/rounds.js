@@ -1,4 +1,4 @@
-import { TEXT, colourOf, createAxis, createAxisBelow, createOption, shorten } from './style.js'
+import { colourOf, createAxis, createAxisBelow, createOption, shorten, TEXT } from './style.js'
 
 /**
  * Draws one quantity of several arms: every round's point, the median, and its interval. Runs in browsers, too. Pure.

@@ -1,10 +1,10 @@
-import { createBatch } from '../../../src/services/control.js'
 import net from 'node:net'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { waitFor } from '../../../src/lib/wait.js'
 import { listListeners } from '../../../src/node/kernel/sockets.js'
 import { openLedger } from '../../../src/node/ledger.js'
+import { createBatch } from '../../../src/services/control.js'
 import { createLocalTarget } from '../../../src/targets/local/index.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
 
