@@ -41,7 +41,7 @@ export function percent(share) {
 }
 
 /** A sidecar counts as bound from this share of its cap on. */
-export const SIDECAR_BOUND = 0.95
+const SIDECAR_BOUND = 0.95
 const WORKER_BOUND = 0.95
 const APPLICATION_BOUND = 0.9
 export const GENERATOR_BOUND = 0.8
