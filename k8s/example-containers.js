@@ -1,7 +1,7 @@
-import { createApplication } from '../src/services/applications.js'
 import path from 'node:path'
 import { pipyTool } from '../src/dataplanes/pipy/index.js'
 import { PORTS } from '../src/model/sidecar-contract.js'
+import { createApplication } from '../src/services/applications.js'
 import { createModel, findNextHop } from '../src/services/topology.js'
 
 /**

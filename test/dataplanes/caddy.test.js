@@ -1,9 +1,9 @@
-import { holdAgainst } from '../../src/parity/verdict/rows.js'
 import { describe, expect, it } from 'vitest'
 import { renderConfig } from '../../src/dataplanes/caddy/config.js'
 import { caddy } from '../../src/dataplanes/caddy/index.js'
 import { renderProxy } from '../../src/dataplanes/caddy/proxy.js'
 import { renderRoutes } from '../../src/dataplanes/caddy/routes.js'
+import { holdAgainst } from '../../src/parity/verdict/rows.js'
 
 /** @import { Cluster, Entrance, Route, SidecarModel } from '../../src/model/types.ts' */
 

@@ -1,8 +1,8 @@
-import { createSummaryArm } from '../fakes/fake-summary.js'
 import { describe, expect, it } from 'vitest'
 import { describeUnfinished, renderFired } from '../../src/report/missing.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
+import { createSummaryArm } from '../fakes/fake-summary.js'
 
 /** @import { TrialRecord } from '../../src/model/types.ts' */
 
