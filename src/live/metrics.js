@@ -1,6 +1,5 @@
 import { Registry } from 'prom-client'
-import { QUANTITIES } from '../judge/quantities.js'
-import { measureRound } from '../judge/quantity.js'
+import { measureRound, QUANTITIES } from '../judge/quantities.js'
 import { nameOf } from '../model/arms.js'
 import { declareMetrics } from './metric-definitions.js'
 import { serve } from './serve.js'

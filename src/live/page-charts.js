@@ -1,6 +1,6 @@
 import { drawOverTime } from '/charts/over-time.js'
-import { withPalette } from '/charts/palette.js'
 import { drawRounds } from '/charts/rounds.js'
+import { withPalette } from '/charts/style.js'
 import { findElement, setText } from './page-elements.js'
 import { SIDECARS_SHOWN } from './words.js'
 

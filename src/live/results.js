@@ -1,10 +1,8 @@
-import { finiteOrNull } from '../judge/describe-process.js'
-import { QUANTITIES } from '../judge/quantities.js'
-import { measureRound } from '../judge/quantity.js'
+import { finiteOrNull } from '../judge/describe-window.js'
+import { measureRound, QUANTITIES } from '../judge/quantities.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
-import { describeVaried, nameOf } from '../model/arms.js'
-import { findVaried } from '../model/axes.js'
-import { createColours } from '../report/charts/colours.js'
+import { describeVaried, findVaried, nameOf } from '../model/arms.js'
+import { createColours } from '../report/charts.js'
 
 /**
  * The results of a run's trials so far, and the names of its arms. Pure.

@@ -90,6 +90,6 @@ export function loadAfter(folder, load) {
 /** @returns {Promise<import('../run/stopping.js').Assess>} */
 async function loadAssess() {
   const { summarise } = await import('../analysis/summarise.js')
-  const { tellPrecision } = await import('../report/precision.js')
+  const { tellPrecision } = await import('../report/notes.js')
   return run => tellPrecision(/** @type {Precision} */ (summarise(run).precision))
 }

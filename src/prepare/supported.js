@@ -1,16 +1,13 @@
-import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { isProgram } from '../lib/programs.js'
 import { findLoad } from '../loads/registry.js'
 import { isRedirected } from '../model/arms.js'
 import { findLackingFeatures, listFeatures } from '../model/features.js'
-import { kindOfArm } from '../model/kinds.js'
-import { toolOf } from '../model/variant-tools.js'
+import { toolOf } from '../model/tools.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { findControl } from '../services/control.js'
-import { findDeployed, nameDeployed } from '../services/deployed.js'
-import { countWorkers } from '../services/specs.js'
+import { countWorkers, findDeployed, nameDeployed } from '../services/specs.js'
 import { listModes } from '../services/topology.js'
 import { planes } from './programs.js'
 
@@ -81,7 +78,7 @@ export function assertOneEntry({ experiment, settings, arms }) {
 export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const { profile, conditions } = arm
   const plane = planes[arm.plane]
-  const hasMany = hasManySidecars(arm)
+  const hasMany = arm.conditions.sidecars !== undefined
   const control = findControl(plane, arm)
   const isOnNode = limits !== undefined && 'node' in limits
   const version = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })?.version) ?? ''
@@ -104,11 +101,6 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
     lacks[nameDeployed(arm)] ??
     plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, cpus })
   )
-}
-
-/** Says whether one control plane has many sidecars in this kind. @param {Arm} arm */
-function hasManySidecars(arm) {
-  return PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
 }
 
 /** @param {{ conditions: Conditions, plane: DataPlane }} options */

@@ -1,8 +1,8 @@
-import { GATE_FINDS, GATE_SPOILS, USES } from '../judge/gates.js'
+import { GATES, USES } from '../judge/gates.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { left } from '../lib/text-table.js'
 
-/** The definitions of the words of a report. Pure. @import { BoundBy, Use, Verdict } from '../model/types.ts' */
+/** The definitions of the words of a report. Pure. @import { BoundBy, Verdict } from '../model/types.ts' */
 
 /** @type {Record<BoundBy, string>} */
 const BOUND_BY = {
@@ -67,12 +67,9 @@ export function tabulateDictionary() {
     {
       caption: 'Gates',
       columns: left('gate', 'finds', 'spoils'),
-      rows: Object.entries(GATE_FINDS).map(([name, finds]) => [name, finds, saySpoils(GATE_SPOILS[name])]),
+      rows: [...GATES].map(([name, { finds, spoils }]) => {
+        return [name, finds, spoils.length === USES.length ? 'everything' : spoils.join(', ')]
+      }),
     },
   ]
-}
-
-/** @param {Use[]} spoils */
-function saySpoils(spoils) {
-  return spoils.length === USES.length ? 'everything' : spoils.join(', ')
 }

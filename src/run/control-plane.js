@@ -1,4 +1,4 @@
-import { finiteOrNull } from '../judge/describe-process.js'
+import { finiteOrNull } from '../judge/describe-window.js'
 
 /**
  * Reads what the control plane of a rollout uses: the sum of its shards.

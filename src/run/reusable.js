@@ -1,7 +1,6 @@
 import { UsageError } from '../lib/errors.js'
-import { nameOf } from '../model/arms.js'
-import { groupOf } from '../model/axes.js'
-import { findScripts, nameScripts } from '../model/scripts.js'
+import { groupOf, nameOf } from '../model/arms.js'
+import { findScripts, nameScripts } from '../model/tools.js'
 import { METHOD_VERSION } from '../model/versions.js'
 import { readRun } from '../records/records.js'
 

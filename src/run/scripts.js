@@ -1,6 +1,6 @@
 import { hashFolder } from '../lib/hash.js'
-import { nameVariantTool } from '../model/variant-tools.js'
-import { nameDeployed } from '../services/deployed.js'
+import { nameVariantTool } from '../model/tools.js'
+import { nameDeployed } from '../services/specs.js'
 
 /**
  * Hashes the scripts that a run uses: a path does not show an edit.

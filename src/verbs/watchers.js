@@ -8,7 +8,7 @@ import { readLibrary, readReportFile } from './report-assets.js'
  */
 
 // Modules of the report's charts that the page shows, too.
-const CHARTS = ['palette.js', 'style.js', 'rounds.js', 'over-time.js']
+const CHARTS = ['style.js', 'rounds.js', 'over-time.js']
 
 /**
  * Opens the views of a run. `watch` is undefined where nobody does; `say` writes beside the view of the terminal.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AXES, AXIS_NAMES, describeAxes, findVaried, groupOf } from '../../src/model/axes.js'
+import { AXES, AXIS_NAMES, describeAxes, findVaried, groupOf } from '../../src/model/arms.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /** @import { AxisName, Conditions } from '../../src/model/types.ts' */

@@ -8,7 +8,7 @@ import { named, startSidecars } from '../../run/start-sidecars.js'
 
 /** The phases of a rollout: the first configuration, a change of it, and the removal of a shard. */
 /** @import { Conditions, ProcessSpec, Told } from '../../model/types.ts' */
-/** @import { Batch, RolloutMember } from '../../services/batches.js' @import { Rollout } from './services.js' */
+/** @import { Batch, RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
 /** @import { Given } from '../../run/phase.js' @import { Deploy } from '../../run/start-sidecars.js' */
 
 /**

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { count } from '../bounds.js'
-import { showCount, UNDER_LOAD } from './axis.js'
-import { readCount, readSize } from './read.js'
+import { readCount, readSize, showCount, UNDER_LOAD } from './axis.js'
 
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 

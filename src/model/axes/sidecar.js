@@ -1,8 +1,17 @@
 import { z } from 'zod'
 import { capCores, count, memoryBytes } from '../bounds.js'
 import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures } from '../features.js'
-import { createConditions, list, OF_CONTROL_PLANE, showCount, showMebibytes, UNDER_LOAD } from './axis.js'
-import { readCores, readCount, readSize } from './read.js'
+import {
+  createConditions,
+  list,
+  OF_CONTROL_PLANE,
+  readCores,
+  readCount,
+  readSize,
+  showCount,
+  showMebibytes,
+  UNDER_LOAD,
+} from './axis.js'
 
 /** The axes of a sidecar: what it is given, and what it does. Pure. @import { Axis } from './axis.js' */
 

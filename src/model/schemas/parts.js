@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { AXIS_NAMES } from '../arms.js'
 import { ENDINGS } from '../axes/load.js'
-import { AXIS_NAMES } from '../axes.js'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { recordedFeatures } from '../features.js'
 import { SCHEMA_VERSION } from '../versions.js'

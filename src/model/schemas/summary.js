@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { failureReason } from './growth.js'
 import { askedPrecision, calibration, deployedProfile, machine } from './manifest.js'
 import * as parts from './parts.js'
+import { failureReason } from './rollout.js'
 
 /** summary.json. */
 
