@@ -53,7 +53,7 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
 async function askVersion({ api, target, spec, name, signal }) {
   const { pods } = await target.open()
   const { namespace } = target
-  const find = () => pods.find({ [LABELS.service]: name })
+  const find = () => pods.find(name)
   let text = ''
   // Some programs print their version and go on.
   const isSaid = () => spec.parseVersion(text) !== null
@@ -64,17 +64,9 @@ async function askVersion({ api, target, spec, name, signal }) {
     }
   }, ASK_MS)
   try {
-    await awaitPods({
-      api,
-      pods,
-      namespace,
-      find,
-      maker: name,
-      signal,
-      what: `the image of ${spec.name}`,
-      deadlineSeconds: PULL_SECONDS,
-      isDone: () => isSaid() || find().some(pod => pod.status?.phase === 'Succeeded'),
-    })
+    const isDone = () => isSaid() || find().some(pod => pod.status?.phase === 'Succeeded')
+    const what = `the image of ${spec.name}`
+    await awaitPods({ api, pods, namespace, find, isDone, maker: name, signal, what, deadlineSeconds: PULL_SECONDS })
     const [pod] = find()
     if (!isSaid()) text = await api.readLog({ namespace, pod: `${pod.metadata?.name}`, container: name })
     const digest = findContainerStatus(pod, name)?.imageID.replace(/^.*sha256:/, '') ?? ''
