@@ -3,6 +3,7 @@ import path from 'node:path'
 import { kinds } from '../kinds/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
+import { safely } from '../lib/safely.js'
 import { createResultsFolder } from '../records/records.js'
 import { executePlan } from '../run/execute.js'
 import { prepareToResume } from '../run/resume.js'
@@ -59,13 +60,12 @@ export async function measure({ preparation, site, out, execution, watcher, sign
 
 /** Removes the folder of a run that has measured nothing. @param {string} folder @param {{ isNew: boolean }} options */
 function removeStub(folder, { isNew }) {
-  try {
+  // Files of others stay there.
+  safely(() => {
     rmdirSync(path.join(folder, 'raw'))
     rmSync(path.join(folder, 'trials.jsonl'))
     if (isNew) rmdirSync(folder)
-  } catch {
-    // Files of others stay there.
-  }
+  }, null)
 }
 
 /** Makes the summary. @param {string} folder @param {(folder: string) => Promise<void>} finish */

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { makeFolder } from '../lib/folders.js'
 import { cacheFolder } from '../lib/paths.js'
 import { processStartTicks, readPlace } from '../lib/process-start.js'
+import { safely } from '../lib/safely.js'
 
 /** The folders of downloads. Each says in its name which process made it, when that started, and where its id counts. */
 
@@ -43,10 +44,8 @@ function isStale(folder, name) {
 
 /** The scope of a pid: the boot of the machine, which may share its home, and the pid namespace. */
 function describePlace() {
-  try {
+  return safely(() => {
     const { bootId, pidNamespace } = readPlace()
     return `${bootId.slice(0, 8)}${/\d+/.exec(pidNamespace)?.[0]}`
-  } catch {
-    return 'unknown'
-  }
+  }, 'unknown')
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { lastLines } from '../lib/log-tail.js'
+import { safely } from '../lib/safely.js'
 
 /** @import { ToolSpec } from '../model/types.ts' */
 
@@ -19,23 +20,15 @@ const LINES = 3
  */
 export async function askVersion(spec, program, { signal, deadlineSeconds = DEADLINE_SECONDS } = {}) {
   signal?.throwIfAborted()
-  const deadline = new AbortController()
-  const stop = () => deadline.abort()
-  const timer = setTimeout(stop, deadlineSeconds * 1000)
-  signal?.addEventListener('abort', stop)
-  try {
-    const answer = await listen(spec, program, deadline.signal)
-    signal?.throwIfAborted()
-    if (answer.version !== null || !deadline.signal.aborted) return answer
-    return { ...answer, said: `${answer.said || 'it printed nothing'}, and did not end within ${deadlineSeconds} s` }
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', stop)
-  }
+  const deadline = AbortSignal.timeout(deadlineSeconds * 1000)
+  const answer = await listen(spec, program, signal ? AbortSignal.any([signal, deadline]) : deadline)
+  signal?.throwIfAborted()
+  if (answer.version !== null || !deadline.aborted) return answer
+  return { ...answer, said: `${answer.said || 'it printed nothing'}, and did not end within ${deadlineSeconds} s` }
 }
 
-/** @param {ToolSpec} spec @param {string} program @param {AbortSignal} deadline @returns {Promise<Answer>} */
-function listen({ versionArgv, parseVersion }, program, deadline) {
+/** @param {ToolSpec} spec @param {string} program @param {AbortSignal} ending @returns {Promise<Answer>} */
+function listen({ versionArgv, parseVersion }, program, ending) {
   let printed = ''
   return new Promise(resolve => {
     const settle = (/** @type {{ failed: boolean, why?: string }} */ { failed, why = '' }) =>
@@ -50,7 +43,7 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
       child.stderr.destroy()
       settle(how)
     }
-    deadline.addEventListener('abort', () => end({ failed: false }))
+    ending.addEventListener('abort', () => end({ failed: false }))
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', text => {
         printed += text
@@ -87,10 +80,6 @@ function startSafely(program, argv) {
 
 /** @param {number | undefined} pid of the group's first process; undefined: it was never started */
 function killGroup(pid) {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // The process has ended, or is another user's.
-  }
+  // The process may have ended, or be another user's.
+  if (pid !== undefined) safely(() => process.kill(-pid, 'SIGKILL'), null)
 }

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { processStartTicks } from '../../lib/process-start.js'
-import { readCpuSet } from './host-cpu.js'
-import { listSafely, readSafely } from './proc-files.js'
+import { listSafely, readCpuSet, readSafely } from './proc-files.js'
 import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 
-/** @import { Endpoint, Probe, Reading } from '../../model/types.ts' */
+/** @import { Endpoint, Probe } from '../../model/types.ts' */
 
 /**
  * Makes the reader of a group of processes of this kernel.
@@ -43,10 +42,7 @@ export function readThreads(pid) {
   })
 }
 
-/**
- * Counts the sockets at the address that has the fewest.
- * @param {number[]} pids in one network namespace @param {Endpoint[]} listens
- */
+/** Counts sockets at the address with the fewest. @param {number[]} pids of a namespace @param {Endpoint[]} listens */
 function countListeners(pids, listens) {
   if (pids.length === 0 || listens.length === 0) return 0
   const inodes = listSocketInodes(pids)
