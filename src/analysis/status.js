@@ -1,4 +1,4 @@
-import { EXIT } from '../lib/exit-status.js'
+import { EXIT } from '../lib/errors.js'
 
 /** The exit status of a run that ended. Pure. @import { Summary } from '../model/types.ts' */
 

@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { BenchError, UsageError } from '../lib/errors.js'
-import { EXIT } from '../lib/exit-status.js'
+import { BenchError, EXIT, UsageError } from '../lib/errors.js'
 import { addHelp } from './help.js'
 
 /** The command line: every verb, its options, and its help. @import { openWatchers } from './watchers.js' */
