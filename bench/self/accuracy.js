@@ -13,7 +13,7 @@ import { readExperiment } from '../../src/prepare/read-experiment.js'
 import { readRun } from '../../src/records/records.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { listMarked } from '../../src/targets/local/marks.js'
-import { openLocalSite } from '../../src/targets/local/site.js'
+import { openLocalSite } from '../../src/targets/local/index.js'
 import { findTool } from '../../src/tools/find.js'
 import { bench, finding, scratch, writeExperiment, writeVariant } from './kit.js'
 
