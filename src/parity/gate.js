@@ -16,7 +16,7 @@ import { holdAgainst } from './verdict/lacks.js'
 import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
-/** @import { Testbed } from '../run/testbed.js' */
+/** @import { Testbed } from '../run/kind.js' */
 /** @import { Row } from './beside/probe.js' */
 /** @import { Rig } from './rig.js' */
 

@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from '../model/versions.js'
 import { rawNameOf } from '../records/raw.js'
 import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
 import { awaitEnded } from './start-services.js'
-import { observeWindow, readWindow, startChanges } from './window.js'
+import { makeChanges, observeWindow, readWindow } from './window.js'
 
 /**
  * Course: a trial while it runs, or those of arms that stand at the same time. start: a number that no other start of this
@@ -17,7 +17,7 @@ import { observeWindow, readWindow, startChanges } from './window.js'
  * @import { Deployment, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Phase, Watcher } from './events.js'
  * @import { StandingServices } from './standing-services.js' @import { Started } from './start-services.js'
- * @import { Testbed } from './testbed.js'
+ * @import { Testbed } from './kind.js'
  * @typedef {{ testbed: Testbed, trials: Trial[], start: number, nextStart: () => number, folder: string,
  *   clock: ReturnType<typeof createClock>, watch: Watcher['watch'], signal: AbortSignal }} Course
  * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null,
@@ -63,7 +63,9 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     generator = await startGenerator(course, services)
     const { window, looks } = await agreeWindow(course, generator)
     const processes = [...processesOf(services), ...(generator?.processes ?? [])]
-    const changing = startChanges(course, { changeTo, window })
+    const changing = makeChanges(course, { changeTo, window })
+    // Its failure is told below: a trial that failed otherwise awaits it no more.
+    changing.catch(() => {})
     const seen = await observeWindow(course, { processes, generator, window })
     observed = { ...observed, samples: seen.samples, names: seen.names }
     const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen })
@@ -79,8 +81,10 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     ending.abort()
     signal.throwIfAborted()
     if (error instanceof SiteLostError) throw error
-    const failure = await describeFailure(/** @type {Error} */ (error), services)
-    records = records.map(record => ({ ...record, ...failure }))
+    const { message, stack = '' } = /** @type {Error} */ (error)
+    const reasons = error instanceof BenchError ? [message] : [message, stack]
+    const ended = error instanceof EndedError ? error.ended : await awaitEnded(processesOf(services))
+    records = records.map(record => ({ ...record, reasons, ended }))
   } finally {
     ending.abort()
     await end(course, { generator, services, standing, hasFailed: records.some(r => r.outcome === 'failed') })
@@ -155,15 +159,6 @@ function describeBeside(records) {
     }
   })
   return records.map(record => ({ ...record, beside }))
-}
-
-/** @param {Error} error @param {Started[]} services @returns {Promise<Pick<TrialRecord, 'reasons' | 'ended'>>} */
-async function describeFailure(error, services) {
-  const isExpected = error instanceof BenchError
-  return {
-    reasons: [error.message, ...(isExpected ? [] : [error.stack ?? ''])],
-    ended: error instanceof EndedError ? error.ended : await awaitEnded(processesOf(services)),
-  }
 }
 
 /**
