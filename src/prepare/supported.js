@@ -76,7 +76,7 @@ export function assertOneEntry({ experiment, settings, arms }) {
 export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const { profile, conditions } = arm
   const plane = planes[arm.plane]
-  const hasMany = hasManySidecars(arm)
+  const hasMany = PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
   const control = findControl(plane, arm)
   const isOnNode = limits !== undefined && 'node' in limits
   const version = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })?.version) ?? ''
@@ -95,11 +95,6 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
     lacks[nameDeployed(arm)] ??
     plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, cpus })
   )
-}
-
-/** Says whether one control plane has many sidecars in this kind. @param {Arm} arm */
-function hasManySidecars(arm) {
-  return PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
 }
 
 /** Says what sidecars cannot do that carry bytes. @param {{ conditions: Conditions, topology: Topology }} options */

@@ -32,18 +32,14 @@ export function appendTrial(folder, record) {
 /** Takes a trial of another run. @param {{ from: string, to: string, record: TrialRecord, trial: Trial }} options */
 export function copyTrial({ from, to, record, trial }) {
   const raw = path.join(from, 'raw', rawNameOf(record.trial))
+  // A link would name a file outside of the run.
+  const filter = (/** @type {string} */ file) => lstatSync(file).isFile() || lstatSync(file).isDirectory()
   try {
-    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', rawNameOf(trial)), { recursive: true, filter: isNoLink })
+    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', rawNameOf(trial)), { recursive: true, filter })
   } catch (error) {
     throw cannotWrite(to, error)
   }
   appendTrial(to, { ...record, trial, takenFrom: `${from}, ${record.trial.id}` })
-}
-
-/** @param {string} file a link would name one outside of the run */
-function isNoLink(file) {
-  const stat = lstatSync(file)
-  return stat.isFile() || stat.isDirectory()
 }
 
 /**

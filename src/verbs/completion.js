@@ -12,15 +12,13 @@ const PROGRAM = 'sidecar-bench'
 export function addCompletion(verb, { print }) {
   verb.argument('<shell>', Object.keys(SHELLS).join(', ')).action((/** @type {string} */ shell) => {
     if (!Object.hasOwn(SHELLS, shell)) throw new UsageError(`"${shell}" is none of ${Object.keys(SHELLS).join(', ')}`)
-    print(SHELLS[shell](/** @type {Command} */ (verb.parent).commands.map(readVerb)))
+    const verbs = /** @type {Command} */ (verb.parent).commands.map(command => {
+      const options = command.createHelp().visibleOptions(command)
+      const named = options.map(({ long, description }) => /** @type {[string, string]} */ ([`${long}`, description]))
+      return { name: command.name(), does: command.description(), options: named }
+    })
+    print(SHELLS[shell](verbs))
   })
-}
-
-/** @param {Command} command @returns {Verb} */
-function readVerb(command) {
-  const options = command.createHelp().visibleOptions(command)
-  const named = options.map(({ long, description }) => /** @type {[string, string]} */ ([`${long}`, description]))
-  return { name: command.name(), does: command.description(), options: named }
 }
 
 /** @param {Verb[]} verbs */
