@@ -160,7 +160,7 @@ function compareBaselines({ old, next }) {
 }
 
 /** Says whether an arm has CPU per request. @param {Arm} arm */
-export function isLoaded({ load }) {
+function isLoaded({ load }) {
   return load.kind !== 'idle'
 }
 

@@ -1,5 +1,5 @@
 import { GROWTH_ROWS } from '../kinds/growth/quantities.js'
-import { CHANGE_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
+import { CHANGE_ROWS, ENDING_ROWS, PAIR_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { MIB } from '../lib/units.js'
 import {
@@ -243,6 +243,8 @@ const ROWS = [
       isOnRequest: true,
     },
   },
+  ...PAIR_ROWS,
+  ...ENDING_ROWS,
   ...CHANGE_ROWS,
   ...ROLLOUT_ROWS,
   ...GROWTH_ROWS,

@@ -35,7 +35,7 @@ import { turnsSections } from './turns/sections.js'
  * @property {(summary: Summary) => string[]} [findings] lines beside the tables
  * @property {(drawn: Drawn) => OwnChart[]} [charts]
  * @property {(run: { manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'searches' | 'sizes'> }) =>
- *   string | null} [tellUnfinished] what has ended, where something has not; absent: its trials are counted
+ *   string | null} [tellUnfinished] of an interrupted run: which parts ended; absent: its trials are counted
  * @property {(arm: SummaryArm) => string | null} [boundOf] what bound an arm beside its sidecars
  * @property {false} [hasRounds] absent: rounds are compared, drawn and noted
  * @property {false} [hasWindows] absent: a trial has a window

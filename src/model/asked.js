@@ -85,6 +85,10 @@ export function assertSharded({ experiment: { name }, overrides, axes }) {
     throw new UsageError(
       `${name} is asked for ${most} shards of ${least} sidecars, and some would have none: give --shards of at most ${least}, or more --sidecars`,
     )
+  if (asked('areServicesRemoved')?.includes(true) && Math.min(...(asked('configuredServices') ?? [0])) === 0)
+    throw new UsageError(
+      `${name} has sidecars that know no services, and none can be removed: leave --remove-services out`,
+    )
   if (asked('sizes')?.includes('random') && Math.max(...(asked('configuredServices') ?? [0])) === 0)
     throw new UsageError(`${name} has sidecars that know no services, and no random sizes: leave --sizes out`)
 }

@@ -26,7 +26,7 @@ import { listSafely, readSafely } from './kernel/proc-files.js'
 const HALF_MADE_MS = 60_000
 
 /** The folder of the ledgers of this user. It is not below TMPDIR: a run and its cleanup may see different ones. */
-export function ledgersFolder() {
+function ledgersFolder() {
   return `/tmp/sidecar-bench-${process.getuid?.()}`
 }
 

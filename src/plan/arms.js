@@ -16,6 +16,7 @@ import { chooseLoad } from './load.js'
 const CALIBRATION_SECONDS = 3
 // Conditions that every arm has; those of control planes are absent where nothing was asked.
 const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(SIDECAR_AXES)])
+const SPARSE_CONDITIONS = /** @type {AxisName[]} */ (['pairs', 'ending', 'interception'])
 
 /** Values of each axis but the cap. @typedef {Record<string, any[]>} Lists */
 
@@ -104,7 +105,7 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   return /** @type {Conditions} */ (
     Object.fromEntries([
       ...given,
-      ...(cell.interception === null ? [] : [['interception', cell.interception]]),
+      ...SPARSE_CONDITIONS.flatMap(name => (cell[name] === null ? [] : [[name, cell[name]]])),
       ...controlled,
       ...(simulated > 0 ? [['simulated', simulated]] : []),
     ])

@@ -8,7 +8,7 @@ const OVERHEAD_SECONDS = 1.4
 const OBSERVE_SECONDS = 3
 const PARITY_SECONDS = 4
 const ARM_CHECK_SECONDS = 0.4
-// Measured: a sidecar of a rollout, with its change.
+// Measured: a sidecar of a rollout, with its change, or of a pair.
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
 
 /** Estimates how long trials take, in seconds. @param {Trial[]} trials */
@@ -29,7 +29,7 @@ export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
 
 /** @param {Arm[]} arms each tried once */
 function sumSeconds(arms) {
-  return arms.reduce((sum, { load, conditions: { sidecars = 0, simulated = 0 } }) => {
+  return arms.reduce((sum, { load, conditions: { pairs = 0, sidecars = 2 * pairs, simulated = 0 } }) => {
     // The real sidecars are started twice before.
     const started = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars
     return sum + load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS + ROLLOUT_SECONDS_PER_SIDECAR * started

@@ -11,13 +11,14 @@ const REQUESTS = { isMet: (/** @type {Experiment} */ { load }) => load.kind !== 
 
 /**
  * Conditions of an experiment under which an option changes something.
- * @type {Partial<Record<keyof RunOptions | 'users' | 'rate' | 'payload' | 'idleConnections',
+ * @type {Partial<Record<keyof RunOptions | 'users' | 'pairs' | 'rate' | 'payload' | 'idleConnections',
  *   { isMet: (experiment: Experiment, options: Pick<RunOptions, 'measure'>) => boolean, lacks: string }>>}
  */
 const NEEDS = {
   users: REQUESTS,
   rate: REQUESTS,
   payload: REQUESTS,
+  pairs: { isMet: experiment => !REQUESTS.isMet(experiment), lacks: 'has a load, which would go to one pair alone' },
   generator: { isMet: ({ axes }) => axes.sidecars === undefined, lacks: REQUESTS.lacks },
   p99: { isMet: ({ search }) => search !== null, lacks: 'searches no limit that a p99 holds' },
   rounds: { isMet: ({ search }) => search === null, lacks: 'is a search, and has no rounds' },
@@ -29,6 +30,18 @@ const NEEDS = {
 
 /** Options of a cluster, as they are written. @type {Partial<Record<keyof SiteOptions, string>>} */
 const OF_CLUSTER = { context: '--context', node: '--node', loadNode: '--load-node', namespace: '--namespace' }
+
+/** Conditions of options that the plan refuses. @type {Record<string, (experiment: Experiment) => boolean>} */
+const PLANNED = {
+  control: ({ axes }) => axes.sidecars !== undefined || axes.changesPerMinute !== undefined,
+  precision: ({ load, keepsServices }) => load.kind !== 'idle' && !keepsServices,
+}
+
+/** Says whether an experiment takes an option. @param {string} name its attribute @param {Experiment} experiment */
+export function isApplicable(name, experiment) {
+  const isMet = NEEDS[/** @type {keyof typeof NEEDS} */ (name)]?.isMet ?? PLANNED[name]
+  return isMet === undefined || isMet(experiment, {})
+}
 
 /** @param {Experiment} experiment @param {RunOptions} options @throws {UsageError} for one that would change nothing */
 export function assertApplies(experiment, options) {

@@ -15,6 +15,7 @@ import { GENERATORS } from '../model/generators.js'
 import { kindsOf } from '../model/kinds.js'
 import { PROFILES } from '../plan/experiment.js'
 import { iptablesTool } from '../tools/iptables.js'
+import { isApplicable } from './applies.js'
 import { toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 
@@ -51,14 +52,14 @@ const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS
   return [{ name, kinds, option, attribute: option.attributeName() }]
 })
 
+/** Options of what is computed, and measures nothing. */
+export const COMPUTED_OPTIONS = ['seed', 'out', 'json']
+
 /** The kinds of trial of each option; other options are for all kinds. @type {Record<string, TrialKind[]>} */
 const KINDS = {
-  control: ['load', 'rollout', 'growth'],
   real: ['rollout'],
-  rounds: ['turns', 'load', 'rollout', 'growth'],
   precision: ['turns', 'load'],
   measure: ['turns', 'load'],
-  p99: ['search'],
 }
 
 export const parseCount = asArgument(readCount)
@@ -177,29 +178,32 @@ function parseMeasured(text) {
   return MEASURED.filter(name => asked.includes(name))
 }
 
-/** Lists the options that help shows: those of the experiment's kind. @this {Help} @param {Command} command */
+/** Lists the options that help shows: those that the experiment takes. @this {Help} @param {Command} command */
 function visibleOptions(command) {
-  const asked = kindsAsked(command)
-  return Help.prototype.visibleOptions.call(this, command).filter(option => {
-    const axis = AXIS_OPTIONS.find(({ attribute }) => attribute === option.attributeName())
-    const kinds = axis?.kinds ?? KINDS[option.attributeName()]
-    return kinds === undefined || kinds.some(kind => asked.includes(kind))
-  })
+  const experiment = readAsked(command)
+  return Help.prototype.visibleOptions.call(this, command).filter(option => isTaken(option.attributeName(), experiment))
 }
 
-/** @param {Command} command @returns {string[]} @throws {UsageError} when help is asked for what cannot be read */
-function kindsAsked(command) {
+/** @param {string} attribute of an option @param {ReturnType<typeof readAnyExperiment>} experiment */
+function isTaken(attribute, experiment) {
+  if ('kind' in experiment) return ['help', ...COMPUTED_OPTIONS].includes(attribute)
+  const kinds = AXIS_OPTIONS.find(axis => axis.attribute === attribute)?.kinds ?? KINDS[attribute]
+  const asked = kindsOf(experiment)
+  return isApplicable(attribute, experiment) && (kinds === undefined || kinds.some(kind => asked.includes(kind)))
+}
+
+/** Reads the experiment whose help is asked for. @param {Command} command @throws {UsageError} when it cannot be read */
+function readAsked(command) {
   try {
-    const experiment = readAnyExperiment(nameAsked(command))
-    return 'kind' in experiment ? [experiment.kind] : kindsOf(experiment)
+    return readAnyExperiment(nameAsked(command))
   } catch (error) {
     // commander lists the options also to suggest one for an unknown word; it says what is wrong.
     if (command.args.some(word => HELP.includes(word)) || !(error instanceof UsageError)) throw error
-    return ['load']
+    return readAnyExperiment(DEFAULT_EXPERIMENT)
   }
 }
 
-/** Reads the experiment whose help is asked for. @param {Command} command */
+/** @param {Command} command */
 const nameAsked = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
 
 /**

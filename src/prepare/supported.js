@@ -15,7 +15,7 @@ import { planes } from './programs.js'
 
 /**
  * Checks what planes, their control planes and generators can run.
- * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
+ * @import { Arm, Conditions, DataPlane, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
  */
 
 /** @param {PlaneChoice} choice @throws {UsageError} for a plane, profile or variant that the kit does not have */
@@ -86,15 +86,27 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
     findUncarried({ conditions, topology }) ??
+    findUnending({ conditions, plane }) ??
     findUnchangeable({ conditions, control, isOnNode }) ??
     findLackingFeatures(plane, conditions) ??
     (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
+    (control && conditions.areServicesRemoved && control.createProcess === null
+      ? `by ${control.name}, it is told of other routes, and of no other services`
+      : null) ??
     (control && findUnlimitable({ control, conditions, cpus })) ??
     (isOnNode ? findImmovable({ conditions, control, hasMany }) : null) ??
     (limits && findTooMany({ arm, control, workers: sidecarWorkers, limits, hasMany })) ??
     lacks[nameDeployed(arm)] ??
     plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, cpus })
   )
+}
+
+/** @param {{ conditions: Conditions, plane: DataPlane }} options */
+function findUnending({ conditions: { ending, changesPerMinute }, plane: { endGracefully } }) {
+  if (ending === undefined || ending === 'sigterm') return null
+  if (!endGracefully) return 'the kit knows no graceful end of it'
+  if (ending === 'graceful' || changesPerMinute !== null) return null
+  return 'its client is told by a change of configuration: give the experiment changesPerMinute: [0], too'
 }
 
 /** Says what sidecars cannot do that carry bytes. @param {{ conditions: Conditions, topology: Topology }} options */
@@ -145,14 +157,14 @@ function findImmovable({ conditions: { isShardRemoved }, control, hasMany }) {
 
 /** @param {{ arm: Arm, control?: Control, workers: number, limits: NonNullable<Site['limits']>, hasMany: boolean }} of */
 function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
-  const { sidecars = 0, simulated = 0, services, configuredServices } = conditions
+  const { sidecars = 0, simulated = 0, services, pairs, configuredServices } = conditions
   const needs = control?.needsOf?.({ configuredServices, workers })
   // The cluster's scheduler places pods of other experiments, and says which it cannot.
   if (!needs || !hasSidecars || ('node' in limits && !hasMany)) return null
   // Each sidecar has an application where there is no control plane.
   const alone = { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0, inotifyInstances: 0 }
   return findShortage({
-    sidecars: hasMany ? sidecars - simulated : services,
+    sidecars: hasMany ? sidecars - simulated : pairs === undefined ? services : 2 * pairs,
     simulated: { count: simulated, bytes: control?.simulates?.bytes ?? 0 },
     needs: hasMany ? needs : { ...needs, ...alone },
     limits,

@@ -3,8 +3,8 @@
 
 /**
  * A sidecar; shard: the place of its control plane among them; moved: the same at the shard to which it moves; standsFor: the
- * number of simulated sidecars that have their configuration with it.
- * @typedef {Omit<Member, 'spec'> & { shard: number, moved?: Member & { shard: number }, standsFor?: number }} RolloutMember
+ * number of simulated sidecars that have their configuration with it; goBack: the change by which it knows no more services than at its start.
+ * @typedef {Omit<Member, 'spec'> & { goBack?: Member['changeTo'], shard: number, moved?: Member & { shard: number }, standsFor?: number }} RolloutMember
  */
 
 /** Sidecars that are started together. @typedef {{ spec: ProcessSpec, members: RolloutMember[] }} Batch */

@@ -31,7 +31,7 @@ export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false
  * Halves the CPUs between the generator and all services of every arm; null where there is one CPU.
  * @param {{ cores: number[][], isLoadElsewhere: boolean }} options @returns {Placement | null}
  */
-export function placeTurns({ cores, isLoadElsewhere }) {
+function placeTurns({ cores, isLoadElsewhere }) {
   const cpus = cores.flat()
   if (isLoadElsewhere || cpus.length < 2) return null
   const ofGenerator = Math.floor(cpus.length / 2)

@@ -65,7 +65,19 @@ export function copyLastService(topology, copies) {
  * @param {Pick<Arm, 'link' | 'conditions'>} arm @param {Record<string, Topology>} topologies
  */
 export function topologyOf({ link, conditions }, topologies) {
-  return copyLastService(topologies[link], conditions.services)
+  return copyLastService(copyLink(topologies[link], conditions.pairs ?? 1), conditions.services)
+}
+
+/**
+ * Copies all services, each copy with an identity of its own. The copies call each other, and the load calls none of them.
+ * @param {Topology} topology @param {number} copies in all @returns {Topology}
+ */
+export function copyLink(topology, copies) {
+  const more = Array.from({ length: copies - 1 }, (_, i) => {
+    const nameOf = (/** @type {string} */ name) => `${name}-of-${i + 2}`
+    return topology.services.map(s => ({ ...s, name: nameOf(s.name), calls: s.calls.map(nameOf) }))
+  })
+  return { ...topology, services: [...topology.services, ...more.flat()] }
 }
 
 /**

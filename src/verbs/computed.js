@@ -3,6 +3,7 @@ import { COMPUTED } from '../kinds/computed.js'
 import { UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
+import { COMPUTED_OPTIONS } from '../prepare/options.js'
 import { stampNow } from '../prepare/site.js'
 import { assertOut, writeWhole } from '../records/files.js'
 import { readSummary } from '../records/records.js'
@@ -17,7 +18,6 @@ import { answerClaims } from './read-claims.js'
 
 // The same numbers on every machine, unless another seed is given.
 const FIRST_SEED = 1
-const TAKEN = ['seed', 'out', 'json']
 
 /**
  * @param {{ experiment: import('../kinds/balance/trials.js').BalanceExperiment, command: Command }} asked
@@ -89,11 +89,11 @@ export function verifyComputed(kind, folder) {
 function assertTaken(name, command) {
   const others = command.options.filter(option => {
     const attribute = option.attributeName()
-    return command.getOptionValueSource(attribute) === 'cli' && !TAKEN.includes(attribute)
+    return command.getOptionValueSource(attribute) === 'cli' && !COMPUTED_OPTIONS.includes(attribute)
   })
   if (others.length === 0) return
   throw new UsageError(
-    `${others.map(({ long }) => long).join(', ')}: ${name} measures nothing, and takes ${TAKEN.map(option => `--${option}`).join(', ')} alone`,
+    `${others.map(({ long }) => long).join(', ')}: ${name} measures nothing, and takes ${COMPUTED_OPTIONS.map(option => `--${option}`).join(', ')} alone`,
   )
 }
 

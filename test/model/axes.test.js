@@ -28,6 +28,12 @@ describe('AXES', () => {
       ['link', 'pair', 'link pair'],
       ['services', 1, '1 service'],
       ['services', 10, '10 services'],
+      ['pairs', null, 'the link once'],
+      ['pairs', 50, '50 pairs'],
+      ['ending', null, 'no sidecar ends'],
+      ['ending', 'sigterm', 'ended by SIGTERM'],
+      ['ending', 'graceful', 'ended gracefully'],
+      ['ending', 'told', 'ended gracefully, its client told before'],
       ['interception', null, 'no namespaces'],
       ['interception', 'none', 'no redirection'],
       ['interception', 'redirect', 'redirection'],
@@ -61,6 +67,8 @@ describe('AXES', () => {
       ['shards', 3, '3 shards'],
       ['assignment', null, 'assigned by round-robin'],
       ['assignment', 'legacy-hash', 'assigned by legacy-hash'],
+      ['areServicesRemoved', null, 'services from the start'],
+      ['areServicesRemoved', true, 'services removed again'],
       ['isShardRemoved', null, 'no shard removed'],
       ['isShardRemoved', true, 'a shard removed'],
       ['sizes', null, 'equal sizes'],
@@ -84,6 +92,7 @@ describe('AXES', () => {
   it.each(
     /** @type {[AxisName, any][]} */ ([
       ['services', 0],
+      ['pairs', 251],
       ['ratePerSecond', -1],
       ['users', 1.5],
       ['payloadBytes', 0],
@@ -168,7 +177,12 @@ describe('groupOf', () => {
       ratePerSecond: createArm({ load: { ratePerSecond: 5 } }),
       idleConnections: createArm({ load: { idleConnections: 5 } }),
       burstSeconds: createArm({ load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } }),
-      ...{ services: armWith({ services: 2 }), tls: armWith({ tls: 'plaintext' }) },
+      ...{
+        services: armWith({ services: 2 }),
+        pairs: armWith({ pairs: 2 }),
+        ending: armWith({ ending: 'sigterm' }),
+        tls: armWith({ tls: 'plaintext' }),
+      },
       ...{ protocol: armWith({ protocol: 'http/2' }), workers: armWith({ workers: 2 }) },
       ...{ configuredServices: armWith({ configuredServices: 1 }), sidecars: armWith({ sidecars: 2 }) },
       ...{ memoryLimitBytes: armWith({ memoryLimitBytes: 1 }), changesPerMinute: armWith({ changesPerMinute: 0 }) },
@@ -177,6 +191,7 @@ describe('groupOf', () => {
       ...{ shards: armWith({ shards: 2 }), assignment: armWith({ assignment: 'legacy-hash' }) },
       ...{ sizes: armWith({ sizes: 'random' }), commitsPerSecond: armWith({ commitsPerSecond: 50 }) },
       ...{ commitsAtOnce: armWith({ commitsAtOnce: 2 }), isShardRemoved: armWith({ isShardRemoved: true }) },
+      areServicesRemoved: armWith({ areServicesRemoved: true }),
     }
     expect(Object.keys(others).toSorted()).toEqual(AXIS_NAMES.toSorted())
     for (const name of AXIS_NAMES) {

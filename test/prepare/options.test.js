@@ -51,6 +51,18 @@ describe('bench --help', () => {
     expect(search).toEqual(expect.arrayContaining([...UNDER_LOAD, '--p99']))
     for (const other of [...OF_ROLLOUTS, '--rounds', '--precision', '--control']) expect(search).not.toContain(other)
   })
+
+  it('shows of idle sidecars no load, and a control where a configuration changes', async () => {
+    const idle = await listFlags('bench', 'idle', '--help')
+    for (const other of ['--rate', '--users', '--payload', '--precision', '--control'])
+      expect(idle).not.toContain(other)
+    expect(idle).toEqual(expect.arrayContaining(['--services', '--workers', '--rounds']))
+    expect(await listFlags('bench', 'reload', '--help')).toContain('--control')
+  })
+
+  it('shows of what is computed the three options that it takes', async () => {
+    expect(await listFlags('bench', 'balance', '--help')).toEqual(['--seed', '--out', '--json'])
+  })
 })
 
 describe('withExperiment', () => {

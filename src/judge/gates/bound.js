@@ -4,7 +4,7 @@ import { withRole } from './gate.js'
 /** @import { BoundBy, ProcessRecord, TrialRecord } from '../../model/types.ts' */
 
 /** A sidecar counts as bound from this share of its cap on. */
-export const SIDECAR_BOUND = 0.95
+const SIDECAR_BOUND = 0.95
 const WORKER_BOUND = 0.95
 const APPLICATION_BOUND = 0.9
 export const GENERATOR_BOUND = 0.8

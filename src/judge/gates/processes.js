@@ -46,7 +46,7 @@ export const PROCESS_GATES = [
   },
   {
     name: 'workers',
-    finds: 'a number of listening sockets that is not the number of workers asked for',
+    finds: 'more or fewer listening sockets than workers were asked for',
     words: 'other workers than asked',
     find: ({ processes }) =>
       processes.map(

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError, EndedError } from '../../lib/errors.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
@@ -26,6 +27,8 @@ const DEADLINE_SECONDS = 20
 // A node makes two to ten pods a second.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
+// What a change took for itself is given back by then; a process that gives nothing back never does.
+const SETTLE_MS = 2000
 
 /** @typedef {Awaited<ReturnType<typeof changeAll>>} Phase */
 /** @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
@@ -116,6 +119,12 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
     const deadlineSeconds = findDeadlineSeconds({ ...arm.conditions, arePods, everyMs: pace?.everyMs })
     /** @type {Given} */
     const given = { asking, signal: either, deadlineSeconds, readControl: () => readControl(target, shards) }
+    const readSidecars = async () => {
+      if (!arm.conditions.areServicesRemoved) return null
+      await delay(SETTLE_MS, undefined, { signal: either })
+      const sidecars = deployment.processes.filter(({ spec }) => spec.role === 'sidecar')
+      return (await readControl(target, sidecars))?.anonBytes ?? null
+    }
     const observing = observeControl(target, shards)
     try {
       await inLanes({ items: rollout.setUps, lanes: LANES, signal: either }, asking.perform)
@@ -126,13 +135,21 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
       const { first, pods } = await startAll({ ...given, batches: rollout.batches, deploy, arePods, fail })
       const haveAll = (/** @type {typeof first} */ { times }) =>
         members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
-      const change = haveAll(first)
-        ? await changeAll({
-            ...given,
-            members,
-            conditions: { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) },
-          })
-        : null
+      const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
+      const before = await readSidecars()
+      const change = haveAll(first) ? await changeAll({ ...given, members, conditions }) : null
+      const withdraw = async () => {
+        const told = await readSidecars()
+        const changeTo = (/** @type {number} */ version) => changeAll({ ...given, members, conditions, version })
+        const gone = await changeTo(2)
+        // A second time shows whether the memory that was kept is used again.
+        const again = await changeTo(3)
+        const sidecarBytes = { before, told, toldAgain: await readSidecars() }
+        const last = await changeTo(4)
+        return { ...([gone, again].find(phase => !haveAll(phase)) ?? last), sidecarBytes }
+      }
+      const areRemoved = change && haveAll(change) && arm.conditions.areServicesRemoved
+      const withdrawal = areRemoved ? await withdraw() : null
       const control = await observing.end()
       const removal =
         moves && change && haveAll(change)
@@ -149,7 +166,7 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
       return {
         deployment,
         deadlineSeconds,
-        rollout: describe({ cpus: testbed.site.cpus, members, first, pods, change, removal, control }),
+        rollout: describe({ cpus: testbed.site.cpus, members, first, pods, change, withdrawal, removal, control }),
       }
     } finally {
       refusals.end()
@@ -172,11 +189,12 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
  * Throws BenchError with the sidecars that did not have a configuration by the deadline.
  * @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds
  */
-export function assertConverged({ sidecars, simulated, first, change, removal }, deadlineSeconds) {
+export function assertConverged({ sidecars, simulated, first, change, withdrawal, removal }, deadlineSeconds) {
   const real = sidecars - (simulated ?? 0)
   const phases = /** @type {const} */ ([
     [first, real, 'its first configuration'],
     [change, real, 'the change of its configuration'],
+    [withdrawal, real, 'its configuration without the services'],
     [removal, removal?.moved ?? 0, 'the configuration of its new shard'],
   ])
   for (const [phase, count, what] of phases) {
@@ -243,14 +261,16 @@ export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = fal
 
 /**
  * @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
- *   first: Phase, change: Phase | null, removal: Removal | null }} seen
+ *   first: Phase, change: Phase | null, removal: Removal | null,
+ *   withdrawal: (Phase & { sidecarBytes: NonNullable<RolloutRecord['withdrawal']>['sidecarBytes'] }) | null }} seen
  * @returns {RolloutRecord}
  */
-function describe({ cpus, members, first, pods, change, removal, control }) {
+function describe({ cpus, members, first, pods, change, withdrawal, removal, control }) {
   const describeMember = (/** @type {RolloutMember} */ { name }) => ({
     ...(pods.has(name) && { pod: pods.get(name) }),
     ...(first.times.has(name) && { first: first.times.get(name) }),
     ...(change && { change: change.times.get(name) }),
+    ...(withdrawal && { withdrawn: withdrawal.times.get(name) }),
   })
   const simulated = members.find(({ standsFor }) => standsFor !== undefined)
   return {
@@ -268,6 +288,7 @@ function describe({ cpus, members, first, pods, change, removal, control }) {
     ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),
     first: first.phase,
     ...(change && { change: change.phase }),
+    ...(withdrawal && { withdrawal: { ...withdrawal.phase, sidecarBytes: withdrawal.sidecarBytes } }),
     ...(removal && { removal: removal.phase }),
     control: control?.samples.map(describeReading) ?? null,
   }

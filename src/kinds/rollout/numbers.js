@@ -18,7 +18,7 @@ const INFIDELITY_MOST = 0.15
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} RolloutNumbers */
 /** @typedef {NonNullable<RolloutRecord['first']['control']['start']>} Edge */
-/** A phase. @typedef {'first' | 'change' | 'removal'} Part */
+/** A phase. @typedef {'first' | 'change' | 'withdrawal' | 'removal'} Part */
 
 /** @type {OwnPart<RolloutRecord, RolloutNumbers>} */
 export const rolloutPart = {
@@ -45,6 +45,7 @@ export function judgeRollout(seen) {
     askedPerSecondMost,
     first: judgePhase({ members, simulated, of: 'first', phase: seen.first }),
     ...(seen.change && { change: judgePhase({ members, simulated, of: 'change', phase: seen.change }) }),
+    ...(seen.withdrawal && { withdrawal: judgeWithdrawal(seen) }),
     ...(seen.removal && { removal: judgeRemoval(members, seen.removal) }),
     controlAnonBytes: {
       empty: control?.[0]?.anonBytes ?? null,
@@ -161,9 +162,20 @@ function judgeRemoval(members, phase) {
   }
 }
 
+/** @param {RolloutRecord} seen @returns {RolloutNumbers['withdrawal']} */
+function judgeWithdrawal({ members, first, change, withdrawal: phase }) {
+  if (!phase) return undefined
+  const [before, told, after] = [first, change, phase].map(one => one?.control.end?.anonBytes ?? null)
+  return {
+    ...judgePhase({ members, of: 'withdrawn', phase }),
+    sidecarBytes: phase.sidecarBytes,
+    controlBytes: { before, told, after },
+  }
+}
+
 /**
  * fromMs: when the times of all begin; absent: each has its own.
- * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'moved',
+ * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'withdrawn' | 'moved',
  *   phase: RolloutRecord['first'], fromMs?: number }} seen
  * @returns {RolloutNumbers['first']}
  */
@@ -193,7 +205,8 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
     hostIdleFraction: (host.end.idle - host.start.idle) / Math.max(1, host.end.total - host.start.total),
     ownCores: ownCpuSeconds / phaseSeconds,
     missing: missing.slice(0, NAMED_MOST).map(({ name }) => name),
-    ...(simulated && of !== 'moved' && { isOfSimulated: typeof simulated[of]?.yesMs === 'number' }),
+    ...(simulated &&
+      (of === 'first' || of === 'change') && { isOfSimulated: typeof simulated[of]?.yesMs === 'number' }),
   }
 }
 

@@ -30,9 +30,15 @@ export async function startAll({ batches, deploy, arePods, fail, ...given }) {
   return { first, pods }
 }
 
-/** Stages and commits a change. @param {Given & { members: RolloutMember[], conditions: Conditions }} options */
-export async function changeAll({ members, conditions, ...given }) {
-  const changes = members.map(member => ({ member, ...member.changeTo(1) }))
+/**
+ * Stages and commits a change; where sidecars can go back, they do by those with an even number.
+ * @param {Given & { members: RolloutMember[], conditions: Conditions, version?: number }} options
+ */
+export async function changeAll({ members, conditions, version = 1, ...given }) {
+  const changes = members.map(member => ({
+    member,
+    ...(version % 2 === 0 && member.goBack ? member.goBack(version) : member.changeTo(version)),
+  }))
   await inLanes({ items: changes, lanes: LANES, signal: given.signal }, ({ stage }, signal) =>
     given.asking.perform(stage, signal),
   )

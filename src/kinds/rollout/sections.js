@@ -21,6 +21,7 @@ const BOUND = {
 const PHASES = /** @type {const} */ ([
   ['first', 'Sidecars that have their first configuration'],
   ['change', 'Sidecars that have a change of it'],
+  ['withdrawal', 'Sidecars that no longer know the services of the change'],
   ['removal', 'Sidecars that moved and have the configuration of their new shard'],
 ])
 

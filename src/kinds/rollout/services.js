@@ -58,14 +58,22 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   const { client, server } = findEnds(topology)
   const assigned = assignMoving(names.sidecars, { conditions: arm.conditions, seed })
   const members = assigned.map(({ name, shard, known, movesTo }) => {
-    const conditions = { ...arm.conditions, configuredServices: known }
     const service = { ...client, name, copyOf: client.name }
-    const options = describeSidecar(service, { ...services, arm: { ...arm, conditions } })
-    const createAt = (/** @type {number} */ shard, /** @type {number} */ version) => ({
-      ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }, version),
-      shard,
-    })
-    return { ...createAt(shard, 0), ...(movesTo !== undefined && { moved: createAt(movesTo, MOVED_VERSION) }) }
+    const createAt = (/** @type {number} */ shard, /** @type {number} */ version, configuredServices = known) => {
+      const conditions = { ...arm.conditions, configuredServices }
+      const options = describeSidecar(service, { ...services, arm: { ...arm, conditions } })
+      return {
+        ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }, version),
+        shard,
+      }
+    }
+    const own = createAt(shard, 0)
+    const bare = arm.conditions.areServicesRemoved ? createAt(shard, 0, 0) : null
+    return {
+      ...own,
+      ...(bare && { ...bare, changeTo: own.changeTo, goBack: bare.changeTo }),
+      ...(movesTo !== undefined && { moved: createAt(movesTo, MOVED_VERSION) }),
+    }
   })
   const planes = names.controls.map(name => createControlPlane(services, name))
   const controls = planes.flatMap(plane => plane.control ?? [])

@@ -58,6 +58,17 @@ export const CONTROL_PLANE_AXES = createConditions({
     show: v => (v === null ? 'no shard removed' : 'a shard removed'),
     label: 'shard removed',
   },
+  areServicesRemoved: {
+    kinds: ['rollout'],
+    option: {
+      flags: '--remove-services',
+      help: 'tell sidecars of the services by a change, and take them away again by another',
+    },
+    needsRealSidecars: true,
+    schema: z.literal(true).nullable(),
+    show: v => (v === null ? 'services from the start' : 'services removed again'),
+    label: 'services removed',
+  },
   commitsPerSecond: {
     kinds: ['rollout'],
     option: list('--commit-rate', 'the most commits of a change a second', readCount),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ENDINGS } from '../axes/load.js'
 import { AXIS_NAMES } from '../axes.js'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { recordedFeatures } from '../features.js'
@@ -55,6 +56,12 @@ export const protocol = z
 export const conditions = z
   .object({
     services: z.int().positive().describe('copies of the last service of the link'),
+    pairs: z
+      .int()
+      .positive()
+      .optional()
+      .describe('copies of the whole link, each with certificates of its own; absent: one'),
+    ending: z.enum(ENDINGS).optional().describe('of the last sidecar, in the window; absent: it runs on'),
     interception: z
       .enum(['none', 'redirect'])
       .optional()
@@ -85,6 +92,10 @@ export const conditions = z
       .literal(true)
       .optional()
       .describe('the last shard is ended after the change, and sidecars move; absent: it is not'),
+    areServicesRemoved: z
+      .literal(true)
+      .optional()
+      .describe('sidecars are told of configuredServices by the change, and a further one takes them away'),
     commitsPerSecond: z.number().positive().optional().describe('the most commits of a change; absent: no limit'),
     commitsAtOnce: z.int().positive().optional().describe('commits of a change; absent: 4'),
     simulated: z.int().positive().optional().describe('of these sidecars; absent: all are real'),

@@ -65,6 +65,7 @@ const seen = z.object({
         .optional()
         .describe('on a cluster, by the clock of the kit, which is not that of the other times'),
       change: told.optional(),
+      withdrawn: told.optional().describe('the configuration without the services that the change had'),
       movedTo: count.optional().describe('its shard after the last was removed, where that is another'),
       moved: told.optional().describe('the configuration of that shard, by the sidecar as it was started anew'),
       stayed: z
@@ -79,6 +80,14 @@ const seen = z.object({
     .describe('sidecars beside the members; they have a configuration when all of them have it'),
   first: phase,
   change: phase.optional().describe('absent: not all sidecars had their first configuration'),
+  withdrawal: phase
+    .extend({
+      sidecarBytes: z
+        .object({ before: nullable, told: nullable, toldAgain: nullable })
+        .describe('anonymous memory of all sidecars before the change, when they had it, and when they had it again'),
+    })
+    .optional()
+    .describe('services come and go twice; the last change, or the first that not all had; absent: they stay'),
   removal: phase
     .extend({ endedMs: z.number().describe('when the process of the last shard had ended') })
     .optional()
@@ -101,7 +110,7 @@ export const rolloutSchema = seen.extend({
 
 const spread = z.object({ p50: nullable, p99: nullable, max: nullable }).describe('over the sidecars that have it')
 
-export const rolloutPhase = z.object({
+const rolloutPhase = z.object({
   converged: count.describe('sidecars that have it'),
   seconds: nullable.describe('from the first start or commit until the last has it; null: not all have it'),
   toldSeconds: z.number().describe('of that, until the last was started, or its change committed'),
@@ -143,6 +152,15 @@ export const rollout = z.object({
   askedPerSecondMost: count,
   first: rolloutPhase.describe('the first configuration of each'),
   change: rolloutPhase.optional().describe('one change of the configuration of each; absent: not all had their first'),
+  withdrawal: rolloutPhase
+    .extend({
+      sidecarBytes: z.object({ before: nullable, told: nullable, toldAgain: nullable }),
+      controlBytes: z
+        .object({ before: nullable, told: nullable, after: nullable })
+        .describe('anonymous memory of the control plane before the services, with them, and when they are gone'),
+    })
+    .optional()
+    .describe('the services that the change told of are taken away; absent: they stay'),
   removal: rolloutPhase
     .extend({
       moved: count.describe('sidecars that have another shard'),

@@ -90,7 +90,7 @@ export const slope = planeChoice.extend({
 
 const memoryQuantities = z.object(quantitiesOf('anonBytes', 'rssBytes', 'workingSetBytes', 'pssBytes', 'peakBytes'))
 
-export const summarySidecar = z.object({
+const summarySidecar = z.object({
   service: z.string(),
   copyOf: z.string().nullable(),
   ...quantitiesOf('cpuCores', 'cpuOfCap', 'cpuPerRequestMicros', 'throttledFraction'),
@@ -184,6 +184,8 @@ export const summaryArm = arm.extend({
   startSeconds: quantity.describe('from the start of the first process to the first answer'),
   recoverySeconds: quantity.describe('after a burst, until requests are answered as before'),
   changes: summaryChanges.nullable(),
+  pairs: z.record(z.string(), quantity).optional().describe('of a pair of sidecars without a load'),
+  ending: z.record(z.string(), quantity).optional().describe('of a sidecar that ended in the window'),
   rollout: summaryRollout.optional(),
   growth: z.record(z.string(), quantity).optional().describe('of steps of sidecars; by the names of quantities'),
   sidecars: z.array(summarySidecar),

@@ -41,7 +41,9 @@ export async function probeAnswers(rig) {
   const [checks, connect, alone] = isTcp
     ? [BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES]
     : [ANSWERS, CONNECT_TIMEOUT, LONE_RETRY]
-  const [connects, many] = await Promise.all([[connect], checks].map(own => runChecks(rig, own)))
+  // It takes the time of a request, in which all others are tried.
+  const connecting = runChecks(rig, [connect])
+  const many = await runChecks(rig, checks)
   const answers = [...many, ...(await runChecks(rig, [alone]))]
   const early = await runChecks(rig, [EARLY_ANSWER])
   const next = isTcp ? [await tryNextEndpoint(rig)] : []
@@ -52,13 +54,15 @@ export async function probeAnswers(rig) {
   const count = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
   const namesOf = (/** @type {string[]} */ differences) => new Set(differences.map(line => line.split(': ')[0]))
   const ofTls = { endpoint: sidecars.server, credentials: credentials.client, suite: configuration.suite }
+  const handshakes = configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]
+  const connects = await connecting
   return [
     createRow('parity-answers', answers, { right: count(0), wrong: count(namesOf(answers).size) }),
     createRow('parity-connect-timeout', connects, { right: GIVEN_UP, wrong: `not ${GIVEN_UP}` }),
     createRow('parity-early-answers', early, { right: 'passed on whole', wrong: 'cut off' }),
     ...next,
     ...access,
-    ...(configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]),
+    ...handshakes,
     {
       name: 'parity-tls',
       found: asServer === asClient.tls ? asServer : `as a server ${asServer}, as a client ${asClient.tls}`,

@@ -16,7 +16,8 @@ const GONE = ['ENOENT', 'ENODEV']
 
 /**
  * Makes a subtree in each hierarchy of cpu, cpuacct and memory, some of which may share a mount: in v2 all do.
- * @param {{ way: TreeWay, name: string }} options in v2, the controllers must already be on in its parent
+ * @param {{ way: TreeWay, name: string }} options name: of the subtree, below `way.parents`, where v2
+ *   must have the controllers on
  * @returns {Promise<CgroupTree['create']>}
  */
 export async function createFolders({ way, name }) {
