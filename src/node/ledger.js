@@ -102,7 +102,10 @@ export function readLedgers(root = ledgersFolder()) {
     .filter(name => !name.startsWith('.'))
     .map(runId => {
       const folder = path.join(root, runId)
-      const owner = parseOwner(readSafely(path.join(folder, 'owner.json')))
+      const said = parseJson(readSafely(path.join(folder, 'owner.json')))
+      const isWhole = Number.isInteger(said?.pid) && Number.isInteger(said.startTicks) && Array.isArray(said.command)
+      /** @type {Owner | null} */
+      const owner = isWhole ? said : null
       const isRetained = existsSync(path.join(folder, 'retained'))
       return { runId, folder, owner, state: stateOf(owner), isRetained, holdings: readHoldings(folder) }
     })
@@ -131,13 +134,6 @@ function stateOf(owner) {
   if (owner.bootId !== here.bootId) return 'gone'
   if (owner.pidNamespace !== here.pidNamespace) return 'unknown'
   return processStartTicks(owner.pid) === owner.startTicks ? 'alive' : 'gone'
-}
-
-/** @param {string} text @returns {Owner | null} */
-function parseOwner(text) {
-  const owner = parseJson(text)
-  const isWhole = Number.isInteger(owner?.pid) && Number.isInteger(owner.startTicks) && Array.isArray(owner.command)
-  return isWhole ? owner : null
 }
 
 /** @param {string} folder */

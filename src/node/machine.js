@@ -1,5 +1,5 @@
 import os from 'node:os'
-import { listPids, listSafely, readCpuSet, readLinkSafely, readSafely } from './kernel/proc-files.js'
+import { listPids, listSafely, readLinkSafely, readSafely, readStatus } from './kernel/proc-files.js'
 
 /** Facts about this machine for the manifest; null: the kernel does not tell. */
 export function readMachine() {
@@ -65,7 +65,7 @@ export function readLimits() {
 export function readCores() {
   const cores = new Map()
   // `0-3,8` (cpuset(7), list format).
-  const cpus = (readCpuSet('self') || '0').split(',').flatMap(range => {
+  const cpus = (readStatus('self', 'Cpus_allowed_list') || '0').split(',').flatMap(range => {
     const [first, last = first] = range.split('-').map(Number)
     return Array.from({ length: last - first + 1 }, (_, i) => first + i)
   })

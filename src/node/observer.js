@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { startClock } from '../lib/clock.js'
 import { safely } from '../lib/safely.js'
-import { readHostCpu, readSafely } from './kernel/proc-files.js'
+import { readHostCpu, readStatus } from './kernel/proc-files.js'
 import { createSocketTables } from './kernel/sockets.js'
 
 /** Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster. */
@@ -114,6 +114,6 @@ export function resetOwnPeak() {
 
 /** The most memory that this process had resident (proc(5), VmHWM), in bytes; null where the kernel does not tell. */
 export function readOwnPeak() {
-  const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readSafely('/proc/self/status')) ?? []
-  return kibibytes === undefined ? null : Number(kibibytes) * 1024
+  const kibibytes = Number.parseInt(readStatus('self', 'VmHWM'), 10)
+  return Number.isNaN(kibibytes) ? null : kibibytes * 1024
 }

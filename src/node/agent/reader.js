@@ -55,7 +55,8 @@ export function findFolder(root, id) {
   while (level.length > 0) {
     const next = []
     for (const folder of level) {
-      for (const name of listFolders(folder)) {
+      const entries = safely(() => readdirSync(folder, { withFileTypes: true }), [])
+      for (const { name } of entries.filter(entry => entry.isDirectory())) {
         if (name.includes(id)) return path.join(folder, name)
         next.push(path.join(folder, name))
       }
@@ -63,12 +64,6 @@ export function findFolder(root, id) {
     level = next
   }
   return null
-}
-
-/** @param {string} folder */
-function listFolders(folder) {
-  const entries = safely(() => readdirSync(folder, { withFileTypes: true }), [])
-  return entries.filter(entry => entry.isDirectory()).map(entry => entry.name)
 }
 
 const UNREAD = ['atSeconds', 'cpuSeconds', ...Object.keys(NOT_OFFERED)].map(name => [name, Number.NaN])

@@ -13,6 +13,10 @@ export const readSafely = file => safely(() => readFileSync(file, 'utf8'), '')
 /** Reads a link of /proc; empty when its process has ended, or it may not be read. @param {string} file */
 export const readLinkSafely = file => safely(() => readlinkSync(file), '')
 
+/** Reads a field of /proc/PID/status; empty when the process has ended. @param {number | 'self'} pid @param {string} name */
+export const readStatus = (pid, name) =>
+  new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(readSafely(`/proc/${pid}/status`))?.[1] ?? ''
+
 /** The ids of all processes. @param {string} [proc] where /proc is */
 export function listPids(proc = '/proc') {
   return listSafely(proc).filter(name => /^\d+$/.test(name))
@@ -47,9 +51,4 @@ export function parseHostCpu(stat) {
     total: busy + idle + iowait + irq + softirq + steal,
     cpus: lines.filter(line => /^cpu\d/.test(line)).length,
   }
-}
-
-/** Reads the CPUs that a process may run on, as the kernel lists them; empty when it has ended. @param {number | 'self'} pid */
-export function readCpuSet(pid) {
-  return /^Cpus_allowed_list:\s+(\S+)/m.exec(readSafely(`/proc/${pid}/status`))?.[1] ?? ''
 }

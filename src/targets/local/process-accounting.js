@@ -1,7 +1,7 @@
 import { waitFor } from '../../lib/wait.js'
 import { NOT_OFFERED } from '../../node/kernel/cgroup.js'
 import { readThreads } from '../../node/kernel/probe.js'
-import { hasEnded, listSafely, readSafely } from '../../node/kernel/proc-files.js'
+import { hasEnded, listSafely, readStatus } from '../../node/kernel/proc-files.js'
 import { kill, listMarked } from './marks.js'
 
 /**
@@ -61,9 +61,5 @@ export function createProcessAccounting({ runId }) {
 
 /** @param {number[]} pids @param {string} field of /proc/PID/status, in kB */
 function sumStatus(pids, field) {
-  return pids.reduce(
-    (sum, pid) =>
-      sum + Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readSafely(`/proc/${pid}/status`))?.[1] ?? 0) * 1024,
-    0,
-  )
+  return pids.reduce((sum, pid) => sum + (Number.parseInt(readStatus(pid, field), 10) || 0) * 1024, 0)
 }
