@@ -53,7 +53,14 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
 
   return {
     spec,
-    exited: awaitEnding(pods, ending),
+    exited: new Promise(resolve => {
+      const stop = pods.onChange(() => {
+        const how = ending()
+        if (how === null) return
+        stop()
+        resolve(how)
+      })
+    }),
     ending,
     isOutOfMemory: () => ending()?.startsWith('OOMKilled') ?? false,
     isStopped: () => false,
@@ -88,18 +95,6 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
       appendFileSync(logFile, await readLog())
     },
   }
-}
-
-/** @param {PodWatch} pods @param {() => string | null} findEnding @returns {Promise<string>} */
-function awaitEnding(pods, findEnding) {
-  return new Promise(resolve => {
-    const stop = pods.onChange(() => {
-      const how = findEnding()
-      if (how === null) return
-      stop()
-      resolve(how)
-    })
-  })
 }
 
 /** @param {import('@kubernetes/client-node').V1Pod} pod @param {string} container */

@@ -44,7 +44,11 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
       findings.push(warn(`access: ${error.message}`))
       return null
     })
-    if (denied !== null) findings.push(...describeAccess(denied))
+    if (denied?.length === 0) findings.push(ok('access: all that a run asks is allowed'))
+    for (const { group, resource, verbs, why } of denied ?? []) {
+      const text = `access: you may not ${verbs.join(', ')} ${resource}${group && `.${group}`} (${why})`
+      findings.push({ level: 'missing', text, more: resource === denied?.at(-1)?.resource ? [RBAC] : [] })
+    }
     // A check that is denied would fail again when it is tried.
     const may = (/** @type {string} */ resource) => !denied?.some(d => d.resource === resource)
     if (may('namespaces') && may('daemonsets')) findings.push(await examineReader(api, images.node ?? nodeTool.image))
@@ -69,16 +73,6 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
     findings.push({ level: 'missing', text: error.message })
   }
   return findings
-}
-
-/** @param {import('./access.js').Access[]} denied @returns {Finding[]} */
-function describeAccess(denied) {
-  if (denied.length === 0) return [ok('access: all that a run asks is allowed')]
-  return denied.map(({ group, resource, verbs, why }, i) => ({
-    level: 'missing',
-    text: `access: you may not ${verbs.join(', ')} ${resource}${group && `.${group}`} (${why})`,
-    more: i === denied.length - 1 ? [RBAC] : [],
-  }))
 }
 
 /** Tries in a dry run to make the reader. @param {Api} api @param {string} image @returns {Promise<Finding>} */

@@ -71,7 +71,32 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
     const after = lookByKubelet(containers)
     await Promise.race([poll(), delay(LAST_POLL_MS, undefined, { signal })])
     const names = containers.map(c => c.watched()).map(({ pod, container }) => `${container} of the pod ${pod}`)
-    return { ...describeWindow(polls, { names, cpus, window, before, after }), after, clockOffsetMs: 0 }
+    // Edges are found by a line from the first counter of the window to the last, and on. Stamps are whole seconds, so a
+    // rate is right within a second of the time between them.
+    const lines = names.map((name, i) => fitLine({ name, counters: polls.map(p => p.containers[i]), window }))
+    const host = fitLine({ name: 'the node', counters: polls.map(p => p.node), window })
+    /** @type {(edge: 'start' | 'end', nearest: 'first' | 'last', looks: Look[]) => Edge} */
+    const describeEdge = (edge, nearest, looks) => {
+      const epochMs = window[`${edge}Ms`]
+      const readings = lines.map(({ [nearest]: counter, first, cores }) => {
+        const cpuSeconds = first.cpuSeconds + (cores * (epochMs - first.epochMs)) / 1000
+        return toReading({ ...counter, epochMs, cpuSeconds })
+      })
+      const seconds = (epochMs - window.startMs) / 1000
+      const total = TICKS_PER_SECOND * cpus * seconds
+      const busy = Math.min(total, TICKS_PER_SECOND * host.cores * seconds)
+      return {
+        sample: { epochMs, edge, readings },
+        states: looks.map(({ identity }) => ({ threads: [], capCores: null, identity, cpuSet: '' })),
+        // The kubelet counts stolen time as idle.
+        host: { idle: total - busy, steal: 0, busy, total, cpus },
+        // The observer is not on the node.
+        ownCpuSeconds: 0,
+      }
+    }
+    const [start, end] = [describeEdge('start', 'first', before), describeEdge('end', 'last', after)]
+    const samples = [...findSamples(polls), start.sample, end.sample].sort((a, b) => a.epochMs - b.epochMs)
+    return { samples, start, end, after, clockOffsetMs: 0 }
   } catch (error) {
     if (!signal.aborted) throw error
     return { samples: findSamples(polls), start: null, end: null, after: null, clockOffsetMs: 0 }
@@ -110,42 +135,6 @@ export function readSummary(api, node) {
   return api.request(`read the kubelet's counters of ${node}`, async () =>
     readKubeletSummary(await api.core.connectGetNodeProxyWithPath({ name: node, path: 'stats/summary' })),
   )
-}
-
-/**
- * Finds the edges of a window by a line from its first counter to the last, and on to its edges. Stamps are whole
- * seconds, so a rate is right within a second of the time between them.
- * @param {Poll[]} polls
- * @param {{ names: string[], cpus: number, window: Window, before: Look[], after: Look[] }} options
- *   names: of the containers, for errors; cpus: of the node; before, after: their identities at the edges
- * @returns {{ samples: Sample[], start: Edge, end: Edge }}
- * @throws {BenchError} when the counters of a container, or of the node, cover too little of it
- */
-function describeWindow(polls, { names, cpus, window, before, after }) {
-  const lines = names.map((name, i) => fitLine({ name, counters: polls.map(p => p.containers[i]), window }))
-  const host = fitLine({ name: 'the node', counters: polls.map(p => p.node), window })
-  /** @type {(edge: 'start' | 'end', nearest: 'first' | 'last', looks: Look[]) => Edge} */
-  const describeEdge = (edge, nearest, looks) => {
-    const epochMs = window[`${edge}Ms`]
-    const readings = lines.map(({ [nearest]: counter, first, cores }) => {
-      const cpuSeconds = first.cpuSeconds + (cores * (epochMs - first.epochMs)) / 1000
-      return toReading({ ...counter, epochMs, cpuSeconds })
-    })
-    const seconds = (epochMs - window.startMs) / 1000
-    const total = TICKS_PER_SECOND * cpus * seconds
-    const busy = Math.min(total, TICKS_PER_SECOND * host.cores * seconds)
-    return {
-      sample: { epochMs, edge, readings },
-      states: looks.map(({ identity }) => ({ threads: [], capCores: null, identity, cpuSet: '' })),
-      // The kubelet counts stolen time as idle.
-      host: { idle: total - busy, steal: 0, busy, total, cpus },
-      // The observer is not on the node.
-      ownCpuSeconds: 0,
-    }
-  }
-  const [start, end] = [describeEdge('start', 'first', before), describeEdge('end', 'last', after)]
-  const samples = [...findSamples(polls), start.sample, end.sample].sort((a, b) => a.epochMs - b.epochMs)
-  return { samples, start, end }
 }
 
 /** Picks the polls with a counter of every container, at least one of them new. @param {Poll[]} polls @returns {Sample[]} */

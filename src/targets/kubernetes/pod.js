@@ -58,6 +58,11 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
     const { spec, folders } = container
     const [probed] = isProbed ? spec.listens.filter(({ address }) => address === '0.0.0.0') : []
     const own = mounts.filter(({ mountPath }) => folders.some(({ path }) => path === mountPath))
+    // Request and limit are the cap, so that the scheduler does not promise the CPU twice.
+    const limits = {
+      ...(spec.cpuCores === null ? {} : { cpu: `${Math.round(spec.cpuCores * 1000)}m` }),
+      ...(spec.memoryLimitBytes === null ? {} : { memory: `${spec.memoryLimitBytes}` }),
+    }
     return {
       name: spec.role,
       image: spec.image,
@@ -67,16 +72,26 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
       env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
       ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
       ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),
-      resources: renderResources(spec),
+      resources: { requests: { ...SMALL.requests, ...limits }, ...(Object.keys(limits).length > 0 ? { limits } : {}) },
       securityContext:
         spec.redirects && spec.role === 'sidecar' ? { ...RESTRICTED, runAsUser: SIDECAR_USER } : RESTRICTED,
       volumeMounts: [...own, TMP_MOUNT],
       ...(isNative(container) ? { restartPolicy: 'Always' } : {}),
     }
   }
-  const ruled = containers.filter(({ spec }) => spec.redirects)
+  // Rules are set before anything runs: a capability that the Pod Security Standards baseline and restricted do not allow.
+  const capabilities = { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] }
+  const renderRules = (/** @type {Container} */ { spec: { folder } }) => ({
+    name: 'rules',
+    image: rulesImage,
+    command: ['iptables-restore', `${folder}/${RULES}`],
+    env: [{ name: 'XTABLES_LOCKFILE', value: `${TMP_MOUNT.mountPath}/xtables.lock` }],
+    resources: SMALL,
+    securityContext: { ...RESTRICTED, runAsNonRoot: false, runAsUser: 0, capabilities },
+    volumeMounts: [...mounts.filter(({ mountPath }) => mountPath === folder), TMP_MOUNT],
+  })
   const first = [
-    ...ruled.map(c => renderRulesContainer(c, mounts, rulesImage)),
+    ...containers.filter(({ spec }) => spec.redirects).map(renderRules),
     ...containers.filter(isNative).map(render),
   ]
   return {
@@ -87,38 +102,6 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
     ...(first.length > 0 ? { initContainers: first } : {}),
     containers: containers.filter(c => !isNative(c)).map(render),
   }
-}
-
-/**
- * Sets the rules of a pod before anything runs in it: a capability that the Pod Security Standards baseline and restricted do
- * not allow.
- * @param {Container} container @param {{ name: string, mountPath: string, readOnly: boolean }[]} mounts @param {string} image
- */
-function renderRulesContainer({ spec }, mounts, image) {
-  const own = mounts.filter(({ mountPath }) => mountPath === spec.folder)
-  return {
-    name: 'rules',
-    image,
-    command: ['iptables-restore', `${spec.folder}/${RULES}`],
-    env: [{ name: 'XTABLES_LOCKFILE', value: `${TMP_MOUNT.mountPath}/xtables.lock` }],
-    resources: SMALL,
-    securityContext: {
-      ...RESTRICTED,
-      runAsNonRoot: false,
-      runAsUser: 0,
-      capabilities: { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] },
-    },
-    volumeMounts: [...own, TMP_MOUNT],
-  }
-}
-
-/** Renders resources: request and limit are the cap, so that the scheduler does not promise the CPU twice. @param {ProcessSpec} spec */
-function renderResources({ cpuCores, memoryLimitBytes }) {
-  const limits = {
-    ...(cpuCores === null ? {} : { cpu: `${Math.round(cpuCores * 1000)}m` }),
-    ...(memoryLimitBytes === null ? {} : { memory: `${memoryLimitBytes}` }),
-  }
-  return { requests: { ...SMALL.requests, ...limits }, ...(Object.keys(limits).length > 0 ? { limits } : {}) }
 }
 
 /** @param {Folder[]} folders */
