@@ -52,7 +52,19 @@ export function readRun(folder) {
   const file = path.join(folder, 'trials.jsonl')
   const text = readText(file)
   if (text === null) throw new BenchError(`${file} is missing: ${folder} has lost its trials, and cannot be reported`)
-  const findStrangeness = createRecordCheck(manifest)
+  const { arms, calibrations, rounds } = manifest
+  const known = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
+  const seen = new Set()
+  // Records that are whole but do not belong to the run: a copied line, an edited plan.
+  const findStrangeness = (/** @type {TrialRecord} */ { trial: { id, round, arm, searchOf } }) => {
+    if (!known.has(searchOf ?? arm.id))
+      return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`
+    if (searchOf === null && round > rounds)
+      return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`
+    if (seen.has(id)) return `the trial ${id} is recorded before`
+    seen.add(id)
+    return null
+  }
   /** @type {TrialRecord[]} */
   const records = []
   const warnings = []
@@ -124,24 +136,4 @@ export function parseDocument(file, otherwise) {
     )
   }
   return written
-}
-
-/**
- * Finds records that are whole but do not belong to the run: a copied line, an edited plan.
- * @param {Manifest} manifest @returns {(record: TrialRecord) => string | null} null: nothing is wrong
- */
-function createRecordCheck(manifest) {
-  const { arms, calibrations, rounds } = manifest
-  const known = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
-  const seen = new Set()
-  return record => {
-    const { id, round, arm, searchOf } = record.trial
-    if (!known.has(searchOf ?? arm.id))
-      return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`
-    if (searchOf === null && round > rounds)
-      return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`
-    if (seen.has(id)) return `the trial ${id} is recorded before`
-    seen.add(id)
-    return null
-  }
 }

@@ -24,13 +24,29 @@ const WARMUP_MOST_MORE_SECONDS = 30
  * @typedef {{ seconds: number, plannedSeconds: number, isLongest: boolean }} Warmup
  */
 
-/** Measures the capacities that the plan asks for, then round after round. @param {Pass} pass */
+/**
+ * Measures what each plane reaches in a closed loop, once, where the plan asks for it, and leaves out the rates too near
+ * to it; then round after round. @param {Pass} pass @throws {BenchError} when no rate can be reached
+ */
 export async function measureRounds(pass) {
-  const { plan, runTogether, turns, assess, recordedRounds, writeManifest, announce, say, signal } = pass
-  const { plan: measured, calibrations } = await calibrate(pass)
+  const { plan, run, runTogether, turns, assess, recordedRounds, writeManifest, announce, say, signal } = pass
+  /** @type {Calibration[]} */
+  const calibrations = []
+  for (const arm of plan.mostOfCapacity === null ? [] : plan.calibrations) {
+    signal.throwIfAborted()
+    const trial = { id: `r1-${arm.id}`, round: 1, arm, repeats: null, searchOf: null }
+    const record = await run({ trial, progress: 'finding the capacity' })
+    const { boundBy } = record
+    calibrations.push({ armId: arm.id, ratePerSecond: ratePerSecond(record), boundBy, trialId: trial.id })
+  }
+  let measured = plan
   if (calibrations.length > 0) {
-    const { arms, notMeasured } = measured
-    for (const { plane, reason } of notMeasured.slice(plan.notMeasured.length)) say(`not measured: ${plane}: ${reason}`)
+    const { arms, notMeasured: unreachable } = leaveOutUnreachable({ plan, calibrations })
+    if (arms.length === 0) throw new BenchError('no rate can be reached here: ask for lower ones with --rate')
+    for (const { plane, reason } of unreachable) say(`not measured: ${plane}: ${reason}`)
+    const trials = plan.trials.filter(t => arms.some(arm => arm.id === t.arm.id))
+    const notMeasured = [...plan.notMeasured, ...unreachable]
+    measured = { ...plan, arms, trials, notMeasured }
     writeManifest({ arms, notMeasured, calibrations })
     announce(measured)
   }
@@ -40,27 +56,6 @@ export async function measureRounds(pass) {
     ? createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest })
     : null
   await runRounds({ plan: measured, runTogether, turns, stopping, signal })
-}
-
-/**
- * Measures what each plane reaches in a closed loop, once, and leaves out the rates too near to it.
- * @param {Pick<Pass, 'plan' | 'run' | 'signal'>} pass @throws {BenchError} when no rate can be reached
- */
-async function calibrate({ plan, run, signal }) {
-  /** @type {Calibration[]} */
-  const calibrations = []
-  if (plan.calibrations.length === 0 || plan.mostOfCapacity === null) return { plan, calibrations }
-  for (const arm of plan.calibrations) {
-    signal.throwIfAborted()
-    const trial = { id: `r1-${arm.id}`, round: 1, arm, repeats: null, searchOf: null }
-    const record = await run({ trial, progress: 'finding the capacity' })
-    const { boundBy } = record
-    calibrations.push({ armId: arm.id, ratePerSecond: ratePerSecond(record), boundBy, trialId: trial.id })
-  }
-  const { arms, notMeasured } = leaveOutUnreachable({ plan, calibrations })
-  if (arms.length === 0) throw new BenchError('no rate can be reached here: ask for lower ones with --rate')
-  const trials = plan.trials.filter(t => arms.some(arm => arm.id === t.arm.id))
-  return { plan: { ...plan, arms, trials, notMeasured: [...plan.notMeasured, ...notMeasured] }, calibrations }
 }
 
 /**

@@ -90,7 +90,15 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     records = records.map(record => ({ ...record, reasons, ended }))
   } finally {
     ending.abort()
-    await end(course, { generator, services, standing, hasFailed: records.some(r => r.outcome === 'failed') })
+    course.clock.enter('stopping')
+    const hasFailed = records.some(r => r.outcome === 'failed')
+    // Nobody goes on with the others where one did not start.
+    const isWhole = services.length === trials.length
+    const leaving = services.map((started, i) =>
+      isWhole ? standing.leave({ arm: trials[i].arm, services: started, hasFailed }) : started.deployment.remove(),
+    )
+    await Promise.all([generator?.remove(), ...leaving])
+    course.clock.lap('stop')
   }
   return { records, ...observed }
 }
@@ -162,21 +170,6 @@ function describeBeside(records) {
     }
   })
   return records.map(record => ({ ...record, beside }))
-}
-
-/**
- * @param {Course} course @param {{ generator: Deployment | null, services: Started[], standing: StandingServices,
- *   hasFailed: boolean }} options
- */
-async function end({ trials, clock }, { generator, services, standing, hasFailed }) {
-  clock.enter('stopping')
-  // Nobody goes on with the others where one did not start.
-  const isWhole = services.length === trials.length
-  const leaving = services.map((started, i) =>
-    isWhole ? standing.leave({ arm: trials[i].arm, services: started, hasFailed }) : started.deployment.remove(),
-  )
-  await Promise.all([generator?.remove(), ...leaving])
-  clock.lap('stop')
 }
 
 /** The phases of a trial: tells each as it begins, and how long it took. @param {Watcher['watch']} watch */
