@@ -26,20 +26,16 @@ export async function removeStaleDownloads(cache = cacheFolder()) {
   const removed = []
   for (const name of await readdir(cache).catch(() => [])) {
     const folder = path.join(cache, name)
-    if (!isStale(folder, name)) continue
+    const [, pid, ticks, namespace] = OWNED.exec(name) ?? []
+    if (pid === undefined && !NAMELESS.test(name)) continue
+    const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
+    const isHere = namespace === describePlace()
+    const isLeft = isHere ? processStartTicks(Number(pid)) !== Number(ticks) : Date.now() - mtimeMs > FOREIGN_MS
+    if (!isLeft) continue
     await rm(folder, { recursive: true, force: true })
     removed.push(`interrupted download ${folder}`)
   }
   return removed
-}
-
-/** @param {string} folder @param {string} name */
-function isStale(folder, name) {
-  const [, pid, ticks, namespace] = OWNED.exec(name) ?? []
-  if (pid === undefined && !NAMELESS.test(name)) return false
-  if (namespace === describePlace()) return processStartTicks(Number(pid)) !== Number(ticks)
-  const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
-  return Date.now() - mtimeMs > FOREIGN_MS
 }
 
 /** The scope of a pid: the boot of the machine, which may share its home, and the pid namespace. */

@@ -18,30 +18,23 @@ const LINES = 3
  * at its exit. @param {ToolSpec} spec @param {string} program
  * @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options] @returns {Promise<Answer>}
  */
-export async function askVersion(spec, program, { signal, deadlineSeconds = DEADLINE_SECONDS } = {}) {
+export async function askVersion({ versionArgv, parseVersion }, program, options = {}) {
+  const { signal, deadlineSeconds = DEADLINE_SECONDS } = options
   signal?.throwIfAborted()
   const deadline = AbortSignal.timeout(deadlineSeconds * 1000)
-  const answer = await listen(spec, program, signal ? AbortSignal.any([signal, deadline]) : deadline)
-  signal?.throwIfAborted()
-  if (answer.version !== null || !deadline.aborted) return answer
-  return { ...answer, said: `${answer.said || 'it printed nothing'}, and did not end within ${deadlineSeconds} s` }
-}
-
-/** @param {ToolSpec} spec @param {string} program @param {AbortSignal} ending @returns {Promise<Answer>} */
-function listen({ versionArgv, parseVersion }, program, ending) {
+  const ending = signal ? AbortSignal.any([signal, deadline]) : deadline
   let printed = ''
-  return new Promise(resolve => {
-    const settle = (/** @type {{ failed: boolean, why?: string }} */ { failed, why = '' }) =>
-      resolve({ version: parseVersion(printed), failed, said: lastLines(printed, LINES).join(' | ') || why })
+  /** @type {Promise<{ failed: boolean, why?: string }>} */
+  const ended = new Promise(resolve => {
     // A process group of its own, so that what it starts ends with it. A file that is no program throws at once.
     const child = startSafely(program, versionArgv)
-    if (child instanceof Error) return settle({ failed: true, why: sayWhyNot(program, child) })
+    if (child instanceof Error) return resolve({ failed: true, why: sayWhyNot(program, child) })
     const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {
       if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
       // A process that left the group may hold them open.
       child.stdout.destroy()
       child.stderr.destroy()
-      settle(how)
+      resolve(how)
     }
     ending.addEventListener('abort', () => end({ failed: false }))
     for (const stream of [child.stdout, child.stderr])
@@ -57,6 +50,13 @@ function listen({ versionArgv, parseVersion }, program, ending) {
     })
     child.on('close', code => end({ failed: code !== 0 }))
   })
+  const { failed, why = '' } = await ended
+  signal?.throwIfAborted()
+  const version = parseVersion(printed)
+  const said = lastLines(printed, LINES).join(' | ') || why
+  if (version !== null || !deadline.aborted) return { version, failed, said }
+  const late = `${said || 'it printed nothing'}, and did not end within ${deadlineSeconds} s`
+  return { version, failed, said: late }
 }
 
 /** @param {string} program @param {NodeJS.ErrnoException} error of its start */

@@ -4,9 +4,49 @@ import { UsageError } from '../lib/errors.js'
 
 /** @typedef {{ name: string, does: string, options: [name: string, does: string][] }} Verb */
 
-/** @type {Record<string, (verbs: Verb[]) => string>} */
-const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish }
 const PROGRAM = 'sidecar-bench'
+
+/** @type {Record<string, (verbs: Verb[]) => string>} */
+const SHELLS = {
+  bash(verbs) {
+    const cases = verbs.map(({ name, options }) => `    ${name}) words='${options.map(([word]) => word).join(' ')}' ;;`)
+    return `_sidecar_bench() {
+  local words='${verbs.map(({ name }) => name).join(' ')}'
+  [ "$COMP_CWORD" -gt 1 ] && case "\${COMP_WORDS[1]}" in
+${cases.join('\n')}
+    *) words= ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _sidecar_bench ${PROGRAM}`
+  },
+
+  zsh(verbs) {
+    const list = (/** @type {[string, string][]} */ words) =>
+      words.map(([word, does]) => quote(`${word}:${does}`)).join(' ')
+    const cases = verbs.map(({ name, options }) => `    ${name}) offered=(${list(options)}) ;;`)
+    return `#compdef ${PROGRAM}
+_sidecar_bench() {
+  local -a offered
+  (( CURRENT == 2 )) && offered=(${list(verbs.map(({ name, does }) => [name, does]))}) || case $words[2] in
+${cases.join('\n')}
+  esac
+  [[ $CURRENT == 2 || $PREFIX == -* ]] && _describe ${PROGRAM} offered || _files
+}
+compdef _sidecar_bench ${PROGRAM}`
+  },
+
+  fish(verbs) {
+    const lines = verbs.flatMap(({ name, does, options }) => [
+      `complete -c ${PROGRAM} -n __fish_use_subcommand -f -a ${name} -d ${quote(does)}`,
+      ...options.map(
+        ([word, what]) =>
+          `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from ${name}' -l ${word.slice(2)} -d ${quote(what)}`,
+      ),
+    ])
+    return lines.join('\n')
+  },
+}
 
 /** `completion`: what a shell reads to complete verbs and options. @type {AddVerb} */
 export function addCompletion(verb, { print }) {
@@ -19,48 +59,6 @@ export function addCompletion(verb, { print }) {
     })
     print(SHELLS[shell](verbs))
   })
-}
-
-/** @param {Verb[]} verbs */
-function renderBash(verbs) {
-  const cases = verbs.map(({ name, options }) => `    ${name}) words='${options.map(([word]) => word).join(' ')}' ;;`)
-  return `_sidecar_bench() {
-  local words='${verbs.map(({ name }) => name).join(' ')}'
-  [ "$COMP_CWORD" -gt 1 ] && case "\${COMP_WORDS[1]}" in
-${cases.join('\n')}
-    *) words= ;;
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
-}
-complete -o default -F _sidecar_bench ${PROGRAM}`
-}
-
-/** @param {Verb[]} verbs */
-function renderZsh(verbs) {
-  const list = (/** @type {[string, string][]} */ words) =>
-    words.map(([word, does]) => quote(`${word}:${does}`)).join(' ')
-  const cases = verbs.map(({ name, options }) => `    ${name}) offered=(${list(options)}) ;;`)
-  return `#compdef ${PROGRAM}
-_sidecar_bench() {
-  local -a offered
-  (( CURRENT == 2 )) && offered=(${list(verbs.map(({ name, does }) => [name, does]))}) || case $words[2] in
-${cases.join('\n')}
-  esac
-  [[ $CURRENT == 2 || $PREFIX == -* ]] && _describe ${PROGRAM} offered || _files
-}
-compdef _sidecar_bench ${PROGRAM}`
-}
-
-/** @param {Verb[]} verbs */
-function renderFish(verbs) {
-  const lines = verbs.flatMap(({ name, does, options }) => [
-    `complete -c ${PROGRAM} -n __fish_use_subcommand -f -a ${name} -d ${quote(does)}`,
-    ...options.map(
-      ([word, what]) =>
-        `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from ${name}' -l ${word.slice(2)} -d ${quote(what)}`,
-    ),
-  ])
-  return lines.join('\n')
 }
 
 /** Quotes for a shell. @param {string} text */

@@ -145,37 +145,25 @@ function addLabNew(lab, { print }) {
       // Options of a count are read by `lab`, wherever they stand.
       const given = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
       if (given.length > 0) throw new UsageError(`lab new takes no ${given[0].long}: leave it out`)
-      if (isShortest) copyShortest(folder)
-      print(isShortest ? renderShortest(folder) : renderNew(folder, copyScripts(folder)))
+      const named = quote(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
+      if (isShortest) {
+        copyShortest(folder)
+        const against = quote(path.relative('', SHORTEST))
+        const count = renderCommand('lab', `${named} --against ${against} --link pair --no-parity`)
+        print(
+          `${folder} is a copy of the shortest script: it takes a request, and passes it on over mTLS, without the checks of a sidecar.`,
+        )
+        return print(`After a change:\n  ${count}   # instructions a request, beside the original`)
+      }
+      const tests = copyScripts(folder)
+      const commands = [
+        `node --test ${named}/*.test.mjs                # these tests`,
+        `${renderCommand('lab', named)}                        # instructions a request, beside pipy-scripts; --watch: on every save`,
+        `${renderCommand('bench', `--planes pipy,pipy=${named}`)}   # CPU time, memory and latency, beside pipy-scripts`,
+      ]
+      print(`${folder} is a copy of pipy-scripts, with ${tests.join(' and ')} for the parts that run in Node, too.`)
+      print(['After a change:', ...commands.map(command => `  ${command}`)].join('\n'))
     })
-}
-
-/** @param {string} folder */
-function renderShortest(folder) {
-  const against = quote(path.relative('', SHORTEST))
-  const count = renderCommand('lab', `${nameFolder(folder)} --against ${against} --link pair --no-parity`)
-  return [
-    `${folder} is a copy of the shortest script: it takes a request, and passes it on over mTLS, without the checks of a sidecar.`,
-    'After a change:',
-    `  ${count}   # instructions a request, beside the original`,
-  ].join('\n')
-}
-
-/** A folder as a word of a command. @param {string} folder */
-function nameFolder(folder) {
-  return quote(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
-}
-
-/** @param {string} folder @param {string[]} tests */
-function renderNew(folder, tests) {
-  const named = nameFolder(folder)
-  return [
-    `${folder} is a copy of pipy-scripts, with ${tests.join(' and ')} for the parts that run in Node, too.`,
-    'After a change:',
-    `  node --test ${named}/*.test.mjs                # these tests`,
-    `  ${renderCommand('lab', named)}                        # instructions a request, beside pipy-scripts; --watch: on every save`,
-    `  ${renderCommand('bench', `--planes pipy,pipy=${named}`)}   # CPU time, memory and latency, beside pipy-scripts`,
-  ].join('\n')
 }
 
 /** Quotes a word for a shell. @param {string} word */

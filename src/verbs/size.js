@@ -23,8 +23,7 @@ import { findControl } from '../services/control.js'
 import { sayWhere, writeDocuments } from './documents.js'
 
 /**
- * @import { Site } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
- * @import { Preparation } from '../run/execute.js'
+ * @import { RunOptions } from '../prepare/options.js'
  * @typedef {RunOptions & { link: string, rate?: number, users?: number, payload?: number, features?: string, file?: string,
  *   sidecars?: number, reserve?: string, format?: string, from?: string[], extrapolate?: boolean,
  *   json?: boolean }} SizeOptions p99 is milliseconds, payload bytes
@@ -52,7 +51,11 @@ export function addSize(verb, context) {
       {
         experiment,
         options: { ...options, target: 'local', profile: 'standard' },
-        findReusable: (preparation, site) => findReusable(options.from ?? [], { preparation, site }),
+        async findReusable({ plan: { arms, settings }, programs, layout }, { machine }) {
+          const scripts = hashScripts({ arms, programs, folders: findScriptFolders(programs) })
+          const now = { machine, tools: programs.tools, scripts, layout, kit: await readKit(), settings }
+          return openReusable({ folders: options.from ?? [], ...now })
+        },
         writeDocuments,
         sayWhere,
         report({ summary }) {
@@ -103,13 +106,6 @@ function defineSize(verb) {
   return withOptions(verb, 'generator', 'noPin', 'out')
     .addOption(new Option('--json', 'print summary.json instead of the answer').conflicts('format'))
     .addHelpText('after', () => `${FILE_HELP}\nKnown nodes, as their makers publish them:\n${listNodes().join('\n')}`)
-}
-
-/** @param {string[]} folders of earlier runs @param {{ preparation: Preparation, site: Site }} now */
-async function findReusable(folders, { preparation: { plan, programs, layout }, site: { machine } }) {
-  const { arms, settings } = plan
-  const scripts = hashScripts({ arms, programs, folders: findScriptFolders(programs) })
-  return openReusable({ folders, machine, tools: programs.tools, scripts, layout, kit: await readKit(), settings })
 }
 
 /** @param {SizeOptions} options @throws {UsageError} */
