@@ -1,5 +1,5 @@
 import { splitByKind } from '../kinds/sections.js'
-import { EXIT } from '../lib/exit-status.js'
+import { EXIT } from '../lib/errors.js'
 
 /** The exit status of a run that ended. Pure. @import { Summary } from '../model/types.ts' */
 

@@ -14,7 +14,7 @@ import { createRig } from './rig.js'
 import { configurationOf, holdAgainst, PARITY_NAMES, sizeOf } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
-/** @import { Testbed } from '../run/testbed.js' */
+/** @import { Testbed } from '../run/kind.js' */
 /** @import { Row } from './beside/probe.js' */
 /** @import { Rig } from './rig.js' */
 

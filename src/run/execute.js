@@ -44,8 +44,7 @@ export function findScriptFolders({ load }) {
  */
 export async function executePlan({ preparation, kinds, site, folder, execution, watcher, signal, gate }) {
   const { plan, programs, layout } = preparation
-  const { command, thresholds = [], retain = false, echoScripts, ...continued } = execution
-  const { turns, reusable, interrupted, assess } = continued
+  const { command, thresholds = [], retain = false, echoScripts, interrupted } = execution
   const startedAt = new Date().toISOString()
   const { certificates, close } = await openCertificates({ ledger: site.ledger, plan, topologies: layout.topologies })
   let isWhole = false
@@ -67,13 +66,9 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
       testbed,
       kinds,
       manifest: interrupted ? continueManifest({ interrupted, known }) : known,
+      execution,
       watcher,
       signal,
-      retain,
-      turns,
-      reusable,
-      recorded: interrupted?.records,
-      assess,
       gate,
     })
     isWhole = true
