@@ -29,13 +29,17 @@ export function runUnderCallgrind(spec, { valgrind, callers }) {
   return { ...spec, program: valgrind.path, argv: [...own, channelIn(spec.folder), spec.program, ...spec.argv] }
 }
 
-/** Makes the counter of a process. @param {{ folder: string, valgrind: Tool, signal: AbortSignal }} options */
-export function createCounter({ folder, valgrind, signal }) {
+/**
+ * Makes the counter of a process. enter: the words before a command of the user that runs the process, whom alone it answers.
+ * @param {{ folder: string, valgrind: Tool, enter: string[], signal: AbortSignal }} options
+ */
+export function createCounter({ folder, valgrind, enter, signal }) {
   let parts = 0
   const ask = async (/** @type {string[]} */ words) => {
     const vgdb = path.join(path.dirname(valgrind.path), 'vgdb')
     const timeout = ANSWER_SECONDS * 1000
-    const asked = execa(vgdb, [channelIn(folder), ...words], { cancelSignal: signal, timeout, stdin: 'ignore' })
+    const [program, ...argv] = [...enter, vgdb, channelIn(folder), ...words]
+    const asked = execa(program, argv, { cancelSignal: signal, timeout, stdin: 'ignore' })
     await asked.catch(error => {
       signal.throwIfAborted()
       throw new BenchError(`callgrind does not answer "${words.join(' ')}": ${error.message}`, { cause: error })
