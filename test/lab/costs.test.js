@@ -1,12 +1,27 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterEach, expect, it, vi } from 'vitest'
-import { fitCosts, predictNanos, readCosts, subtractTerms, sumTerms, tellPrediction, writeCosts } from '../../src/lab/costs.js'
+import {
+  fitCosts,
+  predictNanos,
+  readCosts,
+  subtractTerms,
+  sumTerms,
+  tellPrediction,
+  writeCosts,
+} from '../../src/lab/costs.js'
 import { createRandom } from '../../src/lib/random.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const TERMS = /** @type {const} */ (['instructions', 'send', 'receive', 'wait', 'other', 'bytes'])
 const NANOS = { instructions: 0.3, send: 9000, receive: 1500, wait: 0, other: 400, bytes: 0.5 }
-const KEPT = { link: 'pair', fittedAt: '2026-11-25T03:00:00Z', nanos: NANOS, requestNanos: 130_000, errorShare: 0.013, correlation: 0.95 }
+const KEPT = {
+  link: 'pair',
+  fittedAt: '2026-11-25T03:00:00Z',
+  nanos: NANOS,
+  requestNanos: 130_000,
+  errorShare: 0.013,
+  correlation: 0.95,
+}
 const costOf = (/** @type {number} */ value) => ({ value, counts: [value, value] })
 
 /** @param {number} instructions @param {number} writes */
