@@ -16,9 +16,7 @@ import { declareTurns, finding, scratch, writeVariant } from './kit.js'
 /** @import { Term } from '../../src/lab/costs.js' @import { Finding } from './kit.js' */
 
 const LINK = 'pair'
-const REQUESTS = 400
-// As many as in turns.
-const AT_ONCE = 32
+const REQUESTS = 200
 // Beside the base: so many stand side by side.
 const ARMS = 5
 const ROUNDS = 12
@@ -71,11 +69,6 @@ export const CHANGES = {
   'buffer-0': inUpstream("'http/1.1': { bufferSize: 16384", "'http/1.1': { bufferSize: 0"),
   'buffer-256': inUpstream("'http/1.1': { bufferSize: 16384", "'http/1.1': { bufferSize: 256"),
   'queue-4': inUpstream('maxQueue: 1,', 'maxQueue: 4,'),
-  'new-connections': inUpstream('maxQueue: 1,', 'maxQueue: 1, maxMessages: 200,'),
-  'new-plain-connections': inUpstream(
-    'endpoint.valueOf, muxOptions[cluster.protocol])',
-    'endpoint.valueOf, cluster.mtls ? muxOptions[cluster.protocol] : { bufferSize: 16384, maxQueue: 1, maxMessages: 5 })',
-  ),
 }
 
 /**
@@ -129,7 +122,7 @@ export function describePrediction(measured, requestNanos, keep = writeCosts) {
   for (const [i, { name, terms, ratio }] of variants.entries())
     console.log(
       `          ${name}: ${Object.entries(terms)
-        .map(([term, change]) => `${term} ${change.toFixed(term === 'instructions' || term === 'bytes' ? 0 : 2)}`)
+        .map(([term, change]) => `${term} ${change.toFixed(term === 'writes' || term === 'calls' ? 2 : 0)}`)
         .join(', ')}: predicted x ${predicted[i].toFixed(4)}, measured x ${ratio.toFixed(4)}`,
     )
   const y = variants.map(({ ratio }) => ratio)
@@ -180,7 +173,7 @@ async function countTerms(scripts) {
   try {
     const side = findSide(scripts)
     const asked = { site, side, against: scripts, link: [LINK], pipy: [], requests: REQUESTS }
-    const lab = await openLab({ ...asked, hasHandshakes: false, hasCalls: true, callsAtOnce: AT_ONCE })
+    const lab = await openLab({ ...asked, hasHandshakes: false, hasCalls: true })
     try {
       const terms = sumTerms(await lab.count('new', signal))
       if (terms === null) throw new Error(lab.notes.join())

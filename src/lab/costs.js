@@ -9,8 +9,9 @@ import { PURPOSES } from './strace.js'
  * @import { Costs, Sides } from './comparison.js'
  */
 
-/** Counts of a request that the time follows. @typedef {'instructions' | 'send' | 'receive' | 'wait' | 'other' | 'bytes'} Term */
-const TERMS = /** @type {Term[]} */ (['instructions', 'send', 'receive', 'wait', 'other', 'bytes'])
+/** Counts of a request that the time follows. @typedef {'instructions' | 'misses' | 'writes' | 'calls' | 'bytes'} Term
+ * calls: all but writes of files, which cost many times as much */
+const TERMS = /** @type {Term[]} */ (['instructions', 'misses', 'writes', 'calls', 'bytes'])
 const ROUNDS = 20_000
 
 /**
@@ -23,14 +24,12 @@ const ROUNDS = 20_000
 /** Sums the terms of all sidecars of a link; null: their system calls were not counted. @param {Costs[]} counts of a link */
 export function sumTerms(counts) {
   const sums = /** @type {Record<Term, number>} */ (Object.fromEntries(TERMS.map(term => [term, 0])))
-  for (const { instructions, bytes, kinds } of counts) {
-    if (!instructions || !bytes || !kinds) return null
+  for (const { instructions, misses, bytes, kinds } of counts) {
+    if (!instructions || !misses || !bytes || !kinds) return null
     sums.instructions += instructions.value
+    sums.misses += misses.value
     sums.bytes += bytes.value
-    for (const { name, calls } of kinds) {
-      const [purpose = 'other'] = Object.entries(PURPOSES).find(([, pattern]) => pattern.test(name)) ?? []
-      sums[/** @type {Term} */ (purpose)] += calls
-    }
+    for (const { name, calls } of kinds) sums[PURPOSES.write.test(name) ? 'writes' : 'calls'] += calls
   }
   return sums
 }
@@ -82,12 +81,12 @@ export function tellPrediction(counts, costs) {
         ]
       const change = subtractTerms(next, old)
       const nanos = predictNanos(change, costs.nanos)
-      const ofCode = change.instructions * costs.nanos.instructions
+      const ofCode = change.instructions * costs.nanos.instructions + change.misses * costs.nanos.misses
       const micros = (/** @type {number} */ value) => `${value < 0 ? '' : '+'}${(value / 1000).toFixed(1)} µs`
       const percent = (/** @type {number} */ value) => `${(100 * value).toFixed(1)} %`
       const share = link === costs.link ? `, ${percent(nanos / costs.requestNanos)} of a request` : ''
       return [
-        `predicted for a request of ${link}: ${micros(nanos)} of CPU time in all sidecars${share} (instructions ${micros(ofCode)}, the kernel ${micros(nanos - ofCode)}); such predictions were off by ${percent(costs.errorShare)} of a request (${costs.fittedAt.slice(0, 10)}); --time measures it`,
+        `predicted for a request of ${link}: ${micros(nanos)} of CPU time in all sidecars${share} (instructions ${micros(ofCode)}, the kernel ${micros(nanos - ofCode)}); such predictions were off by ${percent(costs.errorShare)} of a request at the median (${costs.fittedAt.slice(0, 10)}); --time measures it`,
       ]
     })
     .filter((line, i, all) => all.indexOf(line) === i)

@@ -9,8 +9,8 @@ import { joinStacks } from './profile.js'
 import { createCallCounter, PURPOSES, runUnderStrace, sumCalls } from './strace.js'
 
 /**
- * Counts the instructions that the sidecars of a link execute for a request, and their system calls. Instructions are
- * counted of requests that come one at a time, so that neither waiting nor other work changes the count.
+ * Counts the instructions that the sidecars of a link execute for a request, and their system calls. Requests come one at a
+ * time, so that neither waiting nor other work changes the count.
  * @import { Arm, DataPlane, ProcessSpec, Target, Tool } from '../model/types.ts' @import { Testbed } from '../run/testbed.js'
  * @import { Stack } from './profile.js' @import { Kinds } from './strace.js'
  */
@@ -40,10 +40,9 @@ const BURSTS = [3, 6]
  */
 export async function countInstructions({ valgrind, callers, hasHandshakes, ...given }) {
   const { arm, requests, signal } = given
-  const enter = isRedirected(arm.conditions) ? AS_SIDECAR : []
+  const enter = enterOf(arm)
   const { sidecars, bursts } = await countSidecars({
     ...given,
-    atOnce: 1,
     hasBursts: hasHandshakes,
     change: spec => runUnderCallgrind(spec, { valgrind, callers }),
     createCounter: ({ folder }) => createCounter({ folder, valgrind, enter, signal }),
@@ -63,8 +62,27 @@ export async function countInstructions({ valgrind, callers, hasHandshakes, ...g
 }
 
 /**
+ * Counts misses of simulated caches, which tell code that runs once a request from loops.
+ * @param {Counted & { valgrind: Tool }} options
+ */
+export async function countMisses({ valgrind, ...given }) {
+  const { arm, requests, signal } = given
+  const enter = enterOf(arm)
+  const { sidecars } = await countSidecars({
+    ...given,
+    hasBursts: false,
+    change: spec => runUnderCallgrind(spec, { valgrind, callers: 0, hasCaches: true }),
+    createCounter: ({ folder }) => createCounter({ folder, valgrind, enter, signal }),
+  })
+  return sidecars.map(({ service, halves }) => ({
+    service,
+    misses: toCount(halves.map(({ misses }) => misses / (requests / 2))),
+  }))
+}
+
+/**
  * Counts the system calls of the sidecars of an arm under strace. kinds: calls a request by name.
- * @param {Counted & { strace: Tool, atOnce: number }} options
+ * @param {Counted & { strace: Tool }} options
  */
 export async function countCalls({ strace, ...given }) {
   const { arm, requests } = given
@@ -94,10 +112,10 @@ export async function countCalls({ strace, ...given }) {
  * Starts the services of an arm, each sidecar under a counter, and counts while requests come. halves: what a counter took
  * after each half of them.
  * @template {object} Taken
- * @param {Counted & { atOnce: number, hasBursts: boolean, change: (spec: ProcessSpec) => ProcessSpec,
+ * @param {Counted & { hasBursts: boolean, change: (spec: ProcessSpec) => ProcessSpec,
  *   createCounter: (spec: ProcessSpec) => Counter<Taken> }} options
  */
-async function countSidecars({ testbed, requests, atOnce, hasBursts, change, createCounter, ...given }) {
+async function countSidecars({ testbed, requests, hasBursts, change, createCounter, ...given }) {
   const { arm, signal } = given
   const { deployment, entry } = await startServices({ testbed: withSidecars(testbed, change), ...given })
   try {
@@ -106,12 +124,12 @@ async function countSidecars({ testbed, requests, atOnce, hasBursts, change, cre
     const take = () => Promise.all(counters.map(counter => counter.take()))
     const ask = createAsk({ target: testbed.site.target, entry, payloadBytes: arm.load.payloadBytes, signal })
     await Promise.all(counters.map(counter => counter.start()))
-    await ask(Math.ceil(requests * WARM_UP_SHARE), atOnce)
+    await ask(Math.ceil(requests * WARM_UP_SHARE), 1)
     await Promise.all(counters.map(counter => counter.forget()))
     /** @type {Taken[][]} of each half, of each sidecar */
     const halves = []
     for (let i = 0; i < 2; i++) {
-      await ask(requests / 2, atOnce)
+      await ask(requests / 2, 1)
       halves.push(await take())
     }
     const inner = specs.flatMap(({ listens }) => listens.filter(({ port }) => port === PORTS.inbound))
@@ -171,6 +189,11 @@ export function withSidecars(testbed, change) {
     planes[name] = createSidecar ? { ...plane, createSidecar: given => change(createSidecar(given)) } : plane
   }
   return { ...testbed, programs: { ...testbed.programs, planes } }
+}
+
+/** The words before a command of the user that runs sidecars. @param {Arm} arm */
+function enterOf({ conditions }) {
+  return isRedirected(conditions) ? AS_SIDECAR : []
 }
 
 /** @param {{ target: Target, entry: { urls: string[], host: string }, payloadBytes: number, signal: AbortSignal }} options */

@@ -2,7 +2,7 @@ import { groupBy } from '../lib/group-by.js'
 
 /**
  * Reads callgrind's counts by function and callers: https://valgrind.org/docs/manual/cl-format.html. Pure.
- * @typedef {{ total: number, stacks: Stack[] }} Profile
+ * misses: of the caches of the first level; 0: they were not simulated. @typedef {{ total: number, misses: number, stacks: Stack[] }} Profile
  * @typedef {{ frames: string[], object: string, self: number }} Stack frames: the function and its callers, the innermost
  *   first; object: the library or program of the function; self: what the function itself took
  */
@@ -37,7 +37,15 @@ export function parseProfile(text) {
     }
   }
   const own = [...stacks.values()].filter(({ self }) => self > 0)
-  return { total: sumSelf(own), stacks: own }
+  return { total: sumSelf(own), misses: sumMisses(text), stacks: own }
+}
+
+/** Sums the misses of the caches of the first level, by instructions, reads and writes. @param {string} text */
+function sumMisses(text) {
+  const [names = [], sums = []] = ['events', 'summary'].map(key =>
+    new RegExp(`^${key}: (.*)$`, 'm').exec(text)?.[1].trim().split(/\s+/),
+  )
+  return names.reduce((sum, name, i) => sum + (/^[ID]1m[rw]$/.test(name) ? Number(sums[i] ?? 0) : 0), 0)
 }
 
 /** Sums the cost of all stacks. @param {Stack[]} stacks */

@@ -11,12 +11,15 @@ import path from 'node:path'
  * @typedef {Map<string, Kind>} Kinds by name
  */
 
-/** Purposes of system calls of a sidecar, by their names. @type {Record<'send' | 'receive' | 'wait', RegExp>} */
+/** Purposes of system calls of a sidecar, by their names. @type {Record<'write' | 'send' | 'receive' | 'wait', RegExp>} */
 export const PURPOSES = {
-  send: /^(p?writev?|send(to|m?msg))\d*$/,
+  // Sockets of Pipy take no write: it is of a file.
+  write: /^p?writev?\d*$/,
+  send: /^send(to|m?msg)$/,
   receive: /^(p?readv?|recv(from|m?msg))\d*$/,
   wait: /^(epoll_p?wait2?|p?poll|p?select6?)$/,
 }
+const CARRYING = [PURPOSES.write, PURPOSES.send, PURPOSES.receive]
 // A call that another thread interrupts takes two lines: only the second has the result.
 const ENDED = /^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed).*\) += (-?\w+|\?)/
 
@@ -52,7 +55,7 @@ export function parseCalls(text) {
     const kind = kinds.get(name) ?? { calls: 0, bytes: 0 }
     kinds.set(name, kind)
     kind.calls++
-    if (PURPOSES.send.test(name) || PURPOSES.receive.test(name)) kind.bytes += Math.max(0, Number(result))
+    if (CARRYING.some(purpose => purpose.test(name))) kind.bytes += Math.max(0, Number(result))
   }
   return kinds
 }

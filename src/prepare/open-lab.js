@@ -2,7 +2,7 @@ import path from 'node:path'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { kinds } from '../kinds/registry.js'
-import { countCalls, countInstructions } from '../lab/count.js'
+import { countCalls, countInstructions, countMisses } from '../lab/count.js'
 import { assertSamples } from '../lab/perf.js'
 import { CALLERS } from '../lab/profile.js'
 import { joinWindows, sampleTrial } from '../lab/sample.js'
@@ -33,13 +33,16 @@ const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
 // Sides alternate, so that a drift meets both alike; two windows of a side show how far apart such windows are.
 const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
+// Simulated caches take long, and differ little from request to request.
+const MISSES_REQUESTS = 100
+
 /** @typedef {'old' | 'new'} SideName @typedef {Awaited<ReturnType<typeof openLab>>} Lab */
 
 /**
  * Opens both sides, ready to start.
  * @param {{ site: Site, side: Side, against: string | null, link: string[], payload?: number, pipy: string[],
- *   requests: number, hasHandshakes: boolean, hasCalls: boolean, callsAtOnce?: number, isSampled?: boolean }} asked side: the
- *   new one; pipy: paths; callsAtOnce: requests at a time while system calls are counted; isSampled: under load, instead of counted
+ *   requests: number, hasHandshakes: boolean, hasCalls: boolean, isSampled?: boolean }} asked side: the
+ *   new one; pipy: paths; isSampled: under load, instead of counted
  */
 export async function openLab({ site, side, against, link, payload, pipy, isSampled = false, ...counted }) {
   const load = findLoad()
@@ -119,21 +122,25 @@ async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
 
 /**
  * Counts the instructions of a side, and then its system calls, which another tool counts.
- * @param {Rig} rig @param {{ name: SideName, requests: number, hasHandshakes: boolean, callsAtOnce?: number, signal: AbortSignal }} asked
+ * @param {Rig} rig @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} asked
  */
-async function countSide({ arms, testbeds, profiler, strace, own, nextStart }, { name, callsAtOnce = 1, ...options }) {
+async function countSide({ arms, testbeds, profiler, strace, own, nextStart }, { name, ...options }) {
   const counts = []
   for (const arm of arms[name]) {
-    const give = () => {
+    const give = (most = Number.POSITIVE_INFINITY) => {
       const start = nextStart()
       const folder = path.join(own, `${start}-${name}-${arm.link}`)
       // Two halves are counted.
-      const requests = 2 * Math.ceil(options.requests / 2)
+      const requests = 2 * Math.ceil(Math.min(options.requests, most) / 2)
       return { ...options, requests, testbed: testbeds[name], arm, start, folder }
     }
     const counted = await countInstructions({ ...give(), valgrind: profiler, callers: CALLERS })
-    const calls = strace ? await countCalls({ ...give(), strace, atOnce: callsAtOnce }) : []
-    counts.push(...counted.map(own => ({ ...own, ...calls.find(({ service }) => service === own.service) })))
+    const calls = strace ? await countCalls({ ...give(), strace }) : []
+    const misses = strace ? await countMisses({ ...give(MISSES_REQUESTS), valgrind: profiler }) : []
+    const others = [...calls, ...misses]
+    counts.push(
+      ...counted.map(own => Object.assign({}, own, ...others.filter(({ service }) => service === own.service))),
+    )
   }
   return counts
 }

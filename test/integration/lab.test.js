@@ -47,7 +47,7 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
     expect(stderr).toContain("--threshold 'new/old instructions <= 1.01' is crossed by client of pair")
     /** @type {Pick<import('../../src/lab/text.js').Found, 'rows' | 'breakdowns'>} */
     const { rows, breakdowns } = JSON.parse(stdout)
-    const ofKernel = 'missing' in strace ? [] : ['calls', 'wakeUps', 'bytes']
+    const ofKernel = 'missing' in strace ? [] : ['misses', 'calls', 'wakeUps', 'bytes']
     const quantities = ['instructions', 'handshake', ...ofKernel]
     expect(rows.map(({ service, quantity }) => `${service} ${quantity}`)).toEqual(
       ['client', 'server'].flatMap(service => quantities.map(quantity => `${service} ${quantity}`)),
@@ -55,7 +55,7 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
     for (const { service, quantity, ratio, spread } of rows) {
       // A call or two more of the event loop are many of twenty.
       if (ofKernel.includes(quantity)) {
-        expect(Math.abs(ratio - 1), `${service} ${quantity}`).toBeLessThan(0.2)
+        expect(Math.abs(ratio - 1), `${service} ${quantity}`).toBeLessThan(0.3)
         continue
       }
       expect(spread, `${service} ${quantity}`).toBeLessThan(0.02)

@@ -7,13 +7,13 @@ import { makeFolder } from '../fakes/scratch.js'
 
 const isKept = (/** @type {{ isKept: boolean | null }[]} */ findings) => findings.map(one => one.isKept)
 
-const NONE = { instructions: 0, send: 0, receive: 0, wait: 0, other: 0, bytes: 0 }
+const NONE = { instructions: 0, misses: 0, writes: 0, calls: 0, bytes: 0 }
 const REQUEST_NANOS = 100_000
 
 /** A variant of so many instructions and calls, and its time where one costs 0.2 ns and 1 µs. @param {number} i @param {number} [error] */
 function variantOf(i, error = 0) {
-  const terms = { ...NONE, instructions: 10_000 * (i % 5), other: 2 * i }
-  return { name: `v${i}`, terms, ratio: 1 + (0.2 * terms.instructions + 1000 * terms.other) / REQUEST_NANOS + error }
+  const terms = { ...NONE, instructions: 10_000 * (i % 5), calls: 2 * i }
+  return { name: `v${i}`, terms, ratio: 1 + (0.2 * terms.instructions + 1000 * terms.calls) / REQUEST_NANOS + error }
 }
 const variants = Array.from({ length: 22 }, (_, i) => variantOf(i))
 const describe = (/** @type {ReturnType<typeof variantOf>[]} */ given) => {
@@ -27,13 +27,13 @@ it('a variant is predicted by costs that were fitted without it', () => {
   expect(isKept(findings)).toEqual([true, true, true, true, true, null])
   const [{ nanos, errorShare, requestNanos }] = /** @type {any} */ (kept)
   expect(nanos.instructions).toBeCloseTo(0.2)
-  expect(nanos.other).toBeCloseTo(1000, 0)
+  expect(nanos.calls).toBeCloseTo(1000, 0)
   expect({ errorShare: Math.round(1000 * errorShare), requestNanos }).toEqual({
     errorShare: 0,
     requestNanos: REQUEST_NANOS,
   })
   // What one variant alone has is not known without it.
-  const alone = { name: 'alone', terms: { ...NONE, send: 4 }, ratio: 2 }
+  const alone = { name: 'alone', terms: { ...NONE, writes: 4 }, ratio: 2 }
   expect(describe([...variants, alone]).findings[1].isKept).toBe(false)
 })
 
@@ -41,7 +41,7 @@ it('one variant that changes much does not carry the prediction', () => {
   const errors = [0.2, -0.1, 0.15, -0.2, 0.1]
   const alike = Array.from({ length: 22 }, (_, i) => variantOf(1, errors[i % 5]))
   const { terms } = variantOf(1)
-  const large = { name: 'large', terms: { ...terms, instructions: 1_000_000, other: 200 }, ratio: 5 }
+  const large = { name: 'large', terms: { ...terms, instructions: 1_000_000, calls: 200 }, ratio: 5 }
   const { findings } = describe([...alike, large])
   expect(findings[1].isKept).toBe(true)
   expect(findings[3].promise).toContain('without large')
@@ -79,7 +79,7 @@ it('a variant differs from what it is held against by its own change alone', asy
   const [base, ...others] = counted
   expect(bases).toEqual(new Set([base]))
   expect(new Set(Object.values(timed))).toEqual(new Set(others))
-  expect(findings[0].measured).toBe('25.0000')
+  expect(findings[0].measured).toBe('23.0000')
   for (const [name, { before = '', filter, edit }] of Object.entries(CHANGES)) {
     expect(timed[name], name).not.toBe(base)
     const undone = timed[name].replace(filter, '').replace(before, '')
