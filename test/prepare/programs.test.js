@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { findLoad } from '../../src/loads/registry.js'
 import { toolOf } from '../../src/model/tools.js'
 import { findPlane, findPrograms, planes } from '../../src/prepare/programs.js'
@@ -36,6 +36,7 @@ describe('findPrograms', () => {
 })
 
 describe('findPlane', () => {
+  afterEach(() => vi.unstubAllEnvs())
   const folders = { pipyScripts: '/kit' }
   const findTool = async (/** @type {ToolSpec} */ { name, path = '' }) => ({ ...fakeTool, name, path })
   const findFor = (/** @type {string | null} */ variant) => findPlane({ choice: choose(variant), folders, findTool })
@@ -47,6 +48,7 @@ describe('findPlane', () => {
   })
 
   it('says what is missing: the program, or the scripts of a profile', async () => {
+    vi.stubEnv('FSM', '')
     const asked = { choice: { ...choose(null), profile: 'fsm' }, folders, findTool }
     await expect(findPlane(asked)).rejects.toThrow('set FSM to')
     const missing = async () => ({ missing: 'no pipy' })
