@@ -77,7 +77,7 @@ export function tellPrediction(counts, costs) {
       if (old === null || next === null) return []
       if (costs === null)
         return [
-          'the time is not predicted: npm run bench:self -- lab measures once what instructions and system calls cost here, in 15 minutes',
+          'the time is not predicted: npm run bench:self -- lab measures once what instructions and system calls cost here, in about 13 minutes',
         ]
       const change = subtractTerms(next, old)
       const nanos = predictNanos(change, costs.nanos)

@@ -55,7 +55,7 @@ export function parseCalls(text) {
     const kind = kinds.get(name) ?? { calls: 0, bytes: 0 }
     kinds.set(name, kind)
     kind.calls++
-    if (CARRYING.some(purpose => purpose.test(name))) kind.bytes += Math.max(0, Number(result))
+    if (CARRYING.some(purpose => purpose.test(name))) kind.bytes += Math.max(0, Number(result) || 0)
   }
   return kinds
 }

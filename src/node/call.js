@@ -1,4 +1,5 @@
 import http2 from 'node:http2'
+import { safely } from '../lib/safely.js'
 
 /** Unary calls of gRPC over HTTP/2, by the protocol's own specification (grpc/grpc, doc/PROTOCOL-HTTP2.md). */
 /** @import { Endpoint } from '../model/types.ts' @import { Answer, Ask } from './send.js' */
@@ -117,7 +118,7 @@ function describe({ status, headers, trailers }, { bytes, isCut }) {
   const isBroken = isCut || (said === undefined ? status === 200 : said === '0' && message === null)
   const code = isBroken ? CODES.internal : Number(said ?? CODE_OF_STATUS[status] ?? CODES.unknown)
   const why = trailers['grpc-message'] ?? headers['grpc-message']
-  const reason = why === undefined ? bytes.toString('latin1') : decodeURIComponent(`${why}`)
+  const reason = why === undefined ? bytes.toString('latin1') : safely(() => decodeURIComponent(`${why}`), `${why}`)
   const own = Object.entries(headers).filter(([name]) => !name.startsWith('grpc-'))
   return {
     code,

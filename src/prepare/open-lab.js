@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { execa } from 'execa'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { kinds } from '../kinds/registry.js'
@@ -50,7 +51,7 @@ export async function openLab({ site, side, against, link, payload, pipy, isSamp
     ? await find(perfTool, 'a load cannot be sampled')
     : await find(valgrindTool, 'instructions cannot be counted')
   const loadTools = isSampled ? [await find(load.tool, 'no load can be made', site.findTool)] : []
-  const strace = counted.hasCalls ? await findTool(straceTool) : null
+  const strace = counted.hasCalls ? await findStrace() : null
   const pipys = await findPipys(pipy)
   const { ledger } = site
   const own = path.join(ledger.folder, 'lab')
@@ -92,7 +93,8 @@ export async function openLab({ site, side, against, link, payload, pipy, isSamp
   }
   const labelOf = (/** @type {SideName} */ name) => `${sides[name].label}, Pipy ${pipys[name].version}`
   return {
-    notes: strace && 'missing' in strace ? [`system calls are not counted: ${strace.missing}`] : [],
+    notes:
+      strace && 'missing' in strace ? [`system calls and misses of caches are not counted: ${strace.missing}`] : [],
     labels: { old: labelOf('old'), new: labelOf('new') },
     /** Tries the profiler, so that a refusal is told before anything starts. @param {AbortSignal} signal */
     async checkProfiler(signal) {
@@ -104,6 +106,14 @@ export async function openLab({ site, side, against, link, payload, pipy, isSamp
     sample: (/** @type {AbortSignal} */ signal) => sampleSides(rig, signal),
     close: () => close({ retain: false }),
   }
+}
+
+/** Finds a strace that may trace a process, before a count takes minutes. */
+async function findStrace() {
+  const found = await findTool(straceTool)
+  if ('missing' in found) return found
+  const { failed, stderr } = await execa(found.path, ['-f', '-o', '/dev/null', 'true'], { reject: false })
+  return failed ? { missing: `${found.path} traces no process here: ${stderr.split('\n')[0]}` } : found
 }
 
 /** @param {Rig} rig @param {{ label: string, signal: AbortSignal }} options @throws {BenchError} for other work */

@@ -50,7 +50,10 @@ it('one variant that changes much does not carry the prediction', () => {
 
 it('variants without a round that counts are left out, and fewer than twenty are too few', () => {
   const lost = variants.map((own, i) => (i < 3 ? { ...own, ratio: Number.NaN } : own))
-  expect(isKept(describe(lost).findings).slice(0, 2)).toEqual([false, true])
+  const { findings, kept } = describe(lost)
+  expect(isKept(findings).slice(0, 2)).toEqual([false, true])
+  // Nothing is predicted by such costs.
+  expect(kept).toBeUndefined()
 })
 
 it('the ratio of a variant is the median of those within a round, of rounds that have both', () => {

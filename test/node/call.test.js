@@ -65,6 +65,8 @@ describe('a call', () => {
   it('has the status of the trailers, and its reason', async () => {
     const trailers = { 'grpc-status': '14', 'grpc-message': 'no%20upstream' }
     expect(await ask(answering(grpc, message, trailers))).toMatchObject({ code: 14, status: 503, body: 'no upstream' })
+    const odd = { 'grpc-status': '14', 'grpc-message': 'limit of 80 % reached' }
+    expect(await ask(answering(grpc, message, odd))).toMatchObject({ code: 14, body: 'limit of 80 % reached' })
   })
 
   it('has that of the first headers where there is nothing else', async () =>
