@@ -1,6 +1,6 @@
+import { kindsOf, PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
-import { GENERATORS } from '../model/generators.js'
-import { kindsOf } from '../model/kinds.js'
+import { GENERATORS } from '../model/tools.js'
 
 /**
  * Refuses options that would change nothing; those of planes, caps and axes are refused by the plan.
@@ -20,16 +20,31 @@ const NEEDS = {
   payload: REQUESTS,
   pairs: { isMet: experiment => !REQUESTS.isMet(experiment), lacks: 'has a load, which would go to one pair alone' },
   generator: { isMet: ({ axes }) => axes.sidecars === undefined, lacks: REQUESTS.lacks },
-  p99: { isMet: ({ search }) => search !== null, lacks: 'searches no limit that a p99 holds' },
-  rounds: { isMet: ({ search }) => search === null, lacks: 'is a search, and has no rounds' },
+  p99: { isMet: asked => planOf(asked).limit !== undefined, lacks: 'searches no limit that a p99 holds' },
+  rounds: { isMet: asked => !planOf(asked).choosesTrials, lacks: 'is a search, and has no rounds' },
   idleConnections: {
     isMet: (experiment, { measure }) => (measure ?? kindsOf(experiment)).includes('turns'),
     lacks: 'measures nothing side by side',
   },
 }
 
+/** @param {Experiment} experiment */
+const planOf = experiment => PLANS[kindsOf(experiment)[0]]
+
 /** Options of a cluster, as they are written. @type {Partial<Record<keyof SiteOptions, string>>} */
 const OF_CLUSTER = { context: '--context', node: '--node', loadNode: '--load-node', namespace: '--namespace' }
+
+/** Conditions of options that the plan refuses. @type {Record<string, (experiment: Experiment) => boolean>} */
+const PLANNED = {
+  control: ({ axes }) => axes.sidecars !== undefined || axes.changesPerMinute !== undefined,
+  precision: ({ load, keepsServices }) => load.kind !== 'idle' && !keepsServices,
+}
+
+/** Says whether an experiment takes an option. @param {string} name its attribute @param {Experiment} experiment */
+export function isApplicable(name, experiment) {
+  const isMet = NEEDS[/** @type {keyof typeof NEEDS} */ (name)]?.isMet ?? PLANNED[name]
+  return isMet === undefined || isMet(experiment, {})
+}
 
 /** @param {Experiment} experiment @param {RunOptions} options @throws {UsageError} for one that would change nothing */
 export function assertApplies(experiment, options) {

@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import path from 'node:path'
 import { Help, InvalidArgumentError, Option } from 'commander'
+import { kindsOf } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { isProgram } from '../lib/programs.js'
 import { renderCommand } from '../lib/render-command.js'
 import { readMilliseconds } from '../lib/units.js'
 import { parseAddress } from '../live/address.js'
-import { parseChoice } from '../model/arms.js'
-import { readCount } from '../model/axes/read.js'
-import { AXES, AXIS_NAMES } from '../model/axes.js'
+import { AXES, AXIS_NAMES, parseChoice } from '../model/arms.js'
+import { readCount } from '../model/axes/axis.js'
 import { p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/bounds.js'
-import { GENERATORS } from '../model/generators.js'
-import { kindsOf } from '../model/kinds.js'
+import { GENERATORS } from '../model/tools.js'
 import { PROFILES } from '../plan/experiment.js'
 import { iptablesTool } from '../tools/iptables.js'
+import { isApplicable } from './applies.js'
 import { toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 
@@ -22,8 +22,7 @@ import { readAnyExperiment } from './read-experiment.js'
  * The options that several verbs share, and their readers, in one table.
  * Where a run was asked to take place.
  * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
- * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
- * @import { TrialKind } from '../model/kinds.js'
+ * @import { AxisName, PlaneChoice, SampleSource, TrialKind } from '../model/types.ts'
  * @typedef {{ target?: 'local' | 'kubernetes', cpu?: number[] | 'none', out?: string, loadHost?: string, address?: string,
  *   generator?: string, context?: string, node?: string, loadNode?: string, namespace?: string,
  *   image?: Record<string, string>, samples?: SampleSource }} SiteOptions
@@ -51,14 +50,14 @@ const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS
   return [{ name, kinds, option, attribute: option.attributeName() }]
 })
 
+/** Options of what is computed, and measures nothing. */
+export const COMPUTED_OPTIONS = ['seed', 'out', 'json']
+
 /** The kinds of trial of each option; other options are for all kinds. @type {Record<string, TrialKind[]>} */
 const KINDS = {
-  control: ['load', 'rollout', 'growth'],
   real: ['rollout'],
-  rounds: ['turns', 'load', 'rollout', 'growth'],
   precision: ['turns', 'load'],
   measure: ['turns', 'load'],
-  p99: ['search'],
 }
 
 export const parseCount = asArgument(readCount)
@@ -177,29 +176,32 @@ function parseMeasured(text) {
   return MEASURED.filter(name => asked.includes(name))
 }
 
-/** Lists the options that help shows: those of the experiment's kind. @this {Help} @param {Command} command */
+/** Lists the options that help shows: those that the experiment takes. @this {Help} @param {Command} command */
 function visibleOptions(command) {
-  const asked = kindsAsked(command)
-  return Help.prototype.visibleOptions.call(this, command).filter(option => {
-    const axis = AXIS_OPTIONS.find(({ attribute }) => attribute === option.attributeName())
-    const kinds = axis?.kinds ?? KINDS[option.attributeName()]
-    return kinds === undefined || kinds.some(kind => asked.includes(kind))
-  })
+  const experiment = readAsked(command)
+  return Help.prototype.visibleOptions.call(this, command).filter(option => isTaken(option.attributeName(), experiment))
 }
 
-/** @param {Command} command @returns {string[]} @throws {UsageError} when help is asked for what cannot be read */
-function kindsAsked(command) {
+/** @param {string} attribute of an option @param {ReturnType<typeof readAnyExperiment>} experiment */
+function isTaken(attribute, experiment) {
+  if ('kind' in experiment) return ['help', ...COMPUTED_OPTIONS].includes(attribute)
+  const kinds = AXIS_OPTIONS.find(axis => axis.attribute === attribute)?.kinds ?? KINDS[attribute]
+  const asked = kindsOf(experiment)
+  return isApplicable(attribute, experiment) && (kinds === undefined || kinds.some(kind => asked.includes(kind)))
+}
+
+/** Reads the experiment whose help is asked for. @param {Command} command @throws {UsageError} when it cannot be read */
+function readAsked(command) {
   try {
-    const experiment = readAnyExperiment(nameAsked(command))
-    return 'kind' in experiment ? [experiment.kind] : kindsOf(experiment)
+    return readAnyExperiment(nameAsked(command))
   } catch (error) {
     // commander lists the options also to suggest one for an unknown word; it says what is wrong.
     if (command.args.some(word => HELP.includes(word)) || !(error instanceof UsageError)) throw error
-    return ['load']
+    return readAnyExperiment(DEFAULT_EXPERIMENT)
   }
 }
 
-/** Reads the experiment whose help is asked for. @param {Command} command */
+/** @param {Command} command */
 const nameAsked = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
 
 /**

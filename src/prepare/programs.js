@@ -3,10 +3,10 @@ import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, MissingPlaneError } from '../lib/errors.js'
 import { isProgram } from '../lib/programs.js'
 import { loads } from '../loads/registry.js'
-import { nameVariantTool } from '../model/variant-tools.js'
+import { nameVariantTool } from '../model/tools.js'
+import { findScriptFolder } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
-import { findDeployed, nameDeployed } from '../services/deployed.js'
-import { findTool as findHere } from '../tools/find.js'
+import { findDeployed, nameDeployed } from '../services/specs.js'
 import { findScripts } from '../tools/find-scripts.js'
 import { nodeTool } from '../tools/node.js'
 
@@ -31,17 +31,6 @@ export function toolSpecs() {
   return [...dataPlanes.flatMap(p => p.tool ?? []), ...loads.map(load => load.tool), nodeTool]
 }
 
-/** Finds programs until one does not run. @param {Pick<Context, 'say' | 'signal'>} context @returns {Site['findTool']} */
-export function createFinder({ say, signal }) {
-  const failing = new AbortController()
-  const ending = AbortSignal.any([signal, failing.signal])
-  return spec =>
-    findHere(spec, { say, signal: ending }).catch(error => {
-      failing.abort(error)
-      throw error
-    })
-}
-
 /**
  * Finds the programs of the load, the planes, and their control planes. @param {{ load: LoadGenerator,
  *   chosen: PlaneChoice[], isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options
@@ -50,8 +39,7 @@ export function createFinder({ say, signal }) {
 export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTool }) {
   /** @type {Found} */
   const { tools, missing, scripts, lacks } = { tools: {}, missing: [], scripts: {}, lacks: {} }
-  const isOwn = (/** @type {PlaneChoice} */ { variant }) => variant !== null && isProgram(variant)
-  const wanted = dataPlanes.filter(({ name }) => chosen.some(choice => choice.plane === name && !isOwn(choice)))
+  const wanted = dataPlanes.filter(({ name }) => chosen.some(choice => choice.plane === name && !hasOwnProgram(choice)))
   const [generator, ...founds] = await Promise.all([
     findTool(load.tool),
     ...wanted.map(async ({ name, tool }) => ({ name, found: tool && (await findTool(tool)) })),
@@ -67,11 +55,10 @@ export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTo
         `the plane ${name} cannot be measured: ${[reason, advice].filter(Boolean).join('; ')}`,
       )
   }
-  for (const { plane, variant } of chosen.filter(isOwn)) {
-    const spec = /** @type {ToolSpec} */ (planes[plane].tool)
-    const found = await findTool({ ...spec, path: `${variant}` })
-    if ('missing' in found) throw new MissingPlaneError(`--planes ${plane}=${variant}: ${found.missing}`)
-    tools[nameVariantTool({ tool: spec, variant })] = found
+  for (const choice of chosen.filter(hasOwnProgram)) {
+    const found = await findTool(specOf(choice))
+    if ('missing' in found) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${found.missing}`)
+    tools[nameVariantTool({ tool: specOf(choice), variant: choice.variant })] = found
   }
   if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
   tools[generator.name] = generator
@@ -81,13 +68,45 @@ export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTo
     if ('missing' in tool) lacks[spec.name] = tool.missing
     else tools[spec.name] = tool
   }
+  findOwnScripts(chosen, { scripts, lacks })
+  return { tools, missing, scripts, lacks }
+}
+
+/**
+ * Finds the program of one plane, and the scripts that it runs. @param {{ choice: PlaneChoice, folders: { pipyScripts: string },
+ *   findTool: Site['findTool'] }} options folders: of the kit's scripts @throws {MissingPlaneError}
+ */
+export async function findPlane({ choice, folders, findTool }) {
+  const spec = specOf(choice)
+  const tool = await findTool(spec)
+  if ('missing' in tool) throw new MissingPlaneError(tool.missing)
+  const { scripts, lacks } = findOwnScripts([choice])
+  for (const missing of Object.values(lacks)) throw new MissingPlaneError(missing)
+  const own = hasOwnProgram(choice) ? nameVariantTool({ tool: spec, variant: choice.variant }) : spec.name
+  const programs = { planes, tools: { [own]: tool }, scripts }
+  return { tool, scripts: findScriptFolder({ programs, folders }, choice) }
+}
+
+/** @param {PlaneChoice} choice */
+function hasOwnProgram({ variant }) {
+  return variant !== null && isProgram(variant)
+}
+
+/** The program of a plane that has one, as the choice names it. @param {PlaneChoice} choice @returns {ToolSpec} */
+function specOf(choice) {
+  const spec = /** @type {ToolSpec} */ (planes[choice.plane].tool)
+  return hasOwnProgram(choice) ? { ...spec, path: `${choice.variant}` } : spec
+}
+
+/** Finds the scripts of profiles. @param {PlaneChoice[]} chosen @param {Pick<Found, 'scripts' | 'lacks'>} [into] */
+function findOwnScripts(chosen, into = { scripts: {}, lacks: {} }) {
   for (const choice of chosen) {
     const spec = findDeployed(planes, choice)?.scripts
     const found = spec && findScripts(spec)
-    if (found && 'missing' in found) lacks[nameDeployed(choice)] = found.missing
-    else if (found) scripts[nameDeployed(choice)] = found.folder
+    if (found && 'missing' in found) into.lacks[nameDeployed(choice)] = found.missing
+    else if (found) into.scripts[nameDeployed(choice)] = found.folder
   }
-  return { tools, missing, scripts, lacks }
+  return into
 }
 
 /**

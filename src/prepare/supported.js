@@ -1,15 +1,13 @@
-import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { isProgram } from '../lib/programs.js'
+import { findLoad } from '../loads/registry.js'
 import { isRedirected } from '../model/arms.js'
 import { findLackingFeatures, listFeatures } from '../model/features.js'
-import { kindOfArm } from '../model/kinds.js'
-import { toolOf } from '../model/variant-tools.js'
+import { toolOf } from '../model/tools.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { findControl } from '../services/control.js'
-import { findDeployed, nameDeployed } from '../services/deployed.js'
-import { countWorkers } from '../services/specs.js'
+import { countWorkers, findDeployed, nameDeployed } from '../services/specs.js'
 import { listModes } from '../services/topology.js'
 import { planes } from './programs.js'
 
@@ -50,7 +48,11 @@ export function assertCanLoad(load, arms) {
   for (const arm of arms.filter(({ load: { kind } }) => kind !== 'idle')) {
     const reason = load.findUnsupported(arm)
     if (reason !== null)
-      throw new UsageError(`--generator ${load.name}: ${reason}: leave it out, and k6 makes the load`)
+      throw new UsageError(
+        load === findLoad()
+          ? `--protocol ${arm.conditions.protocol}: ${reason}`
+          : `--generator ${load.name}: ${reason}: leave it out, and k6 makes the load`,
+      )
   }
 }
 
@@ -76,7 +78,7 @@ export function assertOneEntry({ experiment, settings, arms }) {
 export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const { profile, conditions } = arm
   const plane = planes[arm.plane]
-  const hasMany = hasManySidecars(arm)
+  const hasMany = arm.conditions.sidecars !== undefined
   const control = findControl(plane, arm)
   const isOnNode = limits !== undefined && 'node' in limits
   const version = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })?.version) ?? ''
@@ -101,11 +103,6 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   )
 }
 
-/** Says whether one control plane has many sidecars in this kind. @param {Arm} arm */
-function hasManySidecars(arm) {
-  return PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
-}
-
 /** @param {{ conditions: Conditions, plane: DataPlane }} options */
 function findUnending({ conditions: { ending, changesPerMinute }, plane: { endGracefully } }) {
   if (ending === undefined || ending === 'sigterm') return null
@@ -114,11 +111,15 @@ function findUnending({ conditions: { ending, changesPerMinute }, plane: { endGr
   return 'its client is told by a change of configuration: give the experiment changesPerMinute: [0], too'
 }
 
-/** Says what sidecars cannot do that carry bytes. @param {{ conditions: Conditions, topology: Topology }} options */
+/** Says what sidecars cannot do that carry bytes or gRPC. @param {{ conditions: Conditions, topology: Topology }} options */
 function findUncarried({ conditions, topology: { services } }) {
-  const { protocol, features, configuredServices, changesPerMinute } = conditions
-  if (protocol !== 'tcp') return null
+  const { protocol, features, configuredServices, changesPerMinute, ending } = conditions
   const asked = listFeatures(features)
+  if (protocol === 'grpc' && asked.length > 0)
+    return `${asked.join(', ')}: tried with requests of HTTP/1.1 only, and with --protocol grpc sidecars take calls`
+  if (protocol === 'grpc' && (changesPerMinute !== null || ending !== undefined))
+    return 'a sidecar that changes or ends is asked by HTTP/1.1, and with --protocol grpc sidecars take calls'
+  if (protocol !== 'tcp') return null
   if (asked.length > 0) return `${asked.join(', ')}: of requests, and with --protocol tcp sidecars see bytes`
   if (configuredServices > 0) return 'services that nobody calls are told by their host, which bytes do not have'
   if (changesPerMinute !== null) return 'whether a change is in effect is asked by host, which bytes do not have'

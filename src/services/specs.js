@@ -2,14 +2,14 @@ import { certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
-import { toolOf } from '../model/variant-tools.js'
+import { toolOf } from '../model/tools.js'
 import { createApplication } from './applications.js'
 import { chooseControl, createControlPlane, createMember, locateControl } from './control.js'
 import { createModel, findNextHop } from './topology.js'
 
 /**
  * The processes of an arm. Pure.
- * @import { Arm, EndingStep, Endpoint, Place, Programs, ProcessSpec, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Arm, DataPlane, DeployedProfile, EndingStep, Endpoint, Place, ProcessSpec, Programs, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
  * @import { Version } from './control.js'
  */
 
@@ -96,10 +96,7 @@ export function countWorkers({ plane, profile, capCores, conditions }, { cpus, p
   return conditions.workers ?? own ?? Math.max(1, Math.ceil(capCores ?? cpus))
 }
 
-/**
- * Lists the endpoints at which others reach processes.
- * @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]}
- */
+/** @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]} */
 export function findReachable(specs, places) {
   return specs.flatMap(({ service, listens }) =>
     listens
@@ -113,21 +110,20 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   const { name, application } = service
   const { hasSidecars } = arm
   const at = { places, hasSidecars, isRedirected: isRedirected(arm.conditions) }
+  const kind = /** @type {NonNullable<Service['application']>} */ (application)
+  const isGrpc = arm.conditions.protocol === 'grpc'
   return createApplication({
     service: name,
-    kind: /** @type {NonNullable<Service['application']>} */ (application),
+    kind: isGrpc ? `grpc-${kind}` : kind,
     listen: { address: places[name][hasSidecars ? 'inside' : 'listen'], port: PORTS.application },
     next: application === 'forward' ? findNextHop(service, at) : null,
-    runtime: programs.appRuntime,
+    runtime: isGrpc ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),
     folder: locate(folders.own),
   })
 }
 
-/**
- * Makes the options of the sidecar of a service.
- * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
- */
+/** Makes the options of a sidecar. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} */
 export function describeSidecar(
   service,
   { arm, topology, places, programs, folders, locate, scriptFiles, ...services },
@@ -174,4 +170,26 @@ function createControlled(service, services) {
       return createMember(given.control, { ...options, model: { ...options.model, clusters } }).changeTo(1)
     },
   }
+}
+
+/** @typedef {Record<string, Pick<DataPlane, 'deployed'>>} Planes by name */
+
+/** @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined} */
+export function findDeployed(planes, { plane, profile }) {
+  return profile === null ? undefined : planes[plane].deployed?.[profile]
+}
+
+/** Lists those of arms once, for the manifest. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms */
+export function listDeployed(planes, arms) {
+  const names = [...new Set(arms.map(nameDeployed))]
+  return names.flatMap(name => {
+    const arm = arms.find(own => nameDeployed(own) === name)
+    const found = arm && findDeployed(planes, arm)
+    return found ? [{ plane: name, from: found.from, deviations: found.deviations }] : []
+  })
+}
+
+/** Says `plane:profile`. @param {Pick<Arm, 'plane' | 'profile'>} arm */
+export function nameDeployed({ plane, profile }) {
+  return `${plane}:${profile}`
 }

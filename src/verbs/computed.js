@@ -3,6 +3,7 @@ import { COMPUTED } from '../kinds/computed.js'
 import { UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
+import { COMPUTED_OPTIONS } from '../prepare/options.js'
 import { stampNow } from '../prepare/site.js'
 import { assertOut, writeWhole } from '../records/files.js'
 import { readSummary } from '../records/records.js'
@@ -17,7 +18,6 @@ import { answerClaims } from './read-claims.js'
 
 // The same numbers on every machine, unless another seed is given.
 const FIRST_SEED = 1
-const TAKEN = ['seed', 'out', 'json']
 
 /**
  * @param {{ experiment: import('../kinds/balance/trials.js').BalanceExperiment, command: Command }} asked
@@ -26,7 +26,14 @@ const TAKEN = ['seed', 'out', 'json']
 export async function benchComputed({ experiment, command }, context) {
   const { kind: name, name: named, question, claims, ...form } = experiment
   const kind = COMPUTED[name]
-  assertTaken(named, command)
+  const others = command.options.filter(option => {
+    const attribute = option.attributeName()
+    return command.getOptionValueSource(attribute) === 'cli' && !COMPUTED_OPTIONS.includes(attribute)
+  })
+  if (others.length > 0)
+    throw new UsageError(
+      `${others.map(({ long }) => long).join(', ')}: ${named} measures nothing, and takes ${COMPUTED_OPTIONS.map(option => `--${option}`).join(', ')} alone`,
+    )
   const { seed = FIRST_SEED, out, json } = command.opts()
   if (out) assertOut(out)
   const startedAt = new Date().toISOString()
@@ -83,18 +90,6 @@ export function verifyComputed(kind, folder) {
     : `${differences.length} do not agree`
   const done = `${again.length} records were computed again from their seeds`
   return { agrees, lines: [done, ...differences.map(what => `differs: ${what}`), verdict] }
-}
-
-/** @param {string} name of the experiment @param {Command} command */
-function assertTaken(name, command) {
-  const others = command.options.filter(option => {
-    const attribute = option.attributeName()
-    return command.getOptionValueSource(attribute) === 'cli' && !TAKEN.includes(attribute)
-  })
-  if (others.length === 0) return
-  throw new UsageError(
-    `${others.map(({ long }) => long).join(', ')}: ${name} measures nothing, and takes ${TAKEN.map(option => `--${option}`).join(', ')} alone`,
-  )
 }
 
 /** Opens the documents with charts, which take a while to load. @param {ComputedKind} kind @param {Run} run */

@@ -1,25 +1,20 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { BenchError, SiteLostError, UsageError } from '../lib/errors.js'
-import { EXIT } from '../lib/exit-status.js'
+import { BenchError, EXIT, SiteLostError, UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
-import { isProgram } from '../lib/programs.js'
-import { AXES } from '../model/axes.js'
+import { AXES } from '../model/arms.js'
 import { LEFT_OUT } from '../parity/beside/corpus.js'
 import { CONFIGURATIONS, findUntried, listLacks, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
-import { holdAgainst, joinAlike } from '../parity/verdict/lacks.js'
+import { holdAgainst, joinAlike } from '../parity/verdict/rows.js'
 import { parsePlanes } from '../prepare/options.js'
-import { planes } from '../prepare/programs.js'
+import { findPlane, planes } from '../prepare/programs.js'
 import { stampNow, withSite } from '../prepare/site.js'
 import { assertKnown } from '../prepare/supported.js'
-import { findDeployed } from '../services/deployed.js'
-import { findScripts } from '../tools/find-scripts.js'
+import { findDeployed } from '../services/specs.js'
 
-/**
- * @import { Lack, PlaneChoice, Site, ToolSpec } from '../model/types.ts'
- * @import { Row } from '../parity/beside/probe.js' @import { Context } from './program.js'
- */
+/** @import { Lack, PlaneChoice, Site } from '../model/types.ts' */
+/** @import { Row } from '../parity/beside/probe.js' @import { Context } from './program.js' */
 
 const NAMES = Object.keys(CONFIGURATIONS)
 
@@ -33,33 +28,27 @@ export function addParity(verb, context) {
       if (others.length > 0)
         throw new UsageError(`parity tries one plane at a time: ${text} names ${others.length + 1}`)
       assertKnown(choice)
-      const { tool } = planes[choice.plane]
-      if (!tool) throw new UsageError(`the plane ${choice.plane} has no sidecars to try`)
+      if (!planes[choice.plane].tool) throw new UsageError(`the plane ${choice.plane} has no sidecars to try`)
       if (only !== undefined && !NAMES.includes(only))
         throw new UsageError(
           `--only ${only}: no such configuration; there are ${NAMES.join(', ')}${suggest(only, NAMES)}`,
         )
       const names = only === undefined ? NAMES : [only]
-      await withSite({ cpu: 'none', target: 'local' }, context, site =>
-        tryAll({ site, choice, spec: tool, names }, context),
-      )
+      await withSite({ cpu: 'none', target: 'local' }, context, site => tryAll({ site, choice, names }, context))
     })
 }
 
-/** @param {{ site: Site, choice: PlaneChoice, spec: ToolSpec, names: string[] }} asked names: of configurations @param {Context} context */
-async function tryAll({ site, choice: { plane: name, profile, variant }, spec, names }, { print, say, end, signal }) {
+/** @param {{ site: Site, choice: PlaneChoice, names: string[] }} asked names: of configurations @param {Context} context */
+async function tryAll({ site, choice, names }, { print, say, end, signal }) {
+  const { plane: name, profile } = choice
   const plane = planes[name]
-  const isOwn = variant !== null && isProgram(variant)
-  const tool = await site.findTool(isOwn ? { ...spec, path: variant } : spec)
-  if ('missing' in tool) throw new BenchError(tool.missing, { exitStatus: EXIT.planeMissing })
+  const folders = { pipyScripts: path.join(ROOT, 'pipy-scripts') }
+  const { tool, scripts } = await findPlane({ choice, folders, findTool: site.findTool })
   const certificates = path.join(site.ledger.folder, 'keys', 'certificates')
   await writeParityCertificates(certificates)
   const folder = path.resolve('results', `${stampNow()}-parity-${name}`)
   const deployed = findDeployed(planes, { plane: name, profile })
-  const found = deployed?.scripts ? findScripts(deployed.scripts) : null
-  if (found && 'missing' in found) throw new BenchError(found.missing, { exitStatus: EXIT.planeMissing })
   if (deployed?.isRedirected) await site.assertInterception()
-  const scripts = found?.folder ?? (isOwn ? null : variant) ?? path.join(ROOT, 'pipy-scripts')
   print(`${name} ${tool.version}: ${tool.path}`)
   const given = { site, plane, tool, scripts, certificates, folder, profile, signal }
   let isWhole = true

@@ -140,7 +140,8 @@ const SHOWN = {
     }
   },
   'memory-of-services': ({ records, summary }) => {
-    for (const { rollout } of records) expect(rollout).toMatchObject({ change: { converged: 4 }, withdrawal: { converged: 4 } })
+    for (const { rollout } of records)
+      expect(rollout).toMatchObject({ change: { converged: 4 }, withdrawal: { converged: 4 } })
     for (const { rollout, plane } of summary.arms.filter(arm => arm.conditions.configuredServices === 1000)) {
       const [bytes] = rollout?.toldPerServiceBytes.values ?? []
       expect(Number(bytes), plane).toBeGreaterThan(5e3)
@@ -157,7 +158,9 @@ const SHOWN = {
     }
   },
   drain: ({ records }) => {
-    expect(new Set(records.map(r => `${r.trial.arm.plane} ${r.trial.arm.conditions.ending}`)).size).toBeGreaterThanOrEqual(2)
+    expect(
+      new Set(records.map(r => `${r.trial.arm.plane} ${r.trial.arm.conditions.ending}`)).size,
+    ).toBeGreaterThanOrEqual(2)
     for (const { ending, load, processes, trial } of records) {
       expect(Number(load?.verified), trial.id).toBeGreaterThan(0)
       expect(Number(ending?.answerSeconds), trial.id).toBeGreaterThan(0)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AXES, AXIS_NAMES, describeAxes, findVaried, groupOf } from '../../src/model/axes.js'
+import { AXES, AXIS_NAMES, describeAxes, findVaried, groupOf } from '../../src/model/arms.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /** @import { AxisName, Conditions } from '../../src/model/types.ts' */
@@ -45,6 +45,7 @@ describe('AXES', () => {
       ['tls', 'plaintext', 'plaintext'],
       ['tls', 'rsa-2048', 'mTLS rsa-2048'],
       ['protocol', 'http/2', 'HTTP/2'],
+      ['protocol', 'grpc', 'gRPC'],
       ['workers', null, 'workers by cap'],
       ['workers', 1, '1 worker'],
       ['workers', 2, '2 workers'],

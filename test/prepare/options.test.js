@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { AXES, AXIS_NAMES } from '../../src/model/axes.js'
+import { AXES, AXIS_NAMES } from '../../src/model/arms.js'
 import { readAxes, withExperiment, withOptions } from '../../src/prepare/options.js'
 import { createProgram } from '../../src/verbs/program.js'
 
@@ -50,6 +50,18 @@ describe('bench --help', () => {
     const search = await listFlags('plan', 'knee', '--help')
     expect(search).toEqual(expect.arrayContaining([...UNDER_LOAD, '--p99']))
     for (const other of [...OF_ROLLOUTS, '--rounds', '--precision', '--control']) expect(search).not.toContain(other)
+  })
+
+  it('shows of idle sidecars no load, and a control where a configuration changes', async () => {
+    const idle = await listFlags('bench', 'idle', '--help')
+    for (const other of ['--rate', '--users', '--payload', '--precision', '--control'])
+      expect(idle).not.toContain(other)
+    expect(idle).toEqual(expect.arrayContaining(['--services', '--workers', '--rounds']))
+    expect(await listFlags('bench', 'reload', '--help')).toContain('--control')
+  })
+
+  it('shows of what is computed the three options that it takes', async () => {
+    expect(await listFlags('bench', 'balance', '--help')).toEqual(['--seed', '--out', '--json'])
   })
 })
 

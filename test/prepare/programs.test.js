@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findLoad } from '../../src/loads/registry.js'
-import { toolOf } from '../../src/model/variant-tools.js'
-import { findPrograms, planes } from '../../src/prepare/programs.js'
+import { toolOf } from '../../src/model/tools.js'
+import { findPlane, findPrograms, planes } from '../../src/prepare/programs.js'
 import { fakeTool } from '../fakes/fake-bench.js'
 
 /** @import { PlaneChoice, ToolSpec } from '../../src/model/types.ts' */
@@ -32,5 +32,24 @@ describe('findPrograms', () => {
   it('looks for no other where every arm names its own', async () => {
     const { looked } = await find([choose(process.execPath)])
     expect(looked).toEqual([findLoad().tool.name, process.execPath])
+  })
+})
+
+describe('findPlane', () => {
+  const folders = { pipyScripts: '/kit' }
+  const findTool = async (/** @type {ToolSpec} */ { name, path = '' }) => ({ ...fakeTool, name, path })
+  const findFor = (/** @type {string | null} */ variant) => findPlane({ choice: choose(variant), folders, findTool })
+
+  it('gives a program of its own the scripts of the kit, and a folder of scripts the program of the plane', async () => {
+    expect(await findFor(process.execPath)).toMatchObject({ tool: { path: process.execPath }, scripts: '/kit' })
+    expect(await findFor('/mine')).toMatchObject({ tool: { path: '' }, scripts: '/mine' })
+    expect(await findFor(null)).toMatchObject({ scripts: '/kit' })
+  })
+
+  it('says what is missing: the program, or the scripts of a profile', async () => {
+    const asked = { choice: { ...choose(null), profile: 'fsm' }, folders, findTool }
+    await expect(findPlane(asked)).rejects.toThrow('set FSM to')
+    const missing = async () => ({ missing: 'no pipy' })
+    await expect(findPlane({ ...asked, findTool: missing })).rejects.toThrow('no pipy')
   })
 })

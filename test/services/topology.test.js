@@ -84,6 +84,12 @@ describe('createModel', () => {
     ])
   })
 
+  it('carries gRPC from its listener to the application as HTTP/2', () => {
+    const model = createModel(topology, { ...options, service: gateway, trafficPolicy: 'listed', protocol: 'grpc' })
+    expect(model).toMatchObject({ carriesGrpc: true, inbound: { protocol: 'http/2' } })
+    expect(model.clusters.map(c => c.protocol)).toEqual(['http/2', 'http/2'])
+  })
+
   it('gives every sidecar routes to configured services, at addresses where nobody is', () => {
     const asked = /** @type {const} */ ({ ...options, trafficPolicy: 'listed', configuredServices: 300 })
     const { outbound, clusters } = createModel(topology, { ...asked, service: ratings })

@@ -52,8 +52,8 @@ export const envoy = {
 
 /** @type {DataPlane['findUnsupported']} */
 function findUnsupported({ conditions: { protocol, features, changesPerMinute, sidecars }, profile = null, version }) {
-  if (profile !== null && protocol === 'tcp')
-    return `the profile ${profile} is what that mesh gives a port declared http: the kit has none for one declared tcp`
+  if (profile !== null && (protocol === 'tcp' || protocol === 'grpc'))
+    return `the profile ${profile} is what that mesh gives a port declared http: the kit has none for one declared ${protocol}`
   if (profile !== null && listFeatures(features).length > 0)
     return `the profile ${profile} has features of its own: give features to envoy alone`
   if (profile === ISTIO && (changesPerMinute !== null || sidecars !== undefined))

@@ -37,17 +37,18 @@ export const nginx = {
 function findLacks({ tls, protocol, trafficPolicy }) {
   /** @type {Lack[]} */
   const lacks = []
-  if (protocol !== 'tcp')
+  if (protocol === 'http/1.1')
     lacks.push({ row: 'parity-early-answers', why: 'it sends no more of a request once the answer has begun' })
   if (tls === 'plaintext') return lacks
   lacks.push({
     row: 'parity-handshakes',
+    of: /: kept open, expected/,
     why: 'it ends the handshake with a refused peer, and closes the connection at its first request',
   })
   if (trafficPolicy === 'listed')
     lacks.push({
       row: 'parity-upstreams',
-      of: /identity/,
+      of: /identity.*: accepted, expected refused$/,
       why: 'as a client it accepts every identity of the DNS name that it called: nginx compares no other name of an upstream',
     })
   return lacks

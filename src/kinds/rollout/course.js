@@ -6,9 +6,9 @@ import { SCHEMA_VERSION } from '../../model/versions.js'
 import { createAsking } from '../../node/asking.js'
 import { ASKED_PER_SECOND } from '../../node/convergence.js'
 import { assertAllRun } from '../../run/alive.js'
-import { describeReading, LANES, observeControl, readControl } from '../../run/control-plane.js'
 import { createDeployer, UNLOADED } from '../../run/deployer.js'
 import { inLanes } from '../../run/lanes.js'
+import { describeReading, LANES, observeControl, readControl } from '../../run/phase.js'
 import { measureRounds } from '../../run/rounds.js'
 import { awaitEnded, describeSpecs } from '../../run/start-services.js'
 import { chooseControl } from '../../services/control.js'
@@ -19,7 +19,7 @@ import { createRollout, listRolloutNames } from './services.js'
 
 /** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
 /** @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord, Asking } from '../../model/types.ts' */
-/** @import { RolloutMember } from '../../services/batches.js' @import { Rollout } from './services.js' */
+/** @import { RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
 /** @import { Given } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
 /** @import { Kind } from '../../run/kind.js' @import { Asked } from '../../run/start-services.js' */
 
@@ -185,10 +185,7 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
   }
 }
 
-/**
- * Throws BenchError with the sidecars that did not have a configuration by the deadline.
- * @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds
- */
+/** Throws BenchError. @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds */
 export function assertConverged({ sidecars, simulated, first, change, withdrawal, removal }, deadlineSeconds) {
   const real = sidecars - (simulated ?? 0)
   const phases = /** @type {const} */ ([
@@ -209,10 +206,7 @@ export function assertConverged({ sidecars, simulated, first, change, withdrawal
   }
 }
 
-/**
- * Ends a rollout in which a sidecar refuses its configuration, before the deadline.
- * @param {Handle[]} control @param {{ parse: Control['parseRefusals'], dying: AbortController }} options
- */
+/** @param {Handle[]} control @param {{ parse: Control['parseRefusals'], dying: AbortController }} options */
 function watchRefusals(control, { parse, dying }) {
   const read = async () => {
     const logs = parse ? await Promise.all(control.map(process => process.readLog())) : []
@@ -266,7 +260,7 @@ export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = fal
  * @returns {RolloutRecord}
  */
 function describe({ cpus, members, first, pods, change, withdrawal, removal, control }) {
-  const describeMember = (/** @type {RolloutMember} */ { name }) => ({
+  const describeMember = (/** @type {Pick<RolloutMember, 'name'>} */ { name }) => ({
     ...(pods.has(name) && { pod: pods.get(name) }),
     ...(first.times.has(name) && { first: first.times.get(name) }),
     ...(change && { change: change.times.get(name) }),
@@ -279,11 +273,12 @@ function describe({ cpus, members, first, pods, change, withdrawal, removal, con
     askedPerSecondMost: ASKED_PER_SECOND,
     members: members
       .filter(member => member !== simulated)
-      .map(member => ({
-        name: member.name,
-        shard: member.shard,
-        ...describeMember(member),
-        ...(removal && describeMove(member, removal)),
+      .map(({ name, shard, moved }) => ({
+        name,
+        shard,
+        ...describeMember({ name }),
+        ...(removal &&
+          (moved ? { movedTo: moved.shard, moved: removal.times.get(name) } : { stayed: removal.turns.get(name) })),
       })),
     ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),
     first: first.phase,
@@ -292,9 +287,4 @@ function describe({ cpus, members, first, pods, change, withdrawal, removal, con
     ...(removal && { removal: removal.phase }),
     control: control?.samples.map(describeReading) ?? null,
   }
-}
-
-/** @param {RolloutMember} member @param {Removal} removal */
-function describeMove({ name, moved }, { times, turns }) {
-  return moved ? { movedTo: moved.shard, moved: times.get(name) } : { stayed: turns.get(name) }
 }

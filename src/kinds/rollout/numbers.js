@@ -1,4 +1,5 @@
-import { subtract } from '../../judge/describe-process.js'
+import { numericSort } from 'simple-statistics'
+import { subtract } from '../../judge/describe-window.js'
 import { mib } from '../../lib/units.js'
 import { rolloutSchema } from '../../model/schemas.js'
 
@@ -99,9 +100,7 @@ export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
   const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
   const showMs = (/** @type {number} */ seconds) => `${(1000 * seconds).toFixed(0)} ms`
-  /**
-   * @type {{ resource: Resource, real: number | null, simulated: number | null, show: (value: number) => string }[]}
-   */
+  /** @type {{ resource: Resource, real: number | null, simulated: number | null, show: (of: number) => string }[]} */
   const rows = [
     { resource: 'CPU time in the rollout', ...rolloutCpuSeconds, show: showMs },
     { resource: 'CPU time in the change', ...changeCpuSeconds, show: showMs },
@@ -144,10 +143,7 @@ function judgeFidelity(fidelity) {
   }
 }
 
-/**
- * @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase
- * @returns {RolloutNumbers['removal']}
- */
+/** @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase */
 function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
   const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
@@ -188,8 +184,8 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   const phaseSeconds = (endMs - startMs) / 1000
   const sinceMs = told.map(one => one.sinceMs)
   const beganMs = fromMs ?? Math.min(...sinceMs)
-  const seconds = sort(had.map(one => (one.yesMs - (fromMs ?? one.sinceMs)) / 1000))
-  const censored = sort(had.map(findCensored))
+  const seconds = numericSort(had.map(one => (one.yesMs - (fromMs ?? one.sinceMs)) / 1000))
+  const censored = numericSort(had.map(findCensored))
   const [before, after] = [control.start, control.end]
   return {
     converged: had.length,
@@ -215,7 +211,7 @@ function judgePods(members) {
   const ready = members.flatMap(({ pod }) =>
     pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],
   )
-  return { ready: ready.length, readySeconds: spreadOf(sort(ready)) }
+  return { ready: ready.length, readySeconds: spreadOf(numericSort(ready)) }
 }
 
 /** @param {number[]} sorted */
@@ -247,7 +243,7 @@ function judgeShards({ before, after, phaseSeconds }) {
 
 /** Makes the curve: seconds, each with the share of sidecars. @param {Told[]} told @param {{ all: number, startMs: number }} of */
 function drawCurve(told, { all, startMs }) {
-  const times = sort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
+  const times = numericSort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)
   return times.flatMap((seconds, i) =>
     (i + 1) % every === 0 || i === times.length - 1 ? [/** @type {[number, number]} */ ([seconds, (i + 1) / all])] : [],
@@ -262,11 +258,6 @@ function isTold(told) {
 /** Measures the part of a sidecar's time that is not known. @param {Told & { yesMs: number }} told */
 function findCensored({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
-}
-
-/** @param {number[]} values */
-function sort(values) {
-  return values.sort((a, b) => a - b)
 }
 
 /** @param {number[]} sorted @param {number} q */

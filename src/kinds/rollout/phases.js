@@ -1,14 +1,13 @@
 import { BenchError } from '../../lib/errors.js'
 import { askInTurns } from '../../node/ask-in-turns.js'
 import { readNowMs } from '../../node/convergence.js'
-import { LANES } from '../../run/control-plane.js'
 import { inLanes } from '../../run/lanes.js'
-import { passPhase } from '../../run/phase.js'
+import { LANES, passPhase } from '../../run/phase.js'
 import { named, startSidecars } from '../../run/start-sidecars.js'
 
 /** The phases of a rollout: the first configuration, a change of it, and the removal of a shard. */
 /** @import { Conditions, ProcessSpec, Told } from '../../model/types.ts' */
-/** @import { Batch, RolloutMember } from '../../services/batches.js' @import { Rollout } from './services.js' */
+/** @import { Batch, RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
 /** @import { Given } from '../../run/phase.js' @import { Deploy } from '../../run/start-sidecars.js' */
 
 /**

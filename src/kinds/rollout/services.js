@@ -1,16 +1,20 @@
 import { BenchError } from '../../lib/errors.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 import { createApplication } from '../../services/applications.js'
-import { assignItems } from '../../services/assign.js'
-import { BATCH_SIDECARS, createBatch } from '../../services/batches.js'
-import { CONTROL, createControlPlane, createMember, locateControl } from '../../services/control.js'
-import { drawItems, MEAN_SIZE } from '../../services/items.js'
+import { assignItems, drawItems, MEAN_SIZE } from '../../services/assign.js'
+import {
+  BATCH_SIDECARS,
+  CONTROL,
+  createBatch,
+  createControlPlane,
+  createMember,
+  locateControl,
+} from '../../services/control.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
 /** The processes of a rollout: control planes, copies of the first service's sidecar, and a bare application. Pure. */
 /** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts' */
-/** @import { Chosen, Member } from '../../services/control.js' */
-/** @import { Batch, RolloutMember } from '../../services/batches.js' */
+/** @import { Batch, Chosen, Member, RolloutMember } from '../../services/control.js' */
 /** @import { ArmServices } from '../../services/specs.js' */
 
 const SIMULATED = 'simulated'

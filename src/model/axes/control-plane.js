@@ -1,8 +1,17 @@
 import { z } from 'zod'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { capCores, count, memoryBytes } from '../bounds.js'
-import { createConditions, list, OF_CONTROL_PLANE, showCount, showMebibytes } from './axis.js'
-import { orNone, readCores, readCount, readSize } from './read.js'
+import {
+  createConditions,
+  list,
+  OF_CONTROL_PLANE,
+  orNone,
+  readCores,
+  readCount,
+  readSize,
+  showCount,
+  showMebibytes,
+} from './axis.js'
 
 /** The axes of a control plane of many sidecars; a condition is absent where the axis is null. Pure. */
 export const CONTROL_PLANE_AXES = createConditions({

@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import { count } from '../bounds.js'
-import { showCount, UNDER_LOAD } from './axis.js'
-import { readCount, readSize } from './read.js'
+import { readCount, readSize, showCount, UNDER_LOAD } from './axis.js'
 
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 
 /** Ways in which a sidecar ends under load: as a container runtime ends it, by the plane's own way, or so when its client knows. */
 export const ENDINGS = /** @type {const} */ (['sigterm', 'graceful', 'told'])
-const ENDED = { sigterm: 'ended by SIGTERM', graceful: 'ended gracefully', told: 'ended gracefully, its client told before' }
+const ENDED = {
+  sigterm: 'ended by SIGTERM',
+  graceful: 'ended gracefully',
+  told: 'ended gracefully, its client told before',
+}
 
 /** @satisfies {Record<string, Axis>} */
 export const LOAD_AXES = {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { AXIS_NAMES } from '../arms.js'
 import { ENDINGS } from '../axes/load.js'
-import { AXIS_NAMES } from '../axes.js'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { recordedFeatures } from '../features.js'
 import { SCHEMA_VERSION } from '../versions.js'
@@ -50,8 +50,10 @@ export const load = z
 
 export const tls = z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']).describe('between sidecars')
 export const protocol = z
-  .enum(['http/1.1', 'http/2', 'tcp'])
-  .describe('between sidecars; tcp: they carry bytes, whatever the client and the applications speak')
+  .enum(['http/1.1', 'http/2', 'grpc', 'tcp'])
+  .describe(
+    'between sidecars; grpc: HTTP/2 with trailers, from the client to the application; tcp: they carry bytes, whatever the client and the applications speak',
+  )
 
 export const conditions = z
   .object({

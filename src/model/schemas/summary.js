@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { failureReason } from './growth.js'
 import { askedPrecision, calibration, deployedProfile, machine } from './manifest.js'
 import * as parts from './parts.js'
+import { failureReason } from './rollout.js'
 
 /** summary.json. */
 
@@ -90,7 +90,7 @@ export const slope = planeChoice.extend({
 
 const memoryQuantities = z.object(quantitiesOf('anonBytes', 'rssBytes', 'workingSetBytes', 'pssBytes', 'peakBytes'))
 
-export const summarySidecar = z.object({
+const summarySidecar = z.object({
   service: z.string(),
   copyOf: z.string().nullable(),
   ...quantitiesOf('cpuCores', 'cpuOfCap', 'cpuPerRequestMicros', 'throttledFraction'),

@@ -45,7 +45,6 @@ export type EndingStep =
 export interface ControlOptions {
   /** The address at which it listens. */
   control: Endpoint
-  /** The program that it is. */
   controlTool: Tool
   folder: string
   /** The files of the folder of Pipy scripts, by their path in it. */
@@ -73,7 +72,6 @@ export interface Control {
   }
   /** null: nothing has to run. */
   createProcess: ((options: ControlOptions) => ProcessSpec) | null
-  /** Actions that set it up once. */
   setUp(options: ControlOptions): ReloadAction[]
   /** Actions that give it a sidecar's first configuration before that starts. */
   enrol(options: SidecarOptions & ControlOptions): ReloadAction[]
@@ -112,7 +110,6 @@ export interface Lack {
   row: string
   /** The lines of this row, as `npm run parity` prints them, that it is about; absent: all of them. */
   of?: RegExp
-  /** The reason, for the user. */
   why: string
 }
 

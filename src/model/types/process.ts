@@ -70,7 +70,6 @@ export interface ToolSpec {
   ifMissing?: { lack: string; advice: string }
 }
 
-/** A process that a target runs. */
 export interface Handle {
   spec: ProcessSpec
   /** The start, in epoch milliseconds; absent where another machine starts it. */

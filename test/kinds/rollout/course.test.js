@@ -117,14 +117,16 @@ describe('services that are removed again', () => {
     const known = []
     const plane = createControlledPlane({
       stage: ({ model }) => {
-          known.push(model.clusters.length)
-          return []
-        },
+        known.push(model.clusters.length)
+        return []
+      },
     })
     const asked = few.replace('sidecars: [2]', 'sidecars: [2], configuredServices: [30], areServicesRemoved: [true]')
     const { records } = await runFake({ folder, target, text: asked, planes: [plane] })
     const [{ rollout }] = records
-    expect(known.map(count => count - Math.min(...known))).toEqual([1, 2, 3, 4].flatMap(version => (version % 2 === 1 ? [30, 30] : [0, 0])))
+    expect(known.map(count => count - Math.min(...known))).toEqual(
+      [1, 2, 3, 4].flatMap(version => (version % 2 === 1 ? [30, 30] : [0, 0])),
+    )
     expect(rollout.withdrawal).toMatchObject({ converged: 2, sidecarBytes: { before: 1e6, told: 1e6, toldAgain: 1e6 } })
     expect(verifyRun({ folder, findLoad: () => createFakeLoad() }).lines.at(-1)).toMatch('all of them agree')
   }, 20_000)

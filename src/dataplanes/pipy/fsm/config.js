@@ -161,7 +161,7 @@ function weigh(endpoints, weight) {
 }
 
 /** `<account>.<namespace>`, as FSM writes the identity of a SPIFFE URI. @param {string} identity */
-export function renderIdentity(identity) {
+function renderIdentity(identity) {
   const { namespace, name } = splitIdentity(identity)
   return `${name}.${namespace}`
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listDeployed } from '../../src/services/deployed.js'
+import { listDeployed } from '../../src/services/specs.js'
 
 const planes = {
   pipy: { deployed: { fsm: { from: 'FSM', deviations: ['no repository'] } } },

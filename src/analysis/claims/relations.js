@@ -1,22 +1,24 @@
 import { linearRegression, linearRegressionLine } from 'simple-statistics'
 import { summariseSequence, summariseValues } from '../../lib/stats.js'
-import { AXES } from '../../model/axes.js'
+import { AXES } from '../../model/arms.js'
+import { findPlateau } from '../fits.js'
 import { countUncured, findRoundsLeast } from '../verdict.js'
 import {
   CLAIM_QUANTITIES,
   describeCaveats,
   describeSpoiled,
   divideRounds,
+  explainUnbound,
   formatRatio,
   judgeRatios,
   NOT_TESTABLE,
   untested,
   valuesOf,
 } from './answers.js'
-import { describeConditions, findSeries, valueOn } from './arms.js'
+import { describeConditions, findPair, findSeries, valueOn } from './arms.js'
 
-/** Judges a published shape of a quantity over an axis by a run. Pure. @import { Answer } from './answers.js' */
-/** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' @import { Shape } from './schema.js' */
+/** Judges a published ratio, shape over an axis or plateau by a run. Pure. @import { Answer } from './answers.js' */
+/** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' @import { Plateau, Ratio, Shape } from './schema.js' */
 
 /**
  * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
@@ -143,4 +145,69 @@ function measureBend({ points, summarise }) {
 /** @param {Point} point */
 function medianOf({ values }) {
   return Number(summariseValues(values).median)
+}
+
+/**
+ * Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside of it, or tested
+ * at another cap where only the direction carries over. Contradicted: clearly on the other side.
+ * @param {Ratio} relation @param {Summary} summary @returns {Answer}
+ */
+export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: theirs, tolerance, otherCaps }, summary) {
+  const ratiosOf = (/** @type {SummaryArm} */ a, /** @type {SummaryArm} */ b) =>
+    divideRounds(valuesOf(a, quantity, of.service), valuesOf(b, toQuantity, to.service))
+  const found = findPair({ arms: summary.arms, of, to, otherCaps, valuesOf: ratiosOf })
+  if ('why' in found) {
+    const missing = summary.notMeasured.filter(({ plane }) => plane === of.plane || plane === to.plane)
+    // The reason is told once for the run.
+    const reason = missing.length > 0 ? `not measured: ${missing.map(m => m.plane).join(', ')}` : found.why
+    return untested(reason)
+  }
+  const { pair, isAtCap } = found
+  const { a, b } = pair
+  const { ratio, verdict, why } = judgeRatios({ summary, quantity, a, b, ratios: ratiosOf(a, b) })
+  const conditions = describeConditions([a, b], { hasCap: isAtCap })
+  const askedCap = of.capCores ?? to.capCores
+  const caveats = describeCaveats({ arms: a === b ? [a] : [a, b], quantity, isAtCap, askedCap })
+  const answer = (/** @type {Answer['status']} */ status, /** @type {string[]} */ ...reasons) => ({
+    status,
+    ours: ratio.median === null ? null : `${formatRatio(ratio)} (${conditions})`,
+    reason: [...reasons, ...caveats].join('; '),
+  })
+  // More shards help where a rollout waits for the shards.
+  const [fewer, more] = [a, b].toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
+  const isOfShards = fewer.conditions.shards !== more.conditions.shards
+  const unbound = isOfShards ? explainUnbound({ arm: fewer, quantity, over: 'shards' }) : null
+  if (unbound !== null) return answer(NOT_TESTABLE, unbound)
+  if (ratio.median === null || (verdict !== 'lower' && verdict !== 'higher')) return answer(NOT_TESTABLE, why)
+  if (verdict !== (theirs < 1 ? 'lower' : 'higher')) return answer('contradicted', 'on the other side of 1')
+  if (!isAtCap && otherCaps === 'direction') return answer('direction only', 'only the direction carries over')
+  const isWithin = Math.abs(ratio.median / theirs - 1) <= tolerance
+  return isWithin ? answer('reproduced') : answer('direction only', 'outside of the tolerance')
+}
+
+/**
+ * Reproduced: it begins at the same value. Direction only: at another. Contradicted: the quantity falls to the end.
+ * @param {Plateau} relation @param {Summary} summary @returns {Answer}
+ */
+export function testPlateau({ quantity, over, among, before, from }, summary) {
+  const valuesOfArm = (/** @type {Summary['arms'][number]} */ arm) => valuesOf(arm, quantity, among.service)
+  const found = findSeries({ arms: summary.arms, among, over, valuesOf: valuesOfArm })
+  if ('why' in found) return untested(found.why)
+  const [plateau] = findPlateau({ group: found.series, across: over, quantity, seed: summary.run.seed })
+  if (!plateau) return untested('fewer than three values were measured')
+  const { ratio, isSure, last } = plateau
+  const where = describeConditions(found.series, { hasCap: found.isAtCap })
+  const { label } = CLAIM_QUANTITIES[quantity]
+  const ours = `${label} from ${plateau.from} on, ${formatRatio(ratio)} of the least (${where})`
+  if (!isSure)
+    return untested(ratio.low === null ? 'indicative only: too few rounds for an interval' : 'not clear', ours)
+  const measured = found.series.filter(arm => valuesOfArm(arm).some(value => value !== null))
+  const missing = [before, from].filter(at => !measured.some(arm => valueOn(arm, over) === at))
+  if (missing.length > 0) return untested(`no value at ${missing.join(' and ')}`, ours)
+  const unbound = explainUnbound({ arm: measured[0], quantity, over })
+  if (unbound !== null) return untested(unbound, ours)
+  if (plateau.from === last) return { status: 'contradicted', ours, reason: `no plateau up to ${last}` }
+  return plateau.from === from
+    ? { status: 'reproduced', ours, reason: '' }
+    : { status: 'direction only', ours, reason: 'a plateau, from another value on' }
 }
