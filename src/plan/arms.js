@@ -94,17 +94,16 @@ function product(lists) {
  */
 function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   // Conditions that only sidecars get make no difference to arms without sidecars.
-  const given = EVERY_CONDITION.map(name => [
-    name,
-    hasSidecars || !AXES[name].isOfSidecars ? cell[name] : AXES[name].values[0],
-  ])
+  const chosen = (/** @type {AxisName} */ name) =>
+    hasSidecars || !AXES[name].isOfSidecars ? cell[name] : AXES[name].values[0]
+  const given = EVERY_CONDITION.map(name => [name, chosen(name)])
   const controlled = Object.keys(CONTROL_PLANE_AXES)
     .filter(name => cell[name] !== null && (name === 'sidecars' || isLimitable))
     .map(name => [name, cell[name]])
   return /** @type {Conditions} */ (
     Object.fromEntries([
       ...given,
-      ...SPARSE_CONDITIONS.flatMap(name => (cell[name] === null ? [] : [[name, cell[name]]])),
+      ...SPARSE_CONDITIONS.flatMap(name => (chosen(name) === null ? [] : [[name, chosen(name)]])),
       ...controlled,
       ...(simulated > 0 ? [['simulated', simulated]] : []),
     ])

@@ -88,7 +88,7 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
     findUncarried({ conditions, topology }) ??
-    findUnending({ conditions, plane }) ??
+    findUnending({ arm, plane, isOnNode }) ??
     findUnchangeable({ conditions, control, isOnNode }) ??
     findLackingFeatures(plane, conditions) ??
     (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
@@ -103,12 +103,19 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   )
 }
 
-/** @param {{ conditions: Conditions, plane: DataPlane }} options */
-function findUnending({ conditions: { ending, changesPerMinute }, plane: { endGracefully } }) {
-  if (ending === undefined || ending === 'sigterm') return null
-  if (!endGracefully) return 'the kit knows no graceful end of it'
-  if (ending === 'graceful' || changesPerMinute !== null) return null
-  return 'its client is told by a change of configuration: give the experiment changesPerMinute: [0], too'
+/** @param {{ arm: Arm, plane: DataPlane, isOnNode: boolean }} options */
+function findUnending({ arm: { conditions, load }, plane: { endGracefully }, isOnNode }) {
+  const { ending, changesPerMinute, services } = conditions
+  if (ending === undefined) return null
+  if (isOnNode) return 'a sidecar is ended from beside it, which the kit does on one machine only'
+  if (load.kind === 'idle' || load.isBesideOthers) return 'a sidecar ends under a load of its own arm alone'
+  if (conditions.interception !== undefined)
+    return 'the sidecar that follows it would be outside of its network namespace'
+  if (ending !== 'sigterm' && !endGracefully) return 'the kit knows no graceful end of it'
+  if (ending !== 'told') return null
+  if (changesPerMinute !== 0)
+    return 'its client is told by one change of configuration alone: give the experiment changesPerMinute: [0]'
+  return services < 2 ? 'its client is told to call another copy: give services: [2]' : null
 }
 
 /** Says what sidecars cannot do that carry bytes or gRPC. @param {{ conditions: Conditions, topology: Topology }} options */

@@ -7,7 +7,7 @@ import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
 import { createSpecs, findDeployed, findReachable } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
-import { assertAllRun, awaitEnding } from './alive.js'
+import { assertAllRun, awaitEnding, isFinished } from './alive.js'
 import { createDeployer } from './deployer.js'
 import { findScriptFolder } from './scripts.js'
 
@@ -100,7 +100,9 @@ export async function awaitEnded(processes) {
   await awaitEnding(processes)
   return processes.flatMap(p => {
     const how = p.ending()
-    return how === null ? [] : [{ service: p.spec.service, role: p.spec.role, how, isOutOfMemory: p.isOutOfMemory() }]
+    return how === null || isFinished(p, how)
+      ? []
+      : [{ service: p.spec.service, role: p.spec.role, how, isOutOfMemory: p.isOutOfMemory() }]
   })
 }
 
@@ -133,7 +135,11 @@ function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, de
     steps,
     asked: { ...asked, credentials: client && tls !== 'plaintext' ? credentialsOf(client, certificates) : null },
     /** Starts its successor, which has its address. */
-    succeed: () => deploy([{ ...process.spec, service: `${spec.service}-next` }]),
+    async succeed() {
+      const { ends, ...own } = process.spec
+      const [successor] = await deploy([{ ...own, service: `${spec.service}-next` }])
+      return successor
+    },
   }
 }
 

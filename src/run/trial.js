@@ -52,6 +52,8 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   const services = []
   /** @type {Deployment | null} */
   let generator = null
+  /** @type {ReturnType<typeof startEnding> | null} */
+  let leaving = null
   try {
     await deploy(course, { standing, services })
     const [{ seen: shown, changeTo, ending }] = services
@@ -67,7 +69,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     const changing = makeChanges(course, { changeTo, window })
     // Its failure is told below: a trial that failed otherwise awaits it no more.
     changing.catch(() => {})
-    const leaving = startEnding(course, { ending, window })
+    leaving = startEnding(course, { ending, window })
     const seen = await observeWindow(course, { processes, generator, window })
     observed = { ...observed, samples: seen.samples, names: seen.names }
     const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen })
@@ -91,13 +93,15 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   } finally {
     ending.abort()
     course.clock.enter('stopping')
+    // A successor that is being started is removed with the others.
+    await leaving?.catch(() => {})
     const hasFailed = records.some(r => r.outcome === 'failed')
     // Nobody goes on with the others where one did not start.
     const isWhole = services.length === trials.length
-    const leaving = services.map((started, i) =>
+    const removing = services.map((started, i) =>
       isWhole ? standing.leave({ arm: trials[i].arm, services: started, hasFailed }) : started.deployment.remove(),
     )
-    await Promise.all([generator?.remove(), ...leaving])
+    await Promise.all([generator?.remove(), ...removing])
     course.clock.lap('stop')
   }
   return { records, ...observed }

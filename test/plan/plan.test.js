@@ -533,6 +533,12 @@ describe('a plan with a control plane', () => {
     expect(() => planOf({}, growing)).toThrow('says nothing of isShardRemoved')
   })
 
+  it('removes no shard together with services', () => {
+    const axes = { sidecars: [20], shards: [2], configuredServices: [10] }
+    const both = { isShardRemoved: [true], areServicesRemoved: [true] }
+    expect(() => planOf({ axes: { ...axes, ...both } })).toThrow('leave --remove-services or --remove-shard out')
+  })
+
   it('has an arm of each number of shards, and asks for no assignment to one', () => {
     const { arms } = planOf({ axes: { sidecars: [20], shards: [1, 3], commitsPerSecond: [50], commitsAtOnce: [8] } })
     expect(arms.map(arm => [arm.id, arm.conditions.shards])).toEqual([

@@ -1,4 +1,5 @@
 import { medianSorted } from 'simple-statistics'
+import { droppedInWindow } from '../../judge/gates/load.js'
 import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
 import { MIB } from '../../lib/units.js'
 
@@ -84,8 +85,12 @@ const ofEnding = rowsOf({ group: 'ending', unit: 'ms', scale: 0.001, digits: 0, 
 export const ENDING_ROWS = [
   {
     ...rowsOf({ group: 'ending', unit: 'requests', digits: 1, use: 'memory' })('lostRequests', 'requests lost'),
-    definition: 'Requests that failed in a window in which a sidecar ended and its successor started.',
-    measure: ({ record: { load, ending } }) => (load && ending ? load.failed : null),
+    definition:
+      'Requests that failed, or found no free user, in a window in which a sidecar ended and its successor started.',
+    measure: ({ record }) =>
+      record.load && record.ending
+        ? record.load.failed + droppedInWindow(/** @type {import('../../judge/gates/gate.js').Measured} */ (record))
+        : null,
   },
   {
     ...ofEnding('goneMs', 'gone after ms', 'goneSeconds'),

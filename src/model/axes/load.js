@@ -46,6 +46,7 @@ export const LOAD_AXES = {
     kinds: ['load'],
     schema: z.enum(ENDINGS),
     values: [null],
+    isOfSidecars: true,
     of: arm => arm.conditions.ending ?? null,
     show: v => (v === null ? 'no sidecar ends' : ENDED[/** @type {keyof typeof ENDED} */ (v)]),
     label: 'ending',

@@ -115,9 +115,7 @@ export const change = z.object({
 export const ending = z.object({
   atSeconds: z.number().describe('from the start of the window'),
   goneSeconds: nullable.describe('from then until it was gone; null: it had to be killed'),
-  answerSeconds: nullable.describe(
-    'from the start of its successor to its first answer; null: not up to the end of the window',
-  ),
+  answerSeconds: z.number().describe('from the start of its successor to its first answer'),
 })
 
 export const endedProcess = z.object({ service: z.string(), role, how: z.string(), isOutOfMemory: z.boolean() })

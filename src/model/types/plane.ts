@@ -147,8 +147,8 @@ export interface DataPlane {
   /** null: this plane has no sidecars. */
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
   /**
-   * Its own way to end a sidecar without losing requests: what the process is given for it, and steps, behind which the
-   * process ends by itself. Absent: it has none but SIGTERM.
+   * Its own way to end a sidecar without losing requests: what the process is given for it, and the steps. After the last
+   * the process ends by itself. Absent: it has none but SIGTERM.
    */
   endGracefully?(spec: ProcessSpec): { spec: ProcessSpec; steps: EndingStep[] }
   /** Controls that configure its sidecars while they serve, the default first. Absent: none does. */

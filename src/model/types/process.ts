@@ -36,7 +36,7 @@ export interface ProcessSpec {
    * null: they pass. Absent: there are no rules.
    */
   redirects?: { inbound: number | null; outbound: number | null }
-  /** It ends in the window, and is to. */
+  /** It is ended in the window. */
   ends?: true
   /** Times that each request of the load passes this sidecar on its way to the application; absent: not known. */
   passages?: number
