@@ -15,7 +15,7 @@ import { chooseLoad } from './load.js'
 const CALIBRATION_SECONDS = 3
 // Conditions that every arm has; those of control planes are absent where nothing was asked.
 const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(SIDECAR_AXES)])
-const SPARSE_CONDITIONS = /** @type {AxisName[]} */ (['pairs', 'ending', 'interception'])
+const SPARSE_CONDITIONS = /** @type {AxisName[]} */ (['pairs', 'interception'])
 
 /** Values of each axis but the cap. @typedef {Record<string, any[]>} Lists */
 
@@ -94,16 +94,17 @@ function product(lists) {
  */
 function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   // Conditions that only sidecars get make no difference to arms without sidecars.
-  const chosen = (/** @type {AxisName} */ name) =>
-    hasSidecars || !AXES[name].isOfSidecars ? cell[name] : AXES[name].values[0]
-  const given = EVERY_CONDITION.map(name => [name, chosen(name)])
+  const given = EVERY_CONDITION.map(name => [
+    name,
+    hasSidecars || !AXES[name].isOfSidecars ? cell[name] : AXES[name].values[0],
+  ])
   const controlled = Object.keys(CONTROL_PLANE_AXES)
     .filter(name => cell[name] !== null && (name === 'sidecars' || isLimitable))
     .map(name => [name, cell[name]])
   return /** @type {Conditions} */ (
     Object.fromEntries([
       ...given,
-      ...SPARSE_CONDITIONS.flatMap(name => (chosen(name) === null ? [] : [[name, chosen(name)]])),
+      ...SPARSE_CONDITIONS.flatMap(name => (cell[name] === null ? [] : [[name, cell[name]]])),
       ...controlled,
       ...(simulated > 0 ? [['simulated', simulated]] : []),
     ])
