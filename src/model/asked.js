@@ -24,7 +24,9 @@ const GIVEN_AXES = ['plane', 'control', 'link', 'capCores', 'tls']
 const CONTROLLED_AXES = AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout'))
 
 /** @param {Asked} asked @param {Chosen} chosen @throws {UsageError} for what only a control plane of many has */
-export function assertAlone({ experiment: { name }, overrides, axes }, { planes }) {
+export function assertAlone({ experiment, overrides, axes }, { planes }) {
+  const { name } = experiment
+  assertPairs({ experiment, overrides, axes })
   // A sidecar that is changed while it serves has a control, too.
   const isChanged = axes.changesPerMinute !== undefined
   const controlled = planes.find(({ control }) => control !== undefined)
@@ -39,6 +41,16 @@ export function assertAlone({ experiment: { name }, overrides, axes }, { planes 
     )
   const alone = Object.keys(axes).find(axis => (axis === 'control' && !isChanged) || axis in CONTROL_PLANE_AXES)
   if (alone) throw new UsageError(`${name} has the axis ${alone}, and no axis sidecars: give it that, too`)
+}
+
+/** @param {Asked} asked @throws {UsageError} for pairs that a load would not reach, and for copies of one service in them */
+function assertPairs({ experiment: { name, load }, overrides, axes }) {
+  const asked = (/** @type {'pairs' | 'services'} */ axis) => overrides.axes[axis] ?? axes[axis] ?? []
+  if (!asked('pairs').some(Boolean)) return
+  if (load.kind !== 'idle')
+    throw new UsageError(`--pairs: ${name} has a load, which would go to one pair alone: leave it out`)
+  if (asked('services').some(count => count > 1))
+    throw new UsageError(`--services: ${name} has pairs, each with one server: leave it out`)
 }
 
 /** @param {Asked} asked @param {Chosen} chosen @throws {UsageError} for what many sidecars cannot be asked */
@@ -80,6 +92,8 @@ export function assertSharded({ experiment: { name }, overrides, axes }) {
     throw new UsageError(
       `${name} has sidecars that know no services, and none can be removed: leave --remove-services out`,
     )
+  if (asked('areServicesRemoved')?.includes(true) && asked('isShardRemoved')?.includes(true))
+    throw new UsageError(`${name} is to remove services and a shard: leave --remove-services or --remove-shard out`)
   if (asked('sizes')?.includes('random') && Math.max(...(asked('configuredServices') ?? [0])) === 0)
     throw new UsageError(`${name} has sidecars that know no services, and no random sizes: leave --sizes out`)
 }

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
@@ -56,21 +55,15 @@ export function createProber() {
 
     /**
      * Brings a configuration to a sidecar: hands it over, then puts it into effect, and waits until a new connection is
-     * served by it: host is answered 200. Returns seconds from the commit on; null: not before the deadline. credentials: of a
-     * client that speaks mTLS.
-     * @param {{ stage: ReloadAction[], commit: ReloadAction[], endpoint: Endpoint, host: string, deadlineMs: number,
-     *   credentials?: ReturnType<typeof import('../lib/certificate-files.js').credentialsOf> | null }} args
+     * served by it: host is answered 200. Returns seconds from the commit on; null: not before the deadline.
+     * @param {{ stage: ReloadAction[], commit: ReloadAction[], endpoint: Endpoint, host: string, deadlineMs: number }} args
      */
-    async change({ stage, commit, endpoint, host, deadlineMs, credentials }) {
-      const tls = credentials && {
-        cert: readFileSync(credentials.certificatePath),
-        key: readFileSync(credentials.keyPath),
-      }
+    async change({ stage, commit, endpoint, host, deadlineMs }) {
       await perform(stage)
       const begin = performance.now()
       await perform(commit)
       for (;;) {
-        const answer = await send(endpoint, { host }, { timeoutSeconds: 1, ...(tls && { tls }) }).catch(() => null)
+        const answer = await send(endpoint, { host }, { timeoutSeconds: 1 }).catch(() => null)
         const seconds = (performance.now() - begin) / 1000
         if (answer?.status === 200) return seconds
         if (Date.now() >= deadlineMs) return null

@@ -15,7 +15,7 @@ import { chooseLoad } from './load.js'
 const CALIBRATION_SECONDS = 3
 // Conditions that every arm has; those of control planes are absent where nothing was asked.
 const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(SIDECAR_AXES)])
-const SPARSE_CONDITIONS = /** @type {AxisName[]} */ (['pairs', 'ending', 'interception'])
+const SPARSE_CONDITIONS = /** @type {AxisName[]} */ (['pairs', 'interception'])
 
 /** Values of each axis but the cap. @typedef {Record<string, any[]>} Lists */
 

@@ -11,7 +11,7 @@ const REQUESTS = { isMet: (/** @type {Experiment} */ { load }) => load.kind !== 
 
 /**
  * Conditions of an experiment under which an option changes something.
- * @type {Partial<Record<keyof RunOptions | 'users' | 'pairs' | 'rate' | 'payload' | 'idleConnections',
+ * @type {Partial<Record<keyof RunOptions | 'users' | 'pairs' | 'services' | 'rate' | 'payload' | 'idleConnections',
  *   { isMet: (experiment: Experiment, options: Pick<RunOptions, 'measure'>) => boolean, lacks: string }>>}
  */
 const NEEDS = {
@@ -19,6 +19,7 @@ const NEEDS = {
   rate: REQUESTS,
   payload: REQUESTS,
   pairs: { isMet: experiment => !REQUESTS.isMet(experiment), lacks: 'has a load, which would go to one pair alone' },
+  services: { isMet: ({ axes }) => axes.pairs === undefined, lacks: 'has pairs, each with one server' },
   generator: { isMet: ({ axes }) => axes.sidecars === undefined, lacks: REQUESTS.lacks },
   p99: { isMet: asked => planOf(asked).limit !== undefined, lacks: 'searches no limit that a p99 holds' },
   rounds: { isMet: asked => !planOf(asked).choosesTrials, lacks: 'is a search, and has no rounds' },

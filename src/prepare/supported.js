@@ -13,7 +13,7 @@ import { planes } from './programs.js'
 
 /**
  * Checks what planes, their control planes and generators can run.
- * @import { Arm, Conditions, DataPlane, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
+ * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
  */
 
 /** @param {PlaneChoice} choice @throws {UsageError} for a plane, profile or variant that the kit does not have */
@@ -88,7 +88,6 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
     findUncarried({ conditions, topology }) ??
-    findUnending({ conditions, plane }) ??
     findUnchangeable({ conditions, control, isOnNode }) ??
     findLackingFeatures(plane, conditions) ??
     (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
@@ -103,22 +102,14 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   )
 }
 
-/** @param {{ conditions: Conditions, plane: DataPlane }} options */
-function findUnending({ conditions: { ending, changesPerMinute }, plane: { endGracefully } }) {
-  if (ending === undefined || ending === 'sigterm') return null
-  if (!endGracefully) return 'the kit knows no graceful end of it'
-  if (ending === 'graceful' || changesPerMinute !== null) return null
-  return 'its client is told by a change of configuration: give the experiment changesPerMinute: [0], too'
-}
-
 /** Says what sidecars cannot do that carry bytes or gRPC. @param {{ conditions: Conditions, topology: Topology }} options */
 function findUncarried({ conditions, topology: { services } }) {
-  const { protocol, features, configuredServices, changesPerMinute, ending } = conditions
+  const { protocol, features, configuredServices, changesPerMinute } = conditions
   const asked = listFeatures(features)
   if (protocol === 'grpc' && asked.length > 0)
     return `${asked.join(', ')}: tried with requests of HTTP/1.1 only, and with --protocol grpc sidecars take calls`
-  if (protocol === 'grpc' && (changesPerMinute !== null || ending !== undefined))
-    return 'a sidecar that changes or ends is asked by HTTP/1.1, and with --protocol grpc sidecars take calls'
+  if (protocol === 'grpc' && changesPerMinute !== null)
+    return 'a sidecar that changes is asked by HTTP/1.1, and with --protocol grpc sidecars take calls'
   if (protocol !== 'tcp') return null
   if (asked.length > 0) return `${asked.join(', ')}: of requests, and with --protocol tcp sidecars see bytes`
   if (configuredServices > 0) return 'services that nobody calls are told by their host, which bytes do not have'

@@ -15,9 +15,8 @@ const WHEN = {
   stopping: 'while it was stopped',
 }
 
-/** Says whether a process came to the end that it was to have. @param {Handle} process @param {string | null} how it did */
+/** Says whether a process is a generator that came to its end. @param {Handle} process @param {string | null} how it did */
 export function isFinished({ spec }, how) {
-  if (spec.ends) return how !== null
   return spec.role === 'generator' && how === 'status 0'
 }
 

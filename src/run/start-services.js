@@ -14,8 +14,8 @@ import { findScriptFolder } from './scripts.js'
 /**
  * Started: the services of an arm, and what a load needs to drive them. start: a number that no other start of this run
  * has; folder: of the processes; isBesideOthers: other arms stand at the same time.
- * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, ProcessSpec, Target } from '../model/types.ts'
- * @import { Testbed } from './kind.js' @import { Ending } from '../services/specs.js'
+ * @import { Arm, Endpoint, EndedProcess, Handle, ProcessSpec, Target } from '../model/types.ts'
+ * @import { Testbed } from './kind.js'
  * @typedef {Awaited<ReturnType<typeof startServices>> & { seen?: import('./kind.js').Seen }} Started
  * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isBesideOthers?: boolean,
  *   signal: AbortSignal }} Asked
@@ -39,7 +39,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   const shared = describeSpecs({ testbed, arm, folder })
   const areRead = isControlled || findDeployed(testbed.programs.planes, arm)?.scripts
   const scriptFiles = areRead ? readTextFiles(shared.folders.scripts) : {}
-  const { specs, controlled, ending } = createSpecs({ ...shared, topology, places, scriptFiles })
+  const { specs, controlled } = createSpecs({ ...shared, topology, places, scriptFiles })
   const placement = testbed.layout.placementOf(arm)
   // Each wait for a process listens to the signal.
   setMaxListeners(0, signal)
@@ -72,7 +72,6 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
     return {
       deployment,
       changeTo: controlled?.member.changeTo ?? null,
-      ending: ending && prepareEnding({ testbed, arm, ending, deployment, deploy: begin }),
       // The load's target and identity.
       entry: {
         urls: entry.endpoints.map(({ address, port }) => `${scheme}://${address}:${port}/`),
@@ -115,25 +114,6 @@ export function describeSpecs({ testbed, arm, folder }) {
     locate: site.target.locate,
     trafficPolicy: settings.trafficPolicy,
     cpus: site.cpus,
-  }
-}
-
-/**
- * @param {{ testbed: Testbed, arm: Arm, ending: Ending, deployment: Deployment, deploy: ReturnType<typeof createDeployer>['deploy'] }}
- *   options
- */
-function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, deployment, deploy }) {
-  const { client, ...asked } = server
-  const { tls } = arm.conditions
-  const certificates = testbed.site.target.locate(certificatesFolder(testbed.folders.certificates, tls))
-  const process = /** @type {Handle} */ (deployment.processes.find(({ spec: { ends } }) => ends))
-  return {
-    process,
-    told,
-    steps,
-    asked: { ...asked, credentials: client && tls !== 'plaintext' ? credentialsOf(client, certificates) : null },
-    /** Starts its successor, which has its address. */
-    succeed: () => deploy([{ ...process.spec, service: `${spec.service}-next` }]),
   }
 }
 

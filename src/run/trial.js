@@ -5,7 +5,6 @@ import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { rawNameOf } from '../records/raw.js'
-import { startEnding } from './ending.js'
 import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
 import { awaitEnded } from './start-services.js'
 import { makeChanges, observeWindow, readWindow } from './window.js'
@@ -54,7 +53,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   let generator = null
   try {
     await deploy(course, { standing, services })
-    const [{ seen: shown, changeTo, ending }] = services
+    const [{ seen: shown, changeTo }] = services
     observed = { ...observed, ...shown?.observed }
     records = records.map(record => ({ ...record, ...shown?.record }))
     await shown?.assertWhole()
@@ -67,14 +66,12 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     const changing = makeChanges(course, { changeTo, window })
     // Its failure is told below: a trial that failed otherwise awaits it no more.
     changing.catch(() => {})
-    const leaving = startEnding(course, { ending, window })
     const seen = await observeWindow(course, { processes, generator, window })
     observed = { ...observed, samples: seen.samples, names: seen.names }
     const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen })
     observed = { ...observed, observation: read.observation }
     const changes = await changing
-    const left = await leaving
-    records = records.map((record, i) => ({ ...record, ...read.measured[i], changes, ...(left && { ending: left }) }))
+    records = records.map((record, i) => ({ ...record, ...read.measured[i], changes }))
     const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
     records = describeBeside(records).map(record => ({
       ...record,

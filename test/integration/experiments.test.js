@@ -157,17 +157,6 @@ const SHOWN = {
       ])
     }
   },
-  drain: ({ records }) => {
-    expect(
-      new Set(records.map(r => `${r.trial.arm.plane} ${r.trial.arm.conditions.ending}`)).size,
-    ).toBeGreaterThanOrEqual(2)
-    for (const { ending, load, processes, trial } of records) {
-      expect(Number(load?.verified), trial.id).toBeGreaterThan(0)
-      expect(Number(ending?.answerSeconds), trial.id).toBeGreaterThan(0)
-      // The sidecar that ended had served.
-      expect(processes.filter(p => p.role === 'sidecar' && p.cpuSeconds > 0)).toHaveLength(3)
-    }
-  },
   knee: ({ summary, records }) => {
     const [{ looksFor, isFound, held, failed, steps }] = summary.searches
     expect(looksFor).toBe('knee')

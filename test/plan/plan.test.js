@@ -39,6 +39,19 @@ describe('createPlan', () => {
     ])
   })
 
+  it('has pairs of idle services alone', () => {
+    const planOf = (/** @type {string} */ axes, more = '') =>
+      createPlan({
+        experiment: parseExperiment(
+          `name: e\nquestion: q\naxes: { plane: [none, pipy], link: [pair], capCores: [1], ${axes} }\n${more}`,
+          'e.yaml',
+        ),
+        ...{ overrides: asked, cpus: 16, missing: [], hasSidecars },
+      })
+    expect(() => planOf('pairs: [2]')).toThrow('has a load, which would go to one pair alone')
+    expect(() => planOf('pairs: [2], services: [2]', 'load: { kind: idle }')).toThrow('each with one server')
+  })
+
   it('runs every arm once a round, in an order that the seed decides', () => {
     const { trials, arms } = plan()
     const order = (/** @type {number} */ round) => trials.filter(t => t.round === round).map(t => t.arm.id)
@@ -531,6 +544,12 @@ describe('a plan with a control plane', () => {
     const axes = 'plane: [pipy], link: [pair], capCores: none, sidecars: [20], isShardRemoved: [null], tls: [plaintext]'
     const growing = rollout('grows: { deadlineSeconds: 10 }\ntargets: [local]', axes)
     expect(() => planOf({}, growing)).toThrow('says nothing of isShardRemoved')
+  })
+
+  it('removes no shard together with services', () => {
+    const axes = { sidecars: [20], shards: [2], configuredServices: [10] }
+    const both = { isShardRemoved: [true], areServicesRemoved: [true] }
+    expect(() => planOf({ axes: { ...axes, ...both } })).toThrow('leave --remove-services or --remove-shard out')
   })
 
   it('has an arm of each number of shards, and asks for no assignment to one', () => {

@@ -54,9 +54,9 @@ describe('bench --help', () => {
 
   it('shows of idle sidecars no load, and a control where a configuration changes', async () => {
     const idle = await listFlags('bench', 'idle', '--help')
-    for (const other of ['--rate', '--users', '--payload', '--precision', '--control'])
+    for (const other of ['--rate', '--users', '--payload', '--precision', '--control', '--services'])
       expect(idle).not.toContain(other)
-    expect(idle).toEqual(expect.arrayContaining(['--services', '--workers', '--rounds']))
+    expect(idle).toEqual(expect.arrayContaining(['--pairs', '--workers', '--rounds']))
     expect(await listFlags('bench', 'reload', '--help')).toContain('--control')
   })
 

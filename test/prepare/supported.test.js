@@ -54,7 +54,6 @@ describe('sidecars that carry gRPC', () => {
     /** @type {[RegExp, Partial<Conditions>, Parameters<typeof refused>[1]?][]} */ ([
       [/access-log: tried with requests of HTTP\/1.1 only/, { features: 'access-log' }],
       [/asked by HTTP\/1.1/, { changesPerMinute: 6 }],
-      [/asked by HTTP\/1.1/, { ending: 'sigterm' }],
       [/none for one declared grpc/, {}, { profile: 'osm-1.1' }],
       [/crash/, {}, { plane: 'pipy' }],
       [/crash/, { interception: 'redirect' }, { plane: 'pipy', profile: 'fsm' }],

@@ -78,29 +78,6 @@ export const RECOVERY_ROWS = [
   },
 ]
 
-const ofEnding = rowsOf({ group: 'ending', unit: 'ms', scale: 0.001, digits: 0, use: 'memory' })
-
-/** @type {QuantityRow[]} */
-export const ENDING_ROWS = [
-  {
-    ...rowsOf({ group: 'ending', unit: 'requests', digits: 1, use: 'memory' })('lostRequests', 'requests lost'),
-    definition: 'Requests that failed in a window in which a sidecar ended and its successor started.',
-    measure: ({ record: { load, ending } }) => (load && ending ? load.failed : null),
-  },
-  {
-    ...ofEnding('goneMs', 'gone after ms', 'goneSeconds'),
-    definition:
-      'From the first step to the end of a sidecar until its process was gone. No value where it had to be killed.',
-    measure: ({ record: { ending } }) => ending?.goneSeconds ?? null,
-  },
-  {
-    ...ofEnding('successorMs', 'successor answers after ms', 'answerSeconds'),
-    definition:
-      'From the start of the process that follows a sidecar under load until it answers a new connection, with its handshake.',
-    measure: ({ record: { ending } }) => ending?.answerSeconds ?? null,
-  },
-]
-
 /** @param {TrialRecord} record @param {(p: ProcessRecord) => number | null} of */
 function perPair(record, of) {
   const { pairs } = record.trial.arm.conditions

@@ -22,10 +22,7 @@ export const loadSections = {
 }
 
 /** The answer to a question about these axes. @type {[AxisName, string[]][]} */
-const ANSWERS = [
-  ['pairs', ['cpuCores', 'pss']],
-  ['ending', ['lostRequests', 'successorMs']],
-]
+const ANSWERS = [['pairs', ['cpuCores', 'pss']]]
 
 /** Tells, of arms that have such an axis, the quantities that answer its question. @param {SummaryArm[]} arms */
 function tellAxes(arms) {

@@ -119,11 +119,13 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
     const deadlineSeconds = findDeadlineSeconds({ ...arm.conditions, arePods, everyMs: pace?.everyMs })
     /** @type {Given} */
     const given = { asking, signal: either, deadlineSeconds, readControl: () => readControl(target, shards) }
-    const readSidecars = async () => {
-      if (!arm.conditions.areServicesRemoved) return null
+    const readMemory = async () => {
+      if (!arm.conditions.areServicesRemoved) return { sidecars: null, control: null }
       await delay(SETTLE_MS, undefined, { signal: either })
+      const anonOf = async (/** @type {Handle[]} */ processes) =>
+        (await readControl(target, processes))?.anonBytes ?? null
       const sidecars = deployment.processes.filter(({ spec }) => spec.role === 'sidecar')
-      return (await readControl(target, sidecars))?.anonBytes ?? null
+      return { sidecars: await anonOf(sidecars), control: await anonOf(shards) }
     }
     const observing = observeControl(target, shards)
     try {
@@ -136,17 +138,21 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
       const haveAll = (/** @type {typeof first} */ { times }) =>
         members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
       const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
-      const before = await readSidecars()
+      const before = await readMemory()
       const change = haveAll(first) ? await changeAll({ ...given, members, conditions }) : null
       const withdraw = async () => {
-        const told = await readSidecars()
+        const told = await readMemory()
         const changeTo = (/** @type {number} */ version) => changeAll({ ...given, members, conditions, version })
         const gone = await changeTo(2)
         // A second time shows whether the memory that was kept is used again.
         const again = await changeTo(3)
-        const sidecarBytes = { before, told, toldAgain: await readSidecars() }
+        const toldAgain = await readMemory()
+        const bytesOf = (/** @type {keyof typeof told} */ whose) => ({
+          ...{ before: before[whose], told: told[whose], toldAgain: toldAgain[whose] },
+        })
+        const bytes = { sidecarBytes: bytesOf('sidecars'), controlBytes: bytesOf('control') }
         const last = await changeTo(4)
-        return { ...([gone, again].find(phase => !haveAll(phase)) ?? last), sidecarBytes }
+        return { ...([gone, again].find(phase => !haveAll(phase)) ?? last), ...bytes }
       }
       const areRemoved = change && haveAll(change) && arm.conditions.areServicesRemoved
       const withdrawal = areRemoved ? await withdraw() : null
@@ -256,7 +262,7 @@ export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = fal
 /**
  * @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
  *   first: Phase, change: Phase | null, removal: Removal | null,
- *   withdrawal: (Phase & { sidecarBytes: NonNullable<RolloutRecord['withdrawal']>['sidecarBytes'] }) | null }} seen
+ *   withdrawal: (Phase & Pick<NonNullable<RolloutRecord['withdrawal']>, 'sidecarBytes' | 'controlBytes'>) | null }} seen
  * @returns {RolloutRecord}
  */
 function describe({ cpus, members, first, pods, change, withdrawal, removal, control }) {
@@ -283,7 +289,13 @@ function describe({ cpus, members, first, pods, change, withdrawal, removal, con
     ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),
     first: first.phase,
     ...(change && { change: change.phase }),
-    ...(withdrawal && { withdrawal: { ...withdrawal.phase, sidecarBytes: withdrawal.sidecarBytes } }),
+    ...(withdrawal && {
+      withdrawal: {
+        ...withdrawal.phase,
+        sidecarBytes: withdrawal.sidecarBytes,
+        controlBytes: withdrawal.controlBytes,
+      },
+    }),
     ...(removal && { removal: removal.phase }),
     control: control?.samples.map(describeReading) ?? null,
   }

@@ -159,14 +159,10 @@ function judgeRemoval(members, phase) {
 }
 
 /** @param {RolloutRecord} seen @returns {RolloutNumbers['withdrawal']} */
-function judgeWithdrawal({ members, first, change, withdrawal: phase }) {
+function judgeWithdrawal({ members, withdrawal: phase }) {
   if (!phase) return undefined
-  const [before, told, after] = [first, change, phase].map(one => one?.control.end?.anonBytes ?? null)
-  return {
-    ...judgePhase({ members, of: 'withdrawn', phase }),
-    sidecarBytes: phase.sidecarBytes,
-    controlBytes: { before, told, after },
-  }
+  const { sidecarBytes, controlBytes } = phase
+  return { ...judgePhase({ members, of: 'withdrawn', phase }), sidecarBytes, controlBytes }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { withRole } from '../../judge/gates/gate.js'
 import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
 import { MIB } from '../../lib/units.js'
 import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
@@ -205,7 +206,8 @@ export const ROLLOUT_ROWS = [
   },
   {
     ...shares('controlKept', 'control: kept when gone', 'controlKeptFraction'),
-    definition: 'The part of it that the control plane still has when no sidecar knows the services any more.',
+    definition:
+      'The part of the memory for services that the control plane still has at the end of the window, when the services were taken away.',
     measure: ofWithdrawal(({ before, told, after }) => (after - before) / (told - before), 'control'),
   },
   {
@@ -248,12 +250,13 @@ const divide = (bytes, count) => (bytes === null ? null : bytes / count)
 function ofWithdrawal(find, whose = 'sidecars') {
   return of(({ withdrawal, sidecars }, record) => {
     if (!withdrawal) return null
-    const after = sumOf(sidecarsOf(record), p => p.memory.anonBytes)
-    const { sidecarBytes, controlBytes } = withdrawal
-    const bytes = whose === 'control' ? { toldAgain: 0, ...controlBytes } : { ...sidecarBytes, after }
+    const isControl = whose === 'control'
+    const processes = isControl ? withRole(record.processes, 'control') : sidecarsOf(record)
+    const after = sumOf(processes, p => p.memory.anonBytes)
+    const { before, told, toldAgain } = isControl ? withdrawal.controlBytes : withdrawal.sidecarBytes
+    if (before === null || told === null || toldAgain === null || after === null || told <= before) return null
     const services = record.trial.arm.conditions.configuredServices
-    if (Object.values(bytes).includes(null)) return null
-    return find(/** @type {Parameters<typeof find>[0]} */ (bytes), { sidecars, services })
+    return find({ before, told, toldAgain, after }, { sidecars, services })
   })
 }
 

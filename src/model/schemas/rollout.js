@@ -48,6 +48,10 @@ export const phase = z
   })
   .describe('from its start until every sidecar has answered, or the deadline')
 
+const memoryOfServices = z
+  .object({ before: nullable, told: nullable, toldAgain: nullable })
+  .describe('two seconds after a phase: before the services, with them, and with them again')
+
 const seen = z.object({
   schemaVersion,
   cpus: count,
@@ -82,12 +86,13 @@ const seen = z.object({
   change: phase.optional().describe('absent: not all sidecars had their first configuration'),
   withdrawal: phase
     .extend({
-      sidecarBytes: z
-        .object({ before: nullable, told: nullable, toldAgain: nullable })
-        .describe('anonymous memory of all sidecars before the change, when they had it, and when they had it again'),
+      sidecarBytes: memoryOfServices.describe('anonymous memory of all sidecars'),
+      controlBytes: memoryOfServices.describe('anonymous memory of the control plane'),
     })
     .optional()
-    .describe('services come and go twice; the last change, or the first that not all had; absent: they stay'),
+    .describe(
+      'sidecars are told of services and lose them, twice: the last of these changes, or the first that not all had; absent: the services stay',
+    ),
   removal: phase
     .extend({ endedMs: z.number().describe('when the process of the last shard had ended') })
     .optional()
@@ -154,10 +159,8 @@ export const rollout = z.object({
   change: rolloutPhase.optional().describe('one change of the configuration of each; absent: not all had their first'),
   withdrawal: rolloutPhase
     .extend({
-      sidecarBytes: z.object({ before: nullable, told: nullable, toldAgain: nullable }),
-      controlBytes: z
-        .object({ before: nullable, told: nullable, after: nullable })
-        .describe('anonymous memory of the control plane before the services, with them, and when they are gone'),
+      sidecarBytes: memoryOfServices,
+      controlBytes: memoryOfServices,
     })
     .optional()
     .describe('the services that the change told of are taken away; absent: they stay'),

@@ -128,6 +128,7 @@ describe('services that are removed again', () => {
       [1, 2, 3, 4].flatMap(version => (version % 2 === 1 ? [30, 30] : [0, 0])),
     )
     expect(rollout.withdrawal).toMatchObject({ converged: 2, sidecarBytes: { before: 1e6, told: 1e6, toldAgain: 1e6 } })
+    expect(rollout.withdrawal?.controlBytes.told).toEqual(expect.any(Number))
     expect(verifyRun({ folder, findLoad: () => createFakeLoad() }).lines.at(-1)).toMatch('all of them agree')
   }, 20_000)
 

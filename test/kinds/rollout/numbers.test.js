@@ -47,17 +47,20 @@ describe('the memory of services that came and went', () => {
   const change = /** @type {RolloutRecord['first']} */ (SEEN.change)
   const withdrawal = {
     ...change,
-    control: { start: change.control.start, end: control(7000, 1.2, 22e6) },
     sidecarBytes: { before: 40e6, told: 80e6, toldAgain: 84e6 },
+    controlBytes: { before: 20e6, told: 25e6, toldAgain: 25e6 },
   }
   const members = SEEN.members.map(member => ({ ...member, withdrawn: told(6500, 6510, 6600) }))
   const memory = { ...describeFakeProcess({}).memory, anonBytes: 50e6 }
   const record = createRecord({
     arm: { conditions: { ...DEFAULT_CONDITIONS, configuredServices: 100, sidecars: 4 } },
-    processes: [describeFakeProcess({ memory })],
+    processes: [
+      describeFakeProcess({ memory }),
+      describeFakeProcess({ role: 'control', memory: { ...memory, anonBytes: 22e6 } }),
+    ],
     rollout: judgeRollout({ ...SEEN, members, withdrawal }),
   })
-  const measure = (/** @type {string} */ name) => QUANTITIES[name].measure({ record })
+  const measure = (/** @type {string} */ name, own = record) => QUANTITIES[name].measure({ record: own })
 
   it('is that of a sidecar a service, and what of it stays to the end of the window', () => {
     expect(measure('sidecarTold')).toBe(20e6)
@@ -70,6 +73,13 @@ describe('the memory of services that came and went', () => {
     // 20, 25 and 22 MB.
     expect(measure('controlPerService')).toBe(12_500)
     expect(measure('controlKept')).toBeCloseTo(0.4)
+  })
+
+  it('has no value where services took none', () => {
+    const controlBytes = { before: 25e6, told: 25e6, toldAgain: 25e6 }
+    const rollout = judgeRollout({ ...SEEN, members, withdrawal: { ...withdrawal, controlBytes } })
+    expect(measure('controlKept', { ...record, rollout })).toBeNull()
+    expect(measure('keptOfServices', { ...record, rollout })).toBe(0.25)
   })
 })
 
