@@ -7,6 +7,7 @@ import { renderLab, renderSaves } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
 import { UsageError } from '../lib/errors.js'
 import { EXIT } from '../lib/exit-status.js'
+import { quoteWord } from '../lib/quote-word.js'
 import { renderCommand } from '../lib/render-command.js'
 import { openLab } from '../prepare/open-lab.js'
 import { collect, parseCount, parseOnAxis } from '../prepare/options.js'
@@ -166,7 +167,7 @@ function addLabNew(lab, { print }) {
 
 /** @param {string} folder */
 function renderShortest(folder) {
-  const against = quote(path.relative('', SHORTEST))
+  const against = quoteWord(path.relative('', SHORTEST))
   const count = renderCommand('lab', `${nameFolder(folder)} --against ${against} --link pair --no-parity`)
   return [
     `${folder} is a copy of the shortest script: it takes a request, and passes it on over mTLS, without the checks of a sidecar.`,
@@ -177,7 +178,7 @@ function renderShortest(folder) {
 
 /** A folder as a word of a command. @param {string} folder */
 function nameFolder(folder) {
-  return quote(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
+  return quoteWord(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
 }
 
 /** @param {string} folder @param {string[]} tests */
@@ -190,9 +191,4 @@ function renderNew(folder, tests) {
     `  ${renderCommand('lab', named)}                        # instructions a request, beside pipy-scripts; --watch: on every save`,
     `  ${renderCommand('bench', `--planes pipy,pipy=${named}`)}   # CPU time, memory and latency, beside pipy-scripts`,
   ].join('\n')
-}
-
-/** Quotes a word for a shell. @param {string} word */
-function quote(word) {
-  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
