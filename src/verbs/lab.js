@@ -25,7 +25,8 @@ import { readReportFile } from './report-assets.js'
  * @import { Context } from './program.js'
  * @typedef {{ against?: string, link: string[], requests: number, payload?: number, pipy: string[], functions: number,
  *   parity: boolean, threshold: string[], watch?: boolean, profile?: boolean, time?: boolean, out?: string, json?: boolean }} LabOptions
- * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[] }} Asked
+ * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[],
+ *   into?: string }} Asked into: for old scripts of git
  */
 
 const LINKS = ['pair', 'gateway-ratings']
@@ -78,18 +79,30 @@ export function addLab(verb, context) {
       const side = findSide(folder)
       if (options.watch) assertOldStays(side.scripts, options)
       if (options.time) assertTimed({ side, ...options })
-      await withSite({ target: 'local', cpu: 'none', out: options.out }, context, site =>
-        compareSides({ site, side, options, thresholds }, context),
-      )
-      if (options.time) await timeSides({ side, ...options }, context)
+      const count = (/** @type {string | undefined} */ into) =>
+        withSite({ target: 'local', cpu: 'none', out: options.out }, context, site =>
+          compareSides({ site, side, options, thresholds, into }, context),
+        )
+      await (options.time ? timeSides({ side, ...options, count }, context) : count(undefined))
     })
 }
 
 /** @param {Asked} asked @param {Context} context */
-async function compareSides({ site, side, options, thresholds }, context) {
+async function compareSides({ site, side, options, thresholds, into }, context) {
   const { say, signal } = context
   const { against = null, link, payload, pipy, requests, watch = false, profile: isSampled = false } = options
-  const lab = await openLab({ site, side, against, link, payload, pipy, requests, hasHandshakes: !watch, isSampled })
+  const lab = await openLab({
+    site,
+    side,
+    against,
+    into,
+    link,
+    payload,
+    pipy,
+    requests,
+    hasHandshakes: !watch,
+    isSampled,
+  })
   const { labels } = lab
   /** @type {import('../lab/text.js').Save[]} */
   const saves = []
