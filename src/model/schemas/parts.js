@@ -185,6 +185,7 @@ export const parityRow = z.object({
   tls: conditions.shape.tls,
   protocol: conditions.shape.protocol,
   features: conditions.shape.features,
+  interception: conditions.shape.interception,
   trafficPolicy: z.enum(['listed', 'open']),
   size: z
     .object({ link: z.string(), capCores: nullable, workers: nullable })

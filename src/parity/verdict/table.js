@@ -6,7 +6,7 @@ import { isWrong, PARITY_NAMES } from './rows.js'
 /** @import { ParityRow, Summary } from '../../model/types.ts' */
 /** @import { Table } from '../../lib/text-table.js' */
 
-const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features'])
+const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features', 'interception'])
 
 /**
  * Tabulates what was found before load: planes that do equal work share a line.
