@@ -1,12 +1,15 @@
 import http from 'node:http'
 import https from 'node:https'
 
+/** @import { TLSSocket } from 'node:tls' */
+
 /**
- * host null: a request without one; isReused: the connection had served a request before
+ * host null: a request without one; isReused: the connection had served a request before; fingerprint: of the
+ * certificate that the peer showed
  * @typedef {{ host: string | null, path?: string, method?: string, headers?: Record<string, string>, body?: string,
  *   isChunked?: boolean }} Ask
  * @typedef {{ status: number, body: string, headers: http.IncomingHttpHeaders, localPort: number | undefined,
- *   isReused: boolean }} Answer
+ *   isReused: boolean, fingerprint?: string }} Answer
  */
 
 /**
@@ -49,6 +52,9 @@ export function send({ address, port }, ask, { agent, tls, timeoutSeconds = 10, 
           headers: response.headers,
           localPort: request.socket?.localPort,
           isReused: request.reusedSocket,
+          ...(tls && {
+            fingerprint: /** @type {TLSSocket} */ (request.socket).getPeerX509Certificate()?.fingerprint256,
+          }),
         })
       })
     })

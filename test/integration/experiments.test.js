@@ -164,6 +164,11 @@ const SHOWN = {
     expect(summary.slopes.map(s => s.quantity)).toContain('rss')
   },
   reload: ({ records }) => expect(expectChanges(records)).toEqual(new Set(reloadable)),
+  rotation: ({ records }) => {
+    expect(expectChanges(records)).toEqual(new Set(['pipy', 'envoy']))
+    for (const { load, trial } of records.filter(r => r.trial.arm.plane === 'envoy'))
+      expect(load?.failed, trial.id).toBe(0)
+  },
   'envoy-profiles': ({ records }) => {
     const workersOf = (/** @type {TrialRecord} */ { processes }) => processes.find(p => p.role === 'sidecar')?.workers
     expect(new Set(records.map(workersOf))).toEqual(new Set([1, 16]))
@@ -184,7 +189,8 @@ describe('every experiment', { timeout: 240_000 }, () => {
       : name === 'reload'
         ? ['--planes', reloadable.join()]
         : []
-    const { out, records, summary, stdout } = await run(['bench', name, '--profile', 'smoke', ...planes])
+    const { out, records, summary, stdout, stderr } = await run(['bench', name, '--profile', 'smoke', ...planes])
+    expect(stderr).not.toContain('Warning')
     expect(records.length).toBeGreaterThan(0)
     // In a search a trial may fail: that is what it looks for.
     const isSearch = summary.searches.length > 0

@@ -67,6 +67,7 @@ export const conditions = z
     configuredServices: count.describe('that every sidecar has routes to, and nobody calls'),
     memoryLimitBytes: z.int().positive().nullable().describe('of each sidecar'),
     changesPerMinute: count.nullable().describe('of the first sidecar; null: it is configured once'),
+    changed: z.enum(['routes', 'certificate']).optional().describe('by each change; absent: routes'),
     features: recordedFeatures
       .optional()
       .describe(
