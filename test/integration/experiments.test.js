@@ -169,6 +169,14 @@ const SHOWN = {
     for (const { load, trial } of records.filter(r => r.trial.arm.plane === 'envoy'))
       expect(load?.failed, trial.id).toBe(0)
   },
+  workers: ({ records }) => {
+    const asked = (/** @type {TrialRecord} */ { trial, processes }) => [
+      trial.arm.conditions.workers,
+      ...processes.flatMap(p => (p.role === 'sidecar' ? (p.workers ?? []) : [])),
+    ]
+    for (const [workers, ...seen] of records.map(asked)) expect(seen).toEqual([workers, workers])
+    expect(new Set(records.map(r => r.trial.arm.conditions.workers))).toEqual(new Set([1, 8]))
+  },
   'envoy-profiles': ({ records }) => {
     const workersOf = (/** @type {TrialRecord} */ { processes }) => processes.find(p => p.role === 'sidecar')?.workers
     expect(new Set(records.map(workersOf))).toEqual(new Set([1, 16]))
