@@ -1,6 +1,6 @@
 import { Help } from 'commander'
 import { z } from 'zod'
-import { AXES, AXIS_NAMES } from '../src/model/axes.js'
+import { AXES, AXIS_NAMES } from '../src/model/arms.js'
 import { createProgram } from '../src/verbs/program.js'
 
 /** The tables of axes and of options, from what the command line reads. */

@@ -62,7 +62,7 @@ export function tabulateLacks() {
 /** @param {DataPlane} plane @param {import('../src/parity/rig.js').Measured} measured */
 function listShortcomings(plane, measured) {
   const refused = listRefusals(plane, measured)
-  if (refused.length === listVersions(plane).length) return refused
+  if (listVersions(plane).every(version => findUntried(measured, { plane, tool: { version } }) !== null)) return refused
   const lacks = listLacks(plane, measured).map(({ row, why }) => ({
     what: PARITY_NAMES.includes(row) ? `\`${row}\`` : `\`${row}\`, and is compared`,
     why,

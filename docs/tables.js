@@ -1,6 +1,6 @@
 import { QUANTITIES } from '../src/judge/quantities.js'
 import { tabulateBalanceWords } from '../src/kinds/balance/document.js'
-import { EXIT_MEANINGS } from '../src/lib/exit-status.js'
+import { EXIT_MEANINGS } from '../src/lib/errors.js'
 import { listExperiments, readAnyExperiment } from '../src/prepare/read-experiment.js'
 import { tabulateDictionary } from '../src/report/dictionary.js'
 import { tabulateAxes, tabulateOptions } from './options.js'

@@ -1,8 +1,9 @@
 // Writes the YAML files of this folder from src/targets/kubernetes: node k8s/write.js
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { Document } from 'yaml'
-import { ROLES, renderClusterRoles } from '../src/targets/kubernetes/access.js'
+import { ROLES } from '../src/targets/kubernetes/access.js'
 import { renderExamples } from './render-examples.js'
+import { renderClusterRoles } from './render-roles.js'
 
 const HEADER = `# What a run asks of the API server. Written by k8s/write.js from src/targets/kubernetes/access.js: change it there.
 #

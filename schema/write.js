@@ -1,5 +1,5 @@
 // Writes the JSON Schemas of this folder from src/model/schemas.js: npm run schema
 import { writeFileSync } from 'node:fs'
-import { renderSchemas } from '../src/model/schemas.js'
+import { renderSchemas } from './render.js'
 
 for (const { file, content } of renderSchemas()) writeFileSync(new URL(`../${file}`, import.meta.url), content)

@@ -26,7 +26,7 @@ try {
 }
 // Not before: with too few, even these cannot be opened.
 const { BenchError } = await import('./lib/errors.js')
-const { EXIT } = await import('./lib/exit-status.js')
+const { EXIT } = await import('./lib/errors.js')
 const { readVersion } = await import('./lib/kit.js')
 const { showControls } = await import('./lib/printable.js')
 const { createProgram, exitStatusOf, messageOf } = await import('./verbs/program.js')

@@ -1,6 +1,7 @@
 // The load of several arms, shared by the scripts that make it. Run by k6, never imported by src/.
 import exec from 'k6/execution'
 import { Counter } from 'k6/metrics'
+import { createCall, isGrpc } from './call.js'
 
 const { ARM_URLS, ORDER, PAYLOADS } = __ENV
 const WARMUP_MS = Number(__ENV.WARMUP_MS)
@@ -14,11 +15,13 @@ export const urls = ARM_URLS.split(';').map(text => {
   return own[__VU % own.length]
 })
 export const arms = urls.map((_, i) => i)
+// How it calls that of each arm; null: by HTTP.
+export const calls = urls.map(url => (isGrpc(url) ? createCall(url) : null))
 // The bodies that requests to each arm have.
 export const bodies = PAYLOADS.split(',').map(bytes => 'x'.repeat(Number(bytes)))
 
 // Times, and failures that only k6 sees, are its own metrics, cut by the arm whose request it is in the window.
-export const timesOf = arm => `http_req_duration{arm:${arm}}`
+export const timesOf = arm => `${calls[arm] ? 'grpc' : 'http'}_req_duration{arm:${arm}}`
 export const failuresOf = arm => `http_req_failed{arm:${arm}}`
 export const failed = arms.map(arm => new Counter(`failed_${arm}`))
 export const cold = arms.map(arm => new Counter(`cold_${arm}`))

@@ -5,7 +5,7 @@ import { Counter } from 'k6/metrics'
 import * as common from './common.js'
 
 // What every request touches is named here once: a look into another module costs some percent of a request.
-const { url, body, plain, NONCE_EVERY, WARM_AFTER, IN_WINDOW, HAS_NEW_CONNECTIONS } = common
+const { url, call, body, plain, NONCE_EVERY, WARM_AFTER, IN_WINDOW, HAS_NEW_CONNECTIONS } = common
 const { post } = http
 const { now } = Date
 
@@ -48,7 +48,7 @@ export default function (edges) {
   let before = 0
   for (let done = 1; phase < edges.length; done++) {
     const sent = done % NONCE_EVERY === 1 ? common.createNonceBody(`${exec.vu.idInTest}-${done}-${edges[0]}-`) : body
-    const response = post(url, sent, plain)
+    const response = call === null ? post(url, sent, plain) : call(sent)
     if (HAS_NEW_CONNECTIONS) common.addWithConnection(response.timings)
     // The whole body: a look at its length alone costs more, for k6 searches each character for one that is not ASCII.
     if (response.body !== sent) fail(response)

@@ -1,6 +1,7 @@
 // What both load shapes share. Run by k6, never imported by src/.
 import http from 'k6/http'
 import { Counter, Trend } from 'k6/metrics'
+import { createCall, hosts, isGrpc } from './call.js'
 
 const { URLS, HOST, PAYLOAD_BYTES, WARMUP_MS, WINDOW_MS, TAIL_MS, CERTIFICATE, KEY, CONNECTIONS } = __ENV
 
@@ -14,7 +15,13 @@ export const WARM_AFTER = 3
 // The number and the times of the requests in the window are k6's own metric, cut by a tag.
 // k6 times a request from when its connection stands. Where every request makes one, ours is timed from its start.
 export const HAS_NEW_CONNECTIONS = CONNECTIONS === 'new'
-export const IN_WINDOW = HAS_NEW_CONNECTIONS ? 'with_connection{window:yes}' : 'http_req_duration{window:yes}'
+// Each user has one address and stays with it.
+const urls = URLS.split(',')
+export const url = urls[__VU % urls.length]
+// How it calls that; null: by HTTP, or there are several arms.
+export const call = isGrpc(url) && !__ENV.ARM_URLS ? createCall(url) : null
+export const DURATION = call ? 'grpc_req_duration' : 'http_req_duration'
+export const IN_WINDOW = HAS_NEW_CONNECTIONS ? 'with_connection{window:yes}' : `${DURATION}{window:yes}`
 const withConnection = HAS_NEW_CONNECTIONS ? new Trend('with_connection', true) : null
 // Blocked is the time until there is a connection, its handshake included.
 export function addWithConnection({ blocked, duration }) {
@@ -33,6 +40,7 @@ export const commonOptions = {
   // No cookies here: a jar of its own for every iteration costs for nothing.
   noCookiesReset: true,
   noConnectionReuse: HAS_NEW_CONNECTIONS,
+  hosts,
   // The sidecar is what is measured: that it asks for our certificate, the parity corpus has seen.
   ...(CERTIFICATE
     ? { insecureSkipTLSVerify: true, tlsAuth: [{ cert: open(CERTIFICATE), key: open(KEY) }], tlsVersion: 'tls1.3' }
@@ -41,9 +49,6 @@ export const commonOptions = {
 http.setResponseCallback(http.expectedStatuses(200))
 
 const corrupted = new Counter('corrupted')
-// Each user has one address and stays with it.
-const urls = URLS.split(',')
-export const url = urls[__VU % urls.length]
 export const body = 'x'.repeat(payloadBytes)
 export const plain = HOST ? { headers: { Host: HOST } } : undefined
 

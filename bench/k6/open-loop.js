@@ -6,9 +6,11 @@ import {
   addWithConnection,
   announceWindow,
   body,
+  call,
   commonOptions,
   countCorrupted,
   createNonceBody,
+  DURATION,
   DURATION_MS,
   GRACE_MS,
   HAS_NEW_CONNECTIONS,
@@ -35,8 +37,9 @@ const BURST = __ENV.BURST_FACTOR
 const PIECE_MS = Number(__ENV.PIECE_MS)
 const PIECES = PIECE_MS ? Math.ceil(WINDOW_MS / PIECE_MS) : 0
 const pieceMetrics = []
-for (let i = 0; i < PIECES; i++) pieceMetrics.push(`http_req_duration{piece:${i}}`)
-const SECOND_HALF = 'http_reqs{half:second}'
+for (let i = 0; i < PIECES; i++) pieceMetrics.push(`${DURATION}{piece:${i}}`)
+// k6 does not count calls, but times them.
+const SECOND_HALF = call ? 'grpc_req_duration{half:second}' : 'http_reqs{half:second}'
 
 const failed = new Counter('window_failed')
 const failedSecondHalf = new Counter('failed_second_half')
@@ -61,7 +64,7 @@ const burstRate = ({ factor, beginsMs, ms }) => ({
   ],
 })
 
-const always = { [IN_WINDOW]: ['max>=0'], [SECOND_HALF]: ['count>=0'] }
+const always = { [IN_WINDOW]: ['max>=0'], [SECOND_HALF]: [call ? 'max>=0' : 'count>=0'] }
 for (const name of pieceMetrics) always[name] = ['max>=0']
 
 export const options = {
@@ -95,7 +98,7 @@ export default function (edges) {
   if (isSampled && BURST === null && (phase === 1 || phase === 2))
     lag.add(Date.now() - (exec.scenario.startTime + (i * 1000) / RATE))
   const sent = isSampled ? createNonceBody(`${i}-${edges[0]}-`) : body
-  const response = http.post(url, sent, plain)
+  const response = call === null ? http.post(url, sent, plain) : call(sent)
   if (HAS_NEW_CONNECTIONS) addWithConnection(response.timings)
   done++
   if (response.body !== sent) fail(response)

@@ -7,7 +7,7 @@ import * as own from './arms.js'
 import * as common from './common.js'
 
 const RATE = Number(__ENV.RATE)
-const { arms, urls, SLICE_MS, corrupted } = own
+const { arms, urls, calls, SLICE_MS, corrupted } = own
 const lag = new Trend('lag', true)
 const lagOf = arm => `lag{arm:${arm}}`
 const droppedOf = name => `dropped_iterations{scenario:${name}}`
@@ -51,7 +51,7 @@ export default function (edges) {
   const inWindow = phase === 1 || phase === 2
   if (isSampled && inWindow) lag.add(at - (exec.scenario.startTime + (i * 1000) / RATE))
   const sent = isSampled ? common.createNonceBody(`${arm}-${i}-${edges[0]}-`, own.bodies[arm]) : own.bodies[arm]
-  const response = http.post(urls[arm], sent, common.plain)
+  const response = calls[arm] === null ? http.post(urls[arm], sent, common.plain) : calls[arm](sent)
   done[arm]++
   if (response.body !== sent) fail(arm, response)
   else if (phase === 2) own.secondHalf[arm].add(1)

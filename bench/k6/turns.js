@@ -7,7 +7,7 @@ import * as own from './arms.js'
 import * as common from './common.js'
 
 const { plain, NONCE_EVERY, WARM_AFTER } = common
-const { urls, arms, bodies, corrupted } = own
+const { urls, arms, calls, bodies, corrupted } = own
 const { post } = http
 const { now } = Date
 // Connections of each user that stay idle, by arm.
@@ -53,7 +53,7 @@ export default function (edges) {
     const usual = bodies[arm]
     const isSampled = done % NONCE_EVERY === 1
     const sent = isSampled ? common.createNonceBody(`${exec.vu.idInTest}-${done}-${edges[0]}-`, usual) : usual
-    const response = post(urls[arm], sent, plain)
+    const response = calls[arm] === null ? post(urls[arm], sent, plain) : calls[arm](sent)
     if (response.body !== sent) fail(response)
     else if (phase === 0) warm[arm]++
     else if (phase < 3) {

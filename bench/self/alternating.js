@@ -6,7 +6,7 @@ import { prepare } from '../../src/prepare/prepare.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
 import { readRun } from '../../src/records/records.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
-import { openLocalSite } from '../../src/targets/local/site.js'
+import { openLocalSite } from '../../src/targets/local/index.js'
 import { findTool } from '../../src/tools/find.js'
 import { scratch } from './kit.js'
 

@@ -5,7 +5,7 @@ import { cpuPerRequestMicros, sidecarsOf, splitRounds, valueOfRound } from '../.
 import { findSide } from '../../src/lab/sides.js'
 import { openLab } from '../../src/prepare/open-lab.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
-import { openLocalSite } from '../../src/targets/local/site.js'
+import { openLocalSite } from '../../src/targets/local/index.js'
 import { findTool } from '../../src/tools/find.js'
 import { bench, declareTurns, finding, writeVariant } from './kit.js'
 

@@ -2,8 +2,7 @@
 // was planted.
 import { readFileSync } from 'node:fs'
 import { median } from 'simple-statistics'
-import { isPrecise } from '../../src/analysis/precision.js'
-import { areSpoiled, findGapLeast, judge } from '../../src/analysis/verdict.js'
+import { areSpoiled, findGapLeast, isPrecise, judge } from '../../src/analysis/verdict.js'
 import { createRandom } from '../../src/lib/random.js'
 import { summariseSequence, summariseValues } from '../../src/lib/stats.js'
 import { createStopping } from '../../src/run/stopping.js'

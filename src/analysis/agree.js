@@ -1,11 +1,12 @@
-import { applicationsOf, cpuPerRequestMicros, sidecarsOf, splitRounds, valueOfRound } from '../judge/measures.js'
+import { withRole } from '../judge/gates/gate.js'
+import { cpuPerRequestMicros, sidecarsOf, splitRounds, valueOfRound } from '../judge/measures.js'
 import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../lib/stats.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { GAP_LEAST, judge } from './verdict.js'
 
 /** Compares the results of one experiment on two targets of one machine. Pure. */
-/** @import { Arm, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts' */
+/** @import { Arm, Comparison, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts' */
 /** @typedef {{ arms: Arm[], records: TrialRecord[], summary: Summary, rounds: number, seed: number }} Side */
 /**
  * local, other: microseconds per request; ratio: other over local, round by round.
@@ -20,7 +21,7 @@ import { GAP_LEAST, judge } from './verdict.js'
 export function compareTargets({ local, other }) {
   const floor = Math.max(GAP_LEAST, ...[local, other].map(noiseOf))
   const sidecars = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, sidecarsOf(r))
-  const applications = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, applicationsOf(r))
+  const applications = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, withRole(r.processes, 'application'))
   const compared = local.arms.filter(arm => arm.repeatOf === null)
   const agreement = (/** @type {Arm} */ arm, /** @type {typeof sidecars} */ measure) => {
     const [a, b] = [local, other].map(({ records, rounds }) => {
@@ -36,14 +37,11 @@ export function compareTargets({ local, other }) {
     const name = `${nameOf(arm)}${arm.capCores === null ? '' : ` at ${arm.capCores}`}`
     return { name, local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
   }
+  const keyOf = (/** @type {Comparison} */ c) => [c.a, c.b, c.quantity, c.service, c.link, c.capCores].join()
   const pairs = local.summary.comparisons
     .filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !c.isControl)
     .flatMap(c => {
-      const same = other.summary.comparisons.find(
-        o =>
-          [o.a, o.b, o.quantity, o.service, o.link, o.capCores].join() ===
-          [c.a, c.b, c.quantity, c.service, c.link, c.capCores].join(),
-      )
+      const same = other.summary.comparisons.find(o => keyOf(o) === keyOf(c))
       if (c.ratio.median === null || same?.ratio.median == null) return []
       return [{ name: `${c.a} / ${c.b}`, local: c.ratio.median, other: same.ratio.median }]
     })

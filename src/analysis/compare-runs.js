@@ -1,7 +1,7 @@
-import { applicationsOf, cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
+import { withRole } from '../judge/gates/gate.js'
+import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { PRIMARY } from '../judge/quantities.js'
-import { nameOf } from '../model/arms.js'
-import { BASELINE_AXES, findVaried, isAlike } from '../model/axes.js'
+import { BASELINE_AXES, findVaried, isAlike, nameOf } from '../model/arms.js'
 import { findDisparities, findUnequal } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread } from './compare.js'
 import { matchArms, nameMatch, refuseArms } from './match-arms.js'
@@ -35,7 +35,7 @@ export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
 export const CONTROL = {
   ...PRIMARY,
   name: 'applicationCpuPerRequest',
-  measure: ({ record }) => cpuPerRequestMicros(record, applicationsOf(record)),
+  measure: ({ record }) => cpuPerRequestMicros(record, withRole(record.processes, 'application')),
 }
 
 /**
@@ -63,7 +63,9 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
     const own = controls.filter(control => isAlike(control, match.next, CONTROL_AXES))
     return { match, own, comparisons: compareMatch({ old, next, match, controls: own }) }
   })
-  const unknown = compared.filter(({ match, own }) => isLoaded(match.next) && own.every(c => c.ratio.median === null))
+  const unknown = compared.filter(
+    ({ match, own }) => match.next.load.kind !== 'idle' && own.every(c => c.ratio.median === null),
+  )
   if (unknown.length > 0) {
     const names = unknown.map(({ match }) => nameMatch({ arm: match.next, varied })).join('; ')
     warnings.push(`nothing was measured without sidecars in both runs to tell what else changed between them: ${names}`)
@@ -77,10 +79,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
 }
 
-/**
- * Finds the exit status; spoiled quantities go before thresholds.
- * @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result
- */
+/** Spoiled goes before thresholds. @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result */
 export function findCompareStatus({ comparisons, refused, thresholds }) {
   const nothing = []
   const ofAll = refused.find(({ arm }) => arm === EVERY_ARM)
@@ -101,10 +100,7 @@ export function findCompareStatus({ comparisons, refused, thresholds }) {
   })
 }
 
-/**
- * @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }}
- *   options controls: without sidecars
- */
+/** @param {{ old: ComparedRun, next: ComparedRun, match: Match, controls: Comparison[] }} options */
 function compareMatch({ old, next, match, controls }) {
   const pair = pairOf({ old, next, match })
   const relaxed = relaxedBy(old.manifest).filter(gate => relaxedBy(next.manifest).includes(gate))
@@ -159,11 +155,6 @@ function compareBaselines({ old, next }) {
   )
 }
 
-/** Says whether an arm has CPU per request. @param {Arm} arm */
-function isLoaded({ load }) {
-  return load.kind !== 'idle'
-}
-
 /** @param {{ old: ComparedRun, next: ComparedRun, match: Match }} options */
 function pairOf({ old, next, match }) {
   return {
@@ -187,7 +178,7 @@ export function listArms({ manifest }) {
 
 /** The arms that show what the applications use without sidecars. @param {RecordedRun} run */
 export function listBaselines({ manifest }) {
-  return manifest.arms.filter(arm => !arm.hasSidecars && isLoaded(arm))
+  return manifest.arms.filter(arm => !arm.hasSidecars && arm.load.kind !== 'idle')
 }
 
 /** The services of runs: of their links, and those that were measured. @param {ComparedRun[]} runs */

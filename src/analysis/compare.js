@@ -1,10 +1,9 @@
-import { GATE_WORDS } from '../judge/gates.js'
+import { GATES } from '../judge/gates.js'
 import { sidecarsOf, splitRounds } from '../judge/measures.js'
-import { listCompared, measureRound, useOf } from '../judge/quantity.js'
+import { listCompared, measureRound, useOf } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
-import { nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
-import { AXES, groupOf } from '../model/axes.js'
+import { AXES, groupOf, nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
 /** Verdicts on two planes, from the ratios of their rounds. Pure. */
@@ -228,9 +227,7 @@ function wordsFor(trials, row) {
     const isUnbound = row.use === 'capacity' && boundBy !== 'sidecar' && boundBy !== null
     return [
       ...(isUnbound ? [`${boundBy} bound`] : []),
-      ...gates
-        .filter(gate => gate.spoils.includes(use))
-        .map(({ gate }) => (Object.hasOwn(GATE_WORDS, gate) ? GATE_WORDS[gate] : gate)),
+      ...gates.filter(gate => gate.spoils.includes(use)).map(({ gate }) => GATES.get(gate)?.words ?? gate),
     ]
   })
   return new Set(words.length > 0 ? words : ['not measured'])

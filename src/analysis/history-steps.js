@@ -1,6 +1,6 @@
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { summariseValues } from '../lib/stats.js'
-import { isAlike } from '../model/axes.js'
+import { isAlike } from '../model/arms.js'
 import { CONTROL_AXES } from './compare-runs.js'
 import { GAP_LEAST } from './verdict.js'
 

@@ -1,10 +1,8 @@
 import { splitRounds } from '../judge/measures.js'
-import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
-import { measureRound } from '../judge/quantity.js'
+import { measureRound, PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { summariseValues } from '../lib/stats.js'
 import { countNeeded, findSteps, SIDE_LEAST } from '../lib/steps.js'
-import { nameOf } from '../model/arms.js'
-import { findVaried, groupOf, isAlike } from '../model/axes.js'
+import { findVaried, groupOf, isAlike, nameOf } from '../model/arms.js'
 import { CONTROL, CONTROL_AXES, listArms, listBaselines } from './compare-runs.js'
 import { tellSteps } from './history-steps.js'
 import { matchArms, nameMatch, refuseArms } from './match-arms.js'
@@ -149,10 +147,7 @@ function followLines(runs, reference) {
   return [...ofArms, ...ofBaselines]
 }
 
-/**
- * Finds a run's arm that matches one of the reference.
- * @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options
- */
+/** @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options */
 function findArm(run, reference, { arm, list }) {
   return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
 }

@@ -1,8 +1,7 @@
-import { nameOf } from '../model/arms.js'
-import { AXES, AXIS_NAMES, describeAxes } from '../model/axes.js'
+import { AXES, AXIS_NAMES, describeAxes, nameOf } from '../model/arms.js'
 
 /** The pairs of arms of two runs, and why others have no partner. Pure. */
-/** @import { Arm, AxisName, Load } from '../model/types.ts' */
+/** @import { Arm, AxisName } from '../model/types.ts' */
 
 /**
  * @typedef {{ arm: string, differing: string[] }} Refusal what was not compared, and why
@@ -17,7 +16,12 @@ const PLACE = [
     of: AXES[name].of,
     show: (/** @type {any} */ value) => sayValue(name, value),
   })),
-  { label: 'burst', of: ({ load }) => JSON.stringify(load.burst), show: text => sayBurst(JSON.parse(text)) },
+  {
+    label: 'burst',
+    of: ({ load: { burst } }) =>
+      burst ? `${burst.factor} times the rate for ${burst.seconds} s after ${burst.beginsSeconds} s` : 'none',
+    show: words => words,
+  },
   { label: 'window', of: ({ load }) => load.windowSeconds, show: seconds => `${seconds} s` },
   { label: 'client', of: ({ load }) => load.hasCertificate, show: is => (is ? 'mTLS' : 'plaintext') },
 ]
@@ -92,12 +96,6 @@ function sayValue(name, value) {
   if (value === null && name === 'ratePerSecond') return 'none'
   const words = show(value)
   return words.startsWith(`${label} `) ? words.slice(label.length + 1) : words
-}
-
-/** @param {Load['burst']} burst */
-function sayBurst(burst) {
-  if (burst === null) return 'none'
-  return `${burst.factor} times the rate for ${burst.seconds} s after ${burst.beginsSeconds} s`
 }
 
 /** Says a fact where two runs differ in it. @param {{ label: string, old: unknown, next: unknown }} fact */

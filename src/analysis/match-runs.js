@@ -1,6 +1,5 @@
 import { nameOf } from '../model/arms.js'
-import { generatorOf } from '../model/generators.js'
-import { findScripts } from '../model/scripts.js'
+import { findScripts, generatorOf } from '../model/tools.js'
 import { sayBoth, sayDifference } from './match-arms.js'
 
 /** Facts that two runs must share to be compared, and others. Pure. @import { Match } from './match-arms.js' */
@@ -25,6 +24,22 @@ const SHARED = [
   // They decide what is counted, and what a request costs beside the sidecars.
   { label: 'scripts of the load', of: m => sumOf(m, 'generator') },
   { label: 'scripts of the applications', of: m => sumOf(m, 'application') },
+]
+
+/** Facts of a run that is comparable with none. @type {(Fact & { isAlone: (value: any) => boolean, why: string })[]} */
+const ALONE = [
+  {
+    label: 'profile',
+    of: m => m.settings.profile,
+    isAlone: v => v === 'smoke',
+    why: 'smoke is comparable with nothing',
+  },
+  {
+    label: 'search',
+    of: m => m.search?.kind ?? 'none',
+    isAlone: kind => kind !== 'none',
+    why: 'a search has no rounds to compare',
+  },
 ]
 
 /** A history has one machine, however many of its kind take turns. @type {Fact[]} */
@@ -65,17 +80,11 @@ const SAID = [
 
 /** Lists why nothing of two runs can be compared. @param {{ old: Manifest, next: Manifest }} manifests */
 export function findIncomparable({ old, next }) {
-  const profiles = { old: old.settings.profile, next: next.settings.profile }
-  const searches = { old: old.search?.kind ?? 'none', next: next.search?.kind ?? 'none' }
-  return [
-    ...SHARED.flatMap(fact => sayFact(fact, { old, next })),
-    ...(Object.values(profiles).includes('smoke')
-      ? [`${sayBoth({ label: 'profile', ...profiles })}: smoke is comparable with nothing`]
-      : []),
-    ...(old.search !== null || next.search !== null
-      ? [`${sayBoth({ label: 'search', ...searches })}: a search has no rounds to compare`]
-      : []),
-  ]
+  const alone = ALONE.flatMap(({ label, of, isAlone, why }) => {
+    const sides = { old: of(old), next: of(next) }
+    return Object.values(sides).some(isAlone) ? [`${sayBoth({ label, ...sides })}: ${why}`] : []
+  })
+  return [...SHARED.flatMap(fact => sayFact(fact, { old, next })), ...alone]
 }
 
 /** Lists differences between the machines of two runs. @param {{ old: Manifest, next: Manifest }} manifests */
@@ -83,10 +92,7 @@ export function findOtherMachine(manifests) {
   return MACHINE.flatMap(fact => sayFact(fact, manifests))
 }
 
-/**
- * Lists the kernel, the kit, the tools, and the scripts of some arms; shown: the value for reading.
- * @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms
- */
+/** Lists what may change; shown: for reading. @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms */
 export function listChanging(manifest, arms) {
   const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, shown: value })
   return [
@@ -111,7 +117,12 @@ export function findWarnings({ old, next }) {
     ...SAID.flatMap(fact => sayFact(fact, { old: x, next: y })),
     ...Object.keys(y.tools)
       .filter(name => Object.hasOwn(x.tools, name))
-      .flatMap(name => sayTools({ label: name, old: x.tools[name], next: y.tools[name] })),
+      .flatMap(label => {
+        // Another version, or another program of the same one.
+        const [before, now] = [x.tools[label], y.tools[label]]
+        const say = before.version === now.version ? sayTool : (/** @type {Tool} */ { version }) => version
+        return sayDifference({ label, old: say(before), next: say(now) })
+      }),
     ...sayDifference({ label: 'rounds', old: before, next: now }).map(
       words => `${words}: the first ${Math.min(before, now)} are compared`,
     ),
@@ -151,12 +162,6 @@ export function countRounds({ records }) {
 /** Lists the gates that a run's experiment sets aside. @param {Manifest} manifest */
 export function relaxedBy({ settings }) {
   return settings.relaxes.map(({ gate }) => gate)
-}
-
-/** Says another version, or another program of the same one. @param {{ label: string, old: Tool, next: Tool }} tools */
-function sayTools({ label, old, next }) {
-  const say = old.version === next.version ? sayTool : (/** @type {Tool} */ { version }) => version
-  return sayDifference({ label, old: say(old), next: say(next) })
 }
 
 /** @param {Tool} tool */

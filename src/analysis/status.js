@@ -1,19 +1,20 @@
-import { EXIT } from '../lib/exit-status.js'
+import { splitByKind } from '../kinds/sections.js'
+import { EXIT } from '../lib/errors.js'
 
 /** The exit status of a run that ended. Pure. @import { Summary } from '../model/types.ts' */
 
 const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 
 /** Finds the exit status; spoiled quantities go before thresholds. @param {Summary} summary @param {{ isVerdictRequired: boolean }} options */
-export function findStatus({ arms, comparisons, thresholds, searches }, { isVerdictRequired }) {
+export function findStatus(summary, { isVerdictRequired }) {
+  const { arms, comparisons, thresholds } = summary
   const pairs = comparisons.filter(c => !c.isControl)
   const measured = arms.filter(arm => arm.trials.completed > 0)
-  /** @type {string[]} */
   const nothing = []
   if (pairs.length > 0 && pairs.every(c => c.ratio.median === null || c.verdict === 'invalid'))
     nothing.push('nothing could be compared: every quantity of every pair was spoiled')
   if (measured.length < Math.min(2, arms.length)) nothing.push('nothing could be compared: no trials were completed')
-  if (searches.length > 0 && !searches.some(search => search.isFound)) nothing.push('no search found its limit')
+  nothing.push(...splitByKind(summary).flatMap(({ sections, summary: own }) => sections.tellNothing?.(own) ?? []))
   for (const { expression, held } of thresholds)
     if (held === null) nothing.push(`the threshold ${expression} could not be tested: its quantity was spoiled`)
   if (isVerdictRequired && !pairs.some(c => CONCLUDED.includes(c.verdict))) nothing.push('no verdict was reached')

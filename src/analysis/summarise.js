@@ -1,17 +1,15 @@
 import { hasTail, sidecarsOf, splitRounds } from '../judge/measures.js'
-import { QUANTITIES } from '../judge/quantities.js'
-import { measureRound, nestQuantities } from '../judge/quantity.js'
+import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js'
 import { listSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
-import { nameOf } from '../model/arms.js'
-import { AXES, groupOf, isBaselineOf } from '../model/axes.js'
+import { AXES, groupOf, isBaselineOf, nameOf } from '../model/arms.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.js'
 import { compareArms } from './compare.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
-import { measurePrecision } from './precision.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
+import { measurePrecision } from './verdict.js'
 
 /** @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 /** @import { QuantityRow } from '../judge/quantities.js' */
@@ -24,7 +22,8 @@ export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
   const sections = listSections(manifest)
   const hasRounds = sections.every(own => own.hasRounds !== false)
-  const arms = hasRounds ? manifest.arms : listArms(records)
+  const tried = new Map(records.map(r => [r.trial.arm.id, r.trial.arm]))
+  const arms = hasRounds ? manifest.arms : [...tried.values()]
   const relaxed = settings.relaxes.map(r => r.gate)
   const comparisons = compareArms({
     arms: hasRounds ? arms : [],
@@ -67,15 +66,7 @@ export function summarise({ manifest, records }) {
   }
 }
 
-/** Lists the arms that a search tried. @param {TrialRecord[]} records */
-function listArms(records) {
-  return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
-}
-
-/**
- * @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options
- * @returns {SummaryArm}
- */
+/** @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
   const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length

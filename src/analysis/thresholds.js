@@ -1,5 +1,4 @@
-import { PRIMARY } from '../judge/quantities.js'
-import { listCompared } from '../judge/quantity.js'
+import { listCompared, PRIMARY } from '../judge/quantities.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { nameOf, parseChoice } from '../model/arms.js'
@@ -114,13 +113,9 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
 function splitPair(pair, names) {
   const parts = pair.split('/')
   for (let i = 1; i < parts.length; i++) {
-    const sides = [parts.slice(0, i), parts.slice(i)].map(side => shorten(side.join('/')))
+    // A variant's path is reduced to its last part.
+    const sides = [parts.slice(0, i), parts.slice(i)].map(side => nameOf(parseChoice(side.join('/'))))
     if (sides.every(side => names.includes(side))) return sides
   }
   return []
-}
-
-/** @param {string} name a variant's path is reduced to its last part */
-function shorten(name) {
-  return nameOf(parseChoice(name))
 }

@@ -4,8 +4,8 @@ import { ratePerSecond } from '../judge/measures.js'
 import { findOwnPart } from '../kinds/parts.js'
 import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
-import { generatorOf } from '../model/generators.js'
 import { findFault, summarySchema } from '../model/schemas.js'
+import { generatorOf } from '../model/tools.js'
 import { rawNameOf, readLoadLog, readObserved, readOwnPart } from '../records/raw.js'
 import { readRun, readSummary } from '../records/records.js'
 import { summarise } from './summarise.js'
@@ -32,7 +32,6 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
   const { written, differences } = readWritten(folder, isOfOtherKit)
   const relaxed = manifest.settings.relaxes.map(r => r.gate)
 
-  /** @type {string[]} */
   const without = []
   let lost = 0
   for (const record of records) {
@@ -68,10 +67,7 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
   }
 }
 
-/**
- * @param {string} folder @param {boolean} isOfOtherKit its schema may differ
- * @returns {{ written: Summary | null, differences: string[] }}
- */
+/** @param {string} folder @param {boolean} isOfOtherKit its schema may differ */
 function readWritten(folder, isOfOtherKit) {
   try {
     const written = readSummary(folder)
@@ -102,10 +98,7 @@ function compareCalibrations({ calibrations }, records) {
   })
 }
 
-/**
- * Computes the parts of a record that follow from its raw files, or says why they cannot be computed.
- * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
- */
+/** @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} given */
 function recompute({ folder, record, load, relaxed }) {
   const { trial, outcome } = record
   if (outcome === 'failed') return 'the trial failed'
@@ -121,7 +114,9 @@ function recompute({ folder, record, load, relaxed }) {
     const described = describeWindow({ ...observed, armId: trial.arm.id })
     if (described === null) return 'samples.jsonl has no sample of an edge of the window'
     const isIdle = trial.arm.load.kind === 'idle'
-    const result = isIdle ? null : readResult({ folder, raw, place: placeOf(record), load })
+    // The place among the arms that stood at the same time.
+    const place = Math.max(0, record.beside?.findIndex(({ armId }) => armId === trial.arm.id) ?? 0)
+    const result = isIdle ? null : readResult({ folder, raw, place, load })
     if (result === null && !isIdle) return "the load generator's log has no result"
     if (damage) return damage
     const parts = { ...described, load: result, ...own }
@@ -132,18 +127,7 @@ function recompute({ folder, record, load, relaxed }) {
   }
 }
 
-/** The place of a record's arm among those that stood at the same time. @param {TrialRecord} record */
-function placeOf({ beside = [], trial }) {
-  return Math.max(
-    0,
-    beside.findIndex(({ armId }) => armId === trial.arm.id),
-  )
-}
-
-/**
- * Reads a result; null: there is none; place: among the arms that took turns. Throws BenchError with the file.
- * @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options
- */
+/** @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options */
 function readResult({ folder, raw, place, load }) {
   const read = readLoadLog(folder, raw)
   if (read === null) return null

@@ -1,10 +1,8 @@
 import { ROLLOUT_GATES } from '../kinds/rollout/gates.js'
 import { ANSWER_GATES } from './gates/answers.js'
-import { findBound } from './gates/bound.js'
-import { USES } from './gates/gate.js'
+import { findBound, USES } from './gates/gate.js'
 import { LOAD_GATES, RATE_LEAST } from './gates/load.js'
-import { PROCESS_GATES } from './gates/processes.js'
-import { READING_GATES } from './gates/readings.js'
+import { PROCESS_GATES, READING_GATES } from './gates/processes.js'
 
 /** Gates spoil uses of a trial, by its record alone, so that `verify` comes to the same. Pure. */
 /** @import { GateFinding, LoadResult, TrialRecord, Use } from '../model/types.ts' */
@@ -14,21 +12,13 @@ export { RATE_LEAST, USES }
 
 const STEADY_DIFFERENCE_MOST = 0.2
 
-// Reasons are listed in this order.
-const GATES = [...ANSWER_GATES, ...PROCESS_GATES, ...ROLLOUT_GATES, ...READING_GATES, ...LOAD_GATES].map(gate => ({
-  spoils: USES,
-  ...gate,
-}))
-
-export const GATE_NAMES = GATES.map(gate => gate.name)
-
-/** The words of a verdict for each gate, by its name. @type {Record<string, string>} */
-export const GATE_WORDS = Object.fromEntries(GATES.map(({ name, words }) => [name, words]))
-
-/** The findings of each gate in words, by its name. @type {Record<string, string>} */
-export const GATE_FINDS = Object.fromEntries(GATES.map(({ name, finds }) => [name, finds]))
-
-export const GATE_SPOILS = Object.fromEntries(GATES.map(({ name, spoils }) => [name, spoils]))
+/** The gates by name. Reasons are listed in this order. */
+export const GATES = new Map(
+  [...ANSWER_GATES, ...PROCESS_GATES, ...ROLLOUT_GATES, ...READING_GATES, ...LOAD_GATES].map(gate => [
+    gate.name,
+    { spoils: USES, ...gate },
+  ]),
+)
 
 /**
  * Judges a trial from its record alone; relaxed: gates that the experiment sets aside.
@@ -69,7 +59,7 @@ function whileUnderLoad({ processes, load, window, trial }) {
 /** Finds all that spoils a use. @param {Measured} record @param {string[]} [relaxed] @returns {GateFinding[]} */
 export function findGates(record, relaxed = []) {
   const isIdle = record.trial.arm.load.kind === 'idle'
-  const judging = GATES.filter(({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad))
+  const judging = [...GATES.values()].filter(({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad))
   return judging.flatMap(({ name, spoils, find }) =>
     find(record)
       .filter(found => typeof found === 'string' || typeof found === 'object')

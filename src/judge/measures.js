@@ -1,4 +1,4 @@
-import { secondsUnderLoad } from './gates/bound.js'
+import { secondsUnderLoad } from './gates/gate.js'
 import { isSpoiled } from './gates.js'
 
 /** Measures of a trial; the table of quantities defines each. Pure. @import { QuantityRow } from './quantities.js' */
@@ -41,11 +41,6 @@ export function valueOfRound(trials, use, measure) {
 /** @param {TrialRecord} record @param {string | null} [service] null: of all */
 export function sidecarsOf({ processes }, service = null) {
   return processes.filter(p => p.role === 'sidecar' && (service === null || p.service === service))
-}
-
-/** @param {TrialRecord} record */
-export function applicationsOf({ processes }) {
-  return processes.filter(p => p.role === 'application')
 }
 
 /** Verified requests a second while the arm got its load. @param {TrialRecord} record */

@@ -12,26 +12,18 @@ const POINTS_LEAST = 3
 export function fitMemory(seen) {
   const fit = fitOverSidecars(seen)
   if (fit === null) return null
-  const { base: baseBytes, slope: bytesPerSidecar, points, ...interval } = fit
-  return {
-    baseBytes,
-    bytesPerSidecar,
-    ...interval,
-    points: points.map(({ sidecars, value, residual }) => ({ sidecars, bytes: value, residualBytes: residual })),
-  }
+  const { base: baseBytes, slope: bytesPerSidecar, low, high } = fit
+  const points = fit.points.map(([sidecars, bytes, residualBytes]) => ({ sidecars, bytes, residualBytes }))
+  return { baseBytes, bytesPerSidecar, low, high, points }
 }
 
 /** Fits seconds of CPU time; null likewise. @param {Points} seen @returns {ControlNeed['rolloutCpu']} */
 export function fitCpu(seen) {
   const fit = fitOverSidecars(seen)
   if (fit === null) return null
-  const { base: baseSeconds, slope: secondsPerSidecar, points, ...interval } = fit
-  return {
-    baseSeconds,
-    secondsPerSidecar,
-    ...interval,
-    points: points.map(({ sidecars, value, residual }) => ({ sidecars, seconds: value, residualSeconds: residual })),
-  }
+  const { base: baseSeconds, slope: secondsPerSidecar, low, high } = fit
+  const points = fit.points.map(([sidecars, seconds, residualSeconds]) => ({ sidecars, seconds, residualSeconds }))
+  return { baseSeconds, secondsPerSidecar, low, high, points }
 }
 
 /** Fits a line through the median at each number of sidecars. @param {Points} seen */
@@ -48,6 +40,14 @@ function fitOverSidecars(seen) {
     base,
     slope,
     ...findSlopeInterval(points),
-    points: points.map(([sidecars, value]) => ({ sidecars, value, residual: value - (base + slope * sidecars) })),
+    points: points.map(([sidecars, value]) => [sidecars, value, value - (base + slope * sidecars)]),
   }
+}
+
+/**
+ * Renders a point with how far it is off its line.
+ * @param {number} value @param {number} residual @param {{ digits?: number, digitsOff?: number }} [options]
+ */
+export function renderOff(value, residual, { digits = 1, digitsOff = digits } = {}) {
+  return `${value.toFixed(digits)} (${residual >= 0 ? '+' : ''}${residual.toFixed(digitsOff)})`
 }

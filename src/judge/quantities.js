@@ -1,9 +1,10 @@
-import { GROWTH_ROWS } from '../kinds/growth/quantities.js'
-import { CHANGE_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
+import { GROWTH_ROWS } from '../kinds/growth/numbers.js'
+import { CHANGE_ROWS, ENDING_ROWS, PAIR_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
+import { summariseValues } from '../lib/stats.js'
 import { MIB } from '../lib/units.js'
+import { withRole } from './gates/gate.js'
 import {
-  applicationsOf,
   capacityPerSecond,
   coresUnderLoad,
   cpuPerRequestMicros,
@@ -17,8 +18,8 @@ import {
   valueOfRound,
 } from './measures.js'
 
-/** The one table of quantities, which reports, charts, metrics and claims read. Long, since it is a table. Pure. */
-/** @import { Arm, Load, TrialRecord, Use } from '../model/types.ts' */
+/** The one table of quantities, which reports, charts, metrics and claims read, and its readers. Long, since it is a table. Pure. */
+/** @import { Arm, Load, Quantity, SummaryArm, TrialRecord, Use } from '../model/types.ts' */
 
 /**
  * @typedef {object} Seen
@@ -112,7 +113,7 @@ const ROWS = [
     use: 'cpuPerRequest',
     measure: ({ record }) =>
       hasNamespaces(record.trial.arm)
-        ? cpuPerRequestMicros(record, [...sidecarsOf(record), ...applicationsOf(record)])
+        ? cpuPerRequestMicros(record, [...sidecarsOf(record), ...withRole(record.processes, 'application')])
         : null,
     compared: {
       kinds: ['turns', 'closed', 'open'],
@@ -261,6 +262,8 @@ const ROWS = [
       isOnRequest: true,
     },
   },
+  ...PAIR_ROWS,
+  ...ENDING_ROWS,
   ...CHANGE_ROWS,
   ...ROLLOUT_ROWS,
   ...GROWTH_ROWS,
@@ -377,4 +380,64 @@ function memory(name, { words, isHeadline, ...row }) {
       isFollowed: true,
     }),
   }
+}
+
+/** Lists the quantities in which arms are compared. @param {Load['kind'][]} [kinds] absent: under any load */
+export function listCompared(kinds) {
+  return Object.values(QUANTITIES).flatMap(({ compared, ...row }) =>
+    compared?.kinds.some(kind => kinds?.includes(kind) ?? true) ? [{ ...row, compared }] : [],
+  )
+}
+
+/** @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
+export function useOf({ use, useOfClosed = use }, { kind }) {
+  return kind === 'closed' ? useOfClosed : use
+}
+
+/**
+ * The value of a round, from the first good trial of an arm.
+ * @param {QuantityRow} row @param {TrialRecord[]} trials @param {Omit<Seen, 'record'>} [beside]
+ */
+export function measureRound(row, trials, beside = {}) {
+  if (trials.length === 0) return null
+  const use = useOf(row, trials[0].trial.arm.load)
+  return valueOfRound(trials, use, record => row.measure({ record, ...beside }))
+}
+
+/**
+ * A quantity of an arm, or of one service's sidecar, in a summary; no values where there are none.
+ * @param {SummaryArm} arm @param {string} name @param {string | null} [service] @returns {Quantity}
+ */
+export function quantityOf(arm, name, service = null) {
+  const row = QUANTITIES[name]
+  /** @type {any} */
+  const whole = service === null ? arm : arm.sidecars.find(sidecar => sidecar.service === service)
+  const group = groupOf(row, arm.load)
+  const members = group === undefined ? whole : group === null ? null : whole?.[group]
+  return members?.[row.key ?? row.header] ?? summariseValues([])
+}
+
+/** Nests quantities like summary.json. @param {Record<string, Quantity>} quantities @param {Pick<Load, 'kind'>} load */
+export function nestQuantities(quantities, load) {
+  /** @type {Record<string, any>} */
+  const nested = {}
+  for (const row of Object.values(QUANTITIES)) {
+    const quantity = quantities[row.header]
+    const group = groupOf(row, load)
+    if (quantity === undefined || group === null) continue
+    if (row.isSparse && quantity.values.every(value => value === null)) continue
+    if (group === undefined) nested[row.header] = quantity
+    else nested[group] = { ...nested[group], [row.key ?? row.header]: quantity }
+  }
+  return nested
+}
+
+/** Finds the object that holds a quantity in a summary; null: not under such a load; undefined: at the top. @param {QuantityRow} row @param {Pick<Load, 'kind'>} load */
+function groupOf({ group }, { kind }) {
+  return typeof group === 'object' ? (group[kind] ?? null) : group
+}
+
+/** Formats a value, with no unit but `%`. @param {Pick<QuantityRow, 'unit' | 'scale' | 'digits'>} row @param {number} value */
+export function formatValue({ unit, scale = 1, digits }, value) {
+  return `${(value / scale).toFixed(digits)}${unit === '%' ? ' %' : ''}`
 }

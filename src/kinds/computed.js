@@ -23,10 +23,7 @@ export const COMPUTED = {
   },
 }
 
-/**
- * Finds the kind of a run that was computed alone; undefined for any other folder, whose readers say what is wrong with it.
- * @param {string} folder
- */
+/** Finds the kind of a computed run; undefined for any other folder, even a damaged one. @param {string} folder */
 export function findComputed(folder) {
   const file = path.join(folder, 'manifest.json')
   if (!existsSync(file)) return undefined

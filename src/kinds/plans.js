@@ -3,12 +3,16 @@ import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
 import { growsSchema, growthPlan } from './growth/plan.js'
 import { searchPlan, searchSchema } from './search/plan.js'
 
-/** The plan of each kind of trial, and what it can be asked. Pure. @import { TrialKind } from '../model/kinds.js' */
-/** @import { Arm, Plan, PlaneChoice } from '../model/types.ts' @import { Asked, Chosen } from '../model/asked.js' */
+/** The plan of each kind of trial, and what it can be asked. Pure. */
+/** @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts' @import { Asked, Chosen } from '../model/asked.js' */
+
+/** @typedef {{ search: { kind: string } | null, grows: object | null, axes: { sidecars?: unknown[] } }} Asking an experiment */
 
 /**
  * @typedef {object} KindPlan
+ * @property {(experiment: Asking) => boolean} [isAsked] an experiment that says so has its trials; absent: where no other is
  * @property {(asked: Asked, chosen: Chosen) => void} assertAskable throws UsageError for what its trials cannot be
+ * @property {<E extends Asking>(experiment: E, p99Ms: number) => E} [limit] looks for limits that hold this p99
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] notes of a plan
  * @property {true} [choosesTrials] its trials and arms follow from those before, so a plan has no trials and rounds
  * @property {(plan: Plan) => { planned: string, announced: string, less: string, loop?: string }} [tellTrials] its trials in
@@ -26,6 +30,7 @@ export const PLANS = {
   load: { assertAskable: assertAlone },
   search: searchPlan,
   rollout: {
+    isAsked: ({ axes }) => axes.sidecars !== undefined,
     hasControlPlane: true,
     isAllReal: ({ sizesControlOf }) => sizesControlOf !== null,
     settings: ({ sizesControlOf }) => (sizesControlOf === null ? {} : { sizesControlOf }),
@@ -35,6 +40,16 @@ export const PLANS = {
     },
   },
   growth: growthPlan,
+}
+
+/**
+ * Lists the kinds of an experiment's trials, in the order in which they are run.
+ * @param {Asking & { measure: ('turns' | 'load')[] | null }} experiment @returns {TrialKind[]}
+ */
+export function kindsOf(experiment) {
+  const kinds = /** @type {TrialKind[]} */ (Object.keys(PLANS))
+  const own = kinds.findLast(kind => PLANS[kind].isAsked?.(experiment))
+  return own ? [own] : (experiment.measure ?? ['load'])
 }
 
 /** Parts of an experiment file that one kind alone reads. */

@@ -5,10 +5,10 @@ import { rollout } from './rollout/course.js'
 import { measureSearches } from './search/course.js'
 
 /**
- * The kinds of trials by their names. A new one is a folder, its name in model/kinds.js, and a line here, in
+ * The kinds of trials by their names. A new one is a folder, its name in model/types/plan.ts, and a line here, in
  * plans.js and in sections.js; run/kind.js has the contract.
  */
-/** @import { Kind } from '../run/kind.js' @import { TrialKind } from '../model/kinds.js' */
+/** @import { Kind } from '../run/kind.js' @import { TrialKind } from '../model/types.ts' */
 
 /** @type {Record<TrialKind, Kind>} */
 export const kinds = {

@@ -1,5 +1,4 @@
 import { groupBy } from '../lib/group-by.js'
-import { kindOfArm } from '../model/kinds.js'
 import { growthSections } from './growth/sections.js'
 import { loadSections } from './load/sections.js'
 import { rolloutSections } from './rollout/sections.js'
@@ -7,8 +6,7 @@ import { searchSections } from './search/sections.js'
 import { turnsSections } from './turns/sections.js'
 
 /** Answers and sections of each kind of trial, as data: the formats are the report's. Pure. */
-/** @import { Arm, Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
-/** @import { TrialKind } from '../model/kinds.js' */
+/** @import { Arm, Manifest, Summary, SummaryArm, TrialKind, TrialRecord } from '../model/types.ts' */
 
 /**
  * @typedef {object} Told
@@ -26,8 +24,11 @@ import { turnsSections } from './turns/sections.js'
 /** form: one of the report's; lines: as that form takes them. */
 /** @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit', id: string, title: string, lines: any[] }} OwnChart */
 
+/** What is known of a run whose records do not say their kind. @typedef {{ searches: boolean, grows: boolean }} Made */
+
 /**
  * @typedef {object} Sections
+ * @property {(arm: Pick<Arm, 'load' | 'conditions'>, run: Made) => boolean} isOf an arm has trials of the kind
  * @property {(summary: Summary) => string} [heading] where an experiment measures several kinds
  * @property {(run: { manifest: Manifest, arms: Arm[], records: TrialRecord[] }) => Partial<Summary>} [summarise] what of a
  *   summary is its own
@@ -35,31 +36,35 @@ import { turnsSections } from './turns/sections.js'
  * @property {(summary: Summary) => string[]} [findings] lines beside the tables
  * @property {(drawn: Drawn) => OwnChart[]} [charts]
  * @property {(run: { manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'searches' | 'sizes'> }) =>
- *   string | null} [tellUnfinished] what has ended, where something has not; absent: its trials are counted
+ *   string | null} [tellUnfinished] of an interrupted run: which parts ended; absent: its trials are counted
+ * @property {(summary: Summary) => string | null} [tellNothing] why its trials have shown nothing, if they have not
  * @property {(arm: SummaryArm) => string | null} [boundOf] what bound an arm beside its sidecars
  * @property {false} [hasRounds] absent: rounds are compared, drawn and noted
  * @property {false} [hasWindows] absent: a trial has a window
  * @property {false} [hasSeries] absent: the sidecars of a trial are drawn over its time
  */
 
-/** @type {Record<TrialKind, Sections>} */
+/** The sections of each kind; an arm is of the first that says so. @type {Record<TrialKind, Sections>} */
 const SECTIONS = {
+  search: searchSections,
+  growth: growthSections,
+  rollout: rolloutSections,
   turns: turnsSections,
   load: loadSections,
-  search: searchSections,
-  rollout: rolloutSections,
-  growth: growthSections,
 }
+
+/** @param {Pick<Arm, 'load' | 'conditions'>} arm @param {Made} run */
+const findSections = (arm, run) => Object.values(SECTIONS).find(({ isOf }) => isOf(arm, run)) ?? loadSections
 
 /** @param {Pick<Arm, 'load' | 'conditions'>} arm @param {Pick<Summary, 'searches' | 'sizes' | 'growths'>} summary */
 export function sectionsOf(arm, { searches, sizes, growths }) {
-  return SECTIONS[kindOfArm(arm, { searches: searches.length + sizes.length > 0, grows: growths !== undefined })]
+  return findSections(arm, { searches: searches.length + sizes.length > 0, grows: growths !== undefined })
 }
 
 /** Lists the sections of each kind of a run's trials. @param {Pick<Manifest, 'arms' | 'search' | 'settings'>} manifest */
 export function listSections({ arms, search, settings }) {
   const run = { searches: search !== null, grows: settings.grows !== undefined }
-  return [...new Set(arms.map(arm => SECTIONS[kindOfArm(arm, run)]))]
+  return [...new Set(arms.map(arm => findSections(arm, run)))]
 }
 
 /** Splits a summary by the kinds of its trials; heading: beside other kinds. @param {Summary} summary */

@@ -10,7 +10,7 @@ import { joinStacks } from './profile.js'
 /**
  * Counts the instructions that the sidecars of a link execute for a request. Requests come one at a time, so that
  * neither waiting nor other work changes the count.
- * @import { Arm, DataPlane, ProcessSpec, Tool } from '../model/types.ts' @import { Testbed } from '../run/testbed.js'
+ * @import { Arm, DataPlane, ProcessSpec, Tool } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  * @import { Profile, Stack } from './profile.js'
  */
 

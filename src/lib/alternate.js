@@ -5,28 +5,20 @@
 export function createTurns(count) {
   /** @type {(() => void)[]} */
   const waiting = []
-  const isGone = Array(count).fill(false)
-  let current = 0
-  const advance = () => {
-    for (let step = 1; step <= count; step++) {
-      const next = (current + step) % count
-      if (isGone[next]) continue
-      current = next
-      waiting[next]?.()
-      return
-    }
-  }
-  return Array.from({ length: count }, (_, own) => ({
-    take: () =>
-      current === own
-        ? Promise.resolve()
-        : new Promise(resolve => {
-            waiting[own] = () => resolve()
-          }),
-    pass: () => current === own && advance(),
+  // The first has the turn.
+  let circle = Array.from({ length: count }, (_, i) => i)
+  const begin = () => waiting[circle[0]]?.()
+  return circle.map(own => ({
+    take: () => (circle[0] === own ? Promise.resolve() : new Promise(resolve => (waiting[own] = () => resolve()))),
+    pass() {
+      if (circle[0] !== own) return
+      circle = [...circle.slice(1), own]
+      begin()
+    },
     leave() {
-      isGone[own] = true
-      if (current === own) advance()
+      const hadTurn = circle[0] === own
+      circle = circle.filter(other => other !== own)
+      if (hadTurn) begin()
     },
   }))
 }

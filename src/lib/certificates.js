@@ -1,7 +1,7 @@
 // x509 needs the metadata polyfill before it loads.
 import 'reflect-metadata'
 
-import { createHash, webcrypto } from 'node:crypto'
+import { webcrypto } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import * as x509 from '@peculiar/x509'
@@ -33,7 +33,6 @@ const CLOCK_SKEW_MS = 300 * 1000
 export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = LIFETIME_MS } = {}) {
   const keys = await createKeys(keyType)
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(name),
     name: `CN=${name}`,
     ...validity({ lifeMs }),
     keys,
@@ -59,7 +58,6 @@ export async function issueCertificate({ authority, identity, dnsName, ...option
   const signer = isSelfSigned ? keys : authority.keys
   const subject = new x509.Name([{ CN: [{ utf8String: identity }] }])
   const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: serialNumber(identity),
     issuer: isSelfSigned ? subject : authority.certificate.subjectName,
     subject,
     ...validity({ validIn, lifeMs: authority.lifeMs }),
@@ -77,10 +75,10 @@ export async function issueCertificate({ authority, identity, dnsName, ...option
       await x509.AuthorityKeyIdentifierExtension.create(signer.publicKey),
     ],
   })
-  const key = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64')
+  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)
   return {
     certificatePem: `${certificate.toString('pem')}\n`,
-    keyPem: `-----BEGIN PRIVATE KEY-----\n${(key.match(/.{1,64}/g) ?? []).join('\n')}\n-----END PRIVATE KEY-----\n`,
+    keyPem: `${x509.PemConverter.encode(key, 'PRIVATE KEY')}\n`,
   }
 }
 
@@ -116,9 +114,4 @@ export function createKeys(keyType) {
 function validity({ validIn = 'now', lifeMs }) {
   const now = Date.now() + { now: 0, past: -2, future: 2 }[validIn] * lifeMs
   return { notBefore: new Date(now - CLOCK_SKEW_MS), notAfter: new Date(now + lifeMs) }
-}
-
-/** @param {string} name */
-function serialNumber(name) {
-  return createHash('sha256').update(`${name} ${webcrypto.randomUUID()}`).digest('hex').slice(0, 30).replace(/^./, '1')
 }

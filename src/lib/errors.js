@@ -1,4 +1,24 @@
-import { EXIT } from './exit-status.js'
+/** Exit statuses of the program by name, each with its meaning. */
+const STATUSES = /** @type {const} */ ({
+  done: [0, 'done; every threshold held'],
+  failed: [1, 'failed; verify: a number does not agree; doctor: something is missing'],
+  usage: [2, 'the command line or an experiment file is wrong; nothing was run'],
+  nothingShown: [3, 'it ran, but nothing could be compared or found, or a required verdict was not reached'],
+  planeMissing: [4, 'the program of a data plane named with --planes is not here'],
+  thresholdCrossed: [5, 'a --threshold was crossed'],
+  hangup: [129, 'its terminal was closed (SIGHUP); what was measured is kept'],
+  interrupted: [130, 'interrupted (SIGINT, Ctrl-C); what was measured is kept'],
+  quit: [131, 'told to quit (SIGQUIT, Ctrl-\\); what was measured is kept'],
+  userSignal: [140, 'ended by SIGUSR2; what was measured is kept'],
+  terminated: [143, 'terminated (SIGTERM); what was measured is kept'],
+})
+const values = Object.entries(STATUSES).map(([name, [status]]) => [name, status])
+
+/** @type {{ [Name in keyof typeof STATUSES]: typeof STATUSES[Name][0] }} */
+export const EXIT = /** @type {any} */ (Object.fromEntries(values))
+
+/** The meaning of each exit status. @type {Record<typeof EXIT[keyof typeof EXIT], string>} */
+export const EXIT_MEANINGS = /** @type {any} */ (Object.fromEntries(Object.values(STATUSES)))
 
 /** An error that a person can act on; `cli.js` prints its message and exits with its status. */
 export class BenchError extends Error {

@@ -1,8 +1,4 @@
+import { safely } from './safely.js'
+
 /** Parses a text. @param {string} text @returns {any} undefined: it is no JSON */
-export function parseJson(text) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+export const parseJson = text => safely(() => JSON.parse(text), undefined)

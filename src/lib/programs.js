@@ -1,11 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs'
+import { safely } from './safely.js'
 
 /** Whether a path names a file that may be run. @param {string} file */
 export function isProgram(file) {
-  try {
+  return safely(() => {
     accessSync(file, constants.X_OK)
     return statSync(file).isFile()
-  } catch {
-    return false
-  }
+  }, false)
 }

@@ -63,7 +63,12 @@ function countHalves(count) {
  */
 export function findSplit(values) {
   const count = values.length
-  const sums = sumDistances(values)
+  // The distances of each value from those before: [i][j] of i from the first j.
+  const sums = values.map((value, i) => {
+    const own = new Float64Array(i + 1)
+    for (let j = 0; j < i; j++) own[j + 1] = own[j] + Math.abs(value - values[j])
+    return own
+  })
   const best = { at: 0, statistic: 0 }
   let left = 0
   for (let at = 1; at <= count - SIDE_LEAST; at++) {
@@ -81,15 +86,6 @@ export function findSplit(values) {
     }
   }
   return best
-}
-
-/** The sums of the distances of each value from those before: [i][j] of i from the first j. @param {number[]} values */
-function sumDistances(values) {
-  return values.map((value, i) => {
-    const sums = new Float64Array(i + 1)
-    for (let j = 0; j < i; j++) sums[j + 1] = sums[j] + Math.abs(value - values[j])
-    return sums
-  })
 }
 
 /** @param {number[][]} segments @param {{ best: number, alpha: number, random: () => number }} options */

@@ -1,6 +1,5 @@
 import { Registry } from 'prom-client'
-import { QUANTITIES } from '../judge/quantities.js'
-import { measureRound } from '../judge/quantity.js'
+import { measureRound, QUANTITIES } from '../judge/quantities.js'
 import { nameOf } from '../model/arms.js'
 import { declareMetrics } from './metric-definitions.js'
 import { serve } from './serve.js'
@@ -57,7 +56,13 @@ export function createMetrics() {
     apply(event) {
       switch (event.kind) {
         case 'planned':
-          if (event.run.id !== runId) setRun(metrics, event)
+          if (event.run.id !== runId) {
+            metrics.clear()
+            metrics.set('run_info', { run: event.run.id, experiment: event.run.experiment }, 1)
+            metrics.set('run_started_timestamp_seconds', {}, event.atMs / 1000)
+            for (const outcome of OUTCOMES) metrics.add('trials_ended_total', { outcome }, 0)
+            setPhase(metrics, null)
+          }
           runId = event.run.id
           // A plan can shrink in a run, when rates are left out.
           metrics.set('run_time_left_seconds', {}, event.seconds)
@@ -88,15 +93,6 @@ export function createMetrics() {
     text: () => registry.metrics(),
     contentType: registry.contentType,
   }
-}
-
-/** @param {Metrics} metrics @param {Extract<RunEvent, { kind: 'planned' }>} event */
-function setRun(metrics, { run, atMs }) {
-  metrics.clear()
-  metrics.set('run_info', { run: run.id, experiment: run.experiment }, 1)
-  metrics.set('run_started_timestamp_seconds', {}, atMs / 1000)
-  for (const outcome of OUTCOMES) metrics.add('trials_ended_total', { outcome }, 0)
-  setPhase(metrics, null)
 }
 
 /** @param {Metrics} metrics @param {Phase | null} phase */

@@ -1,13 +1,11 @@
 import { drawOverTime } from '/charts/over-time.js'
-import { withPalette } from '/charts/palette.js'
 import { drawRounds } from '/charts/rounds.js'
+import { withPalette } from '/charts/style.js'
 import { findElement, setText } from './page-elements.js'
 import { SIDECARS_SHOWN } from './words.js'
 
-/**
- * The charts of the page. Runs in browsers.
- * @import { Chart } from '../report/charts/style.js' @import { SidecarSeries } from '../judge/sidecars.js'
- */
+/** The charts of the page. Runs in browsers. @import { Chart } from '../report/charts/style.js' */
+/** @import { SidecarSeries } from '../judge/sidecars.js' */
 
 // The browser may run on the machine that is measured.
 const PERIOD_MS = 500

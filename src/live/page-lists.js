@@ -71,16 +71,14 @@ export function createTrialTable() {
     show(results, rows) {
       section.hidden = results.length === 0
       const labels = new Map(rows.map(({ armId, label }) => [armId, label]))
-      body.replaceChildren(...results.map(result => createRow(result, labels)).reverse())
+      const listed = results.map(result => {
+        const label = labels.get(result.arm) ?? [result.name, result.what].filter(Boolean).join(', ')
+        const cells = COLUMNS.map(([name, say]) => createCell('td', { name, text: say(result, label) }))
+        return createElement('tr', { attributes: { role: 'row', class: result.outcome }, children: cells })
+      })
+      body.replaceChildren(...listed.reverse())
     },
   }
-}
-
-/** @param {LiveResult} result @param {Map<string, string>} labels by the arm's id */
-function createRow(result, labels) {
-  const label = labels.get(result.arm) ?? [result.name, result.what].filter(Boolean).join(', ')
-  const cells = COLUMNS.map(([name, say]) => createCell('td', { name, text: say(result, label) }))
-  return createElement('tr', { attributes: { role: 'row', class: result.outcome }, children: cells })
 }
 
 /** Makes a cell that says its name. @param {'td' | 'th'} tag @param {{ name: string, text: string }} cell */

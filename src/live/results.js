@@ -1,10 +1,8 @@
-import { finiteOrNull } from '../judge/describe-process.js'
-import { QUANTITIES } from '../judge/quantities.js'
-import { measureRound } from '../judge/quantity.js'
+import { finiteOrNull } from '../judge/describe-window.js'
+import { measureRound, QUANTITIES } from '../judge/quantities.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
-import { describeVaried, nameOf } from '../model/arms.js'
-import { findVaried } from '../model/axes.js'
-import { createColours } from '../report/charts/colours.js'
+import { describeVaried, findVaried, nameOf } from '../model/arms.js'
+import { createColours } from '../report/charts.js'
 
 /**
  * The results of a run's trials so far, and the names of its arms. Pure.
@@ -71,7 +69,20 @@ export function createResults() {
     },
     /** Adds the result of a trial. @param {TrialRecord} record */
     add(record) {
-      results.push(takeKept(record))
+      const { trial, outcome, boundBy, reasons } = record
+      const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
+      results.push({
+        id: trial.id,
+        round: trial.round,
+        arm: trial.arm,
+        outcome,
+        boundBy,
+        ratePerSecond: measure('throughput'),
+        cpuPerRequestMicros: measure('cpuPerRequest'),
+        p99Ms: measure('p99'),
+        reason: reasons[0] ?? null,
+        values: mapDrawn(name => measureRound(QUANTITIES[name], [record])),
+      })
     },
     countOutcomes() {
       const outcomes = { completed: 0, failed: 0, invalid: 0 }
@@ -88,44 +99,21 @@ export function createResults() {
       const rounds = results.reduce((most, { round }) => Math.max(most, round), plan.rounds)
       return arms.map(arm => {
         const own = results.filter(r => r.arm.id === arm.id)
+        const firstOf = (/** @type {number} */ round, /** @type {typeof DRAWN[number]} */ name) =>
+          own.find(r => r.round === round && r.values[name] !== null)?.values[name] ?? null
         const { name, what } = describe(arm)
         return {
           armId: arm.id,
           label: what ? `${name}, ${what}` : name,
           colour: colourFor(arm),
-          ...mapDrawn(drawn => plan.summarise(listRounds(own, drawn, rounds))),
+          ...mapDrawn(name => plan.summarise(Array.from({ length: rounds }, (_, i) => firstOf(i + 1, name)))),
         }
       })
     },
   }
 }
 
-/** @param {TrialRecord} record @returns {Kept} */
-function takeKept(record) {
-  const { trial, outcome, boundBy, reasons } = record
-  const measure = (/** @type {string} */ name) => finiteOrNull(QUANTITIES[name].measure({ record }))
-  return {
-    id: trial.id,
-    round: trial.round,
-    arm: trial.arm,
-    outcome,
-    boundBy,
-    ratePerSecond: measure('throughput'),
-    cpuPerRequestMicros: measure('cpuPerRequest'),
-    p99Ms: measure('p99'),
-    reason: reasons[0] ?? null,
-    values: mapDrawn(name => measureRound(QUANTITIES[name], [record])),
-  }
-}
-
 /** @template T @param {(name: typeof DRAWN[number]) => T} of */
 function mapDrawn(of) {
   return /** @type {Record<typeof DRAWN[number], T>} */ (Object.fromEntries(DRAWN.map(name => [name, of(name)])))
-}
-
-/** Lists each round's first value. @param {Kept[]} results @param {typeof DRAWN[number]} name @param {number} rounds */
-function listRounds(results, name, rounds) {
-  const ofRound = (/** @type {number} */ round) =>
-    results.find(r => r.round === round && r.values[name] !== null)?.values[name] ?? null
-  return Array.from({ length: rounds }, (_, i) => ofRound(i + 1))
 }

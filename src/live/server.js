@@ -3,11 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { serve } from './serve.js'
 import { createStream } from './stream.js'
 
-/**
- * Serves the page that shows a run.
- * @import { ServerResponse } from 'node:http' @import { RunEvent } from '../run/events.js'
- * @import { RunState } from './state.js' @import { LiveAddress } from './address.js'
- */
+/** Serves the page that shows a run. @import { ServerResponse } from 'node:http' */
+/** @import { RunState } from './state.js' @import { LiveAddress } from './address.js' */
 
 // The last events have this long to arrive at a browser.
 const FLUSH_MS = 200
@@ -40,7 +37,13 @@ const PAGE = {
  * @throws {import('../lib/errors.js').BenchError} when nothing can be served there
  */
 export async function startLiveServer({ address, state, assets, intervalMs }) {
-  const files = readFiles(assets)
+  const scripts = Object.entries({ ...assets.modules, '/echarts.js': assets.echarts })
+  /** By path on the server. @type {Map<string, { type: string, text: string }>} */
+  const files = new Map(scripts.map(([path, text]) => [path, { type: SCRIPT, text }]))
+  for (const [path, name] of Object.entries(PAGE)) {
+    const text = readFileSync(new URL(name, import.meta.url), 'utf8')
+    files.set(path, { type: name.endsWith('.html') ? HTML : SCRIPT, text })
+  }
   const stream = createStream({ state, intervalMs })
   /** @type {import('node:http').RequestListener} */
   const handle = (request, response) => {
@@ -58,18 +61,6 @@ export async function startLiveServer({ address, state, assets, intervalMs }) {
     return Promise.race([closed, delay(FLUSH_MS, undefined, { ref: false })])
   })
   return { url, publish: stream.publish, close }
-}
-
-/** @param {LiveAssets} assets @returns {Map<string, { type: string, text: string }>} by path on the server */
-function readFiles({ echarts, modules }) {
-  const files = new Map()
-  for (const [path, text] of Object.entries({ ...modules, '/echarts.js': echarts }))
-    files.set(path, { type: SCRIPT, text })
-  for (const [path, name] of Object.entries(PAGE)) {
-    const text = readFileSync(new URL(name, import.meta.url), 'utf8')
-    files.set(path, { type: name.endsWith('.html') ? HTML : SCRIPT, text })
-  }
-  return files
 }
 
 /** @param {ServerResponse} response @param {{ status: number, type?: string, text: string }} content */

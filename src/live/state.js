@@ -129,15 +129,12 @@ function createCounter() {
       isOpen = false
     },
     snapshot() {
-      const failed = counts.last?.failed ?? null
-      const ratePerSecond = isOpen ? findRate(counts) : null
+      const { earlier, last } = counts
+      const failed = last?.failed ?? null
+      const seconds = isOpen && earlier && last ? (last.atMs - earlier.atMs) / 1000 : 0
+      const requests = (last?.requests ?? 0) - (earlier?.requests ?? 0)
+      const ratePerSecond = seconds > 0 && requests >= 0 ? requests / seconds : null
       return { ratePerSecond, failed, failedInAll: failedBefore + (isOpen ? (failed ?? 0) : 0) }
     },
   }
-}
-
-/** @param {{ earlier: Count | null, last: Count | null }} counts */
-function findRate({ earlier, last }) {
-  if (earlier === null || last === null || last.atMs <= earlier.atMs || last.requests < earlier.requests) return null
-  return (1000 * (last.requests - earlier.requests)) / (last.atMs - earlier.atMs)
 }

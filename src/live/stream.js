@@ -1,7 +1,7 @@
 /**
  * Sends the course of a run to browsers, as server-sent events.
  * @import { ServerResponse } from 'node:http' @import { RunState } from './state.js'
- * @import { RunEvent } from '../run/events.js' @import { LiveResult } from './results.js' @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { RunEvent } from '../run/events.js' @import { LiveResult } from './results.js'
  */
 
 const RETRY_MS = 2000
@@ -83,11 +83,19 @@ function createChanges(state) {
 
   const forget = () => {
     ;[isChanged, isReset, isNewTrial, ended] = [false, false, false, []]
-    toldSeconds = findLatest(state.series())
+    const points = state.series().flatMap(({ cores, anonBytes }) => [cores.at(-1), anonBytes.at(-1)])
+    toldSeconds = Math.max(...points.map(point => point?.[0] ?? Number.NEGATIVE_INFINITY))
   }
   const render = () => {
     const rows = ended.length > 0 ? state.rows() : []
-    const points = listPoints(state.series(), toldSeconds)
+    // The points after a moment, and stretches whole.
+    const points = state.series().map(({ service, capCores, cores, anonBytes, throttled }) => ({
+      service,
+      capCores,
+      cores: takeLast(cores, ([at]) => at > toldSeconds),
+      anonBytes: takeLast(anonBytes, ([at]) => at > toldSeconds),
+      throttled: takeLast(throttled, ([, to]) => to > toldSeconds),
+    }))
     return [
       ...ended.map(result => renderEvent('trial', { result, rows })),
       isNewTrial ? renderEvent('new-trial', {}) : '',
@@ -137,28 +145,9 @@ const renderEnd = state => renderEvent('end', { snapshot: state.snapshot() })
 /** @param {string} name @param {unknown} value */
 const renderEvent = (name, value) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
 
-/** Lists the points after a moment, and stretches whole. @param {SidecarSeries[]} series @param {number} afterSeconds */
-function listPoints(series, afterSeconds) {
-  return series.map(({ service, capCores, cores, anonBytes, throttled }) => ({
-    service,
-    capCores,
-    cores: takeLast(cores, ([at]) => at > afterSeconds),
-    anonBytes: takeLast(anonBytes, ([at]) => at > afterSeconds),
-    throttled: takeLast(throttled, ([, to]) => to > afterSeconds),
-  }))
-}
-
 /** Takes the last items that are new. @template T @param {T[]} items @param {(item: T) => boolean} isTaken */
 function takeLast(items, isTaken) {
   let from = items.length
   while (from > 0 && isTaken(items[from - 1])) from--
   return items.slice(from)
-}
-
-/** @param {SidecarSeries[]} series */
-function findLatest(series) {
-  return series.reduce(
-    (latest, { cores, anonBytes }) => Math.max(latest, cores.at(-1)?.[0] ?? latest, anonBytes.at(-1)?.[0] ?? latest),
-    Number.NEGATIVE_INFINITY,
-  )
 }

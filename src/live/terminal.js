@@ -21,7 +21,8 @@ export function renderLive(snapshot, columns) {
     sidecars.length > shown.length ? `and ${sidecars.length - shown.length} more` : '',
     failed === null ? '' : `${sayNumber(ratePerSecond)} requests/s, ${failed} failed`,
   ]
-  return lines.filter(line => line !== '').map(line => cut(clean(line), columns))
+  const shownLines = lines.filter(line => line !== '').map(line => [...clean(line)])
+  return shownLines.map(line => (line.length > columns ? `${line.slice(0, columns - 1).join('')}…` : line.join('')))
 }
 
 /**
@@ -72,9 +73,3 @@ const joinWords = words => words.filter(Boolean).join('  ')
 
 /** @param {string} text */
 const clean = text => text.replace(CONTROLS, '')
-
-/** @param {string} line @param {number} columns */
-function cut(line, columns) {
-  const characters = [...line]
-  return characters.length > columns ? `${characters.slice(0, columns - 1).join('')}…` : line
-}

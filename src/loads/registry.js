@@ -2,7 +2,7 @@ import { k6 } from './k6/index.js'
 import { wrk } from './wrk/index.js'
 
 /**
- * The load generators, as model/generators.js names them.
+ * The load generators, as model/tools.js names them.
  * @import { LoadGenerator } from '../model/types.ts'
  */
 

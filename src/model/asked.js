@@ -1,7 +1,6 @@
 import { UsageError } from '../lib/errors.js'
-import { nameOf } from './arms.js'
+import { AXES, AXIS_NAMES, nameOf } from './arms.js'
 import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
-import { AXES, AXIS_NAMES } from './axes.js'
 
 /** Checks questions to trials of many sidecars, or of services alone. Pure. */
 /** @import { AxisName, PlaneChoice } from './types.ts' */
@@ -24,9 +23,7 @@ const GIVEN_AXES = ['plane', 'control', 'link', 'capCores', 'tls']
 /** @type {string[]} */
 const CONTROLLED_AXES = AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout'))
 
-/**
- * @param {Asked} asked @param {Chosen} chosen @throws {UsageError} for what only a control plane of many sidecars has
- */
+/** @param {Asked} asked @param {Chosen} chosen @throws {UsageError} for what only a control plane of many has */
 export function assertAlone({ experiment: { name }, overrides, axes }, { planes }) {
   // A sidecar that is changed while it serves has a control, too.
   const isChanged = axes.changesPerMinute !== undefined
@@ -44,10 +41,7 @@ export function assertAlone({ experiment: { name }, overrides, axes }, { planes 
   if (alone) throw new UsageError(`${name} has the axis ${alone}, and no axis sidecars: give it that, too`)
 }
 
-/**
- * @param {Asked} asked @param {Chosen} chosen
- * @throws {UsageError} for what many sidecars without a load cannot be asked
- */
+/** @param {Asked} asked @param {Chosen} chosen @throws {UsageError} for what many sidecars cannot be asked */
 export function assertManySidecars({ experiment, overrides, axes }, { planes, hasSidecars }) {
   const { name, load, keepsServices } = experiment
   const isPlaintext = axes.tls?.every(tls => tls === 'plaintext')
@@ -66,10 +60,7 @@ export function assertManySidecars({ experiment, overrides, axes }, { planes, ha
   if (given) throw new UsageError(`${name} varies sidecars, and says nothing of ${given[0]}: leave that out`)
 }
 
-/**
- * @param {Asked} asked
- * @throws {UsageError} for what makes no difference, for shards without a sidecar, and for a shard to be removed that is the only one
- */
+/** @param {Asked} asked @throws {UsageError} for what makes no difference, and for shards without sidecars */
 export function assertSharded({ experiment: { name }, overrides, axes }) {
   const asked = (/** @type {keyof Values} */ axis) => overrides.axes[axis] ?? axes[axis]
   if (asked('assignment') && !asked('shards'))
@@ -84,6 +75,10 @@ export function assertSharded({ experiment: { name }, overrides, axes }) {
   if (most > least)
     throw new UsageError(
       `${name} is asked for ${most} shards of ${least} sidecars, and some would have none: give --shards of at most ${least}, or more --sidecars`,
+    )
+  if (asked('areServicesRemoved')?.includes(true) && Math.min(...(asked('configuredServices') ?? [0])) === 0)
+    throw new UsageError(
+      `${name} has sidecars that know no services, and none can be removed: leave --remove-services out`,
     )
   if (asked('sizes')?.includes('random') && Math.max(...(asked('configuredServices') ?? [0])) === 0)
     throw new UsageError(`${name} has sidecars that know no services, and no random sizes: leave --sizes out`)

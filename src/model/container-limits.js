@@ -9,6 +9,15 @@ export function toLimits({ cores, bytes }) {
   return { millicores: Math.ceil(1000 * cores), mebibytes: Math.ceil(bytes / MIB) }
 }
 
+/** Renders them as lines of YAML, below a heading. @param {Limits} limits */
+export function renderResources(limits) {
+  const rows = Object.entries(toResources(limits))
+  return [
+    '    resources:',
+    ...rows.map(([name, { cpu, memory }]) => `      ${name}: { cpu: ${cpu}, memory: ${memory} }`),
+  ]
+}
+
 /** The `resources` of a container in Kubernetes. @param {Limits} limits */
 export function toResources({ millicores, mebibytes }) {
   const quantities = { cpu: `${millicores}m`, memory: `${mebibytes}Mi` }

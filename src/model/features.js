@@ -58,19 +58,15 @@ export const featureSet = z.string().transform((text, context) => {
   if (text === LEAN || text === ALL) return text
   const names = text.split('+')
   const unknown = names.find(name => !isFeature(name))
-  if (unknown !== undefined) {
-    if (unknown === LEAN || unknown === ALL) {
-      context.addIssue({ code: 'custom', message: `"${text}": ${unknown} is a whole set, and is joined with nothing` })
-      return z.NEVER
-    }
-    const advice = suggest(unknown, [LEAN, ALL, ...FEATURE_NAMES])
-    context.addIssue({ code: 'custom', message: `unknown feature "${unknown}"${advice}` })
+  const refuse = (/** @type {string} */ message) => {
+    context.addIssue({ code: 'custom', message })
     return z.NEVER
   }
-  if (new Set(names).size < names.length) {
-    context.addIssue({ code: 'custom', message: `"${text}" names a feature twice` })
-    return z.NEVER
-  }
+  if (unknown === LEAN || unknown === ALL)
+    return refuse(`"${text}": ${unknown} is a whole set, and is joined with nothing`)
+  if (unknown !== undefined)
+    return refuse(`unknown feature "${unknown}"${suggest(unknown, [LEAN, ALL, ...FEATURE_NAMES])}`)
+  if (new Set(names).size < names.length) return refuse(`"${text}" names a feature twice`)
   return names.length === FEATURE_NAMES.length ? ALL : FEATURE_NAMES.filter(name => names.includes(name)).join('+')
 })
 

@@ -1,29 +1,24 @@
+import { z } from 'zod'
+import { BenchError } from '../lib/errors.js'
 import { listByteListeners } from './byte-listeners.js'
-import { assertLimits } from './limits.js'
+import { nameRoute } from './routes.js'
 
-/** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, SidecarOptions } from './types.ts' */
+/** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, Route, SidecarModel, SidecarOptions } from './types.ts' */
 
 /**
  * Fills in defaults: one worker, no limits, and nothing to read.
  * @param {Pick<ProcessSpec, 'service' | 'role' | 'program' | 'argv' | 'folder' | 'listens'> & Partial<ProcessSpec>} own
  * @returns {ProcessSpec}
  */
-export function createProcess({ service, role, program, argv, folder, listens, ...own }) {
+export function createProcess(own) {
+  const unlimited = { cpuCores: null, memoryLimitBytes: null, cpuSet: null }
   return {
-    service,
-    role,
-    program,
-    argv,
     env: {},
-    folder,
     files: [],
     scripts: [],
     credentials: [],
-    listens,
     workers: 1,
-    cpuCores: null,
-    memoryLimitBytes: null,
-    cpuSet: null,
+    ...unlimited,
     admin: null,
     image: null,
     ...own,
@@ -70,4 +65,58 @@ export function createControlProcess({ control, controlTool, folder }, own) {
     image: controlTool.image ?? null,
     ...own,
   })
+}
+
+// No plane can have a bucket or a circuit of size 0.
+const count = z.int().min(1, 'at least 1 is needed')
+const retryBudget = z.object({ share: z.number().min(0).max(1), minConcurrent: z.int().min(0) })
+const ejection = z.object({
+  consecutiveFailures: count,
+  baseSeconds: count,
+  maxShare: z.number().min(0).lt(1, 'less than 1 is needed, or no endpoint might be left'),
+})
+const direction = z.object({ routes: z.array(z.object({ limitPerSecond: count.optional() })) }).nullable()
+const limits = z.object({
+  inbound: direction,
+  outbound: direction,
+  clusters: z.array(
+    z.object({ maxRequests: count.optional(), retryBudget: retryBudget.optional(), ejection: ejection.optional() }),
+  ),
+  features: z.object({
+    'rate-limit': z.object({ perSecond: count }).optional(),
+    'circuit-breaker': z.object({ maxRequests: count }).optional(),
+    'retry-budget': retryBudget.optional(),
+    'outlier-ejection': ejection.optional(),
+  }),
+})
+
+/** @param {SidecarModel} model @throws {BenchError} for a limit that a plane cannot be given */
+export function assertLimits(model) {
+  // A lean sidecar may know thousands of clusters, and reads no limit of theirs.
+  if (Object.keys(model.features).length === 0) return
+  const issue = limits.safeParse(model).error?.issues[0]
+  if (issue) throw new BenchError(`describe the sidecar of ${model.service}: ${issue.path.join('.')}: ${issue.message}`)
+  for (const direction of /** @type {const} */ (['inbound', 'outbound'])) {
+    const fault = findRouteFault(direction, model[direction]?.routes ?? [], model.features)
+    if (fault) throw new BenchError(`describe the sidecar of ${model.service}: ${direction}.routes: ${fault}`)
+  }
+}
+
+/**
+ * Says why not every plane can count and limit by these routes; null where each can.
+ * @param {'inbound' | 'outbound'} direction @param {Route[]} routes @param {SidecarModel['features']} features
+ */
+function findRouteFault(direction, routes, { metrics, 'rate-limit': limit }) {
+  /** @type {Set<string>} */
+  const names = new Set()
+  for (const route of metrics || limit ? routes : []) {
+    const name = nameRoute(direction, route)
+    if (names.has(name)) return `two are counted as ${name}: give one another host, path or header`
+    names.add(name)
+  }
+  // Envoy would have a bucket of it for each host.
+  const isShared = limit && routes.some(({ host, limitPerSecond }) => host === null && limitPerSecond !== undefined)
+  return isShared && routes.some(({ host }) => host !== null)
+    ? 'a route for any host has a limit beside routes with a host: limit those with a host only'
+    : null
 }

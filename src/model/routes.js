@@ -2,7 +2,7 @@
 
 /**
  * The name under which every plane counts and limits a route: letters, digits and underscores, as a statistic of Envoy
- * may be called. A model in which two routes have one name is refused (limits.js).
+ * may be called. A model in which two routes have one name is refused (processes.js).
  * @param {'inbound' | 'outbound'} direction @param {Pick<Route, 'host' | 'pathPrefix' | 'headers'>} route
  */
 export function nameRoute(direction, { host, pathPrefix, headers }) {

@@ -1,19 +1,14 @@
-import { z } from 'zod'
 import { sayIssue } from '../lib/say-issue.js'
 import { balanceManifestSchema, balanceSummarySchema, balanceTrialSchema } from './schemas/balance.js'
-import { growthSchema } from './schemas/growth.js'
 import { manifestSchema } from './schemas/manifest.js'
-import { observationSchema, sampleSchema } from './schemas/observation.js'
-import { rolloutSchema } from './schemas/rollout.js'
+import { growthSchema, rolloutSchema } from './schemas/rollout.js'
 import { summarySchema } from './schemas/summary.js'
-import { trialSchema } from './schemas/trial.js'
+import { observationSchema, sampleSchema, trialSchema } from './schemas/trial.js'
 
 /** The documents of a run on disk: types.ts infers the types from here, schema/ has them as JSON Schema. Pure. */
 
 export * from './schemas/balance.js'
-export * from './schemas/growth.js'
 export * from './schemas/manifest.js'
-export * from './schemas/observation.js'
 export * from './schemas/parts.js'
 export * from './schemas/rollout.js'
 export * from './schemas/summary.js'
@@ -30,14 +25,6 @@ export const SCHEMAS = {
   'balance-manifest': balanceManifestSchema,
   'balance-trial': balanceTrialSchema,
   'balance-summary': balanceSummarySchema,
-}
-
-/** The JSON Schemas (draft 2020-12) of what a run leaves on disk, as the files of `schema/`. */
-export function renderSchemas() {
-  return Object.entries(SCHEMAS).map(([name, schema]) => ({
-    file: `schema/${name}.schema.json`,
-    content: `${JSON.stringify(z.toJSONSchema(schema, { reused: 'ref', io: 'input' }), null, 2)}\n`,
-  }))
 }
 
 /** Says what is wrong as `path: words`; null: nothing. @param {import('zod').ZodType} schema @param {unknown} value */

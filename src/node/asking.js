@@ -1,6 +1,7 @@
+import http from 'node:http'
 import { createConvergence, readNowMs } from './convergence.js'
-import { readHostCpu } from './kernel/host-cpu.js'
-import { createPerformer } from './perform.js'
+import { readHostCpu } from './kernel/proc-files.js'
+import { perform } from './perform.js'
 
 /** Brings configurations to the sidecars of a rollout, and asks for them: in this program, or in a pod on a cluster. */
 
@@ -9,17 +10,17 @@ import { createPerformer } from './perform.js'
 /** @returns {Asking} */
 export function createAsking() {
   const convergence = createConvergence()
-  const performer = createPerformer()
+  const agent = new http.Agent({ keepAlive: true })
   return {
     expectFirst: ({ startedMs }, expected) =>
       convergence.expect({ ...expected, isStarting: true, sinceMs: startedMs ?? readNowMs() }),
     expect: convergence.expect,
     countWaiting: convergence.countWaiting,
     giveUp: convergence.giveUp,
-    perform: performer.perform,
+    perform: (actions, signal) => perform(actions, { agent, signal }),
     readCosts,
     close() {
-      performer.close()
+      agent.destroy()
       convergence.close()
     },
   }

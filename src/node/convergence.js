@@ -6,7 +6,7 @@ import { sendOnce } from './send-once.js'
  * that only this configuration routes. A kept connection lies (Envoy serves it by the old filter chain), and so may an
  * administration page.
  */
-/** @import { Endpoint, Expected, Told } from '../model/types.ts' @import { Answer } from './send.js' */
+/** @import { Expected, Told } from '../model/types.ts' @import { Answer } from './send.js' */
 
 /** Requests per second to all sidecars together: more of them slow down what is measured. */
 export const ASKED_PER_SECOND = 400
@@ -38,7 +38,10 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     lastTickMs = atMs
     for (const one of [...waiting]) {
       if (tokens < 1) break
-      if (one.isAsked || atMs < findDueMs(one, perSecond / waiting.size)) continue
+      // The fewer wait, the more of the budget each has.
+      const everyMs = one.askedMs - one.fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
+      const dueMs = one.toldMs + Math.max(everyMs, 1000 / (SHARE_MOST * (perSecond / waiting.size)))
+      if (one.isAsked || atMs < dueMs) continue
       tokens--
       askOnce(one)
     }
@@ -103,15 +106,6 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
       this.giveUp()
     },
   }
-}
-
-/**
- * Finds when to ask again: the fewer wait, the more of the budget each has.
- * @param {{ fromMs: number, askedMs: number, toldMs: number }} one @param {number} eachPerSecond
- */
-function findDueMs({ fromMs, askedMs, toldMs }, eachPerSecond) {
-  const everyMs = askedMs - fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
-  return toldMs + Math.max(everyMs, 1000 / (SHARE_MOST * eachPerSecond))
 }
 
 /** Says whether an answer is the application's. @param {Omit<Answer, 'localPort' | 'isReused'>} answer @param {string} nonce */

@@ -11,7 +11,9 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
+import { parseJson } from '../lib/json.js'
 import { processStartTicks, readPlace } from '../lib/process-start.js'
+import { safely } from '../lib/safely.js'
 import { listSafely, readSafely } from './kernel/proc-files.js'
 
 /**
@@ -37,16 +39,14 @@ export function openLedger({ runId, root = ledgersFolder() }) {
   const folder = path.join(root, runId)
   const halfMade = path.join(root, `.${runId}`)
   try {
-    makeOwnFolder(root)
-    try {
-      mkdirSync(halfMade, { mode: 0o700 })
-    } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error
-      // The last other run has just removed it with its ledger.
-      makeOwnFolder(root)
-      mkdirSync(halfMade, { mode: 0o700 })
-    }
-    writeFileSync(path.join(halfMade, 'owner.json'), JSON.stringify(describeOwner()))
+    if (lstatSync(root, { throwIfNoEntry: false })) assertOwn(root)
+    // The last other run may just have removed the folder of ledgers with its own.
+    mkdirSync(halfMade, { recursive: true, mode: 0o700 })
+    assertOwn(root)
+    const { pid } = process
+    /** @type {Owner} */
+    const owner = { pid, startTicks: processStartTicks(pid), ...readPlace(), command: process.argv.slice(2) }
+    writeFileSync(path.join(halfMade, 'owner.json'), JSON.stringify(owner))
     renameSync(halfMade, folder)
   } catch (error) {
     if (error instanceof BenchError) throw error
@@ -70,11 +70,8 @@ export function openLedger({ runId, root = ledgersFolder() }) {
     /** Strikes an entry; call it when the thing is gone. @param {Kind} kind @param {string} name */
     release(kind, name) {
       held.delete(`${kind} ${name}`)
-      try {
-        write('-', kind, name)
-      } catch {
-        // An entry of what is gone misleads nobody, and a teardown must go on: on a full disk, too.
-      }
+      // An entry of what is gone misleads nobody, and a teardown must go on: on a full disk, too.
+      safely(() => write('-', kind, name), null)
     },
     /** Other runs, as their ledgers say. */
     others: () => readLedgers(root).filter(entry => entry.runId !== runId),
@@ -105,7 +102,10 @@ export function readLedgers(root = ledgersFolder()) {
     .filter(name => !name.startsWith('.'))
     .map(runId => {
       const folder = path.join(root, runId)
-      const owner = parseOwner(readSafely(path.join(folder, 'owner.json')))
+      const said = parseJson(readSafely(path.join(folder, 'owner.json')))
+      const isWhole = Number.isInteger(said?.pid) && Number.isInteger(said.startTicks) && Array.isArray(said.command)
+      /** @type {Owner | null} */
+      const owner = isWhole ? said : null
       const isRetained = existsSync(path.join(folder, 'retained'))
       return { runId, folder, owner, state: stateOf(owner), isRetained, holdings: readHoldings(folder) }
     })
@@ -114,11 +114,8 @@ export function readLedgers(root = ledgersFolder()) {
 /** Removes a ledger with the keys in it, and the folder of ledgers after the last. @param {string} folder */
 export function removeLedger(folder) {
   rmSync(folder, { recursive: true, force: true })
-  try {
-    rmdirSync(path.dirname(folder))
-  } catch {
-    // Another run has its ledger there.
-  }
+  // Another run may have its ledger there.
+  safely(() => rmdirSync(path.dirname(folder)), null)
 }
 
 /** Removes ledgers whose process was killed while it made them: they hold nothing yet. @param {string} [root] */
@@ -130,12 +127,6 @@ export function removeHalfMadeLedgers(root = ledgersFolder()) {
   }
 }
 
-/** @returns {Owner} this process */
-function describeOwner() {
-  const { pid } = process
-  return { pid, startTicks: processStartTicks(pid), ...readPlace(), command: process.argv.slice(2) }
-}
-
 /** @param {Owner | null} owner @returns {LedgerEntry['state']} */
 function stateOf(owner) {
   if (owner === null) return 'unknown'
@@ -145,48 +136,23 @@ function stateOf(owner) {
   return processStartTicks(owner.pid) === owner.startTicks ? 'alive' : 'gone'
 }
 
-/** @param {string} text @returns {Owner | null} */
-function parseOwner(text) {
-  try {
-    const owner = JSON.parse(text)
-    const isWhole = Number.isInteger(owner.pid) && Number.isInteger(owner.startTicks) && Array.isArray(owner.command)
-    return isWhole ? owner : null
-  } catch {
-    return null
-  }
-}
-
 /** @param {string} folder */
 function readHoldings(folder) {
   /** @type {Map<string, Holding>} */
   const held = new Map()
   for (const line of readSafely(path.join(folder, 'holdings.jsonl')).split('\n')) {
-    const [sign, kind, name] = parseLine(line)
+    const parts = parseJson(line)
+    // The process was killed while it wrote the line, and before it made the thing.
+    if (!Array.isArray(parts) || parts.length !== 3 || parts.some(part => typeof part !== 'string')) continue
+    const [sign, kind, name] = parts
     if (sign === '+') held.set(`${kind} ${name}`, { kind, name })
     if (sign === '-') held.delete(`${kind} ${name}`)
   }
   return [...held.values()]
 }
 
-/** @param {string} line @returns {any[]} sign, kind and name; none of them where the line is not whole */
-function parseLine(line) {
-  try {
-    const parts = JSON.parse(line)
-    const isWhole = Array.isArray(parts) && parts.length === 3 && parts.every(part => typeof part === 'string')
-    return isWhole ? parts : []
-  } catch {
-    // The process was killed while it wrote the line, and before it made the thing.
-    return []
-  }
-}
-
-/** Every user may write in /tmp: a folder of this name may be somebody else's. @param {string} root */
-function makeOwnFolder(root) {
-  try {
-    mkdirSync(root, { mode: 0o700 })
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
-  }
+/** Every user may write in /tmp: a folder of this name may be somebody else's. @param {string} root @throws {BenchError} */
+function assertOwn(root) {
   if (!isOwnFolder(root)) throw new BenchError(`${root} is not a folder that only this user can read: remove it`)
 }
 

@@ -1,6 +1,5 @@
 import os from 'node:os'
-import { readCpuSet } from './kernel/host-cpu.js'
-import { listPids, listSafely, readLinkSafely, readSafely } from './kernel/proc-files.js'
+import { listPids, listSafely, readLinkSafely, readSafely, readStatus } from './kernel/proc-files.js'
 
 /** Facts about this machine for the manifest; null: the kernel does not tell. */
 export function readMachine() {
@@ -50,38 +49,31 @@ export function readLimits() {
     ...ofMachine.filter(Boolean).map(count => ({ threads: Number(count), threadsUsed: running })),
     ...ofContainer,
   ]
+  // Those of the processes that this user may look into.
+  const open = listPids().flatMap(pid => listSafely(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
   return {
     memoryBytes: readRoomBytes(),
     ...rows.reduce((least, row) => (row.threads - row.threadsUsed < least.threads - least.threadsUsed ? row : least)),
     files: limitOf('Max open files') ?? Number.MAX_SAFE_INTEGER,
     ports: last - first + 1,
     inotifyInstances: read('fs/inotify/max_user_instances')[0] ?? Number.MAX_SAFE_INTEGER,
-    inotifyInstancesUsed: countInotifyInstances(),
+    inotifyInstancesUsed: open.filter(file => readLinkSafely(file) === 'anon_inode:inotify').length,
   }
-}
-
-/** Those in use by the processes that this user may look into. */
-function countInotifyInstances() {
-  const files = listPids().flatMap(pid => listSafely(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
-  return files.filter(file => readLinkSafely(file) === 'anon_inode:inotify').length
 }
 
 /** The CPUs that this process may use, those of one physical core together. @returns {number[][]} */
 export function readCores() {
   const cores = new Map()
-  for (const cpu of parseCpuList(readCpuSet('self') || '0')) {
+  // `0-3,8` (cpuset(7), list format).
+  const cpus = (readStatus('self', 'Cpus_allowed_list') || '0').split(',').flatMap(range => {
+    const [first, last = first] = range.split('-').map(Number)
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  })
+  for (const cpu of cpus) {
     const siblings = readText(`/sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`) ?? `${cpu}`
     cores.set(siblings, [...(cores.get(siblings) ?? []), cpu])
   }
   return [...cores.values()]
-}
-
-/** @param {string} text `0-3,8` (cpuset(7), list format) */
-function parseCpuList(text) {
-  return text.split(',').flatMap(range => {
-    const [first, last = first] = range.split('-').map(Number)
-    return Array.from({ length: last - first + 1 }, (_, i) => first + i)
-  })
 }
 
 /** @param {string} file */

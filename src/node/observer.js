@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { startClock } from '../lib/clock.js'
-import { readHostCpu } from './kernel/host-cpu.js'
-import { readSafely } from './kernel/proc-files.js'
+import { safely } from '../lib/safely.js'
+import { readHostCpu, readStatus } from './kernel/proc-files.js'
 import { createSocketTables } from './kernel/sockets.js'
 
 /** Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster. */
@@ -108,15 +108,12 @@ export function collectGarbage() {
 
 /** Has the kernel count from now on. Where it does not, the count goes on from the start of the process. */
 export function resetOwnPeak() {
-  try {
-    writeFileSync('/proc/self/clear_refs', '5')
-  } catch {
-    // A container may have /proc read-only.
-  }
+  // A container may have /proc read-only.
+  safely(() => writeFileSync('/proc/self/clear_refs', '5'), null)
 }
 
 /** The most memory that this process had resident (proc(5), VmHWM), in bytes; null where the kernel does not tell. */
 export function readOwnPeak() {
-  const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readSafely('/proc/self/status')) ?? []
-  return kibibytes === undefined ? null : Number(kibibytes) * 1024
+  const kibibytes = Number.parseInt(readStatus('self', 'VmHWM'), 10)
+  return Number.isNaN(kibibytes) ? null : kibibytes * 1024
 }

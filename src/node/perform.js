@@ -31,16 +31,6 @@ export async function perform(actions, { agent, signal } = {}) {
   }
 }
 
-/** Performs many actions over a few connections that it keeps until it is closed. */
-export function createPerformer() {
-  const agent = new http.Agent({ keepAlive: true })
-  return {
-    /** @param {ReloadAction[]} actions @param {AbortSignal} [signal] */
-    perform: (actions, signal) => perform(actions, { agent, signal }),
-    close: () => agent.destroy(),
-  }
-}
-
 /** @param {Extract<ReloadAction, { kind: 'signal' }>} action */
 async function signalOwner({ pidFile, signal }) {
   const text = await readFile(pidFile, 'utf8').catch(error => {

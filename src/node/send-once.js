@@ -44,7 +44,8 @@ function readAnswer(text, isEnded) {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return null
   const [first, ...lines] = text.slice(0, end).split('\r\n')
-  const headers = Object.fromEntries(lines.map(readHeader))
+  const parts = lines.map(line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)])
+  const headers = Object.fromEntries(parts.map(([name, value]) => [name.toLowerCase(), value.trim()]))
   const rest = text.slice(end + 4)
   const length = headers['content-length']
   const body =
@@ -54,12 +55,6 @@ function readAnswer(text, isEnded) {
         ? isEnded && rest
         : rest.length >= Number(length) && rest.slice(0, Number(length))
   return typeof body === 'string' ? { status: Number(first.split(' ')[1]), headers, body } : null
-}
-
-/** @param {string} line */
-function readHeader(line) {
-  const colon = line.indexOf(':')
-  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
 }
 
 /** @param {string} text @returns {string | null} null: the last chunk, which is empty, has not come */

@@ -1,13 +1,14 @@
 import http from 'node:http'
 import https from 'node:https'
+import { call } from './call.js'
 
 /** @import { TLSSocket } from 'node:tls' */
 
 /**
- * host null: a request without one; isReused: the connection had served a request before; fingerprint: of the
- * certificate that the peer showed
+ * host null: a request without one; protocol: grpc: a unary call, whose message is the body; isReused: the connection had
+ * served a request before; fingerprint: of the certificate that the peer showed
  * @typedef {{ host: string | null, path?: string, method?: string, headers?: Record<string, string>, body?: string,
- *   isChunked?: boolean }} Ask
+ *   isChunked?: boolean, protocol?: import('../model/types.ts').Protocol }} Ask
  * @typedef {{ status: number, body: string, headers: http.IncomingHttpHeaders, localPort: number | undefined,
  *   isReused: boolean, fingerprint?: string }} Answer
  */
@@ -16,10 +17,12 @@ import https from 'node:https'
  * Sends one request, over a connection of its own unless an agent keeps them.
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask} ask
  * @param {{ agent?: http.Agent, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number, signal?:
- * AbortSignal }} [options] @returns {Promise<Answer>} body: bytes as latin1
+ * AbortSignal, channel?: import('node:http2').ClientHttp2Session }} [options] channel: of calls
+ * @returns {Promise<Answer>} body: bytes as latin1
  * @throws when nothing answers in time, or the connection breaks
  */
-export function send({ address, port }, ask, { agent, tls, timeoutSeconds = 10, signal } = {}) {
+export function send({ address, port }, ask, { agent, channel, tls, timeoutSeconds = 10, signal } = {}) {
+  if (ask.protocol === 'grpc') return call({ address, port }, ask, { channel, tls, timeoutSeconds })
   const { host, path = '/', method = 'GET', headers = {}, body = '', isChunked = false } = ask
   return new Promise((resolve, reject) => {
     const framing = isChunked

@@ -2,8 +2,7 @@ import { listFeatures } from '../model/features.js'
 import { checkAccessLog } from './access-log.js'
 import { checkRewrite, checkTrace } from './headers.js'
 import { checkEjection } from './outliers.js'
-import { checkAuthorization, checkBreaker, checkRateLimit } from './refusals.js'
-import { checkRetryBudget } from './retry-budget.js'
+import { checkAuthorization, checkBreaker, checkRateLimit, checkRetryBudget } from './refusals.js'
 import { checkMetrics } from './route-metrics.js'
 
 /** Whether the sidecars of a plane do what they were given beyond routing and mTLS. */

@@ -2,20 +2,18 @@ import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
 import { listFeatures } from '../model/features.js'
-import { toolOf } from '../model/variant-tools.js'
+import { toolOf } from '../model/tools.js'
 import { assertAllRun } from '../run/alive.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
-import { findDeployed } from '../services/deployed.js'
-import { countWorkers } from '../services/specs.js'
+import { countWorkers, findDeployed } from '../services/specs.js'
 import { listModes, topologyOf } from '../services/topology.js'
 import { probeFeatures } from './features.js'
 import { createRig } from './rig.js'
-import { holdAgainst } from './verdict/lacks.js'
-import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/rows.js'
+import { configurationOf, holdAgainst, PARITY_NAMES, sizeOf } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
-/** @import { Testbed } from '../run/testbed.js' */
+/** @import { Testbed } from '../run/kind.js' */
 /** @import { Row } from './beside/probe.js' */
 /** @import { Rig } from './rig.js' */
 

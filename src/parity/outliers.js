@@ -98,7 +98,6 @@ export function describeBroken(broken, answers) {
  * @param {(i: number) => Promise<Answer>} ask @param {number} ejectedMs at the earliest
  */
 export async function askWhileEjected(ask, ejectedMs) {
-  /** @type {Answer[]} */
   const answers = []
   for (let i = 0; i < OTHERS; i++) {
     const answer = await ask(i)

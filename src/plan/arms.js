@@ -1,10 +1,9 @@
 import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import { nameOf } from '../model/arms.js'
+import { AXES, AXIS_NAMES, groupOf, nameOf } from '../model/arms.js'
 import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
 import { SIDECAR_AXES } from '../model/axes/sidecar.js'
-import { AXES, AXIS_NAMES, groupOf } from '../model/axes.js'
 import { countTurnWorkers } from './caps.js'
 import { groupAlike } from './deployments.js'
 import { chooseLoad } from './load.js'
@@ -15,9 +14,9 @@ import { chooseLoad } from './load.js'
 
 const CALIBRATION_SECONDS = 3
 // Conditions that are absent where nothing was asked, as are those of control planes. Every arm has the others.
-const OPTIONAL = /** @type {AxisName[]} */ (['interception', 'changed'])
+const SPARSE_CONDITIONS = /** @type {AxisName[]} */ (['pairs', 'ending', 'interception', 'changed'])
 const EVERY_CONDITION = /** @type {AxisName[]} */ (
-  ['services', ...Object.keys(SIDECAR_AXES)].filter(name => !OPTIONAL.some(other => other === name))
+  ['services', ...Object.keys(SIDECAR_AXES)].filter(name => !SPARSE_CONDITIONS.some(other => other === name))
 )
 
 /** Values of each axis but the cap. @typedef {Record<string, any[]>} Lists */
@@ -107,7 +106,7 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   return /** @type {Conditions} */ (
     Object.fromEntries([
       ...EVERY_CONDITION.map(take),
-      ...OPTIONAL.map(take).filter(([, value]) => value !== null),
+      ...SPARSE_CONDITIONS.map(take).filter(([, value]) => value !== null),
       ...controlled,
       ...(simulated > 0 ? [['simulated', simulated]] : []),
     ])
@@ -149,10 +148,7 @@ function distinct(arms) {
   return [...byId.values()]
 }
 
-/**
- * Splits arms into those that planes can run, and each reason once why others cannot; throws UsageError if none can.
- * @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported
- */
+/** Throws UsageError where no arm is left. @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported */
 export function refuseUnsupported(arms, findUnsupported) {
   const judged = arms.map(arm => ({ arm, reason: findUnsupported(arm) }))
   const possible = judged.flatMap(({ arm, reason }) => (reason ? [] : [arm]))
@@ -211,10 +207,7 @@ export function leaveOutUnreachable({ plan, calibrations }) {
   }
 }
 
-/**
- * Repeats the first arm of each comparison (A/A), which shows the noise; areTogether: once for each shared generator.
- * @param {Arm[]} arms @param {boolean} areTogether
- */
+/** Repeats one arm a group (A/A); areTogether: one a generator. @param {Arm[]} arms @param {boolean} areTogether */
 export function repeatFirst(arms, areTogether) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const compared = [...groupBy(withSidecars, arm => groupOf(arm)).values()].filter(group => group.length > 1)

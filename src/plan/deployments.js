@@ -1,7 +1,7 @@
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { createRandom, shuffle } from '../lib/random.js'
-import { groupOf } from '../model/axes.js'
+import { groupOf } from '../model/arms.js'
 
 /** Arms that stand at the same time and share one load. Pure. @import { Arm, Trial } from '../model/types.ts' */
 
@@ -41,7 +41,6 @@ export function orderDeployments({ arms, rounds, seed }) {
   const groups = groupAlike(arms)
     .flatMap(splitGroup)
     .map(group => shuffle(group, random))
-  /** @type {Trial[]} */
   const trials = []
   for (let round = 1; round <= rounds; round++) {
     for (const group of shuffle(groups, random)) {

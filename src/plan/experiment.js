@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { GATE_NAMES } from '../judge/gates.js'
+import { GATES } from '../judge/gates.js'
 import { QUANTITY_NAMES } from '../judge/quantities.js'
 import { OWN_PARTS } from '../kinds/plans.js'
 import { parseYaml } from '../lib/yaml.js'
-import { AXES, AXIS_NAMES } from '../model/axes.js'
+import { AXES, AXIS_NAMES } from '../model/arms.js'
 import { capCores, lengthSeconds, rounds } from '../model/bounds.js'
 import { PARITY_NAMES } from '../parity/verdict/rows.js'
 
@@ -30,7 +30,7 @@ export const TURN_PROFILES = {
 }
 
 // An experiment may set these aside, because they are its axis.
-const RELAXABLE = [...GATE_NAMES, ...PARITY_NAMES]
+const RELAXABLE = [...GATES.keys(), ...PARITY_NAMES]
 
 const axisName = z.enum(/** @type {[AxisName, ...AxisName[]]} */ (AXIS_NAMES))
 const optionalAxes = /** @type {Record<Exclude<AxisName, 'link' | 'capCores'>, z.ZodOptional<z.ZodArray<any>>>} */ (

@@ -21,7 +21,7 @@ const OWN_FILES = 200
 
 /**
  * A resource: each sidecar's need, what is used beside, and what is offered; more: how to get more.
- * @typedef {{ what: string, each: number, fixed: number, offered: number, show: (value: number) => string, more?: string }} Row
+ * @typedef {{ what: string, each: number, fixed: number, offered: number, show?: (value: number) => string, more?: string }} Row
  */
 
 /** @typedef {Pick<Conditions, 'shards' | 'controlCapCores' | 'controlMemoryBytes'>} Controlled */
@@ -39,7 +39,7 @@ export function findShortage({ sidecars, needs, limits, simulated = { count: 0, 
   const rows = isNode ? countOfNode({ needs, limits, conditions }) : countOfMachine({ needs, limits, simulated })
   const short = rows.find(({ each, fixed, offered }) => sidecars * each + fixed > offered)
   if (!short) return null
-  const { what, each: one, fixed, offered, show, more } = short
+  const { what, each: one, fixed, offered, show = String, more } = short
   const most = Math.max(0, Math.floor((offered - fixed) / one))
   const also = fixed > 0 ? ` + ${show(fixed)}` : ''
   const whose = isNode ? `the node ${limits.node}` : 'this machine'
@@ -57,21 +57,14 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
       show: showBytes,
       fixed: KIT_BYTES + simulated.count * (simulated.bytes + controlBytes),
     },
-    { what: 'threads', each: threads, fixed: limits.threadsUsed, offered: limits.threads, show: String },
-    {
-      what: 'open files of one process',
-      each: CONNECTIONS,
-      fixed: OWN_FILES + simulated.count,
-      offered: files,
-      show: String,
-    },
-    { what: 'ports for connections', each: CONNECTIONS, fixed: simulated.count, offered: ports, show: String },
+    { what: 'threads', each: threads, fixed: limits.threadsUsed, offered: limits.threads },
+    { what: 'open files of one process', each: CONNECTIONS, fixed: OWN_FILES + simulated.count, offered: files },
+    { what: 'ports for connections', each: CONNECTIONS, fixed: simulated.count, offered: ports },
     {
       what: 'inotify instances',
       each: inotifyInstances,
       fixed: limits.inotifyInstancesUsed,
       offered: limits.inotifyInstances,
-      show: String,
       more: 'sysctl fs.inotify.max_user_instances=N',
     },
   ]
@@ -88,7 +81,7 @@ function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, conditions
   // A pod with a limit requests that.
   const millicoresOfShard = controlCapCores ? Math.round(1000 * controlCapCores) : REQUESTED.millicores
   return [
-    { what: 'pods', each: 1, fixed: podsUsed + OTHER_PODS + shards, offered: offered.pods, show: String },
+    { what: 'pods', each: 1, fixed: podsUsed + OTHER_PODS + shards, offered: offered.pods },
     {
       what: 'memory',
       each: bytes,

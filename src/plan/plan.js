@@ -1,8 +1,7 @@
 import { PLANS } from '../kinds/plans.js'
 import { specifySearch } from '../kinds/search/plan.js'
 import { UsageError } from '../lib/errors.js'
-import { nameOf, parseChoice } from '../model/arms.js'
-import { AXES, AXIS_NAMES } from '../model/axes.js'
+import { AXES, AXIS_NAMES, nameOf, parseChoice } from '../model/arms.js'
 import { calibrate, createArms, distinctly, listValues, refuseUnsupported, repeatFirst } from './arms.js'
 import { chooseCaps, isOpenLoop } from './caps.js'
 import { orderDeployments, shareLoads } from './deployments.js'
@@ -11,7 +10,7 @@ import { assertFew, chooseRounds, orderTrials } from './rounds.js'
 
 export { withWarmupFor } from './load.js'
 export { choosePlanes } from './question.js'
-export { estimatePlanSeconds, estimateSeconds } from './time.js'
+export { estimatePlanSeconds, estimateSeconds } from './rounds.js'
 
 /** Makes a plan: from a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
 /** @import { Experiment } from './experiment.js' @import { Missing, Question, Overrides } from './question.js' */

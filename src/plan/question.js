@@ -1,11 +1,11 @@
+import { kindsOf } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { parseChoice } from '../model/arms.js'
-import { kindsOf } from '../model/kinds.js'
 import { PROFILES, TURN_PROFILES } from './experiment.js'
 
 /** An experiment in one of its profiles, with what was asked for beside it. Pure. */
-/** @import { AxisName, Plan, PlaneChoice } from '../model/types.ts' @import { TrialKind } from '../model/kinds.js' */
+/** @import { AxisName, Plan, PlaneChoice, TrialKind } from '../model/types.ts' */
 /** @import { Experiment, Profile } from './experiment.js' */
 
 /**
@@ -41,7 +41,10 @@ export function resolveQuestions(experiment, overrides) {
   const { axes: ofProfile, ...profile } = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...ofProfile }
   const own = kindsOf({ ...experiment, axes })
-  const kinds = chooseKinds(askKinds(own, { experiment, overrides }), overrides)
+  const asked = askKinds(own, { experiment, overrides })
+  // Of two kinds, a load from another machine, which goes to one address, has the last; a precision, of the cost, the first.
+  const ofTwo = overrides.isLoadElsewhere ? asked.slice(1) : overrides.precision ? asked.slice(0, 1) : asked
+  const kinds = asked.length === 1 ? asked : ofTwo
   return kinds.map(kind => ({
     experiment,
     overrides,
@@ -68,16 +71,6 @@ function askKinds(own, { experiment, overrides: { measure } }) {
   throw new UsageError(`--measure ${measure}: ${experiment.name} measures something else: leave it out`)
 }
 
-/**
- * Leaves out a kind: a precision is about the cost alone, and a load from another machine goes to one address.
- * @param {TrialKind[]} kinds @param {Overrides} overrides
- */
-function chooseKinds(kinds, { precision, isLoadElsewhere }) {
-  if (kinds.length === 1) return kinds
-  if (precision && !isLoadElsewhere) return kinds.slice(0, 1)
-  return isLoadElsewhere ? kinds.slice(1) : kinds
-}
-
 /** @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */
 function profileOfTurns(own, { experiment, overrides: { profile, rounds } }) {
   // The lengths in an experiment of two kinds are those of the windows.
@@ -91,10 +84,7 @@ export function choosePlanes(experiment, overrides) {
   return overrides.planes ?? resolveQuestions(experiment, overrides)[0].axes.plane.map(parseChoice)
 }
 
-/**
- * @param {Experiment} experiment @param {Overrides} overrides
- * @returns {Profile & { axes?: Partial<Experiment['axes']> }}
- */
+/** @param {Experiment} experiment @param {Overrides} overrides */
 function findProfile(experiment, { profile, rounds }) {
   if (!Object.hasOwn(PROFILES, profile))
     throw new UsageError(`unknown profile "${profile}"${suggest(profile, Object.keys(PROFILES))}`)

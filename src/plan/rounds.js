@@ -1,12 +1,13 @@
 import { PLANS } from '../kinds/plans.js'
+import { countSearchTrials } from '../kinds/search/plan.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { UsageError } from '../lib/errors.js'
 import { createRandom, shuffle } from '../lib/random.js'
-import { groupOf } from '../model/axes.js'
+import { groupOf } from '../model/arms.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
-import { estimatePlanSeconds, estimateSeconds } from './time.js'
+import { configurationOf } from '../parity/verdict/rows.js'
 
-/** The rounds of a plan, and the order of their trials. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
+/** The rounds of a plan, the order of their trials, and their time. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
 /** @import { Question } from './question.js' */
 
 // All trials are made before the first runs.
@@ -33,7 +34,6 @@ export function chooseRounds(question, { arms, calibrations, order }) {
 /** Plans every arm once a round, in random order. @param {{ arms: Arm[], rounds: number, seed: number }} options */
 export function orderTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
-  /** @type {Trial[]} */
   const trials = []
   for (let round = 1; round <= rounds; round++) {
     for (const arm of shuffle(arms, random)) {
@@ -75,4 +75,37 @@ function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSecon
     )
   }
   return Math.min(count, ROUNDS_MOST, Math.floor(TRIALS_MOST / arms.length))
+}
+
+// Measured: starting, checking, k6's own start, the tail, stopping.
+const OVERHEAD_SECONDS = 1.4
+const OBSERVE_SECONDS = 3
+const PARITY_SECONDS = 4
+const ARM_CHECK_SECONDS = 0.4
+// Measured: a sidecar of a rollout, with its change, or of a pair.
+const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
+
+/** Estimates how long trials take, in seconds. @param {Trial[]} trials */
+export function estimateSeconds(trials) {
+  // Arms that stand at the same time share a window.
+  const apart = new Map(trials.map((trial, i) => [trial.deployment ?? i, trial.arm]))
+  return sumSeconds([...apart.values()])
+}
+
+/** Estimates the seconds of a run, with its checks. @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan */
+export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
+  const own = arms.filter(arm => arm.repeatOf === null)
+  const probes = new Set(own.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size
+  const checks = OBSERVE_SECONDS + probes * PARITY_SECONDS + own.length * ARM_CHECK_SECONDS
+  const searched = countSearchTrials(search) * sumSeconds(arms)
+  return checks + estimateSeconds(trials) + sumSeconds(calibrations) + searched
+}
+
+/** @param {Arm[]} arms each tried once */
+function sumSeconds(arms) {
+  return arms.reduce((sum, { load, conditions: { pairs = 0, sidecars = 2 * pairs, simulated = 0 } }) => {
+    // The real sidecars are started twice before.
+    const started = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars
+    return sum + load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS + ROLLOUT_SECONDS_PER_SIDECAR * started
+  }, 0)
 }

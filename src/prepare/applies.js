@@ -1,6 +1,6 @@
+import { kindsOf, PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
-import { GENERATORS } from '../model/generators.js'
-import { kindsOf } from '../model/kinds.js'
+import { GENERATORS } from '../model/tools.js'
 
 /**
  * Refuses options that would change nothing; those of planes, caps and axes are refused by the plan.
@@ -11,21 +11,25 @@ const REQUESTS = { isMet: (/** @type {Experiment} */ { load }) => load.kind !== 
 
 /**
  * Conditions of an experiment under which an option changes something.
- * @type {Partial<Record<keyof RunOptions | 'users' | 'rate' | 'payload' | 'idleConnections',
+ * @type {Partial<Record<keyof RunOptions | 'users' | 'pairs' | 'rate' | 'payload' | 'idleConnections',
  *   { isMet: (experiment: Experiment, options: Pick<RunOptions, 'measure'>) => boolean, lacks: string }>>}
  */
 const NEEDS = {
   users: REQUESTS,
   rate: REQUESTS,
   payload: REQUESTS,
+  pairs: { isMet: experiment => !REQUESTS.isMet(experiment), lacks: 'has a load, which would go to one pair alone' },
   generator: { isMet: ({ axes }) => axes.sidecars === undefined, lacks: REQUESTS.lacks },
-  p99: { isMet: ({ search }) => search !== null, lacks: 'searches no limit that a p99 holds' },
-  rounds: { isMet: ({ search }) => search === null, lacks: 'is a search, and has no rounds' },
+  p99: { isMet: asked => planOf(asked).limit !== undefined, lacks: 'searches no limit that a p99 holds' },
+  rounds: { isMet: asked => !planOf(asked).choosesTrials, lacks: 'is a search, and has no rounds' },
   idleConnections: {
     isMet: (experiment, { measure }) => (measure ?? kindsOf(experiment)).includes('turns'),
     lacks: 'measures nothing side by side',
   },
 }
+
+/** @param {Experiment} experiment */
+const planOf = experiment => PLANS[kindsOf(experiment)[0]]
 
 /** Options of a cluster, as they are written. @type {Partial<Record<keyof SiteOptions, string>>} */
 const OF_CLUSTER = { context: '--context', node: '--node', loadNode: '--load-node', namespace: '--namespace' }

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { kinds } from '../kinds/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
+import { safely } from '../lib/safely.js'
 import { createResultsFolder } from '../records/records.js'
 import { executePlan } from '../run/execute.js'
 import { prepareToResume } from '../run/resume.js'
@@ -47,24 +48,20 @@ export async function measure({ preparation, site, out, execution, watcher, sign
       // A run that may not be resumed stays as it is.
       const isTouched = !(interrupted && error instanceof UsageError)
       const sayWhy = (/** @type {Error} */ { message }) => watcher.say(`no summary was made of ${folder}: ${message}`)
-      if (!existsSync(path.join(folder, 'manifest.json'))) removeStub(folder, { isNew })
-      else if (isTouched && existsSync(path.join(folder, 'trials.jsonl'))) await finishRun(folder, finish).catch(sayWhy)
+      if (!existsSync(path.join(folder, 'manifest.json'))) {
+        // The run has measured nothing; files of others stay there.
+        safely(() => {
+          rmdirSync(path.join(folder, 'raw'))
+          rmSync(path.join(folder, 'trials.jsonl'))
+          if (isNew) rmdirSync(folder)
+        }, null)
+      } else if (isTouched && existsSync(path.join(folder, 'trials.jsonl')))
+        await finishRun(folder, finish).catch(sayWhy)
       throw error
     }
     return { folder, summary: await finishRun(folder, finish) }
   } finally {
     site.ledger.release('results', folder)
-  }
-}
-
-/** Removes the folder of a run that has measured nothing. @param {string} folder @param {{ isNew: boolean }} options */
-function removeStub(folder, { isNew }) {
-  try {
-    rmdirSync(path.join(folder, 'raw'))
-    rmSync(path.join(folder, 'trials.jsonl'))
-    if (isNew) rmdirSync(folder)
-  } catch {
-    // Files of others stay there.
   }
 }
 
@@ -90,6 +87,6 @@ export function loadAfter(folder, load) {
 /** @returns {Promise<import('../run/stopping.js').Assess>} */
 async function loadAssess() {
   const { summarise } = await import('../analysis/summarise.js')
-  const { tellPrecision } = await import('../report/precision.js')
+  const { tellPrecision } = await import('../report/notes.js')
   return run => tellPrecision(/** @type {Precision} */ (summarise(run).precision))
 }

@@ -22,7 +22,7 @@ import { planes } from './programs.js'
 /**
  * Turns the words of `lab` into two sides that can be tried and counted.
  * @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
- * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/testbed.js'
+ * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  * @typedef {{ arms: Arm[], testbeds: Record<SideName, Testbed>, profiler: Tool, own: string, nextStart: () => number }} Rig
  *   both sides, ready to start; own: the folder of the lab
  */
@@ -87,7 +87,16 @@ export async function openLab({ site, side, against, into, link, payload, pipy, 
     },
     checkParity: (/** @type {AbortSignal} */ signal) => checkParity(rig, { label: side.label, signal }),
     /** @param {SideName} name @param {AbortSignal} signal */
-    count: (name, signal) => countSide(rig, { name, ...counting, signal }),
+    async count(name, signal) {
+      const counts = []
+      for (const arm of plan.arms) {
+        const start = rig.nextStart()
+        const at = { testbed: rig.testbeds[name], arm, start, folder: path.join(own, `${start}-${name}-${arm.link}`) }
+        const counted = await countInstructions({ ...at, valgrind: profiler, callers: CALLERS, ...counting, signal })
+        counts.push(...counted)
+      }
+      return counts
+    },
     sample: (/** @type {AbortSignal} */ signal) => sampleSides(rig, signal),
     close: () => close({ retain: false }),
   }
@@ -105,18 +114,6 @@ async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
   throw new BenchError(
     `${label} does not do the work of a sidecar, so its instructions cannot be compared: ${told.join('; ')}; --no-parity counts them anyway`,
   )
-}
-
-/** @param {Rig} rig @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} asked */
-async function countSide({ arms, testbeds, profiler: valgrind, own, nextStart }, { name, ...options }) {
-  const counts = []
-  for (const arm of arms) {
-    const start = nextStart()
-    const folder = path.join(own, `${start}-${name}-${arm.link}`)
-    const given = { testbed: testbeds[name], arm, start, folder, valgrind, callers: CALLERS, ...options }
-    counts.push(...(await countInstructions(given)))
-  }
-  return counts
 }
 
 /** Samples both sides under load. notes: what the samples do not say. @param {Rig} rig @param {AbortSignal} signal */
@@ -143,19 +140,17 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
       }
     }
   }
-  return { ...sides, notes: noteSamples(sides, hasKernel) }
-}
-
-/** @param {Sides} sides @param {boolean} hasKernel */
-function noteSamples(sides, hasKernel) {
   const told = sides.new.map(({ link, service, samples }) => {
     const old = sides.old.find(one => one.link === link && one.service === service)
     return `${service} of ${link} ${old?.samples} and ${samples}`
   })
-  const counts = `samples of perf, old and new: ${told.join(', ')}; a function with n of them is uncertain by the root of n`
-  return hasKernel
-    ? [counts]
-    : [counts, 'the kernel showed perf no samples of its own: its share is spread over the rest; run as root']
+  const notes = [
+    `samples of perf, old and new: ${told.join(', ')}; a function with n of them is uncertain by the root of n`,
+    ...(hasKernel
+      ? []
+      : ['the kernel showed perf no samples of its own: its share is spread over the rest; run as root']),
+  ]
+  return { ...sides, notes }
 }
 
 /** Plans an uncapped arm for each link. @param {{ link: string[], payload?: number, site: Site, pipy: Tool }} asked */

@@ -1,4 +1,4 @@
-import { PLANS } from '../kinds/plans.js'
+import { kindsOf, PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
@@ -29,16 +29,16 @@ export function chooseSeed() {
  */
 export function readAsked(experiment, options) {
   assertApplies(experiment, options)
-  const { name, targets, axes, search } = experiment
+  const { name, targets, axes } = experiment
+  const { limit } = PLANS[kindsOf(experiment)[0]]
   const { target = 'local', p99: p99Ms, threshold: thresholds } = options
   if (!targets.includes(target)) throw new UsageError(`${name} runs on ${targets.join(' and ')} only`)
   if (axes.sidecars && options.samples === 'kubelet')
     throw new UsageError(
       `--samples kubelet: ${name} needs the reader on the node, which asks the sidecars: leave it out`,
     )
-  const isLimited = search && search.kind !== 'services' && p99Ms
   return {
-    experiment: isLimited ? { ...experiment, search: { ...search, p99Ms } } : experiment,
+    experiment: limit && p99Ms ? limit(experiment, p99Ms) : experiment,
     overrides: readOverrides(options),
     thresholds,
     load: findLoad(options.generator),

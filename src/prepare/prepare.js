@@ -11,7 +11,7 @@ import { assertCanLoad, assertKnown, assertOneEntry, findUnsupported, listContro
 
 /**
  * Turns an experiment and its options into a plan, and finds the programs that it needs.
- * @import { Arm, LoadGenerator, Plan, Site } from '../model/types.ts'
+ * @import { Arm, LoadGenerator, Site } from '../model/types.ts'
  * @import { Experiment } from '../plan/experiment.js' @import { Overrides } from '../plan/question.js'
  * @import { Preparation } from '../run/execute.js' @import { Found } from './programs.js'
  * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} Asked
@@ -51,8 +51,12 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
   for (const expression of thresholds) parseThreshold(expression, plan.arms, services)
   const given = plan.settings.isPinned ? cores : []
   const placementOf = createPlacing({ arms: plan.arms, topologies, cores: given, isLoadElsewhere })
-  const layout = { topologies, placementOf }
-  const notes = noteSharedCpus({ plan, layout, site, isLoadElsewhere })
+  const notes = []
+  if (plan.settings.isPinned && plan.arms.some(arm => placementOf(arm) === null)) {
+    const what = isLoadElsewhere ? 'applications' : 'generator, applications'
+    const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
+    notes.push(`${what} and sidecars share all CPUs: ${why}`)
+  }
   const bindsBesideWrk = (/** @type {Arm} */ { capCores: cap, link, ...arm }) =>
     cap !== null &&
     wrk.findUnsupported(arm) === null &&
@@ -63,7 +67,7 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
     )
   return {
     plan: { ...plan, notes: [...plan.notes, ...notes] },
-    layout,
+    layout: { topologies, placementOf },
     holdsWith: ({ missing, ...programs }) =>
       missing.length === 0 &&
       [...reasons].every(
@@ -90,8 +94,12 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
     arms: draft.plan.arms,
     findTool,
   })
-  const appRuntime = await findAppRuntime({ app, tools: found.tools, findTool, say })
   const { plan, layout } = draft.holdsWith(found) ? draft : planRun({ ...asked, load, site, ...found })
+  const findRuntime = (/** @type {'node' | null} */ only) =>
+    findAppRuntime({ app: only ?? app, tools: found.tools, findTool, say })
+  // Of gRPC, Node serves the applications whatever Pipy there is.
+  const callRuntime = plan.arms.some(isGrpc) ? await findRuntime('node') : null
+  const appRuntime = callRuntime && plan.arms.every(isGrpc) ? callRuntime : await findRuntime(null)
   const served = appRuntime.name === 'pipy' ? 'pipy' : 'node'
   return {
     plan: { ...plan, settings: { ...plan.settings, app: served } },
@@ -99,19 +107,14 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
     programs: {
       planes,
       load,
-      tools: { ...found.tools, [appRuntime.name]: appRuntime },
+      tools: { ...found.tools, [appRuntime.name]: appRuntime, ...(callRuntime && { node: callRuntime }) },
       appRuntime,
       scripts: found.scripts,
     },
   }
 }
 
-/**
- * Says why arms share all CPUs. @param {Pick<Preparation, 'plan' | 'layout'> &
- *   { site: Pick<Site, 'cpus' | 'cores'>, isLoadElsewhere?: boolean }} options
- */
-function noteSharedCpus({ plan: { arms, settings }, layout, site: { cpus, cores }, isLoadElsewhere }) {
-  if (!settings.isPinned || arms.every(arm => layout.placementOf(arm) !== null)) return []
-  const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
-  return [`${isLoadElsewhere ? 'applications' : 'generator, applications'} and sidecars share all CPUs: ${why}`]
+/** @param {Arm} arm */
+function isGrpc({ conditions: { protocol } }) {
+  return protocol === 'grpc'
 }

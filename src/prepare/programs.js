@@ -3,11 +3,10 @@ import { dataPlanes } from '../dataplanes/registry.js'
 import { BenchError, MissingPlaneError } from '../lib/errors.js'
 import { isProgram } from '../lib/programs.js'
 import { loads } from '../loads/registry.js'
-import { nameVariantTool } from '../model/variant-tools.js'
+import { nameVariantTool } from '../model/tools.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
-import { findDeployed, nameDeployed } from '../services/deployed.js'
-import { findTool as findHere } from '../tools/find.js'
+import { findDeployed, nameDeployed } from '../services/specs.js'
 import { findScripts } from '../tools/find-scripts.js'
 import { nodeTool } from '../tools/node.js'
 
@@ -30,17 +29,6 @@ export const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, pl
 /** Every program that a run may need. */
 export function toolSpecs() {
   return [...dataPlanes.flatMap(p => p.tool ?? []), ...loads.map(load => load.tool), nodeTool]
-}
-
-/** Finds programs until one does not run. @param {Pick<Context, 'say' | 'signal'>} context @returns {Site['findTool']} */
-export function createFinder({ say, signal }) {
-  const failing = new AbortController()
-  const ending = AbortSignal.any([signal, failing.signal])
-  return spec =>
-    findHere(spec, { say, signal: ending }).catch(error => {
-      failing.abort(error)
-      throw error
-    })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { EXIT } from '../lib/exit-status.js'
+import { EXIT } from '../lib/errors.js'
 import { measure } from './measure.js'
 import { announce, prepareWith, sayLacks } from './preparation.js'
 import { withSite } from './site.js'

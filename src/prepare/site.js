@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { execa } from 'execa'
-import { BenchError } from '../lib/errors.js'
-import { EXIT } from '../lib/exit-status.js'
+import { BenchError, EXIT } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { findLoad } from '../loads/registry.js'
 import { readLedgers } from '../node/ledger.js'
 import { assertOut } from '../records/files.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
-import { openLocalSite } from '../targets/local/site.js'
+import { openLocalSite } from '../targets/local/index.js'
+import { findTool } from '../tools/find.js'
 import { assertTargetHas } from './applies.js'
-import { createFinder } from './programs.js'
 import { assertRoom } from './room.js'
 
 /**
@@ -69,7 +68,16 @@ async function openSite(options, context) {
   if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
   await makeRoom(way, context)
   assertRoom()
-  const site = await openLocalSite({ runId, way, findTool: createFinder(context), say })
+  // Programs are found until one does not run.
+  const failing = new AbortController()
+  const ending = AbortSignal.any([signal, failing.signal])
+  /** @type {Site['findTool']} */
+  const find = spec =>
+    findTool(spec, { say, signal: ending }).catch(error => {
+      failing.abort(error)
+      throw error
+    })
+  const site = await openLocalSite({ runId, way, findTool: find, say })
   if (!host) return site
   const { openLoadHostSite } = await import('../targets/load-host/site.js')
   return openLoadHostSite({ site, host, asked, load: findLoad(generator), say, signal })

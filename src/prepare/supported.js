@@ -1,21 +1,19 @@
-import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { isProgram } from '../lib/programs.js'
+import { findLoad } from '../loads/registry.js'
 import { isRedirected } from '../model/arms.js'
 import { findLackingFeatures, listFeatures } from '../model/features.js'
-import { kindOfArm } from '../model/kinds.js'
-import { toolOf } from '../model/variant-tools.js'
+import { toolOf } from '../model/tools.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { findControl } from '../services/control.js'
-import { findDeployed, nameDeployed } from '../services/deployed.js'
-import { countWorkers } from '../services/specs.js'
+import { countWorkers, findDeployed, nameDeployed } from '../services/specs.js'
 import { listModes } from '../services/topology.js'
 import { planes } from './programs.js'
 
 /**
  * Checks what planes, their control planes and generators can run.
- * @import { Arm, Conditions, Control, LoadGenerator, MtlsMode, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
+ * @import { Arm, Conditions, DataPlane, Control, LoadGenerator, MtlsMode, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
  */
 
 /** @param {PlaneChoice} choice @throws {UsageError} for a plane, profile or variant that the kit does not have */
@@ -50,7 +48,11 @@ export function assertCanLoad(load, arms) {
   for (const arm of arms.filter(({ load: { kind } }) => kind !== 'idle')) {
     const reason = load.findUnsupported(arm)
     if (reason !== null)
-      throw new UsageError(`--generator ${load.name}: ${reason}: leave it out, and k6 makes the load`)
+      throw new UsageError(
+        load === findLoad()
+          ? `--protocol ${arm.conditions.protocol}: ${reason}`
+          : `--generator ${load.name}: ${reason}: leave it out, and k6 makes the load`,
+      )
   }
 }
 
@@ -76,7 +78,7 @@ export function assertOneEntry({ experiment, settings, arms }) {
 export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const { profile, conditions } = arm
   const plane = planes[arm.plane]
-  const hasMany = hasManySidecars(arm)
+  const hasMany = arm.conditions.sidecars !== undefined
   const control = findControl(plane, arm)
   const isOnNode = limits !== undefined && 'node' in limits
   const version = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })?.version) ?? ''
@@ -86,9 +88,13 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
     findUncarried({ conditions, topology }) ??
+    findUnending({ conditions, plane }) ??
     findUnchangeable({ conditions, control, isOnNode, modes: entrance.modes }) ??
     findLackingFeatures(plane, conditions) ??
     (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
+    (control && conditions.areServicesRemoved && control.createProcess === null
+      ? `by ${control.name}, it is told of other routes, and of no other services`
+      : null) ??
     (control && findUnlimitable({ control, conditions, cpus })) ??
     (isOnNode ? findImmovable({ conditions, control, hasMany }) : null) ??
     (limits && findTooMany({ arm, control, workers: sidecarWorkers, limits, hasMany })) ??
@@ -97,16 +103,23 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   )
 }
 
-/** Says whether one control plane has many sidecars in this kind. @param {Arm} arm */
-function hasManySidecars(arm) {
-  return PLANS[kindOfArm(arm, { searches: false, grows: false })].hasControlPlane === true
+/** @param {{ conditions: Conditions, plane: DataPlane }} options */
+function findUnending({ conditions: { ending, changesPerMinute }, plane: { endGracefully } }) {
+  if (ending === undefined || ending === 'sigterm') return null
+  if (!endGracefully) return 'the kit knows no graceful end of it'
+  if (ending === 'graceful' || changesPerMinute !== null) return null
+  return 'its client is told by a change of configuration: give the experiment changesPerMinute: [0], too'
 }
 
-/** Says what sidecars cannot do that carry bytes. @param {{ conditions: Conditions, topology: Topology }} options */
+/** Says what sidecars cannot do that carry bytes or gRPC. @param {{ conditions: Conditions, topology: Topology }} options */
 function findUncarried({ conditions, topology: { services } }) {
-  const { protocol, features, configuredServices, changesPerMinute } = conditions
-  if (protocol !== 'tcp') return null
+  const { protocol, features, configuredServices, changesPerMinute, ending } = conditions
   const asked = listFeatures(features)
+  if (protocol === 'grpc' && asked.length > 0)
+    return `${asked.join(', ')}: tried with requests of HTTP/1.1 only, and with --protocol grpc sidecars take calls`
+  if (protocol === 'grpc' && (changesPerMinute !== null || ending !== undefined))
+    return 'a sidecar that changes or ends is asked by HTTP/1.1, and with --protocol grpc sidecars take calls'
+  if (protocol !== 'tcp') return null
   if (asked.length > 0) return `${asked.join(', ')}: of requests, and with --protocol tcp sidecars see bytes`
   if (configuredServices > 0) return 'services that nobody calls are told by their host, which bytes do not have'
   if (changesPerMinute !== null) return 'whether a change is in effect is asked by host, which bytes do not have'
@@ -156,14 +169,14 @@ function findImmovable({ conditions: { isShardRemoved }, control, hasMany }) {
 
 /** @param {{ arm: Arm, control?: Control, workers: number, limits: NonNullable<Site['limits']>, hasMany: boolean }} of */
 function findTooMany({ arm: { hasSidecars, conditions }, control, workers, limits, hasMany }) {
-  const { sidecars = 0, simulated = 0, services, configuredServices } = conditions
+  const { sidecars = 0, simulated = 0, services, pairs, configuredServices } = conditions
   const needs = control?.needsOf?.({ configuredServices, workers })
   // The cluster's scheduler places pods of other experiments, and says which it cannot.
   if (!needs || !hasSidecars || ('node' in limits && !hasMany)) return null
   // Each sidecar has an application where there is no control plane.
   const alone = { sidecarBytes: needs.sidecarBytes + APPLICATION_BYTES, controlBytes: 0, inotifyInstances: 0 }
   return findShortage({
-    sidecars: hasMany ? sidecars - simulated : services,
+    sidecars: hasMany ? sidecars - simulated : pairs === undefined ? services : 2 * pairs,
     simulated: { count: simulated, bytes: control?.simulates?.bytes ?? 0 },
     needs: hasMany ? needs : { ...needs, ...alone },
     limits,

@@ -26,11 +26,6 @@ export function readCarried(folder) {
   return Object.fromEntries(names.sort().map(name => [name, readText(path.join(folder, name)) ?? '']))
 }
 
-/** @param {string} folder @param {Record<string, string>} files */
-export function writeCarried(folder, files) {
-  for (const [name, text] of Object.entries(files)) writeWhole(folder, name, text)
-}
-
 /** Writes a bundle. @param {string} file @param {Record<string, string>} files @returns {Promise<number>} its bytes */
 export async function writeBundle(file, files) {
   const archive = pack()

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { listMissing, makeFolder } from '../lib/folders.js'
+import { safely } from '../lib/safely.js'
 
 /** The files of a run's folder: whole or not there, and never outside of it. */
 
@@ -48,11 +49,8 @@ export function writeWhole(folder, name, text) {
     writeFlushed(fs.openSync(beside, 'wx'), text)
     fs.renameSync(beside, file)
   } catch (error) {
-    try {
-      fs.rmSync(beside, { force: true })
-    } catch {
-      // The first error is the one that is thrown.
-    }
+    // The first error is the one that is thrown.
+    safely(() => fs.rmSync(beside, { force: true }), null)
     throw cannotWrite(file, error)
   }
   return file
@@ -85,8 +83,10 @@ export function appendLine(folder, name, line) {
     refuseLinks(folder, name)
     const descriptor = fs.openSync(file, 'a+')
     const { size } = fs.fstatSync(descriptor)
+    const last = Buffer.alloc(1)
+    const isWhole = size === 0 || (fs.readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] === LINE_END)
     try {
-      writeFlushed(descriptor, `${endsInLine(descriptor) ? '' : '\n'}${line}\n`)
+      writeFlushed(descriptor, `${isWhole ? '' : '\n'}${line}\n`)
     } catch (error) {
       // Half a line would be taken for a damaged record.
       fs.truncateSync(file, size)
@@ -124,11 +124,4 @@ function writeFlushed(descriptor, text) {
   } finally {
     fs.closeSync(descriptor)
   }
-}
-
-/** @param {number} descriptor */
-function endsInLine(descriptor) {
-  const { size } = fs.fstatSync(descriptor)
-  const last = Buffer.alloc(1)
-  return size === 0 || (fs.readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] === LINE_END)
 }

@@ -4,11 +4,8 @@ import { parseJson } from '../lib/json.js'
 import { findFault, observationSchema, sampleSchema } from '../model/schemas.js'
 import { readText, writeWhole } from './files.js'
 
-/**
- * The raw files of a trial: raw/<trial>/.
- * @import { BenchError } from '../lib/errors.js'
- * @import { ObservationRecord, Sample, SampleLine, Trial } from '../model/types.ts'
- */
+/** The raw files of a trial: raw/<trial>/. @import { BenchError } from '../lib/errors.js' */
+/** @import { ObservationRecord, Sample, SampleLine, Trial } from '../model/types.ts' */
 
 /** Names the folder below raw/, which arms side by side share. @param {Pick<Trial, 'id' | 'deployment'>} trial */
 export function rawNameOf({ id, deployment }) {

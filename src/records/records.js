@@ -32,18 +32,14 @@ export function appendTrial(folder, record) {
 /** Takes a trial of another run. @param {{ from: string, to: string, record: TrialRecord, trial: Trial }} options */
 export function copyTrial({ from, to, record, trial }) {
   const raw = path.join(from, 'raw', rawNameOf(record.trial))
+  // A link would name a file outside of the run.
+  const filter = (/** @type {string} */ file) => lstatSync(file).isFile() || lstatSync(file).isDirectory()
   try {
-    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', rawNameOf(trial)), { recursive: true, filter: isNoLink })
+    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', rawNameOf(trial)), { recursive: true, filter })
   } catch (error) {
     throw cannotWrite(to, error)
   }
   appendTrial(to, { ...record, trial, takenFrom: `${from}, ${record.trial.id}` })
-}
-
-/** @param {string} file a link would name one outside of the run */
-function isNoLink(file) {
-  const stat = lstatSync(file)
-  return stat.isFile() || stat.isDirectory()
 }
 
 /**
@@ -56,7 +52,19 @@ export function readRun(folder) {
   const file = path.join(folder, 'trials.jsonl')
   const text = readText(file)
   if (text === null) throw new BenchError(`${file} is missing: ${folder} has lost its trials, and cannot be reported`)
-  const findStrangeness = createRecordCheck(manifest)
+  const { arms, calibrations, rounds } = manifest
+  const known = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
+  const seen = new Set()
+  // Records that are whole but do not belong to the run: a copied line, an edited plan.
+  const findStrangeness = (/** @type {TrialRecord} */ { trial: { id, round, arm, searchOf } }) => {
+    if (!known.has(searchOf ?? arm.id))
+      return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`
+    if (searchOf === null && round > rounds)
+      return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`
+    if (seen.has(id)) return `the trial ${id} is recorded before`
+    seen.add(id)
+    return null
+  }
   /** @type {TrialRecord[]} */
   const records = []
   const warnings = []
@@ -128,24 +136,4 @@ export function parseDocument(file, otherwise) {
     )
   }
   return written
-}
-
-/**
- * Finds records that are whole but do not belong to the run: a copied line, an edited plan.
- * @param {Manifest} manifest @returns {(record: TrialRecord) => string | null} null: nothing is wrong
- */
-function createRecordCheck(manifest) {
-  const { arms, calibrations, rounds } = manifest
-  const known = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
-  const seen = new Set()
-  return record => {
-    const { id, round, arm, searchOf } = record.trial
-    if (!known.has(searchOf ?? arm.id))
-      return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`
-    if (searchOf === null && round > rounds)
-      return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`
-    if (seen.has(id)) return `the trial ${id} is recorded before`
-    seen.add(id)
-    return null
-  }
 }

@@ -1,12 +1,11 @@
-import { QUANTITIES } from '../judge/quantities.js'
-import { formatValue, quantityOf } from '../judge/quantity.js'
-import { splitByKind } from '../kinds/sections.js'
-import { keepColumns, left, right } from '../lib/text-table.js'
-import { isRedirected, nameOf } from '../model/arms.js'
-import { AXES, findVaried } from '../model/axes.js'
+import { formatValue, QUANTITIES, quantityOf } from '../judge/quantities.js'
+import { sectionsOf, splitByKind } from '../kinds/sections.js'
+import { keepColumns, left, renderTextTable, right } from '../lib/text-table.js'
+import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike, isRedirected, nameOf } from '../model/arms.js'
 
 /**
- * Makes tables of arms: a row per plane, cap and link, with a line in it per sidecar. Pure.
+ * Makes tables of arms: a row per plane, cap and link, with a line in it per sidecar; of an experiment about one axis, a
+ * column for each of its values, and a row for each quantity and plane. Pure.
  * @import { AxisName, Summary, SummaryArm } from '../model/types.ts' @import { Table } from '../lib/text-table.js'
  */
 
@@ -99,12 +98,104 @@ function show(arm, name, service) {
 
 /** @param {SummaryArm} arm @param {string} name of a quantity */
 function showWhole(arm, name) {
-  return `${show(arm, name)}${WITH_INTERVAL.includes(name) ? showInterval(arm, name) : ''}`
+  const { low, high } = quantityOf(arm, name)
+  if (!WITH_INTERVAL.includes(name) || low === null || high === null) return show(arm, name)
+  return `${show(arm, name)}\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
 }
 
-/** @param {SummaryArm} arm @param {string} name of a quantity */
-function showInterval(arm, name) {
-  const { low, high } = quantityOf(arm, name)
-  if (low === null || high === null) return ''
-  return `\n[${[low, high].map(value => formatValue(QUANTITIES[name], value)).join(', ')}]`
+// The quantity that is shown for each sidecar, too.
+const OF_EACH = 'cpuCores'
+const SIDECARS_MOST = 3
+const NOTHING = { median: null, low: null, high: null }
+
+/** Renders the tables for the terminal. @param {Summary} summary @returns {string[][]} lines of each */
+export function renderPivots(summary) {
+  return tabulatePivots(summary).map(table => [
+    ...(table.caption ? [`${table.caption}:`] : []),
+    ...renderTextTable(table),
+  ])
+}
+
+/** Makes the tables of each kind of trials. @param {Summary} summary @returns {Table[]} */
+export function tabulatePivots(summary) {
+  return splitByKind(summary).flatMap(({ summary: own, heading }) =>
+    tabulateGroups(own).map(({ caption, ...table }) => ({
+      ...table,
+      caption: [heading, caption].filter(Boolean).join(': '),
+    })),
+  )
+}
+
+/** Makes a table for every combination of the other axes. @param {Summary} summary @returns {Table[]} */
+function tabulateGroups(summary) {
+  const own = summary.arms.filter(arm => arm.repeatOf === null)
+  const { across } = summary.shows
+  // An axis that arms without sidecars lack makes no table of its own.
+  const varied = findVaried(own).filter(name => name !== across)
+  const shared = varied.filter(name => BASELINE_AXES.includes(name))
+  const withSidecars = own.filter(arm => arm.sidecars.length > 0)
+  const keys = [...new Set((withSidecars.length > 0 ? withSidecars : own).map(arm => describeAxes(arm, varied)))]
+  return keys.map(key => {
+    const group = own.filter(arm => describeAxes(arm, varied) === key)
+    const [first] = group
+    const baselines = own.filter(arm => !arm.hasSidecars && !group.includes(arm) && isAlike(arm, first, shared))
+    return { caption: key, ...tabulatePivot([...baselines, ...group], summary) }
+  })
+}
+
+/** Makes one column where there is no axis across. @param {SummaryArm[]} arms @param {Summary} summary */
+function tabulatePivot(arms, summary) {
+  const { across, quantities } = summary.shows
+  const valueAt = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
+  const withSidecars = arms.filter(arm => arm.sidecars.length > 0)
+  const values = [...new Set((withSidecars.length > 0 ? withSidecars : arms).map(valueAt))]
+  const columns = [
+    ...left(across === null ? '' : AXES[across].label),
+    ...right(...values.map(value => `${value ?? ''}`)),
+  ]
+  const rows = []
+  const planes = [...new Set(arms.map(nameOf))]
+  // An axis of sidecars does not change an arm without them: every column has its value.
+  const find = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
+    const own = arms.filter(arm => nameOf(arm) === plane)
+    return own.find(arm => valueAt(arm) === value) ?? (own.length === 1 && !own[0].hasSidecars ? own[0] : undefined)
+  }
+  for (const name of quantities) {
+    const row = QUANTITIES[name]
+    const show = (/** @type {number} */ value) => formatValue(row, value)
+    for (const plane of planes) {
+      const services = name === OF_EACH ? listServices(arms.filter(arm => nameOf(arm) === plane)) : []
+      for (const service of services.length > 1 ? [null, ...services] : [null]) {
+        const cells = values.map(value => {
+          const arm = find(plane, value)
+          const { median, low, high } = arm ? quantityOf(arm, name, service) : NOTHING
+          if (median === null) return '-'
+          return low === null || high === null ? show(median) : `${show(median)}\n[${show(low)}, ${show(high)}]`
+        })
+        if (cells.some(cell => cell !== '-'))
+          rows.push([`${row.label}, ${plane}${service ? `: ${service}` : ''}`, ...cells])
+      }
+    }
+  }
+  for (const plane of planes) {
+    const bound = values.map(value => boundAt(find(plane, value), summary))
+    if (bound.some(cell => cell !== '-')) rows.push([`bound by, ${plane}`, ...bound])
+  }
+  return { columns, rows }
+}
+
+/** @param {SummaryArm | undefined} arm @param {Summary} summary */
+function boundAt(arm, summary) {
+  if (!arm) return 'not measured'
+  const { completed, failed } = arm.trials
+  if (completed === 0 && failed > 0) return 'failed'
+  const own = sectionsOf(arm, summary).boundOf?.(arm) ?? arm.boundBy
+  return own ?? (arm.load.kind === 'idle' ? 'idle' : '-')
+}
+
+/** Lists the sidecars by name, without copies; none where there are too many to show. @param {SummaryArm[]} arms */
+function listServices(arms) {
+  const originals = arms.flatMap(arm => arm.sidecars.filter(s => s.copyOf === null))
+  const names = [...new Set(originals.map(s => s.service))]
+  return names.length <= SIDECARS_MOST ? names : []
 }

@@ -1,21 +1,22 @@
-import { QUANTITIES } from '../judge/quantities.js'
-import { quantityOf } from '../judge/quantity.js'
+import { hasTail, quantileMs, valueOfRound } from '../judge/measures.js'
+import { QUANTITIES, quantityOf, useOf } from '../judge/quantities.js'
 import { hasAny, sectionsOf, splitByKind } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { lowerFirst } from '../lib/letters.js'
-import { labelOf, nameOf } from '../model/arms.js'
-import { describeAxes, findVaried, groupOf } from '../model/axes.js'
-import { createColours } from './charts/colours.js'
+import { summariseValues } from '../lib/stats.js'
+import { describeAxes, findVaried, groupOf, isBaselineOf, labelOf, nameOf } from '../model/arms.js'
+import { drawDistributions } from './charts/distributions.js'
 import { drawOverLimit, drawOverRate, drawOverShare, drawOverSidecars } from './charts/forms.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
 import * as tables from './charts/tables.js'
-import { drawPercentiles } from './percentiles.js'
 
 /**
  * The charts of a run, each with the table of what is drawn. Pure.
- * @import { CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { Arm, CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { SidecarSeries } from '../judge/sidecars.js'
+ * @typedef {{ summary: Summary, arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[],
+ *   seriesOf: (trialId: string) => SidecarSeries[], colourFor: (arm: SummaryArm) => number }} Given what is drawn
  */
 
 /** The number of charts of rounds that show the answer. */
@@ -51,15 +52,15 @@ export function drawCharts({ summary, records, seriesOf }) {
   return {
     rounds: hasRounds ? drawKinds(summary, { arms, colourFor }) : [],
     distributions: drawPercentiles({ arms: atOnce, recordsOf, colourFor }),
-    overTime: drawTrials({ arms: inTime, recordsOf, seriesOf }),
     overRate: drawRates({ summary, arms, colourFor }),
     overLimit: drawForm('overLimit'),
     overShare: drawForm('overShare'),
     overSidecars: drawForm('overSidecars'),
+    overTime: drawTrials({ arms: inTime, recordsOf, seriesOf }),
   }
 }
 
-/** @param {Summary} summary @param {{ arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given */
+/** @param {Summary} summary @param {Pick<Given, 'arms' | 'colourFor'>} given */
 function drawKinds(summary, { arms, colourFor }) {
   return splitByKind(summary).flatMap(({ summary: { arms: all }, heading: name }, i) => {
     const own = arms.filter(arm => all.includes(arm))
@@ -107,10 +108,7 @@ function scaleQuantity({ median, low, high, values }, factor) {
   return { median: times(median), low: times(low), high: times(high), values: values.map(times) }
 }
 
-/**
- * Draws one trial of every arm over time. @param {{ arms: SummaryArm[],
- *   recordsOf: (arm: SummaryArm) => TrialRecord[], seriesOf: (trialId: string) => SidecarSeries[] }} given
- */
+/** Draws one trial of every arm over time. @param {Pick<Given, 'arms' | 'recordsOf' | 'seriesOf'>} given */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = findVaried(arms)
   return arms.flatMap((arm, i) => {
@@ -133,10 +131,7 @@ function chooseTypical(arm, records) {
   return whole.find(r => r.trial.round === round && r.outcome === 'completed') ?? whole.at(-1)
 }
 
-/**
- * Draws CPU over the rate, a chart for everything else that arms differ in.
- * @param {{ summary: Summary, arms: SummaryArm[], colourFor: (arm: SummaryArm) => number }} given
- */
+/** Draws CPU over the rate, a chart for all else in which arms differ. @param {Pick<Given, 'summary' | 'arms' | 'colourFor'>} given */
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
   const varied = findVaried(arms).filter(name => name !== 'ratePerSecond')
@@ -167,6 +162,60 @@ function findLine({ lines }, name, points) {
 }
 
 /** Lists all charts, in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
-export function listCharts({ rounds, distributions, overRate, overLimit, overShare, overSidecars, overTime }) {
-  return [...rounds, ...distributions, ...overRate, ...overLimit, ...overShare, ...overSidecars, ...overTime]
+export const listCharts = charts => Object.values(charts).flat()
+
+/** Draws percentiles of every link, cap and load. @param {Pick<Given, 'arms' | 'recordsOf' | 'colourFor'>} given */
+function drawPercentiles({ arms, recordsOf, colourFor }) {
+  const loaded = arms.filter(arm => arm.load.kind !== 'idle')
+  const sidecars = loaded.filter(arm => arm.hasSidecars)
+  const groups = groupBy(sidecars.length > 0 ? sidecars : loaded, arm => groupOf(arm))
+  return [...groups.values()].flatMap((own, i) => {
+    const [first] = own
+    const baselines = loaded.filter(arm => !own.includes(arm) && isBaselineOf(arm, first))
+    const lines = [...baselines, ...own].flatMap(arm => {
+      const grid = findMedianTimes(recordsOf(arm), arm)
+      return grid.length > 0 ? [{ label: nameOf(arm), colour: colourFor(arm), grid }] : []
+    })
+    if (lines.length === 0) return []
+    const isOpen = first.load.kind === 'open'
+    const name = isOpen ? 'latency' : `response time at saturation (${first.load.users} users)`
+    const what = `${isOpen ? 'Latency' : 'Response time at saturation'} by percentile`
+    const title = [what, describeAxes(first, findVaried(arms))].filter(Boolean).join(': ')
+    const given = { title, name, lines }
+    return [{ ...drawDistributions(given), id: `distribution-${i + 1}`, table: tables.tabulateLines(given) }]
+  })
+}
+
+/**
+ * Finds, for each percentile, the median of its values in the rounds. Percentiles for which all rounds together have too
+ * few requests are left out.
+ * @param {TrialRecord[]} records of one arm @param {SummaryArm} arm @returns {[number, number][]} [quantile, ms]
+ */
+function findMedianTimes(records, { load }) {
+  const use = useOf(QUANTITIES.p99, load)
+  const rounds = [...groupBy(records, r => r.trial.round).values()]
+  const requests = records.reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
+  const quantiles = records.find(r => r.load?.distribution)?.load?.distribution?.grid.map(([q]) => q) ?? []
+  return quantiles.flatMap(q => {
+    if (!hasTail(requests, q)) return []
+    const { median } = summariseValues(rounds.map(trials => valueOfRound(trials, use, r => quantileMs(r, q))))
+    return median === null ? [] : [/** @type {[number, number]} */ ([q, median])]
+  })
+}
+
+/** @typedef {Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>} Colourable */
+
+/** Colours arms by name: 0 without sidecars, else from 1 in their order. @param {Colourable[]} [arms] the first */
+export function createColours(arms = []) {
+  /** @type {Map<string, number>} */
+  const colours = new Map()
+  const colourFor = (/** @type {Colourable} */ arm) => {
+    if (!arm.hasSidecars) return 0
+    const name = nameOf({ ...arm, repeatOf: null })
+    const colour = colours.get(name) ?? colours.size + 1
+    colours.set(name, colour)
+    return colour
+  }
+  for (const arm of arms) colourFor(arm)
+  return colourFor
 }

@@ -2,10 +2,7 @@ import { NOT_TESTABLE, STATUSES } from '../analysis/claims/answers.js'
 import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
 
-/**
- * Renders published claims and their answers for the terminal. Pure.
- * @import { ClaimResult } from '../analysis/claims/claims.js'
- */
+/** Renders claims and answers for the terminal. Pure. @import { ClaimResult } from '../analysis/claims/claims.js' */
 
 const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)

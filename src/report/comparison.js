@@ -1,7 +1,8 @@
 import { PRIMARY } from '../judge/quantities.js'
+import { groupBy } from '../lib/group-by.js'
 import { joinParts } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
-import { describeAxes, findVaried, groupOf } from '../model/axes.js'
+import { describeAxes, findVaried, groupOf } from '../model/arms.js'
 import { renderVerdict, SECONDARY } from './verdicts.js'
 
 /**
@@ -32,15 +33,14 @@ function nameRun({ folder, manifest: { run, kit } }) {
 /** Renders the verdicts of each arm, primary quantity first. @param {Comparison[]} comparisons over all sidecars */
 function renderArms(comparisons) {
   const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, groupOf(c)])
-  const keys = [...new Set(comparisons.map(keyOf))]
+  const arms = [...groupBy(comparisons, keyOf).values()]
   const varied = findVaried(comparisons)
-  return keys.map(key => {
-    const own = comparisons.filter(c => keyOf(c) === key)
+  return arms.map(own => {
     const heading = [`${own[0].a} and ${own[0].b}`, describeAxes(own[0], varied)].filter(Boolean).join(', ')
     const primary = own.filter(c => c.quantity === PRIMARY.name)
     const secondary = own.filter(c => c.quantity !== PRIMARY.name)
     return [
-      ...(keys.length > 1 ? [`${heading}:`] : []),
+      ...(arms.length > 1 ? [`${heading}:`] : []),
       ...primary.map(renderVerdict),
       ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.map(c => `  ${renderVerdict(c)}`)] : []),
     ]

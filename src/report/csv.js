@@ -1,8 +1,6 @@
-import { QUANTITIES } from '../judge/quantities.js'
-import { quantityOf } from '../judge/quantity.js'
+import { QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { showControls } from '../lib/printable.js'
-import { nameOf } from '../model/arms.js'
-import { AXES, AXIS_NAMES } from '../model/axes.js'
+import { AXES, AXIS_NAMES, nameOf } from '../model/arms.js'
 
 /**
  * Renders a run for spreadsheets and statistics programs (RFC 4180): units in the headers, shares as fractions, missing
@@ -47,11 +45,8 @@ export function renderCsv(rows) {
 /** @param {Cell} cell */
 function renderCell(cell) {
   const isMissing = cell === null || cell === undefined || Number.isNaN(cell)
-  const text = isMissing ? '' : typeof cell === 'string' ? quoteFormula(showControls(cell)) : `${cell}`
+  const shown = isMissing ? '' : showControls(`${cell}`)
+  // A spreadsheet would run such a text as a formula.
+  const text = typeof cell === 'string' && /^[=+\-@\t\r]/.test(shown) ? `'${shown}` : shown
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** Quotes a cell that a spreadsheet would run as a formula. @param {string} text */
-function quoteFormula(text) {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
 }

@@ -1,8 +1,8 @@
-import { GATE_FINDS, GATE_SPOILS, USES } from '../judge/gates.js'
+import { GATES, USES } from '../judge/gates.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { left } from '../lib/text-table.js'
 
-/** The definitions of the words of a report. Pure. @import { BoundBy, Use, Verdict } from '../model/types.ts' */
+/** The definitions of the words of a report. Pure. @import { BoundBy, Verdict } from '../model/types.ts' */
 
 /** @type {Record<BoundBy, string>} */
 const BOUND_BY = {
@@ -33,18 +33,17 @@ const GENERAL = {
   cap: 'The CPU limit of each sidecar, in cores: the quota of its cgroup.',
   window: 'The part of a trial that is measured, after the warm-up.',
   'parity corpus':
-    'The requests and connections with which every plane is tried before load: only planes that do equal work are compared.',
+    'Requests and connections that try every plane before load. Only planes that do equal work are compared.',
   trial: 'One measurement of an arm in a round: services start, load warms them up, and a window is measured.',
   link: 'The services that a request passes (`bench/topologies`): in gateway-ratings, gateway calls ratings, so two sidecars are on the way.',
-  'closed loop': 'A number of users, each of which sends its next request when it has its answer.',
+  'closed loop': 'A fixed number of users. Each sends its next request when it has its answer.',
   'open loop': 'Requests that start at a fixed rate (`--rate`), whether or not earlier ones were answered.',
   profile:
     'Of a run: its number of rounds and lengths (`--profile quick`); of a plane: its configuration (`envoy:osm-1.1`).',
   round: 'One pass over all arms, in random order. Planes are compared round by round.',
   'median [low, high]':
     'The median over the rounds and its 95 % interval, exact from order statistics; of ratios of ten rounds and more by bootstrap. None below six rounds.',
-  'A/A':
-    'One plane measured twice in each round, as if it were two: its difference from itself is the noise of the run.',
+  'A/A': 'One plane, measured twice in each round. Its difference from itself is the noise of the run.',
   gate: 'A check of a trial. Where it fires, it spoils the quantities that are then untrue, and no others.',
 }
 
@@ -68,12 +67,9 @@ export function tabulateDictionary() {
     {
       caption: 'Gates',
       columns: left('gate', 'finds', 'spoils'),
-      rows: Object.entries(GATE_FINDS).map(([name, finds]) => [name, finds, saySpoils(GATE_SPOILS[name])]),
+      rows: [...GATES].map(([name, { finds, spoils }]) => {
+        return [name, finds, spoils.length === USES.length ? 'everything' : spoils.join(', ')]
+      }),
     },
   ]
-}
-
-/** @param {Use[]} spoils */
-function saySpoils(spoils) {
-  return spoils.length === USES.length ? 'everything' : spoils.join(', ')
 }

@@ -1,24 +1,20 @@
 import { NOT_TESTABLE } from '../analysis/claims/answers.js'
-import { GATE_SPOILS } from '../judge/gates.js'
+import { GATES } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
 import { hasAny, tellFindings } from '../kinds/sections.js'
 import { left, right } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
-import { listDisparities, tabulateParity } from '../parity/verdict/table.js'
-import { answerOf } from './answer.js'
-import { nameLinks, tabulateArms } from './arms-table.js'
+import { listDisparities, tabulateParity } from '../parity/verdict/rows.js'
+import { nameLinks, tabulateArms, tabulatePivots } from './arms-table.js'
 import { drawCharts } from './charts.js'
 import { groupUntested, tellClaims } from './claims.js'
 import { tabulateDictionary } from './dictionary.js'
-import { renderCpuLines, renderSlopes } from './fits.js'
-import { listFired, renderFired } from './gates.js'
-import { describeNotMeasured, describeUnfinished } from './missing.js'
+import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'
+import { describeNotMeasured, describeUnfinished, listFired, renderFired } from './missing.js'
 import { renderNext, renderNotes, renderThresholds, tellDeviations } from './notes.js'
-import { tabulatePivots } from './pivot.js'
-import { renderPlateaus } from './plateaus.js'
 import { describeSetting, tabulateProvenance } from './provenance.js'
-import { tellContrasts, tellVerdicts } from './verdicts.js'
+import { answerOf, tellContrasts, tellVerdicts } from './verdicts.js'
 
 /**
  * The content of a run's document in any format. warnings: parts of the run that could not be read. Pure.
@@ -41,11 +37,16 @@ const DOTS =
 /** @param {Run} run */
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
+  const { target, machine, placements } = manifest
   const { arms, shows, notMeasured } = summary
   const hasRounds = hasAny(summary, 'hasRounds')
-  const isPivot = shows.across !== null || arms[0]?.load.kind === 'idle'
+  const isIdle = arms[0]?.load.kind === 'idle'
+  const isPivot = shows.across !== null || isIdle
   const results = !hasRounds ? [] : isPivot ? tabulatePivots(summary) : tabulateArms(summary)
   const own = tellFindings(summary)
+  // Where the load generator has CPUs or a machine for itself, it shares none.
+  const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
+  const isShared = target === 'local' && !isApart && !isIdle
   return {
     title: `${summary.run.experiment}${arms.length === 0 ? '' : `, ${nameLinks(summary)}`}`,
     question: /** @type {string} */ (manifest.question ?? ''),
@@ -63,8 +64,8 @@ export function createDocument(run) {
     ],
     thresholds: renderThresholds(summary),
     results,
-    notes: hasRounds ? [...renderNotes(summary), ...tellDeviations(summary), ...tellSharing(run)] : [],
-    next: !hasRounds || arms[0].load.kind === 'idle' ? [] : renderNext(summary),
+    notes: hasRounds ? [...renderNotes(summary), ...tellDeviations(summary), ...(isShared ? [SHARING] : [])] : [],
+    next: !hasRounds || isIdle ? [] : renderNext(summary),
     charts: drawCharts(run),
     dots: DOTS,
     fired: renderFired(summary),
@@ -82,19 +83,13 @@ export function createDocument(run) {
   }
 }
 
-/** Notes the load generator's share of CPUs that it has not for itself. @param {Run} run */
-function tellSharing({ manifest: { target, machine, placements }, summary: { arms } }) {
-  const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
-  return target !== 'local' || isApart || arms[0].load.kind === 'idle' ? [] : [SHARING]
-}
-
 /** Lists the gates that spoiled something. @param {Summary} summary @returns {Table} */
 function tabulateGates(summary) {
   return {
     caption: 'Gates that fired, and trials that failed',
     columns: left('gate', 'trials', 'spoils', 'why, the first of them'),
     rows: listFired(summary).map(({ gate, name, arms, reason }) => {
-      return [name, arms, Object.hasOwn(GATE_SPOILS, gate) ? GATE_SPOILS[gate].join(', ') : 'everything', reason]
+      return [name, arms, GATES.get(gate)?.spoils.join(', ') ?? 'everything', reason]
     }),
   }
 }

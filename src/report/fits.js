@@ -1,11 +1,12 @@
-import { QUANTITIES } from '../judge/quantities.js'
-import { formatValue } from '../judge/quantity.js'
-import { nameOf } from '../model/arms.js'
+import { formatRatio } from '../analysis/claims/answers.js'
+import { findPlateaus, WITHIN } from '../analysis/fits.js'
+import { renderOff } from '../judge/over-sidecars.js'
+import { formatValue, QUANTITIES } from '../judge/quantities.js'
+import { percent } from '../lib/units.js'
+import { AXES, describeAxes, findVaried, nameOf } from '../model/arms.js'
 
-/**
- * Renders lines that were fitted, with their points. Pure.
- * @import { CpuLine, Slope, Summary } from '../model/types.ts'
- */
+/** Renders fitted lines with their points, and plateaus. Pure. @import { Plateau } from '../analysis/fits.js' */
+/** @import { CpuLine, Slope, Summary } from '../model/types.ts' */
 
 /** Renders CPU over the rate. @param {Pick<Summary, 'lines'>} summary */
 export function renderCpuLines({ lines }) {
@@ -22,10 +23,9 @@ function renderLine(line) {
   const { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope, points, service, services } = line
   const whose = `${nameOf(line)}, ${service ? `${service}'s sidecar` : 'all sidecars'}${services > 1 ? `, ${services} services` : ''}`
   const largest = Math.max(...points.map(p => Math.abs(p.residualMillicores)))
-  const of = (/** @type {number} */ value) => value.toFixed(0)
   return [
     `  ${whose}: ${base.toFixed(0)} millicores + ${(100 * slope).toFixed(1)} per 100 requests/s, off by at most ${largest.toFixed(0)}`,
-    `    ${points.map(p => `${p.ratePerSecond}/s ${of(p.millicores)} (${p.residualMillicores >= 0 ? '+' : ''}${of(p.residualMillicores)})`).join('  ')}`,
+    `    ${points.map(p => `${p.ratePerSecond}/s ${renderOff(p.millicores, p.residualMillicores, { digits: 0 })}`).join('  ')}`,
   ]
 }
 
@@ -45,4 +45,32 @@ function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
   const isFlat = low !== null && high !== null && low <= 0 && high >= 0
   const words = low === null ? '' : isFlat ? ': no change shown' : perHour > 0 ? ': it grows' : ': it falls'
   return `${armId}: ${row.label} ${perHour >= 0 ? '+' : ''}${show(perHour)}${interval}${words}`
+}
+
+/** @param {Parameters<typeof findPlateaus>[0]} summary */
+export function renderPlateaus(summary) {
+  const plateaus = findPlateaus(summary)
+  const varied = findVaried(summary.arms).filter(name => name !== summary.shows.across)
+  return plateaus.length === 0
+    ? []
+    : [
+        `Plateau, the smallest value that is within ${percent(WITHIN - 1)} of the best (ratio to the best, round by round [95 % interval]):`,
+        ...plateaus.map(plateau => {
+          const where = describeAxes(plateau.arm, varied)
+          return `  ${nameOf(plateau.arm)}${where ? `, ${where}` : ''}: ${renderPlateau(plateau, summary.shows.across)}`
+        }),
+      ]
+}
+
+/** @param {Plateau} plateau @param {import('../model/types.ts').Summary['shows']['across']} across */
+function renderPlateau({ quantity, best, from, last, ratio, nearest, isSure, missing }, across) {
+  const row = QUANTITIES[quantity]
+  const label = across === null ? '' : AXES[across].label
+  const least = `${row.label} is least at ${label} ${best.at} (${formatValue(row, best.median)})`
+  const found =
+    from === last
+      ? `no plateau up to ${last}${nearest ? `: of the smaller values ${nearest.at} is nearest, ratio ${formatRatio(nearest.ratio)}` : ''}`
+      : `the plateau begins at ${label} ${from}, ratio ${formatRatio(ratio)}`
+  const doubt = isSure ? '' : ratio.low === null ? ', indicative only' : ', not told apart by intervals'
+  return `${least}; ${found}${doubt}${missing.length > 0 ? `; no value at ${missing.join(', ')}` : ''}`
 }

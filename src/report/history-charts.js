@@ -3,10 +3,10 @@ import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { left, right } from '../lib/text-table.js'
-import { describeAxes, findVaried } from '../model/axes.js'
-import { createColours } from './charts/colours.js'
+import { describeAxes, findVaried } from '../model/arms.js'
 import { drawOverRuns } from './charts/over-runs.js'
 import { tellMedian } from './charts/rounds.js'
+import { createColours } from './charts.js'
 
 /**
  * Draws the charts of a history, each with its numbers as a table. Pure.

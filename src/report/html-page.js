@@ -1,9 +1,11 @@
-import { drawSvg } from './charts/draw-svg.js'
-import { renderVariables, withVariables } from './charts/palette.js'
+import { init } from 'echarts'
+import { showControls } from '../lib/printable.js'
+import { BACKGROUND, renderVariables, WIDTH, withVariables } from './charts/style.js'
 import { escapeMarkup, html, trust } from './markup.js'
 
 /**
  * Renders a page that needs no network, and no JavaScript to be read; and its parts. Pure.
+ * @import { Chart } from './charts/style.js'
  * @import { ReportChart } from './charts/tables.js' @import { SidecarSeries } from '../judge/sidecars.js'
  * @import { Markup } from './markup.js' @import { Table } from '../lib/text-table.js'
  * @typedef {{ style: string, scripts: string[], library: string }} Assets scripts: imports first; library: ECharts
@@ -98,4 +100,18 @@ const renderJson = value => JSON.stringify(value).replaceAll('<', '\\u003c')
 /** Makes a module a part of one script, where all names share a scope. @param {string} source */
 function joinModule(source) {
   return source.replace(/^import .* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
+}
+
+/** Draws an SVG in light colours. @param {Chart} given @param {{ isStandalone?: boolean, width?: number }} [options] */
+export function drawSvg({ title, description, height, option }, { isStandalone = false, width = WIDTH } = {}) {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width, height })
+  try {
+    chart.setOption(isStandalone ? { ...option, backgroundColor: BACKGROUND } : option)
+    const svg = showControls(chart.renderToSVGString())
+    if (!isStandalone) return svg
+    const named = `<title>${escapeMarkup(title)}</title><desc>${escapeMarkup(description)}</desc>`
+    return svg.replace(/^<svg[^>]*>/, opening => `${opening}${named}`)
+  } finally {
+    chart.dispose()
+  }
 }

@@ -44,13 +44,14 @@ function listSections(document) {
   const { parity, disparities, claimsTold, claims, untested, provenance, dictionary } = document
   const tables = results.map(table => renderTable(table))
   const lines = [...thresholds, ...notes]
+  const inColumns = findings.length === 0 ? [] : [html`<pre tabindex="0">${findings.join('\n')}</pre>`]
   const gates = trials ? [renderTable(trials.gates, 'prose'), renderDetails(trials.all)] : []
   const files = trials ? [renderDetails(trials.files)] : []
   const claimTables = [claims, untested].filter(({ rows }) => rows.length > 0)
   const told = claimsTold.map(line => html`<p>${line}</p>`)
   return [
     { id: 'verdicts', name: 'Verdicts', body: [...verdicts.map(renderVerdicts), ...renderList(contrasts, CONTRASTS)] },
-    { id: 'results', name: 'Results', body: [...tables, ...renderLines(findings), ...renderList(lines)] },
+    { id: 'results', name: 'Results', body: [...tables, ...inColumns, ...renderList(lines)] },
     { id: 'rounds', name: 'Other quantities', body: renderCharts(charts.rounds.slice(FIRST)) },
     { id: 'latency', name: 'Latency', body: renderCharts(charts.distributions) },
     { id: 'over-rate', name: 'CPU over the rate', body: renderCharts(charts.overRate) },
@@ -115,9 +116,4 @@ function renderOverTime(charts) {
     ),
     html`<div class="explorer" hidden><h3><label for="trial">Any trial</label></h3><select id="trial"></select><div class="chart" role="img" aria-label=""></div></div>`,
   ]
-}
-
-/** @param {string[]} lines that are in columns */
-function renderLines(lines) {
-  return lines.length === 0 ? [] : [html`<pre tabindex="0">${lines.join('\n')}</pre>`]
 }

@@ -1,7 +1,6 @@
-import { labelOf } from '../model/arms.js'
-import { describeAxes, findVaried } from '../model/axes.js'
-import { nameOfGate } from './gates.js'
+import { describeAxes, findVaried, labelOf } from '../model/arms.js'
 import { escapeMarkup } from './markup.js'
+import { nameOfGate } from './missing.js'
 
 /**
  * Renders thresholds and gates as JUnit XML, which CI shows as test results. Pure.

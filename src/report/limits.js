@@ -1,11 +1,14 @@
 import { stringify } from 'yaml'
+import { fitOnNode } from '../analysis/nodes.js'
 import { limitsOf } from '../kinds/search/memory-floor.js'
 import { groupBy } from '../lib/group-by.js'
+import { MIB } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { toResources } from '../model/container-limits.js'
 
 /**
- * Renders the limits that were found, to paste. Pure.
+ * Renders the limits that were found, to paste, and how many of them a node holds. Pure.
+ * @import { readNode } from '../analysis/nodes.js'
  * @import { SizeResult, Summary } from '../model/types.ts' @import { Limits } from '../model/container-limits.js'
  * @typedef {{ service: string | null, limits: Limits }} Entry limits of a sidecar; service: null: any
  */
@@ -63,4 +66,48 @@ function sayLoad({ service, size: { ratePerSecond, p99Ms, isChecked } }) {
   const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
   const proof = isChecked ? 'checked' : 'NOT proven: these limits did not pass their check'
   return `${service === null ? '' : `${service}: `}${ratePerSecond} requests/s${p99}; ${proof}`
+}
+
+/** Renders answers. @param {Pick<Summary, 'sizes' | 'machine'>} summary @param {ReturnType<typeof readNode>} node */
+export function renderNodeFit({ sizes, machine }, node) {
+  if (!sizes.some(size => limitsOf(size) !== null)) return []
+  const planes = [...groupBy(sizes, nameOf).values()]
+  return [sayNode(node), ...planes.map(own => `  ${renderFit(own, node)}`), saySpeed(node, machine)]
+}
+
+/** @param {SizeResult[]} sizes of a plane: of one load, or of all services @param {ReturnType<typeof readNode>} node */
+function renderFit(sizes, { left }) {
+  const name = nameOf(sizes[0])
+  const lack = sizes.find(size => limitsOf(size) === null)
+  if (lack) return `${name}: no limits were found${lack.services.length > 0 ? ` for ${lack.services.join(', ')}` : ''}`
+  const counted = sizes.flatMap(size => {
+    const { millicores, mebibytes } = limitsOf(size) ?? { millicores: 0, mebibytes: 0 }
+    const count = Math.max(1, size.services.length)
+    return [{ millicores: count * millicores, mebibytes: count * mebibytes }]
+  })
+  const sum = (/** @type {'millicores' | 'mebibytes'} */ of) => counted.reduce((total, one) => total + one[of], 0)
+  const needed = { millicores: sum('millicores'), mebibytes: sum('mebibytes') }
+  const { count, limit, byCpu, byMemory } = fitOnNode(needed, left)
+  const cpu = `${Math.round(1000 * left.cores)}m / ${needed.millicores}m = ${byCpu.toFixed(1)}`
+  const memory = `${left.bytes / MIB} / ${needed.mebibytes} MiB = ${byMemory.toFixed(1)}`
+  const isSet = sizes[0].services.length > 0
+  const unproven = sizes.every(size => size.isChecked) ? '' : '; some of these limits did NOT pass their check'
+  const what = isSet ? `the sidecars of all services together fit ${count} times` : `${count} sidecars fit`
+  return `${name}: ${what}, by ${limit} (CPU ${cpu}; memory ${memory})${unproven}`
+}
+
+/** @param {ReturnType<typeof readNode>} node */
+function sayNode({ name, cores, bytes, left }) {
+  const show = (/** @type {{ cores: number, bytes: number }} */ of) => `${of.cores} cores and ${of.bytes / MIB} MiB`
+  const isWhole = left.cores === cores && left.bytes === bytes
+  const rest = isWhole
+    ? 'applications and the system are not counted: --reserve keeps room for them'
+    : `${show(left)} without what is reserved`
+  return `node ${name}, ${show({ cores, bytes })}; ${rest}:`
+}
+
+/** @param {ReturnType<typeof readNode>} node @param {Summary['machine']} machine */
+function saySpeed({ name, cpu }, { cpuModel, architecture }) {
+  const there = cpu === null ? `${name} may have another CPU` : `${name} has another (${cpu})`
+  return `  Cores are counted, speed is not converted: this was measured on ${cpuModel} (${architecture}), and ${there}. Where a core does half the work, a sidecar needs twice the CPU limit, and half as many fit by CPU. For that answer run size on the node itself.`
 }

@@ -1,10 +1,7 @@
 import { showControls } from '../lib/printable.js'
 import { CONTRASTS, SECONDARY } from './verdicts.js'
 
-/**
- * Renders a run, or a history of runs, for a pull request or the summary of a CI job. Pure.
- * @import { Table } from '../lib/text-table.js'
- */
+/** Renders runs and histories for a pull request or a CI job. Pure. @import { Table } from '../lib/text-table.js' */
 
 /** Renders a run. @param {import('./document.js').Document} document */
 export function renderMarkdown(document) {

@@ -1,6 +1,8 @@
 import { listSections } from '../kinds/sections.js'
+import { groupBy } from '../lib/group-by.js'
+import { findVaried, labelOf } from '../model/arms.js'
 
-/** Says which trials a run lacks. Pure. @import { Manifest, Summary, TrialRecord } from '../model/types.ts' */
+/** Says which trials a run lacks, and which gates fired. Pure. @import { Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 
 const CUT_SHORT = 'This run was cut short, or still goes on'
 
@@ -33,9 +35,35 @@ export function describeUnfinished({ manifest, records, summary }) {
 
 /** Says which arms were not measured, each reason once. @param {{ plane: string, reason: string }[]} notMeasured */
 export function describeNotMeasured(notMeasured) {
-  const reasons = [...new Set(notMeasured.map(({ reason }) => reason))]
-  return reasons.map(reason => {
-    const planes = notMeasured.filter(n => n.reason === reason).map(n => n.plane)
-    return `Not measured: ${planes.join(', ')}: ${reason}`
+  return [...groupBy(notMeasured, n => n.reason)].map(
+    ([reason, own]) => `Not measured: ${own.map(n => n.plane).join(', ')}: ${reason}`,
+  )
+}
+
+/** A gate that fired; arms: `pipy 6/6, envoy 2/6` trials. @typedef {{ gate: string, name: string, arms: string, reason: string }} Fired */
+
+/** Lists the gates that fired. @param {Pick<Summary, 'arms'>} summary @returns {Fired[]} */
+export function listFired({ arms }) {
+  const varied = findVaried(arms)
+  const fired = arms.flatMap(arm => {
+    const { completed, failed, invalid } = arm.trials
+    const of = completed + failed + invalid
+    return arm.spoiled.map(one => ({ ...one, name: nameOfGate(one), of, label: labelOf(arm, varied) }))
   })
+  return [...groupBy(fired, f => f.name).values()].map(own => ({
+    gate: own[0].gate,
+    name: own[0].name,
+    arms: own.map(f => `${f.label} ${f.trials}/${f.of}`).join(', '),
+    reason: own[0].reason,
+  }))
+}
+
+/** Names a gate: `resolution of the change`. @param {Pick<SummaryArm['spoiled'][number], 'gate' | 'part'>} fired */
+export function nameOfGate({ gate, part }) {
+  return part ? `${gate} of the ${part}` : gate
+}
+
+/** Renders a line for every gate. @param {Pick<Summary, 'arms'>} summary */
+export function renderFired(summary) {
+  return listFired(summary).map(({ name, arms, reason }) => `Gate ${name} (${arms} trials): ${reason}`)
 }

@@ -1,16 +1,15 @@
-import { quantityOf } from '../judge/quantity.js'
+import { quantityOf } from '../judge/quantities.js'
 import { splitByKind } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { renderCommand } from '../lib/render-command.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
-import { nameOf } from '../model/arms.js'
-import { AXES } from '../model/axes.js'
+import { count, percent } from '../lib/units.js'
+import { AXES, describeAxes, findVaried, nameOf } from '../model/arms.js'
 import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
-import { GENERATORS, generatorOf } from '../model/generators.js'
-import { tellPolicy } from '../parity/verdict/table.js'
-import { renderPrecision } from './precision.js'
+import { GENERATORS, generatorOf } from '../model/tools.js'
+import { tellPolicy } from '../parity/verdict/rows.js'
 
-/** The lines below the table. Pure. @import { Summary } from '../model/types.ts' */
+/** The lines below the table. Pure. @import { Precision, Summary } from '../model/types.ts' */
 
 // Share of the rate at saturation: a proxy far below it wakes up for every request, and costs up to
 // three times as much CPU for it (measured: 169 and 458 µs for Pipy, 336 and 759 for Envoy at 500 requests/s).
@@ -92,10 +91,7 @@ export function renderThresholds({ thresholds }) {
   })
 }
 
-/**
- * Writes the options that ask for the same planes and configuration, where these are not the defaults.
- * @param {Summary['arms']} arms
- */
+/** Writes the options that ask for the same again, where they are not the defaults. @param {Summary['arms']} arms */
 function askAgain(arms) {
   const nameWhole = (/** @type {Summary['arms'][number]} */ { variant, ...arm }) =>
     `${nameOf({ ...arm, variant: null })}${variant ? `=${variant}` : ''}`
@@ -145,4 +141,45 @@ export function renderNext({ arms: all, machine, tools }) {
     lines.push(`Latency at an equal rate: ${renderCommand('bench', words)}`)
   }
   return lines
+}
+
+/** Tells the pair with the widest interval, and the rounds that are still needed. @param {Precision} precision */
+export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
+  const more = pairs.map(pair => pair.roundsMore)
+  const roundsMore = more.includes(null) ? null : Math.max(...more.map(Number))
+  const open = pairs.filter(pair => !pair.isNarrow)
+  const among = open.length > 0 ? open : pairs
+  const [widest] = among.toSorted((x, y) => (y.width ?? Infinity) - (x.width ?? Infinity))
+  const place = describeAxes(widest, findVaried(pairs))
+  const spoiled = widest.width !== null && widest.width <= wanted && !widest.isNarrow
+  const is =
+    widest.width === null
+      ? 'has no interval yet'
+      : `is ${percent(widest.width, 1)} wide${spoiled ? ', and more than one round in ten was spoiled' : ''}`
+  const others = pairs.length > 1 ? `, the widest of ${pairs.length}` : ''
+  const told =
+    `after ${count(rounds, 'round')}: CPU per request of ${widest.a} and ${widest.b}${place ? ` (${place})` : ''} ${is}${others}; ` +
+    (isReached
+      ? `at most ${percent(wanted, 1)} was asked for`
+      : roundsMore === null
+        ? `what ${percent(wanted, 1)} takes is not known`
+        : `for ${percent(wanted, 1)} it needs about ${count(roundsMore, 'more round')}`)
+  return { isReached, roundsMore, told }
+}
+
+/** Says why a run ended whose rounds were not fixed. @param {{ precision?: Precision }} summary */
+export function renderPrecision({ precision }) {
+  if (!precision) return []
+  const { rounds, mostRounds, ended } = precision
+  const { told } = tellPrecision(precision)
+  const late = rounds >= mostRounds ? `The ${mostRounds} rounds of its plan` : 'The time'
+  const words = {
+    reached: 'The precision was reached',
+    time: `${late} ended this run, and the precision was NOT reached`,
+  }
+  const why = ended ? words[ended] : 'This run was cut short'
+  return [
+    `${why}: ${told}.`,
+    'Each interval of a ratio or a quantity holds at 95 % whenever the run ends, and not all of them at once: they are confidence sequences of the median, wider than those of a fixed number of rounds.',
+  ]
 }

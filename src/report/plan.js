@@ -3,8 +3,7 @@ import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
-import { describeVaried, nameOf } from '../model/arms.js'
-import { AXES, describeAxes, findVaried } from '../model/axes.js'
+import { AXES, describeAxes, describeVaried, findVaried, nameOf } from '../model/arms.js'
 import { describeNotMeasured } from './missing.js'
 
 /** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */
@@ -49,13 +48,10 @@ export function renderPlan(plan, seconds) {
 function tellArms(arms, loop) {
   const varied = findVaried(arms)
   const who = arms[0].load.isBesideOthers ? 'Arms side by side' : 'Arms'
-  return [`${who}, each ${sayShared(arms, { varied, loop })}:`, ...listArms(arms, varied)]
-}
-
-/** Lists the arms: on one line those that differ in their plane alone. @param {Arm[]} arms @param {AxisName[]} varied */
-function listArms(arms, varied) {
-  const groups = groupBy(arms, arm => describeVaried(arm, varied))
-  return [...groups].map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)
+  // Arms that differ in their plane alone are on one line.
+  const alike = [...groupBy(arms, arm => describeVaried(arm, varied))]
+  const lines = alike.map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)
+  return [`${who}, each ${sayShared(arms, { varied, loop })}:`, ...lines]
 }
 
 /** Tells the shared conditions. @param {Arm[]} arms @param {{ varied: AxisName[], loop?: string }} options */

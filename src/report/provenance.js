@@ -29,10 +29,14 @@ export function tabulateProvenance({ run, command, kit, schemaVersion, ...manife
 /** Lists the machine, tools and settings of a run. @param {Manifest} manifest @param {TrialRecord[]} records */
 export function describeSetting({ target, machine, tools, settings }, records) {
   const { before, ...facts } = machine
+  const peaks = records.flatMap(record => record.orchestratorPeakBytes ?? [])
   const say = (/** @type {unknown} */ value) =>
     value === null ? 'not known' : typeof value === 'object' ? JSON.stringify(value) : `${value}`
   return [
-    ['memory of the kit', tellOwnMemory(records)],
+    [
+      'memory of the kit',
+      peaks.length > 0 ? `at most ${mib(Math.max(...peaks))} MiB resident in the windows` : 'not known',
+    ],
     ['target', target],
     ...Object.entries(facts).map(([name, value]) => [name, say(value)]),
     ...(before ? [['before the run', sayIdle(before)]] : []),
@@ -47,9 +51,3 @@ export function describeSetting({ target, machine, tools, settings }, records) {
 /** @param {{ idleFraction: number, stealFraction: number }} before */
 const sayIdle = ({ idleFraction, stealFraction }) =>
   `${percent(idleFraction)} idle, ${percent(stealFraction)} stolen by its host`
-
-/** Finds the most memory that the kit itself had in the windows of the run. @param {TrialRecord[]} records */
-function tellOwnMemory(records) {
-  const peaks = records.flatMap(record => record.orchestratorPeakBytes ?? [])
-  return peaks.length > 0 ? `at most ${mib(Math.max(...peaks))} MiB resident in the windows` : 'not known'
-}

@@ -1,9 +1,6 @@
 import { createSidecars } from '../judge/sidecars.js'
 
-/**
- * Makes the series of each sidecar over time from a trial's samples. Pure.
- * @import { Reading, SampleLine, TrialRecord } from '../model/types.ts'
- */
+/** Series of sidecars, from samples. Pure. @import { Reading, SampleLine, TrialRecord } from '../model/types.ts' */
 
 /** @param {{ record: Pick<TrialRecord, 'window' | 'processes'>, samples: SampleLine[] }} trial a series per sidecar */
 export function describeSeries({ record: { window, processes }, samples }) {

@@ -1,22 +1,17 @@
 import { hasAny, tellFindings } from '../kinds/sections.js'
 import { renderCommand } from '../lib/render-command.js'
 import { joinParts, keepColumns, renderTextTable, wrapText } from '../lib/text-table.js'
-import { findDiffering, PARITY_NAMES } from '../parity/verdict/rows.js'
-import { listDisparities, tabulateParity, tellOwnWork } from '../parity/verdict/table.js'
-import { answerOf } from './answer.js'
-import { nameLinks, tabulateArms } from './arms-table.js'
-import { renderCpuLines, renderSlopes } from './fits.js'
-import { renderFired } from './gates.js'
-import { describeNotMeasured } from './missing.js'
+import { findDiffering, listDisparities, PARITY_NAMES, tabulateParity, tellOwnWork } from '../parity/verdict/rows.js'
+import { nameLinks, renderPivots, tabulateArms } from './arms-table.js'
+import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'
+import { describeNotMeasured, renderFired } from './missing.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
-import { renderPivots } from './pivot.js'
-import { renderPlateaus } from './plateaus.js'
-import { CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
+import { answerOf, CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
 
 /** The terminal's report, which fits on a screen. Pure. @import { Summary } from '../model/types.ts' */
 
 // Columns that only other formats have: here the table fits 100 columns.
-const HIDDEN = ['p90', 'p95', 'CPU cores', 'throttled', 'anon', 'est. capacity']
+const HIDDEN = ['p90', 'p95', 'CPU cores', 'throttled', 'anon']
 
 /**
  * Renders the answer, the verdicts, the arms or an axis, what limits them, and where the rest is. @param {Summary} summary

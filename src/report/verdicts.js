@@ -1,18 +1,18 @@
 import { GAP_LEAST } from '../analysis/verdict.js'
-import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
+import { formatValue as format, PRIMARY, QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { splitByKind } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { percent } from '../lib/units.js'
-import { describeAxes, findVaried, groupOf } from '../model/axes.js'
+import { describeAxes, findVaried, groupOf, nameOf } from '../model/arms.js'
+import { findDiffering } from '../parity/verdict/rows.js'
 
-/**
- * Comparisons as sentences: what they have shown, and no more. Pure.
- * @import { Comparison, Summary } from '../model/types.ts'
- */
+/** Comparisons as sentences, and the answer of a run in one. Pure. */
+/** @import { Comparison, Summary, SummaryArm } from '../model/types.ts' */
 
 export const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
 export const CONTRASTS = 'Each plane against itself'
+const UNEQUAL = 'Unequal or untried work, so what it costs cannot be held against other planes'
 
 /**
  * Tells the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
@@ -31,16 +31,15 @@ export function tellVerdicts(summary) {
 function tellGroups({ comparisons, arms, shows }) {
   const whole = comparisons.filter(c => c.service === null && c.contrast === null)
   const varied = findVaried(arms)
-  const keys = [...new Set(whole.map(c => groupOf(c)))]
+  const groups = [...groupBy(whole, c => groupOf(c)).values()]
   const isShown = (/** @type {string} */ quantity) =>
     shows.quantities.includes(quantity) || (shows.across === null && !comparedIn(quantity)?.isOnRequest)
-  return keys.map(key => {
-    const group = whole.filter(c => groupOf(c) === key)
+  return groups.map(group => {
     const pairs = group.filter(c => !c.isControl)
     const [primary, others] = [true, false].map(is => pairs.filter(c => (c.quantity === PRIMARY.name) === is))
     const shown = others.filter(c => isShown(c.quantity))
     return {
-      heading: keys.length > 1 ? capitalise(describeAxes(group[0], varied)) : '',
+      heading: groups.length > 1 ? capitalise(describeAxes(group[0], varied)) : '',
       primary: primary.map(renderVerdict),
       secondary: renderSecondary(shown, primary),
       noise: renderNoise(group.filter(c => c.isControl)),
@@ -132,3 +131,59 @@ function renderNoise(comparisons) {
 
 /** @param {string} quantity */
 const comparedIn = quantity => QUANTITIES[quantity]?.compared
+
+/** Joins the answers of a run's kinds of trials. @param {Summary} summary @returns {string} */
+export function answerOf(summary) {
+  const parts = splitByKind(summary).map(part => {
+    return { ...part, measured: part.summary.arms.filter(arm => arm.trials.completed > 0) }
+  })
+  const told = parts.flatMap(({ sections, summary: own, measured }) => {
+    const cost = measured.length > 0 ? tellCost(own, measured) : []
+    const isAlone = parts.every(part => part.sections === sections || part.measured.length === 0)
+    return sections.answer({ summary: own, measured, cost, isAlone })
+  })
+  if (told.length === 0) return 'Nothing was measured.'
+  const text = [...(findDiffering(summary).wrong.length > 0 ? [UNEQUAL] : []), ...told].join('; ')
+  return /[.!]$/.test(text) ? text : `${text}.`
+}
+
+/** Tells verdicts on the primary quantity, or values. @param {Summary} summary @param {SummaryArm[]} measured */
+function tellCost(summary, measured) {
+  const primary = summary.comparisons.filter(
+    c => c.quantity === PRIMARY.name && c.service === null && c.contrast === null && !c.isControl,
+  )
+  const verdicts = primary.length > 0 ? tellPrimary(summary, primary) : []
+  return verdicts.length > 0 ? verdicts : [tellValues(measured)]
+}
+
+/** Tells the verdicts of one group, or counts those of many. @param {Summary} summary @param {Comparison[]} primary */
+function tellPrimary(summary, primary) {
+  const groups = tellVerdicts(summary)
+  if (groups.length === 1) return groups[0].primary
+  return [...groupBy(primary, c => JSON.stringify([c.a, c.b])).values()].map(own => {
+    const [{ a, b }] = own
+    const counts = ['lower', 'higher', 'no-difference-shown', 'indicative', 'invalid'].flatMap(verdict => {
+      const count = own.filter(c => c.verdict === verdict).length
+      return count > 0 ? [`${verdict.replaceAll('-', ' ')} at ${count}`] : []
+    })
+    const ratios = own.flatMap(c => (c.verdict === 'invalid' ? [] : (c.ratio.median ?? []))).sort((x, y) => x - y)
+    const range = ratios.length > 0 ? `; ${ratios[0].toFixed(2)} to ${ratios.at(-1)?.toFixed(2)} : 1` : ''
+    return `CPU per request of ${a} against ${b} at ${own.length} points: ${counts.join(', ')}${range}`
+  })
+}
+
+/** @param {SummaryArm[]} arms that were measured */
+function tellValues(arms) {
+  const [{ load }] = arms
+  const [name, unit] = load.kind === 'idle' ? ['cpuCores', 'cores when idle'] : ['cpuPerRequest', 'µs CPU per request']
+  const values = arms.flatMap(arm => {
+    const median = quantityOf(arm, name).median
+    return median === null || arm.repeatOf !== null ? [] : [{ plane: nameOf(arm), median }]
+  })
+  const told = [...groupBy(values, v => v.plane)].map(([plane, own]) => {
+    const medians = own.map(v => v.median)
+    const [low, high] = [Math.min(...medians), Math.max(...medians)].map(value => format(QUANTITIES[name], value))
+    return `${plane}: ${low === high ? low : `${low} to ${high}`} ${unit}`
+  })
+  return told.length > 0 ? told.join('; ') : 'No sidecar was measured'
+}

@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
+import { within } from '../lib/wait.js'
 
 /** @import { Handle } from '../model/types.ts' @import { Phase } from './events.js' */
 
-const ENDING_MS = 500
+const ENDING_SECONDS = 0.5
 
 /** @type {Record<Phase, string>} */
 const WHEN = {
@@ -15,8 +15,9 @@ const WHEN = {
   stopping: 'while it was stopped',
 }
 
-/** Says whether a process is a generator that came to its end. @param {Handle} process @param {string | null} how it did */
+/** Says whether a process came to the end that it was to have. @param {Handle} process @param {string | null} how it did */
 export function isFinished({ spec }, how) {
+  if (spec.ends) return how !== null
   return spec.role === 'generator' && how === 'status 0'
 }
 
@@ -38,8 +39,5 @@ export async function assertStillRun(processes, phase) {
 
 /** Waits a moment for one of them to end. @param {Handle[]} processes */
 export async function awaitEnding(processes) {
-  const waiting = new AbortController()
-  const moment = delay(ENDING_MS, undefined, { signal: waiting.signal }).catch(() => {})
-  await Promise.race([moment, ...processes.map(p => p.exited)])
-  waiting.abort()
+  await within(Promise.race(processes.map(p => p.exited)), { seconds: ENDING_SECONDS, late: () => '' })
 }

@@ -4,6 +4,7 @@ import { atExit } from '../lib/at-exit.js'
 import { GENERATOR } from '../model/sidecar-contract.js'
 import { SERVICES as PARITY_SERVICES } from '../parity/credentials.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
+import { topologyOf } from '../services/topology.js'
 import { issueCertificates } from './issue-certificates.js'
 
 /** @import { Ledger, Plan, Topology } from '../model/types.ts' */
@@ -22,7 +23,8 @@ export async function openCertificates({ ledger, plan, topologies }) {
   const certificates = path.join(keys, 'certificates')
   const removeKeys = () => rmSync(keys, { recursive: true, force: true })
   const keepKeys = atExit(removeKeys)
-  const names = Object.values(topologies).flatMap(({ services }) => services.map(({ name }) => name))
+  const run = [...Object.values(topologies), ...plan.arms.map(arm => topologyOf(arm, topologies))]
+  const names = run.flatMap(({ services }) => services.map(({ name, copyOf }) => copyOf ?? name))
   await issueCertificates({
     certificates,
     names: [...new Set([GENERATOR, ...PARITY_SERVICES, ...names])],

@@ -3,7 +3,7 @@ import { readKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
 import { METHOD_VERSION, SCHEMA_VERSION } from '../model/versions.js'
 import { dropCutLines } from '../records/records.js'
-import { listDeployed } from '../services/deployed.js'
+import { listDeployed } from '../services/specs.js'
 import { openCertificates } from './certificates.js'
 import { assertSame, continueManifest } from './resume.js'
 import { runPlan } from './run.js'
@@ -44,8 +44,7 @@ export function findScriptFolders({ load }) {
  */
 export async function executePlan({ preparation, kinds, site, folder, execution, watcher, signal, gate }) {
   const { plan, programs, layout } = preparation
-  const { command, thresholds = [], retain = false, echoScripts, ...continued } = execution
-  const { turns, reusable, interrupted, assess } = continued
+  const { command, thresholds = [], retain = false, echoScripts, interrupted } = execution
   const startedAt = new Date().toISOString()
   const { certificates, close } = await openCertificates({ ledger: site.ledger, plan, topologies: layout.topologies })
   let isWhole = false
@@ -67,13 +66,9 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
       testbed,
       kinds,
       manifest: interrupted ? continueManifest({ interrupted, known }) : known,
+      execution,
       watcher,
       signal,
-      retain,
-      turns,
-      reusable,
-      recorded: interrupted?.records,
-      assess,
       gate,
     })
     isWhole = true

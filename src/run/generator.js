@@ -2,11 +2,8 @@ import { BenchError } from '../lib/errors.js'
 import { waitFor, waitUntil } from '../lib/wait.js'
 import { assertAllRun } from './alive.js'
 
-/**
- * The load of a trial.
- * @import { Arm, Deployment, Load, LoadResult, Look, Window } from '../model/types.ts'
- * @import { Course } from './trial.js'
- */
+/** The load of a trial. @import { Course } from './trial.js' */
+/** @import { Arm, Deployment, Load, LoadResult, Look, Window } from '../model/types.ts' */
 
 // The load goes on after the window, so that its end is measured under load and the memory is read there.
 const TAIL_MS = { alone: 1000, besideOthers: 800 }
@@ -15,7 +12,7 @@ const START_SECONDS = 60
 const EXIT_SECONDS = 30
 const COUNT_EVERY_MS = 1000
 
-/** Counts the CPUs that the generator may use. @param {import('./testbed.js').Testbed} testbed @param {Arm} arm */
+/** Counts the CPUs that the generator may use. @param {import('./kind.js').Testbed} testbed @param {Arm} arm */
 export function countGeneratorCpus({ site, layout, programs }, arm) {
   const here = Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
   const cpus = site.loadHost?.cpus ?? here
@@ -67,7 +64,13 @@ export async function agreeWindow({ testbed, trials, clock, signal }, generator)
       const [{ readLog, clockAheadMs = 0 }] = generator.processes
       const said = testbed.programs.load.parseWindow(await readLog())
       if (said) window = { startMs: said.startMs - clockAheadMs, endMs: said.endMs - clockAheadMs }
-      assertNear(window, startMs)
+      const aheadMs = window.startMs - startMs
+      if (Math.abs(aheadMs) > 2 * START_SECONDS * 1000) {
+        const away = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`
+        throw new BenchError(
+          `the clock of the load generator is ${away} this program's: was the clock set? Set both right, and run again`,
+        )
+      }
       return said !== null
     }
     const what = 'the load generator to start'
@@ -77,16 +80,6 @@ export async function agreeWindow({ testbed, trials, clock, signal }, generator)
   clock.lap('generator')
   clock.enter('warm-up')
   return { window, looks }
-}
-
-/** @param {Window} window as the generator says @param {number} expectedMs its start @throws {BenchError} when it is far off */
-function assertNear({ startMs }, expectedMs) {
-  const aheadMs = startMs - expectedMs
-  if (Math.abs(aheadMs) <= 2 * START_SECONDS * 1000) return
-  const away = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`
-  throw new BenchError(
-    `the clock of the load generator is ${away} this program's: was the clock set? Set both right, and run again`,
-  )
 }
 
 /** Tells a watcher how far the load is, until stopped. @param {Course} course @param {Deployment | null} generator */

@@ -5,7 +5,7 @@
  * starts the services of an arm, and tells what that has shown in `seen`; measure: runs the trials of a plan.
  * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Reusable } from './reusable.js'
  * @import { Turns } from './rounds.js' @import { RunOne, RunTogether } from './run.js'
- * @import { Started, StartServices } from './start-services.js' @import { Assess } from './stopping.js'
+ * @import { StartServices } from './start-services.js' @import { Assess } from './stopping.js'
  * @typedef {{ name: string, hasRequests?: false, start: StartServices, measure: (pass: Pass) => Promise<void> }} Kind
  */
 
@@ -23,6 +23,15 @@
  *   adopt: (known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord, assess: Assess,
  *   recordedRounds: number, writeManifest: (found: Partial<Manifest>) => Manifest, announce: (plan: Plan) => void,
  *   say: (line: string) => void, signal: AbortSignal }} Pass
+ */
+
+/**
+ * The place and the means of trials. Folders are as this process sees them; a target says where processes see them. raw: a
+ * folder for each trial; certificates: of all key types, as in certificate-files.js; pipyScripts: the sidecar that Pipy
+ * runs, unless an arm has a variant; echo: the applications; load: its scripts; kind: of the trials.
+ * @import { Layout, Programs, RunSettings, Site } from '../model/types.ts'
+ * @typedef {Record<'results' | 'raw' | 'certificates' | 'pipyScripts' | 'echo' | 'load', string>} Folders
+ * @typedef {{ site: Site, programs: Programs, layout: Layout, folders: Folders, settings: RunSettings, kind: Kind }} Testbed
  */
 
 // A module of types.

@@ -1,5 +1,4 @@
 import { findOwnPart } from '../kinds/parts.js'
-import { timeLeft } from '../lib/units.js'
 import { estimateSeconds } from '../plan/plan.js'
 
 /** The lines of progress of a run, and the time it has left. @import { Trial, TrialRecord } from '../model/types.ts' */
@@ -23,31 +22,23 @@ export function describeTrial(record) {
   return `${name} ${rate}${isSteady === false ? ', unsteady' : ''}${late}${invalid}`
 }
 
-/** @param {number | null} secondsLeft */
-export function describeLeft(secondsLeft) {
-  const left = Math.round(secondsLeft ?? 0)
-  return left <= 0 ? '' : ` (${timeLeft(left)})`
-}
-
-/** Estimates the time that trials take, from the pace so far. @param {Trial[]} trials */
+/** Makes a function that estimates the seconds that trials still take, from the pace so far. @param {Trial[]} trials */
 export function createPace(trials) {
   let start = performance.now()
   /** The first trial that was not recorded before. @type {number | null} */
   let first = null
   let done = 0
-  return {
-    /** @param {Trial} trial the one that runs @param {boolean} isDone */
-    secondsLeft(trial, isDone) {
-      // A trial that is run again comes after its round.
-      const isAgain = trial.repeats !== null
-      const at = isAgain ? trials.findLastIndex(t => t.round === trial.round) : trials.findIndex(t => t.id === trial.id)
-      if (first === null) {
-        first = at
-        start = performance.now()
-      }
-      done = Math.max(done, isDone ? at + 1 : at)
-      const pace = done > first ? (performance.now() - start) / 1000 / estimateSeconds(trials.slice(first, done)) : 1
-      return estimateSeconds(trials.slice(done)) * pace
-    },
+  /** @param {Trial} trial the one that runs @param {boolean} isDone */
+  return (trial, isDone) => {
+    // A trial that is run again comes after its round.
+    const isAgain = trial.repeats !== null
+    const at = isAgain ? trials.findLastIndex(t => t.round === trial.round) : trials.findIndex(t => t.id === trial.id)
+    if (first === null) {
+      first = at
+      start = performance.now()
+    }
+    done = Math.max(done, isDone ? at + 1 : at)
+    const pace = done > first ? (performance.now() - start) / 1000 / estimateSeconds(trials.slice(first, done)) : 1
+    return estimateSeconds(trials.slice(done)) * pace
   }
 }

@@ -7,7 +7,7 @@ import { findDifferences, readNamedRun } from './reusable.js'
 
 /**
  * A run that was cut short, to go on with.
- * @import { Manifest, Plan, TrialRecord } from '../model/types.ts' @import { Setting } from './reusable.js'
+ * @import { Manifest, Plan } from '../model/types.ts' @import { Setting } from './reusable.js'
  * @typedef {ReturnType<typeof openInterrupted>} Interrupted
  */
 
@@ -19,10 +19,7 @@ export function openInterrupted(folder) {
   return { folder, manifest, warnings, records: new Map(records.map(record => [record.trial.id, record])) }
 }
 
-/**
- * Removes what checks left, which are made again.
- * @param {Interrupted} interrupted @throws {UsageError} for a link, or where raw files of recorded trials are gone
- */
+/** Removes what checks left. @param {Interrupted} interrupted @throws {UsageError} for a link, or missing raw files */
 export function prepareToResume({ folder, records }) {
   const raw = path.join(folder, 'raw')
   const whole = [...records.values()].filter(({ outcome }) => outcome !== 'failed')

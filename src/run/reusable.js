@@ -1,7 +1,6 @@
 import { UsageError } from '../lib/errors.js'
-import { nameOf } from '../model/arms.js'
-import { groupOf } from '../model/axes.js'
-import { findScripts, nameScripts } from '../model/scripts.js'
+import { groupOf, nameOf } from '../model/arms.js'
+import { findScripts, nameScripts } from '../model/tools.js'
 import { METHOD_VERSION } from '../model/versions.js'
 import { readRun } from '../records/records.js'
 
@@ -64,9 +63,18 @@ export function openReusable({ folders, ...now }) {
   return {
     take(arm) {
       const placed = JSON.stringify(placementOf(arm))
-      const at = found.findIndex(
-        ({ record }) => isSameTrial(arm, record) && JSON.stringify(record.placement) === placed,
-      )
+      const at = found.findIndex(({ record }) => {
+        const other = record.trial.arm
+        return (
+          nameOf(arm) === nameOf(other) &&
+          arm.variant === other.variant &&
+          groupOf(arm) === groupOf(other) &&
+          other.load.hasCertificate === arm.load.hasCertificate &&
+          other.load.burst?.factor === arm.load.burst?.factor &&
+          other.load.windowSeconds >= arm.load.windowSeconds &&
+          JSON.stringify(record.placement) === placed
+        )
+      })
       return at === -1 ? null : found.splice(at, 1)[0]
     },
   }
@@ -74,16 +82,3 @@ export function openReusable({ folders, ...now }) {
 
 /** @param {Record<string, any>} machine */
 const nameLoadHost = ({ loadHost }) => loadHost && SAME_LOAD_HOST.map(name => loadHost[name]).join()
-
-/** @param {Arm} arm @param {TrialRecord} record */
-function isSameTrial(arm, { trial }) {
-  const other = trial.arm
-  return (
-    nameOf(arm) === nameOf(other) &&
-    arm.variant === other.variant &&
-    groupOf(arm) === groupOf(other) &&
-    other.load.hasCertificate === arm.load.hasCertificate &&
-    other.load.burst?.factor === arm.load.burst?.factor &&
-    other.load.windowSeconds >= arm.load.windowSeconds
-  )
-}

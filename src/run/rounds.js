@@ -7,7 +7,7 @@ import { createPace } from './progress.js'
 import { createStopping } from './stopping.js'
 
 /**
- * @import { Calibration, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Pass } from './kind.js'
+ * @import { Calibration, Plan, Trial } from '../model/types.ts' @import { Pass } from './kind.js'
  * @import { RunTogether } from './run.js' @import { Stopping } from './stopping.js'
  */
 
@@ -24,13 +24,29 @@ const WARMUP_MOST_MORE_SECONDS = 30
  * @typedef {{ seconds: number, plannedSeconds: number, isLongest: boolean }} Warmup
  */
 
-/** Measures the capacities that the plan asks for, then round after round. @param {Pass} pass */
+/**
+ * Measures what each plane reaches in a closed loop, once, where the plan asks for it, and leaves out the rates too near
+ * to it; then round after round. @param {Pass} pass @throws {BenchError} when no rate can be reached
+ */
 export async function measureRounds(pass) {
-  const { plan, runTogether, turns, assess, recordedRounds, writeManifest, announce, say, signal } = pass
-  const { plan: measured, calibrations } = await calibrate(pass)
+  const { plan, run, runTogether, turns, assess, recordedRounds, writeManifest, announce, say, signal } = pass
+  /** @type {Calibration[]} */
+  const calibrations = []
+  for (const arm of plan.mostOfCapacity === null ? [] : plan.calibrations) {
+    signal.throwIfAborted()
+    const trial = { id: `r1-${arm.id}`, round: 1, arm, repeats: null, searchOf: null }
+    const record = await run({ trial, progress: 'finding the capacity' })
+    const { boundBy } = record
+    calibrations.push({ armId: arm.id, ratePerSecond: ratePerSecond(record), boundBy, trialId: trial.id })
+  }
+  let measured = plan
   if (calibrations.length > 0) {
-    const { arms, notMeasured } = measured
-    for (const { plane, reason } of notMeasured.slice(plan.notMeasured.length)) say(`not measured: ${plane}: ${reason}`)
+    const { arms, notMeasured: unreachable } = leaveOutUnreachable({ plan, calibrations })
+    if (arms.length === 0) throw new BenchError('no rate can be reached here: ask for lower ones with --rate')
+    for (const { plane, reason } of unreachable) say(`not measured: ${plane}: ${reason}`)
+    const trials = plan.trials.filter(t => arms.some(arm => arm.id === t.arm.id))
+    const notMeasured = [...plan.notMeasured, ...unreachable]
+    measured = { ...plan, arms, trials, notMeasured }
     writeManifest({ arms, notMeasured, calibrations })
     announce(measured)
   }
@@ -43,33 +59,12 @@ export async function measureRounds(pass) {
 }
 
 /**
- * Measures what each plane reaches in a closed loop, once, and leaves out the rates too near to it.
- * @param {Pick<Pass, 'plan' | 'run' | 'signal'>} pass @throws {BenchError} when no rate can be reached
- */
-async function calibrate({ plan, run, signal }) {
-  /** @type {Calibration[]} */
-  const calibrations = []
-  if (plan.calibrations.length === 0 || plan.mostOfCapacity === null) return { plan, calibrations }
-  for (const arm of plan.calibrations) {
-    signal.throwIfAborted()
-    const trial = { id: `r1-${arm.id}`, round: 1, arm, repeats: null, searchOf: null }
-    const record = await run({ trial, progress: 'finding the capacity' })
-    const { boundBy } = record
-    calibrations.push({ armId: arm.id, ratePerSecond: ratePerSecond(record), boundBy, trialId: trial.id })
-  }
-  const { arms, notMeasured } = leaveOutUnreachable({ plan, calibrations })
-  if (arms.length === 0) throw new BenchError('no rate can be reached here: ask for lower ones with --rate')
-  const trials = plan.trials.filter(t => arms.some(arm => arm.id === t.arm.id))
-  return { plan: { ...plan, arms, trials, notMeasured: [...plan.notMeasured, ...notMeasured] }, calibrations }
-}
-
-/**
  * Runs round after round; windows that were unsteady or cold are run again at the end of theirs.
  * @param {{ plan: Plan, runTogether: RunTogether, turns: Turns, stopping: Stopping | null, signal: AbortSignal }} options
  *   stopping: null: all rounds of the plan are run
  */
 async function runRounds({ plan, runTogether, turns, stopping, signal }) {
-  const pace = createPace(plan.trials)
+  const estimateLeft = createPace(plan.trials)
   const isBesideTurns = plan.kinds.length > 1 && plan.trials.every(({ deployment }) => deployment === undefined)
   const ofRound = plan.trials.filter(({ round }) => round === 1).length
   let spare = ofRound * (isBesideTurns ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
@@ -78,10 +73,16 @@ async function runRounds({ plan, runTogether, turns, stopping, signal }) {
   const warmups = new Map()
   const runAgain = async (/** @type {Trial[]} */ planned) => {
     const [first] = planned
+    const trials = planned.map(trial => {
+      const longer = warmups.get(trial.arm.id)
+      if (!longer) return trial
+      const { seconds: warmupSeconds, ...warmup } = longer
+      return { ...trial, arm: { ...trial.arm, load: { ...trial.arm.load, warmupSeconds } }, warmup }
+    })
     const records = await runTogether({
-      trials: planned.map(trial => withWarmup(trial, warmups.get(trial.arm.id))),
+      trials,
       progress: `round ${first.round} of ${stopping ? 'at most ' : ''}${plan.rounds}`,
-      secondsLeft: stopping ? undefined : isDone => pace.secondsLeft(first, isDone),
+      secondsLeft: stopping ? undefined : isDone => estimateLeft(first, isDone),
     })
     for (const record of records) stopping?.add(record)
     return records
@@ -98,27 +99,22 @@ async function runRounds({ plan, runTogether, turns, stopping, signal }) {
     for (const trials of deployments.values()) measured.push(await runAgain(trials))
     for (const records of measured) {
       const trials = records.map(({ trial }) => trial)
-      const isCold = records.some(areUsersCold)
+      const isCold = records.some(({ load }) => load !== null && (load.coldUsers > 0 || load.verified === 0))
       if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
       const isUnsteady = records.some(({ isSteady, trial }) => isSteady === false && trial.arm.load.burst === null)
       // An arm that fails spoils the round of the others.
       const isBroken = records.length > 1 && records.some(r => r.outcome === 'failed' || isSpoiled(r, 'cpuPerRequest'))
       if (!(isCold || isUnsteady || isBroken) || spare < records.length) continue
       spare -= records.length
-      await runAgain(trials.map(repeat))
+      const again = trials.map(trial => {
+        const deployment = trial.deployment && { deployment: `${trial.deployment}-again` }
+        return { ...trial, ...deployment, id: `${trial.id}-again`, repeats: trial.id }
+      })
+      await runAgain(again)
     }
     turns.pass()
     if (stopping?.isOver(round)) return
   }
-}
-
-/** @param {TrialRecord} record */
-const areUsersCold = ({ load }) => load !== null && (load.coldUsers > 0 || load.verified === 0)
-
-/** @param {Trial} trial @returns {Trial} the same once more */
-function repeat(trial) {
-  const deployment = trial.deployment && { deployment: `${trial.deployment}-again` }
-  return { ...trial, ...deployment, id: `${trial.id}-again`, repeats: trial.id }
 }
 
 /** Doubles a warm-up, up to the longest that the planned one allows. @param {Trial} trial @returns {Warmup} */
@@ -127,12 +123,4 @@ function lengthenWarmup({ arm, warmup }) {
   const mostSeconds = Math.min(WARMUP_MOST_TIMES * plannedSeconds, plannedSeconds + WARMUP_MOST_MORE_SECONDS)
   const seconds = Math.min(2 * arm.load.warmupSeconds, mostSeconds)
   return { seconds, plannedSeconds, isLongest: seconds === mostSeconds }
-}
-
-/** @param {Trial} trial @param {Warmup | undefined} warmup @returns {Trial} */
-function withWarmup(trial, warmup) {
-  if (!warmup) return trial
-  const { seconds, ...lengthened } = warmup
-  const arm = { ...trial.arm, load: { ...trial.arm.load, warmupSeconds: seconds } }
-  return { ...trial, arm, warmup: lengthened }
 }

@@ -1,17 +1,18 @@
+import { timeLeft } from '../lib/units.js'
 import { gateParity } from '../parity/gate.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { writeDocument } from '../records/files.js'
 import { rawNameOf, removeRaw, writeObserved } from '../records/raw.js'
 import { appendTrial, copyTrial } from '../records/records.js'
-import { describeLeft, describeTrial } from './progress.js'
+import { describeTrial } from './progress.js'
 import { createStandingServices } from './standing-services.js'
 import { runTrial } from './trial.js'
 
 /**
  * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Watcher } from './events.js'
- * @import { GateParity } from '../parity/gate.js' @import { Reusable } from './reusable.js'
- * @import { Kind, Pass } from './kind.js' @import { StandingServices } from './standing-services.js'
- * @import { Assess } from './stopping.js' @import { Testbed } from './testbed.js'
+ * @import { GateParity } from '../parity/gate.js' @import { Execution } from './execute.js'
+ * @import { Kind } from './kind.js' @import { StandingServices } from './standing-services.js'
+ * @import { Testbed } from './kind.js'
  */
 
 const NOTHING = { take: () => null }
@@ -29,21 +30,31 @@ const ALONE = { take: async () => {}, pass: () => {} }
 /**
  * Runs a plan: checks that the planes do equal work, then measures kind after kind. It leaves all on disk.
  * @param {{ plan: Plan, testbed: Omit<Testbed, 'kind'>, kinds: Kind[], manifest: Omit<Manifest, 'parity'>,
- *   watcher: Watcher, signal: AbortSignal, retain?: boolean, turns?: Pass['turns'], reusable?: Reusable, assess?: Assess,
- *   recorded?: Map<string, TrialRecord>, gate?: GateParity }} options recorded: trials that are not run again, by id
+ *   execution?: Partial<Execution>, watcher: Watcher, signal: AbortSignal, gate?: GateParity }} options
  * @throws {import('../lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
  */
-export async function runPlan({ plan, testbed, kinds, manifest, watcher, signal, ...options }) {
-  const { retain = false, turns = ALONE, reusable = NOTHING, recorded = new Map() } = options
-  const { assess = UNKNOWN, gate = gateParity } = options
+export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, watcher, signal, ...options }) {
+  const { retain = false, turns = ALONE, reusable = NOTHING, assess = UNKNOWN, interrupted } = execution
+  const { gate = gateParity } = options
+  const recorded = interrupted?.records ?? new Map()
   const { site, folders } = testbed
   const { say, watch } = watcher
   const standing = createStandingServices({ keepsServices: plan.settings.keepsServices, retains: retain })
   let index = 0
   const nextIndex = () => index++
-  const writeManifest = createManifestWriter(folders.results, { parity: [], ...manifest })
-  const announce = (/** @type {Plan} */ planned) =>
-    watch?.({ kind: 'planned', ...describePlan(planned, manifest), atMs: Date.now() })
+  /** @type {Manifest} */
+  let known = { parity: [], ...manifest }
+  const writeManifest = (/** @type {Partial<Manifest>} */ found) => {
+    known = { ...known, ...found }
+    writeDocument(folders.results, 'manifest.json', known)
+    return known
+  }
+  const announce = (/** @type {Plan} */ planned) => {
+    const { experiment, question, arms, rounds, trials, precision } = planned
+    const run = { id: manifest.run.id, experiment, question }
+    const length = { rounds, trials: trials.length || null, seconds: estimatePlanSeconds(planned) }
+    watch?.({ kind: 'planned', run, arms, ...length, isSequence: precision !== undefined, atMs: Date.now() })
+  }
 
   /** @type {'finished' | 'interrupted' | 'failed'} */
   let outcome = 'failed'
@@ -63,10 +74,10 @@ export async function runPlan({ plan, testbed, kinds, manifest, watcher, signal,
         cpus: site.cpus,
         run: async ({ trial, ...told }) => (await runTogether({ trials: [trial], ...told }))[0],
         runTogether,
-        adopt(known, planned) {
+        adopt(earlier, planned) {
           const trial = { ...planned, kind: kind.name }
-          const record = { ...known.record, trial }
-          copyTrial({ from: known.folder, to: folders.results, record: known.record, trial })
+          const record = { ...earlier.record, trial }
+          copyTrial({ from: earlier.folder, to: folders.results, record: earlier.record, trial })
           watch?.({ kind: 'trial-ended', record, atMs: Date.now() })
           return record
         },
@@ -111,7 +122,8 @@ function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { 
     writeObserved(folder, { trial: trials[0], ...observed })
     for (const record of records) appendTrial(folder, record)
     for (const record of records) watch?.({ kind: 'trial-ended', record, atMs: Date.now() })
-    const told = `${progress}${describeLeft(secondsLeft?.(true) ?? null)}`
+    const secondsAfter = Math.round(secondsLeft?.(true) ?? 0)
+    const told = `${progress}${secondsAfter > 0 ? ` (${timeLeft(secondsAfter)})` : ''}`
     for (const record of records) say(`${told}  ${describeTrial(record)}`)
     return records
   }
@@ -122,27 +134,4 @@ function takePart(plan, kind) {
   const trials = plan.trials.filter(trial => trial.kind === kind)
   const arms = plan.arms.filter(({ id }) => trials.some(({ arm }) => arm.id === id))
   return { ...plan, trials, arms, rounds: Math.max(...trials.map(({ round }) => round)) }
-}
-
-/** @param {string} folder @param {Manifest} manifest */
-function createManifestWriter(folder, manifest) {
-  let known = manifest
-  return (/** @type {Partial<Manifest>} */ found) => {
-    known = { ...known, ...found }
-    writeDocument(folder, 'manifest.json', known)
-    return known
-  }
-}
-
-/** @param {Plan} plan @param {Pick<Manifest, 'run'>} manifest */
-function describePlan(plan, { run }) {
-  const { experiment, question, arms, rounds, trials, precision } = plan
-  return {
-    run: { id: run.id, experiment, question },
-    arms,
-    rounds,
-    trials: trials.length || null,
-    seconds: estimatePlanSeconds(plan),
-    isSequence: precision !== undefined,
-  }
 }

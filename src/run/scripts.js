@@ -1,11 +1,9 @@
 import { hashFolder } from '../lib/hash.js'
-import { nameVariantTool } from '../model/variant-tools.js'
-import { nameDeployed } from '../services/deployed.js'
+import { nameVariantTool } from '../model/tools.js'
+import { nameDeployed } from '../services/specs.js'
 
-/**
- * Hashes the scripts that a run uses: a path does not show an edit.
- * @import { Arm, Programs, ScriptFolder } from '../model/types.ts' @import { Folders } from './testbed.js'
- */
+/** Hashes the scripts that a run uses: a path does not show an edit. @import { Folders } from './kind.js' */
+/** @import { Arm, Programs, ScriptFolder } from '../model/types.ts' */
 
 /** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile'>} Scripted */
 /** @typedef {{ hasVariants: boolean, tool: { name: string } | null }} ScriptedPlane */

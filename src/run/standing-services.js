@@ -1,7 +1,5 @@
-/**
- * @import { Arm } from '../model/types.ts' @import { Started } from './start-services.js'
- * @typedef {ReturnType<typeof createStandingServices>} StandingServices
- */
+/** @import { Arm } from '../model/types.ts' @import { Started } from './start-services.js' */
+/** @typedef {ReturnType<typeof createStandingServices>} StandingServices */
 
 /**
  * Keeps services beyond their trial: those of every arm, or with `--retain` those of the last trial.

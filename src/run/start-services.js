@@ -1,11 +1,11 @@
+import { setMaxListeners } from 'node:events'
 import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
-import { findDeployed } from '../services/deployed.js'
-import { createSpecs, findReachable } from '../services/specs.js'
+import { createSpecs, findDeployed, findReachable } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding } from './alive.js'
 import { createDeployer } from './deployer.js'
@@ -14,8 +14,8 @@ import { findScriptFolder } from './scripts.js'
 /**
  * Started: the services of an arm, and what a load needs to drive them. start: a number that no other start of this run
  * has; folder: of the processes; isBesideOthers: other arms stand at the same time.
- * @import { Arm, Endpoint, EndedProcess, Handle, Place, ProcessSpec, Target } from '../model/types.ts'
- * @import { Testbed } from './testbed.js'
+ * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, ProcessSpec, Target } from '../model/types.ts'
+ * @import { Testbed } from './kind.js' @import { Ending } from '../services/specs.js'
  * @typedef {Awaited<ReturnType<typeof startServices>> & { seen?: import('./kind.js').Seen }} Started
  * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isBesideOthers?: boolean,
  *   signal: AbortSignal }} Asked
@@ -39,11 +39,19 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   const shared = describeSpecs({ testbed, arm, folder })
   const areRead = isControlled || findDeployed(testbed.programs.planes, arm)?.scripts
   const scriptFiles = areRead ? readTextFiles(shared.folders.scripts) : {}
-  const { specs, controlled } = createSpecs({ ...shared, topology, places, scriptFiles })
-  const place = createPlacer({ testbed, arm, isBesideOthers })
+  const { specs, controlled, ending } = createSpecs({ ...shared, topology, places, scriptFiles })
+  const placement = testbed.layout.placementOf(arm)
+  // Each wait for a process listens to the signal.
+  setMaxListeners(0, signal)
   const { deploy: begin, deployment } = createDeployer(target, { start, folder })
   const deploy = async (/** @type {ProcessSpec[]} */ rendered) => {
-    const processes = await begin(rendered.map(place))
+    const placed = rendered.map(spec => ({
+      ...spec,
+      ...(isBesideOthers && { armId: arm.id }),
+      cpuSet: placement?.[spec.role === 'control' ? 'application' : spec.role] ?? null,
+      memoryLimitBytes: spec.role === 'sidecar' ? arm.conditions.memoryLimitBytes : null,
+    }))
+    const processes = await begin(placed)
     await Promise.all(processes.map(p => p.waitUntilReady(signal)))
   }
   let areReady = false
@@ -58,10 +66,21 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
     const entry = findEntry(topology, { places, hasSidecars, isRedirected: isRedirected(arm.conditions) })
     await target.call('reach', { endpoints: findReachable(specs, places) })
     await sendNonce({ target, entry, arm })
+    const { hasCertificate } = arm.load
+    const scheme = arm.conditions.protocol === 'grpc' ? 'grpc' : hasCertificate ? 'https' : 'http'
+    const certificates = certificatesFolder(testbed.folders.certificates, arm.conditions.tls)
     return {
       deployment,
       changeTo: controlled?.member.changeTo ?? null,
-      entry: describeEntry({ testbed, arm, places, entry }),
+      ending: ending && prepareEnding({ testbed, arm, ending, deployment, deploy: begin }),
+      // The load's target and identity.
+      entry: {
+        urls: entry.endpoints.map(({ address, port }) => `${scheme}://${address}:${port}/`),
+        host: entry.host,
+        // Only the generator's own machine could ask there.
+        admin: places[GENERATOR] ? { address: places[GENERATOR].inside, port: PORTS.generator } : null,
+        certificate: hasCertificate ? credentialsOf(GENERATOR, target.locate(certificates, 'generator')) : null,
+      },
     }
   } catch (error) {
     const { processes } = deployment
@@ -100,34 +119,21 @@ export function describeSpecs({ testbed, arm, folder }) {
 }
 
 /**
- * Makes a function that gives processes their CPUs, memory limit and arm. @returns {(spec: ProcessSpec) => ProcessSpec}
- * @param {{ testbed: Testbed, arm: Arm, isBesideOthers: boolean }} options
+ * @param {{ testbed: Testbed, arm: Arm, ending: Ending, deployment: Deployment, deploy: ReturnType<typeof createDeployer>['deploy'] }}
+ *   options
  */
-function createPlacer({ testbed, arm, isBesideOthers }) {
-  const placement = testbed.layout.placementOf(arm)
-  return spec => ({
-    ...spec,
-    ...(isBesideOthers && { armId: arm.id }),
-    cpuSet: placement?.[spec.role === 'control' ? 'application' : spec.role] ?? null,
-    memoryLimitBytes: spec.role === 'sidecar' ? arm.conditions.memoryLimitBytes : null,
-  })
-}
-
-/**
- * Describes the load's target and identity.
- * @param {{ testbed: Testbed, arm: Arm, places: Record<string, Place>, entry: { endpoints: Endpoint[], host: string } }} options
- */
-function describeEntry({ testbed, arm, places, entry }) {
-  const { hasCertificate } = arm.load
-  const certificates = certificatesFolder(testbed.folders.certificates, arm.conditions.tls)
+function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, deployment, deploy }) {
+  const { client, ...asked } = server
+  const { tls } = arm.conditions
+  const certificates = testbed.site.target.locate(certificatesFolder(testbed.folders.certificates, tls))
+  const process = /** @type {Handle} */ (deployment.processes.find(({ spec: { ends } }) => ends))
   return {
-    urls: entry.endpoints.map(({ address, port }) => `${hasCertificate ? 'https' : 'http'}://${address}:${port}/`),
-    host: entry.host,
-    // Only the generator's own machine could ask there.
-    admin: places[GENERATOR] ? { address: places[GENERATOR].inside, port: PORTS.generator } : null,
-    certificate: hasCertificate
-      ? credentialsOf(GENERATOR, testbed.site.target.locate(certificates, 'generator'))
-      : null,
+    process,
+    told,
+    steps,
+    asked: { ...asked, credentials: client && tls !== 'plaintext' ? credentialsOf(client, certificates) : null },
+    /** Starts its successor, which has its address. */
+    succeed: () => deploy([{ ...process.spec, service: `${spec.service}-next` }]),
   }
 }
 
@@ -136,7 +142,8 @@ async function sendNonce({ target, entry, arm }) {
   const nonce = `check-${arm.id}`
   const [endpoint] = entry.endpoints
   const what = `one request through ${arm.id} (${endpoint.address}:${endpoint.port})`
-  const ask = { host: entry.host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }
+  const { protocol } = arm.conditions
+  const ask = { host: entry.host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce }, protocol }
   const answer = await target.call('send', { endpoint, ask }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })

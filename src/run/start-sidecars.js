@@ -2,13 +2,13 @@ import { setMaxListeners } from 'node:events'
 import { groupBy } from '../lib/group-by.js'
 import { waitFor } from '../lib/wait.js'
 import { readNowMs } from '../node/convergence.js'
-import { BATCH_SIDECARS } from '../services/batches.js'
+import { BATCH_SIDECARS } from '../services/control.js'
 
 /**
  * Starts the sidecars of a rollout, and asks each from its start on. On one machine, they start batch after batch; on a
  * cluster, each is a pod, and how many start at a time is the cluster's own.
  * @import { Asking, Handle, ProcessSpec, RolloutRecord, Target, Told } from '../model/types.ts'
- * @import { Batch } from '../services/batches.js'
+ * @import { Batch } from '../services/control.js'
  */
 
 // The next batch starts when at most so many have not answered: sidecars that start all at once wait for each other.

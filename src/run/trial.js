@@ -6,9 +6,10 @@ import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { rawNameOf } from '../records/raw.js'
+import { startEnding } from './ending.js'
 import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
 import { awaitEnded } from './start-services.js'
-import { observeWindow, readWindow, startChanges } from './window.js'
+import { makeChanges, observeWindow, readWindow } from './window.js'
 
 /**
  * Course: a trial while it runs, or those of arms that stand at the same time. start: a number that no other start of this
@@ -18,7 +19,7 @@ import { observeWindow, readWindow, startChanges } from './window.js'
  * @import { Deployment, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Phase, Watcher } from './events.js'
  * @import { StandingServices } from './standing-services.js' @import { Started } from './start-services.js'
- * @import { Testbed } from './testbed.js'
+ * @import { Testbed } from './kind.js'
  * @typedef {{ testbed: Testbed, trials: Trial[], start: number, nextStart: () => number, folder: string,
  *   clock: ReturnType<typeof createClock>, watch: Watcher['watch'], signal: AbortSignal }} Course
  * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null,
@@ -57,7 +58,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   let generator = null
   try {
     await deploy(course, { standing, services })
-    const [{ seen: shown, changeTo }] = services
+    const [{ seen: shown, changeTo, ending }] = services
     observed = { ...observed, ...shown?.observed }
     records = records.map(record => ({ ...record, ...shown?.record }))
     await shown?.assertWhole()
@@ -67,13 +68,17 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     generator = await startGenerator(course, services)
     const { window, looks } = await agreeWindow(course, generator)
     const processes = [...processesOf(services), ...(generator?.processes ?? [])]
-    const changing = startChanges(course, { changeTo, window })
+    const changing = makeChanges(course, { changeTo, window })
+    // Its failure is told below: a trial that failed otherwise awaits it no more.
+    changing.catch(() => {})
+    const leaving = startEnding(course, { ending, window })
     const seen = await observeWindow(course, { processes, generator, window })
     observed = { ...observed, samples: seen.samples, names: seen.names }
     const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen })
     observed = { ...observed, observation: read.observation }
     const changes = await changing
-    records = records.map((record, i) => ({ ...record, ...read.measured[i], changes }))
+    const left = await leaving
+    records = records.map((record, i) => ({ ...record, ...read.measured[i], changes, ...(left && { ending: left }) }))
     const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
     records = describeBeside(records).map(record => ({
       ...record,
@@ -83,11 +88,21 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     ending.abort()
     signal.throwIfAborted()
     if (error instanceof SiteLostError) throw error
-    const failure = await describeFailure(/** @type {Error} */ (error), services)
-    records = records.map(record => ({ ...record, ...failure }))
+    const { message, stack = '' } = /** @type {Error} */ (error)
+    const reasons = error instanceof BenchError ? [message] : [message, stack]
+    const ended = error instanceof EndedError ? error.ended : await awaitEnded(processesOf(services))
+    records = records.map(record => ({ ...record, reasons, ended }))
   } finally {
     ending.abort()
-    await end(course, { generator, services, standing, hasFailed: records.some(r => r.outcome === 'failed') })
+    course.clock.enter('stopping')
+    const hasFailed = records.some(r => r.outcome === 'failed')
+    // Nobody goes on with the others where one did not start.
+    const isWhole = services.length === trials.length
+    const leaving = services.map((started, i) =>
+      isWhole ? standing.leave({ arm: trials[i].arm, services: started, hasFailed }) : started.deployment.remove(),
+    )
+    await Promise.all([generator?.remove(), ...leaving])
+    course.clock.lap('stop')
   }
   return { records, ...observed }
 }
@@ -159,30 +174,6 @@ function describeBeside(records) {
     }
   })
   return records.map(record => ({ ...record, beside }))
-}
-
-/** @param {Error} error @param {Started[]} services @returns {Promise<Pick<TrialRecord, 'reasons' | 'ended'>>} */
-async function describeFailure(error, services) {
-  const isExpected = error instanceof BenchError
-  return {
-    reasons: [error.message, ...(isExpected ? [] : [error.stack ?? ''])],
-    ended: error instanceof EndedError ? error.ended : await awaitEnded(processesOf(services)),
-  }
-}
-
-/**
- * @param {Course} course @param {{ generator: Deployment | null, services: Started[], standing: StandingServices,
- *   hasFailed: boolean }} options
- */
-async function end({ trials, clock }, { generator, services, standing, hasFailed }) {
-  clock.enter('stopping')
-  // Nobody goes on with the others where one did not start.
-  const isWhole = services.length === trials.length
-  const leaving = services.map((started, i) =>
-    isWhole ? standing.leave({ arm: trials[i].arm, services: started, hasFailed }) : started.deployment.remove(),
-  )
-  await Promise.all([generator?.remove(), ...leaving])
-  clock.lap('stop')
 }
 
 /** The phases of a trial: tells each as it begins, and how long it took. @param {Watcher['watch']} watch */

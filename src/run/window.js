@@ -8,7 +8,7 @@ import { finishLoad, followLoad } from './generator.js'
 
 /**
  * The window of a trial: its observation, and its numbers.
- * @import { Change, Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, TrialRecord, Window } from '../model/types.ts'
+ * @import { Change, Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, Window } from '../model/types.ts'
  * @import { Started } from './start-services.js' @import { Course } from './trial.js'
  * @typedef {Observation & { names: string[] }} Seen names: of the processes, in the order of the readings
  */
@@ -55,6 +55,7 @@ export async function observeWindow(course, { processes, generator, window }) {
  */
 export async function readWindow(course, { processes, generator, window, before, seen }) {
   const { clock, trials } = course
+  const { site } = course.testbed
   const { start, end, after, samples } = seen
   await assertAllRun(
     processes.filter(p => !isFinished(p, p.ending())),
@@ -68,24 +69,13 @@ export async function readWindow(course, { processes, generator, window, before,
   const overflows = await readOverflows(course, processes)
   const loads = generator && (await finishLoad(course, { generator, window }))
   clock.lap('tail')
-  const observation = describeObservation(course, { processes, window, before, after, overflows, start, end, seen })
-  const measured = trials.map(({ arm }, i) => {
-    const numbers = describeWindow({ observation, samples, armId: arm.id })
-    if (numbers === null) throw new BenchError('no sample was taken at an edge of the window')
-    return { load: loads?.[i] ?? null, ...numbers }
-  })
-  return { observation, measured }
-}
-
-/**
- * Makes the record of a window that is written beside its samples. @param {Course} course
- * @param {{ processes: Handle[], window: Window, before: Look[], after: Look[], overflows: (number | null)[], start: Edge,
- *   end: Edge, seen: Seen }} options @returns {ObservationRecord}
- */
-function describeObservation({ testbed }, { processes, seen, start, end, ...given }) {
   const withoutSample = (/** @type {Edge} */ { sample, ...edge }) => edge
-  return {
-    ...given,
+  /** @type {ObservationRecord} */
+  const observation = {
+    window,
+    before,
+    after,
+    overflows,
     schemaVersion: SCHEMA_VERSION,
     processes: processes.map(({ spec }, i) => ({
       name: seen.names[i],
@@ -108,10 +98,16 @@ function describeObservation({ testbed }, { processes, seen, start, end, ...give
     ...(seen.received ? { received: seen.received } : {}),
     onHost: seen.onHost ?? null,
     ...(seen.loadHost ? { loadHost: seen.loadHost } : {}),
-    cpus: testbed.site.cpus,
-    sampleSource: testbed.site.sampleSource,
+    cpus: site.cpus,
+    sampleSource: site.sampleSource,
     clockOffsetMs: seen.clockOffsetMs,
   }
+  const measured = trials.map(({ arm }, i) => {
+    const numbers = describeWindow({ observation, samples, armId: arm.id })
+    if (numbers === null) throw new BenchError('no sample was taken at an edge of the window')
+    return { load: loads?.[i] ?? null, ...numbers }
+  })
+  return { observation, measured }
 }
 
 /** @param {Handle[]} processes @param {Edge} edge @param {import('./events.js').Phase} phase */
@@ -130,7 +126,7 @@ function readOverflows({ testbed, trials, clock }, processes) {
       const { spec, readAdmin, describeFailure } = process
       const { arm } = trials.find(trial => trial.arm.id === spec.armId) ?? trials[0]
       const { parseOverflows } = testbed.programs.planes[arm.plane]
-      if (spec.role !== 'sidecar' || parseOverflows === null) return null
+      if (spec.role !== 'sidecar' || spec.ends || parseOverflows === null) return null
       const text = await readAdmin().catch(async error => {
         await assertStillRun([process], clock.phase())
         const what = `${spec.service}'s sidecar did not tell its counters after the window`
@@ -143,17 +139,9 @@ function readOverflows({ testbed, trials, clock }, processes) {
 
 /**
  * Changes the configuration of the first sidecar through the window, the first change half an interval after its start.
- * A failure is told to whoever awaits the changes: a trial that failed otherwise awaits them no more.
- * @param {Course} course @param {{ changeTo: Started['changeTo'], window: Window }} options
+ * @param {Course} course @param {{ changeTo: Started['changeTo'], window: Window }} options @returns {Promise<Change[] | null>}
  */
-export function startChanges(course, options) {
-  const changes = makeChanges(course, options)
-  changes.catch(() => {})
-  return changes
-}
-
-/** @param {Course} course @param {Parameters<typeof startChanges>[1]} options @returns {Promise<Change[] | null>} */
-async function makeChanges({ testbed, trials, signal }, { changeTo, window }) {
+export async function makeChanges({ testbed, trials, signal }, { changeTo, window }) {
   const [trial] = trials
   const { changesPerMinute } = trial.arm.conditions
   if (!changesPerMinute || changeTo === null) return null

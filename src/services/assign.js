@@ -1,11 +1,11 @@
-import { findShard, POINTS_OF_SHARD } from './ring.js'
+import { hashTo64Bits } from '../lib/hash.js'
+import { createRandom } from '../lib/random.js'
 
 /**
  * Algorithms that assign items to shards 0 to n - 1. Each starts from nothing: it does not know where an item was
  * before. Legacy hash, round-robin and bounded loads give the assignments of Argo CD 3.5; greedy minimum and weighted
  * ring hash are made by their description (Lee, Crenshaw and Dhamija, Argo CD Benchmarking, part 2, CNOE 2023). Pure.
- * @import { BalanceTrial } from '../model/types.ts' @import { Item } from './items.js'
- * @import { Point } from './ring.js'
+ * @import { BalanceTrial } from '../model/types.ts'
  */
 
 const FNV_OFFSET = 0x811c9dc5
@@ -23,10 +23,7 @@ const ASSIGN = {
   'bounded-loads': assignWithinBound,
 }
 
-/**
- * Assigns every item to a shard.
- * @param {BalanceTrial['algorithm']} algorithm @param {{ items: Item[], shards: number }} options
- */
+/** @param {BalanceTrial['algorithm']} algorithm @param {{ items: Item[], shards: number }} options */
 export function assignItems(algorithm, { items, shards }) {
   const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const assigned = ASSIGN[algorithm](sorted, shards)
@@ -82,4 +79,79 @@ function assignWithinBound(items, shards) {
     total += size
     return shard
   })
+}
+
+/** Points of each shard, as in Argo CD. */
+export const POINTS_OF_SHARD = 1000
+
+/** @typedef {{ hash: bigint, shard: number, index: number }} Point index: among the points of its shard */
+
+/** @type {Map<number, Point[]>} by the number of shards: a ring takes longer to make than to use */
+const rings = new Map()
+
+/**
+ * The shard of the first accepted point after the hash of an id; behind the last point follows the first.
+ * @param {string} id
+ * @param {{ shards: number, accepts: (point: Point) => boolean }} options accepts: some point must be
+ */
+export function findShard(id, { shards, accepts }) {
+  const ring = rings.get(shards) ?? createRing(shards)
+  const start = findFollowing(ring, hashTo64Bits(id))
+  for (let step = 0; step < ring.length; step++) {
+    const point = ring[(start + step) % ring.length]
+    if (accepts(point)) return point.shard
+  }
+  throw new RangeError(`no point of ${shards} shards is accepted for the item ${id}`)
+}
+
+/**
+ * The points in the order of their hashes. A point's name is the shard's followed by its index, as in Argo CD: from 12
+ * shards on, two points have one name (1 and 15, 11 and 5), and the shard that was added later has it.
+ * @param {number} shards
+ */
+function createRing(shards) {
+  /** @type {Map<bigint, Point>} */
+  const points = new Map()
+  for (let shard = 0; shard < shards; shard++) {
+    for (let index = 0; index < POINTS_OF_SHARD; index++) {
+      const hash = hashTo64Bits(`${shard}${index}`)
+      points.set(hash, { hash, shard, index })
+    }
+  }
+  const ring = [...points.values()].sort((a, b) => (a.hash < b.hash ? -1 : 1))
+  rings.set(shards, ring)
+  return ring
+}
+
+/** Finds the index of the first point whose hash is above another. @param {Point[]} ring @param {bigint} hash */
+function findFollowing(ring, hash) {
+  let low = 0
+  let high = ring.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ring[middle].hash > hash) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/** @typedef {{ id: string, size: number }} Item size: what it adds to the load of its shard */
+
+// The published runs had 10,000 applications on 100 clusters.
+export const MEAN_SIZE = 100
+// A UUID of version 4, as clusters have in Argo CD.
+const UUID = 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'
+
+/**
+ * Draws items in the order of their ids, which are the same for both kinds of sizes.
+ * @param {{ count: number, sizes: 'equal' | 'random', seed: number }} options @returns {Item[]}
+ */
+export function drawItems({ count, sizes, seed }) {
+  const random = createRandom(seed)
+  const below = (/** @type {number} */ limit) => Math.floor(random() * limit)
+  const ids = Array.from({ length: count }, () =>
+    UUID.replace(/[xy]/g, digit => (digit === 'x' ? below(16) : 8 + below(4)).toString(16)),
+  )
+  const sizeOf = () => (sizes === 'equal' ? MEAN_SIZE : 1 + below(2 * MEAN_SIZE - 1))
+  return ids.map(id => ({ id, size: sizeOf() })).sort((a, b) => (a.id < b.id ? -1 : 1))
 }

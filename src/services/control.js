@@ -23,23 +23,17 @@ export const CONTROL = 'mesh'
  */
 
 /**
- * endpoint: of the sidecar's listener; certificate: that it must show to be in effect, and what the peer who looks shows.
+ * endpoint: of the sidecar's listener; certificate: that it must show to be in effect; credentials: of the peer who looks.
  * @typedef {{ endpoint: Endpoint, host: string, stage: ReloadAction[], commit: ReloadAction[],
- *   certificate?: { path: string, peer: ReturnType<typeof credentialsOf> } }} Version
+ *   certificate?: string, credentials?: ReturnType<typeof credentialsOf> }} Version
  */
 
-/**
- * Finds the control of an arm: the one that it names, else the first.
- * @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm
- */
+/** Its own, else the first. @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm */
 export function findControl({ controls = [] }, arm) {
   return controls.find(({ name }) => name === arm.control) ?? controls[0]
 }
 
-/**
- * Chooses the control plane of an arm that has one, and its program.
- * @param {Pick<Programs, 'planes' | 'tools'>} programs @param {Arm} arm @returns {Chosen}
- */
+/** @param {Pick<Programs, 'planes' | 'tools'>} programs @param {Arm} arm @returns {Chosen} */
 export function chooseControl({ planes, tools }, arm) {
   const plane = planes[arm.plane]
   const control = /** @type {Control} */ (findControl(plane, arm))
@@ -122,14 +116,55 @@ export function createRotatedMember(control, { model, ...options }, certificates
     changeTo(version) {
       const trust = trustOf(certificates, version % 2 === 1 ? nextCertificateOf(name) : name)
       const changed = { ...rotated, model: { ...model, trust } }
-      const certificate = { path: trust.certificatePath, peer: credentialsOf(GENERATOR, certificates) }
       return {
         endpoint,
         host: name,
-        certificate,
+        certificate: trust.certificatePath,
+        credentials: credentialsOf(GENERATOR, certificates),
         stage: control.stage(changed),
         commit: control.commit(changed, version),
       }
     },
+  }
+}
+
+/**
+ * A sidecar; shard: the place of its control plane among them; moved: the same at the shard to which it moves; standsFor: the
+ * number of simulated sidecars that have their configuration with it; goBack: the change by which it knows no more services than at its start.
+ * @typedef {Omit<Member, 'spec'> & { goBack?: Member['changeTo'], shard: number, moved?: Member & { shard: number }, standsFor?: number }} RolloutMember
+ */
+
+/** Sidecars that are started together. @typedef {{ spec: ProcessSpec, members: RolloutMember[] }} Batch */
+
+/** Sidecars that are started together, in one cgroup. */
+export const BATCH_SIDECARS = 40
+
+/**
+ * Makes a batch one process to start: xargs starts each of its sidecars once, from a file with all their arguments. They
+ * share the cgroup and the log of the batch.
+ * @param {{ name: string, folder: string, specs: ProcessSpec[] }} batch folder: above those of the sidecars
+ * @returns {ProcessSpec} @throws where their command lines are not of one program and one length, which xargs needs
+ */
+export function createBatch({ name, folder, specs }) {
+  const [{ program, argv, ...first }] = specs
+  if (specs.some(spec => spec.program !== program || spec.argv.length !== argv.length))
+    throw new Error(`the sidecars of ${name} are not started alike: ${program} with ${argv.length} arguments`)
+  const list = `${name}.args`
+  return {
+    ...first,
+    service: name,
+    batchOf: specs.length,
+    program: 'xargs',
+    argv: ['-0', '-a', `${folder}/${list}`, '-n', `${argv.length}`, '-P', `${specs.length}`, program],
+    folder,
+    files: [
+      { name: list, content: specs.map(spec => spec.argv.map(arg => `${arg}\0`).join('')).join('') },
+      ...specs.flatMap(spec =>
+        spec.files.map(file => ({ ...file, name: `${spec.folder.slice(folder.length + 1)}/${file.name}` })),
+      ),
+    ],
+    credentials: [...new Set(specs.flatMap(spec => spec.credentials))],
+    listens: specs.flatMap(spec => spec.listens),
+    admin: null,
   }
 }

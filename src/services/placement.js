@@ -52,13 +52,9 @@ export function placeRoles({ cores, sidecarCpus, applications, isLoadElsewhere =
   const sidecars = cpus.slice(0, sidecarCpus)
   if (isLoadElsewhere)
     return cpus.length > sidecarCpus ? { sidecar: sidecars, application: cpus.slice(sidecarCpus), generator: [] } : null
-  let spare = cpus.length - (sidecarCpus + 2)
+  const spare = cpus.length - (sidecarCpus + 2)
   if (spare < 0) return null
-  const counts = { sidecar: sidecarCpus, application: 1, generator: 1 }
-  for (let isGeneratorsTurn = true; spare > 0; spare--, isGeneratorsTurn = !isGeneratorsTurn) {
-    if (isGeneratorsTurn || counts.application >= applications) counts.generator++
-    else counts.application++
-  }
-  const application = cpus.slice(counts.sidecar, counts.sidecar + counts.application)
-  return { sidecar: sidecars, application, generator: cpus.slice(counts.sidecar + counts.application) }
+  // What is spare goes in turn to the generator and the applications, until each of these has a CPU.
+  const end = sidecarCpus + 1 + Math.max(0, Math.min(applications - 1, Math.floor(spare / 2)))
+  return { sidecar: sidecars, application: cpus.slice(sidecarCpus, end), generator: cpus.slice(end) }
 }

@@ -2,15 +2,15 @@ import { certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
-import { toolOf } from '../model/variant-tools.js'
+import { toolOf } from '../model/tools.js'
 import { createApplication } from './applications.js'
 import { chooseControl, createControlPlane, createMember, createRotatedMember, locateControl } from './control.js'
 import { createModel, findNextHop } from './topology.js'
 
 /**
  * The processes of an arm. Pure.
- * @import { Arm, Endpoint, Place, Programs, ProcessSpec, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
- * @import { Member } from './control.js'
+ * @import { Arm, DataPlane, DeployedProfile, EndingStep, Endpoint, Place, ProcessSpec, Programs, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Version } from './control.js'
  */
 
 /**
@@ -30,18 +30,27 @@ import { createModel, findNextHop } from './topology.js'
 
 /**
  * The sidecar whose configuration is changed while it serves, and its control plane.
- * @typedef {ReturnType<typeof createControlPlane> & { member: Member }} Controlled
+ * @typedef {ReturnType<typeof createControlled>} Controlled
+ */
+
+/**
+ * Ending: of a sidecar in the window; told: the change by which its client calls it no more, before; server: the way to it
+ * past its client's sidecar, and the client.
+ * @typedef {{ spec: ProcessSpec, told: Version | null, steps: EndingStep[],
+ *   server: { endpoint: Endpoint, host: string, client: string | null } }} Ending
  */
 
 /**
  * @param {ArmServices} services
- * @returns {{ specs: ProcessSpec[], controlled: Controlled | null }} specs: also that sidecar
+ * @returns {{ specs: ProcessSpec[], controlled: Controlled | null, ending: Ending | null }} specs: also those sidecars
  */
 export function createSpecs(services) {
   const { arm, topology, programs } = services
   const { createSidecar } = programs.planes[arm.plane]
   const entry = /** @type {Service} */ (topology.services.find(({ name }) => name === topology.entry.service))
   const controlled = arm.conditions.changesPerMinute === null ? null : createControlled(entry, services)
+  /** @type {Ending | null} */
+  let ending = null
   const specs = topology.services.flatMap(service => {
     /** @type {ProcessSpec[]} */
     const own = service.application ? [createApplicationSpec(service, services)] : []
@@ -51,11 +60,30 @@ export function createSpecs(services) {
     if (createSidecar) {
       const isControlled = controlled !== null && service === entry
       const spec = isControlled ? controlled.member.spec : createSidecar(describeSidecar(service, services))
+      if (arm.conditions.ending && service === topology.services.at(-1)) {
+        ending = createEnding(spec, { service, controlled, ...services })
+        return [...own, ending.spec].map(ended => ({ ...ended, copyOf: service.copyOf }))
+      }
       own.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
     }
     return own.map(spec => ({ ...spec, copyOf: service.copyOf }))
   })
-  return { specs, controlled }
+  return { specs, controlled, ending }
+}
+
+/** @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending} */
+function createEnding(spec, { service, controlled, arm, topology, places, programs }) {
+  const { name, copyOf = name } = service
+  const { endGracefully } = programs.planes[arm.plane]
+  /** @type {ReturnType<NonNullable<typeof endGracefully>>} */
+  const { steps, ...way } =
+    arm.conditions.ending !== 'sigterm' && endGracefully
+      ? endGracefully(spec)
+      : { spec, steps: [{ kind: 'signal', signal: 'SIGTERM' }] }
+  const client = topology.services.find(({ calls }) => calls.includes(copyOf))?.name ?? null
+  const endpoint = { address: places[name].reach, port: PORTS.inbound }
+  const told = (arm.conditions.ending === 'told' && controlled?.leave(endpoint.address)) || null
+  return { spec: { ...way.spec, ends: true }, told, steps, server: { endpoint, host: copyOf, client } }
 }
 
 /**
@@ -68,10 +96,7 @@ export function countWorkers({ plane, profile, capCores, conditions }, { cpus, p
   return conditions.workers ?? own ?? Math.max(1, Math.ceil(capCores ?? cpus))
 }
 
-/**
- * Lists the endpoints at which others reach processes.
- * @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]}
- */
+/** @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]} */
 export function findReachable(specs, places) {
   return specs.flatMap(({ service, listens }) =>
     listens
@@ -85,21 +110,20 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   const { name, application } = service
   const { hasSidecars } = arm
   const at = { places, hasSidecars, isRedirected: isRedirected(arm.conditions) }
+  const kind = /** @type {NonNullable<Service['application']>} */ (application)
+  const isGrpc = arm.conditions.protocol === 'grpc'
   return createApplication({
     service: name,
-    kind: /** @type {NonNullable<Service['application']>} */ (application),
+    kind: isGrpc ? `grpc-${kind}` : kind,
     listen: { address: places[name][hasSidecars ? 'inside' : 'listen'], port: PORTS.application },
     next: application === 'forward' ? findNextHop(service, at) : null,
-    runtime: programs.appRuntime,
+    runtime: isGrpc ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),
     folder: locate(folders.own),
   })
 }
 
-/**
- * Makes the options of the sidecar of a service.
- * @param {Service} service @param {ArmServices} services @returns {SidecarOptions}
- */
+/** Makes the options of a sidecar. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} */
 export function describeSidecar(
   service,
   { arm, topology, places, programs, folders, locate, scriptFiles, ...services },
@@ -142,5 +166,37 @@ function createControlled(service, services) {
     changed === 'certificate'
       ? createRotatedMember(given.control, options, certificates)
       : createMember(given.control, options)
-  return { ...createControlPlane(given), member }
+  return {
+    ...createControlPlane(given),
+    member,
+    /** The change by which it calls nobody at an address any more. @param {string} address */
+    leave(address) {
+      const clusters = options.model.clusters.map(cluster => {
+        return { ...cluster, endpoints: cluster.endpoints.filter(e => e.address !== address) }
+      })
+      return createMember(given.control, { ...options, model: { ...options.model, clusters } }).changeTo(1)
+    },
+  }
+}
+
+/** @typedef {Record<string, Pick<DataPlane, 'deployed'>>} Planes by name */
+
+/** @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined} */
+export function findDeployed(planes, { plane, profile }) {
+  return profile === null ? undefined : planes[plane].deployed?.[profile]
+}
+
+/** Lists those of arms once, for the manifest. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms */
+export function listDeployed(planes, arms) {
+  const names = [...new Set(arms.map(nameDeployed))]
+  return names.flatMap(name => {
+    const arm = arms.find(own => nameDeployed(own) === name)
+    const found = arm && findDeployed(planes, arm)
+    return found ? [{ plane: name, from: found.from, deviations: found.deviations }] : []
+  })
+}
+
+/** Says `plane:profile`. @param {Pick<Arm, 'plane' | 'profile'>} arm */
+export function nameDeployed({ plane, profile }) {
+  return `${plane}:${profile}`
 }

@@ -46,26 +46,33 @@ export function parseTopology(text, file) {
   return topology
 }
 
-/**
- * Copies the last service, each with a sidecar and an address; callers spread their requests over the copies.
- * @param {Topology} topology @param {number} copies in all @returns {Topology}
- */
+/** Callers spread requests over copies. @param {Topology} topology @param {number} copies in all @returns {Topology} */
 export function copyLastService(topology, copies) {
   const last = /** @type {Service} */ (topology.services.findLast(s => s.application !== null && s.calls.length === 0))
-  const more = Array.from({ length: copies - 1 }, (_, i) => ({
-    ...last,
-    name: `${last.name}-${i + 2}`,
-    copyOf: last.name,
-  }))
-  return { ...topology, services: [...topology.services, ...more] }
+  return { ...topology, services: [...topology.services, ...copyService(last, copies).slice(1)] }
+}
+
+/** Lists a service and its copies. @param {Service} service @param {number} copies in all @returns {Service[]} */
+export function copyService(service, copies) {
+  const more = Array.from({ length: copies - 1 }, (_, i) => `${service.name}-${i + 2}`)
+  return [service, ...more.map(name => ({ ...service, name, copyOf: service.name }))]
+}
+
+/** @param {Pick<Arm, 'link' | 'conditions'>} arm @param {Record<string, Topology>} topologies */
+export function topologyOf({ link, conditions }, topologies) {
+  return copyLastService(copyLink(topologies[link], conditions.pairs ?? 1), conditions.services)
 }
 
 /**
- * Finds the services of an arm: those of its link, the last as often as it asks.
- * @param {Pick<Arm, 'link' | 'conditions'>} arm @param {Record<string, Topology>} topologies
+ * Copies all services, each copy with an identity of its own. The copies call each other, and the load calls none of them.
+ * @param {Topology} topology @param {number} copies in all @returns {Topology}
  */
-export function topologyOf({ link, conditions }, topologies) {
-  return copyLastService(topologies[link], conditions.services)
+export function copyLink(topology, copies) {
+  const more = Array.from({ length: copies - 1 }, (_, i) => {
+    const nameOf = (/** @type {string} */ name) => `${name}-of-${i + 2}`
+    return topology.services.map(s => ({ ...s, name: nameOf(s.name), calls: s.calls.map(nameOf) }))
+  })
+  return { ...topology, services: [...topology.services, ...more.flat()] }
 }
 
 /**
@@ -86,10 +93,7 @@ export function findEntry({ services, entry }, { places, hasSidecars, isRedirect
   return { endpoints: copies.map(s => ({ address: places[s.name].reach, port })), host: name }
 }
 
-/**
- * Finds the service that the load calls: without sidecars, the first application on the way.
- * @param {Pick<Topology, 'services' | 'entry'>} topology @param {boolean} hasSidecars
- */
+/** Finds what the load calls. @param {Pick<Topology, 'services' | 'entry'>} topology @param {boolean} hasSidecars */
 export function findEntryService({ services, entry }, hasSidecars) {
   const first = services.find(s => s.name === entry.service)
   return hasSidecars || first?.application ? entry.service : (first?.calls[0] ?? entry.service)
@@ -123,13 +127,15 @@ export function findNextHop({ name, calls }, { places, hasSidecars, isRedirected
  * @returns {SidecarModel}
  */
 export function createModel({ services, entry }, { service, places, trafficPolicy, workers, ...options }) {
-  const { tls = 'ecdsa-p256', protocol = 'http/1.1', configuredServices = 0, client = null } = options
+  const { tls = 'ecdsa-p256', configuredServices = 0, client = null } = options
   const { features, isRedirected = false } = options
   const place = places[service.name]
   const isOpen = trafficPolicy === 'open'
   const ownName = service.copyOf ?? service.name
   const callers = services.filter(s => s.calls.includes(ownName)).map(s => s.name)
-  const carriesBytes = protocol === 'tcp'
+  const carriesBytes = options.protocol === 'tcp'
+  const carriesGrpc = options.protocol === 'grpc'
+  const protocol = carriesGrpc ? 'http/2' : (options.protocol ?? 'http/1.1')
   // Its port alone tells where bytes go: a listener for each service that is called.
   const isRoutedByHost = isOpen && !carriesBytes
   const reachable = isRoutedByHost
@@ -149,7 +155,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   const clusters = []
   if (service.application) {
     const endpoints = [{ address: place.inside, port: PORTS.application }]
-    const own = { mtls: null, protocol: carriesBytes ? protocol : /** @type {const} */ ('http/1.1') }
+    const own = { mtls: null, protocol: carriesBytes || carriesGrpc ? protocol : /** @type {const} */ ('http/1.1') }
     clusters.push({ name: 'application', endpoints, balancing: 'round-robin', ...own })
   }
   const mtlsTo = (/** @type {string} */ name) =>
@@ -169,6 +175,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   return {
     service: service.name,
     ...(carriesBytes && { carriesBytes }),
+    ...(carriesGrpc && { carriesGrpc }),
     identity: identityOf(ownName),
     workers,
     admin: { address: place.inside, port: PORTS.admin },

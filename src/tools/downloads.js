@@ -4,6 +4,7 @@ import path from 'node:path'
 import { makeFolder } from '../lib/folders.js'
 import { cacheFolder } from '../lib/paths.js'
 import { processStartTicks, readPlace } from '../lib/process-start.js'
+import { safely } from '../lib/safely.js'
 
 /** The folders of downloads. Each says in its name which process made it, when that started, and where its id counts. */
 
@@ -25,28 +26,22 @@ export async function removeStaleDownloads(cache = cacheFolder()) {
   const removed = []
   for (const name of await readdir(cache).catch(() => [])) {
     const folder = path.join(cache, name)
-    if (!isStale(folder, name)) continue
+    const [, pid, ticks, namespace] = OWNED.exec(name) ?? []
+    if (pid === undefined && !NAMELESS.test(name)) continue
+    const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
+    const isHere = namespace === describePlace()
+    const isLeft = isHere ? processStartTicks(Number(pid)) !== Number(ticks) : Date.now() - mtimeMs > FOREIGN_MS
+    if (!isLeft) continue
     await rm(folder, { recursive: true, force: true })
     removed.push(`interrupted download ${folder}`)
   }
   return removed
 }
 
-/** @param {string} folder @param {string} name */
-function isStale(folder, name) {
-  const [, pid, ticks, namespace] = OWNED.exec(name) ?? []
-  if (pid === undefined && !NAMELESS.test(name)) return false
-  if (namespace === describePlace()) return processStartTicks(Number(pid)) !== Number(ticks)
-  const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
-  return Date.now() - mtimeMs > FOREIGN_MS
-}
-
 /** The scope of a pid: the boot of the machine, which may share its home, and the pid namespace. */
 function describePlace() {
-  try {
+  return safely(() => {
     const { bootId, pidNamespace } = readPlace()
     return `${bootId.slice(0, 8)}${/\d+/.exec(pidNamespace)?.[0]}`
-  } catch {
-    return 'unknown'
-  }
+  }, 'unknown')
 }

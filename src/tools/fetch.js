@@ -82,7 +82,7 @@ export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.
   return { program: path.join(found.parentPath, found.name), origin: { url, sha256 } }
 }
 
-/** @param {string} [own] as Node names it */
+/** @param {string} [own] the architecture of this machine, as Node names it */
 export function pipyUrl(own = os.arch()) {
   const architecture = PIPY_ARCHITECTURES[/** @type {'x64'} */ (own)]
   if (!architecture) throw new Error(`Pipy is released for x86-64 and arm64, and this is ${own}: build it and set PIPY`)

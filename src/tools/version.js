@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { lastLines } from '../lib/log-tail.js'
+import { safely } from '../lib/safely.js'
 
 /** @import { ToolSpec } from '../model/types.ts' */
 
@@ -17,40 +18,25 @@ const LINES = 3
  * at its exit. @param {ToolSpec} spec @param {string} program
  * @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options] @returns {Promise<Answer>}
  */
-export async function askVersion(spec, program, { signal, deadlineSeconds = DEADLINE_SECONDS } = {}) {
+export async function askVersion({ versionArgv, parseVersion }, program, options = {}) {
+  const { signal, deadlineSeconds = DEADLINE_SECONDS } = options
   signal?.throwIfAborted()
-  const deadline = new AbortController()
-  const stop = () => deadline.abort()
-  const timer = setTimeout(stop, deadlineSeconds * 1000)
-  signal?.addEventListener('abort', stop)
-  try {
-    const answer = await listen(spec, program, deadline.signal)
-    signal?.throwIfAborted()
-    if (answer.version !== null || !deadline.signal.aborted) return answer
-    return { ...answer, said: `${answer.said || 'it printed nothing'}, and did not end within ${deadlineSeconds} s` }
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', stop)
-  }
-}
-
-/** @param {ToolSpec} spec @param {string} program @param {AbortSignal} deadline @returns {Promise<Answer>} */
-function listen({ versionArgv, parseVersion }, program, deadline) {
+  const deadline = AbortSignal.timeout(deadlineSeconds * 1000)
+  const ending = signal ? AbortSignal.any([signal, deadline]) : deadline
   let printed = ''
-  return new Promise(resolve => {
-    const settle = (/** @type {{ failed: boolean, why?: string }} */ { failed, why = '' }) =>
-      resolve({ version: parseVersion(printed), failed, said: lastLines(printed, LINES).join(' | ') || why })
+  /** @type {Promise<{ failed: boolean, why?: string }>} */
+  const ended = new Promise(resolve => {
     // A process group of its own, so that what it starts ends with it. A file that is no program throws at once.
     const child = startSafely(program, versionArgv)
-    if (child instanceof Error) return settle({ failed: true, why: sayWhyNot(program, child) })
+    if (child instanceof Error) return resolve({ failed: true, why: sayWhyNot(program, child) })
     const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {
       if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
       // A process that left the group may hold them open.
       child.stdout.destroy()
       child.stderr.destroy()
-      settle(how)
+      resolve(how)
     }
-    deadline.addEventListener('abort', () => end({ failed: false }))
+    ending.addEventListener('abort', () => end({ failed: false }))
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', text => {
         printed += text
@@ -64,6 +50,13 @@ function listen({ versionArgv, parseVersion }, program, deadline) {
     })
     child.on('close', code => end({ failed: code !== 0 }))
   })
+  const { failed, why = '' } = await ended
+  signal?.throwIfAborted()
+  const version = parseVersion(printed)
+  const said = lastLines(printed, LINES).join(' | ') || why
+  if (version !== null || !deadline.aborted) return { version, failed, said }
+  const late = `${said || 'it printed nothing'}, and did not end within ${deadlineSeconds} s`
+  return { version, failed, said: late }
 }
 
 /** @param {string} program @param {NodeJS.ErrnoException} error of its start */
@@ -87,10 +80,6 @@ function startSafely(program, argv) {
 
 /** @param {number | undefined} pid of the group's first process; undefined: it was never started */
 function killGroup(pid) {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // The process has ended, or is another user's.
-  }
+  // The process may have ended, or be another user's.
+  if (pid !== undefined) safely(() => process.kill(-pid, 'SIGKILL'), null)
 }

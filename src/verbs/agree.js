@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { compareTargets, renderAgreement } from '../analysis/agree.js'
 import { createTurns } from '../lib/alternate.js'
-import { BenchError } from '../lib/errors.js'
-import { EXIT } from '../lib/exit-status.js'
+import { BenchError, EXIT } from '../lib/errors.js'
 import { measure } from '../prepare/measure.js'
 import { CLUSTER, withExperiment, withOptions } from '../prepare/options.js'
 import { announce, chooseSeed, prepareWith } from '../prepare/preparation.js'
@@ -13,10 +12,8 @@ import { readRun, readSummary } from '../records/records.js'
 import { together } from '../run/lanes.js'
 import { writeDocuments } from './documents.js'
 
-/**
- * @import { Site } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
- * @import { Context } from './program.js'
- */
+/** @import { Site } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js' */
+/** @import { Context } from './program.js' */
 
 const TARGETS = /** @type {const} */ (['local', 'kubernetes'])
 
@@ -65,14 +62,11 @@ async function compareSites({ name, options, sites }, context) {
       if (!(await writeDocuments(folder, context))) context.end(EXIT.failed)
     if (context.signal.aborted) context.say(`results: ${out}`)
   }
-  const [local, other] = folders.map(readSide)
+  const [local, other] = folders.map(folder => {
+    const { manifest, records } = readRun(folder)
+    const { arms, rounds, run } = manifest
+    return { arms, records, rounds, seed: run.seed, summary: readSummary(folder) }
+  })
   context.print(renderAgreement(compareTargets({ local, other }), TARGETS[1]))
   context.say(`results: ${out}`)
-}
-
-/** @param {string} folder of a run */
-function readSide(folder) {
-  const { manifest, records } = readRun(folder)
-  const { arms, rounds, run } = manifest
-  return { arms, records, rounds, seed: run.seed, summary: readSummary(folder) }
 }

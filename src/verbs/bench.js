@@ -34,7 +34,7 @@ export function addBench(verb, context) {
 
 /** Does what `bench` with these words does. @param {string[]} words @param {Context} context */
 export async function benchWith(words, context) {
-  const command = readWords(new Command('bench'), words)
+  const command = defineBench(new Command('bench')).parse(words, { from: 'user' })
   const experiment = readAnyExperiment(command.processedArgs[0])
   if ('kind' in experiment) throw new Error(`${words.join(' ')} measures nothing`)
   await runBench({ experiment, options: command.opts() }, context)
@@ -65,11 +65,6 @@ function runBench(asked, context) {
   )
 }
 
-/** @param {Command} command @param {string[]} words */
-function readWords(command, words) {
-  return defineBench(command).parse(words, { from: 'user' })
-}
-
 /** @param {Command} command */
 function defineBench(command) {
   const shared = /** @type {const} */ (['precision', 'loadHost', 'address', ...CLUSTER, 'live', 'metrics', 'out'])
@@ -96,7 +91,8 @@ function askAgain({ folder, manifest }, command) {
   const [verb, ...words] = manifest.command
   if (verb !== 'bench')
     throw new UsageError(`--resume ${folder}: a run of ${verb} cannot be resumed, only one of bench`)
-  const first = readWords(new Command(verb).copyInheritedSettings(/** @type {Command} */ (command.parent)), words)
+  const again = new Command(verb).copyInheritedSettings(/** @type {Command} */ (command.parent))
+  const first = defineBench(again).parse(words, { from: 'user' })
   const own = Object.fromEntries(given.map(name => [name, command.opts()[name]]))
   return {
     name: first.processedArgs[0],

@@ -34,7 +34,10 @@ export function addCleanup(verb, { print }) {
       const run = named === null ? null : idOf(named)
       const retained = hasRetained ? [] : readLedgers().flatMap(ledger => (ledger.isRetained ? [ledger.runId] : []))
       const api = isOnCluster ? await connect({ context }) : null
-      const isNamespaceGone = api ? createNamespaceCheck(api) : async () => clusterGone
+      const isNamespaceGone = async (/** @type {string} */ held) => {
+        const [name, server] = held.split(' of ')
+        return api ? server === api.server && (await api.readNamespace(name)) === null : clusterGone
+      }
       // Keys of a run on a cluster are here, too.
       const { removed, left, failed } = await attemptAll([
         async () => (api ? cleanUpCluster({ api, isAll, run, retained }) : {}),
@@ -74,12 +77,4 @@ async function attemptAll(steps) {
     }
   }
   return { removed, left, failed: [...errors, ...failed] }
-}
-
-/** @param {import('../targets/kubernetes/api.js').Api} api of the cluster whose namespaces it knows */
-function createNamespaceCheck(api) {
-  return async (/** @type {string} */ held) => {
-    const [name, server] = held.split(' of ')
-    return server === api.server && (await api.readNamespace(name)) === null
-  }
 }

@@ -5,29 +5,13 @@ import { quoteWord } from '../lib/quote-word.js'
 
 /** @typedef {{ name: string, does: string, options: [name: string, does: string][] }} Verb */
 
-/** @type {Record<string, (verbs: Verb[]) => string>} */
-const SHELLS = { bash: renderBash, zsh: renderZsh, fish: renderFish }
 const PROGRAM = 'sidecar-bench'
 
-/** `completion`: what a shell reads to complete verbs and options. @type {AddVerb} */
-export function addCompletion(verb, { print }) {
-  verb.argument('<shell>', Object.keys(SHELLS).join(', ')).action((/** @type {string} */ shell) => {
-    if (!Object.hasOwn(SHELLS, shell)) throw new UsageError(`"${shell}" is none of ${Object.keys(SHELLS).join(', ')}`)
-    print(SHELLS[shell](/** @type {Command} */ (verb.parent).commands.map(readVerb)))
-  })
-}
-
-/** @param {Command} command @returns {Verb} */
-function readVerb(command) {
-  const options = command.createHelp().visibleOptions(command)
-  const named = options.map(({ long, description }) => /** @type {[string, string]} */ ([`${long}`, description]))
-  return { name: command.name(), does: command.description(), options: named }
-}
-
-/** @param {Verb[]} verbs */
-function renderBash(verbs) {
-  const cases = verbs.map(({ name, options }) => `    ${name}) words='${options.map(([word]) => word).join(' ')}' ;;`)
-  return `_sidecar_bench() {
+/** @type {Record<string, (verbs: Verb[]) => string>} */
+const SHELLS = {
+  bash(verbs) {
+    const cases = verbs.map(({ name, options }) => `    ${name}) words='${options.map(([word]) => word).join(' ')}' ;;`)
+    return `_sidecar_bench() {
   local words='${verbs.map(({ name }) => name).join(' ')}'
   [ "$COMP_CWORD" -gt 1 ] && case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
@@ -36,14 +20,13 @@ ${cases.join('\n')}
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _sidecar_bench ${PROGRAM}`
-}
+  },
 
-/** @param {Verb[]} verbs */
-function renderZsh(verbs) {
-  const list = (/** @type {[string, string][]} */ words) =>
-    words.map(([word, does]) => quoteWord(`${word}:${does}`)).join(' ')
-  const cases = verbs.map(({ name, options }) => `    ${name}) offered=(${list(options)}) ;;`)
-  return `#compdef ${PROGRAM}
+  zsh(verbs) {
+    const list = (/** @type {[string, string][]} */ words) =>
+      words.map(([word, does]) => quoteWord(`${word}:${does}`)).join(' ')
+    const cases = verbs.map(({ name, options }) => `    ${name}) offered=(${list(options)}) ;;`)
+    return `#compdef ${PROGRAM}
 _sidecar_bench() {
   local -a offered
   (( CURRENT == 2 )) && offered=(${list(verbs.map(({ name, does }) => [name, does]))}) || case $words[2] in
@@ -52,16 +35,29 @@ ${cases.join('\n')}
   [[ $CURRENT == 2 || $PREFIX == -* ]] && _describe ${PROGRAM} offered || _files
 }
 compdef _sidecar_bench ${PROGRAM}`
+  },
+
+  fish(verbs) {
+    const lines = verbs.flatMap(({ name, does, options }) => [
+      `complete -c ${PROGRAM} -n __fish_use_subcommand -f -a ${name} -d ${quoteWord(does)}`,
+      ...options.map(
+        ([word, what]) =>
+          `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from ${name}' -l ${word.slice(2)} -d ${quoteWord(what)}`,
+      ),
+    ])
+    return lines.join('\n')
+  },
 }
 
-/** @param {Verb[]} verbs */
-function renderFish(verbs) {
-  const lines = verbs.flatMap(({ name, does, options }) => [
-    `complete -c ${PROGRAM} -n __fish_use_subcommand -f -a ${name} -d ${quoteWord(does)}`,
-    ...options.map(
-      ([word, what]) =>
-        `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from ${name}' -l ${word.slice(2)} -d ${quoteWord(what)}`,
-    ),
-  ])
-  return lines.join('\n')
+/** `completion`: what a shell reads to complete verbs and options. @type {AddVerb} */
+export function addCompletion(verb, { print }) {
+  verb.argument('<shell>', Object.keys(SHELLS).join(', ')).action((/** @type {string} */ shell) => {
+    if (!Object.hasOwn(SHELLS, shell)) throw new UsageError(`"${shell}" is none of ${Object.keys(SHELLS).join(', ')}`)
+    const verbs = /** @type {Command} */ (verb.parent).commands.map(command => {
+      const options = command.createHelp().visibleOptions(command)
+      const named = options.map(({ long, description }) => /** @type {[string, string]} */ ([`${long}`, description]))
+      return { name: command.name(), does: command.description(), options: named }
+    })
+    print(SHELLS[shell](verbs))
+  })
 }

@@ -26,7 +26,14 @@ const FIRST_SEED = 1
 export async function benchComputed({ experiment, command }, context) {
   const { kind: name, name: named, question, claims, ...form } = experiment
   const kind = COMPUTED[name]
-  assertTaken(named, command)
+  const others = command.options.filter(option => {
+    const attribute = option.attributeName()
+    return command.getOptionValueSource(attribute) === 'cli' && !COMPUTED_OPTIONS.includes(attribute)
+  })
+  if (others.length > 0)
+    throw new UsageError(
+      `${others.map(({ long }) => long).join(', ')}: ${named} measures nothing, and takes ${COMPUTED_OPTIONS.map(option => `--${option}`).join(', ')} alone`,
+    )
   const { seed = FIRST_SEED, out, json } = command.opts()
   if (out) assertOut(out)
   const startedAt = new Date().toISOString()
@@ -83,18 +90,6 @@ export function verifyComputed(kind, folder) {
     : `${differences.length} do not agree`
   const done = `${again.length} records were computed again from their seeds`
   return { agrees, lines: [done, ...differences.map(what => `differs: ${what}`), verdict] }
-}
-
-/** @param {string} name of the experiment @param {Command} command */
-function assertTaken(name, command) {
-  const others = command.options.filter(option => {
-    const attribute = option.attributeName()
-    return command.getOptionValueSource(attribute) === 'cli' && !COMPUTED_OPTIONS.includes(attribute)
-  })
-  if (others.length === 0) return
-  throw new UsageError(
-    `${others.map(({ long }) => long).join(', ')}: ${name} measures nothing, and takes ${COMPUTED_OPTIONS.map(option => `--${option}`).join(', ')} alone`,
-  )
 }
 
 /** Opens the documents with charts, which take a while to load. @param {ComputedKind} kind @param {Run} run */

@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
-import { EXIT } from '../lib/exit-status.js'
+import { EXIT } from '../lib/errors.js'
 import { findLoad, loads } from '../loads/registry.js'
 import { assertTargetHas } from '../prepare/applies.js'
 import { examineMachine } from '../prepare/local-doctor.js'
@@ -28,6 +28,15 @@ export function addDoctor(verb, { print, say, end, signal }) {
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
       const byDefault = readExperiment('cap').axes.plane
       const needed = dataPlanes.flatMap(({ name, tool }) => (tool && byDefault.includes(name) ? tool : []))
+      // No default run needs these programs: each with the first option that names it.
+      const ofPlanes = dataPlanes.flatMap(({ name, tool }) =>
+        tool && !byDefault.includes(name) ? [{ spec: tool, option: `--planes ${name}` }] : [],
+      )
+      const asked = CONTROLS.find(({ name }) => name === control)?.tool
+      // The program of another control plane is built by the first run that needs it.
+      const ofControls = CONTROLS.filter(({ tool }, i) => CONTROLS.findIndex(other => other.tool === tool) === i).map(
+        ({ name, tool }) => ({ spec: tool, option: `--control ${name}`, isLater: tool !== asked }),
+      )
       // A generator on another machine is needed there.
       const generator = loadHost ? [] : [findLoad().tool]
       const findings =
@@ -35,7 +44,7 @@ export function addDoctor(verb, { print, say, end, signal }) {
           ? await examineCluster({ api: await connect({ context }), node, loadNode, images: image, specs: toolSpecs() })
           : await examineMachine({
               specs: [pipyTool, ...needed, ...generator],
-              others: listOthers(byDefault, control),
+              others: [...ofPlanes, ...ofControls],
               findTool: findHere,
               findBuilt: spec => findTool(spec, { say, signal, fetch: null }),
             })
@@ -51,23 +60,4 @@ export function addDoctor(verb, { print, say, end, signal }) {
       print([...lines, verdict].join('\n'))
       if (!isReady) end(EXIT.failed)
     })
-}
-
-/**
- * Lists the programs of planes and control planes that no default run needs, each with the first option that names it.
- * @param {string[]} byDefault planes
- * @param {string} [asked] the control plane whose program is built now; of the others, the first run that needs it does
- */
-function listOthers(byDefault, asked) {
-  const ofPlanes = dataPlanes.flatMap(({ name, tool }) =>
-    tool && !byDefault.includes(name) ? [{ spec: tool, option: `--planes ${name}` }] : [],
-  )
-  const askedTool = CONTROLS.find(({ name }) => name === asked)?.tool
-  const firsts = CONTROLS.filter(({ tool }, i) => CONTROLS.findIndex(other => other.tool === tool) === i)
-  const ofControls = firsts.map(({ name, tool }) => ({
-    spec: tool,
-    option: `--control ${name}`,
-    isLater: tool !== askedTool,
-  }))
-  return [...ofPlanes, ...ofControls]
 }

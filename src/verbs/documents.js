@@ -12,10 +12,7 @@ export async function openDocuments(run) {
   return openReport(run)
 }
 
-/**
- * Writes the documents of a run, also of one that was cut short, and returns whether it could.
- * @param {string} folder @param {Pick<Context, 'say'>} context
- */
+/** Writes documents of a run; says whether it could. @param {string} folder @param {Pick<Context, 'say'>} context */
 export async function writeDocuments(folder, { say }) {
   try {
     const documents = await openDocuments({ folder, summary: readSummary(folder) })

@@ -1,4 +1,4 @@
-import { EXIT, EXIT_MEANINGS } from '../lib/exit-status.js'
+import { EXIT, EXIT_MEANINGS } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 
 const { done, failed, usage, nothingShown, planeMissing, thresholdCrossed } = EXIT
@@ -6,99 +6,90 @@ const ENDED = [EXIT.hangup, EXIT.interrupted, EXIT.quit, EXIT.userSignal, EXIT.t
 const ALL = [done, failed, usage, nothingShown, planeMissing, thresholdCrossed, ...ENDED]
 
 /**
- * Help of each verb beside its options: what it does, how it ends, and examples.
- * @type {Record<string, { does: string, statuses: (keyof typeof EXIT_MEANINGS)[], examples: [command: string, does: string][] }>}
+ * Help of each verb beside its options: what it does, how it ends, and examples, by the words behind the verb.
+ * @type {Record<string, { does: string, statuses: (keyof typeof EXIT_MEANINGS)[], examples: [words: string, does: string][] }>}
  */
 export const HELP = {
   bench: explain(
     'measure data planes, and report what they deliver and cost; balance: compute assignments to shards (takes --seed, --out, --json)',
     ALL,
-    [renderCommand('bench', '--cpu 1'), 'no mesh, Pipy and Envoy, each sidecar capped at 1 core'],
-    [
-      renderCommand('bench', '--planes pipy,pipy=./my-scripts --cpu 0.5'),
-      'changed Pipy scripts against those of the kit',
-    ],
+    ['--cpu 1', 'no mesh, Pipy and Envoy, each sidecar capped at 1 core'],
+    ['--planes pipy,pipy=./my-scripts --cpu 0.5', 'changed Pipy scripts against those of the kit'],
   ),
   agree: explain(
     'run an experiment on this machine and on its cluster, and say whether they agree',
     [done, failed, usage, planeMissing, ...ENDED],
-    [renderCommand('agree', '--cpu 0.5'), 'the default experiment on both targets'],
-    [renderCommand('agree', '--profile quick --image pipy=registry/pipy:1.5'), 'shorter, with an image of your own'],
+    ['--cpu 0.5', 'the default experiment on both targets'],
+    ['--profile quick --image pipy=registry/pipy:1.5', 'shorter, with an image of your own'],
   ),
   plan: explain(
     'print what bench would run, and how long it takes',
     [done, failed, usage, planeMissing],
-    [renderCommand('plan', '--cpu 1'), 'the arms, the trials and the time of that run'],
-    [renderCommand('plan', 'rate-ladder --profile full'), 'the same for another experiment'],
+    ['--cpu 1', 'the arms, the trials and the time of that run'],
+    ['rate-ladder --profile full', 'the same for another experiment'],
   ),
   size: explain(
     'find and check the smallest CPU and memory limit that holds a load',
     [done, failed, usage, nothingShown, planeMissing, ...ENDED],
-    [
-      renderCommand('size', '--rate 500 --p99 20ms --node pi4 --reserve 0.5c,512m'),
-      'and how many such sidecars a node holds',
-    ],
-    [renderCommand('size', '-f services.yaml --format helm'), 'limits for several services, to paste'],
+    ['--rate 500 --p99 20ms --node pi4 --reserve 0.5c,512m', 'and how many such sidecars a node holds'],
+    ['-f services.yaml --format helm', 'limits for several services, to paste'],
   ),
   claims: explain(
     'compare published numbers with your runs',
     [],
-    [renderCommand('claims', 'results/RUN'), 'each published claim, theirs and ours'],
-    [renderCommand('claims', 'results/RUN results/OTHER --json'), 'by two runs, for a program'],
+    ['results/RUN', 'each published claim, theirs and ours'],
+    ['results/RUN results/OTHER --json', 'by two runs, for a program'],
   ),
   report: explain(
     'print the report of a run; without a run, list all runs',
     [],
-    [renderCommand('report'), 'the runs of results/ and their answers'],
-    [renderCommand('report', 'results/RUN --format md'), 'a run for a pull request'],
+    ['', 'the runs of results/ and their answers'],
+    ['results/RUN --format md', 'a run for a pull request'],
   ),
   compare: explain(
     'compare two runs, such as before and after a change',
     [done, failed, usage, nothingShown, thresholdCrossed],
-    [renderCommand('compare', 'results/OLD results/NEW'), 'what changed between two runs'],
+    ['results/OLD results/NEW', 'what changed between two runs'],
     [
-      renderCommand('compare', "results/OLD results/NEW --threshold 'new/old cpuPerRequest <= 1.05'"),
+      "results/OLD results/NEW --threshold 'new/old cpuPerRequest <= 1.05'",
       'status 5 where CPU per request grew by more than 5 %',
     ],
   ),
   lab: explain(
     'count the instructions per request of changed Pipy scripts, and show where they go',
     ALL,
-    [renderCommand('lab', './my-scripts'), 'instructions per request of changed scripts, beside those of the kit'],
-    [
-      renderCommand('lab', "--threshold 'new/old instructions <= 1.01'"),
-      'status 5 where uncommitted changes take over 1 % more',
-    ],
+    ['./my-scripts', 'instructions per request of changed scripts, beside those of the kit'],
+    ["--threshold 'new/old instructions <= 1.01'", 'status 5 where uncommitted changes take over 1 % more'],
   ),
   verify: explain(
     'compute every number of a run again from its raw files',
     [done, failed],
-    [renderCommand('verify', 'results/RUN'), 'compute every number again'],
-    [`${renderCommand('verify', 'results/RUN')} && echo good`, 'in a script'],
+    ['results/RUN', 'compute every number again'],
+    ['results/RUN && echo good', 'in a script'],
   ),
   doctor: explain(
     'check that this machine, or a cluster, can run the benchmark',
     [done, failed],
-    [renderCommand('doctor'), 'what a run on this machine needs'],
-    [renderCommand('doctor', '--target kubernetes --context kind-kind'), 'what a run on a cluster needs'],
+    ['', 'what a run on this machine needs'],
+    ['--target kubernetes --context kind-kind', 'what a run on a cluster needs'],
   ),
   parity: explain(
     'try one data plane with the parity corpus, and list the rows that fall short',
     [done, failed, usage, planeMissing, ...ENDED],
-    [renderCommand('parity', 'caddy --only mtls'), 'one configuration of it'],
-    [renderCommand('parity', 'pipy=./my-scripts'), 'a folder of Pipy scripts'],
+    ['caddy --only mtls', 'one configuration of it'],
+    ['pipy=./my-scripts', 'a folder of Pipy scripts'],
   ),
   images: explain(
     'list the container images that a cluster needs',
     [],
-    [renderCommand('images'), 'what to load onto a node that reaches no registry'],
-    [renderCommand('images', '--image pipy=registry/pipy:1.5'), 'with an image of your own'],
+    ['', 'what to load onto a node that reaches no registry'],
+    ['--image pipy=registry/pipy:1.5', 'with an image of your own'],
   ),
   cleanup: explain(
     'remove processes, cgroups, keys and namespaces that killed runs left',
     [],
-    [renderCommand('cleanup'), 'remove processes, cgroups and files of killed runs'],
-    [renderCommand('cleanup', '--target kubernetes'), 'and their namespaces on the cluster'],
+    ['', 'remove processes, cgroups and files of killed runs'],
+    ['--target kubernetes', 'and their namespaces on the cluster'],
   ),
   completion: explain(
     'print what a shell needs to complete verbs and options',
@@ -116,8 +107,11 @@ function explain(does, statuses, ...examples) {
 /** Adds to each verb what it does, examples, and its exit statuses. @param {import('commander').Command} program */
 export function addHelp(program) {
   for (const command of program.commands) {
-    const { does, examples, statuses } = HELP[command.name()]
-    const shown = examples.flatMap(([words, result]) => [`  ${words}`, `      ${result}`])
+    const name = command.name()
+    const { does, examples, statuses } = HELP[name]
+    // Examples of completion are lines for a shell.
+    const typed = (/** @type {string} */ words) => (/sidecar-bench /.test(words) ? words : renderCommand(name, words))
+    const shown = examples.flatMap(([words, result]) => [`  ${typed(words)}`, `      ${result}`])
     const ends = statuses.map(status => `  ${`${status}`.padEnd(4)} ${EXIT_MEANINGS[status]}`)
     const lines = ['', 'Examples:', ...shown, ...(ends.length > 0 ? ['', 'Exit statuses:', ...ends] : [])]
     command.description(does).addHelpText('after', lines.join('\n'))

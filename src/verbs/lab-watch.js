@@ -36,8 +36,7 @@ export async function countSaves({ signal, ...given }) {
 async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
   const start = performance.now()
   const counted = hashSaved(folder)
-  const looking = new AbortController()
-  const saved = awaitSave(folder, { counted, signal: AbortSignal.any([signal, looking.signal]) })
+  const saved = awaitSave(folder, { counted, signal })
   const saving = new AbortController()
   saved.then(
     () => saving.abort(),
@@ -61,16 +60,16 @@ async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
     }
   }
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
-  if (isStale) say(`saved during a count, which ended after ${seconds} s: counting again`)
-  else {
-    say(`${seconds} s; waiting for a save in ${folder}`)
-    await saved.catch(error => {
-      // The signal's reason says how the program ends; the wait says only that it ended.
-      signal.throwIfAborted()
-      throw error
-    })
-  }
-  looking.abort()
+  say(
+    isStale
+      ? `saved during a count, which ended after ${seconds} s: counting again`
+      : `${seconds} s; waiting for a save in ${folder}`,
+  )
+  await saved.catch(error => {
+    // The signal's reason says how the program ends; the wait says only that it ended.
+    signal.throwIfAborted()
+    throw error
+  })
 }
 
 /**

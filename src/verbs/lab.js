@@ -5,8 +5,7 @@ import { copyScripts, copyShortest, SHORTEST } from '../lab/new-scripts.js'
 import { findSide } from '../lab/sides.js'
 import { renderLab, renderSaves } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
-import { UsageError } from '../lib/errors.js'
-import { EXIT } from '../lib/exit-status.js'
+import { EXIT, UsageError } from '../lib/errors.js'
 import { quoteWord } from '../lib/quote-word.js'
 import { renderCommand } from '../lib/render-command.js'
 import { openLab } from '../prepare/open-lab.js'
@@ -21,7 +20,7 @@ import { readReportFile } from './report-assets.js'
 
 /**
  * @import { Sides } from '../lab/comparison.js' @import { Side } from '../lab/sides.js'
- * @import { Found } from '../lab/text.js' @import { Site } from '../model/types.ts'
+ * @import { Site } from '../model/types.ts'
  * @import { Context } from './program.js'
  * @typedef {{ against?: string, link: string[], requests: number, payload?: number, pipy: string[], functions: number,
  *   parity: boolean, threshold: string[], watch?: boolean, profile?: boolean, time?: boolean, out?: string, json?: boolean }} LabOptions
@@ -77,7 +76,12 @@ export function addLab(verb, context) {
       const services = options.link.flatMap(name => readTopology(name).services.map(s => s.name))
       const thresholds = options.threshold.map(text => parseLabThreshold(text, services))
       const side = findSide(folder)
-      if (options.watch) assertOldStays(side.scripts, options)
+      const { against, pipy } = options
+      const isSame = against ? path.resolve(against) === side.scripts : pipy.length === 2
+      if (options.watch && isSame)
+        throw new UsageError(
+          `--watch counts the old side once, and ${side.scripts} would be on both sides: name other scripts with --against`,
+        )
       if (options.time) assertTimed({ side, ...options })
       const count = (/** @type {string | undefined} */ into) =>
         withSite({ target: 'local', cpu: 'none', out: options.out }, context, site =>
@@ -89,7 +93,7 @@ export function addLab(verb, context) {
 
 /** @param {Asked} asked @param {Context} context */
 async function compareSides({ site, side, options, thresholds, into }, context) {
-  const { say, signal } = context
+  const { print, say, end, signal } = context
   const { against = null, link, payload, pipy, requests, watch = false, profile: isSampled = false } = options
   const lab = await openLab({
     site,
@@ -104,13 +108,27 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
     isSampled,
   })
   const { labels } = lab
+  const { out, json } = options
   /** @type {import('../lab/text.js').Save[]} */
   const saves = []
   const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
-    const rows = await showCounts({ counts, labels, notes, options, thresholds }, context)
-    if (!watch) return
-    saves.push({ at: new Date(), rows })
-    context.print(renderSaves(saves))
+    const found = { labels, notes, rows: compareCounts(counts), breakdowns: breakDown(counts, options) }
+    if (out) {
+      // The code of charts takes long to load.
+      const { renderLabPage } = await import('../lab/page.js')
+      writeDocument(out, 'lab.json', found)
+      writeWhole(out, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
+    }
+    print(json ? JSON.stringify(found, null, 2) : renderLab(found))
+    if (out) say(`to look at: ${path.join(out, 'lab.html')}`)
+    const { held, crossed, undecided } = judgeThresholds(thresholds, found)
+    for (const line of [...held, ...crossed, ...undecided]) say(line)
+    if (watch) {
+      // The scripts that are saved next may hold the claim.
+      saves.push({ at: new Date(), rows: found.rows })
+      print(renderSaves(saves))
+    } else if (crossed.length + undecided.length > 0)
+      end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
   }
   try {
     await lab.checkProfiler(signal)
@@ -130,38 +148,6 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   }
 }
 
-/**
- * @param {Pick<Asked, 'options' | 'thresholds'> & Pick<Found, 'labels' | 'notes'> & { counts: Sides }} counted
- * @param {Context} context
- */
-async function showCounts({ counts, labels, notes, options, thresholds }, { print, say, end }) {
-  const { out, json, watch } = options
-  const found = { labels, notes, rows: compareCounts(counts), breakdowns: breakDown(counts, options) }
-  if (out) {
-    // The code of charts takes long to load.
-    const { renderLabPage } = await import('../lab/page.js')
-    writeDocument(out, 'lab.json', found)
-    writeWhole(out, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
-  }
-  print(json ? JSON.stringify(found, null, 2) : renderLab(found))
-  if (out) say(`to look at: ${path.join(out, 'lab.html')}`)
-  const { held, crossed, undecided } = judgeThresholds(thresholds, found)
-  for (const line of [...held, ...crossed, ...undecided]) say(line)
-  // The scripts that are saved next may hold the claim (--watch).
-  if (!watch && crossed.length + undecided.length > 0)
-    end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
-  return found.rows
-}
-
-/** Asserts that a save changes one side. @param {string} scripts @param {{ against?: string, pipy: string[] }} options */
-function assertOldStays(scripts, { against, pipy }) {
-  const isSame = against ? path.resolve(against) === scripts : pipy.length === 2
-  if (isSame)
-    throw new UsageError(
-      `--watch counts the old side once, and ${scripts} would be on both sides: name other scripts with --against`,
-    )
-}
-
 /** `lab new`: a copy of the kit's scripts to change. @type {import('./program.js').AddVerb} */
 function addLabNew(lab, { print }) {
   lab
@@ -173,35 +159,23 @@ function addLabNew(lab, { print }) {
       // Options of a count are read by `lab`, wherever they stand.
       const given = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
       if (given.length > 0) throw new UsageError(`lab new takes no ${given[0].long}: leave it out`)
-      if (isShortest) copyShortest(folder)
-      print(isShortest ? renderShortest(folder) : renderNew(folder, copyScripts(folder)))
+      const named = quoteWord(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
+      if (isShortest) {
+        copyShortest(folder)
+        const against = quoteWord(path.relative('', SHORTEST))
+        const count = renderCommand('lab', `${named} --against ${against} --link pair --no-parity`)
+        print(
+          `${folder} is a copy of the shortest script: it takes a request, and passes it on over mTLS, without the checks of a sidecar.`,
+        )
+        return print(`After a change:\n  ${count}   # instructions a request, beside the original`)
+      }
+      const tests = copyScripts(folder)
+      const commands = [
+        `node --test ${named}/*.test.mjs                # these tests`,
+        `${renderCommand('lab', named)}                        # instructions a request, beside pipy-scripts; --watch: on every save`,
+        `${renderCommand('bench', `--planes pipy,pipy=${named}`)}   # CPU time, memory and latency, beside pipy-scripts`,
+      ]
+      print(`${folder} is a copy of pipy-scripts, with ${tests.join(' and ')} for the parts that run in Node, too.`)
+      print(['After a change:', ...commands.map(command => `  ${command}`)].join('\n'))
     })
-}
-
-/** @param {string} folder */
-function renderShortest(folder) {
-  const against = quoteWord(path.relative('', SHORTEST))
-  const count = renderCommand('lab', `${nameFolder(folder)} --against ${against} --link pair --no-parity`)
-  return [
-    `${folder} is a copy of the shortest script: it takes a request, and passes it on over mTLS, without the checks of a sidecar.`,
-    'After a change:',
-    `  ${count}   # instructions a request, beside the original`,
-  ].join('\n')
-}
-
-/** A folder as a word of a command. @param {string} folder */
-function nameFolder(folder) {
-  return quoteWord(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
-}
-
-/** @param {string} folder @param {string[]} tests */
-function renderNew(folder, tests) {
-  const named = nameFolder(folder)
-  return [
-    `${folder} is a copy of pipy-scripts, with ${tests.join(' and ')} for the parts that run in Node, too.`,
-    'After a change:',
-    `  node --test ${named}/*.test.mjs                # these tests`,
-    `  ${renderCommand('lab', named)}                        # instructions a request, beside pipy-scripts; --watch: on every save`,
-    `  ${renderCommand('bench', `--planes pipy,pipy=${named}`)}   # CPU time, memory and latency, beside pipy-scripts`,
-  ].join('\n')
 }

@@ -5,7 +5,7 @@ import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { readRun, readSummary } from '../records/records.js'
-import { answerOf } from '../report/answer.js'
+import { answerOf } from '../report/verdicts.js'
 
 /** @typedef {{ folder: string, startedAt: string, experiment: string, says: string }} ListedRun */
 

@@ -16,6 +16,9 @@ export const BUNDLE_ENDING = /\.(tar\.gz|tgz)$/
 export async function withRuns(given, use) {
   /** @type {Map<string, string>} */
   const bundles = new Map()
+  // A folder of ours is named as it is, or from where one stands.
+  const matchPath = (/** @type {string} */ folder) =>
+    new RegExp([path.relative('', folder), folder].map(escapePattern).join('|'), 'g')
   const show = (/** @type {string} */ text) =>
     [...bundles].reduce((shown, [folder, file]) => shown.replace(matchPath(folder), () => file), text)
   const remove = () => {
@@ -44,9 +47,4 @@ export async function withRuns(given, use) {
 /** Whether a run is given as a file, and not as a folder. @param {string} name */
 export function isBundle(name) {
   return existsSync(name) && statSync(name).isFile()
-}
-
-/** Matches a folder of ours as it is, or from where one stands. @param {string} folder */
-function matchPath(folder) {
-  return new RegExp([path.relative('', folder), folder].map(escapePattern).join('|'), 'g')
 }

@@ -1,23 +1,20 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { BenchError, SiteLostError, UsageError } from '../lib/errors.js'
-import { EXIT } from '../lib/exit-status.js'
+import { BenchError, EXIT, SiteLostError, UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
-import { AXES } from '../model/axes.js'
+import { AXES } from '../model/arms.js'
 import { LEFT_OUT } from '../parity/beside/corpus.js'
 import { CONFIGURATIONS, findUntried, listLacks, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
-import { holdAgainst, joinAlike } from '../parity/verdict/lacks.js'
+import { holdAgainst, joinAlike } from '../parity/verdict/rows.js'
 import { parsePlanes } from '../prepare/options.js'
 import { findPlane, planes } from '../prepare/programs.js'
 import { stampNow, withSite } from '../prepare/site.js'
 import { assertKnown } from '../prepare/supported.js'
-import { findDeployed } from '../services/deployed.js'
+import { findDeployed } from '../services/specs.js'
 
-/**
- * @import { Lack, PlaneChoice, Site } from '../model/types.ts'
- * @import { Row } from '../parity/beside/probe.js' @import { Context } from './program.js'
- */
+/** @import { Lack, PlaneChoice, Site } from '../model/types.ts' */
+/** @import { Row } from '../parity/beside/probe.js' @import { Context } from './program.js' */
 
 const NAMES = Object.keys(CONFIGURATIONS)
 

@@ -10,12 +10,11 @@ import { renderPlan } from '../report/plan.js'
 
 /** `plan`: what a `bench` would run. @type {import('./program.js').AddVerb} */
 export function addPlan(verb, { print }) {
-  /** @param {string} name @param {import('../prepare/options.js').RunOptions} options */
-  const printPlan = (name, options) => {
+  const command = withOptions(withExperiment(verb), 'precision', 'loadHost', 'address')
+  command.action((name, /** @type {import('../prepare/options.js').RunOptions} */ options) => {
     assertTargetHas(options)
     const site = { cpus: os.availableParallelism(), cores: readCores(), limits: readLimits() }
     const { plan } = planRun({ ...readAsked(readExperiment(name), options), site })
     print(renderPlan(plan, estimatePlanSeconds(plan)))
-  }
-  withOptions(withExperiment(verb), 'precision', 'loadHost', 'address').action(printPlan)
+  })
 }

@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { BenchError, UsageError } from '../lib/errors.js'
-import { EXIT } from '../lib/exit-status.js'
+import { BenchError, EXIT, UsageError } from '../lib/errors.js'
 import { addHelp } from './help.js'
 
 /** The command line: every verb, its options, and its help. @import { openWatchers } from './watchers.js' */
@@ -47,7 +46,16 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
       writeErr: text => context.say(withoutLineEnd(text)),
       outputError: (text, write) => write(text.replace(/^error: /, '')),
     })
-  program.hook('preSubcommand', ({ args }) => assertNoEmpty(args))
+  program.hook('preSubcommand', ({ args }) => {
+    for (const [i, word] of args.entries()) {
+      const [, joined] = /^(--[^=]+)=\s*$/.exec(word) ?? []
+      if (word.trim() !== '' && joined === undefined) continue
+      const before = args[i - 1] ?? ''
+      const what = joined ?? (/^--?[a-z]/.test(before) ? before : `an argument of ${args[0]}`)
+      // No verb has a use for an empty argument, or an empty value of an option.
+      throw new UsageError(`${what} is empty: give a value, or leave it out`)
+    }
+  })
   for (const [name, load] of Object.entries(VERBS)) {
     const verb = program.command(name)
     // It lists the options of all.
@@ -55,17 +63,6 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
   }
   addHelp(program)
   return program
-}
-
-/** Asserts that no argument and no value of an option is empty, which no verb has a use for. @param {string[]} words */
-function assertNoEmpty(words) {
-  for (const [i, word] of words.entries()) {
-    const [, joined] = /^(--[^=]+)=\s*$/.exec(word) ?? []
-    if (word.trim() !== '' && joined === undefined) continue
-    const before = words[i - 1] ?? ''
-    const what = joined ?? (/^--?[a-z]/.test(before) ? before : `an argument of ${words[0]}`)
-    throw new UsageError(`${what} is empty: give a value, or leave it out`)
-  }
 }
 
 /** @param {unknown} error what parsing a command line threw */

@@ -5,10 +5,8 @@ import { UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
 import { listExperiments } from '../prepare/read-experiment.js'
 
-/**
- * @import { ClaimsFile } from '../analysis/claims/claims.js'
- * @import { BalanceSummary, Summary } from '../model/types.ts'
- */
+/** @import { ClaimsFile } from '../analysis/claims/claims.js' */
+/** @import { BalanceSummary, Summary } from '../model/types.ts' */
 
 /** Reads the published claims that the kit knows. */
 export function findClaims() {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { ROOT } from '../lib/paths.js'
 
 // Modules in the order of their imports.
-const MODULES = ['../lib/units.js', 'charts/palette.js', 'charts/style.js', 'charts/over-time.js', 'page/page.js']
+const MODULES = ['../lib/units.js', 'charts/style.js', 'charts/over-time.js', 'page/page.js']
 
 /** Reads the assets of pages of reports. */
 export function readAssets() {

@@ -60,7 +60,11 @@ export function addReport(verb, { print, say }) {
       if (history) return print(await renderHistory({ folder: given ?? RESULTS, format, out }, say))
       if (given === undefined && bundle) throw new UsageError('--bundle needs a run: report RESULTS --bundle [FILE]')
       if (given === undefined) return print(renderList(RESULTS))
-      if (bundle) return print(await writeBundleOf(given, { bundle, keepNames }))
+      if (bundle) {
+        const { bundleRun } = await import('./write-bundle.js')
+        const named = bundle !== true && { file: bundle }
+        return print((await bundleRun(given, { ...named, keepsNames: keepNames })).join('\n'))
+      }
       await withRuns([given], async ([folder], show) => {
         // Beside a bundle there are no records to write to.
         const at = out ?? (isBundle(given) ? path.basename(given).replace(BUNDLE_ENDING, '') : folder)
@@ -76,13 +80,6 @@ async function renderRun({ folder, format, out }, say) {
   const run = readRun(folder)
   run.warnings.forEach(say)
   return FORMATS[format]({ folder, out, summary: summarise(run), run })
-}
-
-/** @param {string} folder @param {{ bundle: string | true, keepNames?: boolean }} options */
-async function writeBundleOf(folder, { bundle, keepNames }) {
-  const { bundleRun } = await import('./write-bundle.js')
-  const lines = await bundleRun(folder, { ...(bundle !== true && { file: bundle }), keepsNames: keepNames })
-  return lines.join('\n')
 }
 
 /** @param {string | undefined} out @param {string} format @throws {UsageError} where nothing can be written there */

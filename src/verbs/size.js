@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Option } from 'commander'
 import { listNodes, readNode } from '../analysis/nodes.js'
 import { tellFindings } from '../kinds/sections.js'
-import { UsageError } from '../lib/errors.js'
-import { EXIT } from '../lib/exit-status.js'
+import { EXIT, UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
 import { FEATURE_NAMES } from '../model/features.js'
 import {
@@ -15,8 +14,7 @@ import {
 import { parseOnAxis, parsePlanes, parseSeed, withOptions } from '../prepare/options.js'
 import { planes as known } from '../prepare/programs.js'
 import { runExperiment } from '../prepare/run-experiment.js'
-import { FORMATS, renderLimits } from '../report/limits.js'
-import { renderNodeFit } from '../report/node-fit.js'
+import { FORMATS, renderLimits, renderNodeFit } from '../report/limits.js'
 import { findScriptFolders } from '../run/execute.js'
 import { openReusable } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
@@ -24,8 +22,7 @@ import { findControl } from '../services/control.js'
 import { sayWhere, writeDocuments } from './documents.js'
 
 /**
- * @import { PlaneChoice, Site } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
- * @import { Preparation } from '../run/execute.js'
+ * @import { RunOptions } from '../prepare/options.js'
  * @typedef {RunOptions & { link: string, rate?: number, users?: number, payload?: number, features?: string, file?: string,
  *   sidecars?: number, reserve?: string, format?: string, from?: string[], extrapolate?: boolean,
  *   json?: boolean }} SizeOptions p99 is milliseconds, payload bytes
@@ -42,7 +39,10 @@ A file of services (-f); p99 and payload are those of --p99 and --payload where 
 export function addSize(verb, context) {
   const { print, say } = context
   defineSize(verb).action(async (/** @type {SizeOptions} */ asked) => {
-    const node = readAskedNode(asked)
+    const { node: place, reserve = null } = asked
+    if (place === undefined && reserve !== null)
+      throw new UsageError(`--reserve ${reserve} needs --node, such as --node 2c4g`)
+    const node = place === undefined ? null : readNode(place, reserve)
     const experiment = createAskedExperiment(asked)
     // Options that the experiment already holds are no overrides of it.
     const { rate, users, payload, features, link, p99, file, sidecars, node: named, ...options } = asked
@@ -50,7 +50,11 @@ export function addSize(verb, context) {
       {
         experiment,
         options: { ...options, target: 'local', profile: 'standard' },
-        findReusable: (preparation, site) => findReusable(options.from ?? [], { preparation, site }),
+        async findReusable({ plan: { arms, settings }, programs, layout }, { machine }) {
+          const scripts = hashScripts({ arms, programs, folders: findScriptFolders(programs) })
+          const now = { machine, tools: programs.tools, scripts, layout, kit: await readKit(), settings }
+          return openReusable({ folders: options.from ?? [], ...now })
+        },
         writeDocuments,
         sayWhere,
         report({ summary }) {
@@ -103,24 +107,15 @@ function defineSize(verb) {
     .addHelpText('after', () => `${FILE_HELP}\nKnown nodes, as their makers publish them:\n${listNodes().join('\n')}`)
 }
 
-/** @param {string[]} folders of earlier runs @param {{ preparation: Preparation, site: Site }} now */
-async function findReusable(folders, { preparation: { plan, programs, layout }, site: { machine } }) {
-  const { arms, settings } = plan
-  const scripts = hashScripts({ arms, programs, folders: findScriptFolders(programs) })
-  return openReusable({ folders, machine, tools: programs.tools, scripts, layout, kit: await readKit(), settings })
-}
-
-/** @param {SizeOptions} options @throws {UsageError} */
-function readAskedNode({ node, reserve }) {
-  if (node !== undefined) return readNode(node, reserve ?? null)
-  if (reserve !== undefined) throw new UsageError(`--reserve ${reserve} needs --node, such as --node 2c4g`)
-  return null
-}
-
 /** @param {SizeOptions} options @throws {UsageError} */
 function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, planes = [], extrapolate = false, ...own }) {
   if (sidecars !== undefined) {
-    assertControlled(planes)
+    for (const choice of planes.filter(({ plane }) => Object.hasOwn(known, plane))) {
+      const control = findControl(known[choice.plane], choice)
+      if (control?.createProcess) continue
+      const why = control ? `takes its configuration from ${control.name}` : 'has no control plane here'
+      throw new UsageError(`--planes ${choice.plane} ${why}: no process of it needs CPU or memory; leave it out`)
+    }
     return createControlExperiment(sidecars)
   }
   const { link, users = null, payload: payloadBytes = null, features = null } = own
@@ -132,16 +127,6 @@ function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, planes = [], 
       'size needs what to hold: --rate 500 --p99 20ms, or a file of services: -f services.yaml, or --sidecars 800 of one control plane',
     )
   return createSizeExperiment({ ...asked, ratePerSecond: rate, p99Ms, isExtrapolated: extrapolate })
-}
-
-/** @param {PlaneChoice[]} planes @throws {UsageError} for one without a control plane that could need something */
-function assertControlled(planes) {
-  for (const choice of planes.filter(({ plane }) => Object.hasOwn(known, plane))) {
-    const control = findControl(known[choice.plane], choice)
-    if (control?.createProcess) continue
-    const why = control ? `takes its configuration from ${control.name}` : 'has no control plane here'
-    throw new UsageError(`--planes ${choice.plane} ${why}: no process of it needs CPU or memory; leave it out`)
-  }
 }
 
 /** @param {string} file @throws {UsageError} */

@@ -1,6 +1,6 @@
 import { verifyRun } from '../analysis/verify.js'
 import { findComputed } from '../kinds/computed.js'
-import { EXIT } from '../lib/exit-status.js'
+import { EXIT } from '../lib/errors.js'
 import { hashKit } from '../lib/kit.js'
 import { findLoad } from '../loads/registry.js'
 import { verifyComputed } from './computed.js'

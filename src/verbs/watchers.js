@@ -8,7 +8,7 @@ import { readLibrary, readReportFile } from './report-assets.js'
  */
 
 // Modules of the report's charts that the page shows, too.
-const CHARTS = ['palette.js', 'style.js', 'rounds.js', 'over-time.js']
+const CHARTS = ['style.js', 'rounds.js', 'over-time.js']
 
 /**
  * Opens the views of a run. `watch` is undefined where nobody does; `say` writes beside the view of the terminal.
@@ -36,7 +36,9 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
     // Views that few runs use are loaded for those alone.
     if (live) {
       const { startLiveServer } = await import('../live/server.js')
-      const server = await startLiveServer({ address: live, state, assets: readAssets() })
+      const modules = CHARTS.map(name => [`/charts/${name}`, readReportFile(`charts/${name}`)])
+      const assets = { echarts: readLibrary(), modules: Object.fromEntries(modules) }
+      const server = await startLiveServer({ address: live, state, assets })
       add(server)
       say(`live: ${server.url} (a browser on this machine takes CPU from what is measured)`)
     }
@@ -57,30 +59,17 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
     throw error
   }
   // The measurement goes before its watchers: one that fails is left out from then on.
-  const guard = (/** @type {() => void} */ act, /** @type {() => void} */ leaveOut) => {
+  const guard = (/** @type {() => void} */ act, /** @type {Iterable<Watcher>} */ failing) => {
     try {
       act()
     } catch (error) {
-      leaveOut()
+      for (const watcher of failing) watchers.delete(watcher)
       sayBeside(`a live view has failed, and the run goes on: ${/** @type {Error} */ (error).message}`)
     }
   }
   const tell = (/** @type {RunEvent} */ event) => {
-    guard(
-      () => state.apply(event),
-      () => watchers.clear(),
-    )
-    for (const watcher of watchers)
-      guard(
-        () => watcher.publish(event),
-        () => watchers.delete(watcher),
-      )
+    guard(() => state.apply(event), watchers)
+    for (const watcher of watchers) guard(() => watcher.publish(event), [watcher])
   }
   return { watch: watchers.size === 0 ? undefined : tell, say: sayBeside, close }
-}
-
-/** Reads what the page shares with the report. */
-function readAssets() {
-  const modules = CHARTS.map(name => [`/charts/${name}`, readReportFile(`charts/${name}`)])
-  return { echarts: readLibrary(), modules: Object.fromEntries(modules) }
 }

@@ -5,12 +5,15 @@ import { atExit } from '../lib/at-exit.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { cacheFolder, ROOT } from '../lib/paths.js'
 import { MIB } from '../lib/units.js'
-import { readCarried, writeBundle, writeCarried } from '../records/bundle.js'
+import { readCarried, writeBundle } from '../records/bundle.js'
+import { writeWhole } from '../records/files.js'
 import { createHiding } from '../records/hide-names.js'
 import { BUNDLE_ENDING, isBundle } from './open-runs.js'
 import { verifyFolder } from './verify.js'
 
 const SHOWN_MOST = 3
+// Lines of verify that name no fault.
+const NO_FAULT = /^(\d+ of|not computed|another version)/
 
 /**
  * Writes a run as one file, once `verify` has accepted what is in it; returns lines that say what it holds.
@@ -34,11 +37,14 @@ export async function bundleRun(
   const staged = mkdtempSync(path.join(os.tmpdir(), 'sidecar-bench-bundle-'))
   const takeBack = atExit(() => rmSync(staged, { recursive: true, force: true }))
   try {
-    writeCarried(staged, carried)
+    for (const [name, text] of Object.entries(carried)) writeWhole(staged, name, text)
     const { lines, agrees } = verifyFolder(staged)
     if (!agrees)
       throw new BenchError(
-        `no bundle was made of ${folder}, which verify does not accept: ${lines.filter(isFault).slice(0, SHOWN_MOST).join('; ')}`,
+        `no bundle was made of ${folder}, which verify does not accept: ${lines
+          .filter(line => !NO_FAULT.test(line))
+          .slice(0, SHOWN_MOST)
+          .join('; ')}`,
       )
   } finally {
     takeBack()
@@ -53,9 +59,4 @@ export async function bundleRun(
     'not in it: rendered configurations, logs of services, and what report writes again',
     ...(kept.length > 0 && !keepsNames ? [`still named, since an arm has the same name: ${kept.join(', ')}`] : []),
   ]
-}
-
-/** @param {string} line of verify */
-function isFault(line) {
-  return !/^(\d+ of|not computed|another version)/.test(line)
 }

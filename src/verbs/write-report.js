@@ -2,11 +2,11 @@ import { BenchError } from '../lib/errors.js'
 import { PAGE, writeWhole } from '../records/files.js'
 import { readSamples } from '../records/raw.js'
 import { readRun } from '../records/records.js'
-import { drawSvg } from '../report/charts/draw-svg.js'
 import { shorten } from '../report/charts/style.js'
 import { listCharts } from '../report/charts.js'
 import { createDocument } from '../report/document.js'
 import { renderHtml } from '../report/html.js'
+import { drawSvg } from '../report/html-page.js'
 import { renderMarkdown } from '../report/markdown.js'
 import { describeSeries, thinSeries } from '../report/series.js'
 import { answerClaims } from './read-claims.js'
@@ -14,7 +14,7 @@ import { readAssets } from './report-assets.js'
 
 /**
  * Makes the documents of a run from its records.
- * @import { ClaimsFile } from '../analysis/claims/claims.js' @import { Summary, TrialRecord } from '../model/types.ts'
+ * @import { ClaimsFile } from '../analysis/claims/claims.js' @import { Summary } from '../model/types.ts'
  * @import { SidecarSeries } from '../judge/sidecars.js' @import { Document } from '../report/document.js'
  */
 
@@ -31,7 +31,30 @@ const SERIES_OF_SIDECAR = 2
  */
 export function openReport({ folder, summary, claims: files, run = readRun(folder) }) {
   const { manifest, records, warnings } = run
-  const { series, unread } = readSeries(folder, records)
+  const sidecars = records.reduce((sum, r) => sum + r.processes.filter(p => p.role === 'sidecar').length, 0)
+  const share = Math.floor(POINTS_MOST / Math.max(1, SERIES_OF_SIDECAR * sidecars))
+  const most = Math.min(POINTS_OF_TRIAL_MOST, Math.max(POINTS_OF_TRIAL_LEAST, share))
+  const round = (/** @type {[number, number][]} */ points) =>
+    points.map(point => /** @type {[number, number]} */ (point.map(shorten)))
+  /** Sidecars over time, thinned, by the trial's id; those without samples are not in it. @type {Map<string, SidecarSeries[]>} */
+  const series = new Map()
+  const unread = []
+  // Trial after trial, since all samples may not fit.
+  for (const record of records.filter(r => r.window !== null)) {
+    try {
+      const samples = readSamples(folder, record.trial.deployment ?? record.trial.id)
+      const drawn = describeSeries({ record, samples }).map(({ cores, anonBytes, throttled, ...own }) => ({
+        ...own,
+        cores: round(thinSeries(cores, most)),
+        anonBytes: round(thinSeries(anonBytes, most)),
+        throttled: round(throttled),
+      }))
+      if (samples.length > 0) series.set(record.trial.id, drawn)
+    } catch (error) {
+      if (!(error instanceof BenchError)) throw error
+      unread.push(error.message)
+    }
+  }
   const lost = records.filter(r => r.window !== null && !series.has(r.trial.id)).map(r => r.trial.id)
   const undrawn = lost.length > 0 ? [`Without samples, so not drawn over time: ${lost.join(', ')}`] : []
   const document = createDocument({
@@ -67,37 +90,4 @@ export function openDocument(document, series) {
         writeWhole(out, `charts/${chart.id}.svg`, drawSvg(chart, { isStandalone: true })),
       ),
   }
-}
-
-/**
- * Reads the sidecars of every trial over time, thinned; trial after trial, since all samples may not fit.
- * @param {string} folder @param {TrialRecord[]} records
- * @returns {{ series: Map<string, SidecarSeries[]>, unread: string[] }} by the trial's id; those without samples are not
- *   in it. unread: why samples cannot be read
- */
-function readSeries(folder, records) {
-  const sidecars = records.reduce((sum, r) => sum + r.processes.filter(p => p.role === 'sidecar').length, 0)
-  const share = Math.floor(POINTS_MOST / Math.max(1, SERIES_OF_SIDECAR * sidecars))
-  const most = Math.min(POINTS_OF_TRIAL_MOST, Math.max(POINTS_OF_TRIAL_LEAST, share))
-  const round = (/** @type {[number, number][]} */ points) =>
-    points.map(point => /** @type {[number, number]} */ (point.map(shorten)))
-  /** @type {Map<string, SidecarSeries[]>} */
-  const series = new Map()
-  const unread = []
-  for (const record of records.filter(r => r.window !== null)) {
-    try {
-      const samples = readSamples(folder, record.trial.deployment ?? record.trial.id)
-      const drawn = describeSeries({ record, samples }).map(({ cores, anonBytes, throttled, ...own }) => ({
-        ...own,
-        cores: round(thinSeries(cores, most)),
-        anonBytes: round(thinSeries(anonBytes, most)),
-        throttled: round(throttled),
-      }))
-      if (samples.length > 0) series.set(record.trial.id, drawn)
-    } catch (error) {
-      if (!(error instanceof BenchError)) throw error
-      unread.push(error.message)
-    }
-  }
-  return { series, unread }
 }

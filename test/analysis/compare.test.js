@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { compareArms } from '../../src/analysis/compare.js'
-import { measurePrecision } from '../../src/analysis/precision.js'
-import { judge } from '../../src/analysis/verdict.js'
+import { judge, measurePrecision } from '../../src/analysis/verdict.js'
 import { findGates } from '../../src/judge/gates.js'
 import { extrapolateCount } from '../../src/lib/confidence-sequence.js'
-import { tellPrecision } from '../../src/report/precision.js'
+import { tellPrecision } from '../../src/report/notes.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 

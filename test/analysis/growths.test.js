@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { fitGrowths } from '../../src/kinds/growth/sections.js'
 import { findControlNeeds } from '../../src/kinds/rollout/needs.js'
 import { tellFindings } from '../../src/kinds/sections.js'
-import { answerOf } from '../../src/report/answer.js'
+import { answerOf } from '../../src/report/verdicts.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 import { createSummary } from '../fakes/fake-summary.js'
 

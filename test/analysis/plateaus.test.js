@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { findPlateaus } from '../../src/analysis/plateaus.js'
+import { findPlateaus } from '../../src/analysis/fits.js'
 import { summariseValues } from '../../src/lib/stats.js'
 import { nameOf } from '../../src/model/arms.js'
-import { renderPlateaus } from '../../src/report/plateaus.js'
+import { renderPlateaus } from '../../src/report/fits.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
 /** A run over the commits a second: six rounds of each time of a change. @param {Record<number, (number | null)[]>} times */

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { findStatus } from '../../src/analysis/status.js'
 
-const arms = [{ trials: { completed: 6 } }, { trials: { completed: 6 } }]
+const arm = (completed = 6) => ({ trials: { completed }, load: {}, conditions: {} })
+const arms = [arm(), arm()]
 const pair = (verdict = 'lower', median = /** @type {number | null} */ (0.5)) => ({
+  ...arm(),
   b: 'envoy',
   verdict,
   ratio: { median },
@@ -10,7 +12,10 @@ const pair = (verdict = 'lower', median = /** @type {number | null} */ (0.5)) =>
 const held = (/** @type {boolean | null} */ is) => ({ expression: 'x', held: is, value: is === null ? null : 0.5 })
 /** @param {any} summary */
 const status = (summary, isVerdictRequired = false) =>
-  findStatus({ arms, comparisons: [pair()], thresholds: [], searches: [], ...summary }, { isVerdictRequired }).status
+  findStatus(
+    { arms, comparisons: [pair()], thresholds: [], searches: [], sizes: [], ...summary },
+    { isVerdictRequired },
+  ).status
 
 describe('findStatus', () => {
   it('is 0 where one quantity of one pair could be compared, indicative or not', () => {
@@ -29,7 +34,7 @@ describe('findStatus', () => {
 
   it('is 3 where everything was spoiled, or no trial was completed', () => {
     expect(status({ comparisons: [pair('invalid'), { ...pair(), isControl: true }] })).toBe(3)
-    expect(status({ arms: [arms[0], { trials: { completed: 0 } }] })).toBe(3)
+    expect(status({ arms: [arm(), arm(0)] })).toBe(3)
   })
 
   it('is 3 where a verdict was required and none was reached', () => {

@@ -3,7 +3,7 @@ import { renderConfig } from '../../src/dataplanes/caddy/config.js'
 import { caddy } from '../../src/dataplanes/caddy/index.js'
 import { renderProxy } from '../../src/dataplanes/caddy/proxy.js'
 import { renderRoutes } from '../../src/dataplanes/caddy/routes.js'
-import { holdAgainst } from '../../src/parity/verdict/lacks.js'
+import { holdAgainst } from '../../src/parity/verdict/rows.js'
 
 /** @import { Cluster, Entrance, Route, SidecarModel } from '../../src/model/types.ts' */
 

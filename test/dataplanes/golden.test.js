@@ -101,6 +101,13 @@ const ofBytes = {
   },
   clusters: model.clusters.map(cluster => ({ ...cluster, protocol: 'tcp' })),
 }
+/** @type {SidecarModel} */
+const ofCalls = {
+  ...model,
+  carriesGrpc: true,
+  inbound: model.inbound && { ...model.inbound, protocol: 'http/2' },
+  clusters: model.clusters.map(cluster => ({ ...cluster, protocol: 'http/2' })),
+}
 const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)}\n`
 
 /** @param {DataPlane} plane */
@@ -141,6 +148,17 @@ describe('what the planes render', () => {
   })
   it('is, for Pipy that carries bytes, the script of its own', () =>
     expect(specOf(pipy, ofBytes)?.argv).toContain('/s/tcp.js'))
+  it('is, for nginx that carries gRPC, the golden configuration', () => {
+    const nginx = /** @type {DataPlane} */ (dataPlanes.find(({ name }) => name === 'nginx'))
+    return expect(specOf(nginx, ofCalls)?.files[0].content).toMatchFileSnapshot('../golden/grpc-nginx.conf')
+  })
+  it('is, for Envoy and Caddy that carry gRPC, HTTP/2 at each listener', () => {
+    const manager = (/** @type {object} */ listener) => JSON.stringify(listener).match(/"codec_type":"\w+"/g)
+    const { listeners } = renderBootstrap(ofCalls, null).static_resources
+    for (const listener of listeners) expect(new Set(manager(listener))).toEqual(new Set(['"codec_type":"AUTO"']))
+    const { servers } = JSON.parse(`${specOf(caddy, ofCalls)?.files[0].content}`).apps.http
+    expect(servers.outbound.protocols).toEqual(['h1', 'h2c'])
+  })
   it.each(configurations)('is, as $name, the golden configuration', ({ name, content }) =>
     expect(content).toMatchFileSnapshot(`../golden/${name}`))
 })

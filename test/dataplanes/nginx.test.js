@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { nginx } from '../../src/dataplanes/nginx/index.js'
 import { renderListener } from '../../src/dataplanes/nginx/listeners.js'
 import { escapeText, renderRoutes } from '../../src/dataplanes/nginx/routes.js'
-import { holdAgainst } from '../../src/parity/verdict/lacks.js'
+import { holdAgainst } from '../../src/parity/verdict/rows.js'
 
 /** @import { Cluster, Route, SidecarModel } from '../../src/model/types.ts' */
 

@@ -61,7 +61,8 @@ export async function runFake({ folder, target, signal = new AbortController().s
   const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', load: '/k', certificates: '/c' }
   const testbed = { site, ...prepared, folders, settings: plan.settings }
   const own = options.kind ? [options.kind] : plan.kinds.map(kind => kinds[kind])
-  await runPlan({ plan, testbed, kinds: own, manifest, watcher: { say: () => {}, watch }, signal, retain, gate })
+  const watcher = { say: () => {}, watch }
+  await runPlan({ plan, testbed, kinds: own, manifest, execution: { retain }, watcher, signal, gate })
   return { summary: writeSummary(folder), records: /** @type {any[]} */ (readRun(folder).records) }
 }
 

@@ -1,5 +1,4 @@
-import { QUANTITIES } from '../../src/judge/quantities.js'
-import { nestQuantities } from '../../src/judge/quantity.js'
+import { nestQuantities, QUANTITIES } from '../../src/judge/quantities.js'
 import { summariseValues } from '../../src/lib/stats.js'
 import { SCHEMA_VERSION } from '../../src/model/versions.js'
 

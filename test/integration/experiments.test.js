@@ -139,10 +139,33 @@ const SHOWN = {
       expect(Number(kib), plane).toBeLessThan(500e3)
     }
   },
+  'memory-of-services': ({ records, summary }) => {
+    for (const { rollout } of records)
+      expect(rollout).toMatchObject({ change: { converged: 4 }, withdrawal: { converged: 4 } })
+    for (const { rollout, plane } of summary.arms.filter(arm => arm.conditions.configuredServices === 1000)) {
+      const [bytes] = rollout?.toldPerServiceBytes.values ?? []
+      expect(Number(bytes), plane).toBeGreaterThan(5e3)
+      expect(Number(bytes), plane).toBeLessThan(500e3)
+    }
+  },
   idle: ({ records }) => {
     for (const { load, processes } of records) {
       expect(load).toBeNull()
       expect(processes.map(p => p.role)).not.toContain('generator')
+      expect(processes.map(p => p.service).sort()).toEqual([
+        ...['client', 'client-of-2', 'server', 'server', 'server-of-2', 'server-of-2'],
+      ])
+    }
+  },
+  drain: ({ records }) => {
+    expect(
+      new Set(records.map(r => `${r.trial.arm.plane} ${r.trial.arm.conditions.ending}`)).size,
+    ).toBeGreaterThanOrEqual(2)
+    for (const { ending, load, processes, trial } of records) {
+      expect(Number(load?.verified), trial.id).toBeGreaterThan(0)
+      expect(Number(ending?.answerSeconds), trial.id).toBeGreaterThan(0)
+      // The sidecar that ended had served.
+      expect(processes.filter(p => p.role === 'sidecar' && p.cpuSeconds > 0)).toHaveLength(3)
     }
   },
   knee: ({ summary, records }) => {

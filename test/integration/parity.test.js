@@ -7,7 +7,7 @@ import { LEFT_OUT } from '../../src/parity/beside/corpus.js'
 import { probeRig } from '../../src/parity/gate.js'
 import { createRig } from '../../src/parity/rig.js'
 import { CONFIGURATIONS, findUntried, listLacks, writeParityCertificates } from '../../src/parity/try-plane.js'
-import { holdAgainst } from '../../src/parity/verdict/lacks.js'
+import { holdAgainst } from '../../src/parity/verdict/rows.js'
 import { createLocalTarget } from '../../src/targets/local/index.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { capWay, sidecarPlanes } from './real-tools.js'
@@ -20,6 +20,8 @@ import { capWay, sidecarPlanes } from './real-tools.js'
 const folder = makeFolder('parity-test')
 const certificates = path.join(folder, 'certificates')
 const { signal } = new AbortController()
+/** Of bytes and calls there are fewer forms. */
+const TRIED = { 'http/1.1': 54, 'http/2': 54, grpc: 44, tcp: 7 }
 
 /** The rows of mTLS. @param {Measured} measured @returns {Record<string, string>} */
 function describeTls({ tls, trafficPolicy }) {
@@ -66,13 +68,13 @@ it.for(cases)(
     const { rows, endings } = await tryCorpus({ plane, tool, measured })
     const lacks = listLacks(plane, measured)
     const all = {
-      // Of bytes there are fewer forms.
-      'parity-answers': protocol === 'tcp' ? '7 of 7 as they must be' : '54 of 54 as they must be',
+      'parity-answers': `${TRIED[protocol]} of ${TRIED[protocol]} as they must be`,
       ...(protocol === 'tcp' && { 'parity-next-endpoint': 'tried at the endpoint that is next' }),
+      ...(protocol === 'grpc' && { 'parity-cancellation': 'passed on to the upstream' }),
       'parity-connect-timeout': 'given up by the connect timeout',
       'parity-early-answers': 'passed on whole',
       ...describeTls(measured),
-      'parity-protocol': protocol.toUpperCase(),
+      'parity-protocol': protocol === 'grpc' ? 'HTTP/2' : protocol.toUpperCase(),
       'parity-pooling': 'kept and used again',
       ...(features === undefined
         ? { 'parity-logging': 'nothing for 160 requests' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findBound } from '../../src/judge/gates/bound.js'
+import { findBound } from '../../src/judge/gates/gate.js'
 import { findGates, isSteady, USES } from '../../src/judge/gates.js'
 import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 

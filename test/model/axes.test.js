@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AXES, AXIS_NAMES, describeAxes, findVaried, groupOf } from '../../src/model/axes.js'
+import { AXES, AXIS_NAMES, describeAxes, findVaried, groupOf } from '../../src/model/arms.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /** @import { AxisName, Conditions } from '../../src/model/types.ts' */
@@ -28,6 +28,12 @@ describe('AXES', () => {
       ['link', 'pair', 'link pair'],
       ['services', 1, '1 service'],
       ['services', 10, '10 services'],
+      ['pairs', null, 'the link once'],
+      ['pairs', 50, '50 pairs'],
+      ['ending', null, 'no sidecar ends'],
+      ['ending', 'sigterm', 'ended by SIGTERM'],
+      ['ending', 'graceful', 'ended gracefully'],
+      ['ending', 'told', 'ended gracefully, its client told before'],
       ['interception', null, 'no namespaces'],
       ['interception', 'none', 'no redirection'],
       ['interception', 'redirect', 'redirection'],
@@ -39,6 +45,7 @@ describe('AXES', () => {
       ['tls', 'plaintext', 'plaintext'],
       ['tls', 'rsa-2048', 'mTLS rsa-2048'],
       ['protocol', 'http/2', 'HTTP/2'],
+      ['protocol', 'grpc', 'gRPC'],
       ['workers', null, 'workers by cap'],
       ['workers', 1, '1 worker'],
       ['workers', 2, '2 workers'],
@@ -62,6 +69,8 @@ describe('AXES', () => {
       ['shards', 3, '3 shards'],
       ['assignment', null, 'assigned by round-robin'],
       ['assignment', 'legacy-hash', 'assigned by legacy-hash'],
+      ['areServicesRemoved', null, 'services from the start'],
+      ['areServicesRemoved', true, 'services removed again'],
       ['isShardRemoved', null, 'no shard removed'],
       ['isShardRemoved', true, 'a shard removed'],
       ['sizes', null, 'equal sizes'],
@@ -85,6 +94,7 @@ describe('AXES', () => {
   it.each(
     /** @type {[AxisName, any][]} */ ([
       ['services', 0],
+      ['pairs', 251],
       ['ratePerSecond', -1],
       ['users', 1.5],
       ['payloadBytes', 0],
@@ -170,7 +180,12 @@ describe('groupOf', () => {
       ratePerSecond: createArm({ load: { ratePerSecond: 5 } }),
       idleConnections: createArm({ load: { idleConnections: 5 } }),
       burstSeconds: createArm({ load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } }),
-      ...{ services: armWith({ services: 2 }), tls: armWith({ tls: 'plaintext' }) },
+      ...{
+        services: armWith({ services: 2 }),
+        pairs: armWith({ pairs: 2 }),
+        ending: armWith({ ending: 'sigterm' }),
+        tls: armWith({ tls: 'plaintext' }),
+      },
       ...{ protocol: armWith({ protocol: 'http/2' }), workers: armWith({ workers: 2 }) },
       ...{ configuredServices: armWith({ configuredServices: 1 }), sidecars: armWith({ sidecars: 2 }) },
       ...{ memoryLimitBytes: armWith({ memoryLimitBytes: 1 }), changesPerMinute: armWith({ changesPerMinute: 0 }) },
@@ -180,6 +195,7 @@ describe('groupOf', () => {
       ...{ shards: armWith({ shards: 2 }), assignment: armWith({ assignment: 'legacy-hash' }) },
       ...{ sizes: armWith({ sizes: 'random' }), commitsPerSecond: armWith({ commitsPerSecond: 50 }) },
       ...{ commitsAtOnce: armWith({ commitsAtOnce: 2 }), isShardRemoved: armWith({ isShardRemoved: true }) },
+      areServicesRemoved: armWith({ areServicesRemoved: true }),
     }
     expect(Object.keys(others).toSorted()).toEqual(AXIS_NAMES.toSorted())
     for (const name of AXIS_NAMES) {

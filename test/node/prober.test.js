@@ -65,7 +65,8 @@ describe('a change', () => {
       createProber().change({
         ...{ stage: [], commit: [], host: 'any', deadlineMs },
         endpoint: { address: '127.0.0.1', port: /** @type {AddressInfo} */ (secured.address()).port },
-        certificate: { path: `${folder}/${name}.pem`, peer: credentialsOf('peer', folder) },
+        certificate: `${folder}/${name}.pem`,
+        credentials: credentialsOf('peer', folder),
       })
     expect(await change('next', Date.now() + 5000)).toBeGreaterThanOrEqual(STAGING_MS / 2000)
     expect(await change('first', Date.now() + 100)).toBeNull()

@@ -3,8 +3,7 @@ import { FEATURES } from '../../src/model/features.js'
 import { describeLines } from '../../src/parity/access-log.js'
 import { describeTraces } from '../../src/parity/headers.js'
 import { askWhileEjected, describeBroken, describeEjection } from '../../src/parity/outliers.js'
-import { describeStatuses } from '../../src/parity/refusals.js'
-import { describeRetries } from '../../src/parity/retry-budget.js'
+import { describeRetries, describeStatuses } from '../../src/parity/refusals.js'
 import { readRoute } from '../../src/parity/route-metrics.js'
 
 const line = {

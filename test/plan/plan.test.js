@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nameOf } from '../../src/model/arms.js'
-import { groupOf } from '../../src/model/axes.js'
+import { groupOf, nameOf } from '../../src/model/arms.js'
 import { largestBindingCap } from '../../src/model/caps.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { createPlan, estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../../src/plan/plan.js'

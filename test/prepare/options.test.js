@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { AXES, AXIS_NAMES } from '../../src/model/axes.js'
+import { AXES, AXIS_NAMES } from '../../src/model/arms.js'
 import { readAxes, withExperiment, withOptions } from '../../src/prepare/options.js'
 import { createProgram } from '../../src/verbs/program.js'
 

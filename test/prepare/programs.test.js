@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findLoad } from '../../src/loads/registry.js'
-import { toolOf } from '../../src/model/variant-tools.js'
+import { toolOf } from '../../src/model/tools.js'
 import { findPlane, findPrograms, planes } from '../../src/prepare/programs.js'
 import { fakeTool } from '../fakes/fake-bench.js'
 

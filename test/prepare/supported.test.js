@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findUnsupported } from '../../src/prepare/supported.js'
+import { findLoad } from '../../src/loads/registry.js'
+import { assertCanLoad, findUnsupported } from '../../src/prepare/supported.js'
 
 /** @import { Arm, Conditions, Service } from '../../src/model/types.ts' */
 
@@ -54,4 +55,41 @@ describe('sidecars that carry bytes', () => {
       [/layer4/, {}, { plane: 'caddy' }],
     ]),
   )('are refused: %s', (reason, own, asked) => expect(refused(own, asked)).toMatch(reason))
+})
+
+describe('sidecars that carry gRPC', () => {
+  it.each(['envoy', 'nginx', 'caddy'])('are given by %s', plane =>
+    expect(refused({ protocol: 'grpc', configuredServices: 10 }, { plane })).toBeNull())
+
+  it.each(
+    /** @type {[RegExp, Partial<Conditions>, Parameters<typeof refused>[1]?][]} */ ([
+      [/access-log: tried with requests of HTTP\/1.1 only/, { features: 'access-log' }],
+      [/asked by HTTP\/1.1/, { changesPerMinute: 6 }],
+      [/asked by HTTP\/1.1/, { ending: 'sigterm' }],
+      [/none for one declared grpc/, {}, { profile: 'osm-1.1' }],
+      [/crash/, {}, { plane: 'pipy' }],
+      [/crash/, { interception: 'redirect' }, { plane: 'pipy', profile: 'fsm' }],
+      [/holds up others/, {}, { plane: 'haproxy' }],
+    ]),
+  )('are refused: %s', (reason, own, asked) => expect(refused({ protocol: 'grpc', ...own }, asked)).toMatch(reason))
+})
+
+describe('the load of gRPC', () => {
+  const armOf = (/** @type {Partial<Arm['load']>} */ load) =>
+    /** @type {Arm} */ ({ load: { kind: 'turns', ...load }, conditions: { protocol: 'grpc', services: 1 } })
+  it('is made by k6, and not by wrk', () => {
+    expect(() => assertCanLoad(findLoad('k6'), [armOf({})])).not.toThrow()
+    expect(() => assertCanLoad(findLoad('wrk'), [armOf({})])).toThrow(
+      '--generator wrk: this load calls gRPC, and wrk speaks HTTP/1.1 only: leave it out, and k6 makes the load',
+    )
+  })
+
+  it.each(
+    /** @type {[string, Partial<Arm['load']>][]} */ ([
+      ['the load speaks mTLS', { hasCertificate: true }],
+      ['the load connects anew', { connections: 'new' }],
+      ['the load keeps idle connections', { idleConnections: 3 }],
+    ]),
+  )('is refused where %s', (reason, load) =>
+    expect(() => assertCanLoad(findLoad('k6'), [armOf(load)])).toThrow(`--protocol grpc: ${reason}`))
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { answerOf } from '../../src/report/answer.js'
 import { renderParity } from '../../src/report/table.js'
+import { answerOf } from '../../src/report/verdicts.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { createSummary } from '../fakes/fake-summary.js'
 

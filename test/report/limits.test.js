@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { readNode } from '../../src/analysis/nodes.js'
 import { describeSearch } from '../../src/kinds/search/step.js'
-import { FORMATS, renderLimits } from '../../src/report/limits.js'
-import { renderNodeFit } from '../../src/report/node-fit.js'
+import { FORMATS, renderLimits, renderNodeFit } from '../../src/report/limits.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /** @import { SizeResult, Summary } from '../../src/model/types.ts' */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { quantityOf } from '../../src/judge/quantity.js'
+import { quantityOf } from '../../src/judge/quantities.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { createArms, writeFakeRun } from '../fakes/fake-folder.js'
 import { makeFolder } from '../fakes/scratch.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { summariseValues } from '../../src/lib/stats.js'
-import { renderPivots } from '../../src/report/pivot.js'
+import { renderPivots } from '../../src/report/arms-table.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
 /** @import { Shows } from '../../src/model/types.ts' @import { Given } from '../fakes/fake-summary.js' */

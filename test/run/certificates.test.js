@@ -6,6 +6,8 @@ import { findLifeMs, openCertificates } from '../../src/run/certificates.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
+/** @type {Record<string, import('../../src/model/types.ts').Topology>} */
+const TOPOLOGIES = { link: { name: 'link', services: [], entry: { service: 'one', listener: 'inbound' } } }
 let folder = ''
 beforeEach(() => {
   folder = path.join(makeOwnFolder('certificates-test'), 'keys')
@@ -19,7 +21,7 @@ const open = (...keyTypes) =>
       ...{ trials: [], calibrations: [], search: null },
       arms: keyTypes.map(tls => createArm({ conditions: { ...DEFAULT_CONDITIONS, tls } })),
     }),
-    topologies: {},
+    topologies: TOPOLOGIES,
   })
 
 const modeOf = (/** @type {string} */ name) => (statSync(path.join(folder, name)).mode & 0o777).toString(8)
@@ -37,6 +39,19 @@ describe('openCertificates', () => {
       expect(new Set(keys.map(name => modeOf(path.join(own, name))))).toEqual(new Set(['600']))
       expect(keys).not.toContain('ca-key.pem')
     }
+  })
+
+  it('writes certificates for each copy of the link of an arm', async () => {
+    const pair = { name: 'pair', services: [{ name: 'one', application: null, calls: [] }] }
+    const arm = createArm({ link: 'pair', conditions: { ...DEFAULT_CONDITIONS, pairs: 3 } })
+    await openCertificates({
+      ledger: /** @type {any} */ ({ folder: path.dirname(folder) }),
+      plan: /** @type {any} */ ({ trials: [], calibrations: [], search: null, arms: [arm] }),
+      topologies: /** @type {any} */ ({ pair }),
+    })
+    expect(readdirSync(path.join(folder, 'certificates'))).toEqual(
+      expect.arrayContaining(['one-key.pem', 'one-of-2-key.pem', 'one-of-3-key.pem']),
+    )
   })
 
   it('says where and why they cannot be written', async () => {
@@ -89,7 +104,7 @@ describe('findLifeMs', () => {
 
   it('is what leaves and authority have', async () => {
     const { certificates } = await openCertificates({
-      ...{ ledger: /** @type {any} */ ({ folder: path.dirname(folder) }), topologies: {} },
+      ...{ ledger: /** @type {any} */ ({ folder: path.dirname(folder) }), topologies: TOPOLOGIES },
       plan: /** @type {any} */ (planOf(48)),
     })
     for (const name of ['ca', 'client']) {

@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { hashText, hashTo64Bits } from '../../src/lib/hash.js'
 import { createRandom, shuffle } from '../../src/lib/random.js'
 import { ALGORITHMS } from '../../src/model/balance.js'
-import { assignItems, hashFnv } from '../../src/services/assign.js'
-import { drawItems } from '../../src/services/items.js'
-import { findShard } from '../../src/services/ring.js'
+import { assignItems, drawItems, findShard, hashFnv } from '../../src/services/assign.js'
 
 /** @import { BalanceTrial } from '../../src/model/types.ts' */
 

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { placeAt } from '../../src/model/sidecar-contract.js'
-import { copyLastService, createModel, findEntry, findNextHop, parseTopology } from '../../src/services/topology.js'
+import {
+  copyLastService,
+  copyLink,
+  createModel,
+  findEntry,
+  findNextHop,
+  parseTopology,
+} from '../../src/services/topology.js'
 
 const read = (/** @type {string} */ name) => parseTopology(readFileSync(`bench/topologies/${name}.yaml`, 'utf8'), name)
 const places = Object.fromEntries(
@@ -75,6 +82,12 @@ describe('createModel', () => {
       ['application', 'http/1.1'],
       ['ratings', 'http/2'],
     ])
+  })
+
+  it('carries gRPC from its listener to the application as HTTP/2', () => {
+    const model = createModel(topology, { ...options, service: gateway, trafficPolicy: 'listed', protocol: 'grpc' })
+    expect(model).toMatchObject({ carriesGrpc: true, inbound: { protocol: 'http/2' } })
+    expect(model.clusters.map(c => c.protocol)).toEqual(['http/2', 'http/2'])
   })
 
   it('gives every sidecar routes to configured services, at addresses where nobody is', () => {
@@ -173,6 +186,24 @@ describe('copyLastService', () => {
     expect([copy.identity, copy.trust]).toEqual([server.identity, server.trust])
     expect(copy.inbound?.address).toBe('127.9.2.4')
     expect(copyLastService(read('pair'), 1)).toEqual(read('pair'))
+  })
+})
+
+describe('copyLink', () => {
+  it('makes pairs that know each other alone, each with an identity and a certificate of its own', () => {
+    const copied = copyLink(read('pair'), 3)
+    expect(copied.services.map(s => s.name)).toEqual([
+      ...['client', 'server', 'client-of-2', 'server-of-2', 'client-of-3', 'server-of-3'],
+    ])
+    const at = Object.fromEntries(copied.services.map((s, i) => [s.name, placeAt(`127.9.2.${i + 1}`)]))
+    const [first, , client, server] = copied.services.map(service =>
+      createModel(copied, { ...options, places: at, service, trafficPolicy: 'listed' }),
+    )
+    expect(first.clusters.map(c => c.endpoints.map(e => e.address))).toEqual([['127.9.2.2']])
+    expect(client.clusters.map(c => c.endpoints.map(e => e.address))).toEqual([['127.9.2.4']])
+    expect(server.inbound?.acceptedIdentities).toEqual([client.identity])
+    expect(new Set([first, client].map(({ trust }) => trust.certificatePath)).size).toBe(2)
+    expect(copyLink(read('pair'), 1)).toEqual(read('pair'))
   })
 })
 

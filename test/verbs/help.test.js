@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { EXIT, EXIT_MEANINGS } from '../../src/lib/exit-status.js'
+import { EXIT, EXIT_MEANINGS } from '../../src/lib/errors.js'
 import { HELP } from '../../src/verbs/help.js'
 import { createProgram } from '../../src/verbs/program.js'
 
@@ -14,7 +14,7 @@ describe('--help', () => {
       printed = ''
       program.commands.find(command => command.name() === verb)?.outputHelp()
       expect(examples).toHaveLength(2)
-      for (const [command, does] of examples) expect(printed).toContain(`  ${command}\n      ${does}`)
+      for (const [words, does] of examples) expect(printed).toContain(`${words}\n      ${does}`)
       for (const status of statuses) expect(printed).toContain(`  ${`${status}`.padEnd(4)} ${EXIT_MEANINGS[status]}`)
     }
     expect(HELP.bench.statuses).toEqual(Object.values(EXIT))

@@ -1,8 +1,6 @@
-import { QUANTITIES } from '../../judge/quantities.js'
-import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
-import { nameOf } from '../../model/arms.js'
-import { AXES } from '../../model/axes.js'
+import { AXES, nameOf } from '../../model/arms.js'
 import { findDisparities } from '../../parity/verdict/rows.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdict.js'
 
@@ -92,10 +90,7 @@ export function formatRatio({ median, low, high }) {
   return `${digits(median)}${low === null || high === null ? '' : ` [${digits(low)}, ${digits(high)}]`}`
 }
 
-/**
- * Lists caveats of arms.
- * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options
- */
+/** @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options */
 export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
   const cap = Math.max(...arms.map(arm => arm.capCores ?? 0))
   const bound = quantity === 'throughput' ? arms.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null) : []

@@ -1,6 +1,5 @@
 import { groupBy } from '../../lib/group-by.js'
-import { nameOfContender } from '../../model/arms.js'
-import { AXES, AXIS_NAMES, describeAxes } from '../../model/axes.js'
+import { AXES, AXIS_NAMES, describeAxes, nameOfContender } from '../../model/arms.js'
 
 /** The arms of a run that a claim is about. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
 /** @import { Ratio, Selector } from './schema.js' */
@@ -30,7 +29,11 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
     const unlike = 'no two arms here are alike but for what the claim compares'
     return { why: areAlike ? sayCaps([...as, ...bs], of, to) : unlike }
   }
-  return best(allowed, ({ pair: { a, b }, isAtCap }) => [completeness(valuesOf(a, b)), Number(isAtCap), capOf(a, b)])
+  return best(allowed, ({ pair: { a, b }, isAtCap }) => [
+    completeness(valuesOf(a, b)),
+    Number(isAtCap),
+    Math.max(a.capCores ?? 0, b.capCores ?? 0),
+  ])
 }
 
 /**
@@ -43,8 +46,9 @@ export function findSeries({ arms, among, over, valuesOf }) {
   const meant = arms.filter(arm => isMeant(arm, among) && valueOn(arm, over) !== null)
   if (meant.length === 0) return { why: `no arm here is ${describeSelector(among)}` }
   const groups = groupBy(meant, arm => {
+    // In a closed loop the number of users was chosen by the cap.
     const names = AXIS_NAMES.filter(
-      name => name !== over && !(name === 'users' && followsCap(arm) && over === 'capCores'),
+      name => name !== over && !(name === 'users' && arm.load.kind === 'closed' && over === 'capCores'),
     )
     return JSON.stringify([
       over === 'plane' ? null : arm.plane,
@@ -55,7 +59,7 @@ export function findSeries({ arms, among, over, valuesOf }) {
   const series = best([...groups.values()], arms => [
     arms.filter(arm => completeness(valuesOf(arm)) === 2).length,
     Number(isAtCap(arms[0], among)),
-    capOf(arms[0], arms[0]),
+    arms[0].capCores ?? 0,
   ])
   const sorted = series.toSorted((a, b) => (valueOn(a, over) < valueOn(b, over) ? -1 : 1))
   return { series: over === 'plane' ? series : sorted, isAtCap: isAtCap(series[0], among) }
@@ -81,10 +85,7 @@ export function describeConditions(arms, { hasCap }) {
   return first.load.isBesideOthers ? `${words}, side by side without a cap` : words
 }
 
-/**
- * Says whether a selector means an arm, not a variant, at any cap. Its plane is `name`, which is lean, or `name:profile`.
- * @param {SummaryArm} arm @param {Selector} selector
- */
+/** Plane: `name`, which is lean, or `name:profile`. At any cap. @param {SummaryArm} arm @param {Selector} selector */
 export function isMeant(arm, { plane, service, capCores, ...axes }) {
   return (
     arm.repeatOf === null &&
@@ -101,14 +102,9 @@ function isAlike({ a, b, of, to }) {
     name =>
       !isTold(of, to, name) &&
       !(isBare && AXES[name].isOfSidecars) &&
-      !(name === 'users' && followsCap(a) && a.capCores !== b.capCores),
+      !(name === 'users' && a.load.kind === 'closed' && a.capCores !== b.capCores),
   )
   return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))
-}
-
-/** Says whether the number of users was chosen by the cap. @param {SummaryArm} arm */
-function followsCap({ load }) {
-  return load.kind === 'closed'
 }
 
 /** Says whether selectors tell arms apart on an axis. @param {Selector} of @param {Selector} to @param {AxisName} name */
@@ -121,11 +117,6 @@ function isAtCap(arm, { capCores }) {
   return capCores === undefined || arm.capCores === capCores
 }
 
-/** @param {SummaryArm} a @param {SummaryArm} b */
-function capOf(a, b) {
-  return Math.max(a.capCores ?? 0, b.capCores ?? 0)
-}
-
 /** Ranks values: 2 in every round, 1 in some, 0 in none. @param {(number | null)[]} values */
 function completeness(values) {
   const present = values.filter(v => v !== null).length
@@ -134,9 +125,8 @@ function completeness(values) {
 
 /** Finds the first with the highest ranks. @template T @param {T[]} items @param {(item: T) => number[]} rank */
 function best(items, rank) {
-  const ranks = new Map(items.map(item => [item, rank(item)]))
   return items.toSorted((x, y) => {
-    const [p, q] = [ranks.get(x) ?? [], ranks.get(y) ?? []]
+    const [p, q] = [rank(x), rank(y)]
     const at = p.findIndex((value, i) => value !== q[i])
     return at < 0 ? 0 : q[at] - p[at]
   })[0]

@@ -16,7 +16,8 @@ export function testBalance({ quantity, of, to, items, shards, ratio: theirs, to
   const [a, b] = [of, to].map(
     asked => rows.find(row => row.algorithm === asked.algorithm && row.sizes === asked.sizes)?.quantities[quantity],
   )
-  if (!a || !b) return untested(`not computed here: ${describe(a ? to : of)}`)
+  const lack = a ? to : of
+  if (!a || !b) return untested(`not computed here: ${ALGORITHMS[lack.algorithm].label}, ${lack.sizes} sizes`)
   const { low, high } = summariseValues(a.values.map((value, i) => Number(value) - Number(b.values[i])))
   if (low === null || high === null) return untested(`${form.seeds} seeds are too few`)
   const { digits } = BALANCE_QUANTITIES[quantity]
@@ -31,9 +32,4 @@ export function testBalance({ quantity, of, to, items, shards, ratio: theirs, to
   const isWithin = ratio !== null && Math.abs(ratio / theirs - 1) <= tolerance
   if (isWithin) return { status: 'reproduced', ours, reason: '' }
   return { status: 'direction only', ours, reason: ratio === null ? 'no ratio to 0' : 'outside of the tolerance' }
-}
-
-/** @param {BalanceRatio['of']} assignment */
-function describe({ algorithm, sizes }) {
-  return `${ALGORITHMS[algorithm].label}, ${sizes} sizes`
 }

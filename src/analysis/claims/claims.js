@@ -1,12 +1,10 @@
 import { parseYaml } from '../../lib/yaml.js'
-import { AXES } from '../../model/axes.js'
+import { AXES } from '../../model/arms.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
 import { testBalance } from './balance.js'
 import { testGrowth } from './growth.js'
-import { testPlateau } from './plateau.js'
-import { testRatio } from './ratio.js'
+import { testPlateau, testRatio, testShape } from './relations.js'
 import { createClaimsSchema } from './schema.js'
-import { testShape } from './shape.js'
 
 /** Published numbers, and the answers of runs here. Pure. @import { Answer } from './answers.js' */
 /** @import { BalanceSummary, Summary } from '../../model/types.ts' */
@@ -47,7 +45,9 @@ export function evaluateClaims({ files, summaries }) {
         runs.map(summary => ({ ...testRelation(tested, summary), runId: summary.run.id }))
       const told = { ...claim, file, source, theirs: sayTheirs(relation, claim.read) }
       const answers = test(relation)
-      const best = answers.length > 0 ? chooseAnswer(answers) : explainLack(relation, claim)
+      const lack = claim.experiment ? `no run of ${claim.experiment}` : 'no experiment of the kit tests it'
+      const untried = { ...untested(relation.untestable?.why ?? lack), runId: null }
+      const best = answers.length > 0 ? chooseAnswer(answers) : untried
       const published = deployed && deploy(relation, deployed)
       const tested = published ? test(published).filter(({ status }) => status !== NOT_TESTABLE) : []
       const own =
@@ -76,12 +76,6 @@ function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
   if (plateau) return testPlateau(plateau, summary)
   if (growth) return testGrowth(growth, summary)
   return testShape(/** @type {Shape} */ (shape), summary)
-}
-
-/** @param {Relation} relation @param {{ experiment: string | null }} claim */
-function explainLack({ untestable }, { experiment }) {
-  const reason = untestable?.why ?? (experiment ? `no run of ${experiment}` : 'no experiment of the kit tests it')
-  return { ...untested(reason), runId: null }
 }
 
 /** @param {(Answer & { runId: string })[]} answers of one claim, at least one */

@@ -20,16 +20,12 @@ export function testGrowth(claim, { arms, growths = [], notMeasured }) {
     const why = [`no arm here is ${describeSelector(claim.among)}`, ...new Set(left)]
     return untested(why.join('; '))
   }
-  const { ours, status, reason } = judge(claim, arm, growth)
+  const { failsAt, quantity } = claim
+  const size = () => (quantity === undefined ? judgeSteps(claim, growth) : judgeSize(quantity, claim, arm))
+  const { ours, status, reason } = failsAt === undefined ? size() : judgeFailure(failsAt, claim, growth)
   const [rounds, least] = [growth.rounds.length, findRoundsLeast(false)]
   if (rounds >= least || status === NOT_TESTABLE) return { status, ours, reason }
   return untested(`indicative only: ${rounds} rounds, ${least} are needed`, ours)
-}
-
-/** @param {GrowthClaim} claim @param {SummaryArm} arm @param {GrowthFit} growth @returns {Answer} */
-function judge(claim, arm, growth) {
-  if (claim.failsAt !== undefined) return judgeFailure(claim.failsAt, claim, growth)
-  return claim.quantity === undefined ? judgeSteps(claim, growth) : judgeSize(claim.quantity, claim, arm)
 }
 
 /** @param {number} failsAt @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer} */

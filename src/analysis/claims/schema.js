@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { suggest } from '../../lib/nearest.js'
-import { AXES, AXIS_NAMES } from '../../model/axes.js'
+import { AXES, AXIS_NAMES } from '../../model/arms.js'
 import { ALGORITHM_NAMES, BALANCE_NAMES, SIZES } from '../../model/balance.js'
 import { failureReason } from '../../model/schemas.js'
 import { CLAIM_QUANTITIES } from './answers.js'

@@ -49,7 +49,7 @@ function renderServer(name, { model, listener: { address, port, routes } }) {
   const own = clusters.filter(cluster => called.has(cluster.name))
   return {
     listen: [`${address}:${port}`],
-    protocols: listProtocols(inbound),
+    protocols: listProtocols(inbound, model),
     // No certificates of its own, and no port for plaintext beside.
     automatic_https: { disable: true },
     ...(inbound?.mtls === 'strict' && renderTls(model)),
@@ -67,10 +67,10 @@ function renderServer(name, { model, listener: { address, port, routes } }) {
   }
 }
 
-/** @param {SidecarModel['inbound']} inbound null: its listener is the outbound one */
-function listProtocols(inbound) {
-  if (inbound?.protocol !== 'http/2') return ['h1']
-  return ['h1', inbound.mtls === 'strict' ? 'h2' : 'h2c']
+/** @param {SidecarModel['inbound']} inbound null: its listener is the outbound one @param {SidecarModel} model */
+function listProtocols(inbound, { carriesGrpc }) {
+  if (!carriesGrpc && inbound?.protocol !== 'http/2') return ['h1']
+  return ['h1', inbound?.mtls === 'strict' ? 'h2' : 'h2c']
 }
 
 /** @param {SidecarModel} model */

@@ -5,7 +5,7 @@ import { PROFILES } from './config.js'
 import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
 import { ISTIO, ISTIO_DEPLOYED, ISTIO_WORKERS } from './istio/index.js'
-import { createSidecar } from './launch.js'
+import { createSidecar, endGracefully } from './launch.js'
 import { OSM, OSM_DEPLOYED } from './osm.js'
 
 /** @import { DataPlane } from '../../model/types.ts' */
@@ -45,14 +45,15 @@ export const envoy = {
   findLacks: ({ tls }) =>
     tls === 'plaintext' ? [] : [{ row: 'parity-suites', why: 'it can leave out no suite of TLS 1.3' }],
   createSidecar,
+  endGracefully,
   controls: [fileControl, ...adsControls],
   parseOverflows,
 }
 
 /** @type {DataPlane['findUnsupported']} */
 function findUnsupported({ conditions: { protocol, features, changesPerMinute, sidecars }, profile = null, version }) {
-  if (profile !== null && protocol === 'tcp')
-    return `the profile ${profile} is what that mesh gives a port declared http: the kit has none for one declared tcp`
+  if (profile !== null && (protocol === 'tcp' || protocol === 'grpc'))
+    return `the profile ${profile} is what that mesh gives a port declared http: the kit has none for one declared ${protocol}`
   if (profile !== null && listFeatures(features).length > 0)
     return `the profile ${profile} has features of its own: give features to envoy alone`
   if (profile === ISTIO && (changesPerMinute !== null || sidecars !== undefined))

@@ -130,7 +130,7 @@ function takeRedirected(listener, { redirectedPorts }) {
 function renderConnectionManager(model, { direction, profile, source }) {
   const isOsm = profile === OSM
   const accessLogs = isOsm ? [OSM_ACCESS_LOG] : renderAccessLogs(model.features)
-  const hasHttp2 = direction === 'inbound' && model.inbound?.protocol === 'http/2'
+  const hasHttp2 = model.carriesGrpc || (direction === 'inbound' && model.inbound?.protocol === 'http/2')
   return extension('envoy.filters.network.http_connection_manager', MANAGER, {
     stat_prefix: direction,
     ...(hasHttp2 ? { codec_type: 'AUTO', http2_protocol_options: HTTP2_OPTIONS } : { codec_type: 'HTTP1' }),

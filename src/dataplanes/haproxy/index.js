@@ -21,7 +21,10 @@ export const haproxy = {
   hasVariants: false,
   profiles: [],
   countWorkers: () => null,
-  findUnsupported: () => null,
+  findUnsupported: ({ conditions: { protocol } }) =>
+    protocol === 'grpc'
+      ? 'gRPC: in HAProxy 2.6 one call holds up others over their connection, and one whose answer begins before its request has ended stops'
+      : null,
   findLacks,
   createSidecar,
   controls: [fileControl],

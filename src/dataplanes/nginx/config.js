@@ -43,7 +43,8 @@ export function renderConfig(model) {
 }
 
 /** @param {SidecarModel} model */
-function renderDefaults({ timeouts, retries, clusters, ...model }) {
+function renderDefaults({ timeouts, retries, clusters, carriesGrpc, ...model }) {
+  const by = carriesGrpc ? 'grpc' : 'proxy'
   const routes = [model.inbound, model.outbound].flatMap(listener => listener?.routes ?? [])
   const [connect, request, idle] = [timeouts.connectSeconds, timeouts.requestSeconds, timeouts.idleSeconds].map(time)
   return [
@@ -58,14 +59,19 @@ function renderDefaults({ timeouts, retries, clusters, ...model }) {
     ...['client_max_body_size 0', 'client_body_buffer_size 16m', 'large_client_header_buffers 4 16k'],
     ...['ignore_invalid_headers off', 'underscores_in_headers on', 'merge_slashes off'],
     // Requests to upstreams.
-    ...['proxy_http_version 1.1', 'proxy_set_header Host $http_host', 'proxy_set_header Connection ""'],
-    ...[`proxy_connect_timeout ${connect}`, `proxy_send_timeout ${request}`, `proxy_read_timeout ${request}`],
-    `proxy_next_upstream ${retries > 0 ? 'error' : 'off'}`,
-    `proxy_next_upstream_tries ${retries + 1}`,
+    ...(carriesGrpc ? [] : ['proxy_http_version 1.1']),
+    `${by}_set_header Host $http_host`,
+    ...(carriesGrpc ? [] : ['proxy_set_header Connection ""']),
+    ...[`${by}_connect_timeout ${connect}`, `${by}_send_timeout ${request}`, `${by}_read_timeout ${request}`],
+    `${by}_next_upstream ${retries > 0 ? 'error' : 'off'}`,
+    `${by}_next_upstream_tries ${retries + 1}`,
     // Answers of upstreams.
-    ...['proxy_buffer_size 16k', 'proxy_buffers 8 16k', 'proxy_max_temp_file_size 0', 'proxy_redirect off'],
-    ...['Server', 'Date'].map(header => `proxy_pass_header ${header}`),
-    'proxy_ignore_headers X-Accel-Redirect X-Accel-Limit-Rate X-Accel-Buffering X-Accel-Charset',
+    `${by}_buffer_size 16k`,
+    ...(carriesGrpc ? [] : ['proxy_buffers 8 16k', 'proxy_max_temp_file_size 0', 'proxy_redirect off']),
+    ...['Server', 'Date'].map(header => `${by}_pass_header ${header}`),
+    `${by}_ignore_headers X-Accel-Redirect${carriesGrpc ? '' : ' X-Accel-Limit-Rate X-Accel-Buffering'} X-Accel-Charset`,
+    // What is read of a body before anybody asks for it is the window of its stream.
+    ...(carriesGrpc ? ['http2_body_preread_size 1m'] : []),
   ]
 }
 

@@ -37,7 +37,7 @@ export const nginx = {
 function findLacks({ tls, protocol, trafficPolicy }) {
   /** @type {Lack[]} */
   const lacks = []
-  if (protocol !== 'tcp')
+  if (protocol === 'http/1.1')
     lacks.push({ row: 'parity-early-answers', why: 'it sends no more of a request once the answer has begun' })
   if (tls === 'plaintext') return lacks
   lacks.push({

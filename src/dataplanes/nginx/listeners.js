@@ -14,12 +14,12 @@ const NOBODY = 'nobody.invalid'
  * @returns {Directive[]} of `http`
  */
 export function renderListener(name, { model, listens }) {
-  const { inbound } = model
+  const { inbound, carriesGrpc } = model
   const listener = /** @type {NonNullable<SidecarModel['inbound' | 'outbound']>} */ (model[name])
   const own = listener === inbound && inbound.mtls !== 'disabled' ? renderEntry(inbound, model) : null
   const called = new Set(listener.routes.flatMap(route => route.split.map(({ cluster }) => cluster)))
   const clusters = model.clusters.filter(cluster => called.has(cluster.name))
-  const { maps, target, isPartial } = renderRoutes(name, { routes: listener.routes, clusters })
+  const { maps, target, isPartial } = renderRoutes(name, { routes: listener.routes, clusters, carriesGrpc })
   const exit = renderExit(name, { model, clusters, target })
   const noRoute = 'return 404 "no route matches"'
   return [
@@ -28,7 +28,7 @@ export function renderListener(name, { model, listens }) {
     ...exit.maps,
     [
       'server',
-      ...(listens ?? [`${listenAt(listener)}${own ? ' ssl' : ''} reuseport`]),
+      ...(listens ?? [`${listenAt(listener)}${own ? ' ssl' : ''}${carriesGrpc ? ' http2' : ''} reuseport`]),
       ...(own?.directives ?? []),
       ...['error_page 502 = @failed', 'error_page 504 = @late'],
       ['location @failed', 'return 503 "the upstream cannot be connected, or closed without an answer"'],
@@ -38,7 +38,7 @@ export function renderListener(name, { model, listens }) {
         : [
             'location /',
             ...(isPartial ? [[`if (${target} = "")`, noRoute]] : []),
-            `proxy_pass ${target}`,
+            `${carriesGrpc ? 'grpc' : 'proxy'}_pass ${target}`,
             ...exit.directives,
           ],
     ],
@@ -75,14 +75,14 @@ function renderEntry({ acceptedIdentities }, { trust, tls }) {
  * @param {string} name
  * @param {{ model: SidecarModel, clusters: Cluster[], target: string }} options
  */
-function renderExit(name, { model: { trust, tls }, clusters, target }) {
+function renderExit(name, { model: { trust, tls, carriesGrpc }, clusters, target }) {
   const secured = clusters.flatMap(({ mtls, ...cluster }) =>
-    mtls ? [{ url: urlOf({ ...cluster, mtls }), dnsName: nameWanted(mtls) }] : [],
+    mtls ? [{ url: urlOf({ ...cluster, mtls }, carriesGrpc), dnsName: nameWanted(mtls) }] : [],
   )
   if (secured.length === 0) return { maps: [], directives: [] }
   return {
     maps: [[`map ${target} $${name}_name`, ...secured.map(({ url, dnsName }) => `"${url}" ${dnsName}`)]],
-    directives: renderClientTls({ trust, tls }, `$${name}_name`),
+    directives: renderClientTls({ trust, tls }, `$${name}_name`, carriesGrpc ? 'grpc' : 'proxy'),
   }
 }
 
@@ -100,20 +100,23 @@ export function renderServerTls({ trust, tls }) {
   ]
 }
 
-/** @param {Pick<SidecarModel, 'trust' | 'tls'>} model @param {string} name the DNS name of the upstream, or a variable */
-export function renderClientTls({ trust, tls }, name) {
+/**
+ * @param {Pick<SidecarModel, 'trust' | 'tls'>} model @param {string} name the DNS name of the upstream, or a variable
+ * @param {'proxy' | 'grpc'} [by] the module that calls it
+ */
+export function renderClientTls({ trust, tls }, name, by = 'proxy') {
   return [
-    `proxy_ssl_certificate ${trust.certificatePath}`,
-    `proxy_ssl_certificate_key ${trust.keyPath}`,
-    `proxy_ssl_trusted_certificate ${trust.caPath}`,
-    'proxy_ssl_verify on',
-    `proxy_ssl_name ${name}`,
-    'proxy_ssl_server_name on',
-    'proxy_ssl_protocols TLSv1.3',
-    `proxy_ssl_conf_command Ciphersuites ${tls.suite}`,
-    `proxy_ssl_conf_command Groups ${tls.group}`,
-    'proxy_ssl_session_reuse off',
-  ]
+    `certificate ${trust.certificatePath}`,
+    `certificate_key ${trust.keyPath}`,
+    `trusted_certificate ${trust.caPath}`,
+    'verify on',
+    `name ${name}`,
+    'server_name on',
+    'protocols TLSv1.3',
+    `conf_command Ciphersuites ${tls.suite}`,
+    `conf_command Groups ${tls.group}`,
+    'session_reuse off',
+  ].map(directive => `${by}_ssl_${directive}`)
 }
 
 /** The name that the certificate of an upstream must have. @param {NonNullable<Cluster['mtls']>} mtls */

@@ -13,7 +13,8 @@ export const INSPECT_SECONDS = 5
  * @param {SidecarModel} model
  * @returns {{ main: Directive[], listens: string[] }} listens: where the connections are handed to
  */
-export function renderPassage({ address, port }, { timeouts }) {
+export function renderPassage({ address, port }, { timeouts, carriesGrpc }) {
+  const speaks = carriesGrpc ? ' http2' : ''
   const [plaintext, tls] = ['plaintext', 'tls'].map(name => `unix:${HERE}/${name}.sock`)
   return {
     main: [
@@ -31,6 +32,6 @@ export function renderPassage({ address, port }, { timeouts }) {
         ],
       ],
     ],
-    listens: [`listen ${plaintext}`, `listen ${tls} ssl`],
+    listens: [`listen ${plaintext}${speaks}`, `listen ${tls} ssl${speaks}`],
   }
 }

@@ -9,12 +9,12 @@ export const NO_ROUTE = ''
 
 /**
  * @param {string} name of the listener
- * @param {{ routes: Route[], clusters: Cluster[] }} options
+ * @param {{ routes: Route[], clusters: Cluster[], carriesGrpc?: boolean }} options
  * @returns {{ maps: string[][], target: string, isPartial: boolean }} maps: blocks of `http`; target: where `proxy_pass`
  *   goes; isPartial: it may be empty, where no route matches
  */
-export function renderRoutes(name, { routes, clusters }) {
-  const urls = Object.fromEntries(clusters.map(cluster => [cluster.name, urlOf(cluster)]))
+export function renderRoutes(name, { routes, clusters, carriesGrpc }) {
+  const urls = Object.fromEntries(clusters.map(cluster => [cluster.name, urlOf(cluster, carriesGrpc)]))
   const hosts = groupByHost(routes).map((own, i) => ({
     host: own.host,
     ...renderHost(`${name}_${i}`, { routes: own.routes, urls }),
@@ -26,9 +26,9 @@ export function renderRoutes(name, { routes, clusters }) {
   return { maps: [...maps, [`map $host $${name}_to`, ...lines]], target: `$${name}_to`, isPartial }
 }
 
-/** @param {Cluster} cluster */
-export function urlOf({ name, mtls }) {
-  return `${mtls ? 'https' : 'http'}://${name}`
+/** @param {Cluster} cluster @param {boolean} [carriesGrpc] */
+export function urlOf({ name, mtls }, carriesGrpc = false) {
+  return `${carriesGrpc ? 'grpc' : 'http'}${mtls ? 's' : ''}://${name}`
 }
 
 /**

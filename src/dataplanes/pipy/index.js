@@ -34,6 +34,8 @@ export const pipy = {
   findUnsupported,
   findLacks,
   createSidecar,
+  // Each connection is closed behind its next answer, and the process ends when none is left.
+  endGracefully: spec => ({ spec, steps: [{ kind: 'signal', signal: 'SIGINT' }] }),
   controls: [repository],
   parseOverflows: null,
 }
@@ -41,6 +43,8 @@ export const pipy = {
 /** @type {DataPlane['findUnsupported']} */
 function findUnsupported({ conditions, entrance, profile, sidecarWorkers = 1, version, cpus }) {
   const { protocol, workers, features } = conditions
+  if (protocol === 'grpc')
+    return 'gRPC: Pipy crashes where a client has cancelled a call: 1.5 within seconds, 2.0 when the upstream is given up'
   if (protocol === 'http/2' && version.startsWith('1.')) {
     return `HTTP/2 between sidecars needs Pipy 2.0: ${version} crashes when a client resets a request under way (PIPY=/path/to/pipy names another)`
   }

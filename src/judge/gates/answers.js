@@ -13,7 +13,7 @@ const PASSED_LEAST = 0.9
 export const ANSWER_GATES = [
   {
     name: 'answers',
-    finds: 'a wrong body or nonce, or users that had not done three requests when the window opened',
+    finds: 'a wrong body or nonce, or users with fewer than three requests before the window',
     isOfLoad: true,
     words: 'wrong answers',
     find: ({ load }) => [
@@ -59,7 +59,7 @@ export const ANSWER_GATES = [
   {
     name: 'passage',
     finds:
-      'a sidecar at whose sockets fewer bytes came in than the bodies of the verified requests and answers: they went past it; where `ss` counts them, on one machine',
+      'a sidecar that received fewer bytes than the verified requests and answers carry: some went past it (where `ss` counts bytes, on one machine)',
     isOfLoad: true,
     words: 'requests past a sidecar',
     find: ({ load: { verified }, trial, processes }) =>

@@ -1,5 +1,4 @@
-import { busiestCoresOf, GENERATOR_BOUND, isUsedUp, secondsUnderLoad } from './bound.js'
-import { nameOf, percent, withRole } from './gate.js'
+import { busiestCoresOf, GENERATOR_BOUND, isUsedUp, nameOf, percent, secondsUnderLoad, withRole } from './gate.js'
 
 /** Gates of the load: whether it was the load asked for, and nothing but the sidecars limited it. */
 /** @import { Gate, Measured } from './gate.js' */

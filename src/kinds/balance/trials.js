@@ -4,12 +4,11 @@ import { parseYaml } from '../../lib/yaml.js'
 import { BALANCE_QUANTITIES } from '../../model/balance.js'
 import { balanceForm } from '../../model/schemas.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
-import { assignItems } from '../../services/assign.js'
-import { drawItems } from '../../services/items.js'
+import { assignItems, drawItems } from '../../services/assign.js'
 
 /** Experiments that compute assignments by every algorithm and start nothing. Pure. */
 /** @import { BalanceForm, BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../../model/types.ts' */
-/** @import { Item } from '../../services/items.js' */
+/** @import { Item } from '../../services/assign.js' */
 
 const PLACED_MOST = 100_000
 

@@ -1,14 +1,15 @@
-import { subtract } from '../../judge/describe-process.js'
+import { subtract } from '../../judge/describe-window.js'
+import { isUsedUp } from '../../judge/gates/gate.js'
+import { rowsOf } from '../../judge/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
+import { MIB } from '../../lib/units.js'
 import { growthSchema } from '../../model/schemas.js'
 
-/** The numbers of a growth: the run has what it saw in memory, `verify` on disk. Pure. */
+/** The numbers of a growth, and its quantities: the run has what it saw in memory, `verify` on disk. Pure. */
 /** @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts' */
-/** @import { OwnPart } from '../parts.js' */
+/** @import { OwnPart } from '../parts.js' @import { QuantityRow } from '../../judge/quantities.js' */
 
-/** A machine with a smaller share of idle CPU made a step late. */
-const HOST_IDLE_LEAST = 0.05
 /** A growth ends below this share of the machine's memory. */
 export const AVAILABLE_LEAST = 0.1
 const POINTS_LEAST = 2
@@ -35,6 +36,7 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
   const described = steps.map(step => judgeStep(step, backends))
   const readings = control ?? []
   const anon = readings.flatMap(({ anonBytes }) => anonBytes ?? [])
+  const points = listMemoryPoints({ steps: described })
   return {
     cpus,
     sidecarsMost,
@@ -45,7 +47,7 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
     steps: described,
     controlAnonBytes: { empty: readings[0]?.anonBytes ?? null, peak: anon.length > 0 ? Math.max(...anon) : null },
     controlPeakCores: findPeakCores(readings),
-    bytesPerSidecar: findSlope(listMemoryPoints({ steps: described })),
+    bytesPerSidecar: points.length < POINTS_LEAST ? null : fitLine(points).slope,
   }
 }
 
@@ -83,7 +85,7 @@ export function listMemoryPoints({ steps }) {
 
 /** Says whether the machine made a step late. @param {GrowthRecord['steps'][number]['host']} host over the step */
 export function isHostUsedUp(host) {
-  return idleOf(host) < HOST_IDLE_LEAST
+  return isUsedUp({ idleFraction: idleOf(host) })
 }
 
 /** @param {GrowthNumbers['steps'][number]} step */
@@ -113,16 +115,10 @@ function idleOf({ start, end }) {
   return (end.idle - start.idle) / Math.max(1, end.total - start.total)
 }
 
-/** @param {[number, number][]} points */
-function findSlope(points) {
-  return points.length < POINTS_LEAST ? null : fitLine(points).slope
-}
-
 /** Finds the most CPU in any second. @param {NonNullable<GrowthRecord['control']>} readings */
 function findPeakCores(readings) {
   const counted = readings.flatMap(({ epochMs, cpuSeconds }) => (cpuSeconds === null ? [] : [{ epochMs, cpuSeconds }]))
   let first = 0
-  /** @type {number | null} */
   let peak = null
   for (const { epochMs, cpuSeconds } of counted) {
     while (epochMs - counted[first + 1]?.epochMs >= PEAK_SECONDS * 1000) first++
@@ -130,4 +126,45 @@ function findPeakCores(readings) {
     if (seconds >= PEAK_SECONDS) peak = Math.max(peak ?? 0, (cpuSeconds - counted[first].cpuSeconds) / seconds)
   }
   return peak
+}
+
+const group = 'growth'
+const mebibytes = rowsOf({ group, unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })
+const kilobytes = rowsOf({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })
+
+/** @type {QuantityRow[]} */
+export const GROWTH_ROWS = [
+  {
+    ...rowsOf({ group, unit: 'sidecars', digits: 0, use: 'memory' })('grownSidecars', 'sidecars that held'),
+    definition:
+      'The number of sidecars up to which every step held: each sidecar serves, and each client has seen every backend. Where nothing failed, it is the number asked for, and not a limit.',
+    measure: of(({ sidecars }) => sidecars),
+  },
+  {
+    ...rowsOf({ group, unit: 's', digits: 2, use: 'latency' })('grownStepSeconds', 'last step s'),
+    definition:
+      'The time of the last step that held: from the first of its sidecars made known to the control plane until all serve and each client has seen every backend.',
+    measure: of(({ steps }) => steps.findLast(hasHeld)?.seconds ?? null),
+  },
+  {
+    ...kilobytes('grownPerSidecar', 'control kB a sidecar', 'grownBytesPerSidecar'),
+    definition:
+      "In grow: the slope of the control plane's anonymous memory over the number of sidecars, by the steps that held.",
+    measure: of(({ bytesPerSidecar }) => bytesPerSidecar),
+  },
+  {
+    ...mebibytes('grownPeak', 'control MiB, peak', 'grownPeakBytes'),
+    definition: 'The most anonymous memory of the control plane, read ten times a second.',
+    measure: of(({ controlAnonBytes }) => controlAnonBytes.peak),
+  },
+  {
+    ...rowsOf({ group, unit: 'cores', digits: 2, use: 'cpuPerRequest' })('grownPeakCores', 'control cores, peak'),
+    definition: 'The most CPU of the control plane in any second.',
+    measure: of(({ controlPeakCores }) => controlPeakCores),
+  },
+]
+
+/** @param {(numbers: NonNullable<TrialRecord['growth']>) => number | null} find @returns {QuantityRow['measure']} */
+function of(find) {
+  return ({ record }) => (record.growth ? find(record.growth) : null)
 }

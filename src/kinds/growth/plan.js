@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { UsageError } from '../../lib/errors.js'
-import { nameOf } from '../../model/arms.js'
+import { AXES, AXIS_NAMES, nameOf } from '../../model/arms.js'
 import { assertManySidecars, assertSharded } from '../../model/asked.js'
-import { AXES, AXIS_NAMES } from '../../model/axes.js'
 import { lengthSeconds } from '../../model/bounds.js'
 import { STEP_SIDECARS } from './services.js'
 
@@ -17,6 +16,7 @@ export const growsSchema = z.strictObject({ deadlineSeconds: lengthSeconds })
 
 /** @type {KindPlan} */
 export const growthPlan = {
+  isAsked: ({ grows }) => grows !== null,
   hasControlPlane: true,
   hasUncontrolled: true,
   isAllReal: () => true,

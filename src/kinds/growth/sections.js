@@ -1,8 +1,7 @@
-import { fitMemory } from '../../judge/over-sidecars.js'
+import { fitMemory, renderOff } from '../../judge/over-sidecars.js'
 import { summariseValues } from '../../lib/stats.js'
 import { MIB } from '../../lib/units.js'
-import { choiceOf, labelOf } from '../../model/arms.js'
-import { findVaried } from '../../model/axes.js'
+import { choiceOf, findVaried, labelOf } from '../../model/arms.js'
 import { hasHeld, listMemoryPoints, tellEndings } from './numbers.js'
 
 /** Sections of growth: how many sidecars each control plane served, and its memory for each of them. Pure. */
@@ -13,6 +12,7 @@ const POINTS_MOST = 10
 
 /** @type {Sections} */
 export const growthSections = {
+  isOf: ({ conditions }, { grows }) => grows && conditions.sidecars !== undefined,
   hasWindows: false,
   hasSeries: false,
   summarise(run) {
@@ -75,12 +75,13 @@ function nameGrowth(arms, { armId }) {
 /** @param {GrowthFit} growth @param {string} name */
 function renderGrowth(growth, name) {
   const { rounds, memory, steps } = growth
+  const told = pickShown(steps).map(({ sidecars, seconds }) => `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`)
   const causes = [...new Map(rounds.flatMap(({ reason, why }) => (reason ? [[reason, why]] : [])))]
   return [
     `  ${name}: ${tellEndings(growth)}`,
     ...causes.map(([reason, why]) => `    ${reason}: ${why?.split('\n')[0]}`),
     ...(memory ? renderMemory(memory) : []),
-    ...(steps.length > 0 ? [`    seconds of a step: ${pickShown(steps).map(renderSeconds).join('  ')}`] : []),
+    ...(told.length > 0 ? [`    seconds of a step: ${told.join('  ')}`] : []),
   ]
 }
 
@@ -89,21 +90,11 @@ function renderMemory({ baseBytes, bytesPerSidecar, low, high, points }) {
   const kB = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
   const interval = low === null || high === null ? '' : ` [${kB(low)}, ${kB(high)}]`
   const largest = Math.max(...points.map(p => Math.abs(p.residualBytes)))
+  const shown = pickShown(points)
   return [
     `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${kB(bytesPerSidecar)} kB a sidecar${interval}, off by at most ${(largest / MIB).toFixed(2)} MiB`,
-    `      ${pickShown(points).map(renderPoint).join('  ')}`,
+    `      ${shown.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB, { digitsOff: 2 })}`).join('  ')}`,
   ]
-}
-
-/** @param {NonNullable<GrowthFit['memory']>['points'][number]} point */
-function renderPoint({ sidecars, bytes, residualBytes }) {
-  const off = residualBytes / MIB
-  return `${sidecars}: ${(bytes / MIB).toFixed(1)} (${off >= 0 ? '+' : ''}${off.toFixed(2)})`
-}
-
-/** @param {GrowthFit['steps'][number]} step */
-function renderSeconds({ sidecars, seconds }) {
-  return `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`
 }
 
 /** Picks at most ten items, evenly apart, with the last. @template T @param {T[]} items */

@@ -1,10 +1,9 @@
 import { certificatesFolder } from '../../lib/certificate-files.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 import { createApplication } from '../../services/applications.js'
-import { createBatch } from '../../services/batches.js'
-import { createControlPlane, locateControl } from '../../services/control.js'
+import { createBatch, createControlPlane, locateControl } from '../../services/control.js'
 import { describeSidecar } from '../../services/specs.js'
-import { trustOf } from '../../services/topology.js'
+import { copyService, trustOf } from '../../services/topology.js'
 
 /**
  * The processes of a growth, in steps of the form of OSM's "scale and limits": 2 clients × 5, and 5 servers × 2 behind
@@ -89,17 +88,11 @@ function createStep(step) {
   return {
     name: `step-${step}`,
     services: [
-      ...clients.flatMap(name => copy({ name, application: null, calls: servers }, FORM.copiesOfClient)),
-      ...servers.flatMap(name => copy({ name, application: 'echo', calls: [] }, FORM.copiesOfServer)),
+      ...clients.flatMap(name => copyService({ name, application: null, calls: servers }, FORM.copiesOfClient)),
+      ...servers.flatMap(name => copyService({ name, application: 'echo', calls: [] }, FORM.copiesOfServer)),
     ],
     entry: { service: clients[0], listener: 'outbound' },
   }
-}
-
-/** @param {Service} service @param {number} copies in all @returns {Service[]} */
-function copy(service, copies) {
-  const more = Array.from({ length: copies - 1 }, (_, i) => `${service.name}-${i + 2}`)
-  return [service, ...more.map(name => ({ ...service, name, copyOf: service.name }))]
 }
 
 /** Adds a split, or an application. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} */
@@ -120,10 +113,7 @@ function describeGrown(service, services) {
 
 /** @param {SidecarModel} model */
 function describeMember({ service: name, inbound, outbound }) {
-  if (inbound) {
-    const { address, port } = inbound
-    return { name, endpoint: { address, port }, host: name, backends: 1 }
-  }
-  const { address, port } = /** @type {NonNullable<SidecarModel['outbound']>} */ (outbound)
-  return { name, endpoint: { address, port }, host: SPLIT_HOST, backends: BACKENDS }
+  const { address, port } = /** @type {Endpoint} */ (inbound ?? outbound)
+  const [host, backends] = inbound ? [name, 1] : [SPLIT_HOST, BACKENDS]
+  return { name, endpoint: { address, port }, host, backends }
 }

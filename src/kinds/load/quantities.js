@@ -1,8 +1,9 @@
 import { medianSorted } from 'simple-statistics'
 import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
+import { MIB } from '../../lib/units.js'
 
-/** Quantities of changes of configuration under load, and of bursts. Pure. */
-/** @import { LoadPoint, TrialRecord } from '../../model/types.ts' */
+/** Quantities of changes of configuration under load, of idle pairs, and of bursts. Pure. */
+/** @import { LoadPoint, ProcessRecord, TrialRecord } from '../../model/types.ts' */
 /** @import { QuantityRow } from '../../judge/quantities.js' */
 
 const milliseconds = rowsOf({ group: 'changes', unit: 'ms', digits: 1, use: 'memory' })
@@ -42,6 +43,28 @@ export const CHANGE_ROWS = [
 ]
 
 /** @type {QuantityRow[]} */
+export const PAIR_ROWS = [
+  {
+    ...rowsOf({ group: 'pairs', unit: 'thousandths of a core', digits: 2, use: 'cpuPerRequest' })(
+      'pairMillicores',
+      'mCPU a pair',
+    ),
+    definition: 'Without a load: CPU of all sidecars over the number of pairs, in thousandths of a core.',
+    measure: ({ record }) => perPair(record, p => 1000 * p.cpuCores),
+  },
+  {
+    ...rowsOf({ group: 'pairs', unit: 'MiB', scale: MIB, digits: 1, use: 'memory' })(
+      'pairPss',
+      'PSS MiB a pair',
+      'pairPssBytes',
+    ),
+    definition:
+      'Without a load: PSS of all sidecars over the number of pairs. Pages of the program that all share are counted once.',
+    measure: ({ record }) => perPair(record, p => p.memory.pssBytes),
+  },
+]
+
+/** @type {QuantityRow[]} */
 export const RECOVERY_ROWS = [
   {
     name: 'recoverySeconds',
@@ -54,6 +77,36 @@ export const RECOVERY_ROWS = [
     measure: ({ record }) => recoverySeconds(record),
   },
 ]
+
+const ofEnding = rowsOf({ group: 'ending', unit: 'ms', scale: 0.001, digits: 0, use: 'memory' })
+
+/** @type {QuantityRow[]} */
+export const ENDING_ROWS = [
+  {
+    ...rowsOf({ group: 'ending', unit: 'requests', digits: 1, use: 'memory' })('lostRequests', 'requests lost'),
+    definition: 'Requests that failed in a window in which a sidecar ended and its successor started.',
+    measure: ({ record: { load, ending } }) => (load && ending ? load.failed : null),
+  },
+  {
+    ...ofEnding('goneMs', 'gone after ms', 'goneSeconds'),
+    definition:
+      'From the first step to the end of a sidecar until its process was gone. No value where it had to be killed.',
+    measure: ({ record: { ending } }) => ending?.goneSeconds ?? null,
+  },
+  {
+    ...ofEnding('successorMs', 'successor answers after ms', 'answerSeconds'),
+    definition:
+      'From the start of the process that follows a sidecar under load until it answers a new connection, with its handshake.',
+    measure: ({ record: { ending } }) => ending?.answerSeconds ?? null,
+  },
+]
+
+/** @param {TrialRecord} record @param {(p: ProcessRecord) => number | null} of */
+function perPair(record, of) {
+  const { pairs } = record.trial.arm.conditions
+  const sum = sumOf(sidecarsOf(record), of)
+  return pairs === undefined || sum === null ? null : sum / pairs
+}
 
 /** Measures the CPU beyond that of the round without changes. @param {TrialRecord} record @param {TrialRecord[]} unchanged */
 function cpuMillisPerChange(record, unchanged) {

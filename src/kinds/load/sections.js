@@ -1,21 +1,45 @@
-import { QUANTITIES } from '../../judge/quantities.js'
-import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
+import { groupBy } from '../../lib/group-by.js'
 import { lowerFirst } from '../../lib/letters.js'
-import { nameOf } from '../../model/arms.js'
+import { AXES, nameOf } from '../../model/arms.js'
 
 /** Windows under load: the cost of planes, and what bound them. Pure. @import { Sections } from '../sections.js' */
-/** @import { Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { AxisName, Summary, SummaryArm } from '../../model/types.ts' */
 
 /** @type {Sections} */
 export const loadSections = {
+  isOf: () => true,
   heading: nameCaps,
   answer({ summary, measured, cost, isAlone }) {
     if (measured.length === 0) return []
+    const told = tellAxes(measured)
+    if (told.length > 0) return told
     const bound = tellBound(measured)
     // Arms that stood side by side have answered what they cost.
     if (isAlone) return [...cost, bound].filter(Boolean)
     return [`${lowerFirst(nameCaps(summary))}: ${[tellCapacities(summary), bound].filter(Boolean).join('; ')}`]
   },
+}
+
+/** The answer to a question about these axes. @type {[AxisName, string[]][]} */
+const ANSWERS = [
+  ['pairs', ['cpuCores', 'pss']],
+  ['ending', ['lostRequests', 'successorMs']],
+]
+
+/** Tells, of arms that have such an axis, the quantities that answer its question. @param {SummaryArm[]} arms */
+function tellAxes(arms) {
+  return ANSWERS.flatMap(([axis, names]) =>
+    arms
+      .filter(arm => AXES[axis].of(arm) !== null && arm.repeatOf === null)
+      .map(arm => {
+        const values = names.map(name => {
+          const { median } = quantityOf(arm, name)
+          return `${QUANTITIES[name].label} ${median === null ? '-' : formatValue(QUANTITIES[name], median)}`
+        })
+        return `${nameOf(arm)}, ${AXES[axis].show(AXES[axis].of(arm))}: ${values.join(', ')}`
+      }),
+  )
 }
 
 /** @param {Summary} summary */
@@ -41,15 +65,9 @@ function tellCapacities({ arms }) {
 /** @param {SummaryArm[]} arms */
 function tellBound(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null && arm.boundBy !== null)
-  const limits = [...new Set(sidecars.map(arm => arm.boundBy))]
-  if (limits.length === 0) return ''
-  if (limits.length === 1) return sayLimit(limits[0])
-  return limits
-    .map(limit => {
-      const names = [...new Set(sidecars.filter(arm => arm.boundBy === limit).map(nameOf))]
-      return `${names.join(', ')} ${sayLimit(limit)}`
-    })
-    .join(', ')
+  const limits = [...groupBy(sidecars, arm => arm.boundBy)]
+  if (limits.length === 1) return sayLimit(limits[0][0])
+  return limits.map(([limit, own]) => `${[...new Set(own.map(nameOf))].join(', ')} ${sayLimit(limit)}`).join(', ')
 }
 
 /** @param {SummaryArm['boundBy']} limit */

@@ -1,13 +1,14 @@
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError, EndedError } from '../../lib/errors.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
 import { createAsking } from '../../node/asking.js'
 import { ASKED_PER_SECOND } from '../../node/convergence.js'
 import { assertAllRun } from '../../run/alive.js'
-import { describeReading, LANES, observeControl, readControl } from '../../run/control-plane.js'
 import { createDeployer, UNLOADED } from '../../run/deployer.js'
 import { inLanes } from '../../run/lanes.js'
+import { describeReading, LANES, observeControl, readControl } from '../../run/phase.js'
 import { measureRounds } from '../../run/rounds.js'
 import { awaitEnded, describeSpecs } from '../../run/start-services.js'
 import { chooseControl } from '../../services/control.js'
@@ -18,7 +19,7 @@ import { createRollout, listRolloutNames } from './services.js'
 
 /** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
 /** @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord, Asking } from '../../model/types.ts' */
-/** @import { RolloutMember } from '../../services/batches.js' @import { Rollout } from './services.js' */
+/** @import { RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
 /** @import { Given } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
 /** @import { Kind } from '../../run/kind.js' @import { Asked } from '../../run/start-services.js' */
 
@@ -26,6 +27,8 @@ const DEADLINE_SECONDS = 20
 // A node makes two to ten pods a second.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
+// What a change took for itself is given back by then; a process that gives nothing back never does.
+const SETTLE_MS = 2000
 
 /** @typedef {Awaited<ReturnType<typeof changeAll>>} Phase */
 /** @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
@@ -116,6 +119,12 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
     const deadlineSeconds = findDeadlineSeconds({ ...arm.conditions, arePods, everyMs: pace?.everyMs })
     /** @type {Given} */
     const given = { asking, signal: either, deadlineSeconds, readControl: () => readControl(target, shards) }
+    const readSidecars = async () => {
+      if (!arm.conditions.areServicesRemoved) return null
+      await delay(SETTLE_MS, undefined, { signal: either })
+      const sidecars = deployment.processes.filter(({ spec }) => spec.role === 'sidecar')
+      return (await readControl(target, sidecars))?.anonBytes ?? null
+    }
     const observing = observeControl(target, shards)
     try {
       await inLanes({ items: rollout.setUps, lanes: LANES, signal: either }, asking.perform)
@@ -126,13 +135,21 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
       const { first, pods } = await startAll({ ...given, batches: rollout.batches, deploy, arePods, fail })
       const haveAll = (/** @type {typeof first} */ { times }) =>
         members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
-      const change = haveAll(first)
-        ? await changeAll({
-            ...given,
-            members,
-            conditions: { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) },
-          })
-        : null
+      const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
+      const before = await readSidecars()
+      const change = haveAll(first) ? await changeAll({ ...given, members, conditions }) : null
+      const withdraw = async () => {
+        const told = await readSidecars()
+        const changeTo = (/** @type {number} */ version) => changeAll({ ...given, members, conditions, version })
+        const gone = await changeTo(2)
+        // A second time shows whether the memory that was kept is used again.
+        const again = await changeTo(3)
+        const sidecarBytes = { before, told, toldAgain: await readSidecars() }
+        const last = await changeTo(4)
+        return { ...([gone, again].find(phase => !haveAll(phase)) ?? last), sidecarBytes }
+      }
+      const areRemoved = change && haveAll(change) && arm.conditions.areServicesRemoved
+      const withdrawal = areRemoved ? await withdraw() : null
       const control = await observing.end()
       const removal =
         moves && change && haveAll(change)
@@ -149,7 +166,7 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
       return {
         deployment,
         deadlineSeconds,
-        rollout: describe({ cpus: testbed.site.cpus, members, first, pods, change, removal, control }),
+        rollout: describe({ cpus: testbed.site.cpus, members, first, pods, change, withdrawal, removal, control }),
       }
     } finally {
       refusals.end()
@@ -168,15 +185,13 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
   }
 }
 
-/**
- * Throws BenchError with the sidecars that did not have a configuration by the deadline.
- * @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds
- */
-export function assertConverged({ sidecars, simulated, first, change, removal }, deadlineSeconds) {
+/** Throws BenchError. @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds */
+export function assertConverged({ sidecars, simulated, first, change, withdrawal, removal }, deadlineSeconds) {
   const real = sidecars - (simulated ?? 0)
   const phases = /** @type {const} */ ([
     [first, real, 'its first configuration'],
     [change, real, 'the change of its configuration'],
+    [withdrawal, real, 'its configuration without the services'],
     [removal, removal?.moved ?? 0, 'the configuration of its new shard'],
   ])
   for (const [phase, count, what] of phases) {
@@ -191,10 +206,7 @@ export function assertConverged({ sidecars, simulated, first, change, removal },
   }
 }
 
-/**
- * Ends a rollout in which a sidecar refuses its configuration, before the deadline.
- * @param {Handle[]} control @param {{ parse: Control['parseRefusals'], dying: AbortController }} options
- */
+/** @param {Handle[]} control @param {{ parse: Control['parseRefusals'], dying: AbortController }} options */
 function watchRefusals(control, { parse, dying }) {
   const read = async () => {
     const logs = parse ? await Promise.all(control.map(process => process.readLog())) : []
@@ -243,14 +255,16 @@ export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = fal
 
 /**
  * @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
- *   first: Phase, change: Phase | null, removal: Removal | null }} seen
+ *   first: Phase, change: Phase | null, removal: Removal | null,
+ *   withdrawal: (Phase & { sidecarBytes: NonNullable<RolloutRecord['withdrawal']>['sidecarBytes'] }) | null }} seen
  * @returns {RolloutRecord}
  */
-function describe({ cpus, members, first, pods, change, removal, control }) {
-  const describeMember = (/** @type {RolloutMember} */ { name }) => ({
+function describe({ cpus, members, first, pods, change, withdrawal, removal, control }) {
+  const describeMember = (/** @type {Pick<RolloutMember, 'name'>} */ { name }) => ({
     ...(pods.has(name) && { pod: pods.get(name) }),
     ...(first.times.has(name) && { first: first.times.get(name) }),
     ...(change && { change: change.times.get(name) }),
+    ...(withdrawal && { withdrawn: withdrawal.times.get(name) }),
   })
   const simulated = members.find(({ standsFor }) => standsFor !== undefined)
   return {
@@ -259,21 +273,18 @@ function describe({ cpus, members, first, pods, change, removal, control }) {
     askedPerSecondMost: ASKED_PER_SECOND,
     members: members
       .filter(member => member !== simulated)
-      .map(member => ({
-        name: member.name,
-        shard: member.shard,
-        ...describeMember(member),
-        ...(removal && describeMove(member, removal)),
+      .map(({ name, shard, moved }) => ({
+        name,
+        shard,
+        ...describeMember({ name }),
+        ...(removal &&
+          (moved ? { movedTo: moved.shard, moved: removal.times.get(name) } : { stayed: removal.turns.get(name) })),
       })),
     ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),
     first: first.phase,
     ...(change && { change: change.phase }),
+    ...(withdrawal && { withdrawal: { ...withdrawal.phase, sidecarBytes: withdrawal.sidecarBytes } }),
     ...(removal && { removal: removal.phase }),
     control: control?.samples.map(describeReading) ?? null,
   }
-}
-
-/** @param {RolloutMember} member @param {Removal} removal */
-function describeMove({ name, moved }, { times, turns }) {
-  return moved ? { movedTo: moved.shard, moved: times.get(name) } : { stayed: turns.get(name) }
 }

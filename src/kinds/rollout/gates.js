@@ -10,7 +10,7 @@ export const ROLLOUT_GATES = [
   {
     name: 'resolution',
     finds:
-      'in a phase of a rollout, a time of which more than 10 % is unknown, because sidecars are asked seldom: it has no value',
+      'a time of a phase that is uncertain by more than 10 %, because sidecars were asked too seldom: that time has no value',
     words: 'times too coarse',
     spoils: [],
     find: ({ rollout }) =>
@@ -24,7 +24,7 @@ export const ROLLOUT_GATES = [
   {
     name: 'probe-cost',
     finds:
-      'in a phase of a rollout, the kit itself (it starts, changes and asks the sidecars) above 10 % of the machine, or above 90 % of the requests that it may ask: the times of the phase have no value',
+      'a phase in which the kit itself used more than 10 % of the machine, or asked at more than 90 % of its highest rate: the times of that phase have no value',
     words: 'asking cost too much',
     spoils: [],
     find: ({ rollout }) =>
@@ -41,8 +41,7 @@ export const ROLLOUT_GATES = [
   },
   {
     name: 'removal',
-    finds:
-      'when a shard was removed, a sidecar of another that need not move and did not answer each time that it was asked',
+    finds: 'a sidecar of another shard that missed an answer while a shard was removed',
     words: 'others disturbed',
     find: ({ rollout }) => {
       const { silent = [], stayed = 0 } = rollout?.removal ?? {}
@@ -55,7 +54,7 @@ export const ROLLOUT_GATES = [
   {
     name: 'fidelity',
     finds:
-      'simulated sidecars for which the control plane takes another CPU time in the rollout or in the change, or another memory, than for as many real ones, by more than 15 %: this of the control plane has no value, the others do',
+      'simulated sidecars that cost the control plane over 15 % more or less than as many real ones, in CPU time or in memory: that figure of the control plane has no value',
     words: 'simulated unlike real',
     spoils: [],
     find: ({ rollout }) => listInfidelities(rollout ?? {}).map(({ resource, reason }) => ({ part: resource, reason })),

@@ -1,8 +1,8 @@
-import { fitCpu, fitMemory } from '../../judge/over-sidecars.js'
+import { fitCpu, fitMemory, renderOff } from '../../judge/over-sidecars.js'
 import { groupBy } from '../../lib/group-by.js'
 import { MIB } from '../../lib/units.js'
 import { choiceOf, nameOf } from '../../model/arms.js'
-import { toLimits, toResources } from '../../model/container-limits.js'
+import { renderResources, toLimits } from '../../model/container-limits.js'
 
 /** The needs of the control plane of so many sidecars, from rollouts of several sizes. Pure. */
 /** @import { ControlNeed, TrialRecord } from '../../model/types.ts' */
@@ -24,10 +24,7 @@ export function findControlNeeds({ records, sidecars }) {
   }))
 }
 
-/**
- * @param {{ rollouts: Rollout[], sidecars: number }} ofPlane
- * @returns {Omit<ControlNeed, 'plane' | 'variant' | 'profile'>}
- */
+/** @param {{ rollouts: Rollout[], sidecars: number }} ofPlane */
 function findNeed({ rollouts, sidecars }) {
   const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = findCoresMost(rollouts)
@@ -56,10 +53,7 @@ function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   return baseBytes + bytesPerSidecar * sidecars + beyond + above
 }
 
-/**
- * @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of
- * @returns {[number, number][]} sidecars, value
- */
+/** @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of @returns {[number, number][]} */
 function listPoints(rollouts, of) {
   return rollouts.flatMap(rollout => {
     const value = of(rollout)
@@ -91,24 +85,21 @@ export function renderNeed(need) {
   if (memory) {
     const { baseBytes, bytesPerSidecar, low, high, points } = memory
     const slope = renderSlope([bytesPerSidecar, low, high], 1000)
-    const seen = points.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB, 1)}`)
+    const seen = points.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB)}`)
     lines.push(`  memory: ${(baseBytes / MIB).toFixed(1)} MiB + ${slope} kB a sidecar`, `    MiB at ${seen.join('  ')}`)
   }
   lines.push(...renderCpu(need.rolloutCpu, 'a rollout', need), ...renderCpu(need.changeCpu, 'a change of all', need))
   if (coresMost !== null) lines.push(`  at most ${coresMost.toFixed(3)} cores, at the pace of this machine`)
   if (limits === null) return lines
-  const resources = Object.entries(toResources(toLimits(limits)))
-  return [
-    ...[...lines, '  with room (1.5 × the CPU, 1.25 × the memory), for its pod spec:', '    resources:'],
-    ...resources.map(([name, { cpu, memory }]) => `      ${name}: { cpu: ${cpu}, memory: ${memory} }`),
-  ]
+  lines.push('  with room (1.5 × the CPU, 1.25 × the memory), for its pod spec:', ...renderResources(toLimits(limits)))
+  return lines
 }
 
 /** @param {ControlNeed['rolloutCpu']} line @param {string} what @param {ControlNeed} need */
 function renderCpu(line, what, { sidecars }) {
   if (line === null) return []
   const { baseSeconds, secondsPerSidecar, low, high, points } = line
-  const seen = points.map(p => `${p.sidecars}: ${renderOff(p.seconds, p.residualSeconds, 2)}`)
+  const seen = points.map(p => `${p.sidecars}: ${renderOff(p.seconds, p.residualSeconds, { digits: 2 })}`)
   return [
     `  CPU of ${what}: ${renderSlope([secondsPerSidecar, low, high], 0.001)} ms a sidecar, ${(baseSeconds + secondsPerSidecar * sidecars).toFixed(2)} s of ${sidecars}`,
     `    s at ${seen.join('  ')}`,
@@ -119,9 +110,4 @@ function renderCpu(line, what, { sidecars }) {
 function renderSlope([slope, low, high], unit) {
   const show = (/** @type {number | null} */ value) => (Number(value) / unit).toFixed(2)
   return `${show(slope)}${low === null || high === null ? ' (too few sizes for an interval)' : ` [${show(low)}, ${show(high)}]`}`
-}
-
-/** @param {number} value @param {number} residual @param {number} digits */
-function renderOff(value, residual, digits) {
-  return `${value.toFixed(digits)} (${residual >= 0 ? '+' : ''}${residual.toFixed(digits)})`
 }

@@ -1,4 +1,5 @@
-import { subtract } from '../../judge/describe-process.js'
+import { numericSort } from 'simple-statistics'
+import { subtract } from '../../judge/describe-window.js'
 import { mib } from '../../lib/units.js'
 import { rolloutSchema } from '../../model/schemas.js'
 
@@ -18,7 +19,7 @@ const INFIDELITY_MOST = 0.15
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} RolloutNumbers */
 /** @typedef {NonNullable<RolloutRecord['first']['control']['start']>} Edge */
-/** A phase. @typedef {'first' | 'change' | 'removal'} Part */
+/** A phase. @typedef {'first' | 'change' | 'withdrawal' | 'removal'} Part */
 
 /** @type {OwnPart<RolloutRecord, RolloutNumbers>} */
 export const rolloutPart = {
@@ -45,6 +46,7 @@ export function judgeRollout(seen) {
     askedPerSecondMost,
     first: judgePhase({ members, simulated, of: 'first', phase: seen.first }),
     ...(seen.change && { change: judgePhase({ members, simulated, of: 'change', phase: seen.change }) }),
+    ...(seen.withdrawal && { withdrawal: judgeWithdrawal(seen) }),
     ...(seen.removal && { removal: judgeRemoval(members, seen.removal) }),
     controlAnonBytes: {
       empty: control?.[0]?.anonBytes ?? null,
@@ -98,9 +100,7 @@ export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
   const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
   const showMs = (/** @type {number} */ seconds) => `${(1000 * seconds).toFixed(0)} ms`
-  /**
-   * @type {{ resource: Resource, real: number | null, simulated: number | null, show: (value: number) => string }[]}
-   */
+  /** @type {{ resource: Resource, real: number | null, simulated: number | null, show: (of: number) => string }[]} */
   const rows = [
     { resource: 'CPU time in the rollout', ...rolloutCpuSeconds, show: showMs },
     { resource: 'CPU time in the change', ...changeCpuSeconds, show: showMs },
@@ -143,10 +143,7 @@ function judgeFidelity(fidelity) {
   }
 }
 
-/**
- * @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase
- * @returns {RolloutNumbers['removal']}
- */
+/** @param {RolloutRecord['members']} members @param {NonNullable<RolloutRecord['removal']>} phase */
 function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
   const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
@@ -161,9 +158,20 @@ function judgeRemoval(members, phase) {
   }
 }
 
+/** @param {RolloutRecord} seen @returns {RolloutNumbers['withdrawal']} */
+function judgeWithdrawal({ members, first, change, withdrawal: phase }) {
+  if (!phase) return undefined
+  const [before, told, after] = [first, change, phase].map(one => one?.control.end?.anonBytes ?? null)
+  return {
+    ...judgePhase({ members, of: 'withdrawn', phase }),
+    sidecarBytes: phase.sidecarBytes,
+    controlBytes: { before, told, after },
+  }
+}
+
 /**
  * fromMs: when the times of all begin; absent: each has its own.
- * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'moved',
+ * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'withdrawn' | 'moved',
  *   phase: RolloutRecord['first'], fromMs?: number }} seen
  * @returns {RolloutNumbers['first']}
  */
@@ -176,8 +184,8 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   const phaseSeconds = (endMs - startMs) / 1000
   const sinceMs = told.map(one => one.sinceMs)
   const beganMs = fromMs ?? Math.min(...sinceMs)
-  const seconds = sort(had.map(one => (one.yesMs - (fromMs ?? one.sinceMs)) / 1000))
-  const censored = sort(had.map(findCensored))
+  const seconds = numericSort(had.map(one => (one.yesMs - (fromMs ?? one.sinceMs)) / 1000))
+  const censored = numericSort(had.map(findCensored))
   const [before, after] = [control.start, control.end]
   return {
     converged: had.length,
@@ -193,7 +201,8 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
     hostIdleFraction: (host.end.idle - host.start.idle) / Math.max(1, host.end.total - host.start.total),
     ownCores: ownCpuSeconds / phaseSeconds,
     missing: missing.slice(0, NAMED_MOST).map(({ name }) => name),
-    ...(simulated && of !== 'moved' && { isOfSimulated: typeof simulated[of]?.yesMs === 'number' }),
+    ...(simulated &&
+      (of === 'first' || of === 'change') && { isOfSimulated: typeof simulated[of]?.yesMs === 'number' }),
   }
 }
 
@@ -202,7 +211,7 @@ function judgePods(members) {
   const ready = members.flatMap(({ pod }) =>
     pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],
   )
-  return { ready: ready.length, readySeconds: spreadOf(sort(ready)) }
+  return { ready: ready.length, readySeconds: spreadOf(numericSort(ready)) }
 }
 
 /** @param {number[]} sorted */
@@ -234,7 +243,7 @@ function judgeShards({ before, after, phaseSeconds }) {
 
 /** Makes the curve: seconds, each with the share of sidecars. @param {Told[]} told @param {{ all: number, startMs: number }} of */
 function drawCurve(told, { all, startMs }) {
-  const times = sort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
+  const times = numericSort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)
   return times.flatMap((seconds, i) =>
     (i + 1) % every === 0 || i === times.length - 1 ? [/** @type {[number, number]} */ ([seconds, (i + 1) / all])] : [],
@@ -249,11 +258,6 @@ function isTold(told) {
 /** Measures the part of a sidecar's time that is not known. @param {Told & { yesMs: number }} told */
 function findCensored({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
-}
-
-/** @param {number[]} values */
-function sort(values) {
-  return values.sort((a, b) => a - b)
 }
 
 /** @param {number[]} sorted @param {number} q */

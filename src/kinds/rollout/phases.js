@@ -1,14 +1,13 @@
 import { BenchError } from '../../lib/errors.js'
 import { askInTurns } from '../../node/ask-in-turns.js'
 import { readNowMs } from '../../node/convergence.js'
-import { LANES } from '../../run/control-plane.js'
 import { inLanes } from '../../run/lanes.js'
-import { passPhase } from '../../run/phase.js'
+import { LANES, passPhase } from '../../run/phase.js'
 import { named, startSidecars } from '../../run/start-sidecars.js'
 
 /** The phases of a rollout: the first configuration, a change of it, and the removal of a shard. */
 /** @import { Conditions, ProcessSpec, Told } from '../../model/types.ts' */
-/** @import { Batch, RolloutMember } from '../../services/batches.js' @import { Rollout } from './services.js' */
+/** @import { Batch, RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
 /** @import { Given } from '../../run/phase.js' @import { Deploy } from '../../run/start-sidecars.js' */
 
 /**
@@ -31,9 +30,15 @@ export async function startAll({ batches, deploy, arePods, fail, ...given }) {
   return { first, pods }
 }
 
-/** Stages and commits a change. @param {Given & { members: RolloutMember[], conditions: Conditions }} options */
-export async function changeAll({ members, conditions, ...given }) {
-  const changes = members.map(member => ({ member, ...member.changeTo(1) }))
+/**
+ * Stages and commits a change; where sidecars can go back, they do by those with an even number.
+ * @param {Given & { members: RolloutMember[], conditions: Conditions, version?: number }} options
+ */
+export async function changeAll({ members, conditions, version = 1, ...given }) {
+  const changes = members.map(member => ({
+    member,
+    ...(version % 2 === 0 && member.goBack ? member.goBack(version) : member.changeTo(version)),
+  }))
   await inLanes({ items: changes, lanes: LANES, signal: given.signal }, ({ stage }, signal) =>
     given.asking.perform(stage, signal),
   )

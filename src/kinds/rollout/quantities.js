@@ -172,6 +172,43 @@ export const ROLLOUT_ROWS = [
     },
   },
   {
+    ...mebibytes('sidecarTold', 'a sidecar with them, anon MiB', 'sidecarToldBytes'),
+    definition: 'Anonymous memory of all sidecars two seconds after a change told them of services, over their number.',
+    measure: of(({ withdrawal, sidecars }) => divide(withdrawal?.sidecarBytes.told ?? null, sidecars)),
+  },
+  {
+    ...kilobytes('toldPerService', 'kB a service told of', 'toldPerServiceBytes'),
+    definition:
+      'Anonymous memory of a sidecar when a change has told it of services, minus that before, over the number of services.',
+    measure: ofWithdrawal(({ before, told }, { sidecars, services }) => (told - before) / sidecars / services),
+  },
+  {
+    ...shares('keptOfServices', 'kept when they are gone', 'keptOfServicesFraction'),
+    definition:
+      'The part of the memory for services that sidecars still have at the end of the window, when the services were taken away.',
+    measure: ofWithdrawal(({ before, told, after }) => (after - before) / (told - before)),
+  },
+  {
+    ...shares('toldAgain', 'when told again', 'toldAgainFraction'),
+    definition:
+      'The memory for services when sidecars are told of them again, after they were taken away, as a share of that of the first time.',
+    measure: ofWithdrawal(({ before, told, toldAgain }) => (toldAgain - before) / (told - before)),
+  },
+  {
+    ...kilobytes('controlPerService', 'control kB a service', 'controlPerServiceBytes'),
+    definition:
+      'Anonymous memory of the control plane when all sidecars know of the services, minus that before, over the number of services and of sidecars.',
+    measure: ofWithdrawal(
+      ({ before, told }, { sidecars, services }) => (told - before) / sidecars / services,
+      'control',
+    ),
+  },
+  {
+    ...shares('controlKept', 'control: kept when gone', 'controlKeptFraction'),
+    definition: 'The part of it that the control plane still has when no sidecar knows the services any more.',
+    measure: ofWithdrawal(({ before, told, after }) => (after - before) / (told - before), 'control'),
+  },
+  {
     ...mebibytes('sidecarPss', 'a sidecar, PSS MiB', 'sidecarPssBytes'),
     definition:
       'Resident memory of all sidecars after the window, over their number; pages that they share are divided among them.',
@@ -198,6 +235,26 @@ export const ROLLOUT_ROWS = [
 /** @param {Find} find @returns {QuantityRow['measure']} */
 function of(find) {
   return ({ record }) => (record.rollout ? find(record.rollout, record) : null)
+}
+
+/** @param {number | null} bytes @param {number} count */
+const divide = (bytes, count) => (bytes === null ? null : bytes / count)
+
+/**
+ * Measures memory before services, with them and after them, of all sidecars or of the control plane.
+ * @param {(bytes: Record<'before' | 'told' | 'toldAgain' | 'after', number>, counts: { sidecars: number, services: number }) => number} find
+ * @param {'sidecars' | 'control'} [whose] @returns {QuantityRow['measure']}
+ */
+function ofWithdrawal(find, whose = 'sidecars') {
+  return of(({ withdrawal, sidecars }, record) => {
+    if (!withdrawal) return null
+    const after = sumOf(sidecarsOf(record), p => p.memory.anonBytes)
+    const { sidecarBytes, controlBytes } = withdrawal
+    const bytes = whose === 'control' ? { toldAgain: 0, ...controlBytes } : { ...sidecarBytes, after }
+    const services = record.trial.arm.conditions.configuredServices
+    if (Object.values(bytes).includes(null)) return null
+    return find(/** @type {Parameters<typeof find>[0]} */ (bytes), { sidecars, services })
+  })
 }
 
 /** Measures a resource; null where simulated sidecars take another amount than real ones. @param {Resource} resource @param {Find} find */

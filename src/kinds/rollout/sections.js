@@ -1,13 +1,11 @@
-import { QUANTITIES } from '../../judge/quantities.js'
-import { formatValue, quantityOf } from '../../judge/quantity.js'
+import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
-import { labelOf, nameOf } from '../../model/arms.js'
-import { describeAxes, findVaried } from '../../model/axes.js'
+import { describeAxes, findVaried, labelOf, nameOf } from '../../model/arms.js'
 import { findControlNeeds, renderNeed, tellNeed } from './needs.js'
 import { isCoarse, isMeasured, listBound, timesOf } from './numbers.js'
 
 /** Rollouts: how soon sidecars have their configuration, and what bound that. Pure. */
-/** @import { AxisName, Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { AxisName, SummaryArm } from '../../model/types.ts' */
 /** @import { Drawn, OwnChart, Sections } from '../sections.js' */
 
 /** Sentences by the phases that the control plane bound. @type {Record<string, string>} */
@@ -21,11 +19,13 @@ const BOUND = {
 const PHASES = /** @type {const} */ ([
   ['first', 'Sidecars that have their first configuration'],
   ['change', 'Sidecars that have a change of it'],
+  ['withdrawal', 'Sidecars that no longer know the services of the change'],
   ['removal', 'Sidecars that moved and have the configuration of their new shard'],
 ])
 
 /** @type {Sections} */
 export const rolloutSections = {
+  isOf: ({ conditions }) => conditions.sidecars !== undefined,
   hasSeries: false,
   summarise({ manifest: { settings }, records }) {
     const { sizesControlOf: sidecars } = settings
@@ -33,7 +33,11 @@ export const rolloutSections = {
   },
   answer({ summary: { shows, controlNeeds = [] }, measured }) {
     if (measured.length > 0 && controlNeeds.length > 0) return controlNeeds.map(tellNeed)
-    return [...groupBy(measured, nameOf).values()].map(own => tellRollout(shows, own))
+    return [...groupBy(measured, nameOf).values()].map(own => {
+      const varied = findVaried(own)
+      const isOfNumbers = varied.every(name => name === 'sidecars')
+      return isOfNumbers ? tellMost(own) : tellEach(own, { varied, quantity: shows.quantities[0] })
+    })
   },
   findings: ({ controlNeeds = [] }) => controlNeeds.flatMap(renderNeed),
   charts: drawShares,
@@ -41,13 +45,6 @@ export const rolloutSections = {
     const phases = listBoundOf(arm)
     return phases === null || phases.length === 0 ? null : `control: ${phases.join(', ')}`
   },
-}
-
-/** Tells of the largest rollout, or a quantity of each. @param {Summary['shows']} shows @param {SummaryArm[]} arms */
-function tellRollout({ quantities }, arms) {
-  const varied = findVaried(arms)
-  const isOfNumbers = varied.every(name => name === 'sidecars')
-  return isOfNumbers ? tellMost(arms) : tellEach(arms, { varied, quantity: quantities[0] })
 }
 
 /** Lists the phases that an arm's control plane bound; null where none runs. @param {SummaryArm} arm */

@@ -1,16 +1,20 @@
 import { BenchError } from '../../lib/errors.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 import { createApplication } from '../../services/applications.js'
-import { assignItems } from '../../services/assign.js'
-import { BATCH_SIDECARS, createBatch } from '../../services/batches.js'
-import { CONTROL, createControlPlane, createMember, locateControl } from '../../services/control.js'
-import { drawItems, MEAN_SIZE } from '../../services/items.js'
+import { assignItems, drawItems, MEAN_SIZE } from '../../services/assign.js'
+import {
+  BATCH_SIDECARS,
+  CONTROL,
+  createBatch,
+  createControlPlane,
+  createMember,
+  locateControl,
+} from '../../services/control.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
 /** The processes of a rollout: control planes, copies of the first service's sidecar, and a bare application. Pure. */
 /** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts' */
-/** @import { Chosen, Member } from '../../services/control.js' */
-/** @import { Batch, RolloutMember } from '../../services/batches.js' */
+/** @import { Batch, Chosen, Member, RolloutMember } from '../../services/control.js' */
 /** @import { ArmServices } from '../../services/specs.js' */
 
 const SIMULATED = 'simulated'
@@ -58,14 +62,22 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   const { client, server } = findEnds(topology)
   const assigned = assignMoving(names.sidecars, { conditions: arm.conditions, seed })
   const members = assigned.map(({ name, shard, known, movesTo }) => {
-    const conditions = { ...arm.conditions, configuredServices: known }
     const service = { ...client, name, copyOf: client.name }
-    const options = describeSidecar(service, { ...services, arm: { ...arm, conditions } })
-    const createAt = (/** @type {number} */ shard, /** @type {number} */ version) => ({
-      ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }, version),
-      shard,
-    })
-    return { ...createAt(shard, 0), ...(movesTo !== undefined && { moved: createAt(movesTo, MOVED_VERSION) }) }
+    const createAt = (/** @type {number} */ shard, /** @type {number} */ version, configuredServices = known) => {
+      const conditions = { ...arm.conditions, configuredServices }
+      const options = describeSidecar(service, { ...services, arm: { ...arm, conditions } })
+      return {
+        ...createMember(control, { ...options, ...locateControl(services, names.controls[shard]) }, version),
+        shard,
+      }
+    }
+    const own = createAt(shard, 0)
+    const bare = arm.conditions.areServicesRemoved ? createAt(shard, 0, 0) : null
+    return {
+      ...own,
+      ...(bare && { ...bare, changeTo: own.changeTo, goBack: bare.changeTo }),
+      ...(movesTo !== undefined && { moved: createAt(movesTo, MOVED_VERSION) }),
+    }
   })
   const planes = names.controls.map(name => createControlPlane(services, name))
   const controls = planes.flatMap(plane => plane.control ?? [])

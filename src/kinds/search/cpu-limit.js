@@ -48,9 +48,6 @@ export function* findCpu({ template, cpus, known }) {
   for (let stride = 1; ; ) {
     const low = Math.max(-1, ...failedIndexes())
     const high = Math.min(last + 1, ...heldIndexes().filter(i => i > low))
-    if (high > last) {
-      if (low >= last) return end(null)
-    }
     if (high - low <= 1) return end(null)
     const guess = used > 0 && heldIndexes().length === 1 ? indexOf(used) + 1 : null
     let next = Math.floor((low + high) / 2)

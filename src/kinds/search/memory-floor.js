@@ -20,7 +20,7 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
       : yield* tryStep(withMemory(template, null), 0, { by: 'survived' })
   const unchargedBytes = Math.max(...first.outcomes.map(o => o.unchargedBytes))
   const nothing = (/** @type {string} */ why) => ({
-    ...describeSearch({ template, looksFor: 'memory', steps: [], held: null, failed: null, why, isFound: false }),
+    ...describeSearch({ template, looksFor: 'memory', why }),
     unchargedBytes,
   })
   if (!first.held) return nothing(`without a limit: ${first.why}`)
@@ -39,15 +39,9 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
  * @returns {Search<SearchResult>}
  */
 export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
+  const { value: held } = survived
   const steps = [...memory.steps, survived]
-  const found = yield* bisect({
-    template,
-    spec,
-    steps,
-    from: roundUp(survived.value / 2),
-    most: survived.value,
-    held: survived.value,
-  })
+  const found = yield* bisect({ template, spec, steps, from: roundUp(held / 2), most: held, held })
   return { ...found, unchargedBytes: memory.unchargedBytes }
 }
 

@@ -6,7 +6,7 @@ import { LOAD_AXES } from '../../model/axes/load.js'
 import { p99Ms } from '../../model/bounds.js'
 
 /** The plan of searches, and what they can be asked. Pure. @import { Plan } from '../../model/types.ts' */
-/** @import { Asked, Chosen } from '../../model/asked.js' @import { KindPlan } from '../plans.js' */
+/** @import { KindPlan } from '../plans.js' */
 
 const ratePerSecond = LOAD_AXES.ratePerSecond.schema
 const PRECISION = { default: 0.05, smoke: 0.5 }
@@ -29,9 +29,18 @@ export const searchSchema = z.discriminatedUnion('kind', [
 
 /** @type {KindPlan} */
 export const searchPlan = {
+  isAsked: ({ search }) => search !== null,
+  // Each service of a file has a p99 of its own.
+  limit: (experiment, p99Ms) =>
+    experiment.search?.kind === 'services' ? experiment : { ...experiment, search: { ...experiment.search, p99Ms } },
   choosesTrials: true,
   assertAskable(asked, chosen) {
-    assertSearchable(asked, chosen)
+    const { name, search } = asked.experiment
+    const without = search?.kind !== 'knee' && chosen.planes.find(({ plane }) => !chosen.hasSidecars(plane))
+    if (without)
+      throw new UsageError(
+        `--planes ${without.plane}: ${name} looks for a limit of sidecars, and it has none: leave it out`,
+      )
     assertAlone(asked, chosen)
   },
   tellTrials: ({ search, arms }) => ({
@@ -42,16 +51,6 @@ export const searchPlan = {
     ...(search?.kind === 'knee' && { loop: 'open loop at the rates that the search tries' }),
   }),
   chooseWindowSeconds: (seconds, ratePerSecond) => Math.max(seconds, P99_REQUESTS / ratePerSecond),
-}
-
-/** Throws for a limit of sidecars that a plane does not have. @param {Asked} asked @param {Chosen} chosen */
-function assertSearchable({ experiment: { name, search } }, { planes, hasSidecars }) {
-  if (search?.kind === 'knee') return
-  const without = planes.find(({ plane }) => !hasSidecars(plane))
-  if (!without) return
-  throw new UsageError(
-    `--planes ${without.plane}: ${name} looks for a limit of sidecars, and it has none: leave it out`,
-  )
 }
 
 /** Adds the precision of a profile. @param {z.infer<typeof searchSchema> | null} search @param {string} profile */

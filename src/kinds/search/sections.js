@@ -2,7 +2,7 @@ import { ratePerSecond } from '../../judge/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { MIB, mib } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
-import { toResources } from '../../model/container-limits.js'
+import { renderResources } from '../../model/container-limits.js'
 import { limitsOf, recommendedBytes } from './memory-floor.js'
 import { replaySearches } from './searches.js'
 
@@ -15,6 +15,7 @@ const LOOKED_FOR = { knee: 'holds', cpu: 'holds with', memory: 'survives with' }
 
 /** @type {Sections} */
 export const searchSections = {
+  isOf: (_, { searches }) => searches,
   hasRounds: false,
   summarise(run) {
     const found = replaySearches(run)
@@ -29,6 +30,8 @@ export const searchSections = {
     ...searches.flatMap(renderSearch),
   ],
   charts: drawLimits,
+  tellNothing: ({ searches }) =>
+    searches.length > 0 && !searches.some(search => search.isFound) ? 'no search found its limit' : null,
   tellUnfinished({ manifest: { arms, search }, records, summary: { searches, sizes } }) {
     const ended = searches.length + sizes.length
     const wanted = search?.kind === 'services' ? countLoads(arms, search.services) : arms.length
@@ -78,10 +81,7 @@ function renderSize(size) {
     isChecked
       ? `  ${nameOf(size)}, for the pod spec of each sidecar:`
       : `  ${nameOf(size)}: the answer did NOT pass its own check; what was found:`,
-    '    resources:',
-    ...Object.entries(toResources(limits)).map(
-      ([name, { cpu, memory }]) => `      ${name}: { cpu: ${cpu}, memory: ${memory} }`,
-    ),
+    ...renderResources(limits),
   ]
 }
 

@@ -1,3 +1,4 @@
+import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
 import { choiceOf } from '../../model/arms.js'
 import { findFirst, needOf, p99Of } from './first-answer.js'
@@ -18,7 +19,6 @@ import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from './s
 export function* findServices({ template, spec, cpus }) {
   const cells = listCells(spec, template)
   if (cells.length === 0) return []
-  /** @type {End[]} */
   const ends = []
   for (const { ratePerSecond } of new Set([cells[0], cells[cells.length - 1]])) {
     const arm = withRate(withCpu(template, cpus), ratePerSecond)
@@ -26,7 +26,6 @@ export function* findServices({ template, spec, cpus }) {
   }
   const held = ends.filter(({ step }) => step.held)
   const line = held.length === 2 ? fitNeed(held) : null
-  /** @type {SizeResult[]} */
   const results = []
   for (const cell of cells) {
     const { ratePerSecond } = cell
@@ -46,11 +45,10 @@ export function* findServices({ template, spec, cpus }) {
 /** Lists the cells of a template by rising rate. @param {ServicesSpec} spec @param {Arm} template @returns {Cell[]} */
 function listCells({ services }, { load: { payloadBytes } }) {
   const own = services.filter(s => s.payloadBytes === payloadBytes)
-  const rates = [...new Set(own.map(s => s.ratePerSecond))].toSorted((a, b) => a - b)
-  return rates.map(ratePerSecond => {
-    const same = own.filter(s => s.ratePerSecond === ratePerSecond)
+  const cells = [...groupBy(own, s => s.ratePerSecond)].map(([ratePerSecond, same]) => {
     return { ratePerSecond, p99Ms: Math.min(...same.map(s => s.p99Ms)), names: same.map(s => s.name) }
   })
+  return cells.sort((a, b) => a.ratePerSecond - b.ratePerSecond)
 }
 
 /** Finds the p99 that a trial of these services has to hold. @param {ServicesSpec} spec @param {Arm} arm */
@@ -64,10 +62,7 @@ function fitNeed(held) {
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
 }
 
-/**
- * Estimates CPU by the line, or in proportion to one rate; memory is the most seen.
- * @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} options held: at least one @returns {Need}
- */
+/** @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} of held: at least one @returns {Need} */
 function estimateNeed({ held, line, ratePerSecond }) {
   const bytes = Math.max(...held.map(({ step }) => needOf(step).bytes))
   if (line === null) return { cores: (needOf(held[0].step).cores * ratePerSecond) / held[0].ratePerSecond, bytes }

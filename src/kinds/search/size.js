@@ -35,15 +35,7 @@ export function* findSize({ template, spec, cpus }) {
     checks: [],
     isChecked: false,
     extrapolated: null,
-    cpu: describeSearch({
-      template,
-      looksFor: 'cpu',
-      held: null,
-      failed: null,
-      steps: [],
-      why: '',
-      isFound: false,
-    }),
+    cpu: describeSearch({ template, looksFor: 'cpu' }),
   }
   const refute = (/** @type {number} */ cores, /** @type {SizeResult['checks'][0]} */ { why, trials }) =>
     known.set(indexOf(cores), { value: cores, held: false, why: `when checked: ${why}`, trials, outcomes: [] })

@@ -40,10 +40,18 @@ export function withoutOutcomes({ value, held, why, trials }) {
 }
 
 /**
- * @param {Pick<SearchResult, 'looksFor' | 'held' | 'failed' | 'steps' | 'why' | 'isFound'> & { template: Arm }} found
+ * @param {Pick<SearchResult, 'looksFor'> & Partial<SearchResult> & { template: Arm }} found by default: nothing
  * @returns {SearchResult}
  */
-export function describeSearch({ template, looksFor, held, failed, steps, why, isFound }) {
+export function describeSearch({
+  template,
+  looksFor,
+  held = null,
+  failed = null,
+  steps = [],
+  why = '',
+  isFound = false,
+}) {
   const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
   return {
     ...choiceOf(template),

@@ -1,13 +1,15 @@
 import { sidecarsOf, sumOf } from '../../judge/measures.js'
+import { groupBy } from '../../lib/group-by.js'
 import { summariseValues } from '../../lib/stats.js'
 import { nameOf } from '../../model/arms.js'
-import { generatorOf } from '../../model/generators.js'
+import { generatorOf } from '../../model/tools.js'
 
 /** Turns: the cost of planes beside each other. Pure. @import { Sections } from '../sections.js' */
 /** @import { Manifest, Summary, TrialRecord } from '../../model/types.ts' */
 
 /** @type {Sections} */
 export const turnsSections = {
+  isOf: ({ load }) => load.isBesideOthers === true,
   heading: () => 'Side by side, not capped',
   summarise: run => ({ turns: summariseTurns(run) }),
   answer: ({ summary, cost }) => (cost.length > 0 ? [`${nameConditions(summary)}: ${cost.join('; ')}`] : []),
@@ -51,8 +53,8 @@ function tellConnections({ arms, turns }) {
     const arm = arms.find(({ id }) => id === armId)
     return arm && arm.repeatOf === null && count !== null ? [{ name: nameOf(arm), count }] : []
   })
-  const planes = [...new Set(told.map(({ name }) => name))].map(name => {
-    const counts = told.filter(one => one.name === name).map(({ count }) => count)
+  const planes = [...groupBy(told, ({ name }) => name)].map(([name, own]) => {
+    const counts = own.map(({ count }) => count)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
     return `${name} ${least === most ? least : `${least} to ${most}`}`
   })

@@ -15,7 +15,13 @@ export const k6 = {
   name: 'k6',
   tool: k6Tool,
   scripts: 'bench/k6',
-  findUnsupported: () => null,
+  findUnsupported({ load, conditions }) {
+    if (conditions.protocol !== 'grpc') return null
+    if (load.hasCertificate) return 'the load speaks mTLS, which the kit has k6 do for HTTP/1.1 only'
+    if (load.connections === 'new') return 'the load connects anew for every request, and a channel of gRPC stays'
+    if (load.idleConnections) return 'the load keeps idle connections, and a user of k6 has one channel to each address'
+    return null
+  },
   countCpus: ({ cpus }) => cpus,
 
   createGenerator({ tool, scripts, urls, certificate, host, load, tailMs, admin, cpus, folder, ...others }) {

@@ -56,6 +56,7 @@ function readResult(line) {
   const failed = countOf('window_failed') + unseen
   const distribution = parseDistribution({
     ...valuesOf('http_req_duration{window:yes}'),
+    ...valuesOf('grpc_req_duration{window:yes}'),
     ...valuesOf('with_connection{window:yes}'),
   })
   return {

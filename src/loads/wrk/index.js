@@ -18,6 +18,7 @@ export const wrk = {
 
   findUnsupported({ load, conditions }) {
     const { least, most } = PAYLOAD_BYTES
+    if (conditions.protocol === 'grpc') return 'this load calls gRPC, and wrk speaks HTTP/1.1 only'
     if (load.kind === 'open') return 'this load is an open loop, and wrk has no arrival rate'
     if (load.hasCertificate) return 'this load speaks mTLS, and wrk has no client certificate'
     if (load.connections === 'new') return 'this load connects anew for every request, and wrk cannot time that'

@@ -1,8 +1,17 @@
 import { z } from 'zod'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { capCores, count, memoryBytes } from '../bounds.js'
-import { createConditions, list, OF_CONTROL_PLANE, showCount, showMebibytes } from './axis.js'
-import { orNone, readCores, readCount, readSize } from './read.js'
+import {
+  createConditions,
+  list,
+  OF_CONTROL_PLANE,
+  orNone,
+  readCores,
+  readCount,
+  readSize,
+  showCount,
+  showMebibytes,
+} from './axis.js'
 
 /** The axes of a control plane of many sidecars; a condition is absent where the axis is null. Pure. */
 export const CONTROL_PLANE_AXES = createConditions({
@@ -57,6 +66,17 @@ export const CONTROL_PLANE_AXES = createConditions({
     schema: z.literal(true).nullable(),
     show: v => (v === null ? 'no shard removed' : 'a shard removed'),
     label: 'shard removed',
+  },
+  areServicesRemoved: {
+    kinds: ['rollout'],
+    option: {
+      flags: '--remove-services',
+      help: 'tell sidecars of the services by a change, and take them away again by another',
+    },
+    needsRealSidecars: true,
+    schema: z.literal(true).nullable(),
+    show: v => (v === null ? 'services from the start' : 'services removed again'),
+    label: 'services removed',
   },
   commitsPerSecond: {
     kinds: ['rollout'],

@@ -1,8 +1,17 @@
 import { z } from 'zod'
 import { capCores, count, memoryBytes } from '../bounds.js'
 import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures } from '../features.js'
-import { createConditions, list, OF_CONTROL_PLANE, showCount, showMebibytes, UNDER_LOAD } from './axis.js'
-import { readCores, readCount, readSize } from './read.js'
+import {
+  createConditions,
+  list,
+  OF_CONTROL_PLANE,
+  readCores,
+  readCount,
+  readSize,
+  showCount,
+  showMebibytes,
+  UNDER_LOAD,
+} from './axis.js'
 
 /** The axes of a sidecar: what it is given, and what it does. Pure. @import { Axis } from './axis.js' */
 
@@ -17,10 +26,13 @@ export const SIDECAR_AXES = createConditions({
   },
   protocol: {
     kinds: UNDER_LOAD,
-    option: list('--protocol', 'that sidecars carry: http/1.1, http/2 between them, or tcp (bytes)'),
-    schema: z.enum(['http/1.1', 'http/2', 'tcp']),
+    option: list(
+      '--protocol',
+      'that sidecars carry: http/1.1, http/2 between them, grpc (from the client on), or tcp (bytes)',
+    ),
+    schema: z.enum(['http/1.1', 'http/2', 'grpc', 'tcp']),
     values: ['http/1.1'],
-    show: v => v.toUpperCase(),
+    show: v => (v === 'grpc' ? 'gRPC' : v.toUpperCase()),
     label: 'protocol',
   },
   workers: {

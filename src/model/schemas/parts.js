@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { AXIS_NAMES } from '../axes.js'
+import { AXIS_NAMES } from '../arms.js'
+import { ENDINGS } from '../axes/load.js'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { recordedFeatures } from '../features.js'
 import { SCHEMA_VERSION } from '../versions.js'
@@ -49,12 +50,20 @@ export const load = z
 
 export const tls = z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']).describe('between sidecars')
 export const protocol = z
-  .enum(['http/1.1', 'http/2', 'tcp'])
-  .describe('between sidecars; tcp: they carry bytes, whatever the client and the applications speak')
+  .enum(['http/1.1', 'http/2', 'grpc', 'tcp'])
+  .describe(
+    'between sidecars; grpc: HTTP/2 with trailers, from the client to the application; tcp: they carry bytes, whatever the client and the applications speak',
+  )
 
 export const conditions = z
   .object({
     services: z.int().positive().describe('copies of the last service of the link'),
+    pairs: z
+      .int()
+      .positive()
+      .optional()
+      .describe('copies of the whole link, each with certificates of its own; absent: one'),
+    ending: z.enum(ENDINGS).optional().describe('of the last sidecar, in the window; absent: it runs on'),
     interception: z
       .enum(['none', 'redirect'])
       .optional()
@@ -86,6 +95,10 @@ export const conditions = z
       .literal(true)
       .optional()
       .describe('the last shard is ended after the change, and sidecars move; absent: it is not'),
+    areServicesRemoved: z
+      .literal(true)
+      .optional()
+      .describe('sidecars are told of configuredServices by the change, and a further one takes them away'),
     commitsPerSecond: z.number().positive().optional().describe('the most commits of a change; absent: no limit'),
     commitsAtOnce: z.int().positive().optional().describe('commits of a change; absent: 4'),
     simulated: z.int().positive().optional().describe('of these sidecars; absent: all are real'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { count, fraction, hostCpu, nullable, schemaVersion } from './parts.js'
 
-/** A rollout: raw/<trial>/rollout.json, and its part of a record. */
+/** Rollouts and growths: rollout.json and growth.json of raw/<trial>/, and their parts of a record. */
 
 export const told = z
   .object({
@@ -65,6 +65,7 @@ const seen = z.object({
         .optional()
         .describe('on a cluster, by the clock of the kit, which is not that of the other times'),
       change: told.optional(),
+      withdrawn: told.optional().describe('the configuration without the services that the change had'),
       movedTo: count.optional().describe('its shard after the last was removed, where that is another'),
       moved: told.optional().describe('the configuration of that shard, by the sidecar as it was started anew'),
       stayed: z
@@ -79,6 +80,14 @@ const seen = z.object({
     .describe('sidecars beside the members; they have a configuration when all of them have it'),
   first: phase,
   change: phase.optional().describe('absent: not all sidecars had their first configuration'),
+  withdrawal: phase
+    .extend({
+      sidecarBytes: z
+        .object({ before: nullable, told: nullable, toldAgain: nullable })
+        .describe('anonymous memory of all sidecars before the change, when they had it, and when they had it again'),
+    })
+    .optional()
+    .describe('services come and go twice; the last change, or the first that not all had; absent: they stay'),
   removal: phase
     .extend({ endedMs: z.number().describe('when the process of the last shard had ended') })
     .optional()
@@ -143,6 +152,15 @@ export const rollout = z.object({
   askedPerSecondMost: count,
   first: rolloutPhase.describe('the first configuration of each'),
   change: rolloutPhase.optional().describe('one change of the configuration of each; absent: not all had their first'),
+  withdrawal: rolloutPhase
+    .extend({
+      sidecarBytes: z.object({ before: nullable, told: nullable, toldAgain: nullable }),
+      controlBytes: z
+        .object({ before: nullable, told: nullable, after: nullable })
+        .describe('anonymous memory of the control plane before the services, with them, and when they are gone'),
+    })
+    .optional()
+    .describe('the services that the change told of are taken away; absent: they stay'),
   removal: rolloutPhase
     .extend({
       moved: count.describe('sidecars that have another shard'),
@@ -157,4 +175,59 @@ export const rollout = z.object({
     .object({ empty: nullable, stable: nullable, peak: nullable })
     .describe('of the control plane: before it is given anything, when all have their first configuration, at most'),
   controlPeakBytes: nullable.describe('the most that its cgroup was charged for'),
+})
+
+export const failureReason = z
+  .enum(['oom', 'ended', 'stopped', 'nack', 'deadline', 'host-memory', 'host-cpu'])
+  .describe(
+    'the control plane was killed for memory, ended otherwise, or is stopped; it refused a configuration; not every client saw every backend by the deadline; of the machine: its memory, or its CPU at the deadline',
+  )
+
+const ending = z.object({ sidecars: count.describe('of the step that failed'), reason: failureReason, why: z.string() })
+
+/** raw/<trial>/growth.json */
+export const growthSchema = z.object({
+  schemaVersion,
+  cpus: count,
+  stepSidecars: count,
+  sidecarsMost: count.describe('that were asked for'),
+  backends: count.describe('that each client must see'),
+  deadlineSeconds: z.number(),
+  steps: z.array(
+    phase.extend({
+      sidecars: count.describe('of all steps up to it'),
+      members: z.array(z.object({ name: z.string(), told: told.nullable().describe('null: it was not started') })),
+      availableFraction: fraction.describe("of the machine's memory, after it"),
+    }),
+  ),
+  ended: ending.nullable().describe('null: no step failed'),
+  control: z
+    .array(controlReading)
+    .nullable()
+    .describe('readings of the control plane; null: nothing runs beside the sidecars'),
+})
+
+const growthStep = z.object({
+  sidecars: count,
+  converged: count.describe('sidecars of the step that serve'),
+  backendsSeen: count.nullable().describe('by the client of the step that saw the fewest; null: none was started'),
+  seconds: nullable.describe('from its begin until every sidecar of it serves; null: not all do'),
+  controlAnonBytes: nullable,
+  controlCpuSeconds: nullable,
+  hostIdleFraction: fraction,
+  ownCores: fraction,
+})
+
+/** The growth of a record. */
+export const growth = z.object({
+  cpus: count,
+  sidecarsMost: count,
+  backends: count,
+  hasControl: z.boolean().describe('false: nothing ran beside the sidecars'),
+  sidecars: count.describe('up to which every step held'),
+  ended: ending.nullable(),
+  steps: z.array(growthStep),
+  controlAnonBytes: z.object({ empty: nullable, peak: nullable }).describe('of the control plane'),
+  controlPeakCores: nullable.describe('its most CPU in a second'),
+  bytesPerSidecar: nullable.describe('the slope of its memory over the number of sidecars'),
 })

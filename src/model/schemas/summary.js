@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { failureReason } from './growth.js'
 import { askedPrecision, calibration, deployedProfile, machine } from './manifest.js'
 import * as parts from './parts.js'
+import { failureReason } from './rollout.js'
 
 /** summary.json. */
 
@@ -187,6 +187,8 @@ export const summaryArm = arm.extend({
   startSeconds: quantity.describe('from the start of the first process to the first answer'),
   recoverySeconds: quantity.describe('after a burst, until requests are answered as before'),
   changes: summaryChanges.nullable(),
+  pairs: z.record(z.string(), quantity).optional().describe('of a pair of sidecars without a load'),
+  ending: z.record(z.string(), quantity).optional().describe('of a sidecar that ended in the window'),
   rollout: summaryRollout.optional(),
   growth: z.record(z.string(), quantity).optional().describe('of steps of sidecars; by the names of quantities'),
   sidecars: z.array(summarySidecar),

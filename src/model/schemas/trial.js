@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { growth } from './growth.js'
-import { boundBy, count, fraction, nullable, placement, role, schemaVersion, trial, use } from './parts.js'
-import { rollout } from './rollout.js'
+import { boundBy, count, fraction, hostCpu, nullable, placement, role, schemaVersion, trial, use } from './parts.js'
+import { growth, rollout } from './rollout.js'
 
-/** A line of trials.jsonl. */
+/** A line of trials.jsonl, and the observations of a trial: a line of samples.jsonl, and observation.json. */
 
 export const threadCpu = z.object({ id: count, name: z.string(), cpuSeconds: z.number() })
 
@@ -113,6 +112,14 @@ export const change = z.object({
   effectSeconds: nullable.describe('until a new connection was served by it; null: not up to the end of the window'),
 })
 
+export const ending = z.object({
+  atSeconds: z.number().describe('from the start of the window'),
+  goneSeconds: nullable.describe('from then until it was gone; null: it had to be killed'),
+  answerSeconds: nullable.describe(
+    'from the start of its successor to its first answer; null: not up to the end of the window',
+  ),
+})
+
 export const endedProcess = z.object({ service: z.string(), role, how: z.string(), isOutOfMemory: z.boolean() })
 
 const hostUse = z.object({
@@ -161,6 +168,7 @@ export const trialSchema = z.object({
   isSteady: z.boolean().nullable(),
   gates: z.array(gateFinding),
   changes: z.array(change).nullable().describe('of configuration, in the window; null: none were asked for'),
+  ending: ending.optional().describe('of a sidecar, in the window; absent: none was to end'),
   rollout: rollout
     .optional()
     .describe('of many sidecars by one control plane, before the window; absent: there was none'),
@@ -171,3 +179,79 @@ export const trialSchema = z.object({
   takenFrom: z.string().optional().describe('the run and the trial that it was measured as; absent: here'),
   phasesSeconds: z.record(z.string(), z.number()),
 })
+
+export const reading = z.object({
+  atSeconds: z
+    .number()
+    .describe("monotonic clock, halfway through the reading; of the kubelet's counters their own stamp"),
+  cpuSeconds: z.number(),
+  periods: nullable,
+  throttledPeriods: nullable,
+  throttledSeconds: nullable,
+  anonBytes: nullable,
+  workingSetBytes: nullable,
+  peakBytes: nullable,
+  oomKills: nullable,
+})
+
+/** A line of samples.jsonl. */
+export const sampleSchema = z.object({
+  epochMs: z.number(),
+  edge: z.enum(['start', 'end']).optional().describe('of the window'),
+  processes: z
+    .record(z.string(), reading.partial())
+    .describe('by name; a value that is absent could not be read, and null is one that the kernel does not offer'),
+})
+
+export const processMemory = z.object({ rssBytes: z.number(), pssBytes: z.number() })
+
+export const look = z
+  .object({
+    memory: processMemory.partial().nullable(),
+    identity: z.array(z.string()),
+    workers,
+    connections: connections.optional(),
+  })
+  .describe('what costs too much to read inside of the window')
+
+export const edge = z.object({
+  states: z.array(z.object({ threads: z.array(threadCpu), capCores: nullable, identity: z.array(z.string()), cpuSet })),
+  host: hostCpu,
+  ownCpuSeconds: z.number().describe('CPU time of what observes'),
+  ownPeakBytes: nullable
+    .optional()
+    .describe('the most memory that what observes had resident since the start of the window'),
+})
+
+export const observedProcess = processFacts.extend({ name: z.string().describe('as in samples.jsonl') })
+
+export const loadHostSeen = z
+  .object({ start: hostCpu, end: hostCpu, cpus: count, clockAheadMs: z.number(), roundTripMs: z.number() })
+  .describe("the machine of the load at the window's edges; its clock was as far ahead, which the window counts out")
+
+/** raw/<trial>/observation.json: what was observed of a window, but its samples. Lists are in the order of `processes`. */
+export const observationSchema = z
+  .object({
+    schemaVersion,
+    processes: z.array(observedProcess),
+    window,
+    start: edge,
+    end: edge,
+    before: z.array(look).describe('before any load'),
+    after: z.array(look).describe('just after the window, under load still'),
+    overflows: z.array(overflows),
+    received: z
+      .array(nullable)
+      .optional()
+      .describe('bytes at the sockets of each sidecar over the window; absent: nobody counted'),
+    onHost: z.array(count).nullable().describe('the processes on the host of the edges, by their place; null: all'),
+    loadHost: loadHostSeen.optional().describe('absent: the load was made on no other machine'),
+    cpus: count,
+    sampleSource,
+    clockOffsetMs: z.number().describe("how far the clock of what observes is from the generator's"),
+  })
+  .refine(
+    ({ processes, start, end, before, after, overflows, received = overflows }) =>
+      [start.states, end.states, before, after, overflows, received].every(list => list.length === processes.length),
+    'its lists are not as long as its list of processes',
+  )

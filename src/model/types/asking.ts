@@ -32,9 +32,7 @@ export interface Asking {
   expectFirst(process: Handle, expected: Expected): Promise<Told | null>
   /** Asks from now on until it is answered, or asking ends. */
   expect(expected: Expected): Promise<Told>
-  /** Number of those that have not answered yet. */
   countWaiting(): number
-  /** Gives up those that have not answered. */
   giveUp(): void | Promise<void>
   perform(actions: ReloadAction[], signal: AbortSignal): Promise<void>
   readCosts(): Costs | Promise<Costs>

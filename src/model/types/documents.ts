@@ -8,7 +8,6 @@ export type Tls = z.infer<typeof S.tls>
 export type TrafficPolicy = z.infer<typeof S.trafficPolicy>
 /** control: hands out configurations to sidecars. */
 export type Role = z.infer<typeof S.role>
-/** A use that a gate may spoil. */
 export type Use = z.infer<typeof S.use>
 export type BoundBy = z.infer<typeof S.boundBy>
 
@@ -53,7 +52,6 @@ export type EndedProcess = z.infer<typeof S.endedProcess>
 export type Distribution = z.infer<typeof S.distribution>
 export type LoadPoint = z.infer<typeof S.loadPoint>
 export type LoadResult = z.infer<typeof S.loadResult>
-/** A change of configuration under load. */
 export type Change = z.infer<typeof S.change>
 export type TrialRecord = z.infer<typeof S.trialSchema>
 

@@ -41,7 +41,6 @@ export interface Ledger {
   hold(kind: HoldingKind, name: string): void
   /** Call it when the thing is gone. */
   release(kind: HoldingKind, name: string): void
-  /** Other runs, as their ledgers say. */
   others(): LedgerEntry[]
   /**
    * Holds a thing that one run at a time may hold; two runs that begin at once both fail. Returns the run that may use it, in

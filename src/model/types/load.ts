@@ -17,7 +17,6 @@ export interface LoadOptions {
   tailMs: number
   /** The address at which it tells its progress; null: none. */
   admin: Endpoint | null
-  /** CPUs the generator may use. */
   cpus: number
   folder: string
 }

@@ -2,8 +2,14 @@
 import type { CONTROL_PLANE_AXES } from '../axes/control-plane.js'
 import type { LOAD_AXES } from '../axes/load.js'
 import type { SIDECAR_AXES } from '../axes/sidecar.js'
-import type { TrialKind } from '../kinds.js'
 import type { Arm, Manifest, RunSettings, SearchSpec, Trial } from './documents.ts'
+
+/**
+ * How a trial measures. turns: arms stand at once and get the load in turn; load: a window under load, or idle; search: such
+ * windows until a limit is found; rollout: a control plane configures many sidecars; growth: sidecars are added to it
+ * step by step. Each has a folder in kinds/.
+ */
+export type TrialKind = 'turns' | 'load' | 'search' | 'rollout' | 'growth'
 
 export interface Plan {
   experiment: string

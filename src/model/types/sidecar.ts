@@ -11,7 +11,7 @@ export interface Route {
   split: { cluster: string; weight: number }[]
   /** Callers whose requests it takes, where peers are authorised; absent: anybody. */
   allowedIdentities?: string[]
-  /** Its own limit, instead of that of all routes (limits.js has the bounds). */
+  /** Its own limit, instead of that of all routes (processes.js has the bounds). */
   limitPerSecond?: number
   /** The port of its own where bytes are carried; absent: that of the listener. */
   port?: number
@@ -24,11 +24,9 @@ export interface Cluster {
   /** mTLS of the cluster; null: plaintext. acceptedIdentities null: any that the authority signed. */
   mtls: { serverName: string; acceptedIdentities: string[] | null } | null
   protocol: Protocol
-  /** Its own circuit, instead of that of all clusters. */
+  /** Its own circuit, budget and ejection, instead of those of all clusters. */
   maxRequests?: number
-  /** Its own budget, instead of that of all clusters. */
   retryBudget?: Features['retry-budget']
-  /** Its own ejection, instead of that of all clusters. */
   ejection?: Features['outlier-ejection']
 }
 
@@ -44,6 +42,8 @@ export interface SidecarModel {
   service: string
   /** The sidecar carries bytes: each route has a port, and one cluster takes all connections to it (byte-listeners.js). */
   carriesBytes?: true
+  /** The sidecar carries gRPC: HTTP/2 comes in at its outbound listener, too, and goes to the application. */
+  carriesGrpc?: true
   identity: string
   workers: number
   /** The port of a plane that counts what it refuses; the others have none. */

@@ -25,7 +25,6 @@ export interface Probe {
   countConnections(listEstablished: (pid: number) => string[]): number
   /** Its processes, each with when it started. */
   identify(): string[]
-  /** The CPUs it may run on. */
   readCpuSet(): string
 }
 

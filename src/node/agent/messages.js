@@ -1,3 +1,5 @@
+import { safely } from '../../lib/safely.js'
+
 /** Messages to the kit's pods and back: JSON, one a line, in which NaN (a reading failed) does not become null. */
 
 const MISSING = '\u0000NaN'
@@ -9,10 +11,6 @@ export function encode(message) {
 
 /** @param {string} line @returns {any} null: it is no message */
 export function decode(line) {
-  try {
-    const message = JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value))
-    return typeof message === 'object' ? message : null
-  } catch {
-    return null
-  }
+  const message = safely(() => JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value)), null)
+  return typeof message === 'object' ? message : null
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { openCountersV1, openCountersV2, parseMounts } from '../kernel/cgroup.js'
+import { safely } from '../../lib/safely.js'
+import { NOT_OFFERED, openCountersV1, openCountersV2, parseMounts } from '../kernel/cgroup.js'
 import { createProbe } from '../kernel/probe.js'
 import { look, observe } from '../observer.js'
 
@@ -18,7 +19,7 @@ export function createReader() {
   const probes = new Map()
   const probesOf = (/** @type {Watched[]} */ watched) =>
     watched.map(({ id, listens }) => {
-      const probe = probes.get(id) ?? whileThere(createProbe({ group: openContainer(id), listens }))
+      const probe = probes.get(id) ?? whileThere(createProbe({ group: findContainer({ id }), listens }))
       probes.set(id, probe)
       return probe
     })
@@ -31,28 +32,21 @@ export function createReader() {
   }
 }
 
-/** @param {string} id of a container */
-function openContainer(id) {
-  const counters = findContainer({ id, root: ROOT, mountinfo: readFileSync('/proc/self/mountinfo', 'utf8') })
-  if (counters === null) throw new Error(`no cgroup of the container ${id} is under ${ROOT}: is this its node?`)
-  return counters
-}
-
 /**
  * Opens the counters of a container. The kubelet's cgroup drivers name its folder differently (`<id>` under cgroupfs,
  * `cri-containerd-<id>.scope` under systemd), and the folders above it too; the container's id is in both.
- * @param {{ id: string, root: string, mountinfo: string }} options root: where the node's /sys/fs/cgroup is
- * @returns null: the node has no such container
+ * @param {{ id: string, root?: string, mountinfo?: string }} options root: where the node's /sys/fs/cgroup is
+ * @throws where the node has no such container
  */
-export function findContainer({ id, root, mountinfo }) {
+export function findContainer({ id, root = ROOT, mountinfo = readFileSync('/proc/self/mountinfo', 'utf8') }) {
   const below = mountinfo.split('\n').filter(line => line.split(' ')[4]?.startsWith(root))
   const { v1, v2 } = parseMounts(below.join('\n'))
-  if (['cpu', 'cpuacct', 'memory'].every(name => v1.has(name))) {
-    const [cpu, cpuacct, memory] = ['cpu', 'cpuacct', 'memory'].map(name => findFolder(v1.get(name), id))
-    return cpu && cpuacct && memory ? openCountersV1({ cpu, cpuacct, memory }) : null
-  }
-  const folder = v2 === null ? null : findFolder(v2, id)
-  return folder === null ? null : openCountersV2(folder)
+  const isV1 = ['cpu', 'cpuacct', 'memory'].every(name => v1.has(name))
+  const mounts = isV1 ? ['cpu', 'cpuacct', 'memory'].map(name => v1.get(name)) : v2 === null ? [] : [v2]
+  const [folder, cpuacct, memory] = mounts.map(mount => findFolder(mount, id))
+  if (isV1 && folder && cpuacct && memory) return openCountersV1({ cpu: folder, cpuacct, memory })
+  if (!isV1 && folder) return openCountersV2(folder)
+  throw new Error(`no cgroup of the container ${id} is under ${root}: is this its node?`)
 }
 
 /** Finds the nearest folder whose name carries a container's id. @param {string} root @param {string} id */
@@ -61,7 +55,8 @@ export function findFolder(root, id) {
   while (level.length > 0) {
     const next = []
     for (const folder of level) {
-      for (const name of listFolders(folder)) {
+      const entries = safely(() => readdirSync(folder, { withFileTypes: true }), [])
+      for (const { name } of entries.filter(entry => entry.isDirectory())) {
         if (name.includes(id)) return path.join(folder, name)
         next.push(path.join(folder, name))
       }
@@ -71,39 +66,13 @@ export function findFolder(root, id) {
   return null
 }
 
-/** @param {string} folder */
-function listFolders(folder) {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-      .filter(entry => entry.isDirectory())
-      .map(entry => entry.name)
-  } catch {
-    return []
-  }
-}
-
-const GONE = {
-  atSeconds: Number.NaN,
-  cpuSeconds: Number.NaN,
-  periods: Number.NaN,
-  throttledPeriods: Number.NaN,
-  throttledSeconds: Number.NaN,
-  anonBytes: Number.NaN,
-  workingSetBytes: Number.NaN,
-  peakBytes: Number.NaN,
-  oomKills: Number.NaN,
-}
+const UNREAD = ['atSeconds', 'cpuSeconds', ...Object.keys(NOT_OFFERED)].map(name => [name, Number.NaN])
+const GONE = /** @type {import('../../model/types.ts').Reading} */ (/** @type {any} */ (Object.fromEntries(UNREAD)))
 
 /** Guards a probe: a container's cgroup goes with it, and its readings are then missing. @param {Probe} probe @returns {Probe} */
 function whileThere(probe) {
   /** @type {<T>(read: () => T, otherwise: T) => () => T} */
-  const guard = (read, otherwise) => () => {
-    try {
-      return read()
-    } catch {
-      return otherwise
-    }
-  }
+  const guard = (read, otherwise) => () => safely(read, otherwise)
   return {
     read: guard(probe.read, GONE),
     readCapCores: guard(probe.readCapCores, null),

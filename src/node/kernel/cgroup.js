@@ -10,6 +10,17 @@ import path from 'node:path'
  */
 /** @typedef {{ cpu: string, cpuacct: string, memory: string }} Folders of one cgroup, by controller */
 
+/** Counters that only a cgroup offers, where there is none. */
+export const NOT_OFFERED = {
+  periods: null,
+  throttledPeriods: null,
+  throttledSeconds: null,
+  anonBytes: null,
+  workingSetBytes: null,
+  peakBytes: null,
+  oomKills: null,
+}
+
 const buffer = Buffer.alloc(16384)
 
 /** Opens the counters of a cgroup v1: one folder in each hierarchy (some may be the same). @param {Folders} folders */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { processStartTicks } from '../../lib/process-start.js'
-import { readCpuSet } from './host-cpu.js'
-import { listSafely, readSafely } from './proc-files.js'
+import { safely } from '../../lib/safely.js'
+import { listSafely, readSafely, readStatus } from './proc-files.js'
 import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 
-/** @import { Endpoint, Probe, Reading } from '../../model/types.ts' */
+/** @import { Endpoint, Probe } from '../../model/types.ts' */
 
 /**
  * Makes the reader of a group of processes of this kernel.
@@ -16,11 +16,32 @@ export function createProbe({ group, listens }) {
     read: group.read,
     readCapCores: group.readCapCores,
     readThreads: () => group.pids().flatMap(readThreads),
-    readMemory: () => sumMemory(group.pids()),
-    countListeners: () => countListeners(group.pids(), listens),
+
+    /** Resident and proportional set size; null when a process has ended. */
+    readMemory() {
+      const pids = group.pids()
+      return safely(() => {
+        const texts = pids.map(pid => readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))
+        const sum = (/** @type {RegExp} */ line) =>
+          texts.reduce((total, text) => total + Number(line.exec(text)?.[1]) * 1024, 0)
+        return { rssBytes: sum(/^Rss:\s+(\d+)/m), pssBytes: sum(/^Pss:\s+(\d+)/m) }
+      }, null)
+    },
+
+    /** Counts the sockets at the address with the fewest; the processes are in one network namespace. */
+    countListeners() {
+      const pids = group.pids()
+      if (pids.length === 0 || listens.length === 0) return 0
+      const inodes = listSocketInodes(pids)
+      const own = listListeners(pids[0]).filter(l => inodes.has(l.inode))
+      const isAt = (/** @type {string} */ found, /** @type {string} */ wanted) =>
+        found === (wanted === '0.0.0.0' ? '*' : wanted)
+      return Math.min(...listens.map(e => own.filter(l => isAt(l.address, e.address) && l.port === e.port).length))
+    },
+
     countConnections: listEstablished => countConnections(group.pids(), listEstablished),
     identify: () => group.pids().map(pid => `${pid} since ${processStartTicks(pid)}`),
-    readCpuSet: () => [...new Set(group.pids().map(readCpuSet))].join(' and '),
+    readCpuSet: () => [...new Set(group.pids().map(pid => readStatus(pid, 'Cpus_allowed_list')))].join(' and '),
   }
 }
 
@@ -41,32 +62,4 @@ export function readThreads(pid) {
       },
     ]
   })
-}
-
-/**
- * Counts the sockets at the address that has the fewest.
- * @param {number[]} pids in one network namespace @param {Endpoint[]} listens
- */
-function countListeners(pids, listens) {
-  if (pids.length === 0 || listens.length === 0) return 0
-  const inodes = listSocketInodes(pids)
-  const own = listListeners(pids[0]).filter(l => inodes.has(l.inode))
-  const isAt = (/** @type {string} */ found, /** @type {string} */ wanted) =>
-    found === (wanted === '0.0.0.0' ? '*' : wanted)
-  return Math.min(...listens.map(e => own.filter(l => isAt(l.address, e.address) && l.port === e.port).length))
-}
-
-/** Reads resident and proportional set size from smaps_rollup; null when a process has ended. @param {number[]} pids */
-function sumMemory(pids) {
-  const sum = { rssBytes: 0, pssBytes: 0 }
-  for (const pid of pids) {
-    try {
-      const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
-      sum.rssBytes += Number(/^Rss:\s+(\d+)/m.exec(text)?.[1]) * 1024
-      sum.pssBytes += Number(/^Pss:\s+(\d+)/m.exec(text)?.[1]) * 1024
-    } catch {
-      return null
-    }
-  }
-  return sum
 }

@@ -1,31 +1,21 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { safely } from '../../lib/safely.js'
+import { numberOf } from './cgroup.js'
+
+/** @import { HostCpu } from '../../model/types.ts' */
 
 /** Lists the entries of a folder of /proc; none when its process has ended. @param {string} folder */
-export function listSafely(folder) {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
+export const listSafely = folder => safely(() => readdirSync(folder), /** @type {string[]} */ ([]))
 
 /** Reads a file of /proc; empty when its process has ended, or it may not be read. @param {string} file */
-export function readSafely(file) {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}
+export const readSafely = file => safely(() => readFileSync(file, 'utf8'), '')
 
 /** Reads a link of /proc; empty when its process has ended, or it may not be read. @param {string} file */
-export function readLinkSafely(file) {
-  try {
-    return readlinkSync(file)
-  } catch {
-    return ''
-  }
-}
+export const readLinkSafely = file => safely(() => readlinkSync(file), '')
+
+/** Reads a field of /proc/PID/status; empty when the process has ended. @param {number | 'self'} pid @param {string} name */
+export const readStatus = (pid, name) =>
+  new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(readSafely(`/proc/${pid}/status`))?.[1] ?? ''
 
 /** The ids of all processes. @param {string} [proc] where /proc is */
 export function listPids(proc = '/proc') {
@@ -41,4 +31,24 @@ export function isStopped(pid) {
 export function hasEnded(pid) {
   const threads = listSafely(`/proc/${pid}/task`)
   return threads.length === 0 || (threads.length === 1 && /\) [ZX] /.test(readSafely(`/proc/${pid}/stat`)))
+}
+
+/** Clock ticks of all CPUs so far, from /proc/stat: idle (with iowait), stolen, busy (without interrupts), all. */
+export function readHostCpu() {
+  return parseHostCpu(readFileSync('/proc/stat', 'utf8'))
+}
+
+/** @param {string} stat the text of /proc/stat @returns {HostCpu} NaN: what cannot be read */
+export function parseHostCpu(stat) {
+  const lines = stat.split('\n')
+  const ticks = (/^cpu\s+(.*)$/.exec(lines[0])?.[1] ?? '').split(/\s+/).map(numberOf)
+  const [user, nice, system, idle, iowait, irq, softirq, steal = Number.NaN] = ticks
+  const busy = user + nice + system
+  return {
+    idle: idle + iowait,
+    steal,
+    busy,
+    total: busy + idle + iowait + irq + softirq + steal,
+    cpus: lines.filter(line => /^cpu\d/.test(line)).length,
+  }
 }

@@ -131,10 +131,11 @@ export async function tryHandshakes({ sidecars, credentials, configuration: { tr
 /** @param {Probed} rig @param {string} service whose sidecar is called @param {Peer} peer */
 async function enter(rig, service, peer) {
   const options = peer.options === null ? undefined : optionsOf(peer, rig.credentials)
+  const { protocol } = rig.configuration
   const found = await Promise.all(
-    (options ? METHODS.slice(0, 1) : METHODS).map(async method => {
+    (options || protocol === 'grpc' ? METHODS.slice(0, 1) : METHODS).map(async method => {
       const path = `${PEER_PATH}/${service}/${peer.name}/${method}`
-      const asked = { host: 'echo', path: encodeURI(path), method }
+      const asked = { host: 'echo', path: encodeURI(path), method, protocol }
       const words = await send(rig.sidecars[service], asked, { tls: options, timeoutSeconds: SEND_SECONDS }).then(
         ({ status }) => (status === 200 ? ACCEPTED : `answered ${status}`),
         tellError,

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import { countResets } from '../../node/kernel/sockets.js'
 import { send } from '../../node/send.js'
-import { CASES, EARLY_PATH, endpointFor, IGNORED_HEADERS, PASSED_ON } from './corpus.js'
+import { CALLS, CASES, EARLY_PATH, endpointFor, IGNORED_HEADERS, PASSED_ON, statusOf } from './corpus.js'
 
 /** Requests that every plane must answer alike. */
 /** @import { Probed } from './probe.js' */
@@ -22,23 +22,20 @@ const LONE = { tries: 2, times: 3, timesMost: 10 }
 
 /** @typedef {{ name: string, run: (rig: Probed) => Promise<string[]> }} Check run: lists the differences */
 
-/** @type {Check[]} */
-export const ANSWERS = [
-  ...CASES.map(row => ({
-    name: row.name,
-    run: async (/** @type {Probed} */ rig) => listDifferences(await ask(rig, row.request), row.expected),
-  })),
-  {
-    name: 'no host, which is no name of a route',
-    run: async rig => {
-      const { status, upstream } = await ask(rig, { host: null })
-      return NO_HOST.includes(status) && upstream === undefined ? [] : [`${status} from ${upstream ?? 'no upstream'}`]
-    },
-  },
+/** @param {{ name: string, request: Ask, expected: Partial<Seen> }} row @returns {Check} */
+const checkCase = ({ name, ...row }) => ({
+  name,
+  run: async rig => listDifferences(await ask(rig, row.request), row.expected),
+})
+
+/** Checks of requests and of calls. @type {Check[]} */
+const COMMON = [
   {
     name: 'headers that another proxy has set, passed on in both directions',
     run: async rig => {
-      const { body, headers } = await send(rig.sidecars.client, { host: 'echo', path: '/headers', headers: PASSED_ON })
+      const { protocol } = rig.configuration
+      const asked = { host: 'echo', path: '/headers', headers: PASSED_ON, protocol }
+      const { body, headers } = await send(rig.sidecars.client, asked)
       return [
         ...listRemoved(PASSED_ON, JSON.parse(body)).map(lost => `${lost} of the request`),
         ...listRemoved({ via: PASSED_ON.via }, headers).map(lost => `${lost} of the answer`),
@@ -62,6 +59,22 @@ export const ANSWERS = [
   },
 ]
 
+/** @type {Check[]} */
+export const ANSWERS = [
+  ...CASES.map(checkCase),
+  {
+    name: 'no host, which is no name of a route',
+    run: async rig => {
+      const { status, upstream } = await ask(rig, { host: null })
+      return NO_HOST.includes(status) && upstream === undefined ? [] : [`${status} from ${upstream ?? 'no upstream'}`]
+    },
+  },
+  ...COMMON,
+]
+
+/** The checks of requests that calls can be, too. */
+export const CALLED = [...CALLS.map(checkCase), ...COMMON]
+
 /** @type {Check} */
 export const EARLY_ANSWER = {
   name: 'an answer that begins before its request has ended',
@@ -84,7 +97,7 @@ export const CONNECT_TIMEOUT = {
   run: async rig => {
     const [full, slow] = await Promise.all(['full', 'slow'].map(host => time(() => ask(rig, { host }))))
     const differences = [slow, full].flatMap(({ answer }) =>
-      listDifferences(answer, { status: 504, upstream: undefined }),
+      listDifferences(answer, { status: statusOf(504, rig.configuration), upstream: undefined }),
     )
     if (differences.length > 0) return [...new Set(differences)]
     if (full.seconds < CONNECT_SHARE_MOST * slow.seconds) return []
@@ -94,7 +107,9 @@ export const CONNECT_TIMEOUT = {
 }
 
 /** @type {Check} */
-export const LONE_RETRY = createLoneRetry(({ sidecars }) => send(sidecars.permissive, { host: 'gone' }))
+export const LONE_RETRY = createLoneRetry(({ sidecars, configuration: { protocol } }) =>
+  send(sidecars.permissive, { host: 'gone', protocol }),
+)
 
 /**
  * Tried with nothing beside it: the prober's kernel refuses each try by a reset, and whatever else is reset is counted with
@@ -124,9 +139,14 @@ export function createLoneRetry(knock) {
  */
 export async function ask(rig, request, agent) {
   const endpoint = endpointFor(rig, { service: 'client', host: `${request.host}` })
-  const { status, body, headers, localPort } = await send(endpoint, request, {
-    ...{ agent, timeoutSeconds: ANSWER_SECONDS },
-  })
+  const { protocol } = rig.configuration
+  const { status, body, headers, localPort } = await send(
+    endpoint,
+    { ...request, protocol },
+    {
+      ...{ agent, timeoutSeconds: ANSWER_SECONDS },
+    },
+  )
   const get = (/** @type {string} */ name) => /** @type {string | undefined} */ (headers[name])
   return {
     status,

@@ -7,7 +7,7 @@ import { SERVERS } from './peers.js'
 /** Behaviour that a comparison of planes leaves out, because they are known to differ there. */
 export const LEFT_OUT = [
   'repeated request headers other than cookies (Pipy keeps the last)',
-  'trailers (Pipy drops them)',
+  'trailers of HTTP/1.1 (Pipy drops them)',
   'malformed requests (Pipy closes the connection, Envoy answers 400)',
   'framing of large bodies (Pipy sends them chunked)',
   'responses cut short by the application (Pipy passes them on as complete)',
@@ -181,6 +181,19 @@ export const CASES = [
     expected: { status: 504, upstream: undefined },
   },
 ]
+
+/** The cases that a unary call can be. */
+export const CALLS = CASES.flatMap(({ name, request, expected }) => {
+  const { method = 'POST', path = '/', isChunked } = request
+  if (method !== 'POST' || isChunked || path.startsWith('/status/')) return []
+  const status = expected.status && statusOf(expected.status, { protocol: 'grpc' })
+  return [{ name, request, expected: { ...expected, ...(status && { status }) } }]
+})
+
+/** The status to expect for one of HTTP: gRPC says UNAVAILABLE where HTTP says 503 or 504. @param {number} status @param {{ protocol: string }} configuration */
+export function statusOf(status, { protocol }) {
+  return protocol === 'grpc' && status === 504 ? 503 : status
+}
 
 /**
  * A body that comes back, made where it is asked for: one of 10 MiB would stay in memory.

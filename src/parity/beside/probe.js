@@ -1,8 +1,10 @@
 import http from 'node:http'
+import { openChannel } from '../../node/call.js'
 import { send } from '../../node/send.js'
 import { tryHandshakes, tryPeers } from './access.js'
-import { ANSWERS, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './answers.js'
+import { ANSWERS, CALLED, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './answers.js'
 import { BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES, NEXT_ENDPOINT } from './bytes.js'
+import { CANCELLATION, UNARY } from './grpc.js'
 import { describeNegotiation, negotiateAsClient, negotiateAsServer, trySuites } from './negotiation.js'
 
 /** Whether a plane does what every plane must, in the configuration that is measured. */
@@ -40,11 +42,17 @@ export async function probeAnswers(rig) {
   const isTcp = configuration.protocol === 'tcp'
   const [checks, connect, alone] = isTcp
     ? [BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES]
-    : [ANSWERS, CONNECT_TIMEOUT, LONE_RETRY]
-  const [connects, many] = await Promise.all([[connect], checks].map(own => runChecks(rig, own)))
+    : [configuration.protocol === 'grpc' ? [...CALLED, ...UNARY] : ANSWERS, CONNECT_TIMEOUT, LONE_RETRY]
+  // It takes the time of a request, in which all others are tried.
+  const connecting = runChecks(rig, [connect])
+  const many = await runChecks(rig, checks)
   const answers = [...many, ...(await runChecks(rig, [alone]))]
   const early = await runChecks(rig, [EARLY_ANSWER])
-  const next = isTcp ? [await tryNextEndpoint(rig)] : []
+  const own = isTcp
+    ? [await tryNextEndpoint(rig)]
+    : configuration.protocol === 'grpc'
+      ? [await tryCancellation(rig)]
+      : []
   const access = await tryPeers(rig)
   const asServer = await negotiateAsServer({ endpoint: sidecars.server, credentials: credentials.client })
   const asClient = await negotiateAsClient(rig)
@@ -52,13 +60,15 @@ export async function probeAnswers(rig) {
   const count = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
   const namesOf = (/** @type {string[]} */ differences) => new Set(differences.map(line => line.split(': ')[0]))
   const ofTls = { endpoint: sidecars.server, credentials: credentials.client, suite: configuration.suite }
+  const handshakes = configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]
+  const connects = await connecting
   return [
     createRow('parity-answers', answers, { right: count(0), wrong: count(namesOf(answers).size) }),
     createRow('parity-connect-timeout', connects, { right: GIVEN_UP, wrong: `not ${GIVEN_UP}` }),
     createRow('parity-early-answers', early, { right: 'passed on whole', wrong: 'cut off' }),
-    ...next,
+    ...own,
     ...access,
-    ...(configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]),
+    ...handshakes,
     {
       name: 'parity-tls',
       found: asServer === asClient.tls ? asServer : `as a server ${asServer}, as a client ${asClient.tls}`,
@@ -68,7 +78,7 @@ export async function probeAnswers(rig) {
     {
       name: 'parity-protocol',
       found: asClient.protocol,
-      expected: configuration.protocol.toUpperCase(),
+      expected: configuration.protocol === 'grpc' ? 'HTTP/2' : configuration.protocol.toUpperCase(),
       differences: [],
     },
   ]
@@ -78,6 +88,12 @@ export async function probeAnswers(rig) {
 async function tryNextEndpoint(rig) {
   const words = { right: 'tried at the endpoint that is next', wrong: 'not tried elsewhere' }
   return createRow('parity-next-endpoint', await runChecks(rig, [NEXT_ENDPOINT]), words)
+}
+
+/** Tells whether a call that the client cancels is cancelled at the upstream: no work of one that is answered. @param {Probed} rig */
+async function tryCancellation(rig) {
+  const words = { right: 'passed on to the upstream', wrong: 'not passed on' }
+  return createRow('parity-cancellation', await runChecks(rig, [CANCELLATION]), words)
 }
 
 /** @param {string} name @param {string[]} differences @param {{ right: string, wrong: string }} words */
@@ -112,13 +128,17 @@ async function countOpened(rig, entry) {
   const ports = new Set()
   await Promise.all(
     Array.from({ length: POOL_CLIENTS }, async () => {
-      const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+      const { protocol } = rig.configuration
+      const kept =
+        protocol === 'grpc'
+          ? { channel: openChannel(rig.sidecars[entry]) }
+          : { agent: new http.Agent({ keepAlive: true, maxSockets: 1 }) }
       for (let i = 0; i < POOL_REQUESTS; i++)
-        await send(rig.sidecars[entry], { host: 'echo' }, { agent }).then(
+        await send(rig.sidecars[entry], { host: 'echo', protocol }, kept).then(
           ({ localPort }) => ports.add(localPort),
           () => {},
         )
-      agent.destroy()
+      for (const own of Object.values(kept)) own.destroy()
     }),
   )
   return Math.max(rig.countConnections() - before, ports.size)

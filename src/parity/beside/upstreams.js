@@ -4,6 +4,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import { isInTime } from '../../lib/wait.js'
 import { EARLY_PATH, FAILS_PATH, GREETING, PASSED_ON } from './corpus.js'
+import { serveGrpc } from './grpc-upstream.js'
 import { describeSession, NO_TLS } from './negotiation.js'
 import { SERVERS } from './peers.js'
 
@@ -49,7 +50,8 @@ export const UPSTREAMS = Object.fromEntries(
  */
 export async function startUpstreams({ address, ca, credentials, group, protocol, ...options }) {
   // A client of Go speaks HTTP/2 only where the server has chosen it.
-  const ALPNProtocols = protocol === 'http/2' ? ['h2', 'http/1.1'] : ['http/1.1']
+  const isGrpc = protocol === 'grpc'
+  const ALPNProtocols = protocol === 'http/2' || isGrpc ? ['h2', 'http/1.1'] : ['http/1.1']
   /** @type {(() => unknown)[]} */
   const closers = []
   const close = () => {
@@ -80,13 +82,17 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
         socket.on('data', chunk => chunks.push(chunk)).on('error', () => {})
         socket.on('end', () => end(socket, Buffer.concat(chunks)))
       })
+    const noteGrpc = (/** @type {string} */ path) => void got.add(path)
+    const ofRequests = isGrpc
+      ? { a: serveGrpc('a', noteGrpc), b: serveGrpc('b', noteGrpc), slow: serveGrpc(null, noteGrpc) }
+      : {
+          a: http.createServer(KEEPING, echoAs('a')).on('request', note),
+          b: http.createServer(KEEPING, echoAs('b')),
+          slow: http.createServer(() => {}),
+        }
+    ofRequests.a.on('connection', () => connections++)
     const servers = {
-      a: http
-        .createServer(KEEPING, echoAs('a'))
-        .on('connection', () => connections++)
-        .on('request', note),
-      b: http.createServer(KEEPING, echoAs('b')),
-      slow: http.createServer(() => {}),
+      ...ofRequests,
       rude: net.createServer(socket => void socket.once('data', () => socket.resetAndDestroy())),
       quiet: net.createServer(socket => void socket.once('data', () => socket.end())),
       late: serveBytes(() => {}, endWith),

@@ -1,8 +1,9 @@
-import { nameOfContender } from '../../model/arms.js'
-import { groupOf } from '../../model/axes.js'
+import { groupBy } from '../../lib/group-by.js'
+import { AXES, groupOf, nameOfContender } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 
-/** Whether planes do equal work, row by row. Pure. @import { Arm, ParityRow, Summary } from '../../model/types.ts' */
+/** @import { Table } from '../../lib/text-table.js' */
+/** Whether planes do equal work, row by row, and as a table. Pure. @import { Arm, Lack, ParityRow, Summary } from '../../model/types.ts' */
 
 /** The rows that are held equal before load; each can be an experiment's axis instead. */
 export const PARITY_NAMES = [
@@ -31,10 +32,7 @@ export function sizeOf({ link, capCores, conditions: { workers } }) {
   return { link, capCores, workers }
 }
 
-/**
- * Whether a row shows other work than is expected; null: planes may differ.
- * @param {{ found: string, expected: string | null }} row
- */
+/** Says whether work is not as expected; null: may differ. @param {{ found: string, expected: string | null }} row */
 export function isWrong({ found, expected }) {
   return expected !== null && found !== expected
 }
@@ -69,10 +67,7 @@ function listPairs({ a, b, relaxed }) {
   })
 }
 
-/**
- * Lists what arms of two configurations do wrong, each for itself: no more can be held equal.
- * @param {{ judged: Judged[], relaxed: string[] }} options
- */
+/** Lists what each arm does wrong, by itself. @param {{ judged: Judged[], relaxed: string[] }} options */
 export function findWrong({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
   const rows = names.flatMap(check => {
@@ -82,10 +77,7 @@ export function findWrong({ judged, relaxed }) {
   return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed).map(tellWrong))]
 }
 
-/**
- * Names the rows in which arms of a run did other work than each other, or than was asked; wrong: without those that the
- * experiment sets aside. @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary
- */
+/** Names unequal rows; wrong: those not set aside. @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary */
 export function findDiffering({ parity, arms, relaxes }) {
   const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows: parity }))
   // Arms of other features, TLS or protocol have other rows by design.
@@ -124,4 +116,100 @@ function isOf({ plane, tls, protocol, features = LEAN, interception, size, links
   if (interception !== undefined && interception !== own.interception) return false
   const { link, capCores, workers } = sizeOf(arm)
   return size === null || (size.link === link && size.capCores === capCores && size.workers === workers)
+}
+
+/** @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row */
+
+/**
+ * Splits what differs in a row by what the plane declares.
+ * @param {Row} row @param {Lack[]} lacks of the plane
+ * @returns {{ known: string[], unknown: string[], mended: string[] }} known: reasons; unknown: lines that no reason covers;
+ *   mended: reasons for which nothing differs
+ */
+export function holdAgainst(row, lacks) {
+  const wrong = listWrong(row)
+  const own = lacks.filter(lack => lack.row === row.name)
+  return {
+    known: own.filter(lack => wrong.some(line => isAbout(lack, line))).map(({ why }) => why),
+    unknown: wrong.filter(line => !own.some(lack => isAbout(lack, line))),
+    mended: own.filter(lack => !wrong.some(line => isAbout(lack, line))).map(({ why }) => why),
+  }
+}
+
+/** Lines that differ in the same thing as one. @param {string[]} differences */
+export function joinAlike(differences) {
+  const parts = differences.map(line => {
+    const [name, ...what] = line.split(': ')
+    return { line, name, what: what.join(': ') }
+  })
+  return [...groupBy(parts, ({ what }) => what)].flatMap(([what, alike]) => {
+    const [{ name }] = alike
+    if (what === '' || alike.length === 1) return alike.map(({ line }) => line)
+    return `${name} and ${alike.length - 1} more: ${what}`
+  })
+}
+
+/** Lists what differs in a row, a line each. @param {Row} row */
+function listWrong({ found, expected, differences }) {
+  if (differences.length > 0) return differences
+  return isWrong({ found, expected }) ? [`${found}, expected ${expected}`] : []
+}
+
+/** @param {Pick<Lack, 'of'>} lack @param {string} line */
+function isAbout({ of }, line) {
+  return of === undefined || of.test(line)
+}
+
+const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features', 'interception'])
+
+/** Tabulates what was found; equal planes share a line. @param {Pick<Summary, 'parity'>} summary @returns {Table} */
+export function tabulateParity({ parity }) {
+  const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => valueOn(row, axis))).size > 1)
+  /** @type {Map<string, { cells: string[], found: string, planes: Set<string> }>} */
+  const lines = new Map()
+  for (const row of PARITY_NAMES.flatMap(name => parity.filter(r => r.name === name))) {
+    const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].show(valueOn(row, axis)))]
+    const found = isWrong(row) ? `${row.found} (${row.expected} is expected)` : row.found
+    const key = JSON.stringify([...cells, found])
+    const line = lines.get(key) ?? { cells, found, planes: new Set() }
+    lines.set(key, { ...line, planes: line.planes.add(row.plane) })
+  }
+  return {
+    caption: 'Equal work, tried before load',
+    columns: ['', ...varied.map(axis => AXES[axis].label), 'data planes', 'found'].map(name => [name, 'left']),
+    rows: [...lines.values()].map(({ cells, found, planes }) => [...cells, [...planes].join(', '), found]),
+  }
+}
+
+/** Lists what differs, plane by plane, or why it does where the plane declares that. @param {Pick<Summary, 'parity'>} summary */
+export function listDisparities({ parity }) {
+  const lines = parity.flatMap(({ plane, differences, lacks }) =>
+    (lacks ?? joinAlike(differences)).map(difference => `${plane}: ${difference}`),
+  )
+  return [...new Set(lines)]
+}
+
+/**
+ * Tells of each plane that is as a mesh deploys it in which rows it does other work than is asked of planes.
+ * @param {Pick<Summary, 'parity'>} summary
+ */
+export function tellOwnWork({ parity }) {
+  const found = parity.filter(row => row.isDeployed && isWrong(row))
+  return [...groupBy(found, ({ plane }) => plane)].map(([plane, own]) => {
+    const rows = new Set(own.map(({ name }) => name.replace('parity-', '')))
+    return `${plane} does its own work, as deployed: ${[...rows].join(', ')} ${rows.size === 1 ? 'differs' : 'differ'}.`
+  })
+}
+
+/** Names the open policy where it was measured. @param {Pick<Summary, 'parity'>} summary */
+export function tellPolicy({ parity }) {
+  const isOpen = parity.some(row => row.trafficPolicy === 'open' && row.tls !== 'plaintext')
+  return isOpen
+    ? ["Traffic policy open, as in the published comparison: a sidecar accepts any identity of the mesh's CA"]
+    : []
+}
+
+/** @param {ParityRow} row @param {typeof CONFIGURATION[number]} axis */
+function valueOn(row, axis) {
+  return row[axis] ?? AXES[axis].values[0]
 }

@@ -1,5 +1,4 @@
-import { GRID, MUTED } from './palette.js'
-import { createAxis, createAxisBelow, createSeries, dashOf, drawLines, shorten } from './style.js'
+import { createAxis, createAxisBelow, createSeries, dashOf, drawLines, GRID, MUTED, shorten } from './style.js'
 
 /**
  * Draws latency by percentile; each step to the right, towards the tail, is ten times as rare. Pure.

@@ -1,6 +1,5 @@
-import { colourOf, LIMIT, MUTED } from './palette.js'
 import { tellMedian } from './rounds.js'
-import { createAxisBelow, createAxisBeside, createSeries, drawLines, shorten } from './style.js'
+import { colourOf, createAxisBelow, createAxisBeside, createSeries, drawLines, LIMIT, MUTED, shorten } from './style.js'
 
 /**
  * Draws one quantity over many runs: each run's median with its interval, the levels between steps, and marks where

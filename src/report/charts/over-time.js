@@ -1,6 +1,5 @@
 import { MIB } from '../../lib/units.js'
-import { colourOf, LIMIT } from './palette.js'
-import { createAxis, createLegend, createOption, createSeries, dashOf, shorten } from './style.js'
+import { colourOf, createAxis, createLegend, createOption, createSeries, dashOf, LIMIT, shorten } from './style.js'
 
 /**
  * Draws CPU and memory of each sidecar over one trial, with the cap and the times when the quota was used up. Runs in

@@ -1,5 +1,4 @@
-import { colourOf, TEXT } from './palette.js'
-import { createAxis, createAxisBelow, createOption, shorten } from './style.js'
+import { colourOf, createAxis, createAxisBelow, createOption, shorten, TEXT } from './style.js'
 
 /**
  * Draws one quantity of several arms: every round's point, the median, and its interval. Runs in browsers, too. Pure.
@@ -38,7 +37,7 @@ export function drawRounds({ title, unit, digits, rows }) {
       grid: { left: 8, right: 8, top: 4, bottom: 28, outerBounds: { top: 4, bottom: 4, left: 4, right: 28 } },
       xAxis: createAxisBelow(unit),
       yAxis: [
-        side(({ label }) => cut(label), {
+        side(({ label }) => (label.length > LABEL_MOST ? `${label.slice(0, LABEL_MOST - 1)}…` : label), {
           axisLabel: { lineHeight: 14, width, overflow: isMany ? 'truncate' : 'break', interval: 0 },
         }),
         side(({ quantity }) => tellMedian(quantity, digits), {
@@ -98,9 +97,4 @@ function sayRow({ label, quantity: { median, low, high, values } }, show) {
   if (median === null) return `${label}: no value`
   const interval = low === null || high === null ? '' : `, from ${show(low)} to ${show(high)}`
   return `${label}: ${show(median)}${interval}, ${rounds} ${rounds === 1 ? 'round' : 'rounds'}`
-}
-
-/** @param {string} label */
-function cut(label) {
-  return label.length > LABEL_MOST ? `${label.slice(0, LABEL_MOST - 1)}…` : label
 }

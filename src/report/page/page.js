@@ -1,7 +1,7 @@
 // The script of a report's page makes the drawn charts of a report interactive, and shows any trial. It runs behind the modules of
 // src/report/charts/ that it uses, in one script; without it, the page is complete.
 import { drawOverTime } from '../charts/over-time.js'
-import { withPalette } from '../charts/palette.js'
+import { withPalette } from '../charts/style.js'
 
 const { charts, series } = JSON.parse(document.getElementById('data')?.textContent ?? '{}')
 const dark = matchMedia('(prefers-color-scheme: dark)')

@@ -1,10 +1,7 @@
 /** Requests of a run to the API server: the source of k8s/rbac.yaml, and of the doctor's questions. */
 /** @import { Api } from './api.js' */
 
-/**
- * group: '' for the core; resource: such as pods/log.
- * @typedef {{ group: string, resource: string, verbs: string[], why: string }} Access
- */
+/** group: '' for the core. @typedef {{ group: string, resource: string, verbs: string[], why: string }} Access */
 
 /** The least that a run needs. No single namespace bounds it: every run makes its own. */
 export const ACCESS = table({
@@ -33,20 +30,6 @@ export const ROLES = {
   'sidecar-bench': ACCESS,
   // Clusters where no reader may run.
   'sidecar-bench-kubelet': table({ 'nodes/proxy': ['get', "the kubelet's counters and configuration"] }),
-}
-
-/** The objects of k8s/rbac.yaml; the rules of each are in the order of its table. */
-export function renderClusterRoles() {
-  return Object.entries(ROLES).map(([name, accesses]) => ({
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRole',
-    metadata: { name, labels: { 'app.kubernetes.io/part-of': 'sidecar-bench' } },
-    rules: accesses.map(({ group, resource, verbs }) => ({
-      apiGroups: [group],
-      resources: [resource],
-      verbs: [...verbs],
-    })),
-  }))
 }
 
 /** Lists the access that a run needs and the user of the kubeconfig lacks, each with the verbs denied. @param {Api} api */

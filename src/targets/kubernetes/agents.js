@@ -4,18 +4,19 @@ import { PROBER } from '../../model/sidecar-contract.js'
 import { converse } from '../converse.js'
 import { awaitPods } from './await-pods.js'
 import { KIT, readAgentCode } from './files.js'
-import { LABELS, renderFiles, renderProber, renderReader } from './manifests.js'
+import { renderFiles, renderProber, renderReader } from './manifests.js'
 import { findObstacle, isReady } from './pod-status.js'
 
 /** @import { Api } from './api.js' @import { Where } from './pod.js' @import { PodWatch } from './pod-watch.js' */
 /** @import { Session } from '../converse.js' */
 
 export const READER = 'reader'
-const READY_SECONDS = 120
 const AGENT = 'src/node/agent/main.js'
 const PINGS = 5
 
 /** @typedef {Awaited<ReturnType<typeof startAgents>>} Agents */
+
+/** Asks the sidecars of a rollout from the reader of their node, which sees their processes start. */
 
 /**
  * Starts the kit's own pods: the prober beside the services, and a reader on each of their nodes.
@@ -33,28 +34,20 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
     const { name, namespace } = object.metadata
     await api.apply(renderFiles({ name: 'kit', namespace, labels, files }))
     await api.apply(object)
-    await awaitPods({
-      api,
-      pods,
-      namespace,
-      signal,
-      maker: name,
-      what: `the kit's own ${name}`,
-      deadlineSeconds: READY_SECONDS,
-      find: () => pods.find({ [LABELS.service]: name }),
-      isDone: found => found.length > 0 && found.every(isReady),
-    })
+    const find = () => pods.find(name)
+    const isDone = () => find().length > 0 && find().every(isReady)
+    await awaitPods({ api, pods, namespace, signal, find, isDone, maker: name, what: `the kit's own ${name}` })
   }
   const prober = renderProber({ ...common, name: PROBER, namespace, where })
   const at = { name: READER, namespace: `${readerNamespace}`, wheres: [where, loadWhere], hasRecursiveReadOnly }
   await Promise.all([start(prober), readerNamespace === null ? null : start(renderReader({ ...common, ...at }))])
 
   return {
-    proberAddress: () => `${pods.find({ [LABELS.service]: PROBER }).find(isReady)?.status?.podIP}`,
+    proberAddress: () => `${pods.find(PROBER).find(isReady)?.status?.podIP}`,
 
     /** Opens a conversation with a pod's agent on a node (null: any). @param {string} name @param {string | null} node */
     async session(name, node) {
-      const own = pods.find({ [LABELS.service]: name }).filter(p => node === null || p.spec?.nodeName === node)
+      const own = pods.find(name).filter(p => node === null || p.spec?.nodeName === node)
       const pod = own.find(isReady)
       if (!pod) {
         const why = own[0] ? (findObstacle(own[0])?.why ?? 'its pod is not ready') : 'it has no pod there'
@@ -112,4 +105,39 @@ export async function measureClockOffset(session) {
     if (roundTripMs < best.roundTripMs) best = { roundTripMs, offsetMs: Number(there) - (sent + roundTripMs / 2) }
   }
   return best.offsetMs
+}
+
+/**
+ * @param {{ agents: Pick<Agents, 'session'>, node: string }} options node: of all the sidecars
+ * @returns {Promise<import('../../model/types.ts').Asking>}
+ */
+export async function openAsking({ agents, node }) {
+  const session = await agents.session(READER, node)
+  await session.call('openAsking', null)
+  /** The node of each sidecar. @type {Map<string, string>} */
+  const addresses = new Map()
+  let waiting = 0
+  /** @type {<T>(answer: Promise<T>) => Promise<T>} */
+  const counted = answer => {
+    waiting++
+    return answer.finally(() => waiting--)
+  }
+  return {
+    async expectFirst({ pod, spec: { program } }, expected) {
+      /** @type {{ address: string, told: import('../../model/types.ts').Told } | null} */
+      const found = await counted(session.call('expectFirst', { uid: pod?.uid, program, expected }))
+      if (found === null) return null
+      addresses.set(expected.name, found.address)
+      return found.told
+    },
+    expect(expected) {
+      const endpoint = { ...expected.endpoint, address: addresses.get(expected.name) }
+      return counted(session.call('expect', { ...expected, endpoint }))
+    },
+    countWaiting: () => waiting,
+    giveUp: () => session.call('giveUp', null),
+    perform: (actions, signal) => session.call('bring', { actions }, { signal }),
+    readCosts: () => session.call('readCosts', null),
+    close: () => void session.call('closeAsking', null).catch(() => {}),
+  }
 }

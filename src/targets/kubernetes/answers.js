@@ -5,92 +5,51 @@ import { findFault } from '../../model/schemas.js'
 /** The parts of a cluster's answers that the kit relies on. Pure. */
 /** @import { V1Node, V1Pod } from '@kubernetes/client-node' */
 
+/** An object that may be absent. @param {z.ZodRawShape} shape */
+const some = shape => z.looseObject(shape).nullish()
+/** A list that may be absent. @param {z.ZodRawShape} shape of each */
+const many = shape => z.looseObject(shape).array().nullish()
 const text = z.string()
 const words = text.nullish()
-const state = z
-  .looseObject({
-    waiting: z.looseObject({ reason: words, message: words }).nullish(),
-    terminated: z
-      .looseObject({ exitCode: z.int(), signal: z.int().nullish(), reason: words, message: words })
-      .nullish(),
-  })
-  .nullish()
-const containers = z
-  .array(
-    z.looseObject({
-      name: text,
-      image: words,
-      containerID: words,
-      restartCount: z.int().min(0),
-      state,
-      lastState: state,
-    }),
-  )
-  .nullish()
-const conditions = z.array(z.looseObject({ type: text, status: text, message: words })).nullish()
+const ended = some({ exitCode: z.int(), signal: z.int().nullish(), reason: words, message: words })
+const state = some({ waiting: some({ reason: words, message: words }), terminated: ended })
+const ofContainer = { name: text, image: words, containerID: words, restartCount: z.int().min(0) }
+const containers = many({ ...ofContainer, state, lastState: state })
+const conditions = many({ type: text, status: text, message: words })
 const labels = z.record(text, text).nullish()
-
-const requests = z
-  .looseObject({ resources: z.looseObject({ requests: z.record(text, text).nullish() }).nullish() })
-  .array()
-  .nullish()
+const requests = many({ resources: some({ requests: z.record(text, text).nullish() }) })
+const said = { phase: words, reason: words, message: words, conditions }
 
 const pod = z.looseObject({
   metadata: z.looseObject({ name: text, namespace: words, uid: words, labels }),
-  spec: z.looseObject({ nodeName: words, containers: requests, initContainers: requests }).nullish(),
-  status: z
-    .looseObject({
-      phase: words,
-      reason: words,
-      message: words,
-      conditions,
-      containerStatuses: containers,
-      initContainerStatuses: containers,
-    })
-    .nullish(),
+  spec: some({ nodeName: words, containers: requests, initContainers: requests }),
+  status: some({ ...said, containerStatuses: containers, initContainerStatuses: containers }),
 })
 
 const cpus = text.regex(/^\d{1,9}(?:\.\d{1,9})?m?$/, 'it is no number of CPUs')
 const bytes = text.regex(/^\d{1,15}(?:[KMGT]i?|k)?$/, 'it is no number of bytes')
+const pods = text.regex(/^\d{1,9}$/, 'it is no number of pods')
+const system = { kernelVersion: text, architecture: text, osImage: text }
 const node = z.looseObject({
   metadata: z.looseObject({ name: text, labels }),
-  spec: z
-    .looseObject({
-      unschedulable: z.boolean().nullish(),
-      taints: z.array(z.looseObject({ key: text, effect: text })).nullish(),
-    })
-    .nullish(),
+  spec: some({ unschedulable: z.boolean().nullish(), taints: many({ key: text, effect: text }) }),
   status: z.looseObject({
-    nodeInfo: z.looseObject({
-      bootID: text,
-      kernelVersion: text,
-      architecture: text,
-      osImage: text,
-      kubeletVersion: text,
-      containerRuntimeVersion: text,
-    }),
-    allocatable: z.looseObject({ cpu: cpus, memory: bytes, pods: text.regex(/^\d{1,9}$/, 'it is no number of pods') }),
+    nodeInfo: z.looseObject({ ...system, bootID: text, kubeletVersion: text, containerRuntimeVersion: text }),
+    allocatable: z.looseObject({ cpu: cpus, memory: bytes, pods }),
     capacity: z.looseObject({ cpu: cpus, memory: bytes }),
     conditions,
   }),
 })
 
 const time = z.string().refine(stamp => Number.isFinite(Date.parse(stamp)), 'it is no time')
+const amount = z.number().min(0)
 // Absent in a container's first seconds.
-const cpu = z.looseObject({ time, usageCoreNanoSeconds: z.number().min(0).optional() }).nullish()
-const memory = z
-  .looseObject({ workingSetBytes: z.number().min(0).optional(), rssBytes: z.number().min(0).optional() })
-  .nullish()
+const cpu = some({ time, usageCoreNanoSeconds: amount.optional() })
+const memory = some({ workingSetBytes: amount.optional(), rssBytes: amount.optional() })
+const podRef = z.looseObject({ name: text, namespace: text })
 const kubeletSummary = z.looseObject({
-  node: z.looseObject({ cpu }).nullish(),
-  pods: z
-    .array(
-      z.looseObject({
-        podRef: z.looseObject({ name: text, namespace: text }),
-        containers: z.array(z.looseObject({ name: text, cpu, memory })).nullish(),
-      }),
-    )
-    .nullish(),
+  node: some({ cpu }),
+  pods: many({ podRef, containers: many({ name: text, cpu, memory }) }),
 })
 
 /** @param {unknown} answer @returns {V1Pod} @throws {BenchError} with the member that is not as it must be */

@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
+import { parseJson } from '../../lib/json.js'
 import { suggest } from '../../lib/nearest.js'
 import { within } from '../../lib/wait.js'
 
@@ -63,10 +64,7 @@ export async function connect({ context, environment = process.env, home = os.ho
     /** Asks whether the server would take an object, without making it. @param {KubernetesObject} object */
     tryApply: object => request(`apply ${describe(object)}`, () => patch(object, 'All')),
 
-    /**
-     * Deletes an object, if it is there, and what it owns.
-     * @param {KubernetesObject} object @param {{ lostAfterSeconds?: number }} [options]
-     */
+    /** Deletes what is there. @param {KubernetesObject} object @param {{ lostAfterSeconds?: number }} [options] */
     remove(object, options) {
       const ask = () => objects.delete(object, undefined, undefined, undefined, undefined, 'Background')
       return request(`delete ${describe(object)}`, () => ask().catch(ignoreGone), options)
@@ -113,7 +111,8 @@ function createRequest(server) {
     const deadline = performance.now() + (isLost ? 0 : lostAfterSeconds * 1000)
     for (;;) {
       try {
-        const answer = await within(ask(), { seconds: ANSWER_SECONDS, late: throwLate })
+        const late = () => Promise.reject(new Error(`no answer within ${ANSWER_SECONDS} s`))
+        const answer = await within(ask(), { seconds: ANSWER_SECONDS, late })
         isLost = false
         return answer
       } catch (error) {
@@ -185,23 +184,11 @@ function loadConfig(config, environment, home) {
   }
 }
 
-/** @returns {never} */
-function throwLate() {
-  throw new Error(`no answer within ${ANSWER_SECONDS} s`)
-}
-
 /** @param {any} error */
 function ignoreGone(error) {
   if (error.code === 404) return null
   throw error
 }
 
-/** @param {unknown} body of an error: a Status object, or its text */
-function sayStatus(body) {
-  if (typeof body !== 'string') return /** @type {any} */ (body)?.message ?? null
-  try {
-    return JSON.parse(body)?.message ?? body
-  } catch {
-    return body.slice(0, 500)
-  }
-}
+/** @param {any} body of an error: a Status object, or its text */
+const sayStatus = body => (typeof body === 'string' ? (parseJson(body)?.message ?? body.slice(0, 500)) : body?.message)

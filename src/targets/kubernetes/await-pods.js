@@ -5,25 +5,26 @@ import { findObstacle } from './pod-status.js'
 /** @import { V1Pod } from '@kubernetes/client-node' @import { Api } from './api.js' */
 /** @import { PodWatch } from './pod-watch.js' */
 
+const READY_SECONDS = 120
 const OBSTACLE_SECONDS = 10
 const LOOK_SECONDS = 2
 
 /**
  * Waits until pods are as `isDone` asks, and gives up once a status says why they will not be.
- * @param {{ api: Api, pods: PodWatch, namespace: string, what: string, find: () => V1Pod[], isDone: (found: V1Pod[]) => boolean,
- *   maker: string, deadlineSeconds: number, signal: AbortSignal }} options
+ * @param {{ api: Api, pods: PodWatch, namespace: string, what: string, find: () => V1Pod[], isDone: () => boolean,
+ *   maker: string, deadlineSeconds?: number, signal: AbortSignal }} options
  *   what: for errors; maker: how the name of the pods' controller begins
  * @throws {BenchError} with the reason, and the end of the log of the container that ended
  */
-export async function awaitPods({ api, pods, namespace, what, find, isDone, maker, deadlineSeconds, signal }) {
+export async function awaitPods({ api, pods, namespace, what, find, isDone, maker, signal, ...options }) {
+  const { deadlineSeconds = READY_SECONDS } = options
   const deadline = performance.now() + deadlineSeconds * 1000
   let stuckSince = Number.POSITIVE_INFINITY
   /** @type {{ pod: V1Pod, obstacle: NonNullable<ReturnType<typeof findObstacle>> }[]} */
   let stuck = []
   const settle = () => {
-    const found = find()
-    if (isDone(found)) return 'done'
-    stuck = found.flatMap(pod => {
+    if (isDone()) return 'done'
+    stuck = find().flatMap(pod => {
       const obstacle = findObstacle(pod)
       return obstacle ? { pod, obstacle } : []
     })
@@ -40,8 +41,12 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
       throw new BenchError(`${what} does not start: ${obstacle.why}${log}`)
     }
     // The reason that there is no pod is in an event of its controller.
-    const why = find().length === 0 ? await findRefusal({ api, namespace, maker }) : null
-    if (why !== null) throw new BenchError(`${what} does not start: no pod is made: ${why}`)
+    if (find().length > 0) continue
+    const events = await api.list('v1', 'Event', { namespace })
+    const refused = events.findLast(
+      e => e.type === 'Warning' && e.reason === 'FailedCreate' && e.involvedObject?.name?.startsWith(maker),
+    )
+    if (refused?.message) throw new BenchError(`${what} does not start: no pod is made: ${refused.message}`)
   }
   throw new BenchError(`${what} was not ready within ${deadlineSeconds} s`)
 }
@@ -53,13 +58,4 @@ export async function awaitPods({ api, pods, namespace, what, find, isDone, make
 export async function readLastWords({ api, namespace, pod, container }) {
   const at = { namespace, pod: `${pod.metadata?.name}`, container, tailLines: LOG_LINES }
   return describeTail((await api.readLog({ ...at, isPrevious: true })) || (await api.readLog(at)))
-}
-
-/** Finds why a controller makes no pod, such as a quota. @param {{ api: Api, namespace: string, maker: string }} options */
-async function findRefusal({ api, namespace, maker }) {
-  const events = await api.list('v1', 'Event', { namespace })
-  const refused = events.filter(
-    e => e.type === 'Warning' && e.reason === 'FailedCreate' && e.involvedObject?.name?.startsWith(maker),
-  )
-  return refused.at(-1)?.message ?? null
 }

@@ -4,13 +4,11 @@ import path from 'node:path'
 import { Duplex, PassThrough } from 'node:stream'
 import { BenchError } from '../../lib/errors.js'
 import { awaitPods, readLastWords } from './await-pods.js'
-import { LABELS } from './manifests.js'
 import { findContainerId, findContainerStatus, findEnding, isReady } from './pod-status.js'
 
 /** @import { Endpoint, Handle, ProcessSpec } from '../../model/types.ts' @import { Api } from './api.js' */
 /** @import { PodWatch } from './pod-watch.js' */
 
-const READY_SECONDS = 120
 const ADMIN_SECONDS = 5
 
 /**
@@ -32,7 +30,7 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
   let last = null
   let isGone = false
   const own = () => {
-    const found = pods.find({ [LABELS.service]: spec.service, [LABELS.start]: start })
+    const found = pods.find(spec.service, start)
     // The pod that it started with counts: a pod that replaces it is another process.
     const pod = last === null ? found[0] : found.find(p => p.metadata?.uid === last?.metadata?.uid)
     if (pod) last = pod
@@ -55,25 +53,25 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
 
   return {
     spec,
-    exited: awaitEnding(pods, ending),
+    exited: new Promise(resolve => {
+      const stop = pods.onChange(() => {
+        const how = ending()
+        if (how === null) return
+        stop()
+        resolve(how)
+      })
+    }),
     ending,
     isOutOfMemory: () => ending()?.startsWith('OOMKilled') ?? false,
     isStopped: () => false,
     describeFailure,
     readLog: () => readLog(),
 
-    waitUntilReady: signal =>
-      awaitPods({
-        api,
-        pods,
-        namespace,
-        signal,
-        what: name,
-        deadlineSeconds: READY_SECONDS,
-        maker: `${spec.service}-${start}`,
-        find: () => [own()].filter(pod => pod !== null),
-        isDone: ([pod]) => pod !== undefined && isReady(pod),
-      }),
+    waitUntilReady(signal) {
+      const find = () => [own()].filter(pod => pod !== null)
+      const isDone = () => find().some(isReady)
+      return awaitPods({ api, pods, namespace, signal, what: name, maker: `${spec.service}-${start}`, find, isDone })
+    },
 
     async readAdmin(path = spec.admin?.path ?? '/') {
       const pod = own()
@@ -97,18 +95,6 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
       appendFileSync(logFile, await readLog())
     },
   }
-}
-
-/** @param {PodWatch} pods @param {() => string | null} findEnding @returns {Promise<string>} */
-function awaitEnding(pods, findEnding) {
-  return new Promise(resolve => {
-    const stop = pods.onChange(() => {
-      const how = findEnding()
-      if (how === null) return
-      stop()
-      resolve(how)
-    })
-  })
 }
 
 /** @param {import('@kubernetes/client-node').V1Pod} pod @param {string} container */

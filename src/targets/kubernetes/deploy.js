@@ -11,7 +11,6 @@ import { findContainerId } from './pod-status.js'
 /** @import { Deployment, Handle, ProcessSpec, Target } from '../../model/types.ts' */
 /** @import { PodWatch } from './pod-watch.js' @import { Api } from './api.js' */
 
-const READY_SECONDS = 120
 const GONE = { seconds: 60, perProcessSeconds: 1 }
 
 /**
@@ -54,7 +53,12 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
       const specsOf = (/** @type {string} */ service) => specs.filter(spec => spec.service === service)
       await Promise.all(services.map(service => applyService(specsOf(service), at)))
       const generator = processes.find(({ spec }) => spec.role === 'generator')
-      if (generator) await awaitContainer(generator, at)
+      if (generator) {
+        const { service, role } = generator.spec
+        const find = () => pods.find(service, `${start}`)
+        const isDone = () => find().some(pod => findContainerId(pod, role) !== null)
+        await awaitPods({ api, pods, namespace, signal, find, isDone, what: 'the load', maker: `${service}-${start}` })
+      }
       return deployment
     } catch (error) {
       await deployment.remove()
@@ -83,21 +87,6 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
     const made = await api.apply(pod)
     return { uid: /** @type {any} */ (made).metadata.uid, createdMs }
   }
-
-  /** Waits until the load's pod has a container that can be read. @param {Handle} load @param {{ pods: PodWatch, start: number }} at */
-  function awaitContainer({ spec }, { pods, start }) {
-    return awaitPods({
-      api,
-      pods,
-      namespace,
-      signal,
-      what: 'the load',
-      maker: `${spec.service}-${start}`,
-      deadlineSeconds: READY_SECONDS,
-      find: () => pods.find({ [LABELS.service]: spec.service, [LABELS.start]: `${start}` }),
-      isDone: ([pod]) => pod !== undefined && findContainerId(pod, spec.role) !== null,
-    })
-  }
 }
 
 /**
@@ -119,8 +108,7 @@ async function remove(processes, { api, namespace, pods, start, services, arePod
     kinds.map(([apiVersion, kind]) => ({ apiVersion, kind, metadata: { name: `${service}-${start}`, namespace } })),
   )
   await Promise.all(objects.map(object => api.remove(object)))
-  const isGone = () =>
-    services.every(service => pods.find({ [LABELS.service]: service, [LABELS.start]: `${start}` }).length === 0)
+  const isGone = () => services.every(service => pods.find(service, `${start}`).length === 0)
   const deadlineSeconds = GONE.seconds + GONE.perProcessSeconds * processes.length
   if (await pods.until(isGone, { deadlineSeconds })) return
   throw new BenchError(

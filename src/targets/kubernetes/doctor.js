@@ -1,12 +1,15 @@
 import { BenchError } from '../../lib/errors.js'
+import { largestBindingCap } from '../../model/caps.js'
 import { nodeTool } from '../../tools/node.js'
 import { checkAccess } from './access.js'
-import { examineNodes } from './examine-nodes.js'
+import { chooseImages, hasImage, isAlwaysPulled } from './images.js'
 import { renderNamespace, renderReader } from './manifests.js'
+import { chooseNode, findDefect, parseQuantity } from './nodes.js'
+import { parseWhere } from './pod.js'
 import { NATIVE_SIDECARS_SINCE, readVersion } from './site.js'
 
 /** @import { ToolSpec } from '../../model/types.ts' @import { Api } from './api.js' */
-/** @import { Where } from './pod.js' */
+/** @import { Where } from './pod.js' @import { V1Node } from '@kubernetes/client-node' */
 
 /** More: further lines, under the first. @typedef {{ level: 'ok' | 'warning' | 'missing', text: string, more?: string[] }} Finding */
 
@@ -14,6 +17,14 @@ const TRIED_NAME = 'sidecar-bench-doctor'
 // Words of the server where a webhook acts outside of the cluster: it is asked about real objects only.
 const UNTRIED = /does not support dry run/
 const RBAC = 'k8s/rbac.yaml names all that a run needs: have it applied, and its ClusterRole sidecar-bench bound to you'
+
+// The CPU manager's static policy sets no quota on a container with its own CPUs (DisableCPUQuotaWithExclusiveCPUs).
+const NO_QUOTA_SINCE = 33
+const LISTED_IMAGES = 50
+const KUBELET_SECONDS = 5
+const IMPORT =
+  'a node without a registry takes them from an archive: ctr -n k8s.io images import, k3s ctr images import, kind load'
+const READ_BACK = 'every run reads its quotas back from the kernel anyway'
 
 /**
  * Looks for everything that a default run needs on a cluster; it makes nothing there.
@@ -27,34 +38,41 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
     const { minor, gitVersion } = await readVersion(api)
     const isOld = minor < NATIVE_SIDECARS_SINCE
     const old = `: sidecars are ordinary containers; native ones came with 1.${NATIVE_SIDECARS_SINCE}`
-    findings.push({
-      level: isOld ? 'warning' : 'ok',
-      text: `API server: Kubernetes ${gitVersion} at ${api.server} (context ${api.nameOf()})${isOld ? old : ''}`,
-    })
+    const text = `API server: Kubernetes ${gitVersion} at ${api.server} (context ${api.nameOf()})`
+    findings.push(isOld ? warn(`${text}${old}`) : ok(text))
     const denied = await checkAccess(api).catch(error => {
-      findings.push({ level: 'warning', text: `access: ${error.message}` })
+      findings.push(warn(`access: ${error.message}`))
       return null
     })
-    if (denied !== null) findings.push(...describeAccess(denied))
+    if (denied?.length === 0) findings.push(ok('access: all that a run asks is allowed'))
+    for (const { group, resource, verbs, why } of denied ?? []) {
+      const text = `access: you may not ${verbs.join(', ')} ${resource}${group && `.${group}`} (${why})`
+      findings.push({ level: 'missing', text, more: resource === denied?.at(-1)?.resource ? [RBAC] : [] })
+    }
     // A check that is denied would fail again when it is tried.
     const may = (/** @type {string} */ resource) => !denied?.some(d => d.resource === resource)
     if (may('namespaces') && may('daemonsets')) findings.push(await examineReader(api, images.node ?? nodeTool.image))
-    if (may('nodes')) findings.push(...(await examineNodes(api, { node, loadNode, images, specs, minor })))
+    if (may('nodes')) {
+      /** @type {V1Node[]} */
+      const all = await api.list('v1', 'Node')
+      const services = chooseNode(all, node, '--node')
+      const load = loadNode === null ? services : chooseNode(all, loadNode, '--load-node')
+      const places = [services, load].map(({ where }) => parseWhere(where))
+      const used = all.filter(({ metadata }) => places.some(({ label, value }) => metadata?.labels?.[label] === value))
+      const cpus = Math.floor(parseQuantity(services.node.status.capacity.cpu))
+      const largest = `largest cap at which two sidecars can bind on the ${cpus} CPUs of ${nameOf(services.node)}`
+      findings.push(
+        ...used.map(own => describeNode(own, minor)),
+        ...describeImages(used, chooseImages({ specs, images })),
+        ...(await Promise.all(used.map(own => examineCaps(api, own)))),
+        ok(`${largest}: ${largestBindingCap(cpus)} cores`),
+      )
+    }
   } catch (error) {
     if (!(error instanceof BenchError)) throw error
     findings.push({ level: 'missing', text: error.message })
   }
   return findings
-}
-
-/** @param {import('./access.js').Access[]} denied @returns {Finding[]} */
-function describeAccess(denied) {
-  if (denied.length === 0) return [{ level: 'ok', text: 'access: all that a run asks is allowed' }]
-  return denied.map(({ group, resource, verbs, why }, i) => ({
-    level: 'missing',
-    text: `access: you may not ${verbs.join(', ')} ${resource}${group && `.${group}`} (${why})`,
-    more: i === denied.length - 1 ? [RBAC] : [],
-  }))
 }
 
 /** Tries in a dry run to make the reader. @param {Api} api @param {string} image @returns {Promise<Finding>} */
@@ -75,10 +93,79 @@ async function examineReader(api, image) {
     await api.request('create its namespace', () => api.core.createNamespace({ body, dryRun: 'All' }))
     what = 'DaemonSet'
     await api.tryApply(reader)
-    return { level: 'ok', text: 'reader: its privileged namespace and its DaemonSet would be admitted' }
+    return ok('reader: its privileged namespace and its DaemonSet would be admitted')
   } catch (error) {
     if (!(error instanceof BenchError)) throw error
     const level = UNTRIED.test(error.message) ? 'warning' : 'missing'
     return { level, text: `reader: its ${what} is refused: ${error.message}` }
   }
+}
+
+/** A node without pods is only warned about: each place has another. @param {V1Node} node @param {number} minor */
+function describeNode(node, minor) {
+  const { capacity = {}, allocatable = {}, nodeInfo } = node.status ?? {}
+  const text = [
+    `node ${nameOf(node)}: ${parseQuantity(capacity.cpu)} CPUs (${parseQuantity(allocatable.cpu)} allocatable), ${(parseQuantity(capacity.memory) / 2 ** 30).toFixed(1)} GiB`,
+    `kubelet ${nodeInfo?.kubeletVersion}, ${nodeInfo?.containerRuntimeVersion}`,
+  ].join(', ')
+  const defect = findDefect(node)
+  if (defect !== null) return warn(`${text}: ${defect}`)
+  return minor >= NATIVE_SIDECARS_SINCE && kubeletMinorOf(node) < NATIVE_SIDECARS_SINCE
+    ? warn(`${text}: it is older than native sidecars, which the API server knows: runs may not start there`)
+    : ok(`${text}, ready`)
+}
+
+/** @param {V1Node[]} nodes @param {{ name: string, image: string }[]} chosen @returns {Finding[]} */
+function describeImages(nodes, chosen) {
+  const findings = chosen.map(({ name, image }) => {
+    const without = nodes.filter(node => !hasImage(node, image))
+    const text = `image of ${name}: ${image}`
+    const why = `because its tag is latest or none: give --image ${name}=… with a tag`
+    if (isAlwaysPulled(image)) return warn(`${text} will be pulled at every start, ${why}`)
+    if (without.length === 0) return ok(`${text}, on ${nodes.map(nameOf).join(', ')}`)
+    const isCut = without.some(({ status }) => (status?.images?.length ?? 0) >= LISTED_IMAGES)
+    const cut = isCut ? ` (a node lists its ${LISTED_IMAGES} largest images only: it may be there)` : ''
+    return warn(`${text} will be pulled by ${without.map(nameOf).join(', ')}${cut}`)
+  })
+  const last = findings.findLast(({ level }) => level === 'warning')
+  if (last) last.more = [IMPORT]
+  return findings
+}
+
+/** Finds whether a node's kubelet enforces CPU limits. @param {Api} api @param {V1Node} node @returns {Promise<Finding>} */
+async function examineCaps(api, node) {
+  const name = nameOf(node)
+  const what = `CPU caps on ${name}`
+  /** @type {any} */
+  let answer
+  try {
+    const ask = () => api.core.connectGetNodeProxyWithPath({ name, path: 'configz' })
+    const options = { lostAfterSeconds: KUBELET_SECONDS }
+    answer = await api.request(`read the kubelet's configuration of ${name}`, ask, options)
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error
+    const isDenied = /** @type {any} */ (error).code === 403
+    const why = isDenied ? 'you may not ask its kubelet (get nodes/proxy, which no run needs)' : error.message
+    return warn(`${what}: ${why}; ${READ_BACK}`)
+  }
+  const { cpuCFSQuota, cpuCFSQuotaPeriod = '100ms', cpuManagerPolicy = 'none' } = answer.kubeletconfig
+  if (cpuCFSQuota === false) {
+    const advice = 'set it to true, or name another with --node'
+    return { level: 'missing', text: `${what}: its kubelet enforces no CPU limits (cpuCFSQuota: false): ${advice}` }
+  }
+  const text = `${what}: quotas every ${cpuCFSQuotaPeriod}, CPU manager ${cpuManagerPolicy}`
+  if (cpuManagerPolicy !== 'static') return ok(text)
+  const quota = kubeletMinorOf(node) >= NO_QUOTA_SINCE ? ' and no quota' : ''
+  return warn(`${text}: a Guaranteed pod that asks for whole CPUs has them for itself${quota}; ${READ_BACK}`)
+}
+
+/** @param {string} text @returns {Finding} */
+const ok = text => ({ level: 'ok', text })
+/** @param {string} text @returns {Finding} */
+const warn = text => ({ level: 'warning', text })
+const nameOf = (/** @type {V1Node} */ { metadata }) => `${metadata?.name}`
+
+/** @param {V1Node} node */
+function kubeletMinorOf({ status }) {
+  return Number(/^v\d+\.(\d+)/.exec(status?.nodeInfo?.kubeletVersion ?? '')?.[1])
 }

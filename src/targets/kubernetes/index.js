@@ -1,8 +1,7 @@
 import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { PORTS, PROBER } from '../../model/sidecar-contract.js'
-import { startAgents } from './agents.js'
-import { openAsking } from './asking.js'
+import { openAsking, startAgents } from './agents.js'
 import { createDeploy } from './deploy.js'
 import { createFiles } from './files.js'
 import { lookByKubelet, observeByKubelet, readSummary } from './kubelet.js'
@@ -103,7 +102,10 @@ export function createKubernetesTarget(options) {
         ledger.close({ retain })
         return created.map(name => `the namespace ${name}`)
       }
-      await removeNamespaces({ api, names: created }).catch(adviseCleanup)
+      await removeNamespaces({ api, names: created }).catch(error => {
+        const advice = `what the run left there is removed by: ${renderCommand('cleanup', '--target kubernetes')}`
+        throw error instanceof BenchError ? new BenchError(`${error.message}; ${advice}`, { cause: error }) : error
+      })
       for (const name of created) ledger.release('namespace', `${name} of ${api.server}`)
       ledger.close()
       return []
@@ -114,12 +116,6 @@ export function createKubernetesTarget(options) {
 /** @param {string} reach @returns {Place} */
 function placeAt(reach) {
   return { reach, listen: '0.0.0.0', inside: '127.0.0.1' }
-}
-
-/** @param {Error} error @returns {never} */
-function adviseCleanup(error) {
-  const advice = `what the run left there is removed by: ${renderCommand('cleanup', '--target kubernetes')}`
-  throw error instanceof BenchError ? new BenchError(`${error.message}; ${advice}`, { cause: error }) : error
 }
 
 /**

@@ -1,15 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { startClock } from '../../lib/clock.js'
+import { BenchError } from '../../lib/errors.js'
 import { untilAborted } from '../../lib/wait.js'
+import { NOT_OFFERED } from '../../node/kernel/cgroup.js'
 import { readKubeletSummary } from './answers.js'
-import { describeWindow, findSamples } from './kubelet-window.js'
 
-/**
- * Reads what the kubelet counts, where no pod may see the node's cgroups: CPU time and memory of each container, every
- * 10 to 20 s, with a stamp of its own.
- */
-/** @import { Look, Observation, Window } from '../../model/types.ts' @import { Api } from './api.js' */
-/** @import { Watched } from './container.js' @import { ContainerCounter, Counter, Poll } from './kubelet-window.js' */
+/** Reads what the kubelet counts, where no pod may see cgroups: CPU time and memory, every 10 to 20 s, with a stamp. */
+/** @import { Look, Observation, Window, Edge, Reading, Sample } from '../../model/types.ts' */
+/** @import { Api } from './api.js' */
+/** @import { Watched } from './container.js'  */
 
 // Asked more often than the kubelet counts, so that no counter near an edge is missed.
 const POLL_MS = 5000
@@ -17,6 +16,23 @@ const POLL_MS = 5000
 const LAST_POLL_MS = 500
 
 /** @typedef {{ watched: () => Pick<Watched, 'id' | 'namespace' | 'pod' | 'container' | 'restarts'> }} Container */
+
+/** Reads a window from counters that have stamps of their own. Pure. */
+
+const LEAST_COVERED = 0.75
+const TICKS_PER_SECOND = 100
+
+/** CPU time so far, and when it was counted. @typedef {{ epochMs: number, cpuSeconds: number }} Counter */
+
+/**
+ * rssBytes is the kubelet's word: anonymous memory and swap cache, `total_rss` of a v1 cgroup and `anon` of a v2
+ * (cAdvisor). The RSS of a process is more: it has mapped files.
+ * @typedef {Counter & { workingSetBytes: number, rssBytes: number }} ContainerCounter
+ */
+/**
+ * Counters of one answer of the kubelet.
+ * @typedef {{ epochMs: number, node: Counter | null, containers: (ContainerCounter | null)[] }} Poll
+ */
 
 /**
  * Takes CPU time and memory of a node's containers from the kubelet's counters, from now to the end of the window.
@@ -55,7 +71,32 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
     const after = lookByKubelet(containers)
     await Promise.race([poll(), delay(LAST_POLL_MS, undefined, { signal })])
     const names = containers.map(c => c.watched()).map(({ pod, container }) => `${container} of the pod ${pod}`)
-    return { ...describeWindow(polls, { names, cpus, window, before, after }), after, clockOffsetMs: 0 }
+    // Edges are found by a line from the first counter of the window to the last, and on. Stamps are whole seconds, so a
+    // rate is right within a second of the time between them.
+    const lines = names.map((name, i) => fitLine({ name, counters: polls.map(p => p.containers[i]), window }))
+    const host = fitLine({ name: 'the node', counters: polls.map(p => p.node), window })
+    /** @type {(edge: 'start' | 'end', nearest: 'first' | 'last', looks: Look[]) => Edge} */
+    const describeEdge = (edge, nearest, looks) => {
+      const epochMs = window[`${edge}Ms`]
+      const readings = lines.map(({ [nearest]: counter, first, cores }) => {
+        const cpuSeconds = first.cpuSeconds + (cores * (epochMs - first.epochMs)) / 1000
+        return toReading({ ...counter, epochMs, cpuSeconds })
+      })
+      const seconds = (epochMs - window.startMs) / 1000
+      const total = TICKS_PER_SECOND * cpus * seconds
+      const busy = Math.min(total, TICKS_PER_SECOND * host.cores * seconds)
+      return {
+        sample: { epochMs, edge, readings },
+        states: looks.map(({ identity }) => ({ threads: [], capCores: null, identity, cpuSet: '' })),
+        // The kubelet counts stolen time as idle.
+        host: { idle: total - busy, steal: 0, busy, total, cpus },
+        // The observer is not on the node.
+        ownCpuSeconds: 0,
+      }
+    }
+    const [start, end] = [describeEdge('start', 'first', before), describeEdge('end', 'last', after)]
+    const samples = [...findSamples(polls), start.sample, end.sample].sort((a, b) => a.epochMs - b.epochMs)
+    return { samples, start, end, after, clockOffsetMs: 0 }
   } catch (error) {
     if (!signal.aborted) throw error
     return { samples: findSamples(polls), start: null, end: null, after: null, clockOffsetMs: 0 }
@@ -94,4 +135,41 @@ export function readSummary(api, node) {
   return api.request(`read the kubelet's counters of ${node}`, async () =>
     readKubeletSummary(await api.core.connectGetNodeProxyWithPath({ name: node, path: 'stats/summary' })),
   )
+}
+
+/** Picks the polls with a counter of every container, at least one of them new. @param {Poll[]} polls @returns {Sample[]} */
+function findSamples(polls) {
+  const stampsOf = (/** @type {Poll} */ { containers }) => containers.map(c => c?.epochMs).join()
+  return polls
+    .filter(({ containers }) => !containers.includes(null))
+    .filter((poll, i, whole) => i === 0 || stampsOf(poll) !== stampsOf(whole[i - 1]))
+    .map(({ epochMs, containers }) => ({ epochMs, readings: containers.filter(c => c !== null).map(toReading) }))
+}
+
+/**
+ * Finds the first and the last counter in the window, and the rate between them.
+ * @template {Counter} T
+ * @param {{ name: string, counters: (T | null)[], window: Window }} options counters: in the order they were read
+ */
+function fitLine({ name, counters, window: { startMs, endMs } }) {
+  const inside = counters.filter(c => c !== null).filter(c => c.epochMs >= startMs && c.epochMs <= endMs)
+  const [first, last] = [inside[0], /** @type {T} */ (inside.at(-1))]
+  const windowSeconds = (endMs - startMs) / 1000
+  const seconds = inside.length > 0 ? (last.epochMs - first.epochMs) / 1000 : 0
+  if (seconds < LEAST_COVERED * windowSeconds) {
+    throw new BenchError(
+      `the kubelet's counts of ${name} cover ${seconds} s of a window of ${windowSeconds} s (75 % at least): let windows last longer`,
+    )
+  }
+  if (last.cpuSeconds < first.cpuSeconds) {
+    throw new BenchError(
+      `the CPU time of ${name} fell from ${first.cpuSeconds} to ${last.cpuSeconds} s in the window: it was started again`,
+    )
+  }
+  return { first, last, cores: (last.cpuSeconds - first.cpuSeconds) / seconds }
+}
+
+/** @param {ContainerCounter} counter @returns {Reading} null: the kubelet does not count it */
+function toReading({ epochMs, cpuSeconds, workingSetBytes, rssBytes }) {
+  return { ...NOT_OFFERED, atSeconds: epochMs / 1000, cpuSeconds, workingSetBytes, anonBytes: rssBytes }
 }

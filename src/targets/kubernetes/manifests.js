@@ -1,15 +1,4 @@
-import {
-  affinityTo,
-  keyOf,
-  OWN_POD_DEFAULTS,
-  POD_SECURITY,
-  RESTRICTED,
-  renderPod,
-  renderVolumes,
-  renderWhere,
-  SMALL,
-  termOf,
-} from './pod.js'
+import { keyOf, renderOwnPod, renderPod, renderVolumes } from './pod.js'
 
 /** The objects that a run creates in a cluster. Pure. */
 /** @import { Container, Where } from './pod.js' */
@@ -25,7 +14,6 @@ export const MANAGER = 'sidecar-bench'
 const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment' }
 const JOB = { apiVersion: 'batch/v1', kind: 'Job' }
 const DAEMON_SET = { apiVersion: 'apps/v1', kind: 'DaemonSet' }
-const IDLE = ['node', '-e', 'setInterval(() => {}, 1e9)']
 
 /** @typedef {{ name: string, namespace: string, labels: Record<string, string> }} Meta */
 /** @typedef {Meta & { service: string }} OfService */
@@ -104,77 +92,51 @@ export function renderJob({ container, where, ...at }) {
   return renderController({ type: JOB, at, spec: { backoffLimit: 0 }, pod })
 }
 
-/**
- * Renders a pod of the kit's own that is idle until `exec` starts something in it.
- * @param {OwnPod & { where: Where }} options
- */
-export function renderProber({ name, namespace, labels, image, folder, where }) {
+/** Renders a pod of the kit's own, idle until `exec` starts one in it. @param {OwnPod & { where: Where }} options */
+export function renderProber({ folder, where, ...own }) {
   const { volumes, mounts } = renderVolumes([folder])
-  return renderController({
-    type: DEPLOYMENT,
-    at: { service: name, name, namespace, labels },
-    spec: { replicas: 1, selector: { matchLabels: { [LABELS.service]: name } } },
-    pod: {
-      ...OWN_POD_DEFAULTS,
-      ...renderWhere(where),
-      securityContext: POD_SECURITY,
-      volumes,
-      containers: [{ name, image, command: IDLE, securityContext: RESTRICTED, volumeMounts: mounts, resources: SMALL }],
-    },
-  })
+  const spec = { replicas: 1, selector: { matchLabels: { [LABELS.service]: own.name } } }
+  const container = { volumeMounts: mounts }
+  return renderOwn({ type: DEPLOYMENT, own, spec, wheres: [where], pod: { volumes }, container })
 }
 
 /**
  * Renders the reader: a pod on every node of the run that sees the node's processes and, to read only, its cgroups.
  * @param {OwnPod & { wheres: Where[], hasRecursiveReadOnly: boolean }} options wheres: of services and load
  */
-export function renderReader({ name, namespace, labels, image, folder, wheres, hasRecursiveReadOnly }) {
+export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...own }) {
   const { volumes, mounts } = renderVolumes([folder])
-  const places = wheres.filter(where => where !== null)
   // Each hierarchy of cgroup v1 is a mount of its own below this one (Kubernetes 1.31).
   const recursive = hasRecursiveReadOnly ? { recursiveReadOnly: 'IfPossible' } : {}
   const cgroups = { name: 'cgroup', mountPath: '/host/cgroup', readOnly: true, ...recursive }
   // Looking at other users' processes takes a capability (ptrace(2), PTRACE_MODE_READ); nothing is traced.
   const capabilities = { drop: ['ALL'], add: ['SYS_PTRACE', 'DAC_READ_SEARCH'] }
-  return renderController({
-    type: DAEMON_SET,
-    at: { service: name, name, namespace, labels },
-    spec: { selector: { matchLabels: { [LABELS.service]: name } } },
-    pod: {
-      ...OWN_POD_DEFAULTS,
-      ...(places.length > 0 && places.length === wheres.length ? { affinity: affinityTo(places.map(termOf)) } : {}),
-      // Threads, listening sockets and memory of the processes are under the node's /proc.
-      hostPID: true,
-      tolerations: [{ operator: 'Exists' }],
-      volumes: [...volumes, { name: 'cgroup', hostPath: { path: '/sys/fs/cgroup', type: 'Directory' } }],
-      containers: [
-        {
-          name,
-          image,
-          command: IDLE,
-          resources: SMALL,
-          securityContext: { ...RESTRICTED, runAsUser: 0, capabilities },
-          volumeMounts: [...mounts, cgroups],
-        },
-      ],
-    },
-  })
+  const container = { securityContext: { runAsUser: 0, capabilities }, volumeMounts: [...mounts, cgroups] }
+  const pod = {
+    securityContext: undefined,
+    // Threads, listening sockets and memory of the processes are under the node's /proc.
+    hostPID: true,
+    tolerations: [{ operator: 'Exists' }],
+    volumes: [...volumes, { name: 'cgroup', hostPath: { path: '/sys/fs/cgroup', type: 'Directory' } }],
+  }
+  const spec = { selector: { matchLabels: { [LABELS.service]: own.name } } }
+  return renderOwn({ type: DAEMON_SET, own, spec, wheres, pod, container })
 }
 
 /** Renders a process that says its version. @param {Meta & { image: string, command: string[], where: Where }} options */
-export function renderVersionJob({ name, namespace, labels, image, command, where }) {
-  return renderController({
-    type: JOB,
-    at: { service: name, name, namespace, labels },
-    spec: { backoffLimit: 0 },
-    pod: {
-      ...OWN_POD_DEFAULTS,
-      ...renderWhere(where),
-      restartPolicy: 'Never',
-      securityContext: POD_SECURITY,
-      containers: [{ name, image, command, securityContext: RESTRICTED, resources: SMALL }],
-    },
-  })
+export function renderVersionJob({ command, where, ...own }) {
+  const pod = { restartPolicy: 'Never' }
+  return renderOwn({ type: JOB, own, spec: { backoffLimit: 0 }, wheres: [where], pod, container: { command } })
+}
+
+/**
+ * Renders a pod of the kit's own with what makes it.
+ * @param {{ type: typeof JOB, own: Meta & { image: string }, spec: object } &
+ *   Omit<Parameters<typeof renderOwnPod>[0], 'name' | 'image'>} options
+ */
+function renderOwn({ type, own: { image, ...meta }, spec, ...of }) {
+  const pod = renderOwnPod({ name: meta.name, image, ...of })
+  return renderController({ type, at: { ...meta, service: meta.name }, spec, pod })
 }
 
 /**

@@ -18,7 +18,8 @@ const OWNER = 'sidecar-bench/owner'
  * @throws {BenchError} where it is there already
  */
 export async function createNamespace({ api, name, runId, level }) {
-  const owner = describeOwnerHere()
+  const [host, ...place] = placeHere().split(' ')
+  const owner = [host, process.pid, processStartTicks(process.pid), ...place].join(' ')
   try {
     await api.create(renderNamespace({ name, runId, level, annotations: { [OWNER]: owner } }))
   } catch (error) {
@@ -82,9 +83,4 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
 function placeHere() {
   const { bootId, pidNamespace } = readPlace()
   return [os.hostname(), bootId, pidNamespace].join(' ')
-}
-
-function describeOwnerHere() {
-  const [host, ...place] = placeHere().split(' ')
-  return [host, process.pid, processStartTicks(process.pid), ...place].join(' ')
 }

@@ -3,7 +3,7 @@ import { suggest } from '../../lib/nearest.js'
 import { HOST_LABEL, parseWhere } from './pod.js'
 
 /** Nodes of a cluster: which takes pods, what it is, and what it still has for pods. Pure. */
-/** @import { V1Node, V1Pod, V1PodSpec } from '@kubernetes/client-node' */
+/** @import { V1Node, V1Pod } from '@kubernetes/client-node' */
 /** @import { NodeLimits } from '../../model/types.ts' */
 
 const PREFIXES = 'kMGTPE'
@@ -63,8 +63,11 @@ export function findLimits({ node: { metadata, status }, pods }) {
   const name = `${metadata?.name}`
   const own = pods.filter(({ spec, status }) => spec?.nodeName === name && !/Succeeded|Failed/.test(`${status?.phase}`))
   const offered = (/** @type {string} */ what) => parseQuantity(status?.allocatable?.[what] ?? '')
+  // An unknown number counts as nothing: the scheduler's refusal is told when the pod waits.
   const requested = (/** @type {string} */ what) =>
-    own.reduce((sum, { spec }) => sum + (spec ? requestOf(spec, what) : 0), 0)
+    own
+      .flatMap(({ spec }) => [...(spec?.containers ?? []), ...(spec?.initContainers ?? []).filter(isNativeSidecar)])
+      .reduce((sum, { resources }) => sum + (parseQuantity(resources?.requests?.[what] ?? '0') || 0), 0)
   return {
     node: name,
     pods: offered('pods'),
@@ -76,15 +79,8 @@ export function findLimits({ node: { metadata, status }, pods }) {
   }
 }
 
-/** @param {V1PodSpec} spec @param {string} what cpu or memory */
-function requestOf({ containers, initContainers }, what) {
-  const natives = (initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
-  // An unknown number counts as nothing: the scheduler's refusal is told when the pod waits.
-  return [...containers, ...natives].reduce(
-    (sum, { resources }) => sum + (parseQuantity(resources?.requests?.[what] ?? '0') || 0),
-    0,
-  )
-}
+/** @param {import('@kubernetes/client-node').V1Container} container */
+const isNativeSidecar = ({ restartPolicy }) => restartPolicy === 'Always'
 
 /** Reads a number of Kubernetes, such as `2`, `1930m`, `24684092Ki`, `129M` or `129e6`; NaN where it is none. @param {string} text */
 export function parseQuantity(text) {

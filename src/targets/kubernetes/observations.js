@@ -37,10 +37,7 @@ export async function observeByReaders(agents, containers, { window, signal }) {
   return mergeObservations(seen, { processes: containers })
 }
 
-/**
- * Groups containers by node, with their places among all; any node where there are none.
- * @param {ContainerHandle[]} containers
- */
+/** Groups containers by node, with their places among all; of none, any node. @param {ContainerHandle[]} containers */
 function groupByNode(containers) {
   const all = containers.map((container, place) => ({ watched: container.watched(), place }))
   if (all.length === 0) return [{ node: null, watched: /** @type {Watched[]} */ ([]), places: [] }]

@@ -1,5 +1,5 @@
 /** The meaning of a pod's status. Pure. */
-/** @import { V1ContainerStatus, V1Pod } from '@kubernetes/client-node' */
+/** @import { V1Pod } from '@kubernetes/client-node' */
 
 const PULL = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull|ImageInspectError)$/
 // Reasons that may pass: the kubelet tries again by itself.
@@ -24,33 +24,33 @@ export function findEnding(pod, container) {
  */
 export function findObstacle(pod) {
   const { status, metadata } = pod
+  const name = metadata?.name
   const unscheduled = status?.conditions?.find(c => c.type === 'PodScheduled' && c.status === 'False')
-  if (unscheduled)
-    return { why: `no node takes the pod ${metadata?.name}: ${unscheduled.message}`, isFinal: false, container: null }
-  if (status?.phase === 'Failed' && status.reason) {
-    const why = `the pod ${metadata?.name} failed: ${status.reason}: ${status.message}`
-    return { why, isFinal: true, container: null }
-  }
+  if (unscheduled) return obstacle(`no node takes the pod ${name}: ${unscheduled.message}`, false)
+  if (status?.phase === 'Failed' && status.reason)
+    return obstacle(`the pod ${name} failed: ${status.reason}: ${status.message}`, true)
   for (const own of statusesOf(pod)) {
     const { waiting, terminated } = own.state ?? {}
-    const what = `${own.name} of the pod ${metadata?.name}`
-    if (waiting?.reason && PULL.test(waiting.reason)) {
-      const why = `the image ${own.image} of ${what} cannot be pulled: ${waiting.reason}: ${waiting.message ?? ''}`
-      return { why, isFinal: !PASSING.test(waiting.reason), container: null }
+    const { reason, message } = waiting ?? {}
+    const told = `${reason}: ${message ?? ''}`
+    const what = `${own.name} of the pod ${name}`
+    if (reason && PULL.test(reason)) {
+      const why = `the image ${own.image} of ${what} cannot be pulled: ${told}`
+      return obstacle(why, !PASSING.test(reason))
     }
     const last = terminated ?? own.lastState?.terminated
     if (last && (own.restartCount > 0 || last.exitCode !== 0)) {
-      const how =
-        last.reason === 'OOMKilled' ? 'OOMKilled' : `status ${last.exitCode}${last.message ? ` (${last.message})` : ''}`
-      return { why: `${what} ended with ${how}`, isFinal: true, container: own.name }
+      const status = `status ${last.exitCode}${last.message ? ` (${last.message})` : ''}`
+      const how = last.reason === 'OOMKilled' ? 'OOMKilled' : status
+      return obstacle(`${what} ended with ${how}`, true, own.name)
     }
-    if (waiting?.reason && !PASSING.test(waiting.reason)) {
-      const why = `${what} does not start: ${waiting.reason}: ${waiting.message ?? ''}`
-      return { why, isFinal: false, container: own.name }
-    }
+    if (reason && !PASSING.test(reason)) return obstacle(`${what} does not start: ${told}`, false, own.name)
   }
   return null
 }
+
+/** @param {string} why @param {boolean} isFinal @param {string | null} [container] */
+const obstacle = (why, isFinal, container = null) => ({ why, isFinal, container })
 
 /** @param {V1Pod} pod */
 export function isReady({ status, metadata }) {

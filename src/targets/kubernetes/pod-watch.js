@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readPod } from './answers.js'
+import { LABELS } from './manifests.js'
 
 /** @import { V1Pod } from '@kubernetes/client-node' */
 
@@ -8,7 +9,7 @@ const AGAIN_MS = 300
 /**
  * The pods of namespaces, kept up to date by a watch.
  * @typedef {object} PodWatch
- * @property {(labels: Record<string, string>) => V1Pod[]} find
+ * @property {(service: string, start?: string) => V1Pod[]} find
  * @property {<T>(look: () => T | null | undefined | false, options: { signal?: AbortSignal, deadlineSeconds: number }) => Promise<T | null>} until
  *   calls look at each change, and once a second; null when the deadline passes
  * @property {(listener: () => void) => () => void} onChange
@@ -36,10 +37,10 @@ export async function watchPods({ api, namespaces }) {
   for (const namespace of namespaces) follow({ api, namespace, pods, tell, signal: closing.signal })
 
   return {
-    find: labels =>
-      [...pods.values()].filter(({ metadata }) =>
-        Object.entries(labels).every(([name, value]) => metadata?.labels?.[name] === value),
-      ),
+    find: (service, start) =>
+      [...pods.values()].filter(({ metadata: { labels } = {} }) => {
+        return labels?.[LABELS.service] === service && (start === undefined || labels[LABELS.start] === start)
+      }),
 
     async until(look, { signal, deadlineSeconds }) {
       const deadline = performance.now() + deadlineSeconds * 1000

@@ -18,15 +18,16 @@ export const HOST_LABEL = 'kubernetes.io/hostname'
 export const RULES = 'iptables.rules'
 
 const USER = 65532
+const IDLE = ['node', '-e', 'setInterval(() => {}, 1e9)']
 // Pipy as PID 1 ignores SIGTERM, so waiting is of no use.
 const GRACE_SECONDS = 1
 
-export const RESTRICTED = {
+const RESTRICTED = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
   capabilities: { drop: ['ALL'] },
 }
-export const POD_SECURITY = {
+const POD_SECURITY = {
   runAsNonRoot: true,
   runAsUser: USER,
   runAsGroup: USER,
@@ -36,14 +37,14 @@ export const POD_SECURITY = {
 
 const TMP_VOLUME = { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }
 const TMP_MOUNT = { name: 'tmp', mountPath: '/tmp' }
-export const SMALL = { requests: { cpu: '10m', memory: '16Mi' } }
+const SMALL = { requests: { cpu: '10m', memory: '16Mi' } }
 const POD_DEFAULTS = {
   automountServiceAccountToken: false,
   enableServiceLinks: false,
   terminationGracePeriodSeconds: GRACE_SECONDS,
 }
 // The kit's own pods hold nothing that could be lost.
-export const OWN_POD_DEFAULTS = { ...POD_DEFAULTS, terminationGracePeriodSeconds: 0 }
+const OWN_POD_DEFAULTS = { ...POD_DEFAULTS, terminationGracePeriodSeconds: 0 }
 
 /**
  * @param {{ containers: Container[], where: Where, hasNativeSidecars: boolean, isProbed?: boolean, rulesImage?: string }} options
@@ -53,79 +54,54 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
   const { volumes, mounts } = renderVolumes(containers.flatMap(c => c.folders))
   const isNative = (/** @type {Container} */ { spec }) =>
     hasNativeSidecars && spec.role === 'sidecar' && containers.length > 1
-  const render = (/** @type {Container} */ container) => ({
-    ...renderContainer(container, { mounts, isProbed }),
-    ...(isNative(container) ? { restartPolicy: 'Always' } : {}),
+  const render = (/** @type {Container} */ container) => {
+    const { spec, folders } = container
+    const [probed] = isProbed ? spec.listens.filter(({ address }) => address === '0.0.0.0') : []
+    const own = mounts.filter(({ mountPath }) => folders.some(({ path }) => path === mountPath))
+    // Request and limit are the cap, so that the scheduler does not promise the CPU twice.
+    const limits = {
+      ...(spec.cpuCores === null ? {} : { cpu: `${Math.round(spec.cpuCores * 1000)}m` }),
+      ...(spec.memoryLimitBytes === null ? {} : { memory: `${spec.memoryLimitBytes}` }),
+    }
+    return {
+      name: spec.role,
+      image: spec.image,
+      command: [spec.program, ...spec.argv],
+      // Every other folder is read-only.
+      workingDir: TMP_MOUNT.mountPath,
+      env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
+      ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
+      ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),
+      resources: { requests: { ...SMALL.requests, ...limits }, ...(Object.keys(limits).length > 0 ? { limits } : {}) },
+      securityContext:
+        spec.redirects && spec.role === 'sidecar' ? { ...RESTRICTED, runAsUser: SIDECAR_USER } : RESTRICTED,
+      volumeMounts: [...own, TMP_MOUNT],
+      ...(isNative(container) ? { restartPolicy: 'Always' } : {}),
+    }
+  }
+  // Rules are set before anything runs: a capability that the Pod Security Standards baseline and restricted do not allow.
+  const capabilities = { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] }
+  const renderRules = (/** @type {Container} */ { spec: { folder } }) => ({
+    name: 'rules',
+    image: rulesImage,
+    command: ['iptables-restore', `${folder}/${RULES}`],
+    env: [{ name: 'XTABLES_LOCKFILE', value: `${TMP_MOUNT.mountPath}/xtables.lock` }],
+    resources: SMALL,
+    securityContext: { ...RESTRICTED, runAsNonRoot: false, runAsUser: 0, capabilities },
+    volumeMounts: [...mounts.filter(({ mountPath }) => mountPath === folder), TMP_MOUNT],
   })
-  const ruled = containers.filter(({ spec }) => spec.redirects)
   const first = [
-    ...ruled.map(c => renderRulesContainer(c, mounts, rulesImage)),
+    ...containers.filter(({ spec }) => spec.redirects).map(renderRules),
     ...containers.filter(isNative).map(render),
   ]
   return {
     ...POD_DEFAULTS,
-    ...renderWhere(where),
+    ...renderWhere([where]),
     securityContext: POD_SECURITY,
     volumes: [...volumes, TMP_VOLUME],
     ...(first.length > 0 ? { initContainers: first } : {}),
     containers: containers.filter(c => !isNative(c)).map(render),
   }
-}
-
-/**
- * mounts: of the pod.
- * @param {Container} container
- * @param {{ mounts: { name: string, mountPath: string, readOnly: boolean }[], isProbed: boolean }} options
- */
-function renderContainer({ spec, folders }, { mounts, isProbed }) {
-  const [probed] = isProbed ? spec.listens.filter(({ address }) => address === '0.0.0.0') : []
-  const own = mounts.filter(({ mountPath }) => folders.some(({ path }) => path === mountPath))
-  return {
-    name: spec.role,
-    image: spec.image,
-    command: [spec.program, ...spec.argv],
-    // Every other folder is read-only.
-    workingDir: TMP_MOUNT.mountPath,
-    env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
-    ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
-    ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),
-    resources: renderResources(spec),
-    securityContext:
-      spec.redirects && spec.role === 'sidecar' ? { ...RESTRICTED, runAsUser: SIDECAR_USER } : RESTRICTED,
-    volumeMounts: [...own, TMP_MOUNT],
-  }
-}
-
-/**
- * Sets the rules of a pod before anything runs in it: a capability that the Pod Security Standards baseline and restricted do
- * not allow.
- * @param {Container} container @param {{ name: string, mountPath: string, readOnly: boolean }[]} mounts @param {string} image
- */
-function renderRulesContainer({ spec }, mounts, image) {
-  const own = mounts.filter(({ mountPath }) => mountPath === spec.folder)
-  return {
-    name: 'rules',
-    image,
-    command: ['iptables-restore', `${spec.folder}/${RULES}`],
-    env: [{ name: 'XTABLES_LOCKFILE', value: `${TMP_MOUNT.mountPath}/xtables.lock` }],
-    resources: SMALL,
-    securityContext: {
-      ...RESTRICTED,
-      runAsNonRoot: false,
-      runAsUser: 0,
-      capabilities: { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] },
-    },
-    volumeMounts: [...own, TMP_MOUNT],
-  }
-}
-
-/** Renders resources: request and limit are the cap, so that the scheduler does not promise the CPU twice. @param {ProcessSpec} spec */
-function renderResources({ cpuCores, memoryLimitBytes }) {
-  const limits = {
-    ...(cpuCores === null ? {} : { cpu: `${Math.round(cpuCores * 1000)}m` }),
-    ...(memoryLimitBytes === null ? {} : { memory: `${memoryLimitBytes}` }),
-  }
-  return { requests: { ...SMALL.requests, ...limits }, ...(Object.keys(limits).length > 0 ? { limits } : {}) }
 }
 
 /** @param {Folder[]} folders */
@@ -143,26 +119,38 @@ export function renderVolumes(folders) {
   }
 }
 
-/** @param {Where} where */
-export function renderWhere(where) {
-  return where === null ? {} : { affinity: affinityTo([termOf(where)]) }
+/**
+ * Renders a pod of the kit's own, idle until `exec` starts something in it; pod, container: what others do not have.
+ * @param {{ name: string, image: string, wheres: Where[], pod?: object, container: any }} options wheres: any of them
+ * @returns {any}
+ */
+export function renderOwnPod({ name, image, wheres, pod, container }) {
+  const { securityContext, ...own } = container
+  const restricted = { name, image, command: IDLE, securityContext: { ...RESTRICTED, ...securityContext } }
+  return {
+    ...OWN_POD_DEFAULTS,
+    ...renderWhere(wheres),
+    securityContext: POD_SECURITY,
+    ...pod,
+    containers: [{ ...restricted, ...own, resources: SMALL }],
+  }
 }
 
-/** @param {{ matchExpressions: unknown[] }[]} terms any of which a node must match */
-export function affinityTo(terms) {
-  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } }
+/** @param {Where[]} wheres any of which a node must match */
+function renderWhere(wheres) {
+  const nodeSelectorTerms = wheres.flatMap(where => {
+    if (where === null) return []
+    const { label, value } = parseWhere(where)
+    return { matchExpressions: [{ key: label, operator: 'In', values: [value] }] }
+  })
+  if (nodeSelectorTerms.length === 0 || nodeSelectorTerms.length < wheres.length) return {}
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } }
 }
 
 /** Finds the label that a place asks of nodes: its own, or that of a node's name. @param {string} where */
 export function parseWhere(where) {
   const [label, value] = where.includes('=') ? where.split('=', 2) : [HOST_LABEL, where]
   return { label, value }
-}
-
-/** @param {string} where */
-export function termOf(where) {
-  const { label, value } = parseWhere(where)
-  return { matchExpressions: [{ key: label, operator: 'In', values: [value] }] }
 }
 
 /** @param {string} file */

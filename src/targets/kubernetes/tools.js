@@ -25,15 +25,30 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
       return { missing: `${spec.path} is a program of this machine: a cluster runs images, --image ${spec.name}=…` }
     const image = images[spec.name] ?? spec.image
     if (image === null) return { missing: `there is no image of ${spec.name}: give --image ${spec.name}=…` }
-    await target.open()
+    const { pods } = await target.open()
     const { namespace } = target
     const name = `version-${spec.name}`
     const labels = { [LABELS.managed]: MANAGER }
     const command = [spec.name, ...spec.versionArgv]
     const job = renderVersionJob({ name, namespace, labels, image, command, where: whereOf(spec.name) })
     await api.apply(job)
+    const find = () => pods.find(name)
+    const readLog = () => api.readLog({ namespace, pod: `${find()[0]?.metadata?.name}`, container: name })
+    let text = ''
+    // Some programs print their version and go on.
+    const isSaid = () => spec.parseVersion(text) !== null
+    const reading = setInterval(async () => {
+      const [pod] = find()
+      if (pod && findContainerId(pod, name)) text = await readLog().catch(() => text)
+    }, ASK_MS)
     try {
-      const { version, digest, said } = await askVersion({ api, target, spec, name, signal })
+      const isDone = () => isSaid() || find().some(pod => pod.status?.phase === 'Succeeded')
+      const what = `the image of ${spec.name}`
+      await awaitPods({ api, pods, namespace, find, isDone, maker: name, signal, what, deadlineSeconds: PULL_SECONDS })
+      if (!isSaid()) text = await readLog()
+      const version = spec.parseVersion(text)
+      const digest = findContainerStatus(find()[0], name)?.imageID.replace(/^.*sha256:/, '') ?? ''
+      const said = lastLines(text, 3).join(' | ') || 'it printed nothing'
       const advice = `give --image ${spec.name}=…`
       if (version === null)
         return { missing: `the image ${image} has no ${spec.name} that says its version: ${said}; ${advice}` }
@@ -44,43 +59,8 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
       if (!(error instanceof BenchError) || error instanceof SiteLostError || error.exitStatus !== 1) throw error
       return { missing: error.message }
     } finally {
+      clearInterval(reading)
       await api.remove(job)
     }
-  }
-}
-
-/** @param {{ api: Api, target: ToolTarget, spec: ToolSpec, name: string, signal: AbortSignal }} options */
-async function askVersion({ api, target, spec, name, signal }) {
-  const { pods } = await target.open()
-  const { namespace } = target
-  const find = () => pods.find({ [LABELS.service]: name })
-  let text = ''
-  // Some programs print their version and go on.
-  const isSaid = () => spec.parseVersion(text) !== null
-  const read = setInterval(async () => {
-    const [pod] = find()
-    if (pod && findContainerId(pod, name)) {
-      text = await api.readLog({ namespace, pod: `${pod.metadata?.name}`, container: name }).catch(() => text)
-    }
-  }, ASK_MS)
-  try {
-    await awaitPods({
-      api,
-      pods,
-      namespace,
-      find,
-      maker: name,
-      signal,
-      what: `the image of ${spec.name}`,
-      deadlineSeconds: PULL_SECONDS,
-      isDone: () => isSaid() || find().some(pod => pod.status?.phase === 'Succeeded'),
-    })
-    const [pod] = find()
-    if (!isSaid()) text = await api.readLog({ namespace, pod: `${pod.metadata?.name}`, container: name })
-    const digest = findContainerStatus(pod, name)?.imageID.replace(/^.*sha256:/, '') ?? ''
-    const said = lastLines(text, 3).join(' | ') || 'it printed nothing'
-    return { version: spec.parseVersion(text), digest, said }
-  } finally {
-    clearInterval(read)
   }
 }

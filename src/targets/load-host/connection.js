@@ -34,6 +34,9 @@ const SSH_FAILED = 255
 const COMMON = ['-oBatchMode=yes', '-oClearAllForwardings=yes', '-oRemoteCommand=none', '-T']
 // A process group of its own: a Ctrl-C of the terminal reaches only us, and we end it in order.
 const OWN_GROUP = /** @type {const} */ ({ detached: true, cleanup: false, reject: false })
+const PIPED = /** @type {const} */ ({ buffer: false, stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
+
+/** @typedef {import('execa').ResultPromise<typeof OWN_GROUP & typeof PIPED>} Master */
 
 /** @type {Refusal[]} */
 const REFUSALS = [
@@ -79,7 +82,10 @@ export async function openConnection({ host, folder, environment, signal, beatMs
   const at = ['-S', path.join(folder, 'ssh'), '--', host]
   // The refusals of ssh are told from each other by their words.
   const env = { ...environment, LC_ALL: 'C' }
-  const kept = await keep(startMaster({ at, env }), { host, signal, beatMs })
+  const options = [`-oConnectTimeout=${CONNECT_SECONDS}`, '-oControlMaster=yes', '-oControlPersist=no']
+  const holding = commandOf(['/bin/sh', '-c', KEEP, 'keep', `${SILENT_SECONDS}`])
+  const master = execa('ssh', [...COMMON, ...options, ...at, holding], { ...OWN_GROUP, ...PIPED, env })
+  const kept = await keep(master, { host, signal, beatMs })
   // ssh must not make a connection of its own where this one is gone.
   const inside = [...COMMON, '-oProxyCommand=false', '-oControlMaster=no', ...at]
   return {
@@ -101,20 +107,15 @@ export async function openConnection({ host, folder, environment, signal, beatMs
       return { exitCode, stdout, said: lastLines(stderr, 3).join(' | ') }
     },
 
-    /**
-     * Starts a program there that ends when its stdin closes.
-     * @param {{ command: string[], log: number }} options log: for its output
-     */
+    /** Starts a program that ends with its stdin. @param {{ command: string[], log: number }} options for its output */
     start({ command, log }) {
       kept.assertOpen()
       const child = execa('ssh', [...inside, commandOf(['/bin/sh', '-c', RUN, 'run', kept.folder, ...command])], {
         ...OWN_GROUP,
+        ...PIPED,
         env,
-        buffer: false,
-        stdin: 'pipe',
         // execa's types know the first three descriptors only.
         stdout: /** @type {1} */ (log),
-        stderr: 'pipe',
       })
       child.stdin.on('error', () => {})
       return child
@@ -122,23 +123,9 @@ export async function openConnection({ host, folder, environment, signal, beatMs
   }
 }
 
-/** @param {{ at: string[], env: Record<string, string> }} options at: the socket and the host */
-function startMaster({ at, env }) {
-  const options = [`-oConnectTimeout=${CONNECT_SECONDS}`, '-oControlMaster=yes', '-oControlPersist=no']
-  const command = commandOf(['/bin/sh', '-c', KEEP, 'keep', `${SILENT_SECONDS}`])
-  return execa('ssh', [...COMMON, ...options, ...at, command], {
-    ...OWN_GROUP,
-    env,
-    buffer: false,
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-}
-
 /**
  * Waits until the connection is made, and keeps it.
- * @param {ReturnType<typeof startMaster>} master @param {{ host: string, signal: AbortSignal, beatMs: number }} options
+ * @param {Master} master @param {{ host: string, signal: AbortSignal, beatMs: number }} options
  */
 async function keep(master, { host, signal, beatMs }) {
   let said = ''
@@ -220,7 +207,7 @@ async function keep(master, { host, signal, beatMs }) {
 }
 
 /**
- * @param {ReturnType<typeof startMaster>} master @param {{ ended: Promise<unknown>, signal: AbortSignal }} options
+ * @param {Master} master @param {{ ended: Promise<unknown>, signal: AbortSignal }} options
  * @returns {Promise<string | null>} the folder there; null: no connection was made
  */
 async function awaitFolder(master, { ended, signal }) {

@@ -57,7 +57,10 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
         edge && {
           ...edge,
           sample: complete(edge.sample),
-          states: merge(processes, { here: edge.states, far: stateOf }),
+          states: merge(processes, {
+            here: edge.states,
+            far: p => ({ threads: [], capCores: null, identity: identityOf(p), cpuSet: '' }),
+          }),
         }
       /** @type {Observation} */
       const observation = {
@@ -111,16 +114,9 @@ function merge(processes, { here, far }) {
 }
 
 /** @param {FarProcess} process @returns {Look} */
-function lookAt({ samples }) {
-  return { memory: null, identity: identityOf(samples.at(-1)), workers: null }
+function lookAt(process) {
+  return { memory: null, identity: identityOf(process), workers: null }
 }
 
-/** @param {FarProcess} process @returns {Edge['states'][number]} */
-function stateOf({ samples }) {
-  return { threads: [], capCores: null, identity: identityOf(samples.at(-1)), cpuSet: '' }
-}
-
-/** @param {{ identity: string } | undefined} sample */
-function identityOf(sample) {
-  return sample ? [sample.identity] : []
-}
+/** @param {FarProcess} process */
+const identityOf = ({ samples }) => samples.slice(-1).map(({ identity }) => identity)

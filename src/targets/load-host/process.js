@@ -7,7 +7,7 @@ import { waitFor, within } from '../../lib/wait.js'
 import { NOTICE_SECONDS } from './connection.js'
 import { parseFarSample } from './samples.js'
 
-/** @import { Handle, ProcessSpec } from '../../model/types.ts' @import { Clock } from './clock.js' */
+/** @import { Handle, ProcessSpec } from '../../model/types.ts' @import { Clock } from './host.js' */
 /** @import { Connection } from './connection.js' @import { FarSample } from './samples.js' */
 
 /**

@@ -24,65 +24,57 @@ const LOAD = {
 }
 
 /**
- * scripts: of the load, here; folder: of its log
- * @typedef {{ loadHost: LoadHost, load: LoadGenerator, tool: Tool, scripts: string, address: string, folder: string,
- *   signal: AbortSignal }} Rehearsal
- */
-
-/**
  * Has the generator make a moment of load from the other machine on an echo at the entry's address: it finds what would
  * fail every trial.
- * @param {Rehearsal & { ports: number[] }} options
+ * @param {{ loadHost: LoadHost, load: LoadGenerator, tool: Tool, scripts: string, address: string, ports: number[],
+ *   folder: string, signal: AbortSignal }} options scripts: of the load, here; folder: of its log
  * @throws {BenchError} where no request comes through: why, and what to do
  */
-export async function rehearse({ ports, ...rehearsal }) {
-  for (const port of ports) await rehearseAt(port, rehearsal)
-}
-
-/** @param {number} port @param {Rehearsal} rehearsal */
-async function rehearseAt(port, { loadHost, load, tool, scripts, address, folder, signal }) {
+export async function rehearse({ loadHost, load, tool, scripts, address, ports, folder, signal }) {
   const { host } = loadHost
-  const where = `${address}:${port}`
-  let isReached = false
-  const server = http.createServer((request, response) => void request.pipe(response))
-  server.on('connection', () => {
-    isReached = true
-  })
-  server.listen(port, address)
-  await once(server, 'listening').catch(error => {
-    const message = `nothing can listen at ${where} for ${host}: ${error.message}; end what does`
-    throw new BenchError(message, { cause: error })
-  })
-  const spec = load.createGenerator({
-    tool,
-    scripts: loadHost.locate(scripts),
-    urls: [`http://${where}/`],
-    certificate: null,
-    host: '',
-    admin: null,
-    load: LOAD,
-    tailMs: 0,
-    cpus: 1,
-    folder,
-  })
-  try {
-    const process = await loadHost.start(spec, folder)
+  for (const port of ports) {
+    const where = `${address}:${port}`
+    let isReached = false
+    const server = http.createServer((request, response) => void request.pipe(response))
+    server.on('connection', () => {
+      isReached = true
+    })
+    server.listen(port, address)
+    await once(server, 'listening').catch(error => {
+      const message = `nothing can listen at ${where} for ${host}: ${error.message}; end what does`
+      throw new BenchError(message, { cause: error })
+    })
+    const spec = load.createGenerator({
+      tool,
+      scripts: loadHost.locate(scripts),
+      urls: [`http://${where}/`],
+      certificate: null,
+      host: '',
+      admin: null,
+      load: LOAD,
+      tailMs: 0,
+      cpus: 1,
+      folder,
+    })
     try {
-      const how = await within(process.exited, { seconds: END_SECONDS, late: () => 'late', signal })
-      const result = how === 'status 0' ? load.parseResult(await process.readLog()) : null
-      if (result !== null && result.verified > 0) return
-      if (how !== 'late' && result === null)
-        throw new BenchError(await process.describeFailure(`${load.name} ended with ${how}`))
-      if (isReached)
-        throw new BenchError(await process.describeFailure(`no request of ${load.name} at ${where} came back`))
+      const process = await loadHost.start(spec, folder)
+      try {
+        const how = await within(process.exited, { seconds: END_SECONDS, late: () => 'late', signal })
+        const result = how === 'status 0' ? load.parseResult(await process.readLog()) : null
+        if (result !== null && result.verified > 0) continue
+        if (how !== 'late' && result === null)
+          throw new BenchError(await process.describeFailure(`${load.name} ended with ${how}`))
+        if (isReached)
+          throw new BenchError(await process.describeFailure(`no request of ${load.name} at ${where} came back`))
+      } finally {
+        await process.stop()
+      }
+      throw new BenchError(
+        `${host} cannot reach ${where}: let it through the firewall of this machine (ports ${ENTRY_PORTS.join(', ')}), or name another address of this machine with --address`,
+      )
     } finally {
-      await process.stop()
+      server.closeAllConnections()
+      server.close()
     }
-    throw new BenchError(
-      `${host} cannot reach ${where}: let it through the firewall of this machine (ports ${ENTRY_PORTS.join(', ')}), or name another address of this machine with --address`,
-    )
-  } finally {
-    server.closeAllConnections()
-    server.close()
   }
 }

@@ -1,20 +1,10 @@
-import { parseHostCpu } from '../../node/kernel/host-cpu.js'
+import { NOT_OFFERED } from '../../node/kernel/cgroup.js'
+import { parseHostCpu } from '../../node/kernel/proc-files.js'
 
 /** Readings of the generator where it runs, as run.sh prints them. */
 
 // USER_HZ of every kernel that k6 and wrk run on (proc(5)).
 const TICKS_PER_SECOND = 100
-
-// The generator has no cgroup of its own there.
-const NOT_OFFERED = {
-  periods: null,
-  throttledPeriods: null,
-  throttledSeconds: null,
-  anonBytes: null,
-  workingSetBytes: null,
-  peakBytes: null,
-  oomKills: null,
-}
 
 /**
  * epochMs: by this machine's clock; atSeconds: since that machine's start
@@ -44,6 +34,7 @@ export function parseFarSample(line, { epochMs, hostCpus }) {
 
 /** Estimates what the generator had used at a moment: between two samples, in proportion. @param {FarSample[]} samples @param {number} epochMs */
 export function readAt(samples, epochMs) {
+  // It has no cgroup of its own there.
   if (samples.length === 0) return { ...NOT_OFFERED, atSeconds: Number.NaN, cpuSeconds: Number.NaN }
   const next = samples.findIndex(s => s.epochMs >= epochMs)
   const to = samples[next < 0 ? samples.length - 1 : next]

@@ -2,13 +2,12 @@ import os from 'node:os'
 import path from 'node:path'
 import { BenchError, UsageError } from '../../lib/errors.js'
 import { ROOT } from '../../lib/paths.js'
-import { takeEvery } from '../../lib/take-every.js'
 import { renderMarks } from '../local/marks.js'
 import { openLoadHost } from './host.js'
 import { createLoadHostTarget } from './index.js'
 import { rehearse } from './rehearse.js'
 
-/** @import { LoadGenerator, Site } from '../../model/types.ts' */
+/** @import { Ledger, LoadGenerator, Site } from '../../model/types.ts' */
 
 /**
  * Opens this machine for the services, and another one for their load.
@@ -52,7 +51,7 @@ export async function openLoadHostSite({ site, host, asked, load, say, signal })
       throw error
     }
   } catch (error) {
-    await takeEvery([() => site.target.close()])
+    await site.target.close()
     throw error
   }
 }
@@ -74,10 +73,7 @@ export function chooseAddress({ asked, seenAs, host, own = listOwnAddresses() })
   )
 }
 
-/**
- * Keeps an address, with ports that are free between trials, from other runs.
- * @param {import('../../model/types.ts').Ledger} ledger @param {string} address
- */
+/** Keeps an address for this run: ports are free between trials. @param {Ledger} ledger @param {string} address */
 export function claimAddress(ledger, address) {
   const holder = ledger.claim('addresses', address)
   if (holder === null) return

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { waitFor } from '../../lib/wait.js'
@@ -16,7 +16,8 @@ const GONE = ['ENOENT', 'ENODEV']
 
 /**
  * Makes a subtree in each hierarchy of cpu, cpuacct and memory, some of which may share a mount: in v2 all do.
- * @param {{ way: TreeWay, name: string }} options in v2, the controllers must already be on in its parent
+ * @param {{ way: TreeWay, name: string }} options name: of the subtree, below `way.parents`, where v2
+ *   must have the controllers on
  * @returns {Promise<CgroupTree['create']>}
  */
 export async function createFolders({ way, name }) {
@@ -74,9 +75,8 @@ async function tryRemove(folder) {
   try {
     const children = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())
     for (const child of children) await tryRemove(path.join(folder, child.name))
-    const pids = readFileSync(path.join(folder, 'cgroup.procs'), 'utf8').split('\n').map(Number)
     // The kernel writes 0 for a process that cannot be seen from here.
-    for (const pid of pids.filter(pid => pid > 0)) kill(pid)
+    for (const pid of readPids(folder)) if (pid > 0) kill(pid)
     await rmdir(folder)
     return true
   } catch (error) {

@@ -2,7 +2,6 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../../lib/errors.js'
-import { takeEvery } from '../../lib/take-every.js'
 import { parseMounts } from '../../node/kernel/cgroup.js'
 import { readSafely } from '../../node/kernel/proc-files.js'
 import { createFolders, enableControllers, removeCgroup } from './cgroup-folders.js'
@@ -26,10 +25,7 @@ import { createFolders, enableControllers, removeCgroup } from './cgroup-folders
 const PREFIX = 'sidecar-bench.'
 const WAYS_OUT = 'run as root; or in a cgroup v2 subtree delegated to this user; or measure without a cap: --cpu none'
 
-/**
- * Finds how processes can be capped: as root, or in a delegated cgroup v2 subtree, or through systemd.
- * @returns {Promise<CapWay>}
- */
+/** Finds how processes can be capped: as root, in a delegated subtree or by systemd. @returns {Promise<CapWay>} */
 export async function findCapWay({
   mountinfo = readSafely('/proc/self/mountinfo'),
   own = readSafely('/proc/self/cgroup'),
@@ -65,13 +61,14 @@ export async function createTree({ way, ledger }) {
   const there = folders.find(folder => existsSync(folder))
   if (there) throw new BenchError(`the cgroup ${there} is already there, and is not of this run: start it again`)
   for (const folder of folders) ledger.hold('cgroup', folder)
-  const remove = () =>
-    takeEvery(
-      folders.map(folder => async () => {
-        await removeCgroup(folder)
-        ledger.release('cgroup', folder)
-      }),
-    )
+  const remove = async () => {
+    const removing = folders.map(async folder => {
+      await removeCgroup(folder)
+      ledger.release('cgroup', folder)
+    })
+    await Promise.allSettled(removing)
+    await Promise.all(removing)
+  }
   try {
     if (way.how === 'v2') await enableControllers(way.parents.cpu)
     return { create: await createFolders({ way, name }), remove }
@@ -81,10 +78,7 @@ export async function createTree({ way, ledger }) {
   }
 }
 
-/**
- * Makes the command that starts this program again inside a delegated scope of the user's systemd.
- * @param {string[]} command
- */
+/** Starts this program again inside a delegated scope of the user's systemd. @param {string[]} command */
 export function wrapInSystemdScope(command) {
   return ['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--', ...command]
 }

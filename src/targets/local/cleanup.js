@@ -2,6 +2,7 @@ import { readdirSync, statfsSync } from 'node:fs'
 import path from 'node:path'
 import { groupBy } from '../../lib/group-by.js'
 import { renderCommand } from '../../lib/render-command.js'
+import { safely } from '../../lib/safely.js'
 import { readLedgers, removeHalfMadeLedgers, removeLedger } from '../../node/ledger.js'
 import { removeCgroup } from './cgroup-folders.js'
 import { runIdOf, treeParents } from './cgroups.js'
@@ -27,7 +28,13 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
   const cleaned = { removed: [], left: [], failed: [] }
   const ledgers = new Map(readLedgers(root).map(ledger => [ledger.runId, ledger]))
   const processes = groupBy(listMarked(), ({ runId }) => runId)
-  const trees = groupBy(listTrees(way, [...ledgers.values()]), ({ runId }) => runId)
+  // The cgroups of this way to cap, and those that ledgers name.
+  const here = treeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
+  const named = [...ledgers.values()].flatMap(({ holdings }) =>
+    holdings.flatMap(({ kind, name }) => (kind === 'cgroup' ? [name] : [])),
+  )
+  const ofRuns = [...new Set([...here, ...named.filter(isCgroup)])].filter(folder => runIdOf(path.basename(folder)))
+  const trees = groupBy(ofRuns, folder => `${runIdOf(path.basename(folder))}`)
   const networks = listNetworkRuns()
   for (const runId of new Set([...ledgers.keys(), ...processes.keys(), ...trees.keys(), ...networks])) {
     if (run !== null && runId !== run) continue
@@ -42,7 +49,7 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
         what: `process ${pid} of run ${runId}`,
         take: () => kill(pid),
       })),
-      ...(trees.get(runId) ?? []).map(({ folder }) => ({ what: `cgroup ${folder}`, take: () => removeCgroup(folder) })),
+      ...(trees.get(runId) ?? []).map(folder => ({ what: `cgroup ${folder}`, take: () => removeCgroup(folder) })),
       ...(networks.includes(runId)
         ? [{ what: `network namespaces of run ${runId}`, take: () => removeNamespaces(runId) }]
         : []),
@@ -78,31 +85,10 @@ function whyLeft({ ledger, runId, isNamed, hasRetained }) {
   return null
 }
 
-/** Lists the cgroups of runs: of this way to cap, and those that ledgers name. @param {CapWay} way @param {LedgerEntry[]} ledgers */
-function listTrees(way, ledgers) {
-  const here = treeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
-  const named = ledgers.flatMap(({ holdings }) =>
-    holdings.flatMap(({ kind, name }) => (kind === 'cgroup' ? [name] : [])),
-  )
-  return [...new Set([...here, ...named.filter(isCgroup)])].flatMap(folder => {
-    const runId = runIdOf(path.basename(folder))
-    return runId === null ? [] : [{ runId, folder }]
-  })
-}
-
 /** Checks what a ledger names, because the processes in it are removed with it. @param {string} folder */
-function isCgroup(folder) {
-  try {
-    return CGROUP_FILESYSTEMS.includes(statfsSync(folder).type)
-  } catch {
-    return false
-  }
-}
+const isCgroup = folder => safely(() => CGROUP_FILESYSTEMS.includes(statfsSync(folder).type), false)
 
-/**
- * @param {{ what: string, take: () => unknown }[]} steps @param {Cleaned} cleaned changed
- * @returns {Promise<boolean>} whether one failed
- */
+/** @param {{ what: string, take: () => unknown }[]} steps @param {Cleaned} cleaned changed @returns has one failed */
 export async function takeSteps(steps, cleaned) {
   let hasFailed = false
   for (const { what, take } of steps) {

@@ -1,6 +1,11 @@
+import os from 'node:os'
 import { atExit } from '../../lib/at-exit.js'
+import { readPlace } from '../../lib/process-start.js'
 import { GENERATOR, PROBER, placeAt } from '../../model/sidecar-contract.js'
+import { openLedger } from '../../node/ledger.js'
+import { readCores, readLimits, readMachine } from '../../node/machine.js'
 import { look, observe } from '../../node/observer.js'
+import { findOnPath } from '../../tools/find.js'
 import { assertPortsFree, createAddresses, holdBlock } from './addresses.js'
 import { createTree } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
@@ -10,9 +15,41 @@ import { BOUND_MS, LOG_MOST, startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
 import { countReceived } from './received.js'
 
-/** @import { Deployment, Ledger, Target } from '../../model/types.ts' */
+/** @import { Deployment, Ledger, Target, Site, Tool, ToolSpec } from '../../model/types.ts' */
 /** @import { CapWay, CgroupTree } from './cgroups.js' @import { Networks } from './networks.js' */
 /** @import { RunningProcess } from './process.js' */
+
+/**
+ * This machine.
+ * @param {{ runId: string, way: CapWay, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
+ *   say?: (line: string) => void }} options
+ * @returns {Promise<Site>}
+ */
+export async function openLocalSite({ runId, way, findTool, say }) {
+  const hasTaskset = (await findOnPath('taskset', process.env.PATH ?? '')) !== null
+  const ledger = openLedger({ runId })
+  const networks = createNetworks({ ledger })
+  /** @type {Record<string, unknown>} */
+  const machine = { ...readMachine(), bootId: readPlace().bootId, cgroupVersion: way.version, capWay: way.how }
+  return {
+    target: await createLocalTarget({ ledger, way, networks, say }).catch(error => {
+      ledger.close()
+      throw error
+    }),
+    runId,
+    ledger,
+    cpus: os.availableParallelism(),
+    machine,
+    sampleSource: 'cgroup',
+    limits: readLimits(),
+    cores: hasTaskset ? readCores() : [],
+    async assertInterception() {
+      await networks.assertPossible()
+      machine.iptables = await networks.describeRules()
+    },
+    findTool,
+  }
+}
 
 /**
  * Runs every process on this machine, each in a cgroup of its own, each service at a loopback address of

@@ -23,10 +23,7 @@ export function listMarked() {
   })
 }
 
-/**
- * Kills a process, or its group where the id is negative; nothing happens when it has ended by itself.
- * @param {number} pid
- */
+/** Kills a process, or the group of a negative id; nothing happens when it has ended by itself. @param {number} pid */
 export function kill(pid) {
   try {
     process.kill(pid, 'SIGKILL')

@@ -38,21 +38,19 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
   const made = new Map()
   const nameOf = (/** @type {number} */ start, /** @type {string} */ service) => `${hub.name}.${start}.${service}`
 
-  /** Reserves addresses for the services of a start. @param {number} start @param {string[]} services */
-  async function placesFor(start, services) {
-    await hub.open()
-    const own = services.map(service => {
-      const address = nextAddress()
-      addresses.set(nameOf(start, service), address)
-      return [service, address]
-    })
-    /** @type {[string, Place][]} */
-    const places = [...own, ...Object.entries(common)].map(([service, address]) => [service, placeAt(address)])
-    return Object.fromEntries(places)
-  }
-
   return {
-    placesFor,
+    /** Reserves addresses for the services of a start. @param {number} start @param {string[]} services */
+    async placesFor(start, services) {
+      await hub.open()
+      const own = services.map(service => {
+        const address = nextAddress()
+        addresses.set(nameOf(start, service), address)
+        return [service, address]
+      })
+      /** @type {[string, Place][]} */
+      const places = [...own, ...Object.entries(common)].map(([service, address]) => [service, placeAt(address)])
+      return Object.fromEntries(places)
+    },
 
     /**
      * Says whether processes of a start have namespaces; the generator is in one where any service of the run is.
@@ -94,7 +92,12 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
 
     /** Tries all that a run needs. @throws {BenchError} where a program is missing, or this user may not */
     async assertPossible() {
-      await assertPrograms(iptables)
+      for (const [program, needed] of Object.entries(PROGRAMS)) {
+        const name = program === 'iptables' ? iptables : program
+        const folders = name.includes('/') ? path.dirname(name) : `${process.env.PATH}`
+        if ((await findOnPath(path.basename(name), folders)) === null)
+          throw new BenchError(`--interception redirect needs ${name}, which is not here: apt-get install ${needed}`)
+      }
       await hub.rehearse(nextAddress())
     },
 
@@ -164,16 +167,6 @@ function createHub({ ledger, common, run, iptables }) {
   }
 
   return { name: hub, open, isOpen: () => opening !== null, make, rehearse, close }
-}
-
-/** @param {string} iptables @throws {BenchError} where a program is missing */
-async function assertPrograms(iptables) {
-  for (const [program, needed] of Object.entries(PROGRAMS)) {
-    const name = program === 'iptables' ? iptables : program
-    const folders = name.includes('/') ? path.dirname(name) : `${process.env.PATH}`
-    if ((await findOnPath(path.basename(name), folders)) === null)
-      throw new BenchError(`--interception redirect needs ${name}, which is not here: apt-get install ${needed}`)
-  }
 }
 
 /** Lists the runs that have namespaces on this machine, for `cleanup`. */

@@ -1,6 +1,7 @@
 import { waitFor } from '../../lib/wait.js'
+import { NOT_OFFERED } from '../../node/kernel/cgroup.js'
 import { readThreads } from '../../node/kernel/probe.js'
-import { hasEnded, listSafely, readSafely } from '../../node/kernel/proc-files.js'
+import { hasEnded, listSafely, readStatus } from '../../node/kernel/proc-files.js'
 import { kill, listMarked } from './marks.js'
 
 /**
@@ -14,7 +15,9 @@ export function createProcessAccounting({ runId }) {
       /** @type {number[]} */
       let known = []
       const find = () => listMarked().filter(m => m.runId === runId && `${m.start}-${m.name}` === name)
-      const pids = () => (known = known.length > 0 ? known.filter(isAlive) : find().map(m => m.pid))
+      const pids = () =>
+        (known =
+          known.length > 0 ? known.filter(pid => listSafely(`/proc/${pid}/task`).length > 0) : find().map(m => m.pid))
       return {
         joinFiles: [],
         read() {
@@ -25,15 +28,11 @@ export function createProcessAccounting({ runId }) {
           )
           const after = performance.now()
           return {
+            ...NOT_OFFERED,
             atSeconds: (before + after) / 2000,
             cpuSeconds,
-            periods: null,
-            throttledPeriods: null,
-            throttledSeconds: null,
             anonBytes: sumStatus(pids(), 'RssAnon'),
-            workingSetBytes: null,
             peakBytes: sumStatus(pids(), 'VmHWM'),
-            oomKills: null,
           }
         },
         readCapCores: () => null,
@@ -62,14 +61,5 @@ export function createProcessAccounting({ runId }) {
 
 /** @param {number[]} pids @param {string} field of /proc/PID/status, in kB */
 function sumStatus(pids, field) {
-  return pids.reduce(
-    (sum, pid) =>
-      sum + Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readSafely(`/proc/${pid}/status`))?.[1] ?? 0) * 1024,
-    0,
-  )
-}
-
-/** @param {number} pid */
-function isAlive(pid) {
-  return listSafely(`/proc/${pid}/task`).length > 0
+  return pids.reduce((sum, pid) => sum + (Number.parseInt(readStatus(pid, field), 10) || 0) * 1024, 0)
 }

@@ -37,7 +37,11 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   const name = `${spec.service}-${spec.role}`
   const logFile = path.join(folder, `${name}.log`)
   await mkdir(folder, { recursive: true })
-  await writeFiles(spec)
+  await mkdir(spec.folder, { recursive: true })
+  for (const file of spec.files) {
+    await mkdir(path.dirname(path.join(spec.folder, file.name)), { recursive: true })
+    await writeFile(path.join(spec.folder, file.name), file.content)
+  }
   const group = await tree.create(`${start}-${name}`, spec)
   const log = openLog(logFile)
   const pinned = spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []
@@ -54,7 +58,14 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   closeSync(log)
   /** @type {string | null} */
   let ending = null
-  const exited = awaitExit(child).then(how => (ending = how))
+  /** @type {Promise<string>} */
+  const exited = new Promise(resolve => {
+    child.once('error', error => resolve(error.message))
+    child.once('exit', (code, killedBy) => resolve(killedBy ? `signal ${killedBy}` : `status ${code}`))
+  })
+  exited.then(how => {
+    ending = how
+  })
 
   // The process that starts a batch is none of the batch.
   const pids = () => group.pids().filter(pid => spec.batchOf === undefined || pid !== child.pid)
@@ -64,7 +75,10 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   const isOutOfMemory = () => (probe.read().oomKills ?? 0) > 0
   const findStopped = () => group.pids().find(isStopped)
   const findCause = () => {
-    if (isOutOfMemory()) return sayKilledForMemory(spec)
+    if (isOutOfMemory()) {
+      const { memoryLimitBytes: most } = spec
+      return `: the kernel killed it for memory (${most === null ? 'the machine had none left' : `its limit is ${mib(most)} MiB`})`
+    }
     const stopped = findStopped()
     return stopped === undefined ? '' : `: its process ${stopped} is stopped (state T in /proc/${stopped}/stat)`
   }
@@ -80,6 +94,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     isStopped: () => findStopped() !== undefined,
     probe,
     pids: group.pids,
+    signal: name => void (ending === null && child.kill(name)),
     async readAdmin(path = spec.admin?.path) {
       if (!spec.admin) return null
       const ask = { host: spec.service, path }
@@ -114,43 +129,13 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   }
 }
 
-/** @param {Pick<ProcessSpec, 'folder' | 'files'>} spec */
-async function writeFiles({ folder, files }) {
-  await mkdir(folder, { recursive: true })
-  for (const { name, content } of files) {
-    const at = path.join(folder, name)
-    await mkdir(path.dirname(at), { recursive: true })
-    await writeFile(at, content)
-  }
-}
-
-/** @param {import('node:child_process').ChildProcess} child @returns {Promise<string>} how it ended */
-function awaitExit(child) {
-  return new Promise(resolve => {
-    child.once('error', error => resolve(error.message))
-    child.once('exit', (code, killedBy) => resolve(killedBy ? `signal ${killedBy}` : `status ${code}`))
-  })
-}
-
-/** @param {ProcessSpec} spec */
-function sayKilledForMemory({ memoryLimitBytes }) {
-  const why = memoryLimitBytes === null ? 'the machine had none left' : `its limit is ${mib(memoryLimitBytes)} MiB`
-  return `: the kernel killed it for memory (${why})`
-}
-
-/**
- * Opens an empty file to append to, so that writing begins at its start after it was emptied.
- * @param {string} file @returns {number} its descriptor
- */
+/** Opens an empty file to append to, so that writing begins at its start after a cut. @param {string} file */
 export function openLog(file) {
   writeFileSync(file, '')
   return openSync(file, 'a')
 }
 
-/**
- * Cuts a log that has grown too large down to its end, and says so in its first line. @param {string} file
- * @returns whether it was too large
- */
+/** Cuts a large log down to its end, and says so at its start. @param {string} file @returns whether it was large */
 export async function boundLog(file, mostBytes = MOST_BYTES) {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
   if (size <= mostBytes) return false

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { testShape } from '../../../src/analysis/claims/shape.js'
+import { testShape } from '../../../src/analysis/claims/relations.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
 /** @import { Given } from '../../fakes/fake-summary.js' */

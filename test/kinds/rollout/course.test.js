@@ -110,6 +110,35 @@ describe('a rollout on a cluster', () => {
   })
 })
 
+describe('services that are removed again', () => {
+  it('come by the change and go by another, and leave the first configuration without them', async () => {
+    const target = await createFakeTarget()
+    /** @type {number[]} */
+    const known = []
+    const plane = createControlledPlane({
+      stage: ({ model }) => {
+        known.push(model.clusters.length)
+        return []
+      },
+    })
+    const asked = few.replace('sidecars: [2]', 'sidecars: [2], configuredServices: [30], areServicesRemoved: [true]')
+    const { records } = await runFake({ folder, target, text: asked, planes: [plane] })
+    const [{ rollout }] = records
+    expect(known.map(count => count - Math.min(...known))).toEqual(
+      [1, 2, 3, 4].flatMap(version => (version % 2 === 1 ? [30, 30] : [0, 0])),
+    )
+    expect(rollout.withdrawal).toMatchObject({ converged: 2, sidecarBytes: { before: 1e6, told: 1e6, toldAgain: 1e6 } })
+    expect(verifyRun({ folder, findLoad: () => createFakeLoad() }).lines.at(-1)).toMatch('all of them agree')
+  }, 20_000)
+
+  it('are refused where there are none', async () => {
+    const asked = few.replace('sidecars: [2]', 'sidecars: [2], areServicesRemoved: [true]')
+    await expect(
+      runFake({ folder, target: await createFakeTarget(), text: asked, planes: [createControlledPlane()] }),
+    ).rejects.toThrow('none can be removed: leave --remove-services out')
+  })
+})
+
 describe('a rollout', () => {
   it('starts its sidecars in batches, waits for each, changes all, and can be computed again', async () => {
     const target = await createFakeTarget()

@@ -43,6 +43,36 @@ function told(sinceMs, lastNoMs, yesMs) {
   return { sinceMs, lastNoMs, yesMs, asked: 2 }
 }
 
+describe('the memory of services that came and went', () => {
+  const change = /** @type {RolloutRecord['first']} */ (SEEN.change)
+  const withdrawal = {
+    ...change,
+    control: { start: change.control.start, end: control(7000, 1.2, 22e6) },
+    sidecarBytes: { before: 40e6, told: 80e6, toldAgain: 84e6 },
+  }
+  const members = SEEN.members.map(member => ({ ...member, withdrawn: told(6500, 6510, 6600) }))
+  const memory = { ...describeFakeProcess({}).memory, anonBytes: 50e6 }
+  const record = createRecord({
+    arm: { conditions: { ...DEFAULT_CONDITIONS, configuredServices: 100, sidecars: 4 } },
+    processes: [describeFakeProcess({ memory })],
+    rollout: judgeRollout({ ...SEEN, members, withdrawal }),
+  })
+  const measure = (/** @type {string} */ name) => QUANTITIES[name].measure({ record })
+
+  it('is that of a sidecar a service, and what of it stays to the end of the window', () => {
+    expect(measure('sidecarTold')).toBe(20e6)
+    expect(measure('toldPerService')).toBe(100e3)
+    expect(measure('keptOfServices')).toBe(0.25)
+    expect(measure('toldAgain')).toBe(1.1)
+  })
+
+  it('is that of the control plane likewise', () => {
+    // 20, 25 and 22 MB.
+    expect(measure('controlPerService')).toBe(12_500)
+    expect(measure('controlKept')).toBeCloseTo(0.4)
+  })
+})
+
 describe('the numbers of a rollout', () => {
   const { first, change: changed, ...numbers } = judgeRollout(SEEN)
   const change = /** @type {typeof first} */ (changed)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { rolloutSections } from '../../../src/kinds/rollout/sections.js'
 import { summariseValues } from '../../../src/lib/stats.js'
-import { answerOf } from '../../../src/report/answer.js'
+import { answerOf } from '../../../src/report/verdicts.js'
 import { createSummary, createSummaryArm } from '../../fakes/fake-summary.js'
 
 /** @import { Conditions, SummaryArm } from '../../../src/model/types.ts' */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { assignMoving, assignSidecars } from '../../../src/kinds/rollout/services.js'
-import { drawItems } from '../../../src/services/items.js'
+import { drawItems } from '../../../src/services/assign.js'
 
 const names = Array.from({ length: 60 }, (_, i) => `client-${i + 1}`)
 const asked = { shards: 3, configuredServices: 100 }

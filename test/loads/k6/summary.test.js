@@ -44,6 +44,15 @@ describe('what k6 1.1.0 leaves', () => {
     expect(parse(`${messages}\n${JSON.stringify({ metrics: flat })}`)).toEqual(result)
   })
 
+  it('has the times of calls in the place of those of requests', () => {
+    const { metrics } = JSON.parse(text)
+    const { 'http_req_duration{window:yes}': times, http_req_failed, http_reqs, ...others } = metrics
+    const called = parse(
+      `${messages}\n${JSON.stringify({ metrics: { ...others, 'grpc_req_duration{window:yes}': times } })}`,
+    )
+    expect(called).toMatchObject({ verified: result.verified, failed: 0, distribution: result.distribution })
+  })
+
   it('says when the window is', () => {
     const window = k6.parseWindow(log)
     expect(Number(window?.endMs) - Number(window?.startMs)).toBe(500)

@@ -66,7 +66,7 @@ describe('findContainer', () => {
     expect(counters?.read()).toMatchObject(READING)
     expect(counters?.readCapCores()).toBe(0.25)
     expect(counters?.pids()).toEqual([41, 42])
-    expect(findContainer({ id: 'f'.repeat(64), root, mountinfo })).toBeNull()
+    expect(() => findContainer({ id: 'f'.repeat(64), root, mountinfo })).toThrow('is this its node?')
   })
 
   it.each([

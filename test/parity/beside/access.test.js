@@ -83,7 +83,8 @@ const LENIENT = /** @type {const} */ ({
  * @param {http.Server} server @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
  */
 async function enter(server, configuration) {
-  const rig = /** @type {any} */ ({ sidecars: { server: await listen(server) }, credentials, hasGot: () => false })
+  const sidecars = { server: await listen(server) }
+  const rig = /** @type {any} */ ({ sidecars, credentials, configuration, hasGot: () => false })
   const attempts = listAttempts(configuration).filter(({ direction }) => direction === 'in strict mode')
   return listDifferences(
     await Promise.all(attempts.map(async ({ run, ...attempt }) => ({ ...attempt, found: await run(rig) }))),
@@ -181,8 +182,8 @@ describe('a refusal', () => {
   const [refused] = ['plaintext, in strict mode']
   const found = async (/** @type {http.Server | net.Server} */ server, hasGot = () => false) => {
     const attempt = listAttempts(listed).find(({ peer, direction }) => `${peer}, ${direction}` === refused)
-    const rig = { sidecars: { server: await listen(/** @type {http.Server} */ (server)) }, credentials, hasGot }
-    return attempt?.run(/** @type {any} */ (rig))
+    const sidecars = { server: await listen(/** @type {http.Server} */ (server)) }
+    return attempt?.run(/** @type {any} */ ({ sidecars, credentials, configuration: listed, hasGot }))
   }
 
   it('is the same for each method', async () => {
@@ -202,7 +203,8 @@ describe('a refusal', () => {
       net.createServer(socket => socket.on('error', () => {}).once('data', () => socket.destroy()))
     expect(await found(createClosing())).toBe('refused')
     expect(await found(createClosing(), () => true)).toBe('refused, and yet its request came to the application')
-    const rig = { sidecars: { server: { address: '127.0.0.1', port: 1 } }, credentials, hasGot: () => false }
+    const sidecars = { server: { address: '127.0.0.1', port: 1 } }
+    const rig = { sidecars, credentials, configuration: listed, hasGot: () => false }
     const [attempt] = listAttempts(listed)
     expect(await attempt.run(/** @type {any} */ (rig))).toMatch(/^failed: .*ECONNREFUSED/)
   })

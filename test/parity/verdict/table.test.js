@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listDisparities, tabulateParity, tellPolicy } from '../../../src/parity/verdict/table.js'
+import { listDisparities, tabulateParity, tellPolicy } from '../../../src/parity/verdict/rows.js'
 import { createParityRow as row } from '../../fakes/fake-records.js'
 
 describe('tabulateParity', () => {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { ACCESS, checkAccess, ROLES, renderClusterRoles } from '../../../src/targets/kubernetes/access.js'
+import { renderClusterRoles } from '../../../k8s/render-roles.js'
+import { ACCESS, checkAccess, ROLES } from '../../../src/targets/kubernetes/access.js'
 
 // https://kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
 const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']

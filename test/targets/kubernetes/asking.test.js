@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { openAsking } from '../../../src/targets/kubernetes/asking.js'
+import { openAsking } from '../../../src/targets/kubernetes/agents.js'
 
 /** @import { Handle } from '../../../src/model/types.ts' */
 

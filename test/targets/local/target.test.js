@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { waitFor } from '../../../src/lib/wait.js'
 import { listListeners } from '../../../src/node/kernel/sockets.js'
 import { openLedger } from '../../../src/node/ledger.js'
-import { createBatch } from '../../../src/services/batches.js'
+import { createBatch } from '../../../src/services/control.js'
 import { createLocalTarget } from '../../../src/targets/local/index.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
 

@@ -1,0 +1,213 @@
+import { linearRegression, linearRegressionLine } from 'simple-statistics'
+import { summariseSequence, summariseValues } from '../../lib/stats.js'
+import { AXES } from '../../model/arms.js'
+import { findPlateau } from '../fits.js'
+import { countUncured, findRoundsLeast } from '../verdict.js'
+import {
+  CLAIM_QUANTITIES,
+  describeCaveats,
+  describeSpoiled,
+  divideRounds,
+  explainUnbound,
+  formatRatio,
+  judgeRatios,
+  NOT_TESTABLE,
+  untested,
+  valuesOf,
+} from './answers.js'
+import { describeConditions, findPair, findSeries, valueOn } from './arms.js'
+
+/** Judges a published ratio, shape over an axis or plateau by a run. Pure. @import { Answer } from './answers.js' */
+/** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' @import { Plateau, Ratio, Shape } from './schema.js' */
+
+/**
+ * @typedef {{ at: number | string, arm: SummaryArm, values: (number | null)[] }} Point
+ * @typedef {{ status: Answer['status'], why: string }} Finding
+ * @typedef {{ points: Point[], tolerance: number, summarise: typeof summariseValues,
+ *   judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series
+ */
+
+/** least: points needed. @type {Record<Shape['shape'], { least: number, find: (series: Series) => Finding }>} */
+const KINDS = {
+  rises: { least: 2, find: series => findDirection(series, 'higher') },
+  falls: { least: 2, find: series => findDirection(series, 'lower') },
+  flat: { least: 2, find: findFlat },
+  line: {
+    least: 3,
+    find: series => findOffLine(series, ({ median }, most) => (median <= most ? 'reproduced' : 'direction only')),
+  },
+  bends: {
+    least: 3,
+    find: series =>
+      findOffLine(series, ({ low, high }, most) => {
+        if (low > most) return 'reproduced'
+        return high <= most ? 'contradicted' : NOT_TESTABLE
+      }),
+  },
+}
+
+/** @param {Shape} relation @param {Summary} summary @returns {Answer} */
+export function testShape({ shape, quantity, over, among, tolerance }, summary) {
+  const ofArm = (/** @type {SummaryArm} */ arm) => valuesOf(arm, quantity, among.service)
+  const found = findSeries({ arms: summary.arms, among, over, valuesOf: ofArm })
+  if ('why' in found) return untested(found.why)
+
+  const all = found.series.map(arm => ({ at: valueOn(arm, over), arm, values: ofArm(arm) }))
+  const isSequence = summary.precision !== undefined
+  const points = all.filter(p => p.values.length > 0 && countUncured(p.values, isSequence) === 0)
+  const spoiled = all.filter(p => !points.includes(p))
+  const label = over === 'plane' ? 'plane' : AXES[over].label
+  const left = spoiled.map(p => `${label} ${p.at} left out: spoiled${describeSpoiled([p.arm], quantity)}`)
+  const { isAtCap } = found
+  const arms = points.map(p => p.arm)
+  const caveats = points.length > 0 ? describeCaveats({ arms, quantity, isAtCap, askedCap: among.capCores }) : []
+  const answer = (/** @type {Finding} */ { status, why }) => ({
+    status,
+    ours: points.length > 0 ? sayPoints() : null,
+    reason: [why, ...caveats, ...left].filter(Boolean).join('; '),
+  })
+  const { least, find } = KINDS[shape]
+  if (points.length < least)
+    return answer({ status: NOT_TESTABLE, why: `${points.length} of the ${least} points that are needed` })
+  const rounds = Math.min(...points.map(p => p.values.filter(value => value !== null).length))
+  const roundsLeast = findRoundsLeast(isSequence)
+  if (rounds < roundsLeast)
+    return answer({ status: NOT_TESTABLE, why: `indicative only: ${rounds} rounds, ${roundsLeast} are needed` })
+  const summarise = isSequence ? summariseSequence : summariseValues
+  return answer(find({ points, tolerance, summarise, judgePoints }))
+
+  /** @type {Series['judgePoints']} */
+  function judgePoints(x, y) {
+    return judgeRatios({ summary, quantity, a: x.arm, b: y.arm, ratios: divideRounds(x.values, y.values) })
+  }
+
+  function sayPoints() {
+    const { format, label: what } = CLAIM_QUANTITIES[quantity]
+    const medians = points.map(p => format(medianOf(p))).join(', ')
+    const where = describeConditions(arms, { hasCap: isAtCap })
+    return `${what} ${medians} at ${label} ${points.map(p => p.at).join(', ')} (${where})`
+  }
+}
+
+/** Finds whether points go one way. @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding} */
+function findDirection({ points, judgePoints }, wanted) {
+  const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
+  if (verdict !== 'higher' && verdict !== 'lower') return { status: NOT_TESTABLE, why }
+  const factor = `last over first ${formatRatio(ratio)}`
+  if (verdict !== wanted) return { status: 'contradicted', why: factor }
+  const opposite = wanted === 'higher' ? 'lower' : 'higher'
+  const back = points.slice(1).find((point, i) => judgePoints(point, points[i]).verdict === opposite)
+  return back
+    ? { status: 'direction only', why: `${factor}, but a step back at ${back.at}` }
+    : { status: 'reproduced', why: factor }
+}
+
+/** @param {Series} series @returns {Finding} */
+function findFlat({ points, tolerance, judgePoints }) {
+  const sorted = points.toSorted((x, y) => medianOf(x) - medianOf(y))
+  const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (sorted.at(-1)), sorted[0])
+  if (verdict === 'invalid' || ratio.median === null || ratio.low === null) return { status: NOT_TESTABLE, why }
+  const factor = `largest over smallest ${formatRatio(ratio)}`
+  if (ratio.median <= 1 + tolerance) return { status: 'reproduced', why: factor }
+  if (ratio.low > 1 + tolerance) return { status: 'contradicted', why: factor }
+  return { status: NOT_TESTABLE, why: `not clear: ${factor}` }
+}
+
+/**
+ * Finds how far rising points are off a straight line.
+ * @param {Series} series at numbers
+ * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => Answer['status']} judge @returns {Finding}
+ */
+function findOffLine(series, judge) {
+  const rise = findDirection(series, 'higher')
+  if (rise.status === NOT_TESTABLE || rise.status === 'contradicted') return rise
+  const off = measureBend(series)
+  if (off.low === null) return { status: NOT_TESTABLE, why: 'too few rounds have a value at every point' }
+  const [median, low, high] = [off.median, off.low, off.high].map(Number)
+  const [middle, ...ends] = [median, low, high].map(share => (100 * share).toFixed(0))
+  const why = `off a straight line by ${middle} % of the rise [${ends.join(', ')}]`
+  const status = judge({ median, low, high }, series.tolerance)
+  return { status, why: status === NOT_TESTABLE ? `not clear: ${why}` : why }
+}
+
+/** Measures the largest distance from the least-squares line, as a share of the rise. @param {Series} series */
+function measureBend({ points, summarise }) {
+  const rounds = points[0].values.map((_, round) => {
+    if (points.some(p => p.values[round] === null)) return null
+    const ys = points.map(p => [Number(p.at), Number(p.values[round])])
+    const line = linearRegressionLine(linearRegression(ys))
+    const heights = ys.map(([, y]) => y)
+    return Math.max(...ys.map(([x, y]) => Math.abs(y - line(x)))) / (Math.max(...heights) - Math.min(...heights))
+  })
+  return summarise(rounds)
+}
+
+/** @param {Point} point */
+function medianOf({ values }) {
+  return Number(summariseValues(values).median)
+}
+
+/**
+ * Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside of it, or tested
+ * at another cap where only the direction carries over. Contradicted: clearly on the other side.
+ * @param {Ratio} relation @param {Summary} summary @returns {Answer}
+ */
+export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: theirs, tolerance, otherCaps }, summary) {
+  const ratiosOf = (/** @type {SummaryArm} */ a, /** @type {SummaryArm} */ b) =>
+    divideRounds(valuesOf(a, quantity, of.service), valuesOf(b, toQuantity, to.service))
+  const found = findPair({ arms: summary.arms, of, to, otherCaps, valuesOf: ratiosOf })
+  if ('why' in found) {
+    const missing = summary.notMeasured.filter(({ plane }) => plane === of.plane || plane === to.plane)
+    // The reason is told once for the run.
+    const reason = missing.length > 0 ? `not measured: ${missing.map(m => m.plane).join(', ')}` : found.why
+    return untested(reason)
+  }
+  const { pair, isAtCap } = found
+  const { a, b } = pair
+  const { ratio, verdict, why } = judgeRatios({ summary, quantity, a, b, ratios: ratiosOf(a, b) })
+  const conditions = describeConditions([a, b], { hasCap: isAtCap })
+  const askedCap = of.capCores ?? to.capCores
+  const caveats = describeCaveats({ arms: a === b ? [a] : [a, b], quantity, isAtCap, askedCap })
+  const answer = (/** @type {Answer['status']} */ status, /** @type {string[]} */ ...reasons) => ({
+    status,
+    ours: ratio.median === null ? null : `${formatRatio(ratio)} (${conditions})`,
+    reason: [...reasons, ...caveats].join('; '),
+  })
+  // More shards help where a rollout waits for the shards.
+  const [fewer, more] = [a, b].toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
+  const isOfShards = fewer.conditions.shards !== more.conditions.shards
+  const unbound = isOfShards ? explainUnbound({ arm: fewer, quantity, over: 'shards' }) : null
+  if (unbound !== null) return answer(NOT_TESTABLE, unbound)
+  if (ratio.median === null || (verdict !== 'lower' && verdict !== 'higher')) return answer(NOT_TESTABLE, why)
+  if (verdict !== (theirs < 1 ? 'lower' : 'higher')) return answer('contradicted', 'on the other side of 1')
+  if (!isAtCap && otherCaps === 'direction') return answer('direction only', 'only the direction carries over')
+  const isWithin = Math.abs(ratio.median / theirs - 1) <= tolerance
+  return isWithin ? answer('reproduced') : answer('direction only', 'outside of the tolerance')
+}
+
+/**
+ * Reproduced: it begins at the same value. Direction only: at another. Contradicted: the quantity falls to the end.
+ * @param {Plateau} relation @param {Summary} summary @returns {Answer}
+ */
+export function testPlateau({ quantity, over, among, before, from }, summary) {
+  const valuesOfArm = (/** @type {Summary['arms'][number]} */ arm) => valuesOf(arm, quantity, among.service)
+  const found = findSeries({ arms: summary.arms, among, over, valuesOf: valuesOfArm })
+  if ('why' in found) return untested(found.why)
+  const [plateau] = findPlateau({ group: found.series, across: over, quantity, seed: summary.run.seed })
+  if (!plateau) return untested('fewer than three values were measured')
+  const { ratio, isSure, last } = plateau
+  const where = describeConditions(found.series, { hasCap: found.isAtCap })
+  const { label } = CLAIM_QUANTITIES[quantity]
+  const ours = `${label} from ${plateau.from} on, ${formatRatio(ratio)} of the least (${where})`
+  if (!isSure)
+    return untested(ratio.low === null ? 'indicative only: too few rounds for an interval' : 'not clear', ours)
+  const measured = found.series.filter(arm => valuesOfArm(arm).some(value => value !== null))
+  const missing = [before, from].filter(at => !measured.some(arm => valueOn(arm, over) === at))
+  if (missing.length > 0) return untested(`no value at ${missing.join(' and ')}`, ours)
+  const unbound = explainUnbound({ arm: measured[0], quantity, over })
+  if (unbound !== null) return untested(unbound, ours)
+  if (plateau.from === last) return { status: 'contradicted', ours, reason: `no plateau up to ${last}` }
+  return plateau.from === from
+    ? { status: 'reproduced', ours, reason: '' }
+    : { status: 'direction only', ours, reason: 'a plateau, from another value on' }
+}

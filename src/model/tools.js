@@ -1,0 +1,42 @@
+import { nameOf } from './arms.js'
+
+/** The programs and folders of scripts of a run. Where a variant is a program, its arms run that. Pure. */
+/** @import { PlaneChoice, ScriptFolder, Tool, ToolSpec } from './types.ts' */
+
+/** @typedef {{ tool: Pick<ToolSpec, 'name'>, variant: PlaneChoice['variant'] }} Variant tool: of its plane */
+
+/** The key in the tools of a run, such as `pipy=/usr/local/bin/pipy-2.0`. @param {Variant} variant */
+export function nameVariantTool({ tool, variant }) {
+  return `${tool.name}=${variant}`
+}
+
+/** Finds the program of an arm's sidecars: its variant's own, or the plane's. @param {Record<string, Tool>} tools @param {Variant} variant */
+export function toolOf(tools, variant) {
+  return tools[nameVariantTool(variant)] ?? tools[variant.tool.name]
+}
+
+/** The programs that can make the load; the first is the default. */
+export const GENERATORS = ['k6', 'wrk']
+
+/** Finds the generator that made a run's load, by its tools. @param {{ tools: Record<string, unknown> }} run */
+export function generatorOf({ tools }) {
+  return GENERATORS.find(name => name in tools) ?? null
+}
+
+/**
+ * Finds the entry of another run for the same use.
+ * @param {{ scripts: ScriptFolder[] }} manifest
+ * @param {Pick<ScriptFolder, 'role' | 'plane' | 'variant'> & { profile?: string | null }} own
+ */
+export function findScripts({ scripts }, { role, plane, variant, profile = null }) {
+  return scripts.find(
+    other =>
+      other.role === role && other.plane === plane && other.variant === variant && (other.profile ?? null) === profile,
+  )
+}
+
+/** Says `the load`, `the applications`, or a plane with its variant. @param {ScriptFolder} scripts */
+export function nameScripts({ role, plane, variant, profile = '' }) {
+  if (role === 'sidecar') return nameOf(/** @type {PlaneChoice} */ ({ plane, variant, profile }))
+  return role === 'generator' ? 'the load' : 'the applications'
+}

@@ -1,0 +1,130 @@
+import http2 from 'node:http2'
+
+/** Unary calls of gRPC over HTTP/2, by the protocol's own specification (grpc/grpc, doc/PROTOCOL-HTTP2.md). */
+/** @import { Endpoint } from '../model/types.ts' @import { Answer, Ask } from './send.js' */
+
+/** gRPC's statuses. */
+export const CODES = { ok: 0, unknown: 2, permissionDenied: 7, unimplemented: 12, internal: 13, unavailable: 14 }
+
+/** The code of an answer that has none, by its HTTP status (doc/http-grpc-status-mapping.md). @type {Record<number, number>} */
+const CODE_OF_STATUS = { 400: 13, 401: 16, 403: 7, 404: 12, 429: 14, 502: 14, 503: 14, 504: 14 }
+/** The HTTP status that says what a code says of a proxy. @type {Record<number, number>} */
+const STATUS_OF_CODE = { 0: 200, 7: 403, 12: 404, 14: 503 }
+
+const PREFIX_BYTES = 5
+const WINDOW_BYTES = 1024 * 1024
+
+/**
+ * A call that was answered. code: gRPC's status; status: the HTTP status that stands for it, 500 for those that only an application
+ * gives; body: the message, or why there is none
+ * @typedef {Answer & { code: number, trailers: Record<string, string> }} Called
+ */
+
+/** Connects, for as many calls as are made until it is destroyed. @param {Endpoint} endpoint @param {import('node:tls').ConnectionOptions} [tls] */
+export function openChannel({ address, port }, tls) {
+  const channel = http2.connect(`${tls ? 'https' : 'http'}://${address}:${port}`, {
+    settings: { initialWindowSize: WINDOW_BYTES, enablePush: false },
+    ...(tls && { ...tls, rejectUnauthorized: false, ALPNProtocols: ['h2'] }),
+  })
+  channel.on('connect', () => channel.setLocalWindowSize(WINDOW_BYTES))
+  // Each call tells it; where there is none, nobody asks.
+  return channel.on('error', () => {})
+}
+
+/** Frames a message (Length-Prefixed-Message). @param {Buffer} message */
+export function frameMessage(message) {
+  const prefix = Buffer.alloc(PREFIX_BYTES)
+  prefix.writeUInt32BE(message.length, 1)
+  return Buffer.concat([prefix, message])
+}
+
+/** @param {Buffer} bytes @returns {Buffer | null} null: they are not one whole message */
+export function readMessage(bytes) {
+  const isWhole =
+    bytes.length >= PREFIX_BYTES && bytes[0] === 0 && bytes.readUInt32BE(1) === bytes.length - PREFIX_BYTES
+  return isWhole ? bytes.subarray(PREFIX_BYTES) : null
+}
+
+/**
+ * Calls once, over a connection of its own unless there is a channel. begin: is given the stream, to write the rest and end it
+ * @param {Endpoint} endpoint @param {Ask} ask
+ * @param {{ channel?: http2.ClientHttp2Session, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number,
+ *   begin?: (stream: http2.ClientHttp2Stream) => void }} [options]
+ * @returns {Promise<Called>} @throws where no answer begins in time, or the connection breaks before
+ */
+export async function call(endpoint, { host, path = '/', headers = {}, body = '' }, options = {}) {
+  const { tls, timeoutSeconds = 10, channel = openChannel(endpoint, tls) } = options
+  try {
+    return await new Promise((resolve, reject) => {
+      if (channel.destroyed || channel.closed) throw new Error('the connection is closed')
+      const stream = channel.request({
+        ...{ ':method': 'POST', ':path': path, ':authority': `${host}` },
+        ...{ 'content-type': 'application/grpc', te: 'trailers', ...headers },
+      })
+      /** @type {number | undefined} */
+      let localPort
+      /** @type {{ status: number, headers: http2.IncomingHttpHeaders, trailers: http2.IncomingHttpHeaders }} */
+      const got = { status: 0, headers: {}, trailers: {} }
+      /** @type {Buffer[]} */
+      const chunks = []
+      /** @type {Error | null} */
+      let fault = null
+      const timer = setTimeout(
+        () => stream.destroy(new Error(`no answer within ${timeoutSeconds} s`)),
+        timeoutSeconds * 1000,
+      )
+      stream.on('response', ({ ':status': status, ...own }) => {
+        localPort = channel.socket?.localPort
+        Object.assign(got, { status, headers: own })
+      })
+      stream.on('trailers', trailers => Object.assign(got, { trailers: { ...trailers } }))
+      stream.on('data', chunk => chunks.push(chunk))
+      stream.on('error', error => {
+        fault = error
+      })
+      stream.on('close', () => {
+        clearTimeout(timer)
+        if (got.status > 0)
+          resolve({ ...describe(got, { bytes: Buffer.concat(chunks), isCut: fault !== null }), localPort })
+        else if (stream.rstCode === http2.constants.NGHTTP2_REFUSED_STREAM) resolve(REFUSED)
+        else reject(fault ?? new Error('the stream was closed without an answer'))
+      })
+      if (options.begin) options.begin(stream)
+      else stream.end(frameMessage(Buffer.from(body, 'latin1')))
+    })
+  } finally {
+    if (!options.channel) channel.destroy()
+  }
+}
+
+/**
+ * A stream that was reset so before an answer (under "Errors").
+ * @type {Called}
+ */
+const REFUSED = {
+  ...{ code: CODES.unavailable, status: 503, body: 'the stream was refused', headers: {}, trailers: {} },
+  ...{ localPort: undefined, isReused: false },
+}
+
+/**
+ * @param {{ status: number, headers: http2.IncomingHttpHeaders, trailers: http2.IncomingHttpHeaders }} got
+ * @param {{ bytes: Buffer, isCut: boolean }} end isCut: by a reset, or with the connection
+ */
+function describe({ status, headers, trailers }, { bytes, isCut }) {
+  const said = trailers['grpc-status'] ?? headers['grpc-status']
+  const message = readMessage(bytes)
+  // Without a status, or without the whole message that an OK stands for, the call has failed.
+  const isBroken = isCut || (said === undefined ? status === 200 : said === '0' && message === null)
+  const code = isBroken ? CODES.internal : Number(said ?? CODE_OF_STATUS[status] ?? CODES.unknown)
+  const why = trailers['grpc-message'] ?? headers['grpc-message']
+  const reason = why === undefined ? bytes.toString('latin1') : decodeURIComponent(`${why}`)
+  const own = Object.entries(headers).filter(([name]) => !name.startsWith('grpc-'))
+  return {
+    code,
+    status: STATUS_OF_CODE[code] ?? 500,
+    body: code === CODES.ok && message ? message.toString('latin1') : reason,
+    headers: Object.fromEntries(own),
+    trailers: /** @type {Record<string, string>} */ (trailers),
+    isReused: false,
+  }
+}

@@ -1,0 +1,76 @@
+import http2 from 'node:http2'
+import { frameMessage } from '../../node/call.js'
+import { EARLY_PATH, PASSED_ON } from './corpus.js'
+
+/** An upstream of gRPC. Its paths, below which a caller may write what it likes: */
+export const GRPC_PATHS = {
+  /** `/code/N` answers the message, and fails then with that code, in trailers. */
+  code: '/code/',
+  /** `/only/N` answers nothing but that code, in one frame of headers. */
+  only: '/only/',
+  /** Answers nothing. */
+  hang: '/hang/',
+  /** Resets the stream before an answer. */
+  reset: '/reset/',
+  /** Resets the stream when half of the answer is sent. */
+  cut: '/cut/',
+}
+/** Before a path: its stream was ended by the caller before an answer. */
+export const CANCELLED = '/cancelled'
+export const REASON = 'ends badly: 100 %'
+
+const WINDOW_BYTES = 1024 * 1024
+const { NGHTTP2_INTERNAL_ERROR } = http2.constants
+
+/**
+ * Answers the message that it got, and who it is, when it has the whole of it; at EARLY_PATH while it still gets it.
+ * @param {string | null} name null: it answers nothing @param {(path: string) => void} note is told each path
+ */
+export function serveGrpc(name, note) {
+  const server = http2.createServer({ settings: { initialWindowSize: WINDOW_BYTES } })
+  server.on('session', session => {
+    session.setLocalWindowSize(WINDOW_BYTES)
+    session.on('error', () => {})
+  })
+  server.on('sessionError', () => {})
+  server.on('stream', (stream, headers) => {
+    const path = `${headers[':path']}`
+    note(path)
+    stream.on('error', () => {})
+    stream.on('aborted', () => note(CANCELLED + path))
+    if (name !== null) answer(stream, { name, path, headers }).catch(() => stream.destroy())
+    else stream.resume()
+  })
+  return server
+}
+
+/** @param {http2.ServerHttp2Stream} stream @param {{ name: string, path: string, headers: http2.IncomingHttpHeaders }} request */
+async function answer(stream, { name, path, headers }) {
+  if (path.startsWith(GRPC_PATHS.hang)) return void stream.resume()
+  const isEarly = path === EARLY_PATH
+  const chunks = isEarly ? [] : await stream.toArray()
+  if (path.startsWith(GRPC_PATHS.reset)) return stream.close(NGHTTP2_INTERNAL_ERROR)
+  const { 'x-nonce': nonce = '', 'x-long': long } = headers
+  const is = { 'x-upstream': name, 'x-path': path, 'x-method': headers[':method'] }
+  const own = { ':status': 200, 'content-type': 'application/grpc', ...is }
+  const [, only] = path.split(GRPC_PATHS.only)
+  if (only)
+    return stream.respond({ ...own, 'grpc-status': only, 'grpc-message': encodeURI(REASON) }, { endStream: true })
+  stream.respond(
+    {
+      ...own,
+      ...(nonce && { 'x-nonce': nonce }),
+      ...(long && { 'x-long': long }),
+      ...(path === '/headers' && { via: PASSED_ON.via }),
+    },
+    { waitForTrailers: true },
+  )
+  const [, code = '0'] = path.split(GRPC_PATHS.code)
+  const trailers = { 'grpc-status': code, ...(code !== '0' && { 'grpc-message': encodeURI(REASON) }) }
+  stream.on('wantTrailers', () => stream.sendTrailers({ ...trailers, 'x-trailer': nonce || 'none' }))
+  const bytes = Buffer.concat(chunks)
+  if (isEarly) stream.pipe(stream)
+  else if (path.startsWith(GRPC_PATHS.cut))
+    stream.write(bytes.subarray(0, bytes.length / 2), () => stream.close(NGHTTP2_INTERNAL_ERROR))
+  else stream.end(path === '/headers' ? frameMessage(Buffer.from(JSON.stringify(headers))) : bytes)
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import http2 from 'node:http2'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isInTime } from '../../lib/wait.js'
+import { CODES, call, frameMessage, openChannel } from '../../node/call.js'
+import { CANCELLED, GRPC_PATHS, REASON } from './grpc-upstream.js'
+
+/** Unary calls that every plane must carry alike where it carries gRPC. */
+/** @import { Probed } from './probe.js' @import { Check } from './answers.js' @import { Called } from '../../node/call.js' */
+
+const { NGHTTP2_CANCEL } = http2.constants
+// Longer than the sidecars' own timeouts, also on a slow machine.
+const ANSWER_SECONDS = 120
+const NOTE = { deadlineSeconds: 5, intervalMs: 20 }
+const HELD_MS = 300
+// As much as a client of gRPC takes unless it is told otherwise.
+const LARGE_BYTES = 4 * 1024 * 1024
+const AT_ONCE = 32
+
+/** @type {Check[]} */
+export const UNARY = [
+  check('a status and a trailer of its own, behind the message', async ({ ask }) => {
+    const nonce = randomBytes(8).toString('hex')
+    const { code, body, trailers } = await ask('/', { body: 'message', nonce })
+    return compare({ code, body, trailer: trailers['x-trailer'] }, { code: CODES.ok, body: 'message', trailer: nonce })
+  }),
+  check('an error, in trailers behind the message', async ({ ask }) => {
+    const { code, body, trailers } = await ask(`${GRPC_PATHS.code}5`, { body: 'message' })
+    return compare({ code, body, trailer: trailers['x-trailer'] }, { code: 5, body: REASON, trailer: 'none' })
+  }),
+  check('an error, and nothing else', async ({ ask }) => {
+    const { code, body } = await ask(`${GRPC_PATHS.only}${CODES.permissionDenied}`, {})
+    return compare({ code, body }, { code: CODES.permissionDenied, body: REASON })
+  }),
+  check('a large message, both ways', async ({ ask }) => {
+    const sent = randomBytes(LARGE_BYTES).toString('latin1')
+    const { code, body } = await ask('/', { body: sent })
+    return compare({ code, bytes: body.length, same: body === sent }, { code: 0, bytes: LARGE_BYTES, same: true })
+  }),
+  check('many calls at once over one connection, with messages of different lengths', async ({ ask }) => {
+    const sent = Array.from({ length: AT_ONCE }, (_, i) => `${i}-`.repeat(1 + 997 * i))
+    const answers = await Promise.all(sent.map((body, i) => ask('/', { body, nonce: `${i}` })))
+    const wrong = answers.filter(
+      ({ code, body, trailers }, i) => code !== 0 || body !== sent[i] || trailers['x-trailer'] !== `${i}`,
+    )
+    return wrong.length > 0 ? [`${wrong.length} of ${AT_ONCE} answered otherwise`] : []
+  }),
+  check('a half-close: the answer comes when the client has ended its half', async ({ ask }) => {
+    let isEnded = false
+    const { code, body } = await ask('/', {
+      begin: async stream => {
+        stream.once('response', () => isEnded || stream.destroy(new Error('answered before the client ended')))
+        stream.write(frameMessage(Buffer.from('held')))
+        await delay(HELD_MS)
+        isEnded = true
+        stream.end()
+      },
+    })
+    return compare({ code, body }, { code: CODES.ok, body: 'held' })
+  }),
+  check('a call that the client cancels, and one after it', async own => {
+    const { differences } = await cancel(own)
+    return [...differences, ...(await listWrongAfter(own.ask))]
+  }),
+  ...[
+    [GRPC_PATHS.reset, 'a stream that the upstream resets, and one after it'],
+    [GRPC_PATHS.cut, 'a stream that the upstream resets in the middle of its answer, and one after it'],
+  ].map(([path, name]) =>
+    check(name, async ({ ask }) => {
+      const failed = await ask(path, { body: 'b'.repeat(1024) }).catch(() => null)
+      return [...(failed?.code === CODES.ok ? ['answered OK'] : []), ...(await listWrongAfter(ask))]
+    }),
+  ),
+]
+
+/** @type {Check} */
+export const CANCELLATION = check('a call that the client cancels', async own => {
+  const { path, differences } = await cancel(own)
+  if (differences.length > 0) return differences
+  return (await isNoted(own.rig, CANCELLED + path)) ? [] : ['the upstream was not told']
+})
+
+/** Calls the upstream a. @typedef {(path: string, own: { body?: string, nonce?: string,
+ *   begin?: (stream: http2.ClientHttp2Stream) => void }) => Promise<Called>} AskOne */
+
+/**
+ * A check over one connection to the client's sidecar.
+ * @param {string} name @param {(own: { ask: AskOne, rig: Probed }) => Promise<string[]>} run @returns {Check}
+ */
+function check(name, run) {
+  return {
+    name,
+    async run(rig) {
+      const channel = openChannel(rig.sidecars.client)
+      /** @type {AskOne} */
+      const ask = (path, { body, nonce, begin }) => {
+        const headers = nonce === undefined ? undefined : { 'x-nonce': nonce }
+        const options = { channel, begin, timeoutSeconds: ANSWER_SECONDS }
+        return call(rig.sidecars.client, { host: 'echo', path, body, headers }, options)
+      }
+      try {
+        return await run({ ask, rig })
+      } finally {
+        channel.destroy()
+      }
+    },
+  }
+}
+
+/** Cancels a call that has come to the upstream. @param {{ ask: AskOne, rig: Probed }} own */
+async function cancel({ ask, rig }) {
+  const path = `${GRPC_PATHS.hang}${randomBytes(8).toString('hex')}`
+  /** @type {string[]} */
+  const differences = []
+  await ask(path, {
+    begin: async stream => {
+      stream.end(frameMessage(Buffer.from('message')))
+      if (!(await isNoted(rig, path))) differences.push('it did not come to the upstream')
+      stream.close(NGHTTP2_CANCEL)
+    },
+  }).then(
+    ({ code }) => differences.push(`answered ${code}`),
+    () => {},
+  )
+  return { path, differences }
+}
+
+/** @param {Probed} rig @param {string} path */
+function isNoted(rig, path) {
+  return isInTime(() => rig.hasGot(path), NOTE)
+}
+
+/** @param {AskOne} ask */
+async function listWrongAfter(ask) {
+  const { code, body } = await ask('/', { body: 'after' })
+  return compare({ code, body }, { code: CODES.ok, body: 'after' }).map(line => `after it ${line}`)
+}
+
+/** @param {Record<string, unknown>} found @param {Record<string, unknown>} expected */
+function compare(found, expected) {
+  return Object.keys(expected)
+    .filter(name => found[name] !== expected[name])
+    .map(name => `${name} ${show(found[name])}, expected ${show(expected[name])}`)
+}
+
+/** @param {unknown} value */
+function show(value) {
+  return typeof value === 'string' && value.length > 60 ? `${value.length} bytes` : `${value}`
+}

@@ -1,0 +1,114 @@
+import http2 from 'node:http2'
+import { afterEach, describe, expect, it } from 'vitest'
+import { call, frameMessage, openChannel } from '../../src/node/call.js'
+import { send } from '../../src/node/send.js'
+
+/** @import { AddressInfo } from 'node:net' */
+
+const ADDRESS = '127.0.0.1'
+/** @type {(() => void)[]} */
+const closers = []
+afterEach(() => {
+  for (const close of closers.splice(0)) close()
+})
+
+/** @param {(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => void} answer */
+async function serve(answer) {
+  const server = http2.createServer()
+  /** @type {Set<http2.ServerHttp2Session>} */
+  const sessions = new Set()
+  server.on('session', session => sessions.add(session.on('error', () => {})))
+  server.on('stream', (stream, headers) =>
+    answer(
+      stream.on('error', () => {}),
+      headers,
+    ),
+  )
+  await new Promise(resolve => server.listen(0, ADDRESS, () => resolve(null)))
+  closers.push(() => {
+    for (const session of sessions) session.destroy()
+    server.close()
+  })
+  return { address: ADDRESS, port: /** @type {AddressInfo} */ (server.address()).port }
+}
+
+/** @param {http2.OutgoingHttpHeaders} head @param {Buffer} [bytes] @param {http2.OutgoingHttpHeaders} [trailers] */
+const answering =
+  (head, bytes = Buffer.alloc(0), trailers) =>
+  (/** @type {http2.ServerHttp2Stream} */ stream) => {
+    stream.resume()
+    stream.respond(head, { waitForTrailers: trailers !== undefined })
+    stream.on('wantTrailers', () => stream.sendTrailers(trailers ?? {}))
+    stream.end(bytes)
+  }
+const grpc = { ':status': 200, 'content-type': 'application/grpc' }
+const message = frameMessage(Buffer.from('hello'))
+const ask = async (/** @type {Parameters<typeof serve>[0]} */ answer) => call(await serve(answer), { host: 'echo' })
+
+describe('a call', () => {
+  it('is a POST of one message to the authority, and takes trailers', async () => {
+    /** @type {http2.IncomingHttpHeaders} */
+    let seen = {}
+    const endpoint = await serve((stream, headers) => {
+      seen = headers
+      stream.respond({ ...grpc, 'x-nonce': headers['x-nonce'] }, { waitForTrailers: true })
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0', 'x-trailer': 'yes' }))
+      stream.pipe(stream)
+    })
+    const asked = { host: 'echo', path: '/a.B/C', body: 'hello', headers: { 'x-nonce': 'n' } }
+    const answer = await send(endpoint, { ...asked, protocol: 'grpc' })
+    expect(seen).toMatchObject({ ':method': 'POST', ':path': '/a.B/C', ':authority': 'echo', te: 'trailers' })
+    expect(answer).toMatchObject({ code: 0, status: 200, body: 'hello', trailers: { 'x-trailer': 'yes' } })
+    expect(answer.headers).toMatchObject({ 'x-nonce': 'n' })
+  })
+
+  it('has the status of the trailers, and its reason', async () => {
+    const trailers = { 'grpc-status': '14', 'grpc-message': 'no%20upstream' }
+    expect(await ask(answering(grpc, message, trailers))).toMatchObject({ code: 14, status: 503, body: 'no upstream' })
+  })
+
+  it('has that of the first headers where there is nothing else', async () =>
+    expect(await ask(answering({ ...grpc, 'grpc-status': '12' }))).toMatchObject({ code: 12, status: 404 }))
+
+  it.each([
+    [503, 14, 503],
+    [504, 14, 503],
+    [404, 12, 404],
+    [418, 2, 500],
+  ])('has, where a proxy answered %i, the code %i', async (status, code, stands) => {
+    const answer = await ask(answering({ ':status': status, 'content-type': 'text/plain' }, Buffer.from('why')))
+    expect(answer).toMatchObject({ code, status: stands, body: 'why' })
+  })
+
+  it.each([
+    ['without a status', undefined, message],
+    ['of half a message', { 'grpc-status': '0' }, message.subarray(0, 7)],
+    ['without a message', { 'grpc-status': '0' }, Buffer.alloc(0)],
+  ])('has failed where the answer is %s', async (_, trailers, bytes) =>
+    expect(await ask(answering(grpc, bytes, trailers))).toMatchObject({ code: 13, status: 500 }))
+
+  it('has failed where the stream is reset in its answer', async () => {
+    const cut = (/** @type {http2.ServerHttp2Stream} */ stream) => {
+      stream.respond(grpc)
+      stream.write(message.subarray(0, 7), () => stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR))
+    }
+    expect(await ask(cut)).toMatchObject({ code: 13 })
+  })
+
+  it('is UNAVAILABLE where the stream is refused', async () =>
+    expect(await ask(stream => stream.close(http2.constants.NGHTTP2_REFUSED_STREAM))).toMatchObject({
+      code: 14,
+      status: 503,
+    }))
+
+  it('throws where nothing answers: refused, reset, in no time, or over a channel that is closed', async () => {
+    await expect(call({ address: ADDRESS, port: 1 }, { host: 'echo' })).rejects.toThrow('ECONNREFUSED')
+    await expect(ask(stream => stream.session?.destroy())).rejects.toThrow()
+    await expect(ask(stream => stream.close(http2.constants.NGHTTP2_CANCEL))).rejects.toThrow('without an answer')
+    const silent = await serve(() => {})
+    await expect(call(silent, { host: 'echo' }, { timeoutSeconds: 0.1 })).rejects.toThrow('no answer within 0.1 s')
+    const channel = openChannel(silent)
+    channel.destroy()
+    await expect(call(silent, { host: 'echo' }, { channel })).rejects.toThrow('closed')
+  })
+})
