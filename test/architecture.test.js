@@ -32,7 +32,7 @@ const MAY_IMPORT = {
   analysis: ['model', 'kinds/judge', 'kinds/pure', 'judge', 'records', 'parity/verdict'],
   report: ['model', 'analysis', 'kinds/judge', 'kinds/pure', 'judge', 'parity/verdict'],
   live: ['model', 'judge', 'report', 'run'],
-  lab: ['model', 'node', 'run', 'report'],
+  lab: ['model', 'node', 'run', 'report', 'tools', 'dataplanes'],
   prepare: ['*'],
   verbs: ['*'],
   'cli.js': ['verbs'],

@@ -20,7 +20,7 @@ let started = 0
 
 /**
  * @param {{ experiment: string, caps?: number[], sliceMs?: number, load?: LoadGenerator, watch?: Watcher['watch'],
- *   place?: Record<Role, number[]>, deployed?: (processes: Handle[]) => void }[]} runs experiment: a file; caps: in the place
+ *   gate?: import('../../src/parity/gate.js').GateParity, place?: Record<Role, number[]>, deployed?: (processes: Handle[]) => void }[]} runs experiment: a file; caps: in the place
  *   of its own, and also where they cannot bind; place: the CPUs of each role
  * @returns {Promise<{ folder: string, manifest: any, records: TrialRecord[], summary: Summary }[]>}
  */
@@ -28,7 +28,7 @@ export async function benchAlternately(runs) {
   const way = await findCapWay()
   const turns = createTurns(runs.length)
   return Promise.all(
-    runs.map(async ({ experiment, caps = null, sliceMs, load, watch, place, deployed }, i) => {
+    runs.map(async ({ experiment, caps = null, sliceMs, load, watch, gate, place, deployed }, i) => {
       const id = ++started
       const opened = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
       const site = { ...opened, target: interpose(opened.target, { place, deployed }) }
@@ -47,6 +47,7 @@ export async function benchAlternately(runs) {
           out: path.join(scratch, `turns-${id}`),
           execution: { command: [], turns: turns[i] },
           watcher: { say, watch },
+          gate,
           signal: new AbortController().signal,
         })
         const { manifest, records } = readRun(folder)

@@ -57,14 +57,16 @@ profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, hasC
 /**
  * The kit's Pipy sidecar with a filter put before what happens to a request.
  * @param {string} name
- * @param {{ before?: string, filter: string, isOfServer?: boolean }} change before: what the filter needs; isOfServer: only
- *   in the sidecar that takes requests for its application
+ * @param {{ before?: string, filter: string, isOfServer?: boolean, edit?: { file: string, from: string, to: string } }} change
+ *   before: what the filter needs; isOfServer: only in the sidecar that takes requests for its application; edit: of another file
  */
-export function writeVariant(name, { before = '', filter, isOfServer = false }) {
+export function writeVariant(name, { before = '', filter, isOfServer = false, edit }) {
   const to = isOfServer
     ? `.to(config.inbound ? pipeline($=>$${filter}.pipe(way)) : way)`
     : `.to($=>$${filter}.pipe(way))`
-  return editProxy(name, { before, from: '.to(way)', to })
+  const folder = editProxy(name, { before, from: '.to(way)', to })
+  if (edit) replaceText(path.join(folder, edit.file), edit)
+  return folder
 }
 
 /**
@@ -91,14 +93,19 @@ function editProxy(name, { before, from, to }) {
   const folder = path.join(scratch, name)
   cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
   const file = path.join(folder, 'proxy.js')
+  replaceText(file, { from, to })
+  replaceText(file, { from: 'export function', to: `${before}\n\nexport function` })
+  return folder
+}
+
+/** @param {string} file @param {{ from: string, to: string }} edit */
+function replaceText(file, { from, to }) {
   const text = readFileSync(file, 'utf8')
-  const changed = text.replace(from, () => to)
-  if (changed === text) throw new Error(`proxy.js has no ${from}`)
+  if (!text.includes(from)) throw new Error(`${file} has no ${from}`)
   writeFileSync(
     file,
-    changed.replace('export function', () => `${before}\n\nexport function`),
+    text.replace(from, () => to),
   )
-  return folder
 }
 
 /**

@@ -20,22 +20,28 @@ const channelIn = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
 /**
  * Puts a process under callgrind. It counts nothing until it is asked to, because counting the start takes long.
  * @param {ProcessSpec} spec
- * @param {{ valgrind: Tool, callers: number }} options callers: how many callers tell calls of a function apart
+ * @param {{ valgrind: Tool, callers: number, hasCaches?: boolean }} options callers: how many callers tell calls of a function
+ *   apart; hasCaches: simulates caches of the first level, which takes more than twice as long
  * @returns {ProcessSpec}
  */
-export function runUnderCallgrind(spec, { valgrind, callers }) {
+export function runUnderCallgrind(spec, { valgrind, callers, hasCaches = false }) {
   const out = `--callgrind-out-file=${profileIn(spec.folder)}`
   const own = ['-q', '--tool=callgrind', '--instr-atstart=no', '--dump-line=no', out, `--separate-callers=${callers}`]
+  if (hasCaches) own.push('--cache-sim=yes')
   return { ...spec, program: valgrind.path, argv: [...own, channelIn(spec.folder), spec.program, ...spec.argv] }
 }
 
-/** Makes the counter of a process. @param {{ folder: string, valgrind: Tool, signal: AbortSignal }} options */
-export function createCounter({ folder, valgrind, signal }) {
+/**
+ * Makes the counter of a process. enter: the words before a command of the user that runs the process, whom alone it answers.
+ * @param {{ folder: string, valgrind: Tool, enter: string[], signal: AbortSignal }} options
+ */
+export function createCounter({ folder, valgrind, enter, signal }) {
   let parts = 0
   const ask = async (/** @type {string[]} */ words) => {
     const vgdb = path.join(path.dirname(valgrind.path), 'vgdb')
     const timeout = ANSWER_SECONDS * 1000
-    const asked = execa(vgdb, [channelIn(folder), ...words], { cancelSignal: signal, timeout, stdin: 'ignore' })
+    const [program, ...argv] = [...enter, vgdb, channelIn(folder), ...words]
+    const asked = execa(program, argv, { cancelSignal: signal, timeout, stdin: 'ignore' })
     await asked.catch(error => {
       signal.throwIfAborted()
       throw new BenchError(`callgrind does not answer "${words.join(' ')}": ${error.message}`, { cause: error })
@@ -45,7 +51,7 @@ export function createCounter({ folder, valgrind, signal }) {
     start: () => ask(['instrumentation', 'on']),
     /** Drops the counts so far. */
     forget: () => ask(['zero']),
-    /** The counts since the last time. @returns {Promise<import('./profile.js').Profile>} */
+    /** The counts since the last time. @returns {Promise<ReturnType<typeof parseProfile>>} */
     async take() {
       await ask(['dump'])
       const file = `${profileIn(folder)}.${++parts}`

@@ -8,6 +8,10 @@ import { sumSelf } from './profile.js'
 export const QUANTITIES = {
   instructions: 'instructions a sidecar executes for a request, in user space, on connections that are there',
   handshake: 'instructions a sidecar executes for a new connection with mTLS, without the request',
+  misses: 'misses of the first caches for a request, instructions and data, as callgrind simulates them',
+  calls: 'system calls a sidecar makes for a request, on connections that are there',
+  wakeUps: 'those of them that wait for events',
+  bytes: 'bytes that a sidecar sends and receives for a request',
 }
 /** Definitions of all quantities: those that are counted, and that which is sampled under load. */
 export const DEFINITIONS = {
@@ -19,16 +23,17 @@ export const DEFINITIONS = {
 const GONE_SHARE = { counted: 0.001, sampled: 0.01 }
 
 /**
- * Costs: stacks of a request; samples: absent where all was counted. Row: spread: largest distance of two counts of one
+ * Costs: stacks of a request; samples: absent where all was counted; kinds: system calls a request. Row: spread: largest distance of two counts of one
  * side, as a share. Breakdown: inclusive: new cost of a function with all it calls.
  * @typedef {keyof typeof QUANTITIES} Quantity
  * @typedef {{ [Name in keyof typeof DEFINITIONS]?: import('./count.js').Count | null }} Counts
- * @typedef {{ link: string, service: string, stacks: import('./profile.js').Stack[], samples?: number } & Counts} Costs
+ * @typedef {{ link: string, service: string, stacks: import('./profile.js').Stack[], samples?: number,
+ *   kinds?: { name: string, calls: number }[] } & Counts} Costs
  * @typedef {Record<'old' | 'new', Costs[]>} Sides
  * @typedef {{ old: number, new: number, ratio: number, spread: number }} Ratio
  * @typedef {{ link: string, service: string, quantity: keyof typeof DEFINITIONS } & Ratio} Row
  * @typedef {{ name: string, old: number, new: number }} Part of a request
- * @typedef {{ link: string, service: string, unit: string, groups: Part[], filters: Part[],
+ * @typedef {{ link: string, service: string, unit: string, groups: Part[], filters: Part[], calls: Part[],
  *   functions: (Part & { inclusive: number })[] }} Breakdown
  */
 
@@ -64,12 +69,18 @@ export function breakDown(counts, { functions }) {
       service: next.service,
       groups: by(groupOf),
       filters: by(filterOf),
+      calls: join(nameCalls(old), nameCalls(next)).sort((a, b) => b.new - a.new),
       unit: next.cpu ? 'CPU nanoseconds a request' : 'instructions a request',
       functions: changed
         .filter((part, i) => i < functions || isGone(part))
         .map(part => ({ ...part, inclusive: inclusive.get(part.name) ?? 0 })),
     }
   })
+}
+
+/** @param {Costs} costs */
+function nameCalls({ kinds = [] }) {
+  return new Map(kinds.map(({ name, calls }) => [name, calls]))
 }
 
 /** @param {Map<string, number>} old @param {Map<string, number>} next @returns {Part[]} */

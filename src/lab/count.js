@@ -1,17 +1,18 @@
-import http from 'node:http'
 import { BenchError } from '../lib/errors.js'
-import { PORTS } from '../model/sidecar-contract.js'
+import { untilAborted } from '../lib/wait.js'
+import { isRedirected } from '../model/arms.js'
+import { AS_SIDECAR, PORTS } from '../model/sidecar-contract.js'
 import { listPeers } from '../node/kernel/sockets.js'
-import { send } from '../node/send.js'
 import { startServices } from '../run/start-services.js'
 import { createCounter, runUnderCallgrind } from './callgrind.js'
 import { joinStacks } from './profile.js'
+import { createCallCounter, PURPOSES, runUnderStrace, sumCalls } from './strace.js'
 
 /**
- * Counts the instructions that the sidecars of a link execute for a request. Requests come one at a time, so that
- * neither waiting nor other work changes the count.
- * @import { Arm, DataPlane, ProcessSpec, Tool } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
- * @import { Profile, Stack } from './profile.js'
+ * Counts the instructions that the sidecars of a link execute for a request, and their system calls. Requests come one at a
+ * time, so that neither waiting nor other work changes the count.
+ * @import { Arm, DataPlane, ProcessSpec, Target, Tool } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
+ * @import { Stack } from './profile.js' @import { Kinds } from './strace.js'
  */
 
 // Pools and caches fill in this share of the requests.
@@ -26,47 +27,114 @@ const BURSTS = [3, 6]
  * or from another sidecar; null: none was counted.
  * @typedef {{ value: number, counts: number[] }} Count
  * @typedef {{ link: string, service: string, instructions: Count, handshake: Count | null, stacks: Stack[] }} SidecarCount
+ * @typedef {{ testbed: Testbed, arm: Arm, start: number, folder: string, requests: number, signal: AbortSignal }} Counted
+ *   folder: of the processes; requests: an even number
+ * @typedef {Awaited<ReturnType<typeof countCalls>>[number]} CallCount
  */
+/** @template Taken @typedef {{ start: () => Promise<unknown>, forget: () => Promise<unknown>, take: () => Promise<Taken> }} Counter */
 
 /**
- * Starts the services of an arm under callgrind and counts their instructions.
- * @param {{ testbed: Testbed, arm: Arm, start: number, folder: string, valgrind: Tool, callers: number,
- *   requests: number, hasHandshakes: boolean, signal: AbortSignal }} options folder: of the processes
+ * Counts the instructions of the sidecars of an arm under callgrind.
+ * @param {Counted & { valgrind: Tool, callers: number, hasHandshakes: boolean }} options
  * @returns {Promise<SidecarCount[]>} @throws {BenchError} when a request is not answered by the application, or callgrind fails
  */
-export async function countInstructions({ testbed, valgrind, callers, requests, hasHandshakes, ...given }) {
+export async function countInstructions({ valgrind, callers, hasHandshakes, ...given }) {
+  const { arm, requests, signal } = given
+  const enter = enterOf(arm)
+  const { sidecars, bursts } = await countSidecars({
+    ...given,
+    hasBursts: hasHandshakes,
+    change: spec => runUnderCallgrind(spec, { valgrind, callers }),
+    createCounter: ({ folder }) => createCounter({ folder, valgrind, enter, signal }),
+  })
+  return sidecars.map(({ service, halves }, i) => {
+    const instructions = toCount(halves.map(({ total }) => total / (requests / 2)))
+    const totals = bursts.map(({ taken, ...burst }) => ({ ...burst, total: taken[i].total }))
+    const stacks = joinStacks(halves.flatMap(half => half.stacks))
+    return {
+      link: arm.link,
+      service,
+      instructions,
+      handshake: findHandshake(totals, instructions.value),
+      stacks: stacks.map(stack => ({ ...stack, self: stack.self / requests })),
+    }
+  })
+}
+
+/**
+ * Counts misses of simulated caches, which tell code that runs once a request from loops.
+ * @param {Counted & { valgrind: Tool }} options
+ */
+export async function countMisses({ valgrind, ...given }) {
+  const { arm, requests, signal } = given
+  const enter = enterOf(arm)
+  const { sidecars } = await countSidecars({
+    ...given,
+    hasBursts: false,
+    change: spec => runUnderCallgrind(spec, { valgrind, callers: 0, hasCaches: true }),
+    createCounter: ({ folder }) => createCounter({ folder, valgrind, enter, signal }),
+  })
+  return sidecars.map(({ service, halves }) => ({
+    service,
+    misses: toCount(halves.map(({ misses }) => misses / (requests / 2))),
+  }))
+}
+
+/**
+ * Counts the system calls of the sidecars of an arm under strace. kinds: calls a request by name.
+ * @param {Counted & { strace: Tool }} options
+ */
+export async function countCalls({ strace, ...given }) {
+  const { arm, requests } = given
+  const { sidecars } = await countSidecars({
+    ...given,
+    hasBursts: false,
+    change: spec => runUnderStrace(spec, strace),
+    createCounter: createCallCounter,
+  })
+  return sidecars.map(({ service, halves }) => {
+    const countEach = (/** @type {(half: Kinds) => number} */ sum) =>
+      toCount(halves.map(half => sum(half) / (requests / 2)))
+    const names = new Set(halves.flatMap(half => [...half.keys()]))
+    const kinds = [...names].map(name => ({ name, calls: countEach(half => half.get(name)?.calls ?? 0).value }))
+    return {
+      link: arm.link,
+      service,
+      calls: countEach(half => sumCalls(half)),
+      wakeUps: countEach(half => sumCalls(half, PURPOSES.wait)),
+      bytes: countEach(half => [...half.values()].reduce((sum, { bytes }) => sum + bytes, 0)),
+      kinds,
+    }
+  })
+}
+
+/**
+ * Starts the services of an arm, each sidecar under a counter, and counts while requests come. halves: what a counter took
+ * after each half of them.
+ * @template {object} Taken
+ * @param {Counted & { hasBursts: boolean, change: (spec: ProcessSpec) => ProcessSpec,
+ *   createCounter: (spec: ProcessSpec) => Counter<Taken> }} options
+ */
+async function countSidecars({ testbed, requests, hasBursts, change, createCounter, ...given }) {
   const { arm, signal } = given
-  const counted = withSidecars(testbed, spec => runUnderCallgrind(spec, { valgrind, callers }))
-  const { deployment, entry } = await startServices({ testbed: counted, ...given })
+  const { deployment, entry } = await startServices({ testbed: withSidecars(testbed, change), ...given })
   try {
     const specs = deployment.processes.map(({ spec }) => spec).filter(({ role }) => role === 'sidecar')
-    const counters = specs.map(spec => createCounter({ folder: spec.folder, valgrind, signal }))
+    const counters = specs.map(createCounter)
     const take = () => Promise.all(counters.map(counter => counter.take()))
-    const ask = createAsk({ entry, payloadBytes: arm.load.payloadBytes, signal })
+    const ask = createAsk({ target: testbed.site.target, entry, payloadBytes: arm.load.payloadBytes, signal })
     await Promise.all(counters.map(counter => counter.start()))
-    const half = Math.ceil(requests / 2)
     await ask(Math.ceil(requests * WARM_UP_SHARE), 1)
     await Promise.all(counters.map(counter => counter.forget()))
-    /** @type {Profile[][]} of each half, of each sidecar */
+    /** @type {Taken[][]} of each half, of each sidecar */
     const halves = []
     for (let i = 0; i < 2; i++) {
-      await ask(half, 1)
+      await ask(requests / 2, 1)
       halves.push(await take())
     }
     const inner = specs.flatMap(({ listens }) => listens.filter(({ port }) => port === PORTS.inbound))
-    const bursts = hasHandshakes ? await countBursts({ endpoints: inner, ask, take }) : []
-    return specs.map(({ service }, i) => {
-      const instructions = toCount(halves.map(profiles => profiles[i].total / half))
-      const totals = bursts.map(({ profiles, ...burst }) => ({ ...burst, total: profiles[i].total }))
-      const stacks = joinStacks(halves.flatMap(profiles => profiles[i].stacks))
-      return {
-        link: arm.link,
-        service,
-        instructions,
-        handshake: findHandshake(totals, instructions.value),
-        stacks: stacks.map(stack => ({ ...stack, self: stack.self / (2 * half) })),
-      }
-    })
+    const bursts = hasBursts ? await countBursts({ endpoints: inner, ask, take }) : []
+    return { sidecars: specs.map(({ service }, i) => ({ service, halves: halves.map(half => half[i]) })), bursts }
   } finally {
     await deployment.remove()
   }
@@ -74,7 +142,8 @@ export async function countInstructions({ testbed, valgrind, callers, requests, 
 
 /**
  * Counts while requests that come at once make new connections between the sidecars.
- * @param {{ endpoints: import('../model/types.ts').Endpoint[], ask: ReturnType<typeof createAsk>, take: () => Promise<Profile[]> }} options
+ * @template Taken
+ * @param {{ endpoints: import('../model/types.ts').Endpoint[], ask: ReturnType<typeof createAsk>, take: () => Promise<Taken[]> }} options
  */
 async function countBursts({ endpoints, ask, take }) {
   const list = () => endpoints.flatMap(listPeers)
@@ -84,7 +153,7 @@ async function countBursts({ endpoints, ask, take }) {
     await ask(requests, requests)
     // Old connections may have been closed meanwhile.
     const connections = list().filter(peer => !before.includes(peer)).length
-    bursts.push({ requests, connections, profiles: await take() })
+    bursts.push({ requests, connections, taken: await take() })
   }
   return bursts
 }
@@ -122,31 +191,20 @@ export function withSidecars(testbed, change) {
   return { ...testbed, programs: { ...testbed.programs, planes } }
 }
 
-/** @param {{ entry: { urls: string[], host: string }, payloadBytes: number, signal: AbortSignal }} options */
-function createAsk({ entry: { urls, host }, payloadBytes, signal }) {
+/** The words before a command of the user that runs sidecars. @param {Arm} arm */
+function enterOf({ conditions }) {
+  return isRedirected(conditions) ? AS_SIDECAR : []
+}
+
+/** @param {{ target: Target, entry: { urls: string[], host: string }, payloadBytes: number, signal: AbortSignal }} options */
+function createAsk({ target, entry: { urls, host }, payloadBytes, signal }) {
   const { hostname: address, port } = new URL(urls[0])
-  const endpoint = { address, port: Number(port) }
-  const body = 'x'.repeat(payloadBytes)
-  const one = async (/** @type {http.Agent} */ agent) => {
-    const options = { agent, timeoutSeconds: ANSWER_SECONDS, signal }
-    const answer = await send(endpoint, { host, method: 'POST', body }, options).catch(error => {
+  const ask = { host, method: 'POST', body: 'x'.repeat(payloadBytes) }
+  const given = { endpoint: { address, port: Number(port) }, ask, timeoutSeconds: ANSWER_SECONDS }
+  return (/** @type {number} */ requests, /** @type {number} */ atOnce) =>
+    untilAborted(target.call('repeat', { ...given, requests, atOnce }), signal).catch(error => {
       signal.throwIfAborted()
-      throw error
+      const advice = 'the scripts changed what they do, or are too slow under callgrind'
+      throw new BenchError(`${urls[0]}: ${error.message}; ${advice}`, { cause: error })
     })
-    if (answer.status !== 200 || answer.body !== body)
-      throw new BenchError(
-        `a request to ${host} at ${urls[0]} was answered ${answer.status} with ${answer.body.length} bytes, not by the application; the scripts changed what they do, or are too slow under callgrind`,
-      )
-  }
-  return async (/** @type {number} */ requests, /** @type {number} */ atOnce) => {
-    const agent = new http.Agent({ keepAlive: true, maxSockets: atOnce })
-    try {
-      for (let sent = 0; sent < requests; sent += atOnce) {
-        signal.throwIfAborted()
-        await Promise.all(Array.from({ length: atOnce }, () => one(agent)))
-      }
-    } finally {
-      agent.destroy()
-    }
-  }
 }

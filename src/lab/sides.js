@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
+import { pipy } from '../dataplanes/pipy/index.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
+import { findScripts } from '../tools/find-scripts.js'
 
 /** Finds the two folders of scripts that are compared. */
 
@@ -10,7 +12,7 @@ const KIT = path.join(ROOT, 'pipy-scripts')
 const GIT = 'git:'
 const MAIN = 'main.js'
 
-/** @typedef {{ label: string, scripts: string }} Side scripts: a folder with main.js */
+/** @typedef {{ label: string, scripts: string, profile: string | null }} Side scripts: a folder with main.js; profile: of Pipy, that runs them */
 
 /** Says whether scripts are those of the kit. @param {string} scripts */
 export function isKit(scripts) {
@@ -25,9 +27,14 @@ export function chooseAgainst(against, scripts) {
 /** Finds a folder of scripts. @param {string} scripts @returns {Side} @throws {UsageError} where there are none */
 export function findSide(scripts) {
   const folder = path.resolve(scripts)
+  const label = path.relative('', folder) || folder
+  for (const [profile, { scripts: own }] of Object.entries(pipy.deployed ?? {})) {
+    const found = own && findScripts(own, { [own.variable]: folder })
+    if (found && 'folder' in found) return { label, scripts: found.folder, profile }
+  }
   if (!existsSync(path.join(folder, MAIN)))
     throw new UsageError(`${folder} has no ${MAIN}: name a folder of Pipy scripts such as pipy-scripts`)
-  return { label: path.relative('', folder) || folder, scripts: folder }
+  return { label, scripts: folder, profile: null }
 }
 
 /** Takes scripts of a commit. @param {{ ref: string, scripts: string, into: string }} from @returns {Promise<Side>} */
@@ -47,7 +54,7 @@ async function takeFromGit({ ref, scripts, into }) {
   })
   rmSync(archive)
   if (!existsSync(path.join(into, MAIN))) throw new UsageError(`${scripts} in ${ref} has no ${MAIN}; ${advice}`)
-  return { label: `${scripts} in ${ref}`, scripts: into }
+  return { ...findSide(into), label: `${scripts} in ${ref}` }
 }
 
 /** Says where scripts are that were found. @param {{ against: string, into: string }} found */

@@ -6,12 +6,16 @@ import { DEFINITIONS } from './comparison.js'
  * @import { Breakdown, Part, Row } from './comparison.js' @import { Table } from '../lib/text-table.js'
  */
 
+/** Quantities of a few a request. @type {Row['quantity'][]} */
+const CALLS = ['calls', 'wakeUps']
 const COLUMNS = right('old', 'new', 'difference', 'of the old')
-const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0, useGrouping: true })
-/** @param {number} value */
-const count = value => NUMBER.format(Math.round(value) || 0).replaceAll(',', ' ')
-/** @param {number} value */
-const signed = value => `${Math.round(value) > 0 ? '+' : ''}${count(value)}`
+/** @param {number} value @param {number} [digits] after the point */
+const count = (value, digits = 0) => {
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  return (Number(value.toFixed(digits)) || 0).toLocaleString('en-US', options).replaceAll(',', ' ')
+}
+/** @param {number} value @param {number} [digits] */
+const signed = (value, digits) => `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${count(value, digits)}`
 /** @param {number} share */
 const showChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
@@ -67,19 +71,20 @@ export function tabulateRows(rows) {
     caption: '',
     columns: [...left('link', 'sidecar', 'counted'), ...right('old', 'new', 'difference', 'new/old', 'apart')],
     rows: rows.map(({ link, service, quantity, ratio, spread, ...row }) => {
-      const change = signed(row.new - row.old)
-      const apart = `${(100 * spread).toFixed(3)} %`
-      return [link, service, quantity, count(row.old), count(row.new), change, ratio.toFixed(4), apart]
+      const digits = CALLS.includes(quantity) ? 2 : 0
+      const [old, next, change] = [count(row.old, digits), count(row.new, digits), signed(row.new - row.old, digits)]
+      return [link, service, quantity, old, next, change, ratio.toFixed(4), `${(100 * spread).toFixed(3)} %`]
     }),
   }
 }
 
 /** @param {Breakdown} breakdown @returns {Table[]} */
-export function tabulateBreakdown({ link, service, unit, groups, filters, functions }) {
+export function tabulateBreakdown({ link, service, unit, groups, filters, calls, functions }) {
   const of = `${service} of ${link}, ${unit}`
   return [
     tabulateParts(`${of}, by what they are for`, groups),
     tabulateParts(`${of}, by filter (the innermost one that called)`, filters),
+    ...(calls.length > 0 ? [tabulateParts(`${service} of ${link}, system calls a request`, calls, 2)] : []),
     {
       caption: `${of}, functions that changed most`,
       columns: [...left('function'), ...COLUMNS, ...right('with what it calls')],
@@ -88,13 +93,18 @@ export function tabulateBreakdown({ link, service, unit, groups, filters, functi
   ]
 }
 
-/** @param {string} caption @param {Part[]} parts @returns {Table} */
-function tabulateParts(caption, parts) {
-  return { caption, columns: [...left(''), ...COLUMNS], rows: parts.map(part => [part.name, ...cellsOf(part)]) }
+/** @param {string} caption @param {Part[]} parts @param {number} [digits] @returns {Table} */
+function tabulateParts(caption, parts, digits) {
+  return { caption, columns: [...left(''), ...COLUMNS], rows: parts.map(part => [part.name, ...cellsOf(part, digits)]) }
 }
 
-/** @param {Part} part */
-function cellsOf(part) {
-  const change = Math.round(part.new) - Math.round(part.old)
-  return [count(part.old), count(part.new), signed(change), part.old > 0 ? showChange(change / part.old) : 'new']
+/** @param {Part} part @param {number} [digits] */
+function cellsOf(part, digits = 0) {
+  const change = Number(part.new.toFixed(digits)) - Number(part.old.toFixed(digits))
+  return [
+    count(part.old, digits),
+    count(part.new, digits),
+    signed(change, digits),
+    part.old > 0 ? showChange(change / part.old) : 'new',
+  ]
 }

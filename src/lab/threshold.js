@@ -16,7 +16,7 @@ export function parseLabThreshold(expression, services) {
   if (!match) throw fail('it is no condition on new/old')
   const [, sides, quantity, service = null, operator, number] = match
   if (!(quantity in QUANTITIES))
-    throw fail(`unknown quantity "${quantity}", only ${Object.keys(QUANTITIES).join(' and ')} are counted`)
+    throw fail(`unknown quantity "${quantity}", only ${Object.keys(QUANTITIES).join(', ')} are counted`)
   if (service !== null && !services.includes(service))
     throw fail(`unknown sidecar "${service}", only ${services.join(', ')} are counted`)
   const limit = Number(number)

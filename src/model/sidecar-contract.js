@@ -14,6 +14,13 @@ export const PORTS = {
 /** The user as which sidecars run where connections are redirected to them: rules tell their connections by it. */
 export const SIDECAR_USER = 1500
 
+// A sidecar reads files of the run's user alone, and writes its log.
+const CAPABILITIES = '+dac_override,+dac_read_search'
+/** The words before the command of a process of that user. */
+export const AS_SIDECAR = [
+  ...['setpriv', `--reuid=${SIDECAR_USER}`, `--inh-caps=${CAPABILITIES}`, `--ambient-caps=${CAPABILITIES}`, '--'],
+]
+
 export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 
 /** The name of a load that speaks mTLS itself. */

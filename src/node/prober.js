@@ -10,7 +10,7 @@ import { probeCallers } from '../parity/beside/callers.js'
 import { probeAnswers, probePooling } from '../parity/beside/probe.js'
 import { startUpstreams } from '../parity/beside/upstreams.js'
 import { perform } from './perform.js'
-import { send } from './send.js'
+import { repeat, send } from './send.js'
 
 /** Procedures beside the services, here on one machine, in a pod on a cluster. They take and give plain data. */
 /** @import { Probed } from '../parity/beside/probe.js' @import { Endpoint, ReloadAction } from '../model/types.ts' */
@@ -36,6 +36,9 @@ export function createProber() {
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
         throw new BenchError(`${ask.host} was not answered: ${error.message}`, { cause: error })
       }),
+
+    /** @param {{ endpoint: Endpoint, ask: Parameters<typeof repeat>[1] } & Parameters<typeof repeat>[2]} args */
+    repeat: ({ endpoint, ask, ...options }) => repeat(endpoint, ask, options),
 
     /** @param {{ address: string, ca: string } & Pick<Probed, 'configuration' | 'credentials' | 'sidecars'>} args */
     async open({ address, ca, configuration, credentials, sidecars }) {

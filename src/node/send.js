@@ -1,5 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
+import { BenchError } from '../lib/errors.js'
 import { call } from './call.js'
 
 /** @import { TLSSocket } from 'node:tls' */
@@ -64,4 +65,29 @@ export function send({ address, port }, ask, { agent, channel, tls, timeoutSecon
     for (let at = 0; at < body.length; at += 65536) request.write(body.slice(at, at + 65536), 'latin1')
     request.end()
   })
+}
+
+/**
+ * Sends a request again and again, over as many kept connections as requests are sent at once.
+ * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask & { body: string }} ask
+ * @param {{ requests: number, atOnce: number, timeoutSeconds: number }} options
+ * @throws {BenchError} for the first request that is not answered 200 with its own body
+ */
+export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds }) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: atOnce })
+  let left = requests
+  const sendInTurn = async () => {
+    while (left-- > 0) {
+      const { status, body } = await send(endpoint, ask, { agent, timeoutSeconds })
+      if (status === 200 && body === ask.body) continue
+      throw new BenchError(
+        `a request to ${ask.host} was answered ${status} with ${body.length} bytes, not by the application`,
+      )
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: atOnce }, sendInTurn))
+  } finally {
+    agent.destroy()
+  }
 }

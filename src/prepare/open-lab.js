@@ -2,7 +2,7 @@ import path from 'node:path'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { kinds } from '../kinds/registry.js'
-import { countInstructions } from '../lab/count.js'
+import { countCalls, countInstructions, countMisses } from '../lab/count.js'
 import { assertSamples } from '../lab/perf.js'
 import { CALLERS } from '../lab/profile.js'
 import { joinWindows, sampleTrial } from '../lab/sample.js'
@@ -15,7 +15,7 @@ import { parseExperiment } from '../plan/experiment.js'
 import { openCertificates } from '../run/certificates.js'
 import { findScriptFolders } from '../run/execute.js'
 import { findTool } from '../tools/find.js'
-import { perfTool, valgrindTool } from '../tools/profilers.js'
+import { perfTool, straceTool, valgrindTool } from '../tools/profilers.js'
 import { planRun } from './prepare.js'
 import { planes } from './programs.js'
 
@@ -23,8 +23,9 @@ import { planes } from './programs.js'
  * Turns the words of `lab` into two sides that can be tried and counted.
  * @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
  * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
- * @typedef {{ arms: Arm[], testbeds: Record<SideName, Testbed>, profiler: Tool, own: string, nextStart: () => number }} Rig
- *   both sides, ready to start; own: the folder of the lab
+ * @typedef {{ arms: Record<SideName, Arm[]>, testbeds: Record<SideName, Testbed>, profiler: Tool, strace: Tool | null,
+ *   own: string, nextStart: () => number }} Rig both sides, ready to start; arms: of the same links; strace: counts system
+ *   calls, too; own: the folder of the lab
  */
 
 // The load that is sampled is long enough for some thousand samples of each sidecar.
@@ -32,28 +33,37 @@ const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
 // Sides alternate, so that a drift meets both alike; two windows of a side show how far apart such windows are.
 const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
+// Simulated caches take long, and differ little from request to request.
+const MISSES_REQUESTS = 100
+
 /** @typedef {'old' | 'new'} SideName @typedef {Awaited<ReturnType<typeof openLab>>} Lab */
 
 /**
  * Opens both sides, ready to start.
  * @param {{ site: Site, side: Side, against: string | null, into?: string, link: string[], payload?: number, pipy: string[],
- *   requests: number, hasHandshakes: boolean, isSampled?: boolean }} asked side: the new one; into: for old scripts of git; pipy: paths; isSampled: under
- *   load, instead of counted
+ *   requests: number, hasHandshakes: boolean, hasCalls: boolean, isSampled?: boolean }} asked side: the
+ *   new one; into: for old scripts of git; pipy: paths; isSampled: under load, instead of counted
  */
-export async function openLab({ site, side, against, into, link, payload, pipy, isSampled = false, ...counting }) {
+export async function openLab({ site, side, against, into, link, payload, pipy, isSampled = false, ...counted }) {
   const load = findLoad()
   const profiler = isSampled
     ? await find(perfTool, 'a load cannot be sampled')
     : await find(valgrindTool, 'instructions cannot be counted')
   const loadTools = isSampled ? [await find(load.tool, 'no load can be made', site.findTool)] : []
+  const strace = counted.hasCalls ? await findTool(straceTool) : null
   const pipys = await findPipys(pipy)
-  const { plan, layout } = planLab({ link, payload, site, pipy: pipys.new })
   const { ledger } = site
   const own = path.join(ledger.folder, 'lab')
   const { scripts } = side
   const from = { against: chooseAgainst(against, scripts), scripts, into: into ?? path.join(own, 'old-scripts') }
   // Two programs run the same scripts, unless others were named.
   const sides = { old: pipy.length === 2 && against === null ? side : await findAgainst(from), new: side }
+  const profiles = [sides.old.profile, side.profile]
+  const isRedirected = profiles.some(profile => profile !== null)
+  if (isRedirected) await site.assertInterception()
+  const { plan, layout } = planLab({ link, payload, site, pipy: pipys.new, profiles, isRedirected })
+  // The connections of sidecars in network namespaces are not seen from here.
+  const counting = { ...counted, hasHandshakes: counted.hasHandshakes && !isRedirected }
   const { certificates, close } = await openCertificates({ ledger, plan, topologies: layout.topologies })
   /** @param {SideName} name @returns {Testbed} */
   const createTestbed = name => {
@@ -69,17 +79,20 @@ export async function openLab({ site, side, against, into, link, payload, pipy, 
       folders: { ...findScriptFolders(programs), ...folders, pipyScripts: sides[name].scripts },
     }
   }
+  const armsOf = (/** @type {SideName} */ name) => plan.arms.filter(({ profile }) => profile === sides[name].profile)
   let starts = 0
   /** @type {Rig} */
   const rig = {
-    arms: plan.arms,
+    arms: { old: armsOf('old'), new: armsOf('new') },
     testbeds: { old: createTestbed('old'), new: createTestbed('new') },
     profiler,
+    strace: strace && 'path' in strace ? strace : null,
     own,
     nextStart: () => starts++,
   }
   const labelOf = (/** @type {SideName} */ name) => `${sides[name].label}, Pipy ${pipys[name].version}`
   return {
+    notes: strace && 'missing' in strace ? [`system calls are not counted: ${strace.missing}`] : [],
     labels: { old: labelOf('old'), new: labelOf('new') },
     /** Tries the profiler, so that a refusal is told before anything starts. @param {AbortSignal} signal */
     async checkProfiler(signal) {
@@ -87,16 +100,7 @@ export async function openLab({ site, side, against, into, link, payload, pipy, 
     },
     checkParity: (/** @type {AbortSignal} */ signal) => checkParity(rig, { label: side.label, signal }),
     /** @param {SideName} name @param {AbortSignal} signal */
-    async count(name, signal) {
-      const counts = []
-      for (const arm of plan.arms) {
-        const start = rig.nextStart()
-        const at = { testbed: rig.testbeds[name], arm, start, folder: path.join(own, `${start}-${name}-${arm.link}`) }
-        const counted = await countInstructions({ ...at, valgrind: profiler, callers: CALLERS, ...counting, signal })
-        counts.push(...counted)
-      }
-      return counts
-    },
+    count: (name, signal) => countSide(rig, { name, ...counting, signal }),
     sample: (/** @type {AbortSignal} */ signal) => sampleSides(rig, signal),
     close: () => close({ retain: false }),
   }
@@ -105,7 +109,7 @@ export async function openLab({ site, side, against, into, link, payload, pipy, 
 /** @param {Rig} rig @param {{ label: string, signal: AbortSignal }} options @throws {BenchError} for other work */
 async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
   // Links of a count start while they are counted.
-  const rows = await tryPlane({ testbed: testbeds.new, arm: arms[0], index: nextStart(), signal })
+  const rows = await tryPlane({ testbed: testbeds.new, arm: arms.new[0], index: nextStart(), signal })
   const wrong = rows.filter(row => isWrong(row) && !row.lacks)
   if (wrong.length === 0) return
   const told = wrong.map(({ name, found, expected, differences }) =>
@@ -116,15 +120,41 @@ async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
   )
 }
 
+/**
+ * Counts the instructions of a side, and then its system calls, which another tool counts.
+ * @param {Rig} rig @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} asked
+ */
+async function countSide({ arms, testbeds, profiler, strace, own, nextStart }, { name, ...options }) {
+  const counts = []
+  for (const arm of arms[name]) {
+    const give = (most = Number.POSITIVE_INFINITY) => {
+      const start = nextStart()
+      const folder = path.join(own, `${start}-${name}-${arm.link}`)
+      // Two halves are counted.
+      const requests = 2 * Math.ceil(Math.min(options.requests, most) / 2)
+      return { ...options, requests, testbed: testbeds[name], arm, start, folder }
+    }
+    const counted = await countInstructions({ ...give(), valgrind: profiler, callers: CALLERS })
+    const calls = strace ? await countCalls({ ...give(), strace }) : []
+    const misses = strace ? await countMisses({ ...give(MISSES_REQUESTS), valgrind: profiler }) : []
+    const others = [...calls, ...misses]
+    counts.push(
+      ...counted.map(own => Object.assign({}, own, ...others.filter(({ service }) => service === own.service))),
+    )
+  }
+  return counts
+}
+
 /** Samples both sides under load. notes: what the samples do not say. @param {Rig} rig @param {AbortSignal} signal */
 async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal) {
   /** @type {Sides} */
   const sides = { old: [], new: [] }
   let hasKernel = true
-  for (const arm of arms) {
+  for (const [at, { link }] of arms.new.entries()) {
     const taken = []
     for (const [turn, name] of TURNS.entries()) {
-      const trial = { id: `${turn}-${name}-${arm.link}`, round: 1, arm, repeats: null, searchOf: null }
+      const arm = arms[name][at]
+      const trial = { id: `${turn}-${name}-${link}`, round: 1, arm, repeats: null, searchOf: null }
       const sampled = await sampleTrial({ testbed: testbeds[name], trial, start: nextStart(), perf, signal })
       taken.push({ name, ...sampled })
     }
@@ -136,7 +166,7 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
           profile: profiles[service],
           nanos: 1000 * (cpuPerRequestMicros(record, sidecarsOf(record, service)) ?? Number.NaN),
         }))
-        sides[name].push(joinWindows({ link: arm.link, service }, windows))
+        sides[name].push(joinWindows({ link, service }, windows))
       }
     }
   }
@@ -153,11 +183,15 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
   return { ...sides, notes }
 }
 
-/** Plans an uncapped arm for each link. @param {{ link: string[], payload?: number, site: Site, pipy: Tool }} asked */
-function planLab({ link, payload, site, pipy }) {
-  const axes = `{ plane: [pipy], link: [${link.join(', ')}], capCores: [1] }`
+/**
+ * Plans an uncapped arm for each profile and link.
+ * @param {{ link: string[], payload?: number, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean }} asked
+ */
+function planLab({ link, payload, site, pipy, profiles, isRedirected }) {
+  const names = new Set(profiles.map(profile => (profile === null ? 'pipy' : `pipy:${profile}`)))
+  const axes = `{ plane: ${JSON.stringify([...names])}, link: [${link.join(', ')}], capCores: [1] }`
   const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
-  return planRun({
+  const planned = planRun({
     experiment: parseExperiment(experiment, 'lab'),
     overrides: {
       planes: null,
@@ -167,11 +201,17 @@ function planLab({ link, payload, site, pipy }) {
       seed: 1,
       app: 'pipy',
       isPinned: false,
-      axes: { payloadBytes: payload === undefined ? undefined : [payload], workers: [1] },
+      axes: {
+        payloadBytes: payload === undefined ? undefined : [payload],
+        workers: [1],
+        interception: isRedirected ? ['redirect'] : undefined,
+      },
     },
     site,
     tools: { pipy },
   })
+  for (const { plane, reason } of planned.plan.notMeasured) throw new UsageError(`${plane}: ${reason}`)
+  return planned
 }
 
 /** Finds the programs that were named, else as the kit does. @param {string[]} paths @returns {Promise<Record<SideName, Tool>>} */

@@ -25,3 +25,15 @@ export const valgrindTool = {
   wanted: '>= 3.15',
   isAccepted: version => isAtLeast(version, '3.15'),
 }
+
+/** Writes the system calls that a process makes. @type {ToolSpec} */
+export const straceTool = {
+  name: 'strace',
+  variable: 'STRACE',
+  image: null,
+  package: 'strace',
+  versionArgv: ['--version'],
+  parseVersion: text => /version (\d+\.\d+)/m.exec(text)?.[1] ?? null,
+  wanted: '>= 4.21',
+  isAccepted: version => isAtLeast(version, '4.21'),
+}

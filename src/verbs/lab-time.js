@@ -14,6 +14,8 @@ import { benchWith } from './bench.js'
 
 /** Asserts that both sides can be measured. @param {Pick<Timed, 'side' | 'pipy' | 'against'>} timed @throws {UsageError} */
 export function assertTimed({ side, pipy, against }) {
+  if (side.profile !== null)
+    throw new UsageError(`--time does not redirect connections: measure ${side.label} with bench -- as-deployed`)
   if (pipy.length === 1)
     throw new UsageError(`--time needs --pipy twice: set PIPY=${pipy[0]} to measure both sides on one program`)
   if (pipy.length > 1 && !isKit(side.scripts))

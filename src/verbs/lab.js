@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { breakDown, compareCounts } from '../lab/comparison.js'
+import { readCosts, tellPrediction } from '../lab/costs.js'
 import { copyScripts, copyShortest, SHORTEST } from '../lab/new-scripts.js'
 import { findSide } from '../lab/sides.js'
 import { renderLab, renderSaves } from '../lab/text.js'
@@ -95,18 +96,8 @@ export function addLab(verb, context) {
 async function compareSides({ site, side, options, thresholds, into }, context) {
   const { print, say, end, signal } = context
   const { against = null, link, payload, pipy, requests, watch = false, profile: isSampled = false } = options
-  const lab = await openLab({
-    site,
-    side,
-    against,
-    into,
-    link,
-    payload,
-    pipy,
-    requests,
-    hasHandshakes: !watch,
-    isSampled,
-  })
+  const rest = { hasHandshakes: !watch, hasCalls: !watch && !isSampled }
+  const lab = await openLab({ site, side, against, into, link, payload, pipy, requests, isSampled, ...rest })
   const { labels } = lab
   const { out, json } = options
   /** @type {import('../lab/text.js').Save[]} */
@@ -142,7 +133,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
     }
     say(`counting ${requests} requests of ${links}, of both sides at once`)
     const [old, next] = await together(signal, [own => lab.count('old', own), own => lab.count('new', own)])
-    await show({ old, new: next })
+    await show({ old, new: next }, [...lab.notes, ...tellPrediction({ old, new: next }, readCosts())])
   } finally {
     lab.close()
   }

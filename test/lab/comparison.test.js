@@ -16,6 +16,18 @@ describe('a comparison of counts', () => {
     ])
   })
 
+  it('has the system calls of both sides by name', () => {
+    const withCalls = (/** @type {[string, number][]} */ ...calls) => [
+      { ...createCount([100, 100]), kinds: calls.map(([name, calls]) => ({ name, calls })) },
+    ]
+    const sides = { old: withCalls(['read', 1], ['write', 2]), new: withCalls(['write', 3]) }
+    const [{ calls }] = breakDown(sides, { functions: 1 })
+    expect(calls).toEqual([
+      { name: 'write', old: 2, new: 3 },
+      { name: 'read', old: 1, new: 0 },
+    ])
+  })
+
   it('names by group, by filter and by function what changed', () => {
     const main = stack(['main'], 5)
     const old = [createCount([100, 100], [main, stack(['pjs::eval', 'pipy::Handle::process'], 20)])]

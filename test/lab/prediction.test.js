@@ -3,22 +3,54 @@ import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { CHANGES, describePrediction, medianRatio, predictByLab } from '../../bench/self/lab.js'
 import { judgePipeline } from '../../bench/self/pipeline.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 const isKept = (/** @type {{ isKept: boolean | null }[]} */ findings) => findings.map(one => one.isKept)
 
-it('one variant that changes much does not carry the prediction of CPU time by instructions', () => {
-  const counted = { a: 1.01, b: 1.02, c: 1.03, d: 1.04, large: 3 }
-  const timed = { a: 1.05, b: 1.02, c: 1.04, d: 1.01, large: 3 }
-  const findings = describePrediction(counted, timed)
-  expect(isKept(findings.slice(1))).toEqual([true, false, false])
-  expect(findings[3].promise).toContain('without large')
-  expect(isKept(describePrediction(counted, counted).slice(1))).toEqual([true, true, true])
+const NONE = { instructions: 0, misses: 0, writes: 0, calls: 0, bytes: 0 }
+const REQUEST_NANOS = 100_000
+
+/** A variant of so many instructions and calls, and its time where one costs 0.2 ns and 1 µs. @param {number} i @param {number} [error] */
+function variantOf(i, error = 0) {
+  const terms = { ...NONE, instructions: 10_000 * (i % 5), calls: 2 * i }
+  return { name: `v${i}`, terms, ratio: 1 + (0.2 * terms.instructions + 1000 * terms.calls) / REQUEST_NANOS + error }
+}
+const variants = Array.from({ length: 22 }, (_, i) => variantOf(i))
+const describe = (/** @type {ReturnType<typeof variantOf>[]} */ given) => {
+  vi.spyOn(console, 'log').mockImplementation(() => {})
+  const keep = vi.fn(() => 'a file')
+  return { findings: describePrediction(given, REQUEST_NANOS, keep), kept: keep.mock.calls[0] }
+}
+
+it('a variant is predicted by costs that were fitted without it', () => {
+  const { findings, kept } = describe(variants)
+  expect(isKept(findings)).toEqual([true, true, true, true, true, null])
+  const [{ nanos, errorShare, requestNanos }] = /** @type {any} */ (kept)
+  expect(nanos.instructions).toBeCloseTo(0.2)
+  expect(nanos.calls).toBeCloseTo(1000, 0)
+  expect({ errorShare: Math.round(1000 * errorShare), requestNanos }).toEqual({
+    errorShare: 0,
+    requestNanos: REQUEST_NANOS,
+  })
+  // What one variant alone has is not known without it.
+  const alone = { name: 'alone', terms: { ...NONE, writes: 4 }, ratio: 2 }
+  expect(describe([...variants, alone]).findings[1].isKept).toBe(false)
 })
 
-it('variants without a round that counts are left out, and fewer than twelve are too few', () => {
-  const counted = Object.fromEntries(Array.from({ length: 13 }, (_, i) => [`v${i}`, 1 + i / 100]))
-  expect(isKept(describePrediction(counted, { ...counted, v0: Number.NaN }))).toEqual([true, true, true, true])
-  expect(isKept(describePrediction(counted, { ...counted, v0: Number.NaN, v1: Number.NaN }))[0]).toBe(false)
+it('one variant that changes much does not carry the prediction', () => {
+  const errors = [0.2, -0.1, 0.15, -0.2, 0.1]
+  const alike = Array.from({ length: 22 }, (_, i) => variantOf(1, errors[i % 5]))
+  const { terms } = variantOf(1)
+  const large = { name: 'large', terms: { ...terms, instructions: 1_000_000, calls: 200 }, ratio: 5 }
+  const { findings } = describe([...alike, large])
+  expect(findings[1].isKept).toBe(true)
+  expect(findings[3].promise).toContain('without large')
+  expect(isKept(findings.slice(3, 5))).toEqual([false, false])
+})
+
+it('variants without a round that counts are left out, and fewer than twenty are too few', () => {
+  const lost = variants.map((own, i) => (i < 3 ? { ...own, ratio: Number.NaN } : own))
+  expect(isKept(describe(lost).findings).slice(0, 2)).toEqual([false, true])
 })
 
 it('the ratio of a variant is the median of those within a round, of rounds that have both', () => {
@@ -28,27 +60,30 @@ it('the ratio of a variant is the median of those within a round, of rounds that
 
 it('a variant differs from what it is held against by its own change alone', async () => {
   vi.spyOn(console, 'log').mockImplementation(() => {})
-  const read = (/** @type {string} */ folder) => readFileSync(path.join(folder, 'proxy.js'), 'utf8')
+  vi.stubEnv('SIDECAR_BENCH_CACHE', makeFolder('prediction-test'))
+  const read = (/** @type {string} */ folder) =>
+    ['proxy.js', 'upstream.js'].map(file => readFileSync(path.join(folder, file), 'utf8')).join('')
   /** @type {string[]} */
   const counted = []
   /** @type {Record<string, string>} */
   const timed = {}
   const bases = new Set()
   const findings = await predictByLab({
-    count: async folder => counted.push(read(folder)),
-    time: async ({ base, variants }) => {
+    count: async folder => ({ ...NONE, instructions: counted.push(read(folder)) }),
+    time: async ({ base, variants: own }) => {
       bases.add(read(base))
-      for (const { name, folder } of variants) timed[name] = read(folder)
-      return Object.fromEntries(variants.map(({ name }, i) => [name, i]))
+      for (const { name, folder } of own) timed[name] = read(folder)
+      return { ratios: Object.fromEntries(own.map(({ name }, i) => [name, 1 + i / 10])), baseNanos: [1000] }
     },
   })
   const [base, ...others] = counted
   expect(bases).toEqual(new Set([base]))
-  expect(Object.values(timed)).toEqual(others)
-  expect(findings[0].measured).toBe('12.0000')
-  for (const [name, { before = '', filter }] of Object.entries(CHANGES)) {
+  expect(new Set(Object.values(timed))).toEqual(new Set(others))
+  expect(findings[0].measured).toBe('23.0000')
+  for (const [name, { before = '', filter, edit }] of Object.entries(CHANGES)) {
     expect(timed[name], name).not.toBe(base)
-    expect(timed[name].replace(filter, '').replace(before, ''), name).toBe(base)
+    const undone = timed[name].replace(filter, '').replace(before, '')
+    expect(edit ? undone.replace(edit.to, edit.from) : undone, name).toBe(base)
   }
 })
 

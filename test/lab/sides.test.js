@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { chooseAgainst, findAgainst, findSide } from '../../src/lab/sides.js'
@@ -15,7 +15,7 @@ it('scripts are held against those of the kit, and those of the kit against the 
 it('a commit gives the scripts as they are in it', async () => {
   const into = path.join(folder, 'old')
   const side = await findAgainst({ against: 'git:HEAD', scripts: 'pipy-scripts', into })
-  expect(side).toEqual({ label: 'pipy-scripts in HEAD', scripts: into })
+  expect(side).toEqual({ label: 'pipy-scripts in HEAD', scripts: into, profile: null })
   expect(readFileSync(path.join(into, 'main.js'), 'utf8')).toContain('listen(config.inbound')
 })
 
@@ -51,4 +51,14 @@ it('without git, that is said', async () => {
 
 it('a folder without main.js is refused', () => {
   expect(() => findSide('docs')).toThrow(/docs has no main\.js: name a folder of Pipy scripts/)
+})
+
+it('scripts of a mesh are known by a file of theirs, in its checkout too, and run as the mesh deploys them', () => {
+  const checkout = path.join(folder, 'fsm')
+  const scripts = path.join(checkout, 'pkg/sidecar/v1/providers/pipy/repo/codebase')
+  mkdirSync(path.join(scripts, 'modules'), { recursive: true })
+  writeFileSync(path.join(scripts, 'modules/inbound-main.js'), '')
+  expect(findSide(checkout)).toMatchObject({ scripts, profile: 'fsm' })
+  expect(findSide(scripts)).toMatchObject({ scripts, profile: 'fsm' })
+  expect(findSide('pipy-scripts').profile).toBeNull()
 })

@@ -10,6 +10,10 @@ it('the text has the table of both sides, where instructions go, and what the wo
         ...{ link: 'pair', service: 'client', quantity: /** @type {const} */ ('instructions') },
         ...{ old: 70_056.4, new: 80_000, ratio: 1.14194, spread: 0.00015 },
       },
+      {
+        ...{ link: 'pair', service: 'client', quantity: /** @type {const} */ ('calls') },
+        ...{ old: 8.5, new: 8.25, ratio: 0.9706, spread: 0 },
+      },
     ],
     notes: ['it was a quiet hour'],
     breakdowns: [
@@ -17,6 +21,7 @@ it('the text has the table of both sides, where instructions go, and what the wo
         unit: 'instructions a request',
         ...{ link: 'pair', service: 'client', groups: [part], filters: [{ ...part, name: 'muxHTTP', old: 0 }] },
         functions: [{ ...part, name: 'malloc', inclusive: 160 }],
+        calls: [{ name: 'sendmsg', old: 2, new: 2.505 }],
       },
     ],
   })
@@ -25,6 +30,8 @@ it('the text has the table of both sides, where instructions go, and what the wo
   expect(text).toMatch(/memory +100 +150 +\+50 +\+50\.0 %/)
   expect(text).toMatch(/muxHTTP +0 +150 +\+150 +new/)
   expect(text).toMatch(/malloc +100 +150 +\+50 +\+50\.0 % +160/)
+  expect(text).toMatch(/pair +client +calls +8\.50 +8\.25 +-0\.25 +0\.9706/)
+  expect(text).toMatch(/sendmsg +2\.00 +2\.50 +\+0\.50 +\+25\.0 %/)
   expect(text).toContain('instructions: instructions a sidecar executes for a request')
   expect(text).not.toContain('handshake')
   expect(text).toContain('here 0.01 % at most')

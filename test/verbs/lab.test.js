@@ -176,7 +176,7 @@ it('--time with two programs is refused beside --against, which it would ignore'
 })
 
 it('--time measures the old scripts that the count has taken from git', async () => {
-  const side = { label: 'pipy-scripts', scripts: path.resolve('pipy-scripts') }
+  const side = { label: 'pipy-scripts', scripts: path.resolve('pipy-scripts'), profile: null }
   /** @type {string[]} */
   const asked = []
   const count = async (/** @type {string} */ into) => asked.push(into)

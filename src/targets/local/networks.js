@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../../lib/errors.js'
-import { GENERATOR, PROBER, placeAt, SIDECAR_USER } from '../../model/sidecar-contract.js'
+import { AS_SIDECAR, GENERATOR, PROBER, placeAt, SIDECAR_USER } from '../../model/sidecar-contract.js'
 import { listSafely } from '../../node/kernel/proc-files.js'
 import { findOnPath } from '../../tools/find.js'
 import { renderRules, rulesOf } from '../rules.js'
@@ -22,8 +22,6 @@ const FOLDER = '/run/netns'
 const BRIDGE = 'bench'
 const BLOCK = '10.77'
 const PROGRAMS = { ip: 'iproute2', nsenter: 'util-linux', setpriv: 'util-linux', iptables: 'iptables' }
-// A sidecar reads files of the run's user alone, and writes its log.
-const CAPABILITIES = '+dac_override,+dac_read_search'
 
 /**
  * @param {{ ledger: Ledger, run?: Run, iptables?: string }} options iptables: the command whose `-restore` sets rules
@@ -75,7 +73,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     /** Returns the words before the command of a process. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role'>} spec */
     enter: (start, { service, role }) => [
       ...enter(role === 'generator' ? `${hub.name}.${GENERATOR}` : nameOf(start, service)),
-      ...(role === 'sidecar' ? asSidecar() : []),
+      ...(role === 'sidecar' ? AS_SIDECAR : []),
     ],
 
     /** Returns the words before the command of a process that tries the services; none without namespaces. */
@@ -154,7 +152,7 @@ function createHub({ ledger, common, run, iptables }) {
     try {
       await open()
       await make(name, address, renderRules({ inbound: 1, outbound: 2 }, [3]))
-      await run([...enter(name), ...asSidecar(), 'true'])
+      await run([...enter(name), ...AS_SIDECAR, 'true'])
       await removeNamespace(name, run)
     } catch (error) {
       await close()
@@ -192,11 +190,6 @@ async function removeNamespace(name, run) {
 /** @param {string} namespace */
 function enter(namespace) {
   return ['nsenter', `--net=${FOLDER}/${namespace}`, '--']
-}
-
-/** A sidecar has a user of its own, by which rules tell its connections from the application's. */
-function asSidecar() {
-  return ['setpriv', `--reuid=${SIDECAR_USER}`, `--inh-caps=${CAPABILITIES}`, `--ambient-caps=${CAPABILITIES}`, '--']
 }
 
 /** @type {Run} */

@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+
+/**
+ * Runs a process under strace and counts its system calls: https://man7.org/linux/man-pages/man1/strace.1.html.
+ * @import { ProcessSpec, Tool } from '../model/types.ts'
+ */
+
+/**
+ * System calls of one name, and bytes: that they sent or received. @typedef {{ calls: number, bytes: number }} Kind
+ * @typedef {Map<string, Kind>} Kinds by name
+ */
+
+/** Purposes of system calls of a sidecar, by their names. @type {Record<'write' | 'send' | 'receive' | 'wait', RegExp>} */
+export const PURPOSES = {
+  // Sockets of Pipy take no write: it is of a file.
+  write: /^p?writev?\d*$/,
+  send: /^send(to|m?msg)$/,
+  receive: /^(p?readv?|recv(from|m?msg))\d*$/,
+  wait: /^(epoll_p?wait2?|p?poll|p?select6?)$/,
+}
+const CARRYING = [PURPOSES.write, PURPOSES.send, PURPOSES.receive]
+// A call that another thread interrupts takes two lines: only the second has the result.
+const ENDED = /^\d+ +(?:<\.\.\. )?(\w+)(?:\(| resumed).*\) += (-?\w+|\?)/
+
+/** @param {string} folder of the process */
+const fileIn = folder => path.join(folder, 'strace.out')
+
+/** Puts a process under strace, with all its threads. @param {ProcessSpec} spec @param {Tool} strace @returns {ProcessSpec} */
+export function runUnderStrace(spec, strace) {
+  const own = ['-f', '-qq', '-s', '0', '-e', 'signal=none', '-o', fileIn(spec.folder)]
+  return { ...spec, program: strace.path, argv: [...own, spec.program, ...spec.argv] }
+}
+
+/** Makes the counter of a process, as callgrind has one. @param {{ folder: string }} spec */
+export function createCallCounter({ folder }) {
+  let position = 0
+  const read = async () => {
+    const text = await readFile(fileIn(folder))
+    const end = text.lastIndexOf('\n') + 1
+    const kinds = parseCalls(text.toString('utf8', position, end))
+    position = end
+    return kinds
+  }
+  return { start: async () => {}, forget: read, take: read }
+}
+
+/** Reads what strace wrote. @param {string} text @returns {Kinds} */
+export function parseCalls(text) {
+  /** @type {Kinds} */
+  const kinds = new Map()
+  for (const line of text.split('\n')) {
+    const [, name, result] = ENDED.exec(line) ?? []
+    if (!name) continue
+    const kind = kinds.get(name) ?? { calls: 0, bytes: 0 }
+    kinds.set(name, kind)
+    kind.calls++
+    if (CARRYING.some(purpose => purpose.test(name))) kind.bytes += Math.max(0, Number(result))
+  }
+  return kinds
+}
+
+/** Sums calls of a purpose, or of all. @param {Kinds} kinds @param {RegExp} [purpose] */
+export function sumCalls(kinds, purpose = /./) {
+  return [...kinds].reduce((sum, [name, { calls }]) => sum + (purpose.test(name) ? calls : 0), 0)
+}
