@@ -3,7 +3,7 @@ import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js
 import { listSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
-import { groupOf, isBaselineOf, nameOf } from '../model/arms.js'
+import { AXES, groupOf, isBaselineOf, nameOf } from '../model/arms.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.js'
 import { compareArms } from './compare.js'
@@ -13,6 +13,9 @@ import { measurePrecision } from './verdict.js'
 
 /** @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 /** @import { QuantityRow } from '../judge/quantities.js' */
+
+const AGAINST = /** @type {const} */ (['baseline', 'unchanged', 'unconfigured', 'kept'])
+/** @typedef {typeof AGAINST[number]} Against the arms that an arm is held against */
 
 /** Computes every number of a report. @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary} */
 export function summarise({ manifest, records }) {
@@ -76,6 +79,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     baseline: roundsOf(arms.find(other => isBaselineOf(other, arm))),
     unchanged: roundsOf(arms.find(other => isWithout('changesPerMinute', other, arm))),
     unconfigured: roundsOf(arms.find(other => isWithout('configuredServices', other, arm))),
+    kept: roundsOf(arms.find(other => isWithout('connections', other, arm))),
   }
   const services = new Map(
     records.flatMap(r => sidecarsOf(r).flatMap(p => (p.batchOf === undefined ? [[p.service, p.copyOf]] : []))),
@@ -101,14 +105,20 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   })
 }
 
-/** @param {'changesPerMinute' | 'configuredServices'} axis @param {Arm} other @param {Arm} arm */
+const WITHOUT = { changesPerMinute: 0, configuredServices: 0, connections: 'kept' }
+
+/**
+ * Says whether an arm is another with nothing of an axis.
+ * @param {keyof typeof WITHOUT} axis @param {Arm} other @param {Arm} arm
+ */
 function isWithout(axis, other, arm) {
-  return nameOf(other) === nameOf(arm) && other.conditions[axis] === 0 && groupOf(other, axis) === groupOf(arm, axis)
+  const isOfBase = AXES[axis].of(other) === WITHOUT[axis]
+  return isOfBase && nameOf(other) === nameOf(arm) && groupOf(other, axis) === groupOf(arm, axis)
 }
 
 /**
  * The rounds of an arm, and of the arms that it is held against.
- * @typedef {Record<'own' | 'baseline' | 'unchanged' | 'unconfigured', TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
+ * @typedef {Record<'own' | Against, TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
  */
 /** Keys are headers. @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>} */
 function summariseQuantities({ rounds, service }) {
@@ -116,10 +126,8 @@ function summariseQuantities({ rounds, service }) {
   const measure = (/** @type {QuantityRow} */ row) =>
     rounds.own.map((trials, i) => {
       if (row.quantile !== undefined && !hasTail(requests, row.quantile)) return null
-      const [baseline, unchanged, unconfigured] = [rounds.baseline, rounds.unchanged, rounds.unconfigured].map(
-        r => r[i],
-      )
-      return measureRound(row, trials, { service, baseline, unchanged, unconfigured })
+      const against = Object.fromEntries(AGAINST.map(name => [name, rounds[name][i]]))
+      return measureRound(row, trials, { service, ...against })
     })
   const rows = Object.values(QUANTITIES).filter(row => service === null || row.sidecars)
   return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measure(row))]))

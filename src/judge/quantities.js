@@ -27,6 +27,7 @@ import {
  * @property {string | null} [service] whose sidecar; null: over all
  * @property {TrialRecord[] | null} [baseline] the same round of the arm without sidecars
  * @property {TrialRecord[] | null} [unchanged] the same round of the arm without changes of configuration
+ * @property {TrialRecord[] | null} [kept] the same round of the arm whose connections are kept
  * @property {TrialRecord[] | null} [unconfigured] the same round of the arm that knows no services beside its own
  */
 
@@ -192,6 +193,23 @@ const ROWS = [
     use: 'cpuPerRequest',
     sidecars: 'most',
     measure: ({ record, service }) => mostOf(sidecarsOf(record, service), p => p.throttledFraction),
+  },
+  {
+    name: 'cpuPerConnection',
+    header: 'cpuPerConnectionMicros',
+    label: 'CPU of a new connection, µs',
+    unit: 'µs',
+    digits: 0,
+    isSparse: true,
+    definition:
+      'CPU per request over a new connection each minus CPU per request over kept ones, in the same round: what a connection costs and, with TLS, its handshake.',
+    use: 'cpuPerRequest',
+    measure({ record, kept }) {
+      if (record.trial.arm.load.connections !== 'new') return null
+      const cost = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, sidecarsOf(r))
+      const [own, without] = [cost(record), valueOfRound(kept ?? [], 'cpuPerRequest', cost)]
+      return own === null || without === null ? null : own - without
+    },
   },
   time('p50', { isCompared: true }),
   time('p90', { isCompared: true }),

@@ -57,6 +57,11 @@ async function takeFromGit({ ref, scripts, into }) {
   return { ...findSide(into), label: `${scripts} in ${ref}` }
 }
 
+/** Says where scripts are that were found. @param {{ against: string, into: string }} found */
+export function locateAgainst({ against, into }) {
+  return against.startsWith(GIT) ? into : path.resolve(against)
+}
+
 /** Finds the old side. @param {{ against: string, scripts: string, into: string }} options into: for scripts of git */
 export async function findAgainst({ against, scripts, into }) {
   return against.startsWith(GIT) ? takeFromGit({ ref: against.slice(GIT.length), scripts, into }) : findSide(against)

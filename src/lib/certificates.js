@@ -85,7 +85,7 @@ export async function issueCertificate({ authority, identity, dnsName, ...option
 /**
  * Writes a fresh authority's certificate and one certificate and key per service into a folder of mode
  * 0700 (files 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`, and both as `<service>-combined.pem`.
- * @param {{ folder: string, services: { name: string, identity: string }[], keyType?: KeyType, lifeMs?: number }} options
+ * @param {{ folder: string, services: { name: string, identity: string, dnsName?: string }[], keyType?: KeyType, lifeMs?: number }} options
  * @returns {Promise<Authority>}
  */
 export async function writeCertificates({ folder, services, ...life }) {
@@ -94,8 +94,8 @@ export async function writeCertificates({ folder, services, ...life }) {
   const write = (/** @type {string} */ name, /** @type {string} */ text) =>
     writeFile(path.join(folder, name), text, { mode: 0o600 })
   await write('ca.pem', `${authority.certificate.toString('pem')}\n`)
-  for (const { name, identity } of services) {
-    const { certificatePem, keyPem } = await issueCertificate({ authority, identity, dnsName: name })
+  for (const { name, identity, dnsName = name } of services) {
+    const { certificatePem, keyPem } = await issueCertificate({ authority, identity, dnsName })
     await write(`${name}.pem`, certificatePem)
     await write(`${name}-key.pem`, keyPem)
     await write(`${name}-combined.pem`, `${certificatePem}${keyPem}`)

@@ -1,4 +1,6 @@
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
@@ -55,17 +57,24 @@ export function createProber() {
 
     /**
      * Brings a configuration to a sidecar: hands it over, then puts it into effect, and waits until a new connection is
-     * served by it: host is answered 200. Returns seconds from the commit on; null: not before the deadline.
-     * @param {{ stage: ReloadAction[], commit: ReloadAction[], endpoint: Endpoint, host: string, deadlineMs: number }} args
+     * served by it: host is answered 200, under the certificate where it changes. Returns seconds from the commit on;
+     * null: not before the deadline. credentials: of a client that speaks mTLS; certificate: the path of the one to be shown.
+     * @param {{ stage: ReloadAction[], commit: ReloadAction[], endpoint: Endpoint, host: string, deadlineMs: number,
+     *   certificate?: string, credentials?: ReturnType<typeof import('../lib/certificate-files.js').credentialsOf> | null }} args
      */
-    async change({ stage, commit, endpoint, host, deadlineMs }) {
+    async change({ stage, commit, endpoint, host, deadlineMs, credentials, certificate }) {
+      const tls = credentials && {
+        cert: readFileSync(credentials.certificatePath),
+        key: readFileSync(credentials.keyPath),
+      }
+      const shown = certificate && new X509Certificate(readFileSync(certificate)).fingerprint256
       await perform(stage)
       const begin = performance.now()
       await perform(commit)
       for (;;) {
-        const answer = await send(endpoint, { host }, { timeoutSeconds: 1 }).catch(() => null)
+        const answer = await send(endpoint, { host }, { timeoutSeconds: 1, ...(tls && { tls }) }).catch(() => null)
         const seconds = (performance.now() - begin) / 1000
-        if (answer?.status === 200) return seconds
+        if (answer?.status === 200 && (!shown || answer.fingerprint === shown)) return seconds
         if (Date.now() >= deadlineMs) return null
         // Seldom where it takes long: looking costs the sidecar, too.
         await delay(seconds < LOOK.oftenSeconds ? LOOK.oftenMs : LOOK.seldomMs)

@@ -3,13 +3,15 @@ import https from 'node:https'
 import { BenchError } from '../lib/errors.js'
 import { call } from './call.js'
 
+/** @import { TLSSocket } from 'node:tls' */
+
 /**
  * host null: a request without one; protocol: grpc: a unary call, whose message is the body; isReused: the connection had
- * served a request before
+ * served a request before; fingerprint: of the certificate that the peer showed
  * @typedef {{ host: string | null, path?: string, method?: string, headers?: Record<string, string>, body?: string,
  *   isChunked?: boolean, protocol?: import('../model/types.ts').Protocol }} Ask
  * @typedef {{ status: number, body: string, headers: http.IncomingHttpHeaders, localPort: number | undefined,
- *   isReused: boolean }} Answer
+ *   isReused: boolean, fingerprint?: string }} Answer
  */
 
 /**
@@ -54,6 +56,9 @@ export function send({ address, port }, ask, { agent, channel, tls, timeoutSecon
           headers: response.headers,
           localPort: request.socket?.localPort,
           isReused: request.reusedSocket,
+          ...(tls && {
+            fingerprint: /** @type {TLSSocket} */ (request.socket).getPeerX509Certificate()?.fingerprint256,
+          }),
         })
       })
     })

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
-import { isRedirected } from '../model/arms.js'
 import { listFeatures } from '../model/features.js'
 import { toolOf } from '../model/tools.js'
 import { assertAllRun } from '../run/alive.js'
@@ -39,10 +38,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
   if (own.length === 0) return []
   const starts = keepDistinct(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) }))
   const probes = keepDistinct(
-    // Where some connections are redirected, the corpus is.
-    own
-      .filter(arm => arm.hasSidecars)
-      .toSorted((a, b) => Number(isRedirected(b.conditions)) - Number(isRedirected(a.conditions))),
+    own.filter(arm => arm.hasSidecars),
     configurationOf,
   )
   say(`checking ${starts.length} arms, and that the planes do equal work`)

@@ -13,9 +13,11 @@ import { chooseLoad } from './load.js'
 /** @import { Missing, Question } from './question.js' */
 
 const CALIBRATION_SECONDS = 3
-// Conditions that every arm has; those of control planes are absent where nothing was asked.
-const EVERY_CONDITION = /** @type {AxisName[]} */ (['services', ...Object.keys(SIDECAR_AXES)])
-const SPARSE_CONDITIONS = /** @type {AxisName[]} */ (['pairs', 'interception'])
+// Conditions that are absent where nothing was asked, as are those of control planes. Every arm has the others.
+const SPARSE_CONDITIONS = /** @type {AxisName[]} */ (['pairs', 'interception', 'changed'])
+const EVERY_CONDITION = /** @type {AxisName[]} */ (
+  ['services', ...Object.keys(SIDECAR_AXES)].filter(name => !SPARSE_CONDITIONS.some(other => other === name))
+)
 
 /** Values of each axis but the cap. @typedef {Record<string, any[]>} Lists */
 
@@ -94,17 +96,17 @@ function product(lists) {
  */
 function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   // Conditions that only sidecars get make no difference to arms without sidecars.
-  const given = EVERY_CONDITION.map(name => [
+  const take = (/** @type {AxisName} */ name) => [
     name,
     hasSidecars || !AXES[name].isOfSidecars ? cell[name] : AXES[name].values[0],
-  ])
+  ]
   const controlled = Object.keys(CONTROL_PLANE_AXES)
     .filter(name => cell[name] !== null && (name === 'sidecars' || isLimitable))
     .map(name => [name, cell[name]])
   return /** @type {Conditions} */ (
     Object.fromEntries([
-      ...given,
-      ...SPARSE_CONDITIONS.flatMap(name => (cell[name] === null ? [] : [[name, cell[name]]])),
+      ...EVERY_CONDITION.map(take),
+      ...SPARSE_CONDITIONS.map(take).filter(([, value]) => value !== null),
       ...controlled,
       ...(simulated > 0 ? [['simulated', simulated]] : []),
     ])

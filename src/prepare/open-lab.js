@@ -41,11 +41,11 @@ const MISSES_REQUESTS = 100
 
 /**
  * Opens both sides, ready to start.
- * @param {{ site: Site, side: Side, against: string | null, link: string[], payload?: number, pipy: string[],
+ * @param {{ site: Site, side: Side, against: string | null, into?: string, link: string[], payload?: number, pipy: string[],
  *   requests: number, hasHandshakes: boolean, hasCalls: boolean, isSampled?: boolean }} asked side: the
- *   new one; pipy: paths; isSampled: under load, instead of counted
+ *   new one; into: for old scripts of git; pipy: paths; isSampled: under load, instead of counted
  */
-export async function openLab({ site, side, against, link, payload, pipy, isSampled = false, ...counted }) {
+export async function openLab({ site, side, against, into, link, payload, pipy, isSampled = false, ...counted }) {
   const load = findLoad()
   const profiler = isSampled
     ? await find(perfTool, 'a load cannot be sampled')
@@ -56,7 +56,7 @@ export async function openLab({ site, side, against, link, payload, pipy, isSamp
   const { ledger } = site
   const own = path.join(ledger.folder, 'lab')
   const { scripts } = side
-  const from = { against: chooseAgainst(against, scripts), scripts, into: path.join(own, 'old-scripts') }
+  const from = { against: chooseAgainst(against, scripts), scripts, into: into ?? path.join(own, 'old-scripts') }
   // Two programs run the same scripts, unless others were named.
   const sides = { old: pipy.length === 2 && against === null ? side : await findAgainst(from), new: side }
   const profiles = [sides.old.profile, side.profile]

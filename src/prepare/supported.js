@@ -13,7 +13,7 @@ import { planes } from './programs.js'
 
 /**
  * Checks what planes, their control planes and generators can run.
- * @import { Arm, Conditions, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
+ * @import { Arm, Conditions, DataPlane, Control, LoadGenerator, MtlsMode, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
  */
 
 /** @param {PlaneChoice} choice @throws {UsageError} for a plane, profile or variant that the kit does not have */
@@ -88,7 +88,7 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
     findUncarried({ conditions, topology }) ??
-    findUnchangeable({ conditions, control, isOnNode }) ??
+    findUnchangeable({ conditions, control, isOnNode, modes: entrance.modes }) ??
     findLackingFeatures(plane, conditions) ??
     (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
     (control && conditions.areServicesRemoved && control.createProcess === null
@@ -119,12 +119,18 @@ function findUncarried({ conditions, topology: { services } }) {
     : null
 }
 
-/** @param {{ conditions: Conditions, control?: Control, isOnNode: boolean }} options isOnNode: of a cluster */
-function findUnchangeable({ conditions, control, isOnNode }) {
+/**
+ * @param {{ conditions: Conditions, control?: Control, isOnNode: boolean, modes: MtlsMode[] }} options isOnNode: of a cluster;
+ *   modes: of inbound listeners
+ */
+function findUnchangeable({ conditions, control, isOnNode, modes }) {
   if (conditions.changesPerMinute === null) return null
   if (!control) return 'it takes no other configuration while it serves'
   if (isRedirected(conditions))
     return 'whether a change is in effect is asked at its outbound address, where redirected connections alone are served'
+  // The mode of the first sidecar of a link, where the load calls it.
+  if (conditions.changed === 'certificate' && !modes.includes('permissive'))
+    return 'its certificate is looked at from outside: give a link whose first service is called, such as gateway-ratings, and mTLS'
   return isOnNode ? 'its configuration is changed from beside it, which the kit does on one machine only' : null
 }
 

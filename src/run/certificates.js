@@ -28,6 +28,7 @@ export async function openCertificates({ ledger, plan, topologies }) {
   await issueCertificates({
     certificates,
     names: [...new Set([GENERATOR, ...PARITY_SERVICES, ...names])],
+    rotated: plan.arms.some(arm => arm.conditions.changed === 'certificate') ? [...new Set(names)] : [],
     keyTypes: KEY_TYPES.filter(type => type === 'ecdsa-p256' || plan.arms.some(arm => arm.conditions.tls === type)),
     lifeMs: findLifeMs(plan),
   })

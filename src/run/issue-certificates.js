@@ -8,8 +8,9 @@ import { ROOT } from '../lib/paths.js'
 const ISSUER = path.join(ROOT, 'src/run/issuer.js')
 
 /**
- * certificates: the folder of all key types, as in lib/certificate-files.js; names: of services; lifeMs: a day unless given.
- * @typedef {{ certificates: string, names: string[], keyTypes: readonly KeyType[], lifeMs?: number }} Issue
+ * certificates: the folder of all key types, as in lib/certificate-files.js; names: of services; rotated: those that get
+ * a second one; lifeMs: a day unless given.
+ * @typedef {{ certificates: string, names: string[], rotated?: string[], keyTypes: readonly KeyType[], lifeMs?: number }} Issue
  */
 
 /**

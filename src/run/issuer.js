@@ -1,13 +1,16 @@
 // Runs in a process of its own: writes the certificates that stdin asks for (issue-certificates.js).
 import { json } from 'node:stream/consumers'
-import { certificatesFolder } from '../lib/certificate-files.js'
+import { certificatesFolder, nextCertificateOf } from '../lib/certificate-files.js'
 import { writeCertificates } from '../lib/certificates.js'
 import { identityOf } from '../model/sidecar-contract.js'
 import { writeFlawedCertificates } from '../parity/flawed-certificates.js'
 
 const issue = /** @type {import('./issue-certificates.js').Issue} */ (await json(process.stdin))
-const { certificates, names, keyTypes, lifeMs } = issue
-const services = names.map(name => ({ name, identity: identityOf(name) }))
+const { certificates, names, rotated = [], keyTypes, lifeMs } = issue
+const services = [
+  ...names.map(name => ({ name, identity: identityOf(name) })),
+  ...rotated.map(name => ({ name: nextCertificateOf(name), identity: identityOf(name), dnsName: name })),
+]
 for (const keyType of keyTypes) {
   const folder = certificatesFolder(certificates, keyType)
   const authority = await writeCertificates({ folder, services, keyType, lifeMs })

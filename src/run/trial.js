@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { judgeTrial } from '../judge/gates.js'
 import { sidecarsOf, sumOf } from '../judge/measures.js'
@@ -33,6 +34,9 @@ import { makeChanges, observeWindow, readWindow } from './window.js'
  */
 export async function runTrial({ testbed, trials, nextStart, standing, watch, signal }) {
   const ending = new AbortController()
+  const either = AbortSignal.any([signal, ending.signal])
+  // Each process of many arms listens to it.
+  setMaxListeners(0, either)
   /** @type {Course} */
   const course = {
     testbed,
@@ -42,7 +46,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     folder: path.join(testbed.folders.raw, rawNameOf(trials[0])),
     clock: createClock(watch),
     watch,
-    signal: AbortSignal.any([signal, ending.signal]),
+    signal: either,
   }
   let records = trials.map(trial => createBlankRecord(course, trial))
   /** @type {Observed} */

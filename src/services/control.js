@@ -1,5 +1,7 @@
+import { credentialsOf, nextCertificateOf } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
-import { PORTS } from '../model/sidecar-contract.js'
+import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
+import { trustOf } from './topology.js'
 
 /** The control plane of an arm, and the sidecars that it configures: one under load, or many. Pure. */
 /** @import { Arm, Control, ControlOptions, DataPlane, Endpoint, ProcessSpec, Programs, ReloadAction, SidecarOptions, Tool, ToolSpec } from '../model/types.ts' */
@@ -20,7 +22,11 @@ export const CONTROL = 'mesh'
  * @property {(version: number) => Version} changeTo
  */
 
-/** @typedef {{ endpoint: Endpoint, host: string, stage: ReloadAction[], commit: ReloadAction[] }} Version endpoint: of the sidecar's listener */
+/**
+ * endpoint: of the sidecar's listener; certificate: that it must show to be in effect; credentials: of the peer who looks.
+ * @typedef {{ endpoint: Endpoint, host: string, stage: ReloadAction[], commit: ReloadAction[],
+ *   certificate?: string, credentials?: ReturnType<typeof credentialsOf> }} Version
+ */
 
 /** Its own, else the first. @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm */
 export function findControl({ controls = [] }, arm) {
@@ -88,6 +94,36 @@ export function createMember(control, options, firstVersion = 0) {
       const host = hostOf(version)
       const changed = withRouteTo(host)
       return { endpoint, host, stage: control.stage(changed), commit: control.commit(changed, version) }
+    },
+  }
+}
+
+/**
+ * Makes a sidecar whose certificate is changed for a second one of its service, and back.
+ * @param {Control} control @param {SidecarOptions & ControlOptions} options @param {string} certificates their folder
+ * @returns {Member} @throws {BenchError} for a sidecar that shows nobody its certificate
+ */
+export function createRotatedMember(control, { model, ...options }, certificates) {
+  const { service: name, inbound } = model
+  if (inbound === null) throw new BenchError(`nobody calls ${name}: it shows its certificate to no client`)
+  const endpoint = { address: inbound.address, port: inbound.port }
+  const rotated = { ...options, isRotated: true, model }
+  return {
+    name,
+    spec: control.createSidecar(rotated),
+    enrolment: control.enrol(rotated),
+    first: { endpoint, host: name },
+    changeTo(version) {
+      const trust = trustOf(certificates, version % 2 === 1 ? nextCertificateOf(name) : name)
+      const changed = { ...rotated, model: { ...model, trust } }
+      return {
+        endpoint,
+        host: name,
+        certificate: trust.certificatePath,
+        credentials: credentialsOf(GENERATOR, certificates),
+        stage: control.stage(changed),
+        commit: control.commit(changed, version),
+      }
     },
   }
 }

@@ -4,7 +4,7 @@ import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
 import { createApplication } from './applications.js'
-import { chooseControl, createControlPlane, createMember, locateControl } from './control.js'
+import { chooseControl, createControlPlane, createMember, createRotatedMember, locateControl } from './control.js'
 import { createModel, findNextHop } from './topology.js'
 
 /**
@@ -100,7 +100,7 @@ export function describeSidecar(
   { arm, topology, places, programs, folders, locate, scriptFiles, ...services },
 ) {
   const { trafficPolicy, cpus } = services
-  const { tls, protocol, configuredServices, features } = arm.conditions
+  const { tls, protocol, configuredServices, features, changed } = arm.conditions
   const { tool } = programs.planes[arm.plane]
   if (tool === null) throw new BenchError(`the plane ${arm.plane} has sidecars and names no program for them`)
   return {
@@ -115,7 +115,8 @@ export function describeSidecar(
       configuredServices,
       features,
       isRedirected: isRedirected(arm.conditions),
-      client: arm.load.hasCertificate ? GENERATOR : null,
+      // Who looks at a certificate that changes is the load, too.
+      client: arm.load.hasCertificate || changed === 'certificate' ? GENERATOR : null,
     }),
     folder: locate(`${folders.own}/${service.name}`),
     tool: toolOf(programs.tools, { tool, variant: arm.variant }),
@@ -130,7 +131,13 @@ export function describeSidecar(
 function createControlled(service, services) {
   const given = { ...services, ...chooseControl(services.programs, services.arm) }
   const options = { ...describeSidecar(service, services), ...locateControl(given) }
-  return { ...createControlPlane(given), member: createMember(given.control, options) }
+  const { changed, tls } = services.arm.conditions
+  const certificates = services.locate(certificatesFolder(services.folders.certificates, tls))
+  const member =
+    changed === 'certificate'
+      ? createRotatedMember(given.control, options, certificates)
+      : createMember(given.control, options)
+  return { ...createControlPlane(given), member }
 }
 
 /** @typedef {Record<string, Pick<DataPlane, 'deployed'>>} Planes by name */

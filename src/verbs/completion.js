@@ -1,4 +1,5 @@
 import { UsageError } from '../lib/errors.js'
+import { quoteWord } from '../lib/quote-word.js'
 
 /** Shell completion, from commander's own table. @import { Command } from 'commander' @import { AddVerb } from './program.js' */
 
@@ -23,7 +24,7 @@ complete -o default -F _sidecar_bench ${PROGRAM}`
 
   zsh(verbs) {
     const list = (/** @type {[string, string][]} */ words) =>
-      words.map(([word, does]) => quote(`${word}:${does}`)).join(' ')
+      words.map(([word, does]) => quoteWord(`${word}:${does}`)).join(' ')
     const cases = verbs.map(({ name, options }) => `    ${name}) offered=(${list(options)}) ;;`)
     return `#compdef ${PROGRAM}
 _sidecar_bench() {
@@ -38,10 +39,10 @@ compdef _sidecar_bench ${PROGRAM}`
 
   fish(verbs) {
     const lines = verbs.flatMap(({ name, does, options }) => [
-      `complete -c ${PROGRAM} -n __fish_use_subcommand -f -a ${name} -d ${quote(does)}`,
+      `complete -c ${PROGRAM} -n __fish_use_subcommand -f -a ${name} -d ${quoteWord(does)}`,
       ...options.map(
         ([word, what]) =>
-          `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from ${name}' -l ${word.slice(2)} -d ${quote(what)}`,
+          `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from ${name}' -l ${word.slice(2)} -d ${quoteWord(what)}`,
       ),
     ])
     return lines.join('\n')
@@ -59,9 +60,4 @@ export function addCompletion(verb, { print }) {
     })
     print(SHELLS[shell](verbs))
   })
-}
-
-/** Quotes for a shell. @param {string} text */
-function quote(text) {
-  return `'${text.replaceAll("'", `'"'"'`)}'`
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { chooseAgainst, findAgainst, isKit } from '../lab/sides.js'
+import { chooseAgainst, isKit, locateAgainst } from '../lab/sides.js'
 import { UsageError } from '../lib/errors.js'
 import { benchWith } from './bench.js'
 
@@ -12,24 +12,30 @@ import { benchWith } from './bench.js'
  *   measured; pipy: programs
  */
 
-/** Asserts that both sides can be measured. @param {Pick<Timed, 'side' | 'pipy'>} timed @throws {UsageError} */
-export function assertTimed({ side, pipy }) {
+/** Asserts that both sides can be measured. @param {Pick<Timed, 'side' | 'pipy' | 'against'>} timed @throws {UsageError} */
+export function assertTimed({ side, pipy, against }) {
   if (side.profile !== null)
     throw new UsageError(`--time does not redirect connections: measure ${side.label} with bench -- as-deployed`)
   if (pipy.length === 1)
     throw new UsageError(`--time needs --pipy twice: set PIPY=${pipy[0]} to measure both sides on one program`)
   if (pipy.length > 1 && !isKit(side.scripts))
     throw new UsageError(`--time with --pipy compares programs that run the kit's scripts: leave out ${side.label}`)
+  if (pipy.length > 1 && against !== undefined)
+    throw new UsageError(`--time with --pipy runs the same scripts on both programs: leave out --against ${against}`)
 }
 
-/** @param {Timed} timed @param {Context} context */
-export async function timeSides({ side, against: named, link, payload, pipy }, context) {
+/**
+ * Measures both sides after they were counted.
+ * @param {Timed & { count: (into: string) => Promise<unknown> }} timed count: has what git has of the old scripts put there
+ * @param {Context} context
+ */
+export async function timeSides({ side, against: named, link, payload, pipy, count }, context) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sidecar-bench-lab-'))
   try {
     const against = chooseAgainst(named ?? null, side.scripts)
     const into = path.join(folder, against.replace(/[^\w.-]+/g, '-'))
-    const sides =
-      pipy.length > 0 ? pipy : [(await findAgainst({ against, scripts: side.scripts, into })).scripts, side.scripts]
+    await count(into)
+    const sides = pipy.length > 0 ? pipy : [locateAgainst({ against, into }), side.scripts]
     const planes = sides.map(own => (isKit(own) ? 'pipy' : `pipy=${own}`))
     const words = ['cost', '--planes', planes.join(), '--link', link[0]]
     await benchWith([...words, ...(payload === undefined ? [] : ['--payload', `${payload}B`])], context)

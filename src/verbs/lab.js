@@ -7,6 +7,7 @@ import { findSide } from '../lab/sides.js'
 import { renderLab, renderSaves } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
 import { EXIT, UsageError } from '../lib/errors.js'
+import { quoteWord } from '../lib/quote-word.js'
 import { renderCommand } from '../lib/render-command.js'
 import { openLab } from '../prepare/open-lab.js'
 import { collect, parseCount, parseOnAxis } from '../prepare/options.js'
@@ -24,7 +25,8 @@ import { readReportFile } from './report-assets.js'
  * @import { Context } from './program.js'
  * @typedef {{ against?: string, link: string[], requests: number, payload?: number, pipy: string[], functions: number,
  *   parity: boolean, threshold: string[], watch?: boolean, profile?: boolean, time?: boolean, out?: string, json?: boolean }} LabOptions
- * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[] }} Asked
+ * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[],
+ *   into?: string }} Asked into: for old scripts of git
  */
 
 const LINKS = ['pair', 'gateway-ratings']
@@ -82,19 +84,20 @@ export function addLab(verb, context) {
           `--watch counts the old side once, and ${side.scripts} would be on both sides: name other scripts with --against`,
         )
       if (options.time) assertTimed({ side, ...options })
-      await withSite({ target: 'local', cpu: 'none', out: options.out }, context, site =>
-        compareSides({ site, side, options, thresholds }, context),
-      )
-      if (options.time) await timeSides({ side, ...options }, context)
+      const count = (/** @type {string | undefined} */ into) =>
+        withSite({ target: 'local', cpu: 'none', out: options.out }, context, site =>
+          compareSides({ site, side, options, thresholds, into }, context),
+        )
+      await (options.time ? timeSides({ side, ...options, count }, context) : count(undefined))
     })
 }
 
 /** @param {Asked} asked @param {Context} context */
-async function compareSides({ site, side, options, thresholds }, context) {
+async function compareSides({ site, side, options, thresholds, into }, context) {
   const { print, say, end, signal } = context
   const { against = null, link, payload, pipy, requests, watch = false, profile: isSampled = false } = options
   const rest = { hasHandshakes: !watch, hasCalls: !watch && !isSampled }
-  const lab = await openLab({ site, side, against, link, payload, pipy, requests, isSampled, ...rest })
+  const lab = await openLab({ site, side, against, into, link, payload, pipy, requests, isSampled, ...rest })
   const { labels } = lab
   const { out, json } = options
   /** @type {import('../lab/text.js').Save[]} */
@@ -147,10 +150,10 @@ function addLabNew(lab, { print }) {
       // Options of a count are read by `lab`, wherever they stand.
       const given = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
       if (given.length > 0) throw new UsageError(`lab new takes no ${given[0].long}: leave it out`)
-      const named = quote(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
+      const named = quoteWord(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
       if (isShortest) {
         copyShortest(folder)
-        const against = quote(path.relative('', SHORTEST))
+        const against = quoteWord(path.relative('', SHORTEST))
         const count = renderCommand('lab', `${named} --against ${against} --link pair --no-parity`)
         print(
           `${folder} is a copy of the shortest script: it takes a request, and passes it on over mTLS, without the checks of a sidecar.`,
@@ -166,9 +169,4 @@ function addLabNew(lab, { print }) {
       print(`${folder} is a copy of pipy-scripts, with ${tests.join(' and ')} for the parts that run in Node, too.`)
       print(['After a change:', ...commands.map(command => `  ${command}`)].join('\n'))
     })
-}
-
-/** Quotes a word for a shell. @param {string} word */
-function quote(word) {
-  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -152,6 +152,30 @@ describe('files', () => {
     expect(routes).toEqual({ version_info: '0', resources: [{ '@type': type, ...routesOfBootstrap }] })
   })
 
+  it('of Envoy hold its certificate where that changes, for both sides of its connections, and not the routes', () => {
+    const called = { ...cluster, mtls: { serverName: 'server', acceptedIdentities: null } }
+    const rotated = {
+      ...{ ...options, isRotated: true },
+      model: { ...model, inbound: { ...inbound, mtls: /** @type {const} */ ('permissive') }, clusters: [called] },
+    }
+    const { files } = envoy.createSidecar(rotated)
+    const [bootstrap, secret] = files.map(({ content }) => content)
+    expect(bootstrap.match(/"tls_certificate_sds_secret_configs"/g)).toHaveLength(2)
+    expect(bootstrap).toContain('/raw/t/client-7/routes/certificate.json')
+    expect(bootstrap).not.toContain('"rds"')
+    expect(bootstrap).not.toContain('"tls_certificates"')
+    expect(JSON.parse(secret).resources).toMatchObject([
+      {
+        name: 'own',
+        tls_certificate: { certificate_chain: { filename: '/c/client' }, private_key: { filename: '/c/key' } },
+      },
+    ])
+    const trust = { ...model.trust, certificatePath: '/c/next' }
+    expect(envoy.commit({ ...rotated, model: { ...rotated.model, trust } }, 1)).toMatchObject([
+      { file: '/raw/t/client-7/routes/certificate.json', content: expect.stringContaining('/c/next') },
+    ])
+  })
+
   it('of Envoy are changed by one that is moved there, with the routes of the model and another version', () => {
     expect(envoy.stage(changed)).toEqual([])
     const [action, ...others] = envoy.commit(changed, 3)

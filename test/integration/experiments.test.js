@@ -176,6 +176,19 @@ const SHOWN = {
     expect(summary.slopes.map(s => s.quantity)).toContain('rss')
   },
   reload: ({ records }) => expect(expectChanges(records)).toEqual(new Set(reloadable)),
+  rotation: ({ records }) => {
+    expect(expectChanges(records)).toEqual(new Set(['pipy', 'envoy']))
+    for (const { load, trial } of records.filter(r => r.trial.arm.plane === 'envoy'))
+      expect(load?.failed, trial.id).toBe(0)
+  },
+  workers: ({ records }) => {
+    const asked = (/** @type {TrialRecord} */ { trial, processes }) => [
+      trial.arm.conditions.workers,
+      ...processes.flatMap(p => (p.role === 'sidecar' ? (p.workers ?? []) : [])),
+    ]
+    for (const [workers, ...seen] of records.map(asked)) expect(seen).toEqual([workers, workers])
+    expect(new Set(records.map(r => r.trial.arm.conditions.workers))).toEqual(new Set([1, 8]))
+  },
   'envoy-profiles': ({ records }) => {
     const workersOf = (/** @type {TrialRecord} */ { processes }) => processes.find(p => p.role === 'sidecar')?.workers
     expect(new Set(records.map(workersOf))).toEqual(new Set([1, 16]))
@@ -196,7 +209,8 @@ describe('every experiment', { timeout: 240_000 }, () => {
       : name === 'reload'
         ? ['--planes', reloadable.join()]
         : []
-    const { out, records, summary, stdout } = await run(['bench', name, '--profile', 'smoke', ...planes])
+    const { out, records, summary, stdout, stderr } = await run(['bench', name, '--profile', 'smoke', ...planes])
+    expect(stderr).not.toContain('Warning')
     expect(records.length).toBeGreaterThan(0)
     // In a search a trial may fail: that is what it looks for.
     const isSearch = summary.searches.length > 0

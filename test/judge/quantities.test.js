@@ -158,6 +158,21 @@ describe('quantities of changes', () => {
   })
 })
 
+it('the CPU of a new connection is what a request over one takes beyond a request over a kept one', () => {
+  const sidecar = (/** @type {number} */ cpuCores) => ({ processes: [describeFakeProcess({ cpuCores })] })
+  const arms = /** @type {const} */ (['kept', 'new']).map(connections =>
+    createArm({ id: connections, load: { connections } }),
+  )
+  const records = arms.flatMap(arm =>
+    [1, 2].map(round => createRecord({ arm, round, ...sidecar(arm.id === 'new' ? 0.4 + 0.1 * round : 0.1) })),
+  )
+  const [kept, fresh] = summarise({ manifest: createManifest({ arms, rounds: 2 }), records }).arms
+  expect(fresh.cpuPerConnectionMicros?.values).toEqual([400, 500].map(micros => expect.closeTo(micros, 6)))
+  expect(kept.cpuPerConnectionMicros).toBeUndefined()
+  const { measure } = QUANTITIES.cpuPerConnection
+  expect(measure({ record: records[2], kept: [] })).toBeNull()
+})
+
 describe('a row of the table', () => {
   afterEach(() => {
     delete QUANTITIES.threads

@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs'
 import http from 'node:http'
+import https from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { credentialsOf } from '../../src/lib/certificate-files.js'
+import { writeCertificates } from '../../src/lib/certificates.js'
 import { createProber } from '../../src/node/prober.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
-/** @import { AddressInfo } from 'node:net' */
+/** @import { AddressInfo } from 'node:net' @import { TLSSocket } from 'node:tls' */
 
 const STAGING_MS = 400
 
@@ -31,5 +36,40 @@ describe('a change', () => {
     })
     expect(seen).toEqual(['PUT', 'POST'])
     expect(seconds).toBeLessThan(STAGING_MS / 1000)
+  })
+
+  it('of a certificate is in effect when a new connection is shown it', async () => {
+    const folder = makeOwnFolder('prober-test')
+    const services = ['first', 'next', 'peer'].map(name => ({ name, identity: `spiffe://x/${name}` }))
+    await writeCertificates({ folder, services })
+    const credentials = (/** @type {string} */ name) => ({
+      cert: readFileSync(`${folder}/${name}.pem`),
+      key: readFileSync(`${folder}/${name}-key.pem`),
+    })
+    const secured = https.createServer({
+      ...credentials('first'),
+      ca: readFileSync(`${folder}/ca.pem`),
+      requestCert: true,
+    })
+    // One that asks without the certificate of a peer is refused.
+    secured.on('request', (request, response) => {
+      const { authorized } = /** @type {TLSSocket} */ (request.socket)
+      response.writeHead(authorized ? 200 : 403).end()
+    })
+    await new Promise(resolve => secured.listen(0, '127.0.0.1', () => resolve(undefined)))
+    setTimeout(
+      () => secured.setSecureContext({ ...credentials('next'), ca: readFileSync(`${folder}/ca.pem`) }),
+      STAGING_MS,
+    )
+    const change = (/** @type {string} */ name, /** @type {number} */ deadlineMs) =>
+      createProber().change({
+        ...{ stage: [], commit: [], host: 'any', deadlineMs },
+        endpoint: { address: '127.0.0.1', port: /** @type {AddressInfo} */ (secured.address()).port },
+        certificate: `${folder}/${name}.pem`,
+        credentials: credentialsOf('peer', folder),
+      })
+    expect(await change('next', Date.now() + 5000)).toBeGreaterThanOrEqual(STAGING_MS / 2000)
+    expect(await change('first', Date.now() + 100)).toBeNull()
+    secured.close()
   })
 })

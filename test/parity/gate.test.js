@@ -8,11 +8,12 @@ import { SERVERS } from '../../src/parity/beside/peers.js'
 import { SERVICES } from '../../src/parity/credentials.js'
 import { writeFlawedCertificates } from '../../src/parity/flawed-certificates.js'
 import { gateParity } from '../../src/parity/gate.js'
+import { findWrong } from '../../src/parity/verdict/rows.js'
 import { createFakePlane, createFakeTarget, fakeTool } from '../fakes/fake-bench.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { makeFolder } from '../fakes/scratch.js'
 
-/** @import { Arm, DataPlane, SidecarOptions } from '../../src/model/types.ts' */
+/** @import { Arm, DataPlane, ParityRow, SidecarOptions } from '../../src/model/types.ts' */
 
 const folder = makeFolder('gate-test')
 const certificates = path.join(folder, 'certificates')
@@ -136,6 +137,22 @@ describe('gateParity', () => {
       ['plaintext', 0.25],
     ])
     expect(new Set(rendered.map(r => r.tool.name))).toEqual(new Set(['proxy']))
+  })
+
+  it('tries connections as they come to sidecars, in each form that is measured', async () => {
+    const { testbed, rendered } = await createTestbed()
+    const forms = /** @type {const} */ (['none', 'redirect'])
+    const arms = forms.map(interception => armOf({ interception }))
+    const rows = (await gate(testbed, arms)).filter(row => row.name === 'parity-tls')
+    expect(rows.map(row => row.interception)).toEqual(forms)
+    const tried = rendered.filter(({ model }) => model.service === 'server')
+    expect(tried.map(({ model }) => model.inbound?.redirectedPorts)).toEqual([undefined, [8080]])
+    // A row of one form says nothing of the other; one of an older version was of both.
+    const parity = [{ ...rows[1], found: 'less' }]
+    const judge = (/** @type {ParityRow[]} */ found) =>
+      arms.map(arm => findWrong({ judged: [{ arm, rows: found }], relaxed: [] }).length)
+    expect(judge(parity)).toEqual([0, 1])
+    expect(judge(parity.map(({ interception: _, ...row }) => row))).toEqual([1, 1])
   })
 
   it('gives the sidecars what is measured', async () => {

@@ -4,8 +4,9 @@ import { assertCanLoad, findUnsupported } from '../../src/prepare/supported.js'
 
 /** @import { Arm, Conditions, Service } from '../../src/model/types.ts' */
 
-/** @param {Partial<Conditions>} own @param {{ plane?: string, profile?: string, calls?: string[] }} [asked] */
-function refused(own, { plane = 'envoy', profile, calls = ['ratings'] } = {}) {
+/** @param {Partial<Conditions>} own @param {{ plane?: string, profile?: string, calls?: string[],
+ *   listener?: 'inbound' | 'outbound' }} [asked] */
+function refused(own, { plane = 'envoy', profile, calls = ['ratings'], listener = 'inbound' } = {}) {
   const conditions = {
     services: 1,
     workers: null,
@@ -22,10 +23,20 @@ function refused(own, { plane = 'envoy', profile, calls = ['ratings'] } = {}) {
       ...{ plane, profile: profile ?? null, hasSidecars: true, capCores: 1, load: { kind: 'closed' } },
       conditions: { ...conditions, tls: 'ecdsa-p256', protocol: 'tcp', ...own },
     }),
-    topology: { name: 't', services, entry: { service: 'gateway', listener: 'inbound' } },
+    topology: { name: 't', services, entry: { service: 'gateway', listener } },
     ...{ tools: {}, lacks: {}, cpus: 2 },
   })
 }
+
+describe('a certificate that changes', () => {
+  const rotated = /** @type {const} */ ({ protocol: 'http/1.1', changesPerMinute: 60, changed: 'certificate' })
+
+  it('is given to a sidecar that callers see', () => {
+    expect(refused(rotated)).toBeNull()
+    expect(refused({ ...rotated, tls: 'plaintext' })).toMatch('its certificate is looked at from outside')
+    expect(refused(rotated, { listener: 'outbound' })).toMatch('its certificate is looked at from outside')
+  })
+})
 
 describe('sidecars that carry bytes', () => {
   it('are given by four planes', () => {

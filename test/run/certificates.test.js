@@ -71,6 +71,24 @@ describe('openCertificates', () => {
   })
 })
 
+describe('certificates that change', () => {
+  it('have a second one of each service, with its identity and its name', async () => {
+    const arm = createArm({ conditions: { ...DEFAULT_CONDITIONS, changesPerMinute: 60, changed: 'certificate' } })
+    const { certificates } = await openCertificates({
+      ledger: /** @type {any} */ ({ folder: path.dirname(folder) }),
+      plan: /** @type {any} */ ({ trials: [], calibrations: [], search: null, arms: [arm] }),
+      topologies: /** @type {any} */ ({ pair: { services: [{ name: 'ratings' }] } }),
+    })
+    const read = (/** @type {string} */ name) =>
+      new X509Certificate(readFileSync(path.join(certificates, `${name}.pem`)))
+    const [first, next] = ['ratings', 'ratings-next'].map(read)
+    expect(next.subjectAltName).toBe(first.subjectAltName)
+    expect(next.checkIssued(read('ca'))).toBe(true)
+    expect(next.fingerprint256).not.toBe(first.fingerprint256)
+    expect(existsSync(path.join(certificates, 'client-next.pem'))).toBe(false)
+  })
+})
+
 describe('findLifeMs', () => {
   const HOUR_MS = 3600 * 1000
   const planOf = (/** @type {number} */ hours) => {

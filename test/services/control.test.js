@@ -15,6 +15,15 @@ const plane = createControlledPlane({
   stage: options => [{ kind: 'move', file: 'staged', content: hostsOf(options) }],
   commit: (_, version) => [{ kind: 'move', file: 'committed', content: `${version}` }],
 })
+const rotated = createControlledPlane({
+  commit: options => [
+    {
+      ...{ kind: 'move', file: 'committed' },
+      content: `${options.isRotated} ${options.model.trust.keyPath} ${hostsOf(options)}`,
+    },
+  ],
+})
+const gateway = { name: 'client', application: /** @type {const} */ ('echo'), calls: [] }
 const places = Object.fromEntries(Object.entries(addresses).map(([name, address]) => [name, placeAt(address)]))
 const specsAt = (/** @type {number | null} */ changesPerMinute) =>
   createSpecs(createServices({ plane, places, conditions: { changesPerMinute } }))
@@ -43,6 +52,29 @@ describe('one sidecar that is changed while it serves', () => {
       stage: [{ file: 'staged', content: 'server version-2.test' }],
       commit: [{ file: 'committed', content: '2' }],
     })
+  })
+
+  it('is given its second certificate and its first in turn, which a new connection must be shown', () => {
+    const services = createServices({
+      plane: rotated,
+      places,
+      conditions: { changesPerMinute: 60, changed: 'certificate' },
+    })
+    services.topology = { name: 'one', services: [gateway], entry: { service: 'client', listener: 'inbound' } }
+    const { controlled } = createSpecs(services)
+    const [next, back] = [1, 2].map(version => controlled?.member.changeTo(version))
+    expect(next).toMatchObject({
+      ...{ endpoint: { address: '127.9.0.1', port: 15003 }, host: 'client' },
+      commit: [{ content: 'true /c/client-next-key.pem ' }],
+      certificate: '/c/client-next.pem',
+      credentials: { certificatePath: '/c/load-generator.pem' },
+    })
+    expect(back?.commit).toMatchObject([{ content: 'true /c/client-key.pem ' }])
+  })
+
+  it('cannot be given another certificate where nobody calls it', () => {
+    const conditions = /** @type {const} */ ({ changesPerMinute: 60, changed: 'certificate' })
+    expect(() => createSpecs(createServices({ plane, places, conditions }))).toThrow('nobody calls client')
   })
 
   it('is none where nothing changes', () => {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
+import { timeSides } from '../../src/verbs/lab-time.js'
 import { countSaves } from '../../src/verbs/lab-watch.js'
 import { createProgram } from '../../src/verbs/program.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -164,4 +165,22 @@ it.each([
   await expect(program.parseAsync(['lab', '--profile', ...argv], { from: 'user' })).rejects.toThrow(
     `--profile samples a load: ${name} belongs to a count, leave one of them out`,
   )
+})
+
+it('--time with two programs is refused beside --against, which it would ignore', async () => {
+  const program = await createProgram(/** @type {any} */ ({ print: () => {}, say: () => {} }))
+  const argv = ['--time', '--pipy', '/usr/bin/pipy', '--pipy', '/opt/pipy', '--against', 'git:HEAD']
+  await expect(program.parseAsync(['lab', ...argv], { from: 'user' })).rejects.toThrow(
+    '--time with --pipy runs the same scripts on both programs: leave out --against git:HEAD',
+  )
+})
+
+it('--time measures the old scripts that the count has taken from git', async () => {
+  const side = { label: 'pipy-scripts', scripts: path.resolve('pipy-scripts'), profile: null }
+  /** @type {string[]} */
+  const asked = []
+  const count = async (/** @type {string} */ into) => asked.push(into)
+  const timed = timeSides({ side, link: ['pair'], pipy: [], count }, /** @type {any} */ ({ say: () => {} }))
+  await expect(timed).rejects.toThrow(/--planes pipy=\S+: \S+ has no main\.js/)
+  expect(asked.map(into => path.basename(into))).toEqual(['git-HEAD'])
 })

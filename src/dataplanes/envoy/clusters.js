@@ -6,8 +6,8 @@ import { renderTls, renderTransport } from './tls.js'
 
 const UNLIMITED = 1_000_000_000
 
-/** @param {SidecarModel} model @param {Cluster} cluster */
-export function renderCluster(model, cluster) {
+/** @param {SidecarModel} model @param {Cluster} cluster @param {unknown} [source] of its certificate */
+export function renderCluster(model, cluster, source) {
   const { name, endpoints, balancing, mtls, protocol, maxRequests } = cluster
   const breaker = model.features['circuit-breaker']
   return {
@@ -42,7 +42,7 @@ export function renderCluster(model, cluster) {
       transport_socket: renderTransport('Upstream', {
         sni: mtls.serverName,
         max_session_keys: 0,
-        common_tls_context: renderTls(model, mtls.acceptedIdentities),
+        common_tls_context: renderTls(model, mtls.acceptedIdentities, source),
       }),
     }),
   }

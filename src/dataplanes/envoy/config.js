@@ -7,21 +7,21 @@ import { renderListeners } from './listeners.js'
 import { OSM } from './osm.js'
 import { socketAddress } from './shared.js'
 
-/** @import { SidecarModel } from '../../model/types.ts' @import { RouteSources } from './listeners.js' */
+/** @import { SidecarModel } from '../../model/types.ts' @import { Sources } from './listeners.js' */
 
 export const PROFILES = ['lean', OSM, ISTIO]
 
 /**
  * @param {SidecarModel} model
  * @param {string | null} profile one of PROFILES; null: the first
- * @param {RouteSources} [sources]
+ * @param {Sources} [sources]
  */
 export function renderBootstrap(model, profile, sources = {}) {
   return {
     ...renderOwn(model),
     static_resources: {
       listeners: renderListeners(model, profile, sources),
-      clusters: model.clusters.map(cluster => renderCluster(model, cluster)),
+      clusters: model.clusters.map(cluster => renderCluster(model, cluster, sources.certificate)),
     },
   }
 }

@@ -3,30 +3,35 @@ import { renderBootstrap } from './config.js'
 import { createSidecar } from './launch.js'
 import { renderRouteConfig } from './routes.js'
 import { TYPE } from './shared.js'
+import { OWN_SECRET, renderCertificate } from './tls.js'
 
-/** Envoy watches a folder, and takes the routes of a file that is moved there, not of one written in place. */
-/** @import { Control, SidecarModel } from '../../model/types.ts' */
+/** Envoy watches a folder, and takes what a file says that is moved there, not what is written in place. */
+/** @import { Control, SidecarOptions } from '../../model/types.ts' */
+
+const FOLDER = 'routes'
 
 export const fileControl = createFileControl({
   needsOf,
 
   createSidecar: options => {
-    const { model, folder, profile } = options
-    const outbound = {
+    const { model, profile, folder, isRotated } = options
+    const name = nameFile(options)
+    const source = {
       resource_api_version: 'V3',
-      path_config_source: { path: routesFileIn(folder), watched_directory: { path: `${folder}/routes` } },
+      path_config_source: { path: `${folder}/${name}`, watched_directory: { path: `${folder}/${FOLDER}` } },
     }
+    const sources = isRotated ? { certificate: source } : { outbound: source }
     return {
       ...createSidecar(options),
       files: [
-        { name: 'envoy.json', content: `${JSON.stringify(renderBootstrap(model, profile, { outbound }), null, 2)}\n` },
-        { name: 'routes/outbound.json', content: renderRoutesFile(model, 0) },
+        { name: 'envoy.json', content: `${JSON.stringify(renderBootstrap(model, profile, sources), null, 2)}\n` },
+        { name, content: renderFile(options, 0) },
       ],
     }
   },
 
-  commit: ({ model, folder }, version) => [
-    { kind: 'move', file: routesFileIn(folder), content: renderRoutesFile(model, version) },
+  commit: (options, version) => [
+    { kind: 'move', file: `${options.folder}/${nameFile(options)}`, content: renderFile(options, version) },
   ],
 })
 
@@ -38,14 +43,19 @@ export function needsOf({ configuredServices, workers }) {
   return { sidecarBytes: 22e6 + 75e3 * configuredServices, controlBytes: 0, threads: 11 + workers, inotifyInstances: 1 }
 }
 
-/** @param {string} folder */
-function routesFileIn(folder) {
-  return `${folder}/routes/outbound.json`
+/** @param {SidecarOptions} options */
+function nameFile({ isRotated }) {
+  return `${FOLDER}/${isRotated ? 'certificate' : 'outbound'}.json`
 }
 
-/** @param {SidecarModel} model @param {number} version */
-function renderRoutesFile(model, version) {
-  const type = `${TYPE}envoy.config.route.v3.RouteConfiguration`
-  const resources = [{ '@type': type, ...renderRouteConfig(model, 'outbound') }]
-  return `${JSON.stringify({ version_info: `${version}`, resources })}\n`
+/** The routes or, of a sidecar that is rotated, the certificate. @param {SidecarOptions} options @param {number} version */
+function renderFile({ model, isRotated }, version) {
+  const resource = isRotated
+    ? {
+        '@type': `${TYPE}envoy.extensions.transport_sockets.tls.v3.Secret`,
+        name: OWN_SECRET,
+        tls_certificate: renderCertificate(model.trust),
+      }
+    : { '@type': `${TYPE}envoy.config.route.v3.RouteConfiguration`, ...renderRouteConfig(model, 'outbound') }
+  return `${JSON.stringify({ version_info: `${version}`, resources: [resource] })}\n`
 }

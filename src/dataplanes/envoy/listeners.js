@@ -9,7 +9,7 @@ import { renderTls, renderTransport } from './tls.js'
 /** @import { Endpoint, SidecarModel } from '../../model/types.ts' */
 /** @typedef {Endpoint & { redirectedPorts?: number[] }} Listener */
 
-/** @typedef {Partial<Record<'inbound' | 'outbound', unknown>>} RouteSources where the routes of a listener come from; absent: they are in it */
+/** @typedef {Partial<Record<'inbound' | 'outbound' | 'certificate', unknown>>} Sources where the routes of a listener, and the certificate, come from; absent: they are in it */
 
 const MANAGER = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager'
 // Envoy answers 503 where the connect timeout ran out; both planes answer 504 here.
@@ -27,7 +27,7 @@ const CONNECT_TIMEOUT_IS_504 = {
 /**
  * @param {SidecarModel} model
  * @param {string | null} profile one of PROFILES; null: the first
- * @param {RouteSources} sources
+ * @param {Sources} sources
  */
 export function renderListeners(model, profile, sources) {
   if (model.carriesBytes) return renderByteListeners(model)
@@ -35,7 +35,10 @@ export function renderListeners(model, profile, sources) {
     renderConnectionManager(model, { direction, profile, source: sources[direction] })
   const listeners = []
   const { inbound, outbound } = model
-  if (inbound) listeners.push(renderListener('inbound', inbound, renderEntry(model, renderManager('inbound'))))
+  if (inbound)
+    listeners.push(
+      renderListener('inbound', inbound, renderEntry(model, renderManager('inbound'), sources.certificate)),
+    )
   if (outbound) listeners.push(renderListener('outbound', outbound, renderExit(renderManager('outbound'))))
   return listeners
 }
@@ -63,8 +66,11 @@ function renderExit(filter) {
   return { filter_chains: [{ filters: [filter] }] }
 }
 
-/** Who may come in, of the peers of a listener of its mode. @param {SidecarModel} model @param {object} filter */
-function renderEntry(model, filter) {
+/**
+ * Who may come in, of the peers of a listener of its mode.
+ * @param {SidecarModel} model @param {object} filter @param {unknown} [source] of its certificate
+ */
+function renderEntry(model, filter, source) {
   const inbound = /** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound)
   const tlsChain = {
     filters: [filter],
@@ -72,7 +78,7 @@ function renderEntry(model, filter) {
       require_client_certificate: true,
       disable_stateless_session_resumption: true,
       disable_stateful_session_resumption: true,
-      common_tls_context: renderTls(model, inbound.acceptedIdentities),
+      common_tls_context: renderTls(model, inbound.acceptedIdentities, source),
     }),
   }
   const plainChain = { filters: [filter] }

@@ -2,6 +2,7 @@ import { extension } from './shared.js'
 
 /** @import { SidecarModel } from '../../model/types.ts' */
 
+export const OWN_SECRET = 'own'
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 
 /** The TLS of one end of connections. @param {'Upstream' | 'Downstream'} end @param {object} context */
@@ -9,22 +10,30 @@ export function renderTransport(end, context) {
   return extension('envoy.transport_sockets.tls', `envoy.extensions.transport_sockets.tls.v3.${end}TlsContext`, context)
 }
 
-/** @param {SidecarModel} model @param {string[] | null} acceptedIdentities */
-export function renderTls({ tls, trust }, acceptedIdentities) {
+/**
+ * @param {SidecarModel} model @param {string[] | null} acceptedIdentities
+ * @param {unknown} [source] of its certificate; absent: files that are read once
+ */
+export function renderTls({ tls, trust }, acceptedIdentities, source) {
   return {
     tls_params: {
       tls_minimum_protocol_version: 'TLSv1_3',
       tls_maximum_protocol_version: 'TLSv1_3',
       ecdh_curves: [tls.group],
     },
-    tls_certificates: [
-      { certificate_chain: { filename: trust.certificatePath }, private_key: { filename: trust.keyPath } },
-    ],
+    ...(source
+      ? { tls_certificate_sds_secret_configs: [{ name: OWN_SECRET, sds_config: source }] }
+      : { tls_certificates: [renderCertificate(trust)] }),
     validation_context: {
       trusted_ca: { filename: trust.caPath },
       ...(acceptedIdentities ? { match_typed_subject_alt_names: renderAccepted(acceptedIdentities) } : {}),
     },
   }
+}
+
+/** @param {SidecarModel['trust']} trust */
+export function renderCertificate({ certificatePath, keyPath }) {
+  return { certificate_chain: { filename: certificatePath }, private_key: { filename: keyPath } }
 }
 
 /**

@@ -62,6 +62,13 @@ export const SIDECAR_AXES = createConditions({
     show: v => (v === null ? 'configured once' : `${v} changes/min`),
     label: 'changes/min',
   },
+  changed: {
+    kinds: UNDER_LOAD,
+    schema: z.enum(['routes', 'certificate']),
+    show: v => `${v ?? 'routes'} changed`,
+    label: 'what changes',
+    isUnsaidWhenNull: true,
+  },
   features: {
     kinds: UNDER_LOAD,
     option: list(

@@ -74,6 +74,7 @@ export const conditions = z
     configuredServices: count.describe('that every sidecar has routes to, and nobody calls'),
     memoryLimitBytes: z.int().positive().nullable().describe('of each sidecar'),
     changesPerMinute: count.nullable().describe('of the first sidecar; null: it is configured once'),
+    changed: z.enum(['routes', 'certificate']).optional().describe('by each change; absent: routes'),
     features: recordedFeatures
       .optional()
       .describe(
@@ -196,6 +197,7 @@ export const parityRow = z.object({
   tls: conditions.shape.tls,
   protocol: conditions.shape.protocol,
   features: conditions.shape.features,
+  interception: conditions.shape.interception,
   trafficPolicy: z.enum(['listed', 'open']),
   size: z
     .object({ link: z.string(), capCores: nullable, workers: nullable })

@@ -173,6 +173,9 @@ export const summaryArm = arm.extend({
   servicesCpuPerRequestMicros: quantity
     .optional()
     .describe('the sum over its sidecars and applications; absent: services had no network namespaces'),
+  cpuPerConnectionMicros: quantity
+    .optional()
+    .describe('beyond the arm whose connections are kept; absent: there is none, or they are kept'),
   capacityPerSecond: quantity.describe('where the sidecar bound the run'),
   responseTimeMs: quantiles.nullable().describe('of a closed loop: at saturation, no latency'),
   latencyMs: quantiles.nullable().describe('of an open loop'),

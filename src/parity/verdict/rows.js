@@ -22,8 +22,9 @@ export const PARITY_NAMES = [
 
 /** The parts of an arm that change its sidecars' work; the traffic policy is the run's. @param {Arm} arm */
 export function configurationOf(arm) {
-  const { tls, protocol, features = LEAN } = arm.conditions
-  return { plane: nameOfContender({ ...arm, repeatOf: null, control: undefined }), tls, protocol, features }
+  const { tls, protocol, features = LEAN, interception } = arm.conditions
+  const plane = nameOfContender({ ...arm, repeatOf: null, control: undefined })
+  return { plane, tls, protocol, features, ...(interception && { interception }) }
 }
 
 /** The parts of an arm that decide its number of workers, beside its configuration. @param {Arm} arm */
@@ -107,10 +108,12 @@ function tellWrong({ name, plane, found, expected, lacks = [] }) {
 }
 
 /** @param {ParityRow} row @param {Arm} arm */
-function isOf({ plane, tls, protocol, features = LEAN, size, links }, arm) {
+function isOf({ plane, tls, protocol, features = LEAN, interception, size, links }, arm) {
   const own = configurationOf(arm)
   if (links && !links.includes(arm.link)) return false
   if (plane !== own.plane || tls !== own.tls || protocol !== own.protocol || features !== own.features) return false
+  // Older versions tried one form for all.
+  if (interception !== undefined && interception !== own.interception) return false
   const { link, capCores, workers } = sizeOf(arm)
   return size === null || (size.link === link && size.capCores === capCores && size.workers === workers)
 }
@@ -157,7 +160,7 @@ function isAbout({ of }, line) {
   return of === undefined || of.test(line)
 }
 
-const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features'])
+const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features', 'interception'])
 
 /** Tabulates what was found; equal planes share a line. @param {Pick<Summary, 'parity'>} summary @returns {Table} */
 export function tabulateParity({ parity }) {

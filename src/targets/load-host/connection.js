@@ -4,6 +4,7 @@ import readline from 'node:readline'
 import { execa } from 'execa'
 import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { lastLines } from '../../lib/log-tail.js'
+import { quoteWord } from '../../lib/quote-word.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { within } from '../../lib/wait.js'
 
@@ -240,5 +241,5 @@ function describeRefusal(host, said) {
 
 /** Quotes a command for the shell there. @param {string[]} words */
 export function commandOf(words) {
-  return `exec ${words.map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ')}`
+  return `exec ${words.map(quoteWord).join(' ')}`
 }

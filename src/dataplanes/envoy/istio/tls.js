@@ -1,4 +1,4 @@
-import { renderTls } from '../tls.js'
+import { renderCertificate, renderTls } from '../tls.js'
 
 /** TLS as Istio has it: from 1.2 on, with ALPN by which proxies know each other. */
 /** @import { SidecarModel } from '../../../model/types.ts' */
@@ -7,11 +7,11 @@ export const TLS_VERSIONS = { tls_minimum_protocol_version: 'TLSv1_2', tls_maxim
 
 /** @param {SidecarModel} model @param {{ tls_params: object, alpn_protocols: string[], sans?: object[] }} own sans: absent: any */
 export function renderContext(model, { tls_params, alpn_protocols, sans }) {
-  const { tls_certificates, validation_context } = renderTls(model, null)
+  const { validation_context } = renderTls(model, null)
   return {
     tls_params,
     alpn_protocols,
-    tls_certificates,
+    tls_certificates: [renderCertificate(model.trust)],
     validation_context: { ...validation_context, ...(sans ? { match_typed_subject_alt_names: sans } : {}) },
   }
 }
