@@ -73,11 +73,12 @@ describe('openCertificates', () => {
 
 describe('certificates that change', () => {
   it('have a second one of each service, with its identity and its name', async () => {
-    const arm = createArm({ conditions: { ...DEFAULT_CONDITIONS, changesPerMinute: 60, changed: 'certificate' } })
+    const conditions = /** @type {const} */ ({ ...DEFAULT_CONDITIONS, changesPerMinute: 60, changed: 'certificate' })
+    const arm = createArm({ link: 'pair', conditions })
     const { certificates } = await openCertificates({
       ledger: /** @type {any} */ ({ folder: path.dirname(folder) }),
       plan: /** @type {any} */ ({ trials: [], calibrations: [], search: null, arms: [arm] }),
-      topologies: /** @type {any} */ ({ pair: { services: [{ name: 'ratings' }] } }),
+      topologies: /** @type {any} */ ({ pair: { name: 'pair', services: [{ name: 'ratings', application: null, calls: [] }] } }),
     })
     const read = (/** @type {string} */ name) =>
       new X509Certificate(readFileSync(path.join(certificates, `${name}.pem`)))
