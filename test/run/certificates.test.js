@@ -78,7 +78,9 @@ describe('certificates that change', () => {
     const { certificates } = await openCertificates({
       ledger: /** @type {any} */ ({ folder: path.dirname(folder) }),
       plan: /** @type {any} */ ({ trials: [], calibrations: [], search: null, arms: [arm] }),
-      topologies: /** @type {any} */ ({ pair: { name: 'pair', services: [{ name: 'ratings', application: null, calls: [] }] } }),
+      topologies: /** @type {any} */ ({
+        pair: { name: 'pair', services: [{ name: 'ratings', application: null, calls: [] }] },
+      }),
     })
     const read = (/** @type {string} */ name) =>
       new X509Certificate(readFileSync(path.join(certificates, `${name}.pem`)))
