@@ -130,4 +130,12 @@ describe('a lack', () => {
       unknown: { length: 1 - known },
     })
   })
+
+  it('of parity-handshakes is another one where it carries bytes', () => {
+    const [lack] =
+      nginx.findLacks?.({ tls: 'ecdsa-p256', protocol: 'tcp', trafficPolicy: 'open', modes: ['strict'] }) ?? []
+    const differences = ['expired: closed without an alert, expected an alert in the handshake']
+    const row = { name: 'parity-handshakes', found: 'x', expected: 'y', differences }
+    expect(holdAgainst(row, [lack]).unknown).toEqual([])
+  })
 })
