@@ -124,7 +124,10 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   try {
     await lab.checkProfiler(signal)
     if (watch) return await countSaves({ lab, hasParity: options.parity, show, signal, folder: side.scripts, say })
-    if (options.parity) await lab.checkParity(signal)
+    if (options.parity) {
+      await lab.checkParity(signal)
+      say('equal work was tried, and it held')
+    }
     const links = link.join(' and ')
     if (isSampled) {
       say(`sampling ${links} under load, each side twice, in turns`)
