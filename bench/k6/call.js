@@ -26,7 +26,7 @@ export function createCall(url) {
       client.connect(nameOf(addressOf(url)), {
         plaintext: true,
         timeout: `${CONNECT_SECONDS}s`,
-        // Of one message, with what frames it.
+        // The largest message, and its frame.
         maxReceiveSize: LARGEST_BYTES + 1024,
       })
       isConnected = true

@@ -1,4 +1,4 @@
-// What an instruction and a system call of a sidecar cost on this machine, and how well `lab` predicts CPU time by them:
+// The cost of an instruction and of a system call of a sidecar on this machine, and how well `lab` predicts CPU time by them:
 // variants of the kit's Pipy sidecar, each with another change, are counted, and measured side by side.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'

@@ -24,7 +24,7 @@ import { turnsSections } from './turns/sections.js'
 /** form: one of the report's; lines: as that form takes them. */
 /** @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit', id: string, title: string, lines: any[] }} OwnChart */
 
-/** What is known of a run whose records do not say their kind. @typedef {{ searches: boolean, grows: boolean }} Made */
+/** Facts about a run whose records do not say their kind. @typedef {{ searches: boolean, grows: boolean }} Made */
 
 /**
  * @typedef {object} Sections

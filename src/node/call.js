@@ -59,8 +59,12 @@ export async function call(endpoint, { host, path = '/', headers = {}, body = ''
     return await new Promise((resolve, reject) => {
       if (channel.destroyed || channel.closed) throw new Error('the connection is closed')
       const stream = channel.request({
-        ...{ ':method': 'POST', ':path': path, ':authority': `${host}` },
-        ...{ 'content-type': 'application/grpc', te: 'trailers', ...headers },
+        ':method': 'POST',
+        ':path': path,
+        ':authority': `${host}`,
+        'content-type': 'application/grpc',
+        te: 'trailers',
+        ...headers,
       })
       /** @type {number | undefined} */
       let localPort
@@ -103,8 +107,13 @@ export async function call(endpoint, { host, path = '/', headers = {}, body = ''
  * @type {Called}
  */
 const REFUSED = {
-  ...{ code: CODES.unavailable, status: 503, body: 'the stream was refused', headers: {}, trailers: {} },
-  ...{ localPort: undefined, isReused: false },
+  code: CODES.unavailable,
+  status: 503,
+  body: 'the stream was refused',
+  headers: {},
+  trailers: {},
+  localPort: undefined,
+  isReused: false,
 }
 
 /**

@@ -70,7 +70,7 @@ function renderDefaults({ timeouts, retries, clusters, carriesGrpc, ...model }) 
     ...(carriesGrpc ? [] : ['proxy_buffers 8 16k', 'proxy_max_temp_file_size 0', 'proxy_redirect off']),
     ...['Server', 'Date'].map(header => `${by}_pass_header ${header}`),
     `${by}_ignore_headers X-Accel-Redirect${carriesGrpc ? '' : ' X-Accel-Limit-Rate X-Accel-Buffering'} X-Accel-Charset`,
-    // What is read of a body before anybody asks for it is the window of its stream.
+    // The window of a stream is what nginx reads of a body before anybody asks for it.
     ...(carriesGrpc ? ['http2_body_preread_size 1m'] : []),
   ]
 }

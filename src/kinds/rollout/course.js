@@ -27,7 +27,7 @@ const DEADLINE_SECONDS = 20
 // A node makes two to ten pods a second.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
-// What a change took for itself is given back by then; a process that gives nothing back never does.
+// Memory that a change took for itself is given back by then, or never.
 const SETTLE_MS = 2000
 
 /** @typedef {Awaited<ReturnType<typeof changeAll>>} Phase */
@@ -147,9 +147,9 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
         // A second time shows whether the memory that was kept is used again.
         const again = await changeTo(3)
         const toldAgain = await readMemory()
-        const bytesOf = (/** @type {keyof typeof told} */ whose) => ({
-          ...{ before: before[whose], told: told[whose], toldAgain: toldAgain[whose] },
-        })
+        const bytesOf = (/** @type {keyof typeof told} */ whose) => {
+          return { before: before[whose], told: told[whose], toldAgain: toldAgain[whose] }
+        }
         const bytes = { sidecarBytes: bytesOf('sidecars'), controlBytes: bytesOf('control') }
         const last = await changeTo(4)
         return { ...([gone, again].find(phase => !haveAll(phase)) ?? last), ...bytes }

@@ -12,8 +12,8 @@ const SPLIT_REQUESTS = 400
 const SPLIT_SHARE = 0.8
 // One degree of freedom at 0.5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
 const CHI_SQUARE_MOST = 7.879
-// Longer than the sidecars' own timeouts, also on a slow machine.
-const ANSWER_SECONDS = 120
+/** After which an answer is late: longer than the sidecars' own timeouts, also on a slow machine. */
+export const ANSWER_SECONDS = 120
 // Refused as malformed (RFC 9112, 3.2), or as of no route.
 const NO_HOST = [400, 404]
 // It is half, and more on a busy machine. Without a limit of connections it is all.
@@ -140,13 +140,8 @@ export function createLoneRetry(knock) {
 export async function ask(rig, request, agent) {
   const endpoint = endpointFor(rig, { service: 'client', host: `${request.host}` })
   const { protocol } = rig.configuration
-  const { status, body, headers, localPort } = await send(
-    endpoint,
-    { ...request, protocol },
-    {
-      ...{ agent, timeoutSeconds: ANSWER_SECONDS },
-    },
-  )
+  const asked = { ...request, protocol }
+  const { status, body, headers, localPort } = await send(endpoint, asked, { agent, timeoutSeconds: ANSWER_SECONDS })
   const get = (/** @type {string} */ name) => /** @type {string | undefined} */ (headers[name])
   return {
     status,

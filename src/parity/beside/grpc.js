@@ -3,14 +3,13 @@ import http2 from 'node:http2'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isInTime } from '../../lib/wait.js'
 import { CODES, call, frameMessage, openChannel } from '../../node/call.js'
+import { ANSWER_SECONDS } from './answers.js'
 import { CANCELLED, GRPC_PATHS, REASON } from './grpc-upstream.js'
 
 /** Unary calls that every plane must carry alike where it carries gRPC. */
 /** @import { Probed } from './probe.js' @import { Check } from './answers.js' @import { Called } from '../../node/call.js' */
 
 const { NGHTTP2_CANCEL } = http2.constants
-// Longer than the sidecars' own timeouts, also on a slow machine.
-const ANSWER_SECONDS = 120
 const NOTE = { deadlineSeconds: 5, intervalMs: 20 }
 const HELD_MS = 300
 // As much as a client of gRPC takes unless it is told otherwise.
