@@ -65,7 +65,7 @@ export async function startProcessThere({ spec, folder, connection, clock, hostC
     readLog,
 
     async describeFailure(what) {
-      if (ending !== null) await connection.assertKept()
+      await connection.assertKept()
       const words = lastLines(said.join('\n'), 2).join(' | ')
       return `${what} on ${connection.host}${words ? `: ${words}` : ''}${describeTail(await readLog(), logFile)}`
     },
