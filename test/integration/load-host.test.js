@@ -73,7 +73,7 @@ describe('--load-host', { timeout: 120_000 }, () => {
     needBoth(context, 'pipy', 'k6', 'caps')
     const out = path.join(machines.folder, 'lost')
     const run = machines.run([...SHORT, '--load-host', 'there', '--out', out])
-    await awaitLoad(/k6 run .*USERS=(?!1 )/)
+    await awaitLoad(/k6 run .*USERS=(?!1\b)/)
     machines.setWire('down')
     const { exitCode, stderr } = await run
     machines.setWire('up')
