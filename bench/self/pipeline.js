@@ -1,10 +1,13 @@
-// What the kit's own Pipy scripts cost beside the shortest that do the same hop, in instructions a request.
+// What the kit's own Pipy scripts cost: beside the shortest that do the same hop, in instructions and in CPU time a
+// request, and each feature beside lean sidecars, in CPU time.
 import { execa } from 'execa'
 import { median } from 'simple-statistics'
 import { ROOT } from '../../src/lib/paths.js'
+import { bench } from './kit.js'
 
 /**
  * @import { Found } from '../../src/lab/text.js'
+ * @import { Comparison, Quantity } from '../../src/model/types.ts'
  * @import { Finding } from './kit.js'
  */
 
@@ -13,13 +16,65 @@ const GOAL = 1.05
 const STARTS = 3
 const REQUESTS = 700
 const SIDECARS = ['client', 'server']
+const TIME_GOAL = 1.03
+/** CPU time a request of both sidecars, over that of lean ones. @type {Record<string, number>} */
+const FEATURE_GOALS = { 'access-log': 1.15, metrics: 1.08, 'trace-headers': 1.08, all: 1.35 }
 
-/** @returns {Promise<Finding[]>} of each side of the link `pair` */
-export async function compareWithShortest() {
+/** @returns {Promise<Finding[]>} of the link `pair` */
+export async function comparePipeline() {
+  return [...(await compareInstructions()), ...(await compareTime()), ...(await compareFeatures())]
+}
+
+/** @returns {Promise<Finding[]>} of each side */
+async function compareInstructions() {
   /** @type {Pick<Found, 'rows'>[]} */
   const starts = []
   for (let start = 0; start < STARTS; start++) starts.push(await countBoth({ hasParity: start === 0 }))
   return judgePipeline(starts)
+}
+
+async function compareTime() {
+  const shortest = 'pipy=bench/pipy-shortest'
+  const { summary } = await bench(['cost', '--planes', `pipy,${shortest}`, '--link', 'pair'])
+  const ratio = summary.comparisons.find(c => isOfAllTime(c) && !c.isControl)?.ratio
+  return [judgeRatio(`full sidecar / shortest script, CPU time a request, at most ${TIME_GOAL}`, ratio, TIME_GOAL)]
+}
+
+async function compareFeatures() {
+  const names = Object.keys(FEATURE_GOALS)
+  const { summary } = await bench(['feature-ladder', '--planes', 'pipy,envoy', '--features', `lean,${names}`])
+  return judgeFeatures(summary.comparisons)
+}
+
+/** @param {Pick<Comparison, 'a' | 'b' | 'conditions' | 'contrast' | 'isControl' | 'quantity' | 'service' | 'ratio'>[]} comparisons */
+export function judgeFeatures(comparisons) {
+  const ofTime = comparisons.filter(isOfAllTime)
+  const planes = ofTime.find(c => c.contrast === null && !c.isControl && c.conditions.features === 'all')
+  return [
+    ...Object.entries(FEATURE_GOALS).map(([name, goal]) => {
+      const isCost = (/** @type {typeof ofTime[0]} */ c) => c.contrast === 'features' && c.conditions.features === name
+      const cost = ofTime.find(c => isCost(c) && c.a.startsWith('pipy'))
+      return judgeRatio(`${name} / lean, CPU time a request of Pipy, at most ${goal}`, cost?.ratio, goal)
+    }),
+    judgeRatio('all features, Pipy / Envoy, below 1', planes?.ratio, 1),
+  ]
+}
+
+/** @param {Pick<Comparison, 'quantity' | 'service'>} comparison */
+function isOfAllTime({ quantity, service }) {
+  return quantity === 'cpuPerRequest' && service === null
+}
+
+/**
+ * Undecided where the goal lies within the interval.
+ * @param {string} promise @param {Quantity | undefined} ratio @param {number} goal @returns {Finding}
+ */
+function judgeRatio(promise, ratio, goal) {
+  if (!ratio || ratio.median === null || ratio.low === null || ratio.high === null)
+    return { promise, measured: 'it was not measured', isKept: null }
+  const { median, low, high } = ratio
+  const measured = `${median.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]`
+  return { promise, measured, isKept: low <= goal && high > goal ? null : high <= goal }
 }
 
 /** @param {{ hasParity: boolean }} options once is enough: the scripts stay the same */

@@ -25,7 +25,7 @@ import { checkKubelet } from './kubelet.js'
 import { predictByLab } from './lab.js'
 import { watchLive } from './live.js'
 import { holdLoad } from './load.js'
-import { compareWithShortest } from './pipeline.js'
+import { comparePipeline } from './pipeline.js'
 import { reportLongRun } from './report.js'
 import { studySideBySide } from './side-by-side.js'
 import { simulateStopping, studyPlanted } from './stopping.js'
@@ -50,7 +50,7 @@ const measurements = {
   kubelet: checkKubelet,
   compare: compareTwoRuns,
   lab: predictByLab,
-  pipeline: compareWithShortest,
+  pipeline: comparePipeline,
   generator: () => compareGenerators(countOf(values.rounds)),
   'gap-sharing': () => explainGap('sharing', countOf(values.rounds)),
   'gap-users': () => explainGap('users', countOf(values.rounds)),

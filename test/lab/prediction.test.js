@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { CHANGES, describePrediction, medianRatio, predictByLab } from '../../bench/self/lab.js'
-import { judgePipeline } from '../../bench/self/pipeline.js'
+import { judgeFeatures, judgePipeline } from '../../bench/self/pipeline.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const isKept = (/** @type {{ isKept: boolean | null }[]} */ findings) => findings.map(one => one.isKept)
@@ -115,4 +115,21 @@ it('the pipeline keeps its goal, or does not, where no start and no count of it 
 
 it('a side of the pipeline that was not counted is undecided', () => {
   expect(isKept(judgePipeline([{ rows: [] }]))).toEqual([null, null])
+})
+
+it('a goal of a feature is kept, missed or undecided by its interval', () => {
+  const cost = (/** @type {object} */ own) =>
+    /** @type {any} */ ({ quantity: 'cpuPerRequest', service: null, isControl: false, contrast: 'features', ...own })
+  const at = (/** @type {string} */ features, /** @type {number} */ median, a = 'pipy with it') =>
+    cost({ a, b: '', conditions: { features }, ratio: { median, low: median - 0.02, high: median + 0.02, values: [] } })
+  const findings = judgeFeatures([
+    ...[at('access-log', 1.1), at('metrics', 1.3), at('trace-headers', 1.09), at('metrics', 1, 'envoy with it')],
+    ...[
+      { ...at('access-log', 9), service: 'client' },
+      { ...at('access-log', 9), contrast: null },
+    ],
+    { ...at('all', 0.7, 'pipy'), contrast: null },
+  ])
+  expect(isKept(findings)).toEqual([true, false, null, null, true])
+  expect(findings[3].measured).toBe('it was not measured')
 })
