@@ -23,6 +23,7 @@ export function renderPlan(plan, seconds) {
     (precision
       ? `${SEQUENCE_LEAST} to ${rounds} rounds of ${arms.length} arms, at most ${trials.length} trials`
       : `${trials.length} trials, ${rounds} rounds of ${arms.length} arms`)
+  const hasCalls = settings.app === 'pipy' && arms.some(arm => arm.conditions.protocol === 'grpc')
   const lines = [
     `${experiment}: ${what}, ${minutes}`,
     question,
@@ -39,7 +40,7 @@ export function renderPlan(plan, seconds) {
     ...[...groupBy(arms, arm => arm.load.isBesideOthers).values()].flatMap(own => tellArms(own, told?.loop)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
-    `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}.`,
+    `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasCalls ? ', those of gRPC by node' : ''}.`,
   ]
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
