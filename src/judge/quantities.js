@@ -1,5 +1,5 @@
 import { GROWTH_ROWS } from '../kinds/growth/numbers.js'
-import { CHANGE_ROWS, PAIR_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
+import { CHANGE_ROWS, ENDING_ROWS, PAIR_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { summariseValues } from '../lib/stats.js'
 import { MIB } from '../lib/units.js'
@@ -7,12 +7,12 @@ import { withRole } from './gates/gate.js'
 import {
   capacityPerSecond,
   coresUnderLoad,
+  countedOf,
   cpuPerRequestMicros,
   mostOf,
   QUANTILES,
   quantileMs,
   ratePerSecond,
-  sidecarsOf,
   startSeconds,
   sumOf,
   valueOfRound,
@@ -89,7 +89,7 @@ const ROWS = [
       "CPU time of the sidecars' cgroups in the window over the verified requests in it, however often a request passes a sidecar; of one sidecar, its own. The first thing to compare, within one run: it changes with the rate and the number of users.",
     use: 'cpuPerRequest',
     sidecars: 'sum',
-    measure: ({ record, service }) => cpuPerRequestMicros(record, sidecarsOf(record, service)),
+    measure: ({ record, service }) => cpuPerRequestMicros(record, countedOf(record, service)),
     compared: {
       kinds: ['turns', 'closed', 'open'],
       label: 'CPU per request',
@@ -113,7 +113,7 @@ const ROWS = [
     use: 'cpuPerRequest',
     measure: ({ record }) =>
       hasNamespaces(record.trial.arm)
-        ? cpuPerRequestMicros(record, [...sidecarsOf(record), ...withRole(record.processes, 'application')])
+        ? cpuPerRequestMicros(record, [...countedOf(record), ...withRole(record.processes, 'application')])
         : null,
     compared: {
       kinds: ['turns', 'closed', 'open'],
@@ -178,7 +178,7 @@ const ROWS = [
     use: 'cpuPerRequest',
     sidecars: 'most',
     measure: ({ record, service }) =>
-      mostOf(sidecarsOf(record, service), p => (p.capCores === null ? null : p.cpuCores / p.capCores)),
+      mostOf(countedOf(record, service), p => (p.capCores === null ? null : p.cpuCores / p.capCores)),
   },
   {
     name: 'throttled',
@@ -192,7 +192,7 @@ const ROWS = [
       'Scheduler periods (100 ms) in which the sidecar was stopped because it had used its quota, over all periods; of the sidecar with the most.',
     use: 'cpuPerRequest',
     sidecars: 'most',
-    measure: ({ record, service }) => mostOf(sidecarsOf(record, service), p => p.throttledFraction),
+    measure: ({ record, service }) => mostOf(countedOf(record, service), p => p.throttledFraction),
   },
   {
     name: 'cpuPerConnection',
@@ -206,7 +206,7 @@ const ROWS = [
     use: 'cpuPerRequest',
     measure({ record, kept }) {
       if (record.trial.arm.load.connections !== 'new') return null
-      const cost = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, sidecarsOf(r))
+      const cost = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, countedOf(r))
       const [own, without] = [cost(record), valueOfRound(kept ?? [], 'cpuPerRequest', cost)]
       return own === null || without === null ? null : own - without
     },
@@ -263,6 +263,7 @@ const ROWS = [
     },
   },
   ...PAIR_ROWS,
+  ...ENDING_ROWS,
   ...CHANGE_ROWS,
   ...ROLLOUT_ROWS,
   ...GROWTH_ROWS,
@@ -367,7 +368,7 @@ function memory(name, { words, isHeadline, ...row }) {
     digits: 1,
     use: 'memory',
     sidecars: 'sum',
-    measure: ({ record, service }) => sumOf(sidecarsOf(record, service), p => p.memory[header]),
+    measure: ({ record, service }) => sumOf(countedOf(record, service), p => p.memory[header]),
     ...(words && {
       compared: {
         kinds: EVERY_LOAD,
