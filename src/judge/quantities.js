@@ -75,6 +75,9 @@ const WHERE_GIVEN = 'Given where the rounds together hold ten requests beyond it
 const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
 const PERCENTILE_NAMES = /** @type {(keyof typeof PERCENTILES)[]} */ (Object.keys(PERCENTILES))
 
+/** A sidecar that ends is counted in no sum. @param {Pick<Arm, 'conditions'>} arm */
+const endsNone = arm => !arm.conditions.ending
+
 /** The first is the primary quantity. @type {QuantityRow[]} */
 const ROWS = [
   {
@@ -96,6 +99,7 @@ const ROWS = [
       less: 'uses % less CPU per request',
       more: 'uses % more CPU per request',
       isHeadline: true,
+      isOf: endsNone,
     },
     chart: { kinds: ['turns', 'closed', 'open'], title: 'CPU per request, all sidecars' },
     metric: { name: 'trial_cpu_seconds_per_request', scale: 1e6 },
@@ -376,6 +380,7 @@ function memory(name, { words, isHeadline, ...row }) {
         isHeadline,
         less: `uses % less ${words}`,
         more: `uses % more ${words}`,
+        isOf: endsNone,
       },
       isFollowed: true,
     }),
