@@ -1,7 +1,7 @@
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { lowerFirst } from '../../lib/letters.js'
-import { AXES, nameOf } from '../../model/arms.js'
+import { AXES, describeVaried, findVaried, nameOf } from '../../model/arms.js'
 
 /** Windows under load: the cost of planes, and what bound them. Pure. @import { Sections } from '../sections.js' */
 /** @import { AxisName, Summary, SummaryArm } from '../../model/types.ts' */
@@ -42,6 +42,9 @@ function tellAxes(arms) {
   )
 }
 
+// In the first line.
+const CAPACITIES_MOST = 4
+
 /** @param {Summary} summary */
 function nameCaps({ arms }) {
   const caps = [...new Set(arms.flatMap(arm => arm.capCores ?? []))]
@@ -50,16 +53,17 @@ function nameCaps({ arms }) {
 
 /** @param {Summary} summary */
 function tellCapacities({ arms }) {
-  return arms
-    .flatMap(arm => {
-      const { median, low, high } = quantityOf(arm, 'capacity')
-      if (median === null || arm.repeatOf !== null) return []
-      const [value, ...ends] = [median, low, high].map(v => formatValue(QUANTITIES.capacity, Number(v)))
-      const at = new Set(arms.map(({ capCores }) => capCores).filter(cap => cap !== null)).size > 1
-      const name = `${nameOf(arm)}${at ? ` at ${arm.capCores}` : ''}`
-      return [`${name} delivers ${value}${low === null ? '' : ` [${ends.join(', ')}]`} requests/s`]
-    })
-    .join(', ')
+  const own = arms.filter(arm => arm.repeatOf === null)
+  const varied = findVaried(own)
+  const told = own.flatMap(arm => {
+    const { median, low, high } = quantityOf(arm, 'capacity')
+    if (median === null) return []
+    const [value, ...ends] = [median, low, high].map(v => formatValue(QUANTITIES.capacity, Number(v)))
+    const where = describeVaried(arm, varied)
+    const name = `${nameOf(arm)}${where && ` with ${where}`}`
+    return [`${name} delivers ${value}${low === null ? '' : ` [${ends.join(', ')}]`} requests/s`]
+  })
+  return told.length > CAPACITIES_MOST ? `capacities of ${told.length} arms stand below` : told.join(', ')
 }
 
 /** @param {SummaryArm[]} arms */
