@@ -1,5 +1,5 @@
 import { withRole } from '../judge/gates/gate.js'
-import { cpuPerRequestMicros, sidecarsOf, splitRounds, valueOfRound } from '../judge/measures.js'
+import { countedOf, cpuPerRequestMicros, splitRounds, valueOfRound } from '../judge/measures.js'
 import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../lib/stats.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
@@ -20,7 +20,7 @@ import { GAP_LEAST, judge } from './verdict.js'
  */
 export function compareTargets({ local, other }) {
   const floor = Math.max(GAP_LEAST, ...[local, other].map(noiseOf))
-  const sidecars = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, sidecarsOf(r))
+  const sidecars = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, countedOf(r))
   const applications = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, withRole(r.processes, 'application'))
   const compared = local.arms.filter(arm => arm.repeatOf === null)
   const agreement = (/** @type {Arm} */ arm, /** @type {typeof sidecars} */ measure) => {

@@ -43,6 +43,11 @@ export function sidecarsOf({ processes }, service = null) {
   return processes.filter(p => p.role === 'sidecar' && (service === null || p.service === service))
 }
 
+/** Lists the sidecars that a window measures: none where one ended in it. @param {TrialRecord} record @param {string | null} [service] */
+export function countedOf(record, service) {
+  return record.trial.arm.conditions.ending ? [] : sidecarsOf(record, service)
+}
+
 /** Verified requests a second while the arm got its load. @param {TrialRecord} record */
 export function ratePerSecond(record) {
   const seconds = secondsUnderLoad(record)
@@ -51,7 +56,7 @@ export function ratePerSecond(record) {
 
 /** CPU cores by the time in which the arm got its load. @param {TrialRecord} record @param {string | null} [service] */
 export function coresUnderLoad(record, service) {
-  const cores = sumOf(sidecarsOf(record, service), p => p.cpuCores)
+  const cores = sumOf(countedOf(record, service), p => p.cpuCores)
   const { load, window } = record
   return cores === null || !load?.turns || !window ? cores : (cores * window.seconds) / load.turns.seconds
 }

@@ -1,5 +1,5 @@
 import { GROWTH_ROWS } from '../kinds/growth/numbers.js'
-import { CHANGE_ROWS, PAIR_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
+import { CHANGE_ROWS, ENDING_ROWS, PAIR_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { summariseValues } from '../lib/stats.js'
 import { MIB } from '../lib/units.js'
@@ -7,12 +7,12 @@ import { withRole } from './gates/gate.js'
 import {
   capacityPerSecond,
   coresUnderLoad,
+  countedOf,
   cpuPerRequestMicros,
   mostOf,
   QUANTILES,
   quantileMs,
   ratePerSecond,
-  sidecarsOf,
   startSeconds,
   sumOf,
   valueOfRound,
@@ -75,6 +75,9 @@ const WHERE_GIVEN = 'Given where the rounds together hold ten requests beyond it
 const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
 const PERCENTILE_NAMES = /** @type {(keyof typeof PERCENTILES)[]} */ (Object.keys(PERCENTILES))
 
+/** A sidecar that ends is counted in no sum. @param {Pick<Arm, 'conditions'>} arm */
+const endsNone = arm => !arm.conditions.ending
+
 /** The first is the primary quantity. @type {QuantityRow[]} */
 const ROWS = [
   {
@@ -89,13 +92,14 @@ const ROWS = [
       "CPU time of the sidecars' cgroups in the window over the verified requests in it, however often a request passes a sidecar; of one sidecar, its own. The first thing to compare, within one run: it changes with the rate and the number of users.",
     use: 'cpuPerRequest',
     sidecars: 'sum',
-    measure: ({ record, service }) => cpuPerRequestMicros(record, sidecarsOf(record, service)),
+    measure: ({ record, service }) => cpuPerRequestMicros(record, countedOf(record, service)),
     compared: {
       kinds: ['turns', 'closed', 'open'],
       label: 'CPU per request',
       less: 'uses % less CPU per request',
       more: 'uses % more CPU per request',
       isHeadline: true,
+      isOf: endsNone,
     },
     chart: { kinds: ['turns', 'closed', 'open'], title: 'CPU per request, all sidecars' },
     metric: { name: 'trial_cpu_seconds_per_request', scale: 1e6 },
@@ -113,7 +117,7 @@ const ROWS = [
     use: 'cpuPerRequest',
     measure: ({ record }) =>
       hasNamespaces(record.trial.arm)
-        ? cpuPerRequestMicros(record, [...sidecarsOf(record), ...withRole(record.processes, 'application')])
+        ? cpuPerRequestMicros(record, [...countedOf(record), ...withRole(record.processes, 'application')])
         : null,
     compared: {
       kinds: ['turns', 'closed', 'open'],
@@ -178,7 +182,7 @@ const ROWS = [
     use: 'cpuPerRequest',
     sidecars: 'most',
     measure: ({ record, service }) =>
-      mostOf(sidecarsOf(record, service), p => (p.capCores === null ? null : p.cpuCores / p.capCores)),
+      mostOf(countedOf(record, service), p => (p.capCores === null ? null : p.cpuCores / p.capCores)),
   },
   {
     name: 'throttled',
@@ -192,7 +196,7 @@ const ROWS = [
       'Scheduler periods (100 ms) in which the sidecar was stopped because it had used its quota, over all periods; of the sidecar with the most.',
     use: 'cpuPerRequest',
     sidecars: 'most',
-    measure: ({ record, service }) => mostOf(sidecarsOf(record, service), p => p.throttledFraction),
+    measure: ({ record, service }) => mostOf(countedOf(record, service), p => p.throttledFraction),
   },
   {
     name: 'cpuPerConnection',
@@ -206,7 +210,7 @@ const ROWS = [
     use: 'cpuPerRequest',
     measure({ record, kept }) {
       if (record.trial.arm.load.connections !== 'new') return null
-      const cost = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, sidecarsOf(r))
+      const cost = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, countedOf(r))
       const [own, without] = [cost(record), valueOfRound(kept ?? [], 'cpuPerRequest', cost)]
       return own === null || without === null ? null : own - without
     },
@@ -263,6 +267,7 @@ const ROWS = [
     },
   },
   ...PAIR_ROWS,
+  ...ENDING_ROWS,
   ...CHANGE_ROWS,
   ...ROLLOUT_ROWS,
   ...GROWTH_ROWS,
@@ -367,7 +372,7 @@ function memory(name, { words, isHeadline, ...row }) {
     digits: 1,
     use: 'memory',
     sidecars: 'sum',
-    measure: ({ record, service }) => sumOf(sidecarsOf(record, service), p => p.memory[header]),
+    measure: ({ record, service }) => sumOf(countedOf(record, service), p => p.memory[header]),
     ...(words && {
       compared: {
         kinds: EVERY_LOAD,
@@ -375,6 +380,7 @@ function memory(name, { words, isHeadline, ...row }) {
         isHeadline,
         less: `uses % less ${words}`,
         more: `uses % more ${words}`,
+        isOf: endsNone,
       },
       isFollowed: true,
     }),

@@ -27,6 +27,8 @@ const CONTROLLED_AXES = AXIS_NAMES.filter(name => AXES[name].kinds.includes('rol
 export function assertAlone({ experiment, overrides, axes }, { planes }) {
   const { name } = experiment
   assertPairs({ experiment, overrides, axes })
+  if (axes.ending?.some(Boolean) && experiment.keepsServices)
+    throw new UsageError(`${name} ends sidecars, whose services do not stay: leave keepsServices out`)
   // A sidecar that is changed while it serves has a control, too.
   const isChanged = axes.changesPerMinute !== undefined
   const controlled = planes.find(({ control }) => control !== undefined)

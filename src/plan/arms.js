@@ -14,7 +14,7 @@ import { chooseLoad } from './load.js'
 
 const CALIBRATION_SECONDS = 3
 // Conditions that are absent where nothing was asked, as are those of control planes. Every arm has the others.
-const SPARSE_CONDITIONS = /** @type {AxisName[]} */ (['pairs', 'interception', 'changed'])
+const SPARSE_CONDITIONS = /** @type {AxisName[]} */ (['pairs', 'ending', 'interception', 'changed'])
 const EVERY_CONDITION = /** @type {AxisName[]} */ (
   ['services', ...Object.keys(SIDECAR_AXES)].filter(name => !SPARSE_CONDITIONS.some(other => other === name))
 )

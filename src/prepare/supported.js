@@ -88,6 +88,7 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
     findUncarried({ conditions, topology }) ??
+    findUnending({ arm, plane, isOnNode }) ??
     findUnchangeable({ conditions, control, isOnNode, modes: entrance.modes }) ??
     findLackingFeatures(plane, conditions) ??
     (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
@@ -102,14 +103,29 @@ export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
   )
 }
 
+/** @param {{ arm: Arm, plane: DataPlane, isOnNode: boolean }} options */
+function findUnending({ arm: { conditions, load }, plane: { endGracefully }, isOnNode }) {
+  const { ending, changesPerMinute, services } = conditions
+  if (ending === undefined) return null
+  if (isOnNode) return 'a sidecar is ended from beside it, which the kit does on one machine only'
+  if (load.kind === 'idle' || load.isBesideOthers) return 'a sidecar ends under a load of its own arm alone'
+  if (conditions.interception !== undefined)
+    return 'the sidecar that follows it would be outside of its network namespace'
+  if (ending !== 'sigterm' && !endGracefully) return 'the kit knows no graceful end of it'
+  if (ending !== 'told') return null
+  if (changesPerMinute !== 0)
+    return 'its client is told by one change of configuration alone: give the experiment changesPerMinute: [0]'
+  return services < 2 ? 'its client is told to call another copy: give services: [2]' : null
+}
+
 /** Says what sidecars cannot do that carry bytes or gRPC. @param {{ conditions: Conditions, topology: Topology }} options */
 function findUncarried({ conditions, topology: { services } }) {
-  const { protocol, features, configuredServices, changesPerMinute } = conditions
+  const { protocol, features, configuredServices, changesPerMinute, ending } = conditions
   const asked = listFeatures(features)
   if (protocol === 'grpc' && asked.length > 0)
     return `${asked.join(', ')}: tried with requests of HTTP/1.1 only, and with --protocol grpc sidecars take calls`
-  if (protocol === 'grpc' && changesPerMinute !== null)
-    return 'a sidecar that changes is asked by HTTP/1.1, and with --protocol grpc sidecars take calls'
+  if (protocol === 'grpc' && (changesPerMinute !== null || ending !== undefined))
+    return 'a sidecar that changes or ends is asked by HTTP/1.1, and with --protocol grpc sidecars take calls'
   if (protocol !== 'tcp') return null
   if (asked.length > 0) return `${asked.join(', ')}: of requests, and with --protocol tcp sidecars see bytes`
   if (configuredServices > 0) return 'services that nobody calls are told by their host, which bytes do not have'

@@ -41,9 +41,10 @@ export function renderNotes(summary) {
 
 /** @param {ReturnType<typeof splitByKind>[number]} part of the run @param {number} place of it */
 function noteKind({ summary, heading }, place) {
-  const { arms, precision } = summary
+  const { arms, precision, shows } = summary
   const [{ load }] = arms
-  const quantities = arms.flatMap(a => ['throughput', 'cpuPerRequest'].map(name => quantityOf(a, name)))
+  const names = ['throughput', 'cpuPerRequest', ...shows.quantities]
+  const quantities = arms.flatMap(a => names.map(name => quantityOf(a, name)))
   const rounds = Math.max(...quantities.map(q => q.values.filter(v => v !== null).length))
   const interval =
     rounds >= (precision ? SEQUENCE_LEAST : ROUNDS_LEAST) ? ' with [95 % interval]' : ', too few for an interval'

@@ -15,16 +15,27 @@ const WHEN = {
   stopping: 'while it was stopped',
 }
 
-/** Says whether a process is a generator that came to its end. @param {Handle} process @param {string | null} how it did */
-export function isFinished({ spec }, how) {
-  return spec.role === 'generator' && how === 'status 0'
+/** Processes that are ended on purpose. @type {WeakSet<Handle>} */
+const ending = new WeakSet()
+
+/** Marks a process whose end, from now on, is none of its faults. @param {Handle} process */
+export function expectEnd(process) {
+  ending.add(process)
+}
+
+/** Says whether a process came to the end that it was to have. @param {Handle} process @param {string | null} how it did */
+export function isFinished(process, how) {
+  if (ending.has(process)) return how !== null
+  return process.spec.role === 'generator' && how === 'status 0'
 }
 
 /** Rejects where a process has ended or is stopped. @param {Handle[]} processes @param {Phase} phase @throws {BenchError} */
 export async function assertAllRun(processes, phase) {
-  for (const { spec, ending, isStopped, describeFailure } of processes) {
+  for (const process of processes) {
+    const { spec, isStopped, describeFailure } = process
     const who = `${spec.service}'s ${spec.role}${spec.armId ? ` of ${spec.armId}` : ''}`
-    const how = ending()
+    const how = process.ending()
+    if (ending.has(process)) continue
     if (how !== null) throw new BenchError(await describeFailure(`${who} died ${WHEN[phase]} with ${how}`))
     if (isStopped()) throw new BenchError(await describeFailure(`${who} came to a stop ${WHEN[phase]}`))
   }
@@ -38,5 +49,6 @@ export async function assertStillRun(processes, phase) {
 
 /** Waits a moment for one of them to end. @param {Handle[]} processes */
 export async function awaitEnding(processes) {
-  await within(Promise.race(processes.map(p => p.exited)), { seconds: ENDING_SECONDS, late: () => '' })
+  const running = processes.filter(p => !isFinished(p, p.ending()))
+  await within(Promise.race(running.map(p => p.exited)), { seconds: ENDING_SECONDS, late: () => '' })
 }

@@ -1,7 +1,7 @@
 /** Deploys processes of a trial bit by bit. @import { Deployment, ProcessSpec, Target } from '../model/types.ts' */
 
 /** The part of started services that a trial without a load has. */
-export const UNLOADED = { changeTo: null, entry: { urls: [], host: '', admin: null, certificate: null } }
+export const UNLOADED = { changeTo: null, ending: null, entry: { urls: [], host: '', admin: null, certificate: null } }
 
 /** @param {Target} target @param {{ start: number, folder: string }} at */
 export function createDeployer(target, at) {

@@ -7,15 +7,15 @@ import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
 import { createSpecs, findDeployed, findReachable } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
-import { assertAllRun, awaitEnding } from './alive.js'
+import { assertAllRun, awaitEnding, isFinished } from './alive.js'
 import { createDeployer } from './deployer.js'
 import { findScriptFolder } from './scripts.js'
 
 /**
  * Started: the services of an arm, and what a load needs to drive them. start: a number that no other start of this run
  * has; folder: of the processes; isBesideOthers: other arms stand at the same time.
- * @import { Arm, Endpoint, EndedProcess, Handle, ProcessSpec, Target } from '../model/types.ts'
- * @import { Testbed } from './kind.js'
+ * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, ProcessSpec, Target } from '../model/types.ts'
+ * @import { Testbed } from './kind.js' @import { Ending } from '../services/specs.js'
  * @typedef {Awaited<ReturnType<typeof startServices>> & { seen?: import('./kind.js').Seen }} Started
  * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isBesideOthers?: boolean,
  *   signal: AbortSignal }} Asked
@@ -39,7 +39,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   const shared = describeSpecs({ testbed, arm, folder })
   const areRead = isControlled || findDeployed(testbed.programs.planes, arm)?.scripts
   const scriptFiles = areRead ? readTextFiles(shared.folders.scripts) : {}
-  const { specs, controlled } = createSpecs({ ...shared, topology, places, scriptFiles })
+  const { specs, controlled, ending } = createSpecs({ ...shared, topology, places, scriptFiles })
   const placement = testbed.layout.placementOf(arm)
   // Each wait for a process listens to the signal.
   setMaxListeners(0, signal)
@@ -72,6 +72,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
     return {
       deployment,
       changeTo: controlled?.member.changeTo ?? null,
+      ending: ending && prepareEnding({ testbed, arm, ending, deployment, deploy: begin }),
       // The load's target and identity.
       entry: {
         urls: entry.endpoints.map(({ address, port }) => `${scheme}://${address}:${port}/`),
@@ -99,7 +100,9 @@ export async function awaitEnded(processes) {
   await awaitEnding(processes)
   return processes.flatMap(p => {
     const how = p.ending()
-    return how === null ? [] : [{ service: p.spec.service, role: p.spec.role, how, isOutOfMemory: p.isOutOfMemory() }]
+    return how === null || isFinished(p, how)
+      ? []
+      : [{ service: p.spec.service, role: p.spec.role, how, isOutOfMemory: p.isOutOfMemory() }]
   })
 }
 
@@ -114,6 +117,29 @@ export function describeSpecs({ testbed, arm, folder }) {
     locate: site.target.locate,
     trafficPolicy: settings.trafficPolicy,
     cpus: site.cpus,
+  }
+}
+
+/**
+ * @param {{ testbed: Testbed, arm: Arm, ending: Ending, deployment: Deployment, deploy: ReturnType<typeof createDeployer>['deploy'] }}
+ *   options
+ */
+function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, deployment, deploy }) {
+  const { client, ...asked } = server
+  const { tls } = arm.conditions
+  const certificates = testbed.site.target.locate(certificatesFolder(testbed.folders.certificates, tls))
+  const process = /** @type {Handle} */ (deployment.processes.find(({ spec: { ends } }) => ends))
+  return {
+    process,
+    told,
+    steps,
+    asked: { ...asked, credentials: client && tls !== 'plaintext' ? credentialsOf(client, certificates) : null },
+    /** Starts its successor, which has its address. */
+    async succeed() {
+      const { ends, ...own } = process.spec
+      const [successor] = await deploy([{ ...own, service: `${spec.service}-next` }])
+      return successor
+    },
   }
 }
 

@@ -6,6 +6,7 @@ import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { rawNameOf } from '../records/raw.js'
+import { startEnding } from './ending.js'
 import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
 import { awaitEnded } from './start-services.js'
 import { makeChanges, observeWindow, readWindow } from './window.js'
@@ -55,9 +56,11 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   const services = []
   /** @type {Deployment | null} */
   let generator = null
+  /** @type {ReturnType<typeof startEnding> | null} */
+  let leaving = null
   try {
     await deploy(course, { standing, services })
-    const [{ seen: shown, changeTo }] = services
+    const [{ seen: shown, changeTo, ending }] = services
     observed = { ...observed, ...shown?.observed }
     records = records.map(record => ({ ...record, ...shown?.record }))
     await shown?.assertWhole()
@@ -70,12 +73,14 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     const changing = makeChanges(course, { changeTo, window })
     // Its failure is told below: a trial that failed otherwise awaits it no more.
     changing.catch(() => {})
+    leaving = startEnding(course, { ending, window })
     const seen = await observeWindow(course, { processes, generator, window })
     observed = { ...observed, samples: seen.samples, names: seen.names }
     const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen })
     observed = { ...observed, observation: read.observation }
     const changes = await changing
-    records = records.map((record, i) => ({ ...record, ...read.measured[i], changes }))
+    const left = await leaving
+    records = records.map((record, i) => ({ ...record, ...read.measured[i], changes, ...(left && { ending: left }) }))
     const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
     records = describeBeside(records).map(record => ({
       ...record,
@@ -92,13 +97,15 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   } finally {
     ending.abort()
     course.clock.enter('stopping')
+    // A successor that is being started is removed with the others.
+    await leaving?.catch(() => {})
     const hasFailed = records.some(r => r.outcome === 'failed')
     // Nobody goes on with the others where one did not start.
     const isWhole = services.length === trials.length
-    const leaving = services.map((started, i) =>
+    const removing = services.map((started, i) =>
       isWhole ? standing.leave({ arm: trials[i].arm, services: started, hasFailed }) : started.deployment.remove(),
     )
-    await Promise.all([generator?.remove(), ...leaving])
+    await Promise.all([generator?.remove(), ...removing])
     course.clock.lap('stop')
   }
   return { records, ...observed }

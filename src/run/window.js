@@ -126,7 +126,7 @@ function readOverflows({ testbed, trials, clock }, processes) {
       const { spec, readAdmin, describeFailure } = process
       const { arm } = trials.find(trial => trial.arm.id === spec.armId) ?? trials[0]
       const { parseOverflows } = testbed.programs.planes[arm.plane]
-      if (spec.role !== 'sidecar' || parseOverflows === null) return null
+      if (spec.role !== 'sidecar' || spec.ends || parseOverflows === null) return null
       const text = await readAdmin().catch(async error => {
         await assertStillRun([process], clock.phase())
         const what = `${spec.service}'s sidecar did not tell its counters after the window`

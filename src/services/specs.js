@@ -9,7 +9,8 @@ import { createModel, findNextHop } from './topology.js'
 
 /**
  * The processes of an arm. Pure.
- * @import { Arm, DataPlane, DeployedProfile, Endpoint, Place, ProcessSpec, Programs, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Arm, DataPlane, DeployedProfile, EndingStep, Endpoint, Place, ProcessSpec, Programs, Service, SidecarOptions, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Version } from './control.js'
  */
 
 /**
@@ -33,14 +34,23 @@ import { createModel, findNextHop } from './topology.js'
  */
 
 /**
+ * Ending: of a sidecar in the window; told: the change by which its client calls it no more, before; server: the way to it
+ * past its client's sidecar, and the client.
+ * @typedef {{ spec: ProcessSpec, told: Version | null, steps: EndingStep[],
+ *   server: { endpoint: Endpoint, host: string, client: string | null } }} Ending
+ */
+
+/**
  * @param {ArmServices} services
- * @returns {{ specs: ProcessSpec[], controlled: Controlled | null }} specs: also that sidecar
+ * @returns {{ specs: ProcessSpec[], controlled: Controlled | null, ending: Ending | null }} specs: also those sidecars
  */
 export function createSpecs(services) {
   const { arm, topology, programs } = services
   const { createSidecar } = programs.planes[arm.plane]
   const entry = /** @type {Service} */ (topology.services.find(({ name }) => name === topology.entry.service))
   const controlled = arm.conditions.changesPerMinute === null ? null : createControlled(entry, services)
+  /** @type {Ending | null} */
+  let ending = null
   const specs = topology.services.flatMap(service => {
     /** @type {ProcessSpec[]} */
     const own = service.application ? [createApplicationSpec(service, services)] : []
@@ -50,11 +60,30 @@ export function createSpecs(services) {
     if (createSidecar) {
       const isControlled = controlled !== null && service === entry
       const spec = isControlled ? controlled.member.spec : createSidecar(describeSidecar(service, services))
+      if (arm.conditions.ending && service === topology.services.at(-1)) {
+        ending = createEnding(spec, { service, controlled, ...services })
+        return [...own, ending.spec].map(ended => ({ ...ended, copyOf: service.copyOf }))
+      }
       own.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
     }
     return own.map(spec => ({ ...spec, copyOf: service.copyOf }))
   })
-  return { specs, controlled }
+  return { specs, controlled, ending }
+}
+
+/** @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending} */
+function createEnding(spec, { service, controlled, arm, topology, places, programs }) {
+  const { name, copyOf = name } = service
+  const { endGracefully } = programs.planes[arm.plane]
+  /** @type {ReturnType<NonNullable<typeof endGracefully>>} */
+  const { steps, ...way } =
+    arm.conditions.ending !== 'sigterm' && endGracefully
+      ? endGracefully(spec)
+      : { spec, steps: [{ kind: 'signal', signal: 'SIGTERM' }] }
+  const client = topology.services.find(({ calls }) => calls.includes(copyOf))?.name ?? null
+  const endpoint = { address: places[name].reach, port: PORTS.inbound }
+  const told = (arm.conditions.ending === 'told' && controlled?.leave(endpoint.address)) || null
+  return { spec: { ...way.spec, ends: true }, told, steps, server: { endpoint, host: copyOf, client } }
 }
 
 /**
@@ -137,7 +166,17 @@ function createControlled(service, services) {
     changed === 'certificate'
       ? createRotatedMember(given.control, options, certificates)
       : createMember(given.control, options)
-  return { ...createControlPlane(given), member }
+  return {
+    ...createControlPlane(given),
+    member,
+    /** The change by which it calls nobody at an address any more. @param {string} address */
+    leave(address) {
+      const clusters = options.model.clusters.map(cluster => {
+        return { ...cluster, endpoints: cluster.endpoints.filter(e => e.address !== address) }
+      })
+      return createMember(given.control, { ...options, model: { ...options.model, clusters } }).changeTo(1)
+    },
+  }
 }
 
 /** @typedef {Record<string, Pick<DataPlane, 'deployed'>>} Planes by name */

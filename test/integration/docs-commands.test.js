@@ -45,7 +45,7 @@ const SKIPPED = [
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
   [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options, test/lab makes a copy'],
   [
-    /^node src\/cli\.js (size|bench (idle|hops|cap-ladder|soak|rollout|reload|rotation|churn|workers|grow|open-mesh|memory-of-services|shards|feature-ladder|protocol|kept-connections|load-curve))/,
+    /^node src\/cli\.js (size|bench (idle|drain|hops|cap-ladder|soak|rollout|reload|rotation|churn|workers|grow|open-mesh|memory-of-services|shards|feature-ladder|protocol|kept-connections|load-curve))/,
     'test/integration/experiments.test.js runs it',
   ],
   [

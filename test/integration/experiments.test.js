@@ -157,6 +157,24 @@ const SHOWN = {
       ])
     }
   },
+  drain: ({ records }) => {
+    expect(
+      new Set(records.map(r => `${r.trial.arm.plane} ${r.trial.arm.conditions.ending}`)).size,
+    ).toBeGreaterThanOrEqual(2)
+    for (const { ending, load, processes, trial } of records) {
+      expect(Number(load?.verified), trial.id).toBeGreaterThan(0)
+      expect(Number(ending?.answerSeconds), trial.id).toBeGreaterThan(0)
+      // The sidecar that ended had served.
+      expect(processes.filter(p => p.role === 'sidecar' && p.cpuSeconds > 0)).toHaveLength(3)
+    }
+    const lost = (/** @type {string} */ plane, /** @type {string} */ ending) =>
+      Math.max(
+        ...records
+          .filter(({ trial: { arm } }) => arm.plane === plane && arm.conditions.ending === ending)
+          .map(({ load }) => Number(load?.failed)),
+      )
+    for (const plane of ['pipy', 'envoy']) expect(lost(plane, 'told'), plane).toBeLessThan(lost(plane, 'sigterm'))
+  },
   knee: ({ summary, records }) => {
     const [{ looksFor, isFound, held, failed, steps }] = summary.searches
     expect(looksFor).toBe('knee')
@@ -286,6 +304,23 @@ describe('over ADS', { timeout: 60_000 }, () => {
     expect(records.map(r => r.trial.arm.control)).toContain('ads')
     for (const { outcome, reasons } of records) expect(outcome, reasons.join()).not.toBe('failed')
     expect(expectChanges(records)).toEqual(new Set(['envoy']))
+  })
+})
+
+describe('a sidecar that ends gracefully', { timeout: 120_000 }, () => {
+  it('goes by itself, and is followed', async context => {
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    if ('missing' in ads) return context.skip(`needs Go: ${ads.missing}`)
+    const file = path.join(folder, 'drain.yaml')
+    const text = readFileSync('bench/experiments/drain.yaml', 'utf8')
+    writeFileSync(file, text.replace('[sigterm, graceful, told]', '[graceful]'))
+    const { records } = await run(['bench', file, '--profile', 'smoke'])
+    expect(new Set(records.map(r => r.trial.arm.plane))).toEqual(new Set(['pipy', 'envoy']))
+    for (const { outcome, reasons, ending } of records) {
+      expect(outcome, reasons.join()).not.toBe('failed')
+      expect(Number(ending?.goneSeconds)).toBeGreaterThan(0)
+      expect(Number(ending?.answerSeconds)).toBeGreaterThan(0)
+    }
   })
 })
 

@@ -30,6 +30,10 @@ describe('AXES', () => {
       ['services', 10, '10 services'],
       ['pairs', null, 'the link once'],
       ['pairs', 50, '50 pairs'],
+      ['ending', null, 'no sidecar ends'],
+      ['ending', 'sigterm', 'ended by SIGTERM'],
+      ['ending', 'graceful', 'ended gracefully'],
+      ['ending', 'told', 'ended gracefully, its client told before'],
       ['interception', null, 'no namespaces'],
       ['interception', 'none', 'no redirection'],
       ['interception', 'redirect', 'redirection'],
@@ -179,6 +183,7 @@ describe('groupOf', () => {
       ...{
         services: armWith({ services: 2 }),
         pairs: armWith({ pairs: 2 }),
+        ending: armWith({ ending: 'sigterm' }),
         tls: armWith({ tls: 'plaintext' }),
       },
       ...{ protocol: armWith({ protocol: 'http/2' }), workers: armWith({ workers: 2 }) },

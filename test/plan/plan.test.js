@@ -39,7 +39,7 @@ describe('createPlan', () => {
     ])
   })
 
-  it('has pairs of idle services alone', () => {
+  it('has pairs of idle services alone, and ends sidecars that do not stay, of arms that have some', () => {
     const planOf = (/** @type {string} */ axes, more = '') =>
       createPlan({
         experiment: parseExperiment(
@@ -50,6 +50,16 @@ describe('createPlan', () => {
       })
     expect(() => planOf('pairs: [2]')).toThrow('has a load, which would go to one pair alone')
     expect(() => planOf('pairs: [2], services: [2]', 'load: { kind: idle }')).toThrow('each with one server')
+    const ending = 'ending: [sigterm], services: [2], ratePerSecond: [100]'
+    expect(() => planOf(ending, 'keepsServices: true')).toThrow('leave keepsServices out')
+    expect(
+      planOf(ending)
+        .arms.map(({ plane, conditions }) => [plane, conditions.ending])
+        .slice(0, 2),
+    ).toEqual([
+      ['none', undefined],
+      ['pipy', 'sigterm'],
+    ])
   })
 
   it('runs every arm once a round, in an order that the seed decides', () => {

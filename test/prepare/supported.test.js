@@ -5,8 +5,16 @@ import { assertCanLoad, findUnsupported } from '../../src/prepare/supported.js'
 /** @import { Arm, Conditions, Service } from '../../src/model/types.ts' */
 
 /** @param {Partial<Conditions>} own @param {{ plane?: string, profile?: string, calls?: string[],
- *   listener?: 'inbound' | 'outbound' }} [asked] */
-function refused(own, { plane = 'envoy', profile, calls = ['ratings'], listener = 'inbound' } = {}) {
+ *   listener?: 'inbound' | 'outbound', load?: object, limits?: object }} [asked] */
+function refused(own, asked = {}) {
+  const {
+    plane = 'envoy',
+    profile,
+    calls = ['ratings'],
+    listener = 'inbound',
+    load = { kind: 'closed' },
+    limits,
+  } = asked
   const conditions = {
     services: 1,
     workers: null,
@@ -20,11 +28,11 @@ function refused(own, { plane = 'envoy', profile, calls = ['ratings'], listener 
   ])
   return findUnsupported({
     arm: /** @type {Arm} */ ({
-      ...{ plane, profile: profile ?? null, hasSidecars: true, capCores: 1, load: { kind: 'closed' } },
+      ...{ plane, profile: profile ?? null, hasSidecars: true, capCores: 1, load },
       conditions: { ...conditions, tls: 'ecdsa-p256', protocol: 'tcp', ...own },
     }),
     topology: { name: 't', services, entry: { service: 'gateway', listener } },
-    ...{ tools: {}, lacks: {}, cpus: 2 },
+    ...{ tools: {}, lacks: {}, cpus: 2, limits: /** @type {any} */ (limits) },
   })
 }
 
@@ -65,12 +73,36 @@ describe('sidecars that carry gRPC', () => {
     /** @type {[RegExp, Partial<Conditions>, Parameters<typeof refused>[1]?][]} */ ([
       [/access-log: tried with requests of HTTP\/1.1 only/, { features: 'access-log' }],
       [/asked by HTTP\/1.1/, { changesPerMinute: 6 }],
+      [/asked by HTTP\/1.1/, { ending: 'sigterm' }],
       [/none for one declared grpc/, {}, { profile: 'osm-1.1' }],
       [/crash/, {}, { plane: 'pipy' }],
       [/crash/, { interception: 'redirect' }, { plane: 'pipy', profile: 'fsm' }],
       [/holds up others/, {}, { plane: 'haproxy' }],
     ]),
   )('are refused: %s', (reason, own, asked) => expect(refused({ protocol: 'grpc', ...own }, asked)).toMatch(reason))
+})
+
+describe('a sidecar that ends', () => {
+  const asked = (/** @type {Partial<Conditions>} */ own) =>
+    /** @type {Partial<Conditions>} */ ({ protocol: 'http', services: 2, changesPerMinute: 0, ...own })
+  it('is given by planes, told by a control alone', () => {
+    expect(refused(asked({ ending: 'sigterm', changesPerMinute: null }), { plane: 'nginx' })).toBeNull()
+    expect(refused(asked({ ending: 'told' }), { plane: 'pipy' })).toBeNull()
+  })
+
+  it.each(
+    /** @type {[RegExp, Partial<Conditions>, Parameters<typeof refused>[1]?][]} */ ([
+      [/no graceful end/, { ending: 'graceful' }, { plane: 'haproxy' }],
+      [/outside of its network namespace/, { ending: 'sigterm', interception: 'redirect', changesPerMinute: null }],
+      [/outside of its network namespace/, { ending: 'sigterm', interception: 'none', changesPerMinute: null }],
+      [/changesPerMinute: \[0\]/, { ending: 'told', changesPerMinute: 6 }],
+      [/changesPerMinute: \[0\]/, { ending: 'told', changesPerMinute: null }],
+      [/another copy/, { ending: 'told', services: 1 }],
+      [/on one machine only/, { ending: 'sigterm' }, { limits: { node: 'n' } }],
+      [/load of its own arm/, { ending: 'sigterm' }, { load: { kind: 'idle' } }],
+      [/load of its own arm/, { ending: 'sigterm' }, { load: { kind: 'turns', isBesideOthers: true } }],
+    ]),
+  )('is refused: %s', (reason, own, other) => expect(refused(asked(own), other)).toMatch(reason))
 })
 
 describe('the load of gRPC', () => {

@@ -5,7 +5,7 @@ import { PROFILES } from './config.js'
 import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
 import { ISTIO, ISTIO_DEPLOYED, ISTIO_WORKERS } from './istio/index.js'
-import { createSidecar } from './launch.js'
+import { createSidecar, endGracefully } from './launch.js'
 import { OSM, OSM_DEPLOYED } from './osm.js'
 
 /** @import { DataPlane } from '../../model/types.ts' */
@@ -45,6 +45,7 @@ export const envoy = {
   findLacks: ({ tls }) =>
     tls === 'plaintext' ? [] : [{ row: 'parity-suites', why: 'it can leave out no suite of TLS 1.3' }],
   createSidecar,
+  endGracefully,
   controls: [fileControl, ...adsControls],
   parseOverflows,
 }

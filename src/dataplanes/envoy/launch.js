@@ -5,7 +5,10 @@ import { FLUSH_MS } from './features.js'
 import { renderIstioBootstrap } from './istio/config.js'
 import { hasIstioFilters, ISTIO, ISTIO_ARGV } from './istio/index.js'
 
-/** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */
+/** @import { DataPlane, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
+
+// A second longer than its listeners are open, connections are closed behind their next answer.
+const DRAIN = { seconds: 2, moreSeconds: 1 }
 
 /** @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
@@ -24,4 +27,24 @@ export function createSidecar(options) {
     files: [{ name: 'envoy.json', content: `${JSON.stringify(bootstrap, null, 2)}\n` }],
     admin: { ...model.admin, path: OVERFLOW_PATH },
   })
+}
+
+/** @type {NonNullable<DataPlane['endGracefully']>} */
+export function endGracefully(spec) {
+  const endpoint = /** @type {NonNullable<ProcessSpec['admin']>} */ (spec.admin)
+  const post = (/** @type {string} */ path) => ({
+    kind: /** @type {const} */ ('request'),
+    endpoint,
+    method: 'POST',
+    path,
+    body: '',
+  })
+  return {
+    spec: { ...spec, argv: [...spec.argv, '--drain-time-s', `${DRAIN.seconds}`] },
+    steps: [
+      post('/drain_listeners?graceful'),
+      { kind: 'wait', seconds: DRAIN.seconds + DRAIN.moreSeconds },
+      post('/quitquitquit'),
+    ],
+  }
 }

@@ -34,6 +34,8 @@ export const pipy = {
   findUnsupported,
   findLacks,
   createSidecar,
+  // Each connection is closed behind its next answer, and the process ends when none is left.
+  endGracefully: spec => ({ spec, steps: [{ kind: 'signal', signal: 'SIGINT' }] }),
   controls: [repository],
   parseOverflows: null,
 }

@@ -163,7 +163,7 @@ export const LOAD_GATES = [
 ]
 
 /** Counts due requests that did not start in the window; 0: no more than its edges explain. @param {Measured} record */
-function droppedInWindow(record) {
+export function droppedInWindow(record) {
   const { dropped, verified, failed } = record.load
   const seconds = secondsUnderLoad(record)
   if (dropped === 0 || seconds === null) return 0

@@ -1,4 +1,5 @@
 import { medianSorted } from 'simple-statistics'
+import { droppedInWindow } from '../../judge/gates/load.js'
 import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
 import { MIB } from '../../lib/units.js'
 
@@ -75,6 +76,33 @@ export const RECOVERY_ROWS = [
     definition: 'From the end of a burst until requests are answered as before it.',
     use: 'latency',
     measure: ({ record }) => recoverySeconds(record),
+  },
+]
+
+const ofEnding = rowsOf({ group: 'ending', unit: 'ms', scale: 0.001, digits: 0, use: 'memory' })
+
+/** @type {QuantityRow[]} */
+export const ENDING_ROWS = [
+  {
+    ...rowsOf({ group: 'ending', unit: 'requests', digits: 1, use: 'memory' })('lostRequests', 'requests lost'),
+    definition:
+      'Requests that failed, or found no free user, in a window in which a sidecar ended and its successor started.',
+    measure: ({ record }) =>
+      record.load && record.ending
+        ? record.load.failed + droppedInWindow(/** @type {import('../../judge/gates/gate.js').Measured} */ (record))
+        : null,
+  },
+  {
+    ...ofEnding('goneMs', 'gone after ms', 'goneSeconds'),
+    definition:
+      'From the first step to the end of a sidecar until its process was gone. No value where it had to be killed.',
+    measure: ({ record: { ending } }) => ending?.goneSeconds ?? null,
+  },
+  {
+    ...ofEnding('successorMs', 'successor answers after ms', 'answerSeconds'),
+    definition:
+      'From the start of the process that follows a sidecar under load until it answers a new connection, with its handshake.',
+    measure: ({ record: { ending } }) => ending?.answerSeconds ?? null,
   },
 ]
 

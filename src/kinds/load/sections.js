@@ -22,7 +22,10 @@ export const loadSections = {
 }
 
 /** The answer to a question about these axes. @type {[AxisName, string[]][]} */
-const ANSWERS = [['pairs', ['cpuCores', 'pss']]]
+const ANSWERS = [
+  ['pairs', ['cpuCores', 'pss']],
+  ['ending', ['lostRequests', 'successorMs']],
+]
 
 /** Tells, of arms that have such an axis, the quantities that answer its question. @param {SummaryArm[]} arms */
 function tellAxes(arms) {

@@ -4,6 +4,14 @@ import { readCount, readSize, showCount, UNDER_LOAD } from './axis.js'
 
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 
+/** Ways in which a sidecar ends under load: as a container runtime ends it, by the plane's own way, or so when its client knows. */
+export const ENDINGS = /** @type {const} */ (['sigterm', 'graceful', 'told'])
+const ENDED = {
+  sigterm: 'ended by SIGTERM',
+  graceful: 'ended gracefully',
+  told: 'ended gracefully, its client told before',
+}
+
 /** @satisfies {Record<string, Axis>} */
 export const LOAD_AXES = {
   link: {
@@ -32,6 +40,16 @@ export const LOAD_AXES = {
     of: arm => arm.conditions.pairs ?? null,
     show: v => (v === null ? 'the link once' : showCount(v, 'pair')),
     label: 'pairs',
+    isUnsaidWhenNull: true,
+  },
+  ending: {
+    kinds: ['load'],
+    schema: z.enum(ENDINGS),
+    values: [null],
+    isOfSidecars: true,
+    of: arm => arm.conditions.ending ?? null,
+    show: v => (v === null ? 'no sidecar ends' : ENDED[/** @type {keyof typeof ENDED} */ (v)]),
+    label: 'ending',
     isUnsaidWhenNull: true,
   },
   interception: {

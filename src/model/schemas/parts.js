@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AXIS_NAMES } from '../arms.js'
+import { ENDINGS } from '../axes/load.js'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { recordedFeatures } from '../features.js'
 import { SCHEMA_VERSION } from '../versions.js'
@@ -62,6 +63,7 @@ export const conditions = z
       .positive()
       .optional()
       .describe('copies of the whole link, each with certificates of its own; absent: one'),
+    ending: z.enum(ENDINGS).optional().describe('of the last sidecar, in the window; absent: it runs on'),
     interception: z
       .enum(['none', 'redirect'])
       .optional()

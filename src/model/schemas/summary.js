@@ -188,6 +188,7 @@ export const summaryArm = arm.extend({
   recoverySeconds: quantity.describe('after a burst, until requests are answered as before'),
   changes: summaryChanges.nullable(),
   pairs: z.record(z.string(), quantity).optional().describe('of a pair of sidecars without a load'),
+  ending: z.record(z.string(), quantity).optional().describe('of a sidecar that ended in the window'),
   rollout: summaryRollout.optional(),
   growth: z.record(z.string(), quantity).optional().describe('of steps of sidecars; by the names of quantities'),
   sidecars: z.array(summarySidecar),

@@ -112,6 +112,12 @@ export const change = z.object({
   effectSeconds: nullable.describe('until a new connection was served by it; null: not up to the end of the window'),
 })
 
+export const ending = z.object({
+  atSeconds: z.number().describe('from the start of the window'),
+  goneSeconds: nullable.describe('from then until it was gone; null: it had to be killed'),
+  answerSeconds: z.number().describe('from the start of its successor to its first answer'),
+})
+
 export const endedProcess = z.object({ service: z.string(), role, how: z.string(), isOutOfMemory: z.boolean() })
 
 const hostUse = z.object({
@@ -160,6 +166,7 @@ export const trialSchema = z.object({
   isSteady: z.boolean().nullable(),
   gates: z.array(gateFinding),
   changes: z.array(change).nullable().describe('of configuration, in the window; null: none were asked for'),
+  ending: ending.optional().describe('of a sidecar, in the window; absent: none was to end'),
   rollout: rollout
     .optional()
     .describe('of many sidecars by one control plane, before the window; absent: there was none'),

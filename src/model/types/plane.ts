@@ -38,6 +38,12 @@ export type ReloadAction =
   | { kind: 'signal'; pidFile: string; signal: 'SIGHUP' | 'SIGUSR2' }
   | { kind: 'request'; endpoint: Endpoint; method: string; path: string; body: string }
 
+/** One step on the way to the end of a sidecar. */
+export type EndingStep =
+  | { kind: 'wait'; seconds: number }
+  | { kind: 'signal'; signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' }
+  | Extract<ReloadAction, { kind: 'request' }>
+
 export interface ControlOptions {
   /** The address at which it listens. */
   control: Endpoint
@@ -142,6 +148,11 @@ export interface DataPlane {
   findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy; modes: MtlsMode[] }): Lack[]
   /** null: this plane has no sidecars. */
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
+  /**
+   * Its own way to end a sidecar without losing requests: what the process is given for it, and the steps. After the last
+   * the process ends by itself. Absent: it has none but SIGTERM.
+   */
+  endGracefully?(spec: ProcessSpec): { spec: ProcessSpec; steps: EndingStep[] }
   /** Controls that configure its sidecars while they serve, the default first. Absent: none does. */
   controls?: Control[]
   /** Requests that a sidecar answered itself because a limit was reached, in what its admin port says; null: it counts none. */

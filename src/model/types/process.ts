@@ -36,6 +36,8 @@ export interface ProcessSpec {
    * null: they pass. Absent: there are no rules.
    */
   redirects?: { inbound: number | null; outbound: number | null }
+  /** It is ended in the window. */
+  ends?: true
   /** Times that each request of the load passes this sidecar on its way to the application; absent: not known. */
   passages?: number
   /** The address and path of its counters; null: it tells none. */
@@ -83,6 +85,8 @@ export interface Handle {
   isStopped(): boolean
   /** Lead of its machine's clock over ours; absent: its machine is that of the services. */
   clockAheadMs?: number
+  /** Sends a signal; absent where it cannot. */
+  signal?(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void
   /** Reads its administration port, at the path of its spec or another; null: it has none. */
   readAdmin(path?: string): Promise<string | null>
   waitUntilReady(signal: AbortSignal): Promise<void>

@@ -94,6 +94,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     isStopped: () => findStopped() !== undefined,
     probe,
     pids: group.pids,
+    signal: name => void (ending === null && child.kill(name)),
     async readAdmin(path = spec.admin?.path) {
       if (!spec.admin) return null
       const ask = { host: spec.service, path }

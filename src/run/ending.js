@@ -1,0 +1,65 @@
+import { BenchError } from '../lib/errors.js'
+import { untilAborted, waitUntil, within } from '../lib/wait.js'
+import { readNowMs } from '../node/convergence.js'
+import { assertAllRun, expectEnd } from './alive.js'
+
+/** The end of a sidecar under load, and the start of its successor. */
+/** @import { EndingStep, TrialRecord, Window } from '../model/types.ts' */
+/** @import { Started } from './start-services.js' @import { Course } from './trial.js' */
+
+/** A sidecar ends after this share of the window. */
+const AT_SHARE = 1 / 6
+// As long as its last step may take; then it is killed, as a container runtime would.
+const GRACE_MS = 5000
+
+/**
+ * Ends a sidecar in the window, then starts another in its place. A failure is told to whoever awaits it.
+ * @param {Course} course @param {{ ending: Started['ending'], window: Window, graceMs?: number }} options
+ */
+export function startEnding(course, options) {
+  const ended = endSidecar(course, options)
+  ended.catch(() => {})
+  return ended
+}
+
+/** @param {Course} course @param {Parameters<typeof startEnding>[1]} options @returns {Promise<TrialRecord['ending']>} */
+async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE_MS }) {
+  if (!ending) return undefined
+  const { process, told, steps, asked, succeed } = ending
+  const { target } = testbed.site
+  const who = `${process.spec.service}'s sidecar`
+  await waitUntil(window.startMs + AT_SHARE * (window.endMs - window.startMs), signal)
+  const how = process.ending()
+  if (how !== null) throw new BenchError(await process.describeFailure(`${who} died before it was ended, with ${how}`))
+  expectEnd(process)
+  const beginMs = Date.now()
+  if (told && (await untilAborted(target.call('change', { ...told, deadlineMs: window.endMs }), signal)) === null)
+    throw new BenchError(
+      `the client of ${who} was told to call it no more, and the change took no effect in the window`,
+    )
+  for (const step of steps) await take(step)
+  const isGone = process.exited.then(() => true)
+  const hasGone = await within(isGone, { seconds: graceMs / 1000, late: () => false, signal })
+  const goneSeconds = hasGone ? (Date.now() - beginMs) / 1000 : null
+  if (!hasGone) process.signal?.('SIGKILL')
+  await untilAborted(process.exited, signal)
+  const askedMs = readNowMs()
+  const answering = target.call('change', { stage: [], commit: [], ...asked, deadlineMs: window.endMs })
+  answering.catch(() => {})
+  const successor = await succeed()
+  const seconds = await untilAborted(answering, signal)
+  if (seconds === null) throw new BenchError(await successor.describeFailure(`the successor of ${who} never answered`))
+  // It serves to the end of the window.
+  await waitUntil(window.endMs, signal)
+  await assertAllRun([successor], 'window')
+  const answerSeconds = seconds - (Number(successor.startedMs) - askedMs) / 1000
+  return { atSeconds: (beginMs - window.startMs) / 1000, goneSeconds, answerSeconds }
+
+  /** @param {EndingStep} step */
+  async function take(step) {
+    if (step.kind === 'wait') await waitUntil(Date.now() + step.seconds * 1000, signal)
+    else if (step.kind === 'signal') process.signal?.(step.signal)
+    else await untilAborted(target.call('perform', { actions: [step] }), signal)
+    signal.throwIfAborted()
+  }
+}

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { assertAllRun, expectEnd } from '../../src/run/alive.js'
+import { awaitEnded } from '../../src/run/start-services.js'
+
+/** @param {string} service @param {string | null} how @returns {any} */
+const processOf = (service, how) => ({
+  spec: { service, role: 'sidecar' },
+  exited: how === null ? new Promise(() => {}) : Promise.resolve(how),
+  ending: () => how,
+  isStopped: () => false,
+  isOutOfMemory: () => false,
+  describeFailure: async (/** @type {string} */ what) => what,
+})
+
+describe('a process that is ended on purpose', () => {
+  it('is none that died, and the others are blamed', async () => {
+    const [server, client] = [processOf('server', 'signal SIGTERM'), processOf('client', 'signal SIGSEGV')]
+    await expect(assertAllRun([server], 'window')).rejects.toThrow("server's sidecar died in the window")
+    expectEnd(server)
+    await expect(assertAllRun([server], 'window')).resolves.toBeUndefined()
+    await expect(assertAllRun([server, client], 'window')).rejects.toThrow("client's sidecar died in the window")
+    expect((await awaitEnded([server, client])).map(({ service }) => service)).toEqual(['client'])
+  })
+})

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { startEnding } from '../../src/run/ending.js'
+
+/** @import { EndingStep } from '../../src/model/types.ts' */
+
+/**
+ * death: before its time; successorEnds: how.
+ * @typedef {{ told?: object | null, answers?: number | null, death?: string | null, signal?: AbortSignal,
+ *   successorEnds?: string | null }} Told
+ */
+
+/**
+ * Ends a process that goes at some signal; seen: what was done, in order.
+ * @param {EndingStep[]} steps @param {string} goesAt
+ */
+async function end(
+  steps,
+  goesAt,
+  { told = null, answers = 0.25, death = null, signal, successorEnds = null } = /** @type {Told} */ ({}),
+) {
+  /** @type {string[]} */
+  const seen = []
+  /** @type {(how: string) => void} */
+  let go = () => {}
+  const exited = /** @type {Promise<string>} */ (new Promise(resolve => (go = resolve)))
+  const exit = (/** @type {string} */ at) => {
+    seen.push(at)
+    if (at === goesAt) go('status 0')
+  }
+  const startMs = Date.now()
+  const describeFailure = async (/** @type {string} */ what) => `${what}: its log`
+  const target = {
+    call: async (/** @type {string} */ procedure, /** @type {any} */ { actions, host }) => {
+      if (procedure === 'perform') return exit(actions[0].path)
+      seen.push(`ask ${host}`)
+      return answers
+    },
+  }
+  const record = await startEnding(
+    /** @type {any} */ ({ testbed: { site: { target } }, signal: signal ?? new AbortController().signal }),
+    {
+      ending: /** @type {any} */ ({
+        process: { spec: { service: 'server' }, exited, signal: exit, ending: () => death, describeFailure },
+        steps,
+        told,
+        asked: { host: 'server', endpoint: {}, credentials: null },
+        succeed: async () => {
+          seen.push('successor')
+          const spec = { service: 'server-next', role: 'sidecar' }
+          const startedMs = performance.timeOrigin + performance.now()
+          return { spec, startedMs, ending: () => successorEnds, isStopped: () => false, describeFailure }
+        },
+      }),
+      window: { startMs, endMs: startMs + 60 },
+      graceMs: 50,
+    },
+  )
+  return { seen, record }
+}
+const endpoint = { address: '127.0.0.1', port: 1 }
+const post = (/** @type {string} */ path) =>
+  /** @type {EndingStep} */ ({ kind: 'request', endpoint, method: 'POST', path, body: '' })
+
+describe('startEnding', () => {
+  it('takes the steps in turn, and starts the successor when the sidecar is gone', async () => {
+    const { seen, record } = await end([post('/drain'), { kind: 'wait', seconds: 0.05 }, post('/quit')], '/quit')
+    expect(seen).toEqual(['/drain', '/quit', 'ask server', 'successor'])
+    expect(record?.atSeconds).toBeGreaterThanOrEqual(0.01)
+    expect(record?.goneSeconds).toBeGreaterThanOrEqual(0.05)
+    expect(record?.answerSeconds).toBeCloseTo(0.25, 1)
+  })
+
+  it('tells the client first, where it is to know', async () => {
+    const { seen } = await end([post('/quit')], '/quit', { told: { host: 'version-1.test' } })
+    expect(seen).toEqual(['ask version-1.test', '/quit', 'ask server', 'successor'])
+  })
+
+  it('kills one that does not go, and gives it no time', async () => {
+    const { seen, record } = await end([{ kind: 'signal', signal: 'SIGINT' }], 'SIGKILL')
+    expect(seen).toEqual(['SIGINT', 'SIGKILL', 'ask server', 'successor'])
+    expect(record?.goneSeconds).toBeNull()
+  })
+
+  it('fails where the sidecar had died before, and where the change took no effect', async () => {
+    await expect(end([post('/quit')], '/quit', { death: 'signal SIGSEGV' })).rejects.toThrow(
+      "server's sidecar died before it was ended, with signal SIGSEGV: its log",
+    )
+    await expect(end([post('/quit')], '/quit', { told: { host: 'v' }, answers: null })).rejects.toThrow(
+      'took no effect',
+    )
+  })
+
+  it('fails where the successor never answers, or dies', async () => {
+    await expect(end([post('/quit')], '/quit', { answers: null })).rejects.toThrow('never answered: its log')
+    await expect(end([post('/quit')], '/quit', { successorEnds: 'status 1' })).rejects.toThrow(
+      "server-next's sidecar died in the window with status 1: its log",
+    )
+  })
+
+  it('starts no successor where the trial was aborted', async () => {
+    const aborting = new AbortController()
+    const aborted = end([{ kind: 'wait', seconds: 5 }, post('/quit')], '/quit', { signal: aborting.signal })
+    setTimeout(() => aborting.abort(new Error('stopped')), 30)
+    await expect(aborted).rejects.toThrow()
+  })
+
+  it('does nothing where no sidecar is to end', async () => {
+    const course = /** @type {any} */ ({ testbed: { site: {} } })
+    expect(await startEnding(course, { ending: null, window: { startMs: 0, endMs: 1 } })).toBeUndefined()
+  })
+})
