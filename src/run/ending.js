@@ -29,14 +29,14 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   const { target } = testbed.site
   const who = `${process.spec.service}'s sidecar`
   await waitUntil(window.startMs + AT_SHARE * (window.endMs - window.startMs), signal)
-  const how = process.ending()
-  if (how !== null) throw new BenchError(await process.describeFailure(`${who} died before it was ended, with ${how}`))
-  expectEnd(process)
-  const beginMs = Date.now()
   if (told && (await untilAborted(target.call('change', { ...told, deadlineMs: window.endMs }), signal)) === null)
     throw new BenchError(
       `the client of ${who} was told to call it no more, and the change took no effect in the window`,
     )
+  const how = process.ending()
+  if (how !== null) throw new BenchError(await process.describeFailure(`${who} died before it was ended, with ${how}`))
+  expectEnd(process)
+  const beginMs = Date.now()
   for (const step of steps) await take(step)
   const isGone = process.exited.then(() => true)
   const hasGone = await within(isGone, { seconds: graceMs / 1000, late: () => false, signal })

@@ -6,7 +6,7 @@ import { startEnding } from '../../src/run/ending.js'
 /**
  * death: before its time; successorEnds: how.
  * @typedef {{ told?: object | null, answers?: number | null, death?: string | null, signal?: AbortSignal,
- *   successorEnds?: string | null }} Told
+ *   successorEnds?: string | null, diesTold?: boolean }} Told
  */
 
 /**
@@ -16,10 +16,18 @@ import { startEnding } from '../../src/run/ending.js'
 async function end(
   steps,
   goesAt,
-  { told = null, answers = 0.25, death = null, signal, successorEnds = null } = /** @type {Told} */ ({}),
+  {
+    told = null,
+    answers = 0.25,
+    death = null,
+    signal,
+    successorEnds = null,
+    diesTold = false,
+  } = /** @type {Told} */ ({}),
 ) {
   /** @type {string[]} */
   const seen = []
+  let dead = death
   /** @type {(how: string) => void} */
   let go = () => {}
   const exited = /** @type {Promise<string>} */ (new Promise(resolve => (go = resolve)))
@@ -33,6 +41,7 @@ async function end(
     call: async (/** @type {string} */ procedure, /** @type {any} */ { actions, host }) => {
       if (procedure === 'perform') return exit(actions[0].path)
       seen.push(`ask ${host}`)
+      if (told && diesTold) dead = 'signal SIGSEGV'
       return answers
     },
   }
@@ -40,7 +49,7 @@ async function end(
     /** @type {any} */ ({ testbed: { site: { target } }, signal: signal ?? new AbortController().signal }),
     {
       ending: /** @type {any} */ ({
-        process: { spec: { service: 'server' }, exited, signal: exit, ending: () => death, describeFailure },
+        process: { spec: { service: 'server' }, exited, signal: exit, ending: () => dead, describeFailure },
         steps,
         told,
         asked: { host: 'server', endpoint: {}, credentials: null },
@@ -84,6 +93,9 @@ describe('startEnding', () => {
   it('fails where the sidecar had died before, and where the change took no effect', async () => {
     await expect(end([post('/quit')], '/quit', { death: 'signal SIGSEGV' })).rejects.toThrow(
       "server's sidecar died before it was ended, with signal SIGSEGV: its log",
+    )
+    await expect(end([post('/quit')], '/quit', { told: { host: 'v' }, diesTold: true })).rejects.toThrow(
+      'died before it was ended',
     )
     await expect(end([post('/quit')], '/quit', { told: { host: 'v' }, answers: null })).rejects.toThrow(
       'took no effect',

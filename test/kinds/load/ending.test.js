@@ -23,6 +23,18 @@ describe('a window in which a sidecar ended', () => {
     expect(measure(name, recordOf(false))).toEqual(expect.any(Number))
   })
 
+  it('has no cost of a new connection', () => {
+    /** @param {boolean} isEnded */
+    const cost = isEnded => {
+      const record = recordOf(isEnded)
+      const fresh = { ...record.trial.arm, load: { ...record.trial.arm.load, connections: 'new' } }
+      const churned = /** @type {typeof record} */ ({ ...record, trial: { ...record.trial, arm: fresh } })
+      return QUANTITIES.cpuPerConnection.measure({ record: churned, kept: [record] })
+    }
+    expect(cost(true)).toBeNull()
+    expect(cost(false)).toEqual(expect.any(Number))
+  })
+
   it('has lost what failed, and what found no free user in it', () => {
     const seconds = Number(recordOf(true).window?.seconds)
     const [verified, failed] = [900 * seconds, 3]
