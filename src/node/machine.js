@@ -7,7 +7,7 @@ export function readMachine() {
   return {
     kernel: `${os.type()} ${os.release()}`,
     architecture: os.arch(),
-    cpuModel: cpus[0]?.model.trim() ?? 'unknown',
+    cpuModel: nameCpu(cpus[0]?.model ?? ''),
     cpus: os.availableParallelism(),
     physicalCores: readCores().length,
     smt: readText('/sys/devices/system/cpu/smt/control'),
@@ -15,6 +15,15 @@ export function readMachine() {
     governor: readText('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor'),
     node: process.version,
   }
+}
+
+/**
+ * Names the CPU; an ARM kernel has no name for it, and the board stands for it. board: of the device tree
+ * @param {string} model @param {string | null} [board]
+ */
+export function nameCpu(model, board = readText('/proc/device-tree/model')) {
+  const name = model.trim()
+  return (name === '' || name === 'unknown' ? board?.replaceAll('\0', '') : name) || 'unknown'
 }
 
 /** Memory that can still be had, in bytes: what the machine has available, or the limit on this process where that is less. */

@@ -1,6 +1,6 @@
 import { watch } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readLimits } from '../../src/node/machine.js'
+import { nameCpu, readLimits } from '../../src/node/machine.js'
 
 describe('what this machine still has', () => {
   it('has an inotify instance less while this process watches a file', () => {
@@ -13,4 +13,12 @@ describe('what this machine still has', () => {
     }
     expect(before.inotifyInstances).toBeGreaterThan(before.inotifyInstancesUsed)
   })
+})
+
+it.each([
+  ['AMD EPYC ', null, 'AMD EPYC'],
+  ['unknown', 'Raspberry Pi 4 Model B Rev 1.4\0', 'Raspberry Pi 4 Model B Rev 1.4'],
+  ['', null, 'unknown'],
+])('a CPU that is told as %j, on the board %j, is %j', (model, board, name) => {
+  expect(nameCpu(model, board)).toBe(name)
 })
