@@ -1,7 +1,7 @@
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { lowerFirst } from '../../lib/letters.js'
-import { AXES, describeVaried, findVaried, nameOf } from '../../model/arms.js'
+import { AXES, describeVaried, findVaried, labelOf, nameOf } from '../../model/arms.js'
 
 /** Windows under load: the cost of planes, and what bound them. Pure. @import { Sections } from '../sections.js' */
 /** @import { AxisName, Summary, SummaryArm } from '../../model/types.ts' */
@@ -29,6 +29,7 @@ const ANSWERS = [
 
 /** Tells, of arms that have such an axis, the quantities that answer its question. @param {SummaryArm[]} arms */
 function tellAxes(arms) {
+  const varied = findVaried(arms)
   return ANSWERS.flatMap(([axis, names]) =>
     arms
       .filter(arm => AXES[axis].of(arm) !== null && arm.repeatOf === null)
@@ -37,7 +38,7 @@ function tellAxes(arms) {
           const { median } = quantityOf(arm, name)
           return `${QUANTITIES[name].label} ${median === null ? '-' : formatValue(QUANTITIES[name], median)}`
         })
-        return `${nameOf(arm)}, ${AXES[axis].show(AXES[axis].of(arm))}: ${values.join(', ')}`
+        return `${labelOf(arm, [...new Set([axis, ...varied])])}: ${values.join(', ')}`
       }),
   )
 }
