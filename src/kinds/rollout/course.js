@@ -139,10 +139,11 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
         members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
       const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
       const before = await readMemory()
-      const change = haveAll(first) ? await changeAll({ ...given, members, conditions }) : null
+      const change = haveAll(first) ? await changeAll({ ...given, members, conditions, seed: round }) : null
       const withdraw = async () => {
         const told = await readMemory()
-        const changeTo = (/** @type {number} */ version) => changeAll({ ...given, members, conditions, version })
+        const changeTo = (/** @type {number} */ version) =>
+          changeAll({ ...given, members, conditions, seed: round, version })
         const gone = await changeTo(2)
         // A second time shows whether the memory that was kept is used again.
         const again = await changeTo(3)

@@ -58,7 +58,7 @@ export const ROLLOUT_ROWS = [
   {
     ...seconds('changeAllSeconds', 'change of all s'),
     definition:
-      'From the first commit until the last sidecar is answered by the change. Each has a commit of its own. Where sidecars are simulated it has no value.',
+      'From the first commit until the last sidecar is answered by the change. Each has a commit of its own. Of more than 30 sidecars a random sample is asked, with the one whose commit comes last. Where another one has it later, or sidecars are simulated, it has no value.',
     measure: timeOfAll('change'),
     compared: {
       ...ON_REQUEST,
@@ -71,9 +71,15 @@ export const ROLLOUT_ROWS = [
   ...timesOfEach({
     name: 'change',
     label: 'change',
-    definition: 'From the commit for a sidecar until it answers by it, over a new connection',
+    definition:
+      'From the commit for a sidecar until it answers by it, over a new connection. Only the median has a value where a sample is asked',
     timeAt: at => timeOf('change', at),
   }),
+  {
+    ...counts('changeAsked', 'sidecars timed in it', 'changeAskedSidecars'),
+    definition: 'Sidecars asked during the change: all, or a random sample of them.',
+    measure: of(({ change, sidecars, simulated = 0 }) => change?.sampled ?? (change ? sidecars - simulated : null)),
+  },
   {
     ...counts('movedSidecars', 'sidecars moved'),
     definition:
