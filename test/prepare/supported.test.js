@@ -19,6 +19,7 @@ function refused(own, { plane = 'envoy', profile, calls = ['ratings'], listener 
     { name: 'ratings', application: 'echo', calls: [] },
   ])
   return findUnsupported({
+    kind: 'load',
     arm: /** @type {Arm} */ ({
       ...{ plane, profile: profile ?? null, hasSidecars: true, capCores: 1, load: { kind: 'closed' } },
       conditions: { ...conditions, tls: 'ecdsa-p256', protocol: 'tcp', ...own },

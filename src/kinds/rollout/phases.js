@@ -1,15 +1,17 @@
 import { BenchError } from '../../lib/errors.js'
 import { createRandom, shuffle } from '../../lib/random.js'
+import { SCHEMA_VERSION } from '../../model/versions.js'
 import { askInTurns } from '../../node/ask-in-turns.js'
-import { readNowMs } from '../../node/convergence.js'
+import { ASKED_PER_SECOND, readNowMs } from '../../node/convergence.js'
 import { inLanes } from '../../run/lanes.js'
-import { LANES, passPhase } from '../../run/phase.js'
+import { describeReading, LANES, passPhase } from '../../run/phase.js'
 import { named, startSidecars } from '../../run/start-sidecars.js'
 
-/** The phases of a rollout: the first configuration, a change of it, and the removal of a shard. */
-/** @import { Conditions, ProcessSpec, Told } from '../../model/types.ts' */
+/** The phases of a rollout (the first configuration, a change of it, and the removal of a shard), and the record of them. */
+/** @import { Conditions, Observation, ProcessSpec, RolloutRecord, Told } from '../../model/types.ts' */
 /** @import { Batch, RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
-/** @import { Given } from '../../run/phase.js' @import { Deploy } from '../../run/start-sidecars.js' */
+/** @import { Given } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
+/** @typedef {Awaited<ReturnType<typeof changeAll>>} Phase @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
 
 /** Sidecars whose change is timed, and the last: to ask more takes of two CPUs what a change of all takes, or comes too seldom. */
 const SAMPLE = 30
@@ -115,4 +117,47 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...given
   passing.catch(error => failing.abort(error))
   const { times, phase } = await passing
   return { times, turns: await turns.end(), phase: { ...phase, endedMs } }
+}
+
+/**
+ * Makes the record.
+ * @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
+ *   first: Phase, change: Phase | null, removal: Removal | null,
+ *   withdrawal: (Phase & Pick<NonNullable<RolloutRecord['withdrawal']>, 'sidecarBytes' | 'controlBytes'>) | null }} seen
+ * @returns {RolloutRecord}
+ */
+export function describeRollout({ cpus, members, first, pods, change, withdrawal, removal, control }) {
+  const describeMember = (/** @type {Pick<RolloutMember, 'name'>} */ { name }) => ({
+    ...(pods.has(name) && { pod: pods.get(name) }),
+    ...(first.times.has(name) && { first: first.times.get(name) }),
+    ...(change && { change: change.times.get(name) }),
+    ...(withdrawal && { withdrawn: withdrawal.times.get(name) }),
+  })
+  const simulated = members.find(({ standsFor }) => standsFor !== undefined)
+  return {
+    schemaVersion: SCHEMA_VERSION,
+    cpus,
+    askedPerSecondMost: ASKED_PER_SECOND,
+    members: members
+      .filter(member => member !== simulated)
+      .map(({ name, shard, moved }) => ({
+        name,
+        shard,
+        ...describeMember({ name }),
+        ...(removal &&
+          (moved ? { movedTo: moved.shard, moved: removal.times.get(name) } : { stayed: removal.turns.get(name) })),
+      })),
+    ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),
+    first: first.phase,
+    ...(change && { change: change.phase }),
+    ...(withdrawal && {
+      withdrawal: {
+        ...withdrawal.phase,
+        sidecarBytes: withdrawal.sidecarBytes,
+        controlBytes: withdrawal.controlBytes,
+      },
+    }),
+    ...(removal && { removal: removal.phase }),
+    control: control?.samples.map(describeReading) ?? null,
+  }
 }
