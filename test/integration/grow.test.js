@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
@@ -33,6 +34,21 @@ describe('a control plane that is given more and more sidecars', { timeout: 60_0
     expect(record.growth?.sidecars).toBeGreaterThan(0)
     expect(record.ended).toMatchObject([{ service: 'mesh', role: 'control', isOutOfMemory: true }])
     expect(stdout).toMatch(/failed at \d+ sidecars: oom/)
+  })
+
+  it('ends by the machine when the control plane may open no more files', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const { record, stdout } = await grow([], async out => {
+      for (let i = 0; i < 1500 && pidsOf('step-2-sidecar', out).length === 0; i++)
+        await new Promise(resolve => setTimeout(resolve, 20))
+      for (const pid of pidsOf('mesh-control', out)) {
+        const open = readdirSync(`/proc/${pid}/fd`).length
+        await execa('prlimit', ['--pid', `${pid}`, `--nofile=${open}`])
+      }
+    })
+    expect(record).toMatchObject({ outcome: 'completed', growth: { ended: { reason: 'host-limit' } } })
+    expect(record.growth?.ended?.why).toMatch(/process \d+ has \d+ files open, and may have \d+ \(ulimit -n\)/)
+    expect(stdout).toMatch('where the machine ended it (host-limit)')
   })
 
   it('ends as stopped when it is frozen, long before its deadline', async context => {

@@ -6,7 +6,11 @@ const membersOf = count => Array.from({ length: count }, (_, i) => ({ name: `cli
 
 describe('the sample of the sidecars that a change is timed on', () => {
   it('is all of few', () => {
-    expect([...drawSample(membersOf(30), 1)].sort()).toEqual(membersOf(30).map(({ name }) => name).sort())
+    expect([...drawSample(membersOf(30), 1)].sort()).toEqual(
+      membersOf(30)
+        .map(({ name }) => name)
+        .sort(),
+    )
   })
 
   it('is 30 of many drawn by the seed, and the one that is changed last', () => {
