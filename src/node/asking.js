@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import http from 'node:http'
 import { createConvergence, readNowMs } from './convergence.js'
 import { readHostCpu } from './kernel/proc-files.js'
@@ -32,13 +33,7 @@ const aborts = new WeakMap()
 
 /** Rejects when the signal aborts: one promise a signal. @param {AbortSignal} signal */
 function awaitAbort(signal) {
-  const abort =
-    aborts.get(signal) ??
-    new Promise((_, reject) => {
-      if (signal.aborted) reject(signal.reason)
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    })
-  abort.catch(() => {})
+  const abort = aborts.get(signal) ?? once(signal, 'abort').then(() => Promise.reject(signal.reason))
   aborts.set(signal, abort)
   return abort
 }
