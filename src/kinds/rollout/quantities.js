@@ -77,8 +77,8 @@ export const ROLLOUT_ROWS = [
   }),
   {
     ...counts('changeAsked', 'sidecars timed in it', 'changeAskedSidecars'),
-    definition: 'Sidecars asked during the change: all, or a random sample of them.',
-    measure: of(({ change, sidecars, simulated = 0 }) => change?.sampled ?? (change ? sidecars - simulated : null)),
+    definition: 'Sidecars of the random sample that was asked during the change; no value: all were asked.',
+    measure: of(({ change }) => change?.sampled ?? null),
   },
   {
     ...counts('movedSidecars', 'sidecars moved'),
