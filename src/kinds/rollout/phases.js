@@ -13,7 +13,7 @@ import { named, startSidecars } from '../../run/start-sidecars.js'
 /** @import { Given } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
 /** @typedef {Awaited<ReturnType<typeof changeAll>>} Phase @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
 
-/** Sidecars whose change is timed, and the last: to ask more takes of two CPUs what a change of all takes, or comes too seldom. */
+/** Sidecars whose change is timed, beside the first and the last: to ask more takes of two CPUs what a change of all takes, or comes too seldom. */
 const SAMPLE = 30
 
 /**
@@ -63,7 +63,7 @@ export function drawSample(members, seed) {
   const nameOf = (/** @type {RolloutMember} */ { name }) => name
   const real = members.filter(({ standsFor }) => standsFor === undefined)
   const drawn = shuffle(real, createRandom(seed)).slice(0, SAMPLE)
-  return new Set([...drawn, ...real.slice(-1), ...members.slice(real.length)].map(nameOf))
+  return new Set([...real.slice(0, 1), ...drawn, ...real.slice(-1), ...members.slice(real.length)].map(nameOf))
 }
 
 /**
