@@ -42,7 +42,7 @@ const PURE = 'model plan services judge kinds/judge kinds/pure parity/verdict an
 
 const WITH_EFFECTS = /^src\/kinds\/(registry|[^/]+\/(index|course|phases))\.js$/
 const COMPUTED = /^src\/kinds\/(computed|balance\/(document|records))\.js$/
-const JUDGING = /^src\/kinds\/(parts|[^/]+\/(numbers|quantities|gates))\.js$/
+const JUDGING = /^src\/kinds\/(parts|[^/]+\/(numbers|([a-z]+-)?quantities|gates))\.js$/
 const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)(?!\.)/gm
 const TYPE_IMPORT = /@import [^'"]*?from '([^']+)'|import\('([^']+)'\)\./g
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })

@@ -54,3 +54,6 @@ export class AgentError extends BenchError {}
 
 /** The place where services run no longer answers: the run ends, and what is there must be removed later. */
 export class SiteLostError extends BenchError {}
+
+/** Codes of what this machine could not do, such as open a file or send a request: no sidecar or control plane had a part in it. */
+export const OWN_CODES = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EADDRNOTAVAIL', 'ENOBUFS']

@@ -1,4 +1,4 @@
-import { BenchError } from '../lib/errors.js'
+import { BenchError, OWN_CODES } from '../lib/errors.js'
 import { sendOnce } from './send-once.js'
 
 /**
@@ -77,6 +77,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     } else {
       // Other answers, or none, say nothing of its configuration.
       if (answer.status === 404 || (one.isStarting && answer.code === 'ECONNREFUSED')) seen.lastNoMs = askedMs
+      if (OWN_CODES.includes(answer.code)) seen.unsent = answer.message
       one.toldMs = now()
     }
   }

@@ -32,10 +32,15 @@ export function readRoomBytes() {
   return limit > 0 ? Math.min(os.freemem(), limit) : os.freemem()
 }
 
-/** The same as a share of all that this process could have. */
+/** Memory that is left, with the pages of files that the kernel takes back, as a share of all that this process could have. */
 export function readRoomFraction() {
-  const limit = process.constrainedMemory()
-  return readRoomBytes() / (limit > 0 ? Math.min(os.totalmem(), limit) : os.totalmem())
+  const [, v1, v2] = /^\d+:memory:(.*)$|^0::(.*)$/m.exec(readSafely('/proc/self/cgroup')) ?? []
+  const stat = readSafely(`/sys/fs/cgroup${v1 === undefined ? v2 : `/memory${v1}`}/memory.stat`)
+  const ofFiles = Number(
+    /^total_inactive_file (\d+)$/m.exec(stat)?.[1] ?? /^inactive_file (\d+)$/m.exec(stat)?.[1] ?? 0,
+  )
+  const most = Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
+  return Math.min(os.freemem(), process.availableMemory() + ofFiles) / most
 }
 
 /** Reads what this machine still has for a run. @returns {import('../model/types.ts').Limits} */

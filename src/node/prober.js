@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { BenchError } from '../lib/errors.js'
+import { BenchError, OWN_CODES } from '../lib/errors.js'
 import { waitFor } from '../lib/wait.js'
 import { probeAccess } from '../parity/beside/access.js'
 import { probeCallers } from '../parity/beside/callers.js'
@@ -17,8 +17,6 @@ import { repeat, send } from './send.js'
 
 const REACH_SECONDS = 60
 const CONNECT_SECONDS = 1
-// Errors of requests that this machine could not send: they never reached a sidecar.
-const OWN_CODES = ['EMFILE', 'ENFILE', 'ENOMEM', 'EADDRNOTAVAIL', 'ENOBUFS']
 const LOOK = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 
 /** @returns the procedures, each of one argument or none */

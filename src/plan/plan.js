@@ -12,7 +12,7 @@ export { withWarmupFor } from './load.js'
 export { choosePlanes } from './question.js'
 export { estimatePlanSeconds, estimateSeconds } from './rounds.js'
 
-/** Makes a plan: from a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
+/** Makes a plan: from a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts' */
 /** @import { Experiment } from './experiment.js' @import { Missing, Question, Overrides } from './question.js' */
 
 /**
@@ -20,7 +20,7 @@ export { estimatePlanSeconds, estimateSeconds } from './rounds.js'
  * @param {{ experiment: Experiment, overrides: Overrides, cpus: number, missing: Missing[],
  *   hasSidecars: (plane: string) => boolean, controlsOf?: (plane: string) => string[],
  *   runsControl?: (choice: PlaneChoice) => boolean, realMostOf?: (choice: PlaneChoice) => number | null,
- *   findUnsupported?: (arm: Arm) => string | null }} options missing: planes without a program; runsControl: whether a
+ *   findUnsupported?: (arm: Arm, kind: TrialKind) => string | null }} options missing: planes without a program; runsControl: whether a
  *   process hands out configurations; realMostOf: real sidecars by default, null: none can be simulated
  * @returns {Plan & { notes: string[] }}
  */
@@ -76,7 +76,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   assertFew(cells * question.profile.rounds, experiment)
   const countSimulated = chooseSimulated(question, { lists, contenders, realMostOf })
   const arms = createArms(question, { lists, caps, contenders: { planes, hasSidecars, runsControl, countSimulated } })
-  const { possible, refused } = refuseUnsupported(arms, findUnsupported)
+  const { possible, refused } = refuseUnsupported(arms, arm => findUnsupported(arm, kind))
   const { calibrations, calibrated } =
     experiment.mostOfCapacity === null || isBesideOthers
       ? { calibrations: [], calibrated: possible }

@@ -11,7 +11,7 @@ import { assertCanLoad, assertKnown, assertOneEntry, findUnsupported, listContro
 
 /**
  * Turns an experiment and its options into a plan, and finds the programs that it needs.
- * @import { Arm, LoadGenerator, Site } from '../model/types.ts'
+ * @import { Arm, LoadGenerator, Site, Topology, TrialKind } from '../model/types.ts'
  * @import { Experiment } from '../plan/experiment.js' @import { Overrides } from '../plan/question.js'
  * @import { Preparation } from '../run/execute.js' @import { Found } from './programs.js'
  * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} Asked
@@ -27,8 +27,8 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
   const { cpus, cores, limits } = site
   const { isLoadElsewhere } = overrides
   for (const choice of choosePlanes(experiment, overrides)) assertKnown(choice)
-  /** @type {Map<Arm, string | null>} */
-  const reasons = new Map()
+  /** @type {{ arm: Arm, kind: TrialKind, topology: Topology, reason: string | null }[]} */
+  const known = []
   const plan = createPlan({
     experiment,
     overrides,
@@ -38,9 +38,10 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
     controlsOf: listControls,
     runsControl: choice => findControl(planes[choice.plane], choice)?.createProcess != null,
     realMostOf: choice => findControl(planes[choice.plane], choice)?.simulates?.realMost ?? null,
-    findUnsupported(arm) {
-      const reason = findUnsupported({ arm, topology: readTopology(arm.link), tools, lacks, cpus, limits })
-      reasons.set(arm, reason)
+    findUnsupported(arm, kind) {
+      const topology = readTopology(arm.link)
+      const reason = findUnsupported({ arm, kind, topology, tools, lacks, cpus, limits })
+      known.push({ arm, kind, topology, reason })
       return reason
     },
   })
@@ -70,10 +71,7 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
     layout: { topologies, placementOf },
     holdsWith: ({ missing, ...programs }) =>
       missing.length === 0 &&
-      [...reasons].every(
-        ([arm, reason]) =>
-          findUnsupported({ arm, topology: readTopology(arm.link), ...programs, cpus, limits }) === reason,
-      ),
+      known.every(({ reason, ...of }) => findUnsupported({ ...of, ...programs, cpus, limits }) === reason),
   }
 }
 

@@ -1,3 +1,4 @@
+import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { isProgram } from '../lib/programs.js'
@@ -13,7 +14,7 @@ import { planes } from './programs.js'
 
 /**
  * Checks what planes, their control planes and generators can run.
- * @import { Arm, Conditions, DataPlane, Control, LoadGenerator, MtlsMode, Plan, PlaneChoice, Site, Tool, Topology } from '../model/types.ts'
+ * @import { Arm, Conditions, DataPlane, Control, LoadGenerator, MtlsMode, Plan, PlaneChoice, Site, Tool, Topology, TrialKind } from '../model/types.ts'
  */
 
 /** @param {PlaneChoice} choice @throws {UsageError} for a plane, profile or variant that the kit does not have */
@@ -72,13 +73,13 @@ export function assertOneEntry({ experiment, settings, arms }) {
 /**
  * Finds why a plane cannot run an arm; null where it can. topology: of its link; lacks: why programs of control planes, or
  * scripts of profiles, cannot be had, by name.
- * @param {{ arm: Arm, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
+ * @param {{ arm: Arm, kind: TrialKind, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
  *   limits?: Site['limits'] }} options
  */
-export function findUnsupported({ arm, topology, tools, lacks, cpus, limits }) {
+export function findUnsupported({ arm, kind, topology, tools, lacks, cpus, limits }) {
   const { profile, conditions } = arm
   const plane = planes[arm.plane]
-  const hasMany = arm.conditions.sidecars !== undefined
+  const hasMany = PLANS[kind].hasControlPlane === true
   const control = findControl(plane, arm)
   const isOnNode = limits !== undefined && 'node' in limits
   const version = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })?.version) ?? ''

@@ -10,13 +10,15 @@ import { isInTime } from '../lib/wait.js'
 /** Requests to a control plane at a time. */
 export const LANES = 4
 
+/** Begins to ask sidecars. @typedef {() => Promise<Promise<[string, Told | null]>[]>} Begin */
+
 /**
  * Passes a phase: waits until every sidecar has answered, and gives up the others at the deadline.
- * @param {Given} given @param {() => Promise<Promise<[string, Told | null]>[]>} begin
+ * @param {Given} given @param {Begin} begin @param {Begin} [beginOthers] of sidecars that are asked when the phase is over
  */
-export async function passPhase({ signal, deadlineSeconds, ...given }, begin) {
+export async function passPhase({ signal, deadlineSeconds, ...given }, begin, beginOthers = async () => []) {
   const { asking } = given
-  const { value: asked, phase } = await observePhase(given, async () => {
+  const pass = async (/** @type {Begin} */ begin) => {
     const begun = performance.now()
     const asked = await begin()
     const leftSeconds = Math.max(0, deadlineSeconds - (performance.now() - begun) / 1000)
@@ -24,8 +26,10 @@ export async function passPhase({ signal, deadlineSeconds, ...given }, begin) {
     const limit = { deadlineSeconds: leftSeconds, intervalMs: 10, signal }
     await isInTime(isOver, limit).catch(() => signal.throwIfAborted())
     return asked
-  })
-  const told = await Promise.all(asked)
+  }
+  const act = () => pass(begin)
+  const { value: asked, others, phase } = await observePhase(given, act, () => pass(beginOthers))
+  const told = await Promise.all([...asked, ...others])
   return {
     times: new Map(told.flatMap(([name, seen]) => (seen ? [/** @type {const} */ ([name, seen])] : []))),
     phase,
@@ -33,24 +37,28 @@ export async function passPhase({ signal, deadlineSeconds, ...given }, begin) {
 }
 
 /**
- * Measures what machine, control plane and kit took while something went on; then nobody is asked any more.
- * @template T @param {Pick<Given, 'asking' | 'readControl'>} given @param {() => Promise<T>} act
- * @returns {Promise<{ value: T, phase: RolloutRecord['first'] }>}
+ * Measures what machine, control plane and kit took while something went on; then nobody is asked any more. actAfter: is not
+ * measured.
+ * @template T, [U=null] @param {Pick<Given, 'asking' | 'readControl'>} given @param {() => Promise<T>} act
+ * @param {() => Promise<U>} [actAfter] @returns {Promise<{ value: T, others: U, phase: RolloutRecord['first'] }>}
  */
-export async function observePhase({ asking, readControl }, act) {
+export async function observePhase({ asking, readControl }, act, actAfter) {
   const start = await readControl()
   const before = await asking.readCosts()
   const value = await act()
   const after = await asking.readCosts()
   await asking.giveUp()
+  const end = await readControl()
+  const others = /** @type {U} */ ((await actAfter?.()) ?? null)
+  await asking.giveUp()
   const phase = {
     startMs: before.nowMs,
     endMs: after.nowMs,
-    control: { start, end: await readControl() },
+    control: { start, end },
     host: { start: before.host, end: after.host },
     ownCpuSeconds: after.ownCpuSeconds - before.ownCpuSeconds,
   }
-  return { value, phase }
+  return { value, others, phase }
 }
 
 /** Reads the shards until the reading is ended. @param {Target} target @param {Handle[]} shards none where nothing has to run */

@@ -105,7 +105,7 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
  * every reading is one second after the one before.
  * @param {{ cores?: (spec: ProcessSpec) => number, ending?: (spec: ProcessSpec, isObserved: boolean) => string | null,
  *   capCores?: (spec: ProcessSpec) => number | null, isStopped?: (spec: ProcessSpec, isObserved: boolean) => boolean,
- *   isOutOfMemory?: (spec: ProcessSpec) => boolean, readAdmin?: Handle['readAdmin'],
+ *   isOutOfMemory?: (spec: ProcessSpec) => boolean, findHostLimit?: (spec: ProcessSpec) => string | null, readAdmin?: Handle['readAdmin'],
  *   statusOf?: (request: http.IncomingMessage) => number, readLog?: (spec: ProcessSpec) => string, backends?: string[] }} [options]
  *   isObserved: its window is over, or nearly; statusOf: what its listeners answer with; readLog: what a process printed;
  *   backends: who answers, one after the other
@@ -118,6 +118,7 @@ export async function createFakeTarget({
   capCores = spec => spec.cpuCores,
   isStopped = () => false,
   isOutOfMemory = () => false,
+  findHostLimit = () => null,
   readAdmin = async () => null,
   statusOf = () => 200,
   readLog = () => LOG,
@@ -168,6 +169,7 @@ export async function createFakeTarget({
           ending: () => ending(spec, observed.has(spec)),
           isStopped: () => isStopped(spec, observed.has(spec)),
           isOutOfMemory: () => isOutOfMemory(spec),
+          findHostLimit: () => findHostLimit(spec),
         }),
       )
       const remove = async () => {
@@ -221,10 +223,10 @@ function probesOf(processes) {
 
 /**
  * @param {{ spec: ProcessSpec, cores: (spec: ProcessSpec) => number, capCores: (spec: ProcessSpec) => number | null,
- *   readLog: (spec: ProcessSpec) => string } & Pick<Handle, 'ending' | 'isStopped' | 'isOutOfMemory' | 'readAdmin'>} options
+ *   readLog: (spec: ProcessSpec) => string } & Pick<Handle, 'ending' | 'isStopped' | 'isOutOfMemory' | 'findHostLimit' | 'readAdmin'>} options
  * @returns {Handle}
  */
-function createHandle({ spec, cores, capCores, ending, isStopped, isOutOfMemory, readAdmin, readLog }) {
+function createHandle({ spec, cores, capCores, ending, isStopped, isOutOfMemory, findHostLimit, readAdmin, readLog }) {
   let seconds = 0
   /** @type {Probe} */
   const probe = {
@@ -253,6 +255,7 @@ function createHandle({ spec, cores, capCores, ending, isStopped, isOutOfMemory,
       spec.role === 'generator' ? new Promise(resolve => setTimeout(resolve, 20, 'status 0')) : new Promise(() => {}),
     ending,
     isOutOfMemory,
+    findHostLimit,
     isStopped,
     readAdmin,
     async waitUntilReady() {},

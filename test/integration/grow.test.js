@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
@@ -11,11 +12,11 @@ let count = 0
 
 /**
  * A growth of Pipy's repository up to 200 sidecars, with something done to it while it goes on.
- * @param {string[]} argv @param {(out: string) => Promise<void>} [beside]
+ * @param {string[]} argv @param {(out: string) => Promise<void>} [beside] @param {string} [experiment]
  */
-async function grow(argv, beside) {
+async function grow(argv, beside, experiment = 'grow') {
   const out = path.join(folder, `run-${++count}`)
-  const common = ['src/cli.js', 'bench', 'grow', '--planes', 'pipy', '--profile', 'smoke', '--sidecars', '200']
+  const common = ['src/cli.js', 'bench', experiment, '--planes', 'pipy', '--profile', 'smoke', '--sidecars', '200']
   const child = execa('node', [...common, '--out', out, ...argv], { reject: false })
   await beside?.(out)
   const { exitCode, stdout, stderr } = await child
@@ -33,6 +34,25 @@ describe('a control plane that is given more and more sidecars', { timeout: 60_0
     expect(record.growth?.sidecars).toBeGreaterThan(0)
     expect(record.ended).toMatchObject([{ service: 'mesh', role: 'control', isOutOfMemory: true }])
     expect(stdout).toMatch(/failed at \d+ sidecars: oom/)
+  })
+
+  it('ends by the machine when the control plane may open no more files', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const hurried = path.join(folder, 'hurried.yaml')
+    const written = readFileSync('bench/experiments/grow.yaml', 'utf8')
+    writeFileSync(hurried, written.replace('deadlineSeconds: 150', 'deadlineSeconds: 8'))
+    const closeFiles = async (/** @type {string} */ out) => {
+      for (let i = 0; i < 1500 && pidsOf('step-2-sidecar', out).length === 0; i++)
+        await new Promise(resolve => setTimeout(resolve, 20))
+      for (const pid of pidsOf('mesh-control', out)) {
+        const open = readdirSync(`/proc/${pid}/fd`).length
+        await execa('prlimit', ['--pid', `${pid}`, `--nofile=${open}`])
+      }
+    }
+    const { record, stdout } = await grow([], closeFiles, hurried)
+    expect(record).toMatchObject({ outcome: 'completed', growth: { ended: { reason: 'host-limit' } } })
+    expect(record.growth?.ended?.why).toMatch(/process \d+ has \d+ files open, and may have \d+ \(ulimit -n\)/)
+    expect(stdout).toMatch('where the machine ended it (host-limit)')
   })
 
   it('ends as stopped when it is frozen, long before its deadline', async context => {

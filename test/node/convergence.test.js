@@ -122,6 +122,14 @@ describe('the convergence of a sidecar', () => {
     ])
   })
 
+  it('says where this machine could not ask', async () => {
+    const ask = () => Promise.reject(Object.assign(new Error('connect EMFILE 127.0.0.1:1'), { code: 'EMFILE' }))
+    const convergence = openConvergence({ ask })
+    const asking = convergence.expect({ name: 'client-1', host: 'x', endpoint: { address: '127.0.0.1', port: 1 } })
+    setTimeout(() => convergence.giveUp(), 50)
+    expect(await asking).toMatchObject({ lastNoMs: null, yesMs: null, unsent: 'connect EMFILE 127.0.0.1:1' })
+  })
+
   it('is asked more often as the others answer', async () => {
     vi.useFakeTimers()
     endings.push(() => vi.useRealTimers())

@@ -27,6 +27,7 @@ function refused(own, asked = {}) {
     { name: 'ratings', application: 'echo', calls: [] },
   ])
   return findUnsupported({
+    kind: 'load',
     arm: /** @type {Arm} */ ({
       ...{ plane, profile: profile ?? null, hasSidecars: true, capCores: 1, load },
       conditions: { ...conditions, tls: 'ecdsa-p256', protocol: 'tcp', ...own },

@@ -1,4 +1,4 @@
-import { BenchError } from '../../lib/errors.js'
+import { BenchError, OWN_CODES } from '../../lib/errors.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { isInTime } from '../../lib/wait.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
@@ -23,6 +23,7 @@ import { BACKENDS, createGrowth, listGrowthNames, STEP_SIDECARS } from './servic
 const WATCH_MS = 200
 const NAMED_MOST = 5
 const CAP_TOLERANCE = 0.001
+const OWN = new RegExp(`\\b(${OWN_CODES.join('|')})\\b`)
 
 /** @typedef {{ reason: FailureReason, why: string }} Failure */
 /** @typedef {GrowthRecord['steps'][number]} Step */
@@ -195,6 +196,9 @@ async function takeStep({ sidecars, spec, members }, given) {
 
 /** @param {Step} step @param {Given} given @returns {Failure} */
 function describeLate({ members, host }, { deadlineSeconds }) {
+  const unsent = members.find(({ told }) => told?.yesMs === null && told.unsent)?.told?.unsent
+  if (unsent)
+    return { reason: 'host-limit', why: `not within ${deadlineSeconds} s: this machine could not ask: ${unsent}` }
   const missing = members.flatMap(({ name, told }) => {
     if (told && told.yesMs !== null) return []
     return told?.backends === undefined ? name : `${name} (${told.backends} of ${BACKENDS} backends)`
@@ -213,7 +217,8 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
   for (const process of control) {
     const how = process.ending()
     if (how !== null) {
-      const reason = process.isOutOfMemory() ? 'oom' : 'ended'
+      const ofMachine = process.findHostLimit?.() ? 'host-memory' : 'oom'
+      const reason = process.isOutOfMemory() ? ofMachine : 'ended'
       return { reason, why: await process.describeFailure(`the control plane ended with ${how}`) }
     }
     if (process.isStopped())
@@ -226,8 +231,17 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
   )
   const sidecars = processes.filter(({ spec }) => spec.role === 'sidecar')
   const fallen = await assertAllRun(sidecars, 'starting').catch(told => told)
-  if (fallen) return { reason: 'ended', why: fallen.message }
+  if (fallen) {
+    const ofMachine = sidecars.some(process => process.isOutOfMemory() && process.findHostLimit?.())
+      ? 'host-memory'
+      : 'ended'
+    return { reason: OWN.test(fallen.message) ? 'host-limit' : ofMachine, why: fallen.message }
+  }
+  const why = error instanceof Error ? error.message : /** @type {Failure} */ (error).why
+  const limit = [...control, ...sidecars].map(process => process.findHostLimit?.()).find(Boolean)
+  if (limit) return { reason: 'host-limit', why: `${limit}: ${why}` }
   if (!(error instanceof Error)) return /** @type {Failure} */ (error)
+  if (OWN.test(why)) return { reason: 'host-limit', why }
   if (control.length === 0) throw error
   // A BenchError says what the control plane refused; any other error means that it does not answer.
   if (error instanceof BenchError) return { reason: 'nack', why: error.message }

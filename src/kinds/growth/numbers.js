@@ -16,7 +16,7 @@ const POINTS_LEAST = 2
 const PEAK_SECONDS = 1
 
 /** Reasons for which the control plane is not to blame. @type {FailureReason[]} */
-export const OF_MACHINE = ['host-memory', 'host-cpu']
+export const OF_MACHINE = ['host-memory', 'host-cpu', 'host-limit']
 
 /** @typedef {NonNullable<TrialRecord['growth']>} GrowthNumbers */
 

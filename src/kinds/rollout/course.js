@@ -2,25 +2,22 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError, EndedError } from '../../lib/errors.js'
 import { readTextFiles } from '../../lib/text-files.js'
-import { SCHEMA_VERSION } from '../../model/versions.js'
 import { createAsking } from '../../node/asking.js'
-import { ASKED_PER_SECOND } from '../../node/convergence.js'
 import { assertAllRun } from '../../run/alive.js'
 import { createDeployer, UNLOADED } from '../../run/deployer.js'
 import { inLanes } from '../../run/lanes.js'
-import { describeReading, LANES, observeControl, readControl } from '../../run/phase.js'
+import { LANES, observeControl, readControl } from '../../run/phase.js'
 import { measureRounds } from '../../run/rounds.js'
 import { awaitEnded, describeSpecs } from '../../run/start-services.js'
 import { chooseControl } from '../../services/control.js'
 import { topologyOf } from '../../services/topology.js'
 import { judgeRollout } from './numbers.js'
-import { changeAll, removeShard, startAll } from './phases.js'
+import { changeAll, describeRollout, removeShard, startAll } from './phases.js'
 import { createRollout, listRolloutNames } from './services.js'
 
 /** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
-/** @import { Conditions, Control, Deployment, Handle, Observation, ProcessSpec, RolloutRecord, Target, Told, TrialRecord, Asking } from '../../model/types.ts' */
-/** @import { RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
-/** @import { Given } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
+/** @import { Conditions, Control, Deployment, Handle, RolloutRecord, TrialRecord } from '../../model/types.ts' */
+/** @import { Given } from '../../run/phase.js' */
 /** @import { Kind } from '../../run/kind.js' @import { Asked } from '../../run/start-services.js' */
 
 const DEADLINE_SECONDS = 20
@@ -30,8 +27,6 @@ const REFUSALS_EVERY_MS = 1000
 // Memory that a change took for itself is given back by then, or never.
 const SETTLE_MS = 2000
 
-/** @typedef {Awaited<ReturnType<typeof changeAll>>} Phase */
-/** @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
 /** @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
 
 /** The pace of simulated sidecars: milliseconds from start to start, and commits of the change. */
@@ -139,10 +134,11 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
         members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
       const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
       const before = await readMemory()
-      const change = haveAll(first) ? await changeAll({ ...given, members, conditions }) : null
+      const change = haveAll(first) ? await changeAll({ ...given, members, conditions, seed: round }) : null
       const withdraw = async () => {
         const told = await readMemory()
-        const changeTo = (/** @type {number} */ version) => changeAll({ ...given, members, conditions, version })
+        const changeTo = (/** @type {number} */ version) =>
+          changeAll({ ...given, members, conditions, seed: round, version })
         const gone = await changeTo(2)
         // A second time shows whether the memory that was kept is used again.
         const again = await changeTo(3)
@@ -172,7 +168,16 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
       return {
         deployment,
         deadlineSeconds,
-        rollout: describe({ cpus: testbed.site.cpus, members, first, pods, change, withdrawal, removal, control }),
+        rollout: describeRollout({
+          cpus: testbed.site.cpus,
+          members,
+          first,
+          pods,
+          change,
+          withdrawal,
+          removal,
+          control,
+        }),
       }
     } finally {
       refusals.end()
@@ -257,46 +262,4 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
 export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
   const perSidecar = PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches']
   return DEADLINE_SECONDS + perSidecar * sidecars + (simulated * everyMs) / 1000
-}
-
-/**
- * @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
- *   first: Phase, change: Phase | null, removal: Removal | null,
- *   withdrawal: (Phase & Pick<NonNullable<RolloutRecord['withdrawal']>, 'sidecarBytes' | 'controlBytes'>) | null }} seen
- * @returns {RolloutRecord}
- */
-function describe({ cpus, members, first, pods, change, withdrawal, removal, control }) {
-  const describeMember = (/** @type {Pick<RolloutMember, 'name'>} */ { name }) => ({
-    ...(pods.has(name) && { pod: pods.get(name) }),
-    ...(first.times.has(name) && { first: first.times.get(name) }),
-    ...(change && { change: change.times.get(name) }),
-    ...(withdrawal && { withdrawn: withdrawal.times.get(name) }),
-  })
-  const simulated = members.find(({ standsFor }) => standsFor !== undefined)
-  return {
-    schemaVersion: SCHEMA_VERSION,
-    cpus,
-    askedPerSecondMost: ASKED_PER_SECOND,
-    members: members
-      .filter(member => member !== simulated)
-      .map(({ name, shard, moved }) => ({
-        name,
-        shard,
-        ...describeMember({ name }),
-        ...(removal &&
-          (moved ? { movedTo: moved.shard, moved: removal.times.get(name) } : { stayed: removal.turns.get(name) })),
-      })),
-    ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),
-    first: first.phase,
-    ...(change && { change: change.phase }),
-    ...(withdrawal && {
-      withdrawal: {
-        ...withdrawal.phase,
-        sidecarBytes: withdrawal.sidecarBytes,
-        controlBytes: withdrawal.controlBytes,
-      },
-    }),
-    ...(removal && { removal: removal.phase }),
-    control: control?.samples.map(describeReading) ?? null,
-  }
 }

@@ -10,15 +10,19 @@ export const ROLLOUT_GATES = [
   {
     name: 'resolution',
     finds:
-      'a time of a phase that is uncertain by more than 10 %, because sidecars were asked too seldom: that time has no value',
+      'a time of a phase that is uncertain by more than 10 %, because sidecars were asked too seldom, or the time of all where a sidecar outside of the sample had the change later: that time has no value',
     words: 'times too coarse',
     spoils: [],
     find: ({ rollout }) =>
-      phasesOf(rollout).map(({ part, what, phase }) => {
+      phasesOf(rollout).flatMap(({ part, what, phase }) => {
         const ms = (/** @type {number | null} */ seconds) => (1000 * Number(seconds)).toFixed(0)
         const coarse = timesOf(phase).filter(isCoarse)
         const said = coarse.map(time => `${ms(time.unknownSeconds)} of ${ms(time.seconds)} ms of ${time.name}`)
-        return coarse.length > 0 && { part, reason: `until ${what}: unknown are ${said.join(', ')}` }
+        const { late = 0, sampled } = phase
+        return [
+          coarse.length > 0 && { part, reason: `until ${what}: unknown are ${said.join(', ')}` },
+          late > 0 && { part, reason: `until ${what}: ${late} did not have it when the ${sampled} of the sample had` },
+        ]
       }),
   },
   {

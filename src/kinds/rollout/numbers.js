@@ -172,9 +172,11 @@ function judgeWithdrawal({ members, withdrawal: phase }) {
  * @returns {RolloutNumbers['first']}
  */
 function judgePhase({ members, simulated, of, phase, fromMs }) {
-  const { startMs, endMs, host, control, ownCpuSeconds } = phase
+  const { startMs, endMs, host, control, ownCpuSeconds, sample } = phase
+  const timed = sample ? members.filter(({ name }) => sample.includes(name)) : members
+  const late = members.filter(member => !timed.includes(member) && typeof member[of]?.lastNoMs === 'number').length
   const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
-  const told = members.flatMap(member => member[of] ?? [])
+  const told = timed.flatMap(member => member[of] ?? [])
   const had = told.filter(isTold).sort((a, b) => a.yesMs - b.yesMs)
   const last = had.at(-1)
   const phaseSeconds = (endMs - startMs) / 1000
@@ -184,14 +186,16 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   const censored = numericSort(had.map(findCensored))
   const [before, after] = [control.start, control.end]
   return {
-    converged: had.length,
-    seconds: missing.length > 0 || !last ? null : (last.yesMs - beganMs) / 1000,
+    converged: members.length - missing.length,
+    seconds: missing.length + late > 0 || !last ? null : (last.yesMs - beganMs) / 1000,
     toldSeconds: (Math.max(...sinceMs) - beganMs) / 1000,
-    each: spreadOf(seconds),
+    // The ends of a sample are not those of all.
+    each: sample ? { ...spreadOf(seconds), p99: null, max: null } : spreadOf(seconds),
+    ...(sample && { sampled: timed.length, late }),
     censoredSeconds: quantile(censored, 0.5),
     lastCensoredSeconds: last ? findCensored(last) : null,
     askedPerSecond: told.reduce((sum, { asked }) => sum + asked, 0) / phaseSeconds,
-    curve: drawCurve(told, { all: members.length, startMs: beganMs }),
+    curve: drawCurve(told, { all: timed.length, startMs: beganMs }),
     controlCpuSeconds: subtract(after?.cpuSeconds, before?.cpuSeconds),
     ...judgeShards({ before, after, phaseSeconds }),
     hostIdleFraction: (host.end.idle - host.start.idle) / Math.max(1, host.end.total - host.start.total),

@@ -1,14 +1,20 @@
 import { BenchError } from '../../lib/errors.js'
+import { createRandom, shuffle } from '../../lib/random.js'
+import { SCHEMA_VERSION } from '../../model/versions.js'
 import { askInTurns } from '../../node/ask-in-turns.js'
-import { readNowMs } from '../../node/convergence.js'
+import { ASKED_PER_SECOND, readNowMs } from '../../node/convergence.js'
 import { inLanes } from '../../run/lanes.js'
-import { LANES, passPhase } from '../../run/phase.js'
+import { describeReading, LANES, passPhase } from '../../run/phase.js'
 import { named, startSidecars } from '../../run/start-sidecars.js'
 
-/** The phases of a rollout: the first configuration, a change of it, and the removal of a shard. */
-/** @import { Conditions, ProcessSpec, Told } from '../../model/types.ts' */
+/** The phases of a rollout (the first configuration, a change of it, and the removal of a shard), and the record of them. */
+/** @import { Conditions, Observation, ProcessSpec, RolloutRecord, Told } from '../../model/types.ts' */
 /** @import { Batch, RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
-/** @import { Given } from '../../run/phase.js' @import { Deploy } from '../../run/start-sidecars.js' */
+/** @import { Given } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
+/** @typedef {Awaited<ReturnType<typeof changeAll>>} Phase @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
+
+/** Sidecars whose change is timed, beside the first and the last: to ask more takes of two CPUs what a change of all takes, or comes too seldom. */
+const SAMPLE = 30
 
 /**
  * Starts the sidecars until each has its first configuration, and is ready where it is a pod.
@@ -31,10 +37,12 @@ export async function startAll({ batches, deploy, arePods, fail, ...given }) {
 }
 
 /**
- * Stages and commits a change; where sidecars can go back, they do by those with an even number.
- * @param {Given & { members: RolloutMember[], conditions: Conditions, version?: number }} options
+ * Stages and commits a change; where sidecars can go back, they do by those with an even number. Of many, a sample drawn by
+ * the seed is asked meanwhile, and the others once that has it.
+ * @param {Given & { members: RolloutMember[], conditions: Conditions, seed: number, version?: number }} options
  */
-export async function changeAll({ members, conditions, version = 1, ...given }) {
+export async function changeAll({ members, conditions, seed, version = 1, ...given }) {
+  const sample = drawSample(members, seed)
   const changes = members.map(member => ({
     member,
     ...(version % 2 === 0 && member.goBack ? member.goBack(version) : member.changeTo(version)),
@@ -42,14 +50,27 @@ export async function changeAll({ members, conditions, version = 1, ...given }) 
   await inLanes({ items: changes, lanes: LANES, signal: given.signal }, ({ stage }, signal) =>
     given.asking.perform(stage, signal),
   )
-  return passPhase(given, () => commitChanges({ ...given, changes, conditions }))
+  const others = changes.filter(({ member: { name } }) => !sample.has(name))
+  const askOthers = async () =>
+    others.map(({ member: { name }, endpoint, host }) => named(name, given.asking.expect({ name, endpoint, host })))
+  const begin = () => commitChanges({ ...given, changes, conditions, sample })
+  const { times, phase } = await passPhase(given, begin, askOthers)
+  return { times, phase: others.length > 0 ? { ...phase, sample: [...sample] } : phase }
+}
+
+/** Draws the names of those that are timed; simulated ones are, too. @param {RolloutMember[]} members @param {number} seed */
+export function drawSample(members, seed) {
+  const nameOf = (/** @type {RolloutMember} */ { name }) => name
+  const real = members.filter(({ standsFor }) => standsFor === undefined)
+  const drawn = shuffle(real, createRandom(seed)).slice(0, SAMPLE)
+  return new Set([...real.slice(0, 1), ...drawn, ...real.slice(-1), ...members.slice(real.length)].map(nameOf))
 }
 
 /**
  * @param {Given & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[],
- *   conditions: Conditions }} options
+ *   conditions: Conditions, sample: Set<string> }} options
  */
-async function commitChanges({ asking, signal, changes, conditions }) {
+async function commitChanges({ asking, signal, changes, conditions, sample }) {
   const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
   /** @type {Promise<[string, Told]>[]} */
   const asked = []
@@ -57,7 +78,7 @@ async function commitChanges({ asking, signal, changes, conditions }) {
   const items = changes.flatMap(({ member: { name, standsFor }, endpoint, host, commit }) =>
     (standsFor === undefined ? [commit] : commit.map(action => [action])).map((actions, i) => ({
       actions,
-      expected: i === 0 ? { name, endpoint, host } : null,
+      expected: i === 0 && sample.has(name) ? { name, endpoint, host } : null,
     })),
   )
   await inLanes({ items, lanes, perSecond, signal }, async ({ actions, expected }, signal) => {
@@ -96,4 +117,47 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...given
   passing.catch(error => failing.abort(error))
   const { times, phase } = await passing
   return { times, turns: await turns.end(), phase: { ...phase, endedMs } }
+}
+
+/**
+ * Makes the record.
+ * @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
+ *   first: Phase, change: Phase | null, removal: Removal | null,
+ *   withdrawal: (Phase & Pick<NonNullable<RolloutRecord['withdrawal']>, 'sidecarBytes' | 'controlBytes'>) | null }} seen
+ * @returns {RolloutRecord}
+ */
+export function describeRollout({ cpus, members, first, pods, change, withdrawal, removal, control }) {
+  const describeMember = (/** @type {Pick<RolloutMember, 'name'>} */ { name }) => ({
+    ...(pods.has(name) && { pod: pods.get(name) }),
+    ...(first.times.has(name) && { first: first.times.get(name) }),
+    ...(change && { change: change.times.get(name) }),
+    ...(withdrawal && { withdrawn: withdrawal.times.get(name) }),
+  })
+  const simulated = members.find(({ standsFor }) => standsFor !== undefined)
+  return {
+    schemaVersion: SCHEMA_VERSION,
+    cpus,
+    askedPerSecondMost: ASKED_PER_SECOND,
+    members: members
+      .filter(member => member !== simulated)
+      .map(({ name, shard, moved }) => ({
+        name,
+        shard,
+        ...describeMember({ name }),
+        ...(removal &&
+          (moved ? { movedTo: moved.shard, moved: removal.times.get(name) } : { stayed: removal.turns.get(name) })),
+      })),
+    ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),
+    first: first.phase,
+    ...(change && { change: change.phase }),
+    ...(withdrawal && {
+      withdrawal: {
+        ...withdrawal.phase,
+        sidecarBytes: withdrawal.sidecarBytes,
+        controlBytes: withdrawal.controlBytes,
+      },
+    }),
+    ...(removal && { removal: removal.phase }),
+    control: control?.samples.map(describeReading) ?? null,
+  }
 }

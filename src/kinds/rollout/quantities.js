@@ -1,6 +1,6 @@
-import { withRole } from '../../judge/gates/gate.js'
 import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
 import { MIB } from '../../lib/units.js'
+import { SERVICES_MEMORY_ROWS } from './memory-quantities.js'
 import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
 
 /** Quantities of many sidecars and the control plane that configures them. Pure. */
@@ -58,7 +58,7 @@ export const ROLLOUT_ROWS = [
   {
     ...seconds('changeAllSeconds', 'change of all s'),
     definition:
-      'From the first commit until the last sidecar is answered by the change. Each has a commit of its own. Where sidecars are simulated it has no value.',
+      'From the first commit until the last sidecar is answered by the change. Each has a commit of its own. Of more than 30 sidecars a random sample is asked, with those whose commits come first and last. Where another one has it later, or sidecars are simulated, it has no value.',
     measure: timeOfAll('change'),
     compared: {
       ...ON_REQUEST,
@@ -71,9 +71,15 @@ export const ROLLOUT_ROWS = [
   ...timesOfEach({
     name: 'change',
     label: 'change',
-    definition: 'From the commit for a sidecar until it answers by it, over a new connection',
+    definition:
+      'From the commit for a sidecar until it answers by it, over a new connection. Only the median has a value where a sample is asked',
     timeAt: at => timeOf('change', at),
   }),
+  {
+    ...counts('changeAsked', 'sidecars timed in it', 'changeAskedSidecars'),
+    definition: 'Sidecars of the random sample that was asked during the change; no value: all were asked.',
+    measure: of(({ change }) => change?.sampled ?? null),
+  },
   {
     ...counts('movedSidecars', 'sidecars moved'),
     definition:
@@ -172,44 +178,7 @@ export const ROLLOUT_ROWS = [
       return own === null || without === null || configuredServices === 0 ? null : (own - without) / configuredServices
     },
   },
-  {
-    ...mebibytes('sidecarTold', 'a sidecar with them, anon MiB', 'sidecarToldBytes'),
-    definition: 'Anonymous memory of all sidecars two seconds after a change told them of services, over their number.',
-    measure: of(({ withdrawal, sidecars }) => divide(withdrawal?.sidecarBytes.told ?? null, sidecars)),
-  },
-  {
-    ...kilobytes('toldPerService', 'kB a service told of', 'toldPerServiceBytes'),
-    definition:
-      'Anonymous memory of a sidecar when a change has told it of services, minus that before, over the number of services.',
-    measure: ofWithdrawal(({ before, told }, { sidecars, services }) => (told - before) / sidecars / services),
-  },
-  {
-    ...shares('keptOfServices', 'kept when they are gone', 'keptOfServicesFraction'),
-    definition:
-      'The part of the memory for services that sidecars still have at the end of the window, when the services were taken away.',
-    measure: ofWithdrawal(({ before, told, after }) => (after - before) / (told - before)),
-  },
-  {
-    ...shares('toldAgain', 'when told again', 'toldAgainFraction'),
-    definition:
-      'The memory for services when sidecars are told of them again, after they were taken away, as a share of that of the first time.',
-    measure: ofWithdrawal(({ before, told, toldAgain }) => (toldAgain - before) / (told - before)),
-  },
-  {
-    ...kilobytes('controlPerService', 'control kB a service', 'controlPerServiceBytes'),
-    definition:
-      'Anonymous memory of the control plane when all sidecars know of the services, minus that before, over the number of services and of sidecars.',
-    measure: ofWithdrawal(
-      ({ before, told }, { sidecars, services }) => (told - before) / sidecars / services,
-      'control',
-    ),
-  },
-  {
-    ...shares('controlKept', 'control: kept when gone', 'controlKeptFraction'),
-    definition:
-      'The part of the memory for services that the control plane still has at the end of the window, when the services were taken away.',
-    measure: ofWithdrawal(({ before, told, after }) => (after - before) / (told - before), 'control'),
-  },
+  ...SERVICES_MEMORY_ROWS,
   {
     ...mebibytes('sidecarPss', 'a sidecar, PSS MiB', 'sidecarPssBytes'),
     definition:
@@ -237,27 +206,6 @@ export const ROLLOUT_ROWS = [
 /** @param {Find} find @returns {QuantityRow['measure']} */
 function of(find) {
   return ({ record }) => (record.rollout ? find(record.rollout, record) : null)
-}
-
-/** @param {number | null} bytes @param {number} count */
-const divide = (bytes, count) => (bytes === null ? null : bytes / count)
-
-/**
- * Measures memory before services, with them and after them, of all sidecars or of the control plane.
- * @param {(bytes: Record<'before' | 'told' | 'toldAgain' | 'after', number>, counts: { sidecars: number, services: number }) => number} find
- * @param {'sidecars' | 'control'} [whose] @returns {QuantityRow['measure']}
- */
-function ofWithdrawal(find, whose = 'sidecars') {
-  return of(({ withdrawal, sidecars }, record) => {
-    if (!withdrawal) return null
-    const isControl = whose === 'control'
-    const processes = isControl ? withRole(record.processes, 'control') : sidecarsOf(record)
-    const after = sumOf(processes, p => p.memory.anonBytes)
-    const { before, told, toldAgain } = isControl ? withdrawal.controlBytes : withdrawal.sidecarBytes
-    if (before === null || told === null || toldAgain === null || after === null || told <= before) return null
-    const services = record.trial.arm.conditions.configuredServices
-    return find({ before, told, toldAgain, after }, { sidecars, services })
-  })
 }
 
 /** Measures a resource; null where simulated sidecars take another amount than real ones. @param {Resource} resource @param {Find} find */

@@ -70,12 +70,14 @@ function tellMost(arms) {
     const { median } = quantityOf(most, name)
     return median === null ? [] : [words.replace('%', formatValue(QUANTITIES[name], median))]
   }
+  const { sidecars, simulated } = most.conditions
+  const real = Number(sidecars) - (simulated ?? 0)
+  const asked = quantityOf(most, 'changeAsked').median ?? real
   const told = [
     ...tell('podReadyMax', 'were ready pods within % s'),
     ...tell('rolloutSeconds', 'had their first configuration within % s'),
-    ...tell('changeAllSeconds', 'a change of it within % s'),
+    ...tell('changeAllSeconds', `a change of it within % s${asked < real ? ` (${asked} of ${real} asked)` : ''}`),
   ]
-  const { sidecars, simulated } = most.conditions
   const untold = simulated === undefined ? 'were started, and no time counts' : 'were configured'
   const peak = tell('controlPeak', 'from a control plane of at most % MiB')
   const all = [...(told.length > 0 ? told : [untold]), ...peak].join(', ')

@@ -12,6 +12,7 @@ export const told = z
     yesMs: nullable.describe('when a new connection was first answered by it; null: not before the deadline'),
     asked: count,
     backends: count.optional().describe('that answered, where more than one must'),
+    unsent: z.string().optional().describe('why this machine could not ask, the last time that it could not'),
   })
   .describe('epoch milliseconds: the sidecar had it after lastNoMs, up to yesMs')
 
@@ -45,6 +46,10 @@ export const phase = z
       .object({ start: edge.nullable(), end: edge.nullable() })
       .describe('the control plane at its edges, all shards together; null: nothing runs beside the sidecars'),
     ownCpuSeconds: z.number().describe('CPU time of what starts, commits and asks'),
+    sample: z
+      .array(z.string())
+      .optional()
+      .describe('names of the sidecars that were asked meanwhile, the others afterwards; absent: all were'),
   })
   .describe('from its start until every sidecar has answered, or the deadline')
 
@@ -133,6 +138,8 @@ const rolloutPhase = z.object({
     .describe('share of its time in which the busiest shard was at its limit: its cap, or its own threads'),
   hostIdleFraction: fraction,
   ownCores: fraction,
+  sampled: count.optional().describe('sidecars of a sample, whose times these are; absent: all'),
+  late: count.optional().describe('others that still said no when the sample had it'),
   missing: z.array(z.string()).describe('sidecars that do not have it, the first 20'),
   isOfSimulated: z.boolean().optional().describe('whether all simulated sidecars have it; absent: there are none'),
 })
@@ -181,9 +188,9 @@ export const rollout = z.object({
 })
 
 export const failureReason = z
-  .enum(['oom', 'ended', 'stopped', 'nack', 'deadline', 'host-memory', 'host-cpu'])
+  .enum(['oom', 'ended', 'stopped', 'nack', 'deadline', 'host-memory', 'host-cpu', 'host-limit'])
   .describe(
-    'the control plane was killed for memory, ended otherwise, or is stopped; it refused a configuration; not every client saw every backend by the deadline; of the machine: its memory, or its CPU at the deadline',
+    'the control plane was killed for memory, ended otherwise, or is stopped; it refused a configuration; not every client saw every backend by the deadline; of the machine: its memory, its CPU at the deadline, or a limit such as that of open files',
   )
 
 const ending = z.object({ sidecars: count.describe('of the step that failed'), reason: failureReason, why: z.string() })

@@ -81,6 +81,8 @@ export interface Handle {
   ending(): string | null
   /** True where the kernel killed it, or a process of it, for memory. */
   isOutOfMemory(): boolean
+  /** The limit of its machine that it has reached, in words, and none that it was given; null or absent: none is known. */
+  findHostLimit?(): string | null
   /** True where a process of it is stopped (SIGSTOP) and so does nothing; false where nobody can tell. */
   isStopped(): boolean
   /** Lead of its machine's clock over ours; absent: its machine is that of the services. */

@@ -27,6 +27,13 @@ export function isStopped(pid) {
   return /\) [Tt] /.test(readSafely(`/proc/${pid}/stat`))
 }
 
+/** Says which process has as many files open as it may; null where it has fewer. @param {number} pid */
+export function findFileLimit(pid) {
+  const most = Number(/^Max open files +(\d+)/m.exec(readSafely(`/proc/${pid}/limits`))?.[1] ?? Number.NaN)
+  const open = listSafely(`/proc/${pid}/fd`).length
+  return open >= most ? `process ${pid} has ${open} files open, and may have ${most} (ulimit -n)` : null
+}
+
 /** Says whether a process has closed all it had open: it is gone, or has only an exit status left. @param {number} pid */
 export function hasEnded(pid) {
   const threads = listSafely(`/proc/${pid}/task`)

@@ -8,7 +8,7 @@ import { mib } from '../../lib/units.js'
 import { waitFor } from '../../lib/wait.js'
 import { readNowMs } from '../../node/convergence.js'
 import { createProbe } from '../../node/kernel/probe.js'
-import { isStopped } from '../../node/kernel/proc-files.js'
+import { findFileLimit, isStopped } from '../../node/kernel/proc-files.js'
 import { send } from '../../node/send.js'
 import { renderMarks } from './marks.js'
 
@@ -21,6 +21,8 @@ import { renderMarks } from './marks.js'
 const READY_SECONDS = 120
 // A log with a line for each request would fill the disk in a soak, and one that floods within a minute.
 const MOST_BYTES = 32 * 1024 * 1024
+// Share of a memory limit.
+const USED_UP = 0.95
 /** Time between two looks at a log. */
 export const BOUND_MS = 1000
 
@@ -73,12 +75,22 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   /** @type {Probe} */
   const probe = spec.batchOf === undefined ? whole : { ...whole, readThreads: () => [] }
   const isOutOfMemory = () => (probe.read().oomKills ?? 0) > 0
+  const findHostLimit = () => {
+    const { memoryLimitBytes: most } = spec
+    if (isOutOfMemory()) {
+      if (most === null) return 'the machine had no memory left'
+      // The kernel stops at a limit only when all of it is used.
+      const peak = probe.read().peakBytes ?? most
+      return peak < USED_UP * most
+        ? `the machine had no memory left: it had used ${mib(peak)} of its ${mib(most)} MiB`
+        : null
+    }
+    return pids().map(findFileLimit).find(Boolean) ?? null
+  }
   const findStopped = () => group.pids().find(isStopped)
   const findCause = () => {
-    if (isOutOfMemory()) {
-      const { memoryLimitBytes: most } = spec
-      return `: the kernel killed it for memory (${most === null ? 'the machine had none left' : `its limit is ${mib(most)} MiB`})`
-    }
+    if (isOutOfMemory())
+      return `: the kernel killed it for memory (${findHostLimit() ?? `its limit is ${mib(Number(spec.memoryLimitBytes))} MiB`})`
     const stopped = findStopped()
     return stopped === undefined ? '' : `: its process ${stopped} is stopped (state T in /proc/${stopped}/stat)`
   }
@@ -91,6 +103,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     exited,
     ending: () => ending,
     isOutOfMemory,
+    findHostLimit,
     isStopped: () => findStopped() !== undefined,
     probe,
     pids: group.pids,

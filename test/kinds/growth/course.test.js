@@ -109,6 +109,35 @@ describe('a growth', () => {
     expect(summary.growths?.[0].rounds).toMatchObject([{ failedAt: 40, reason }])
   })
 
+  it('ends by the machine where that had no memory left, or a process no files', async () => {
+    let isDead = false
+    const killed = await grow(
+      {
+        isOutOfMemory: ({ role }) => role === 'control' && isDead,
+        findHostLimit: ({ role }) => (role === 'control' && isDead ? 'the machine had no memory left' : null),
+        ending: ({ role }) => (role === 'control' && isDead ? 'signal SIGKILL' : null),
+        statusOf(request) {
+          isDead ||= isOfSecond(request)
+          return isDead ? 503 : 200
+        },
+      },
+      enrolling,
+    )
+    expect(killed.record.growth).toMatchObject({ sidecars: 20, ended: { sidecars: 40, reason: 'host-memory' } })
+    folder = makeOwnFolder('growth-files')
+    const why = 'process 7 has 64 files open, and may have 64 (ulimit -n)'
+    const { record, summary } = await grow(
+      {
+        findHostLimit: ({ role }) => (role === 'control' ? why : null),
+        statusOf: request => (isOfSecond(request) ? 500 : 200),
+      },
+      enrolling,
+    )
+    expect(record.growth).toMatchObject({ sidecars: 20, ended: { sidecars: 40, reason: 'host-limit' } })
+    expect(record.growth.ended.why).toMatch(why)
+    expect(summary.growths?.[0].rounds).toMatchObject([{ reason: 'host-limit' }])
+  })
+
   it('ends at once where the control plane is frozen, before the deadline', async () => {
     let isFrozen = false
     const frozen = text.replace('Seconds: 20', 'Seconds: 60')

@@ -43,6 +43,9 @@ function told(sinceMs, lastNoMs, yesMs) {
   return { sinceMs, lastNoMs, yesMs, asked: 2 }
 }
 
+/** @param {RolloutRecord} seen */
+const changeOf = ({ change }) => /** @type {RolloutRecord['first']} */ (change)
+
 describe('the memory of services that came and went', () => {
   const change = /** @type {RolloutRecord['first']} */ (SEEN.change)
   const withdrawal = {
@@ -93,6 +96,35 @@ describe('the numbers of a rollout', () => {
     expect(first.each).toEqual({ p50: 0.3, p99: 1, max: 1 })
     expect(change).toMatchObject({ converged: 4, seconds: 1, toldSeconds: 0.3 })
     expect(change.each.p50).toBeCloseTo(0.2)
+  })
+
+  describe('where a sample was asked', () => {
+    const sample = ['client-1', 'client-4']
+    const afterwards = (/** @type {number | null} */ lastNoMs) =>
+      SEEN.members.map(member =>
+        sample.includes(member.name) ? member : { ...member, change: told(6100, lastNoMs, 6200) },
+      )
+    const judge = (/** @type {number | null} */ lastNoMs) =>
+      judgeRollout({ ...SEEN, members: afterwards(lastNoMs), change: { ...changeOf(SEEN), sample } })
+
+    it('are its times, without the ends of each, while all have to have it', () => {
+      const rollout = judge(null)
+      expect(rollout.change).toMatchObject({ converged: 4, missing: [], sampled: 2, late: 0, seconds: 1 })
+      expect(rollout.change?.each).toMatchObject({ p99: null, max: null })
+      expect(rollout.change?.each.p50).toBeCloseTo(0.11)
+      // Two asked twice, in 1.2 s.
+      expect(rollout.change?.askedPerSecond).toBeCloseTo(4 / 1.2)
+      expect(QUANTITIES.changeAsked.measure({ record: createRecord({ rollout }) })).toBe(2)
+    })
+
+    it('have no time of all where another one had it later', () => {
+      const rollout = judge(6150)
+      expect(rollout.change).toMatchObject({ converged: 4, late: 2, seconds: null })
+      const record = createRecord({ rollout })
+      expect(findGates(record).find(gate => gate.reason?.includes('of the sample'))?.reason).toMatch(
+        'all sidecars had the change: 2 did not have it when the 2 of the sample had',
+      )
+    })
   })
 
   it('say what is not known of a time: since the last no, or the start', () => {

@@ -51,6 +51,8 @@ describe('the answer of a rollout', () => {
     const times = 'within 9.00 s, a change of it within 2.00 s, from a control plane of at most 64.0 MiB.'
     expect(tell(arms)).toBe(`pipy: 400 sidecars had their first configuration ${times}`)
     expect(rolloutSections.boundOf?.(most)).toBeNull()
+    const sampled = arm({ sidecars: 400 }, { rolloutSeconds: 9, changeAllSeconds: 2, changeAskedSidecars: 32 })
+    expect(tell([sampled])).toMatch('within 9.00 s, a change of it within 2.00 s (32 of 400 asked).')
     const simulated = arm({ sidecars: 1600, simulated: 1200 }, { controlPeakBytes: 2 ** 28 })
     expect(tell([simulated])).toBe(
       'pipy (1200 of 1600 simulated): 1600 sidecars were configured, from a control plane of at most 256.0 MiB.',
