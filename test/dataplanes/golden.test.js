@@ -144,7 +144,7 @@ describe('what the planes render', () => {
   it.each(['envoy', 'haproxy', 'nginx'])('is, for %s that carries bytes, the golden configuration', name => {
     const spec = specOf(/** @type {DataPlane} */ (dataPlanes.find(plane => plane.name === name)), ofBytes)
     expect(spec?.listens.map(({ port }) => port)).toEqual([15003, 15001, 15101])
-    expect(spec?.files[0].content).toMatchFileSnapshot(`../golden/tcp-${spec?.files[0].name}`)
+    return expect(spec?.files[0].content).toMatchFileSnapshot(`../golden/tcp-${spec?.files[0].name}`)
   })
   it('is, for Pipy that carries bytes, the script of its own', () =>
     expect(specOf(pipy, ofBytes)?.argv).toContain('/s/tcp.js'))

@@ -1,47 +1,68 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
+import net from 'node:net'
 import path from 'node:path'
+import { createProcess } from '../../src/model/processes.js'
 import { placeAt } from '../../src/model/sidecar-contract.js'
 import { look, observe } from '../../src/node/observer.js'
 import { createProber } from '../../src/node/prober.js'
 import { createAddresses } from '../../src/targets/local/addresses.js'
 
 /**
- * @import { DataPlane, Handle, LoadGenerator, LoadResult, Probe, ProcessSpec, Reading, Target, Tool } from '../../src/model/types.ts'
+ * @import { DataPlane, Handle, LoadGenerator, LoadResult, Probe, ProcessSpec, Reading, Target, Tool, ToolSpec } from '../../src/model/types.ts'
  */
 
-// Test files run beside each other.
-const NETWORK = `127.${150 + (process.pid % 100)}`
+// Test files run beside each other, and so may two runs of all tests.
+const NETWORKS = { first: 150, count: 100 }
 const LOG = 'the result\n'
 
-const TOOL = (/** @type {string} */ name) => ({
-  name,
-  path: `/fake/${name}`,
+/** @type {Tool} */
+export const fakeTool = {
+  name: 'fake',
+  path: '/fake/fake',
   version: '1.0.0',
   sha256: 'f'.repeat(64),
   source: 'fake',
-})
+}
 
-/** @type {Tool} */
-export const fakeTool = TOOL('fake')
+/** @param {string} name @param {string} image @returns {ToolSpec} */
+function createToolSpec(name, image) {
+  return {
+    name,
+    variable: name.toUpperCase(),
+    image,
+    versionArgv: [],
+    parseVersion: () => '1.0.0',
+    wanted: 'any',
+    isAccepted: () => true,
+  }
+}
+
+/** @type {Promise<string> | null} */
+let claimed = null
+
+/** Claims addresses `127.n.*.*` that no other process of tests has: it listens at one of them for as long as it lives. */
+async function claimNetwork() {
+  for (let i = 0; i < NETWORKS.count; i++) {
+    const network = `127.${NETWORKS.first + i}`
+    const claim = net.createServer().unref()
+    const isFree = await new Promise(resolve => {
+      claim.once('error', () => resolve(false))
+      claim.listen({ host: `${network}.255.254`, port: 20_000, exclusive: true }, () => resolve(true))
+    })
+    if (isFree) return network
+  }
+  throw new Error(`${NETWORKS.count} processes of tests have claimed a network each: end those that hang`)
+}
 
 /**
  * A plane that renders nothing; its CPU per request is what the fake target charges.
  * @param {string} name @returns {DataPlane}
  */
 export function createFakePlane(name) {
-  const tool = {
-    name,
-    variable: name.toUpperCase(),
-    image: `fake/${name}:1`,
-    versionArgv: [],
-    parseVersion: () => '1.0.0',
-    wanted: 'any',
-    isAccepted: () => true,
-  }
   return {
     name,
-    tool,
+    tool: createToolSpec(name, `fake/${name}:1`),
     hasVariants: false,
     profiles: [],
     countWorkers: () => null,
@@ -63,15 +84,7 @@ export function createFakePlane(name) {
 export function createFakeLoad({ results = () => ({}) } = {}) {
   return {
     name: 'fake',
-    tool: {
-      name: 'fake',
-      variable: 'FAKE',
-      image: 'fake/load:1',
-      versionArgv: [],
-      parseVersion: () => '1.0.0',
-      wanted: 'any',
-      isAccepted: () => true,
-    },
+    tool: createToolSpec('fake', 'fake/load:1'),
     scripts: 'bench/k6',
     findUnsupported: () => null,
     countCpus: ({ cpus }) => cpus,
@@ -82,18 +95,8 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
       log !== LOG
         ? null
         : {
-            ...{
-              verified: 1000,
-              failed: 0,
-              corrupted: 0,
-              verifiedInSecondHalf: 500,
-              coldUsers: 0,
-              reportedUsers: 10,
-              dropped: 0,
-              lagP99Ms: null,
-              series: null,
-              failures: [],
-            },
+            ...{ verified: 1000, failed: 0, corrupted: 0, verifiedInSecondHalf: 500, coldUsers: 0, reportedUsers: 10 },
+            ...{ dropped: 0, lagP99Ms: null, series: null, failures: [] },
             distribution: { count: 1000, meanMs: 0.02, grid: [0.5, 0.9, 0.95, 0.99, 0.999].map(q => [q, 10 * q]) },
             ...results(),
           },
@@ -132,7 +135,8 @@ export async function createFakeTarget({
   const deployed = []
   let most = 0
   const prober = createProber()
-  const nextAddress = createAddresses(NETWORK)
+  claimed ??= claimNetwork()
+  const nextAddress = createAddresses(await claimed)
   let ticks = 0
   /** How often each has answered, by its address. @type {Map<string, number>} */
   const served = new Map()
@@ -269,9 +273,5 @@ function createHandle({ spec, cores, capCores, ending, isStopped, isOutOfMemory,
  * @returns {ProcessSpec}
  */
 function createSpec(service, role, folder) {
-  return {
-    ...{ service, role, folder, program: `/fake/${role}`, argv: [], env: {}, files: [] },
-    ...{ scripts: [], credentials: [], listens: [], workers: 0 },
-    ...{ cpuCores: null, memoryLimitBytes: null, cpuSet: null, admin: null, image: null },
-  }
+  return createProcess({ service, role, folder, program: `/fake/${role}`, argv: [], listens: [], workers: 0 })
 }

@@ -1,6 +1,7 @@
-import { createFakePlane } from './fake-bench.js'
+import { createControlProcess } from '../../src/model/processes.js'
+import { createFakePlane, fakeTool } from './fake-bench.js'
 
-/** @import { Control, DataPlane, ProcessSpec } from '../../src/model/types.ts' */
+/** @import { Control, DataPlane } from '../../src/model/types.ts' */
 
 /**
  * A plane with a control plane, whose sidecars answer from their start on.
@@ -15,12 +16,7 @@ export function createControlledPlane(control = {}) {
       {
         ...{ name: 'fake', findUnsupported: () => null },
         needsOf: () => ({ sidecarBytes: 0, controlBytes: 0, inotifyInstances: 0, threads: 0 }),
-        createProcess: ({ folder, control: endpoint }) =>
-          /** @type {ProcessSpec} */ ({
-            ...{ service: 'mesh', role: 'control', folder, program: '/fake/control', argv: [], env: {}, files: [] },
-            ...{ scripts: [], credentials: [], listens: [endpoint], workers: 1, cpuCores: null },
-            ...{ memoryLimitBytes: null, cpuSet: null, admin: null, image: null },
-          }),
+        createProcess: options => createControlProcess({ ...options, controlTool: fakeTool }, { argv: [] }),
         setUp: () => [],
         enrol: () => [],
         createSidecar: options => ({

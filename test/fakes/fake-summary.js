@@ -1,6 +1,7 @@
 import { nestQuantities, QUANTITIES } from '../../src/judge/quantities.js'
 import { summariseValues } from '../../src/lib/stats.js'
 import { SCHEMA_VERSION } from '../../src/model/versions.js'
+import { createArm, DEFAULT_CONDITIONS } from './fake-records.js'
 
 /**
  * Summaries without a run: arms whose numbers the test gives.
@@ -32,20 +33,14 @@ export function createSummaryArm({ plane, link = 'pair', capCores = plane === 'n
   const { load = {}, conditions = {}, fields = {}, throughput, capacity, cpuPerRequest, cores, p99 } = given
   const quantity = (/** @type {(number | null)[] | undefined} */ values) => (values ? summariseValues(values) : NOTHING)
   const isOpen = load.ratePerSecond !== undefined
+  /** @type {'open' | 'closed'} */
   const kind = isOpen ? 'open' : 'closed'
   const nest = (/** @type {Record<string, Quantity>} */ known) =>
     nestQuantities({ ...EVERY_QUANTITY, ...known }, { kind: load.kind ?? kind })
+  const arm = { plane, link, capCores, load: { kind, users: 200, ...load } }
   return /** @type {SummaryArm} */ ({
-    ...{ id: '', plane, variant: null, profile: null, repeatOf: null, calibratedBy: null },
-    ...{ hasSidecars: plane !== 'none', link, capCores, target: 'fake' },
-    load: {
-      ...{ kind, users: 200, payloadBytes: 1024, connections: 'kept' },
-      ...{ hasCertificate: false, burst: null, warmupSeconds: 1, windowSeconds: 1, ...load },
-    },
-    conditions: {
-      ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null },
-      ...{ configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null, ...conditions },
-    },
+    ...createArm({ ...arm, id: '', conditions: { ...DEFAULT_CONDITIONS, ...conditions } }),
+    target: 'fake',
     trials: { completed: 6, failed: 0, invalid: 0 },
     spoiled: [],
     boundBy: 'sidecar',

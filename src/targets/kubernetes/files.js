@@ -57,9 +57,11 @@ export function createFiles({ api, namespace, labels }) {
       const folders = await Promise.all(spec.scripts.map(applyScripts))
       if (spec.files.length > 0) {
         const files = Object.fromEntries(spec.files.map(f => [f.name, f.content]))
-        const kept = path.join(folder, spec.service)
-        mkdirSync(kept, { recursive: true })
-        for (const [file, text] of Object.entries(files)) writeFileSync(path.join(kept, file), text)
+        for (const { name, content } of spec.files) {
+          const kept = path.join(folder, spec.service, name)
+          mkdirSync(path.dirname(kept), { recursive: true })
+          writeFileSync(kept, content)
+        }
         await api.apply(renderFiles({ name, namespace, labels: own, files }))
         folders.push({ path: spec.folder, configMap: name, names: Object.keys(files) })
       }
