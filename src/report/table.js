@@ -6,7 +6,7 @@ import { nameLinks, renderPivots, tabulateArms } from './arms-table.js'
 import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'
 import { describeNotMeasured, renderFired } from './missing.js'
 import { renderNext, renderNotes, renderThresholds } from './notes.js'
-import { answerOf, CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
+import { answerOf, CONTRASTS, PAIRS_MOST, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
 
 /** The terminal's report, which fits on a screen. Pure. @import { Summary } from '../model/types.ts' */
 
@@ -50,11 +50,12 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
   ])
 }
 
-/** Tells the verdicts beside the answer, which has the primary ones of a single group. @param {Summary} summary */
+/** Tells the verdicts beside the answer, which has the primary ones of a single group of few. @param {Summary} summary */
 function renderAnswers(summary) {
   const groups = tellVerdicts(summary)
   return groups.flatMap(({ heading, primary, secondary, noise }) => [
-    ...(groups.length > 1 ? ['', `${heading}:`, ...primary.flatMap(wrapHanging)] : []),
+    ...(groups.length > 1 ? ['', `${heading}:`] : []),
+    ...(groups.length > 1 || primary.length > PAIRS_MOST ? primary.flatMap(wrapHanging) : []),
     ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.flatMap(line => wrapText(line, '  ', '    '))] : []),
     ...(noise ? wrapHanging(noise) : []),
   ])

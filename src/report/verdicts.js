@@ -156,10 +156,18 @@ function tellCost(summary, measured) {
   return verdicts.length > 0 ? verdicts : [tellValues(measured)]
 }
 
+/** Pairs that the answer tells; of more, it tells those with the first plane. */
+export const PAIRS_MOST = 3
+
 /** Tells the verdicts of one group, or counts those of many. @param {Summary} summary @param {Comparison[]} primary */
 function tellPrimary(summary, primary) {
   const groups = tellVerdicts(summary)
-  if (groups.length === 1) return groups[0].primary
+  if (groups.length === 1) {
+    const ofFirst = primary.filter(({ a }) => a === primary[0].a)
+    const others = primary.length - ofFirst.length
+    if (primary.length <= PAIRS_MOST) return groups[0].primary
+    return [...ofFirst.map(renderVerdict), `the other ${others} pairs stand below`]
+  }
   return [...groupBy(primary, c => JSON.stringify([c.a, c.b])).values()].map(own => {
     const [{ a, b }] = own
     const counts = ['lower', 'higher', 'no-difference-shown', 'indicative', 'invalid'].flatMap(verdict => {
