@@ -35,7 +35,8 @@ export async function timeSides({ side, against: named, link, payload, pipy, cou
     const against = chooseAgainst(named ?? null, side.scripts)
     const into = path.join(folder, against.replace(/[^\w.-]+/g, '-'))
     await count(into)
-    const sides = pipy.length > 0 ? pipy : [locateAgainst({ against, into }), side.scripts]
+    // A verdict says what the first costs beside the second.
+    const sides = pipy.length > 0 ? pipy : [side.scripts, locateAgainst({ against, into })]
     const planes = sides.map(own => (isKit(own) ? 'pipy' : `pipy=${own}`))
     const words = ['cost', '--planes', planes.join(), '--link', link[0]]
     await benchWith([...words, ...(payload === undefined ? [] : ['--payload', `${payload}B`])], context)
