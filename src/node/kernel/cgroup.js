@@ -142,7 +142,7 @@ export function numberAfter(text, name) {
   return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
 }
 
-/** Finds the mounts of cgroups: of v1 by controller, of v2 the first. @param {string} mountinfo as of proc(5) */
+/** Finds the first mounts of cgroups, of v1 by controller: a chroot may have others, which go. @param {string} mountinfo as of proc(5) */
 export function parseMounts(mountinfo) {
   const v1 = new Map()
   /** @type {string | null} */
@@ -153,7 +153,8 @@ export function parseMounts(mountinfo) {
     const [type, , options = ''] = right.split(' ')
     if (mountPoint === undefined) continue
     if (type === 'cgroup2') v2 ??= mountPoint
-    if (type === 'cgroup') for (const option of options.split(',')) v1.set(option, mountPoint)
+    if (type !== 'cgroup') continue
+    for (const option of options.split(',')) if (!v1.has(option)) v1.set(option, mountPoint)
   }
   return { v1, v2 }
 }

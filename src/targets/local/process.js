@@ -135,6 +135,8 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
 
     async stop() {
       await group.remove()
+      // A cgroup that is gone from its place has ended nothing.
+      if (ending === null) child.kill('SIGKILL')
       await exited
       if (spec.role !== 'generator') await boundLog(logFile).catch(() => {})
       group.close()

@@ -53,6 +53,11 @@ describe('parseMounts', () => {
   it('leaves out lines that are cut off', () => {
     expect(parseMounts('30 23 0:26 / /sys/fs/cgroup rw\n - cgroup2\n')).toEqual({ v1: new Map(), v2: null })
   })
+
+  it('takes the first of several', () => {
+    const mount = (/** @type {string} */ at) => `32 31 0:29 / ${at}/cpu rw - cgroup cgroup rw,cpu\n`
+    expect(parseMounts(`${mount('/sys/fs/cgroup')}${mount('/a-chroot')}`).v1.get('cpu')).toBe('/sys/fs/cgroup/cpu')
+  })
 })
 
 describe('openCounterFile', () => {

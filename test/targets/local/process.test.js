@@ -1,7 +1,8 @@
 import { closeSync, readFileSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { boundLog, openLog } from '../../../src/targets/local/process.js'
+import { createProcess } from '../../../src/model/processes.js'
+import { boundLog, openLog, startProcess } from '../../../src/targets/local/process.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 const folder = makeFolder('process-log')
@@ -23,3 +24,15 @@ it('cuts a log that has grown too large down to its end, while its process goes 
 })
 
 it('has nothing to do where the log is gone', async () => expect(await boundLog(path.join(folder, 'none'))).toBe(false))
+
+it('ends with its stop, where its cgroup is gone from its place', async () => {
+  const group = { joinFiles: [], pids: () => [], remove: async () => {}, close: () => {} }
+  const tree = /** @type {any} */ ({ create: async () => group })
+  const spec = createProcess({
+    ...{ service: 'server', role: 'application', program: '/bin/sleep', argv: ['60'], folder, image: null },
+    ...{ scripts: [], listens: [] },
+  })
+  const process = await startProcess({ spec, folder, tree, start: 1, runId: 'test' })
+  await process.stop()
+  expect(process.ending()).toBe('signal SIGKILL')
+})
