@@ -19,7 +19,10 @@ export function createAsking() {
     countWaiting: convergence.countWaiting,
     giveUp: convergence.giveUp,
     // A request that listens to the signal itself takes nearly twice the CPU, beside what is measured.
-    perform: (actions, signal) => Promise.race([perform(actions, { agent }), awaitAbort(signal)]),
+    async perform(actions, signal) {
+      signal.throwIfAborted()
+      await Promise.race([perform(actions, { agent }), awaitAbort(signal)])
+    },
     readCosts,
     close() {
       agent.destroy()

@@ -78,6 +78,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
       // Other answers, or none, say nothing of its configuration.
       if (answer.status === 404 || (one.isStarting && answer.code === 'ECONNREFUSED')) seen.lastNoMs = askedMs
       if (OWN_CODES.includes(answer.code)) seen.unsent = answer.message
+      else delete seen.unsent
       one.toldMs = now()
     }
   }

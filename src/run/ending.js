@@ -42,7 +42,12 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   const hasGone = await within(isGone, { seconds: graceMs / 1000, late: () => false, signal })
   const goneSeconds = hasGone ? (Date.now() - beginMs) / 1000 : null
   if (!hasGone) process.signal?.('SIGKILL')
-  await untilAborted(process.exited, signal)
+  const gone = await untilAborted(process.exited, signal)
+  const sent = steps.flatMap(step => (step.kind === 'signal' ? `signal ${step.signal}` : []))
+  if (hasGone && gone.startsWith('signal') && !sent.includes(gone))
+    throw new BenchError(await process.describeFailure(`${who} died while it was ended, with ${gone}`))
+  if (Date.now() >= window.endMs)
+    throw new BenchError(`${who} was gone only after the window, which is too short for its end and its successor`)
   const askedMs = readNowMs()
   const answering = target.call('change', { stage: [], commit: [], ...asked, deadlineMs: window.endMs })
   answering.catch(() => {})

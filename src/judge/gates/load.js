@@ -162,14 +162,18 @@ export const LOAD_GATES = [
   },
 ]
 
-/** Counts due requests that did not start in the window; 0: no more than its edges explain. @param {Measured} record */
-export function droppedInWindow(record) {
+/** Counts due requests that did not start in the window; 0: no more than its edges explain. @param {Measured} record @param {number} [tolerance] */
+export function droppedInWindow(record, tolerance = 1 + EDGE_FRACTION * dueInWindow(record)) {
   const { dropped, verified, failed } = record.load
   const seconds = secondsUnderLoad(record)
   if (dropped === 0 || seconds === null) return 0
-  const due = (record.trial.arm.load.ratePerSecond ?? 0) * seconds
-  const missing = Math.round(due - verified - failed)
-  return missing > 1 + EDGE_FRACTION * due ? Math.min(missing, dropped) : 0
+  const missing = Math.round(dueInWindow(record) - verified - failed)
+  return missing > tolerance ? Math.min(missing, dropped) : 0
+}
+
+/** @param {Measured} record of an open loop */
+function dueInWindow(record) {
+  return (record.trial.arm.load.ratePerSecond ?? 0) * Number(secondsUnderLoad(record))
 }
 
 /** Requests under way by Little's law, rate × mean time; null where nothing was measured. @param {Measured} record */

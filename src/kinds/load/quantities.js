@@ -89,7 +89,7 @@ export const ENDING_ROWS = [
       'Requests that failed, or found no free user, in a window in which a sidecar ended and its successor started.',
     measure: ({ record }) =>
       record.load && record.ending
-        ? record.load.failed + droppedInWindow(/** @type {import('../../judge/gates/gate.js').Measured} */ (record))
+        ? record.load.failed + droppedInWindow(/** @type {import('../../judge/gates/gate.js').Measured} */ (record), 0)
         : null,
   },
   {

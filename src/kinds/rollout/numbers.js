@@ -174,7 +174,10 @@ function judgeWithdrawal({ members, withdrawal: phase }) {
 function judgePhase({ members, simulated, of, phase, fromMs }) {
   const { startMs, endMs, host, control, ownCpuSeconds, sample } = phase
   const timed = sample ? members.filter(({ name }) => sample.includes(name)) : members
-  const late = members.filter(member => !timed.includes(member) && typeof member[of]?.lastNoMs === 'number').length
+  const late = members.filter(member => {
+    const asked = timed.includes(member) ? null : member[of]
+    return asked && (typeof asked.lastNoMs === 'number' || asked.asked > 1)
+  }).length
   const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
   const told = timed.flatMap(member => member[of] ?? [])
   const had = told.filter(isTold).sort((a, b) => a.yesMs - b.yesMs)

@@ -58,7 +58,7 @@ export const ROLLOUT_ROWS = [
   {
     ...seconds('changeAllSeconds', 'change of all s'),
     definition:
-      'From the first commit until the last sidecar is answered by the change. Each has a commit of its own. Of more than 30 sidecars a random sample is asked, with those whose commits come first and last. Where another one has it later, or sidecars are simulated, it has no value.',
+      'From the first commit until the last sidecar is answered by the change. Each has a commit of its own. Of more than 30 sidecars it is the last of a random sample, with those whose commits come first and last; the others are asked once that has it. Where one of them then says no, or not at once, or sidecars are simulated, it has no value.',
     measure: timeOfAll('change'),
     compared: {
       ...ON_REQUEST,
