@@ -48,16 +48,18 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
     throw new BenchError(await process.describeFailure(`${who} died while it was ended, with ${gone}`))
   if (Date.now() >= window.endMs)
     throw new BenchError(`${who} was gone only after the window, which is too short for its end and its successor`)
-  const askedMs = readNowMs()
-  const answering = target.call('change', { stage: [], commit: [], ...asked, deadlineMs: window.endMs })
+  const answering = target
+    .call('change', { stage: [], commit: [], ...asked, deadlineMs: window.endMs })
+    .then(seconds => (seconds === null ? null : readNowMs()))
   answering.catch(() => {})
   const successor = await succeed()
-  const seconds = await untilAborted(answering, signal)
-  if (seconds === null) throw new BenchError(await successor.describeFailure(`the successor of ${who} never answered`))
+  const answeredMs = await untilAborted(answering, signal)
+  if (answeredMs === null)
+    throw new BenchError(await successor.describeFailure(`the successor of ${who} never answered`))
   // It serves to the end of the window.
   await waitUntil(window.endMs, signal)
   await assertAllRun([successor], 'window')
-  const answerSeconds = seconds - (Number(successor.startedMs) - askedMs) / 1000
+  const answerSeconds = (answeredMs - Number(successor.startedMs)) / 1000
   return { atSeconds: (beginMs - window.startMs) / 1000, goneSeconds, answerSeconds }
 
   /** @param {EndingStep} step */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { startEnding } from '../../src/run/ending.js'
 
@@ -6,7 +7,7 @@ import { startEnding } from '../../src/run/ending.js'
 /**
  * death: before its time; successorEnds: how.
  * @typedef {{ told?: object | null, answers?: number | null, death?: string | null, signal?: AbortSignal,
- *   successorEnds?: string | null, diesTold?: boolean }} Told
+ *   successorEnds?: string | null, diesTold?: boolean, goes?: string }} Told
  */
 
 /**
@@ -18,11 +19,12 @@ async function end(
   goesAt,
   {
     told = null,
-    answers = 0.25,
+    answers = 0.1,
     death = null,
     signal,
     successorEnds = null,
     diesTold = false,
+    goes = 'status 0',
   } = /** @type {Told} */ ({}),
 ) {
   /** @type {string[]} */
@@ -33,7 +35,7 @@ async function end(
   const exited = /** @type {Promise<string>} */ (new Promise(resolve => (go = resolve)))
   const exit = (/** @type {string} */ at) => {
     seen.push(at)
-    if (at === goesAt) go('status 0')
+    if (at === goesAt) go(goes)
   }
   const startMs = Date.now()
   const describeFailure = async (/** @type {string} */ what) => `${what}: its log`
@@ -42,6 +44,7 @@ async function end(
       if (procedure === 'perform') return exit(actions[0].path)
       seen.push(`ask ${host}`)
       if (told && diesTold) dead = 'signal SIGSEGV'
+      if (host === 'server') await delay(1000 * Number(answers))
       return answers
     },
   }
@@ -60,7 +63,7 @@ async function end(
           return { spec, startedMs, ending: () => successorEnds, isStopped: () => false, describeFailure }
         },
       }),
-      window: { startMs, endMs: startMs + 60 },
+      window: { startMs, endMs: startMs + 400 },
       graceMs: 50,
     },
   )
@@ -76,7 +79,7 @@ describe('startEnding', () => {
     expect(seen).toEqual(['/drain', '/quit', 'ask server', 'successor'])
     expect(record?.atSeconds).toBeGreaterThanOrEqual(0.01)
     expect(record?.goneSeconds).toBeGreaterThanOrEqual(0.05)
-    expect(record?.answerSeconds).toBeCloseTo(0.25, 1)
+    expect(record?.answerSeconds).toBeCloseTo(0.1, 1)
   })
 
   it('tells the client first, where it is to know', async () => {
@@ -100,6 +103,13 @@ describe('startEnding', () => {
     await expect(end([post('/quit')], '/quit', { told: { host: 'v' }, answers: null })).rejects.toThrow(
       'took no effect',
     )
+  })
+
+  it('fails where it died of itself while it was ended, and where it was gone after the window only', async () => {
+    await expect(end([post('/quit')], '/quit', { goes: 'signal SIGSEGV' })).rejects.toThrow(
+      "server's sidecar died while it was ended, with signal SIGSEGV: its log",
+    )
+    await expect(end([{ kind: 'wait', seconds: 0.4 }, post('/quit')], '/quit')).rejects.toThrow('only after the window')
   })
 
   it('fails where the successor never answers, or dies', async () => {
