@@ -100,12 +100,12 @@ describe('the numbers of a rollout', () => {
 
   describe('where a sample was asked', () => {
     const sample = ['client-1', 'client-4']
-    const afterwards = (/** @type {number | null} */ lastNoMs) =>
+    const afterwards = (/** @type {number | null} */ lastNoMs, /** @type {number} */ asked) =>
       SEEN.members.map(member =>
-        sample.includes(member.name) ? member : { ...member, change: told(6100, lastNoMs, 6200) },
+        sample.includes(member.name) ? member : { ...member, change: { ...told(6100, lastNoMs, 6200), asked } },
       )
-    const judge = (/** @type {number | null} */ lastNoMs) =>
-      judgeRollout({ ...SEEN, members: afterwards(lastNoMs), change: { ...changeOf(SEEN), sample } })
+    const judge = (/** @type {number | null} */ lastNoMs, asked = 1) =>
+      judgeRollout({ ...SEEN, members: afterwards(lastNoMs, asked), change: { ...changeOf(SEEN), sample } })
 
     it('are its times, without the ends of each, while all have to have it', () => {
       const rollout = judge(null)
@@ -116,6 +116,9 @@ describe('the numbers of a rollout', () => {
       expect(rollout.change?.askedPerSecond).toBeCloseTo(4 / 1.2)
       expect(QUANTITIES.changeAsked.measure({ record: createRecord({ rollout }) })).toBe(2)
     })
+
+    it('have no time of all where another one did not say so at once', () =>
+      expect(judge(null, 2).change).toMatchObject({ late: 2, seconds: null }))
 
     it('have no time of all where another one had it later', () => {
       const rollout = judge(6150)
