@@ -24,8 +24,8 @@ export function startClock() {
     },
     /** Waits until a moment of this clock, if it has not passed. @param {number} epochMs @param {AbortSignal} [signal] */
     async waitUntil(epochMs, signal) {
-      const left = epochMs - now()
-      if (left > 0) await delay(left, undefined, { signal })
+      // A timer may fire a little before its time.
+      for (let left = epochMs - now(); left > 0; left = epochMs - now()) await delay(left, undefined, { signal })
     },
   }
 }

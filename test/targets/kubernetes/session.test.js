@@ -72,11 +72,9 @@ describe('a conversation with the agent', () => {
     const moments = samples.map((/** @type {Sample} */ s) => s.epochMs)
     expect(moments).toEqual([...moments].sort((a, b) => a - b))
     expect(moments[0]).toBeLessThan(startMs)
-    // A timer may fire a little before its time: it goes by another clock.
-    const earlyMs = 5
-    expect(start.sample.epochMs).toBeGreaterThanOrEqual(startMs - earlyMs)
+    expect(start.sample.epochMs).toBeGreaterThanOrEqual(startMs - 1)
     expect(moments.indexOf(end.sample.epochMs)).toBeGreaterThan(moments.indexOf(start.sample.epochMs) + 1)
-    expect(moments.at(-1)).toBeGreaterThanOrEqual(startMs + 1000 - earlyMs)
+    expect(moments.at(-1)).toBeGreaterThanOrEqual(startMs + 999)
   })
 
   it('gives what it has of a window that is stopped early', async () => {
