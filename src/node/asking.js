@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import http from 'node:http'
+import { untilAborted } from '../lib/wait.js'
 import { createConvergence, readNowMs } from './convergence.js'
 import { readHostCpu } from './kernel/proc-files.js'
 import { perform } from './perform.js'
@@ -21,7 +21,7 @@ export function createAsking() {
     // A request that listens to the signal itself takes nearly twice the CPU, beside what is measured.
     async perform(actions, signal) {
       signal.throwIfAborted()
-      await Promise.race([perform(actions, { agent }), awaitAbort(signal)])
+      await untilAborted(perform(actions, { agent }), signal)
     },
     readCosts,
     close() {
@@ -29,16 +29,6 @@ export function createAsking() {
       convergence.close()
     },
   }
-}
-
-/** @type {WeakMap<AbortSignal, Promise<never>>} */
-const aborts = new WeakMap()
-
-/** Rejects when the signal aborts: one promise a signal. @param {AbortSignal} signal */
-function awaitAbort(signal) {
-  const abort = aborts.get(signal) ?? once(signal, 'abort').then(() => Promise.reject(signal.reason))
-  aborts.set(signal, abort)
-  return abort
 }
 
 /** @returns {import('../model/types.ts').Costs} of this program */

@@ -1,4 +1,5 @@
 import os from 'node:os'
+import { joinIfThere, numberAfter, ownPath, parseMounts } from './kernel/cgroup.js'
 import { listPids, listSafely, readLinkSafely, readSafely, readStatus } from './kernel/proc-files.js'
 
 /** Facts about this machine for the manifest; null: the kernel does not tell. */
@@ -34,11 +35,10 @@ export function readRoomBytes() {
 
 /** Memory that is left, with the pages of files that the kernel takes back, as a share of all that this process could have. */
 export function readRoomFraction() {
-  const [, v1, v2] = /^\d+:memory:(.*)$|^0::(.*)$/m.exec(readSafely('/proc/self/cgroup')) ?? []
-  const stat = readSafely(`/sys/fs/cgroup${v1 === undefined ? v2 : `/memory${v1}`}/memory.stat`)
-  const ofFiles = Number(
-    /^total_inactive_file (\d+)$/m.exec(stat)?.[1] ?? /^inactive_file (\d+)$/m.exec(stat)?.[1] ?? 0,
-  )
+  const { v1, v2 } = parseMounts(readSafely('/proc/self/mountinfo'))
+  const [controller, mount, prefix] = v1.has('memory') ? ['memory', v1.get('memory'), 'total_'] : ['', v2 ?? '', '']
+  const stat = readSafely(`${joinIfThere(mount, ownPath(readSafely('/proc/self/cgroup'), controller))}/memory.stat`)
+  const ofFiles = numberAfter(stat, `${prefix}inactive_file`) || 0
   const most = Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
   return Math.min(os.freemem(), process.availableMemory() + ofFiles) / most
 }

@@ -163,10 +163,9 @@ export const PAIRS_MOST = 3
 function tellPrimary(summary, primary) {
   const groups = tellVerdicts(summary)
   if (groups.length === 1) {
-    const ofFirst = primary.filter(({ a }) => a === primary[0].a)
-    const others = primary.length - ofFirst.length
     if (primary.length <= PAIRS_MOST) return groups[0].primary
-    return [...ofFirst.map(renderVerdict), `the other ${others} pairs stand below`]
+    const ofFirst = primary.filter(({ a }) => a === primary[0].a)
+    return [...ofFirst.map(renderVerdict), `the other ${primary.length - ofFirst.length} pairs stand below`]
   }
   return [...groupBy(primary, c => JSON.stringify([c.a, c.b])).values()].map(own => {
     const [{ a, b }] = own

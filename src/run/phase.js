@@ -16,7 +16,7 @@ export const LANES = 4
  * Passes a phase: waits until every sidecar has answered, and gives up the others at the deadline.
  * @param {Given} given @param {Begin} begin @param {Begin} [beginOthers] of sidecars that are asked when the phase is over
  */
-export async function passPhase({ signal, deadlineSeconds, ...given }, begin, beginOthers = async () => []) {
+export async function passPhase({ signal, deadlineSeconds, ...given }, begin, beginOthers) {
   const { asking } = given
   const pass = async (/** @type {Begin} */ begin) => {
     const begun = performance.now()
@@ -27,9 +27,9 @@ export async function passPhase({ signal, deadlineSeconds, ...given }, begin, be
     await isInTime(isOver, limit).catch(() => signal.throwIfAborted())
     return asked
   }
-  const act = () => pass(begin)
-  const { value: asked, others, phase } = await observePhase(given, act, () => pass(beginOthers))
-  const told = await Promise.all([...asked, ...others])
+  const after = beginOthers && (() => pass(beginOthers))
+  const { value: asked, others, phase } = await observePhase(given, () => pass(begin), after)
+  const told = await Promise.all([...asked, ...(others ?? [])])
   return {
     times: new Map(told.flatMap(([name, seen]) => (seen ? [/** @type {const} */ ([name, seen])] : []))),
     phase,
@@ -39,8 +39,8 @@ export async function passPhase({ signal, deadlineSeconds, ...given }, begin, be
 /**
  * Measures what machine, control plane and kit took while something went on; then nobody is asked any more. actAfter: is not
  * measured.
- * @template T, [U=null] @param {Pick<Given, 'asking' | 'readControl'>} given @param {() => Promise<T>} act
- * @param {() => Promise<U>} [actAfter] @returns {Promise<{ value: T, others: U, phase: RolloutRecord['first'] }>}
+ * @template T, U @param {Pick<Given, 'asking' | 'readControl'>} given @param {() => Promise<T>} act
+ * @param {() => Promise<U>} [actAfter] @returns {Promise<{ value: T, others: U | null, phase: RolloutRecord['first'] }>}
  */
 export async function observePhase({ asking, readControl }, act, actAfter) {
   const start = await readControl()
@@ -49,8 +49,8 @@ export async function observePhase({ asking, readControl }, act, actAfter) {
   const after = await asking.readCosts()
   await asking.giveUp()
   const end = await readControl()
-  const others = /** @type {U} */ ((await actAfter?.()) ?? null)
-  await asking.giveUp()
+  const others = actAfter ? await actAfter() : null
+  if (actAfter) await asking.giveUp()
   const phase = {
     startMs: before.nowMs,
     endMs: after.nowMs,

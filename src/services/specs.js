@@ -62,9 +62,8 @@ export function createSpecs(services) {
       const spec = isControlled ? controlled.member.spec : createSidecar(describeSidecar(service, services))
       if (arm.conditions.ending && service === topology.services.at(-1)) {
         ending = createEnding(spec, { service, controlled, ...services })
-        return [...own, ending.spec].map(ended => ({ ...ended, copyOf: service.copyOf }))
-      }
-      own.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
+        own.push(ending.spec)
+      } else own.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
     }
     return own.map(spec => ({ ...spec, copyOf: service.copyOf }))
   })

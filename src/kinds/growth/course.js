@@ -210,6 +210,11 @@ function describeLate({ members, host }, { deadlineSeconds }) {
     : { reason: 'deadline', why: `not within ${deadlineSeconds} s: ${who}` }
 }
 
+/** Says whether a process was killed for memory that its machine, and not its limit, was out of. @param {Handle} process */
+function isOutOfHostMemory(process) {
+  return process.isOutOfMemory() && Boolean(process.findHostLimit?.())
+}
+
 /** Finds the cause; throws a foreign error. @param {unknown} error @param {Given} given @returns {Promise<Failure>} */
 async function explainFailure(error, { control, listProcesses, stopping }) {
   stopping.throwIfAborted()
@@ -217,8 +222,8 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
   for (const process of control) {
     const how = process.ending()
     if (how !== null) {
-      const ofMachine = process.findHostLimit?.() ? 'host-memory' : 'oom'
-      const reason = process.isOutOfMemory() ? ofMachine : 'ended'
+      const ofMemory = isOutOfHostMemory(process) ? 'host-memory' : 'oom'
+      const reason = process.isOutOfMemory() ? ofMemory : 'ended'
       return { reason, why: await process.describeFailure(`the control plane ended with ${how}`) }
     }
     if (process.isStopped())
@@ -232,10 +237,8 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
   const sidecars = processes.filter(({ spec }) => spec.role === 'sidecar')
   const fallen = await assertAllRun(sidecars, 'starting').catch(told => told)
   if (fallen) {
-    const ofMachine = sidecars.some(process => process.isOutOfMemory() && process.findHostLimit?.())
-      ? 'host-memory'
-      : 'ended'
-    return { reason: OWN.test(fallen.message) ? 'host-limit' : ofMachine, why: fallen.message }
+    const ofMemory = sidecars.some(isOutOfHostMemory) ? 'host-memory' : 'ended'
+    return { reason: OWN.test(fallen.message) ? 'host-limit' : ofMemory, why: fallen.message }
   }
   const why = error instanceof Error ? error.message : /** @type {Failure} */ (error).why
   const limit = [...control, ...sidecars].map(process => process.findHostLimit?.()).find(Boolean)

@@ -43,14 +43,14 @@ function tellAxes(arms) {
   )
 }
 
-// In the first line.
-const CAPACITIES_MOST = 4
-
 /** @param {Summary} summary */
 function nameCaps({ arms }) {
   const caps = [...new Set(arms.flatMap(arm => arm.capCores ?? []))]
   return caps.length === 0 ? 'One after the other, not capped' : `At a cap of ${caps.join(' or ')}`
 }
+
+// Capacities that the answer tells.
+const CAPACITIES_MOST = 4
 
 /** @param {Summary} summary */
 function tellCapacities({ arms }) {

@@ -159,6 +159,18 @@ export function parseMounts(mountinfo) {
   return { v1, v2 }
 }
 
+/** @param {string} text of /proc/self/cgroup @param {string} controller '' for v2 */
+export function ownPath(text, controller) {
+  const line = text.split('\n').find(l => l.split(':')[1]?.split(',').includes(controller))
+  return line?.split(':').slice(2).join(':') ?? '/'
+}
+
+/** The own path may not exist below the mount in a container: then the mount is the own group. @param {string} mount @param {string} own */
+export function joinIfThere(mount, own) {
+  const folder = path.join(mount, own)
+  return existsSync(folder) ? folder.replace(/\/$/, '') : mount
+}
+
 /** @param {string} folder @param {string} name */
 function read(folder, name) {
   return readFileSync(path.join(folder, name), 'utf8')

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../../lib/errors.js'
-import { parseMounts } from '../../node/kernel/cgroup.js'
+import { joinIfThere, ownPath, parseMounts } from '../../node/kernel/cgroup.js'
 import { readSafely } from '../../node/kernel/proc-files.js'
 import { createFolders, enableControllers, removeCgroup } from './cgroup-folders.js'
 
@@ -91,18 +91,6 @@ export function treeParents(way) {
 /** @param {string} name of a folder in a cgroup hierarchy */
 export function runIdOf(name) {
   return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : null
-}
-
-/** @param {string} text of /proc/self/cgroup @param {string} controller '' for v2 */
-function ownPath(text, controller) {
-  const line = text.split('\n').find(l => l.split(':')[1]?.split(',').includes(controller))
-  return line?.split(':').slice(2).join(':') ?? '/'
-}
-
-/** The own path may not exist below the mount in a container: then the mount is the own group. @param {string} mount @param {string} own */
-function joinIfThere(mount, own) {
-  const folder = path.join(mount, own)
-  return existsSync(folder) ? folder.replace(/\/$/, '') : mount
 }
 
 async function hasUserSystemd() {
