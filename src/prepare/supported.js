@@ -89,7 +89,7 @@ export function findUnsupported({ arm, kind, topology, tools, lacks, cpus, limit
   const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
     findUncarried({ conditions, topology }) ??
-    findUnending({ arm, plane, isOnNode }) ??
+    findUnending({ arm, plane, topology, isOnNode }) ??
     findUnchangeable({ conditions, control, isOnNode, modes: entrance.modes }) ??
     findLackingFeatures(plane, conditions) ??
     (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
@@ -104,14 +104,16 @@ export function findUnsupported({ arm, kind, topology, tools, lacks, cpus, limit
   )
 }
 
-/** @param {{ arm: Arm, plane: DataPlane, isOnNode: boolean }} options */
-function findUnending({ arm: { conditions, load }, plane: { endGracefully }, isOnNode }) {
+/** @param {{ arm: Arm, plane: DataPlane, topology: Topology, isOnNode: boolean }} options */
+function findUnending({ arm: { conditions, load }, plane: { endGracefully }, topology, isOnNode }) {
   const { ending, changesPerMinute, services } = conditions
   if (ending === undefined) return null
   if (isOnNode) return 'a sidecar is ended from beside it, which the kit does on one machine only'
   if (load.kind === 'idle' || load.isBesideOthers) return 'a sidecar ends under a load of its own arm alone'
   if (conditions.interception !== undefined)
     return 'the sidecar that follows it would be outside of its network namespace'
+  if (services > 1 && topology.services.every(({ calls }) => calls.length === 0))
+    return 'the last copy ends, which nobody calls: give a link with a client, such as pair'
   if (ending !== 'sigterm' && !endGracefully) return 'the kit knows no graceful end of it'
   if (ending !== 'told') return null
   if (changesPerMinute !== 0)

@@ -1,7 +1,7 @@
 import { BenchError } from '../lib/errors.js'
 import { untilAborted, waitUntil, within } from '../lib/wait.js'
 import { readNowMs } from '../node/convergence.js'
-import { assertAllRun, expectEnd } from './alive.js'
+import { assertAllRun, awaitEnding, expectEnd } from './alive.js'
 
 /** The end of a sidecar under load, and the start of its successor. */
 /** @import { EndingStep, TrialRecord, Window } from '../model/types.ts' */
@@ -66,7 +66,16 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   async function take(step) {
     if (step.kind === 'wait') await waitUntil(Date.now() + step.seconds * 1000, signal)
     else if (step.kind === 'signal') process.signal?.(step.signal)
-    else await untilAborted(target.call('perform', { actions: [step] }), signal)
+    else await untilAborted(target.call('perform', { actions: [step] }), signal).catch(explain)
     signal.throwIfAborted()
+  }
+
+  /** @param {Error} cause */
+  async function explain(cause) {
+    signal.throwIfAborted()
+    await awaitEnding([process])
+    const how = process.ending()
+    const what = how === null ? 'did not take its end' : `died while it was ended, with ${how}`
+    throw new BenchError(await process.describeFailure(`${who} ${what}: ${cause.message}`), { cause })
   }
 }

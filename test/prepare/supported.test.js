@@ -99,6 +99,7 @@ describe('a sidecar that ends', () => {
       [/changesPerMinute: \[0\]/, { ending: 'told', changesPerMinute: 6 }],
       [/changesPerMinute: \[0\]/, { ending: 'told', changesPerMinute: null }],
       [/another copy/, { ending: 'told', services: 1 }],
+      [/which nobody calls/, { ending: 'sigterm' }, { calls: [] }],
       [/on one machine only/, { ending: 'sigterm' }, { limits: { node: 'n' } }],
       [/load of its own arm/, { ending: 'sigterm' }, { load: { kind: 'idle' } }],
       [/load of its own arm/, { ending: 'sigterm' }, { load: { kind: 'turns', isBesideOthers: true } }],

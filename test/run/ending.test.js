@@ -7,7 +7,7 @@ import { startEnding } from '../../src/run/ending.js'
 /**
  * death: before its time; successorEnds: how.
  * @typedef {{ told?: object | null, answers?: number | null, death?: string | null, signal?: AbortSignal,
- *   successorEnds?: string | null, diesTold?: boolean, goes?: string }} Told
+ *   successorEnds?: string | null, diesTold?: boolean, goes?: string, refuses?: boolean }} Told
  */
 
 /**
@@ -25,6 +25,7 @@ async function end(
     successorEnds = null,
     diesTold = false,
     goes = 'status 0',
+    refuses = false,
   } = /** @type {Told} */ ({}),
 ) {
   /** @type {string[]} */
@@ -32,16 +33,24 @@ async function end(
   let dead = death
   /** @type {(how: string) => void} */
   let go = () => {}
+  /** @type {string | null} */
+  let gone = null
   const exited = /** @type {Promise<string>} */ (new Promise(resolve => (go = resolve)))
   const exit = (/** @type {string} */ at) => {
     seen.push(at)
-    if (at === goesAt) go(goes)
+    if (at !== goesAt) return
+    gone = goes
+    go(goes)
   }
   const startMs = Date.now()
   const describeFailure = async (/** @type {string} */ what) => `${what}: its log`
   const target = {
     call: async (/** @type {string} */ procedure, /** @type {any} */ { actions, host }) => {
-      if (procedure === 'perform') return exit(actions[0].path)
+      if (procedure === 'perform') {
+        exit(actions[0].path)
+        if (refuses) throw new Error('read ECONNRESET')
+        return
+      }
       seen.push(`ask ${host}`)
       if (told && diesTold) dead = 'signal SIGSEGV'
       if (host === 'server') await delay(1000 * Number(answers))
@@ -52,7 +61,7 @@ async function end(
     /** @type {any} */ ({ testbed: { site: { target } }, signal: signal ?? new AbortController().signal }),
     {
       ending: /** @type {any} */ ({
-        process: { spec: { service: 'server' }, exited, signal: exit, ending: () => dead, describeFailure },
+        process: { spec: { service: 'server' }, exited, signal: exit, ending: () => dead ?? gone, describeFailure },
         steps,
         told,
         asked: { host: 'server', endpoint: {}, credentials: null },
@@ -110,6 +119,15 @@ describe('startEnding', () => {
       "server's sidecar died while it was ended, with signal SIGSEGV: its log",
     )
     await expect(end([{ kind: 'wait', seconds: 0.4 }, post('/quit')], '/quit')).rejects.toThrow('only after the window')
+  })
+
+  it('says which sidecar did not take its end, and whether it died', async () => {
+    await expect(end([post('/drain')], '/quit', { refuses: true })).rejects.toThrow(
+      "server's sidecar did not take its end: read ECONNRESET: its log",
+    )
+    await expect(end([post('/quit')], '/quit', { refuses: true, goes: 'signal SIGSEGV' })).rejects.toThrow(
+      "server's sidecar died while it was ended, with signal SIGSEGV: read ECONNRESET: its log",
+    )
   })
 
   it('fails where the successor never answers, or dies', async () => {

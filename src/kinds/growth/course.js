@@ -238,7 +238,9 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
   const fallen = await assertAllRun(sidecars, 'starting').catch(told => told)
   if (fallen) {
     const ofMemory = sidecars.some(isOutOfHostMemory) ? 'host-memory' : 'ended'
-    return { reason: OWN.test(fallen.message) ? 'host-limit' : ofMemory, why: fallen.message }
+    // The cause of one that could not be started stands in its ending; a word of a log is none.
+    const isUnstarted = sidecars.some(process => OWN.test(process.ending() ?? ''))
+    return { reason: isUnstarted ? 'host-limit' : ofMemory, why: fallen.message }
   }
   const why = error instanceof Error ? error.message : /** @type {Failure} */ (error).why
   const limit = [...control, ...sidecars].map(process => process.findHostLimit?.()).find(Boolean)
