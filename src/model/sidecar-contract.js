@@ -8,6 +8,8 @@ export const PORTS = {
   outbound: 15001,
   inbound: 15003,
   control: 6070,
+  // Of a control plane that is told configurations at one port and asked for them at another.
+  stream: 6071,
   generator: 6565,
 }
 

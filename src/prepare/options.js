@@ -15,7 +15,7 @@ import { GENERATORS } from '../model/tools.js'
 import { PROFILES } from '../plan/experiment.js'
 import { iptablesTool } from '../tools/iptables.js'
 import { isApplicable } from './applies.js'
-import { toolSpecs } from './programs.js'
+import { controlToolSpecs, toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 
 /**
@@ -217,7 +217,7 @@ export function readAxes(options) {
 
 /** Makes the option that names other images. @param {string} where they are used */
 export function createImageOption(where) {
-  const tools = [...toolSpecs(), iptablesTool].map(({ name }) => name)
+  const tools = [...toolSpecs(), ...controlToolSpecs(), iptablesTool].map(({ name }) => name)
   const option = new Option('--image <tool=image>', `${where}another image, such as pipy=registry/pipy:1.5`)
   return option.default({}).argParser((text, /** @type {Record<string, string>} */ before) => {
     const [, tool, image] = /^([a-z0-9]+)=(\S+)$/.exec(text) ?? []

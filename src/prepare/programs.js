@@ -31,6 +31,11 @@ export function toolSpecs() {
   return [...dataPlanes.flatMap(p => p.tool ?? []), ...loads.map(load => load.tool), nodeTool]
 }
 
+/** The programs of control planes, each once. @returns {ToolSpec[]} */
+export function controlToolSpecs() {
+  return [...new Set(dataPlanes.flatMap(({ controls = [] }) => controls.flatMap(({ tool }) => tool ?? [])))]
+}
+
 /**
  * Finds the programs of the load, the planes, and their control planes. @param {{ load: LoadGenerator,
  *   chosen: PlaneChoice[], isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options

@@ -92,7 +92,7 @@ export function findUnsupported({ arm, kind, topology, tools, lacks, cpus, limit
     findUnending({ arm, plane, topology, isOnNode }) ??
     findUnchangeable({ conditions, control, isOnNode, modes: entrance.modes }) ??
     findLackingFeatures(plane, conditions) ??
-    (hasMany ? findUncontrolled({ control, isOnNode, version, lack }) : lack) ??
+    (hasMany ? findUncontrolled({ control, version, lack }) : lack) ??
     (control && conditions.areServicesRemoved && control.createProcess === null
       ? `by ${control.name}, it is told of other routes, and of no other services`
       : null) ??
@@ -153,11 +153,9 @@ function findUnchangeable({ conditions, control, isOnNode, modes }) {
   return isOnNode ? 'its configuration is changed from beside it, which the kit does on one machine only' : null
 }
 
-/** @param {{ control?: Control, isOnNode: boolean, version: string, lack?: string }} options lack: of its program */
-function findUncontrolled({ control, isOnNode, version, lack }) {
+/** @param {{ control?: Control, version: string, lack?: string }} options lack: of its program */
+function findUncontrolled({ control, version, lack }) {
   if (!control?.needsOf) return 'the kit has no control plane for many of its sidecars'
-  if (isOnNode && control.tool)
-    return `its control plane is ${control.name}, and there is no image of ${control.tool.name}`
   return lack ?? control.findUnsupported?.(version)
 }
 

@@ -6,9 +6,11 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { adsTool } from '../../src/dataplanes/envoy/ads-control.js'
 import { createAuthority, issueCertificate } from '../../src/lib/certificates.js'
 import { waitFor } from '../../src/lib/wait.js'
 import { readRun } from '../../src/records/records.js'
+import { findTool } from '../../src/tools/find.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { tools } from './real-tools.js'
 
@@ -180,6 +182,27 @@ describe('a rollout on a cluster', () => {
     expect(
       processes.filter(({ role }) => role === 'sidecar').map(({ service, batchOf }) => [service, batchOf]),
     ).toEqual(Array.from({ length: 8 }, (_, i) => [`client-${i + 1}`, 1]))
+    await expectNothingLeft()
+  })
+
+  it('gives Envoys their configuration from the image of the ADS server', { timeout: 240_000 }, async context => {
+    needCluster(context)
+    if ('missing' in (await findTool(adsTool))) context.skip('needs the ADS server, which cannot be built here')
+    const asked = ['rollout', '--planes', 'envoy', '--control', 'ads', '--sidecars', '8', '--profile', 'smoke']
+    const rounds = ['--rounds', '1']
+    const without = await start([...asked, ...rounds]).child
+    expect(without.stderr).toMatch(/npm run images -- --ads FILE writes it for the node/)
+    const archive = path.join(scratch, 'ads.tar')
+    await execa('node', ['src/cli.js', 'images', '--ads', archive])
+    await execa('ctr', ['-n', 'k8s.io', 'images', 'import', archive])
+    const { out, child } = start([...asked, ...rounds])
+    const { stderr } = await child
+    const [{ rollout, processes, reasons }] = readRun(out).records
+    expect(rollout, `${stderr}${reasons}`).toMatchObject({
+      ...{ sidecars: 8, first: { converged: 8 }, change: { converged: 8 }, pods: { ready: 8 } },
+      controlAnonBytes: { peak: expect.any(Number) },
+    })
+    expect(processes.filter(({ role }) => role === 'control')).toHaveLength(1)
     await expectNothingLeft()
   })
 

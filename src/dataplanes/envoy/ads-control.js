@@ -1,4 +1,5 @@
 import { createControlProcess } from '../../model/processes.js'
+import { PORTS } from '../../model/sidecar-contract.js'
 import { renderAdsBootstrap, renderAdsResources } from './ads-config.js'
 import { needsOf } from './file-control.js'
 import { createSidecar } from './launch.js'
@@ -105,8 +106,8 @@ function commit({ control, model }) {
 }
 
 /** Beside what takes configurations. @param {Endpoint} control @returns {Endpoint} */
-function grpcOf({ address, port }) {
-  return { address, port: port + 1 }
+function grpcOf({ address }) {
+  return { address, port: PORTS.stream }
 }
 
 /** @param {Endpoint} endpoint */

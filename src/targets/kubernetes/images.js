@@ -1,9 +1,17 @@
+import { renderCommand } from '../../lib/render-command.js'
+import { isBuilt } from '../../tools/build.js'
+import { nameBuiltImage } from '../../tools/image.js'
 import { nodeTool } from '../../tools/node.js'
 
-/** The images of a run, and which of them a node has. Pure. */
+/** The images of a run, and which of them a node has. */
 /** @import { V1Node } from '@kubernetes/client-node' @import { ToolSpec } from '../../model/types.ts' */
 
 const ARCHIVE = 'images.tar'
+
+/** @param {Pick<ToolSpec, 'name' | 'image'>} tool @param {Record<string, string>} images as for chooseImages */
+export function imageOf({ name, image }, images) {
+  return images[name] ?? (isBuilt(name) ? nameBuiltImage(name) : image)
+}
 
 /**
  * Chooses the image of each tool; the kit's own pods need Node's in every run.
@@ -11,16 +19,17 @@ const ARCHIVE = 'images.tar'
  */
 export function chooseImages({ specs, images }) {
   const distinct = new Map([...specs, nodeTool].map(spec => [spec.name, spec]))
-  return [...distinct.values()].flatMap(({ name, image }) => {
-    const chosen = images[name] ?? image
-    return chosen === null ? [] : [{ name, image: chosen }]
+  return [...distinct.values()].flatMap(spec => {
+    const image = imageOf(spec, images)
+    return image === null ? [] : [{ name: spec.name, image }]
   })
 }
 
 /** Tells how a node without a registry gets what it needs, as lines. @param {Parameters<typeof chooseImages>[0]} options */
 export function listImages({ specs, images }) {
   const chosen = chooseImages({ specs, images })
-  const distinct = [...new Set(chosen.map(({ image }) => image))]
+  const built = chosen.filter(({ name, image }) => isBuilt(name) && image === nameBuiltImage(name))
+  const distinct = [...new Set(chosen.filter(own => !built.includes(own)).map(({ image }) => image))]
   const width = Math.max(...chosen.map(({ name }) => name.length))
   return [
     ...chosen.map(({ name, image }) => `${name.padEnd(width)}  ${image}`),
@@ -28,10 +37,21 @@ export function listImages({ specs, images }) {
     "Where a registry is reached, on a machine of the node's architecture:",
     ...distinct.map(image => `  docker pull ${image}`),
     `  docker save -o ${ARCHIVE} ${distinct.join(' ')}`,
+    ...built.flatMap(({ name }) => [
+      `Where a run has --control ${name}, built here with Go:`,
+      `  ${renderCommand('images', `--${name} ${name}.tar`)}`,
+    ]),
+    ...listImports(ARCHIVE),
+  ]
+}
+
+/** Tells how an archive of images gets to a node, as lines. @param {string} archive */
+export function listImports(archive) {
+  return [
     'Then once for every node of the run, the one that fits:',
-    `  ctr -n k8s.io images import ${ARCHIVE}   (containerd, on the node)`,
-    `  k3s ctr images import ${ARCHIVE}         (k3s, on the node)`,
-    `  kind load docker-image ${distinct.join(' ')}`,
+    `  ctr -n k8s.io images import ${archive}   (containerd, on the node)`,
+    `  k3s ctr images import ${archive}         (k3s, on the node)`,
+    `  kind load image-archive ${archive}`,
   ]
 }
 

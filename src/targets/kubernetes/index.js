@@ -61,7 +61,7 @@ export function createKubernetesTarget(options) {
     async placesFor(start, services) {
       const { agents } = await open()
       const own = { ...labels, [LABELS.start]: `${start}` }
-      const ports = [PORTS.application, PORTS.outbound, PORTS.inbound, PORTS.control]
+      const ports = [PORTS.application, PORTS.outbound, PORTS.inbound, PORTS.control, PORTS.stream]
       const places = services.map(async service => {
         const name = `${service}-${start}`
         const made = await api.apply(renderService({ service, name, namespace, labels: own, ports }))

@@ -1,6 +1,9 @@
 import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { lastLines } from '../../lib/log-tail.js'
+import { renderCommand } from '../../lib/render-command.js'
+import { isBuilt } from '../../tools/build.js'
 import { awaitPods } from './await-pods.js'
+import { imageOf } from './images.js'
 import { LABELS, MANAGER, renderVersionJob } from './manifests.js'
 import { findContainerId, findContainerStatus } from './pod-status.js'
 
@@ -23,8 +26,12 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
   return async spec => {
     if (spec.path)
       return { missing: `${spec.path} is a program of this machine: a cluster runs images, --image ${spec.name}=…` }
-    const image = images[spec.name] ?? spec.image
+    const image = imageOf(spec, images)
     if (image === null) return { missing: `there is no image of ${spec.name}: give --image ${spec.name}=…` }
+    const bring = isBuilt(spec.name)
+      ? `${renderCommand('images', `--${spec.name} FILE`)} writes it for the node, or `
+      : ''
+    const advice = `${bring}give --image ${spec.name}=…`
     const { pods } = await target.open()
     const { namespace } = target
     const name = `version-${spec.name}`
@@ -49,7 +56,6 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
       const version = spec.parseVersion(text)
       const digest = findContainerStatus(find()[0], name)?.imageID.replace(/^.*sha256:/, '') ?? ''
       const said = lastLines(text, 3).join(' | ') || 'it printed nothing'
-      const advice = `give --image ${spec.name}=…`
       if (version === null)
         return { missing: `the image ${image} has no ${spec.name} that says its version: ${said}; ${advice}` }
       if (!spec.isAccepted(version))
@@ -57,7 +63,7 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
       return { name: spec.name, path: spec.name, version, sha256: digest, source: `image ${image}`, image }
     } catch (error) {
       if (!(error instanceof BenchError) || error instanceof SiteLostError || error.exitStatus !== 1) throw error
-      return { missing: error.message }
+      return { missing: `${error.message}${bring && `; ${advice}`}` }
     } finally {
       clearInterval(reading)
       await api.remove(job)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { adsTool } from '../../../src/dataplanes/envoy/ads-control.js'
 import { pipyTool } from '../../../src/dataplanes/pipy/index.js'
 import { k6Tool } from '../../../src/loads/k6/tool.js'
 import { wrkTool } from '../../../src/loads/wrk/tool.js'
@@ -80,8 +81,21 @@ describe('listImages', () => {
       'Then once for every node of the run, the one that fits:',
       '  ctr -n k8s.io images import images.tar   (containerd, on the node)',
       '  k3s ctr images import images.tar         (k3s, on the node)',
-      '  kind load docker-image registry.example/pipy:1 grafana/k6:1.1.0 node:20.20.2-slim',
+      '  kind load image-archive images.tar',
     ])
+  })
+
+  it('says of the image that the kit builds how it is made, unless another was asked for', () => {
+    const all = [...specs, adsTool]
+    const lines = listImages({ specs: all, images: {} })
+    expect(lines.filter(line => line.includes('ads'))).toEqual([
+      expect.stringMatching(/^ads {3}localhost\/sidecar-bench-ads:[0-9a-f]{12}$/),
+      'Where a run has --control ads, built here with Go:',
+      '  npm run images -- --ads ads.tar',
+    ])
+    const own = listImages({ specs: all, images: { ads: 'registry.example/ads:1' } })
+    expect(own).toContain('  docker pull registry.example/ads:1')
+    expect(own.join()).not.toContain('ads.tar')
   })
 
   it('carries an image that serves for two tools once', () => {

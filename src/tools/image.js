@@ -1,0 +1,47 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { arch } from 'node:process'
+import { buffer } from 'node:stream/consumers'
+import { pack } from 'tar-stream'
+import { hashText } from '../lib/hash.js'
+import { hashSource } from './build.js'
+
+/** The image of a program that the kit builds: no registry has it, so it is written as an archive for nodes. */
+
+// As containers name architectures.
+const ARCHITECTURES = /** @type {Record<string, string>} */ ({ x64: 'amd64', arm64: 'arm64' })
+// The same program gives the same image.
+const NO_TIME = new Date(0)
+
+/** Names the image by its source, so that a node never takes one of another. @param {string} name of the program */
+export function nameBuiltImage(name) {
+  return `localhost/sidecar-bench-${name}:${hashSource(name).slice(0, 12)}`
+}
+
+/**
+ * Writes an image of one layer with one static program, in the format of `docker save`, which containerd, k3s and kind import.
+ * @param {{ name: string, program: string, file: string }} options name: of the program, which stands on the image's PATH
+ */
+export async function writeImage({ name, program, file }) {
+  const layer = await archive([{ name, mode: 0o755, bytes: await readFile(program) }])
+  const config = Buffer.from(
+    JSON.stringify({
+      architecture: ARCHITECTURES[arch] ?? arch,
+      os: 'linux',
+      config: { Entrypoint: [`/${name}`], Env: ['PATH=/'] },
+      rootfs: { type: 'layers', diff_ids: [`sha256:${hashText(layer)}`] },
+      history: [{ created_by: 'sidecar-bench images' }],
+    }),
+  )
+  const [Config, Layer] = [`${hashText(config)}.json`, `${hashText(layer)}/layer.tar`]
+  const manifest = JSON.stringify([{ Config, RepoTags: [nameBuiltImage(name)], Layers: [Layer] }])
+  const files = { [Config]: config, [Layer]: layer, 'manifest.json': Buffer.from(manifest) }
+  await writeFile(file, await archive(Object.entries(files).map(([name, bytes]) => ({ name, mode: 0o644, bytes }))))
+}
+
+/** @param {{ name: string, mode: number, bytes: Uint8Array }[]} entries */
+async function archive(entries) {
+  const packing = pack()
+  for (const { name, mode, bytes } of entries) packing.entry({ name, mode, mtime: NO_TIME }, /** @type {any} */ (bytes))
+  packing.finalize()
+  return buffer(packing)
+}
