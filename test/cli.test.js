@@ -261,6 +261,13 @@ describe('bad input', () => {
     expect(exitCode).toBe(2)
   })
 
+  it('writes no image of a server that another source may have', async () => {
+    const env = { ENVOY_ADS: installTool('ads', 'go-control-plane v0.14.0') }
+    const { exitCode, stderr } = await spawnCli(['images', '--ads', path.join(folder, 'ads.tar')], { env })
+    expect(stderr).toMatch(/said-ads \(ENVOY_ADS=\S+\) was not built by this kit: unset ENVOY_ADS/)
+    expect(exitCode).toBe(1)
+  })
+
   it('names path, version found and version wanted of a tool that does not fit, with status 1', async () => {
     const k6 = path.join(folder, 'k6')
     writeFileSync(k6, '#!/bin/sh\necho "k6 v0.49.0 (go1.21)"\n', { mode: 0o755 })

@@ -36,7 +36,9 @@ const OWN_FILES = 200
 export function findShortage({ sidecars, needs, limits, simulated = { count: 0, bytes: 0 }, conditions = {} }) {
   const isNode = 'node' in limits
   if (!isNode && sidecars + simulated.count <= FEW) return null
-  const rows = isNode ? countOfNode({ needs, limits, conditions }) : countOfMachine({ needs, limits, simulated })
+  const rows = isNode
+    ? countOfNode({ needs, limits, simulated, conditions })
+    : countOfMachine({ needs, limits, simulated })
   const short = rows.find(({ each, fixed, offered }) => sidecars * each + fixed > offered)
   if (!short) return null
   const { what, each: one, fixed, offered, show = String, more } = short
@@ -72,28 +74,34 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
 
 /**
  * Counts as the scheduler does, or by the need of a sidecar where that is more than its pod requests.
- * @param {{ needs: Needs, limits: NodeLimits, conditions: Controlled }} options @returns {Row[]}
+ * @param {{ needs: Needs, limits: NodeLimits, simulated: Simulated, conditions: Controlled }} options @returns {Row[]}
  */
-function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, conditions }) {
+function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, simulated, conditions }) {
   const { podsUsed, memoryRequestedBytes, cpusRequested, ...offered } = limits
   const { shards = 1, controlCapCores, controlMemoryBytes } = conditions
   const bytes = Math.max(REQUESTED.bytes, sidecarBytes + controlBytes + POD_BYTES)
+  // Simulated sidecars share one pod.
+  const others = OTHER_PODS + Math.sign(simulated.count)
   // A pod with a limit requests that.
   const millicoresOfShard = controlCapCores ? Math.round(1000 * controlCapCores) : REQUESTED.millicores
   return [
-    { what: 'pods', each: 1, fixed: podsUsed + OTHER_PODS + shards, offered: offered.pods },
+    { what: 'pods', each: 1, fixed: podsUsed + others + shards, offered: offered.pods },
     {
       what: 'memory',
       each: bytes,
       offered: offered.memoryBytes,
       show: showBytes,
-      fixed: memoryRequestedBytes + OTHER_PODS * REQUESTED.bytes + shards * (controlMemoryBytes ?? REQUESTED.bytes),
+      fixed:
+        memoryRequestedBytes +
+        others * REQUESTED.bytes +
+        shards * (controlMemoryBytes ?? REQUESTED.bytes) +
+        simulated.count * (simulated.bytes + controlBytes),
     },
     {
       what: 'CPU requests',
       each: REQUESTED.millicores,
       offered: Math.round(1000 * offered.cpus),
-      fixed: Math.round(1000 * cpusRequested) + OTHER_PODS * REQUESTED.millicores + shards * millicoresOfShard,
+      fixed: Math.round(1000 * cpusRequested) + others * REQUESTED.millicores + shards * millicoresOfShard,
       show: millicores => `${millicores}m`,
     },
   ]

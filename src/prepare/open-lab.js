@@ -41,11 +41,22 @@ const MISSES_REQUESTS = 100
 
 /**
  * Opens both sides, ready to start.
- * @param {{ site: Site, side: Side, against: string | null, into?: string, link: string[], payload?: number, pipy: string[],
+ * @param {{ site: Site, side: Side, against: string | null, into?: string, link: string[], payload?: number, features?: string, pipy: string[],
  *   requests: number, hasHandshakes: boolean, hasCalls: boolean, isSampled?: boolean }} asked side: the
  *   new one; into: for old scripts of git; pipy: paths; isSampled: under load, instead of counted
  */
-export async function openLab({ site, side, against, into, link, payload, pipy, isSampled = false, ...counted }) {
+export async function openLab({
+  site,
+  side,
+  against,
+  into,
+  link,
+  payload,
+  features,
+  pipy,
+  isSampled = false,
+  ...counted
+}) {
   const load = findLoad()
   const profiler = isSampled
     ? await find(perfTool, 'a load cannot be sampled')
@@ -62,7 +73,7 @@ export async function openLab({ site, side, against, into, link, payload, pipy, 
   const profiles = [sides.old.profile, side.profile]
   const isRedirected = profiles.some(profile => profile !== null)
   if (isRedirected) await site.assertInterception()
-  const { plan, layout } = planLab({ link, payload, site, pipy: pipys.new, profiles, isRedirected })
+  const { plan, layout } = planLab({ link, payload, features, site, pipy: pipys.new, profiles, isRedirected })
   // The connections of sidecars in network namespaces are not seen from here.
   const counting = { ...counted, hasHandshakes: counted.hasHandshakes && !isRedirected }
   const { certificates, close } = await openCertificates({ ledger, plan, topologies: layout.topologies })
@@ -195,9 +206,9 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
 
 /**
  * Plans an uncapped arm for each profile and link.
- * @param {{ link: string[], payload?: number, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean }} asked
+ * @param {{ link: string[], payload?: number, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean }} asked
  */
-function planLab({ link, payload, site, pipy, profiles, isRedirected }) {
+function planLab({ link, payload, features, site, pipy, profiles, isRedirected }) {
   const names = new Set(profiles.map(profile => (profile === null ? 'pipy' : `pipy:${profile}`)))
   const axes = `{ plane: ${JSON.stringify([...names])}, link: [${link.join(', ')}], capCores: [1] }`
   const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
@@ -213,6 +224,7 @@ function planLab({ link, payload, site, pipy, profiles, isRedirected }) {
       isPinned: false,
       axes: {
         payloadBytes: payload === undefined ? undefined : [payload],
+        features: features === undefined ? undefined : [features],
         workers: [1],
         interception: isRedirected ? ['redirect'] : undefined,
       },

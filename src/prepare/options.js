@@ -11,6 +11,7 @@ import { parseAddress } from '../live/address.js'
 import { AXES, AXIS_NAMES, parseChoice } from '../model/arms.js'
 import { readCount } from '../model/axes/axis.js'
 import { p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/bounds.js'
+import { FEATURE_NAMES } from '../model/features.js'
 import { GENERATORS } from '../model/tools.js'
 import { PROFILES } from '../plan/experiment.js'
 import { iptablesTool } from '../tools/iptables.js'
@@ -224,6 +225,12 @@ export function createImageOption(where) {
     if (tools.includes(tool)) return { ...before, [tool]: image }
     throw new InvalidArgumentError(`TOOL=IMAGE is needed, with TOOL one of ${tools.join(', ')}`)
   })
+}
+
+/** One set of features, where a comma would make no other arm. */
+export function createFeaturesOption() {
+  const help = `of each sidecar: lean, all, or names joined by +, such as access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`
+  return new Option('--features <set>', help).argParser(parseOnAxis('features'))
 }
 
 /** @param {string} flags @param {string} help @param {readonly string[] | ((text: string) => unknown)} [values] or reader */

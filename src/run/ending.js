@@ -75,7 +75,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
     signal.throwIfAborted()
     await awaitEnding([process])
     const how = process.ending()
-    const what = how === null ? 'did not take its end' : `died while it was ended, with ${how}`
+    const what = how === null ? 'did not take its end' : `ended before it had answered, with ${how}`
     throw new BenchError(await process.describeFailure(`${who} ${what}: ${cause.message}`), { cause })
   }
 }

@@ -33,6 +33,9 @@ export async function buildProgram(name, { work, environment = process.env, sign
       cwd: path.join(ROOT, source),
       env: {
         ...environment,
+        // A program of another machine would be kept as one of this.
+        GOOS: undefined,
+        GOARCH: undefined,
         PATH: `${environment.PATH}${path.delimiter}${GO_FOLDER}`,
         // Settings that allow no newer Go from the network, and no modules but those of go.sum.
         GOTOOLCHAIN: 'local',

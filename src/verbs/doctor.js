@@ -20,7 +20,7 @@ const CONTROLS = dataPlanes
 
 /** `doctor`: what is here, and what is missing. @type {import('./program.js').AddVerb} */
 export function addDoctor(verb, { print, say, end, signal }) {
-  const help = 'on this machine: looks for the program of this control plane, too, and builds it'
+  const help = 'look for the program of this control plane, too, or its image; on this machine it is built'
   withOptions(verb, 'loadHost', 'address', 'target', 'context', 'node', 'loadNode', 'image')
     .addOption(new Option('--control <name>', help).choices(CONTROLS.map(({ name }) => name)))
     .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address, control }) => {
@@ -41,7 +41,13 @@ export function addDoctor(verb, { print, say, end, signal }) {
       const generator = loadHost ? [] : [findLoad().tool]
       const findings =
         target === 'kubernetes'
-          ? await examineCluster({ api: await connect({ context }), node, loadNode, images: image, specs: toolSpecs() })
+          ? await examineCluster({
+              api: await connect({ context }),
+              node,
+              loadNode,
+              images: image,
+              specs: [...toolSpecs(), ...(asked ? [asked] : [])],
+            })
           : await examineMachine({
               specs: [pipyTool, ...needed, ...generator],
               others: [...ofPlanes, ...ofControls],

@@ -80,10 +80,10 @@ export const HELP = {
     ['pipy=./my-scripts', 'a folder of Pipy scripts'],
   ),
   images: explain(
-    'list the container images that a cluster needs',
-    [],
+    'list the container images that a cluster needs, or write that of the ADS server',
+    [done, failed, usage],
     ['', 'what to load onto a node that reaches no registry'],
-    ['--image pipy=registry/pipy:1.5', 'with an image of your own'],
+    ['--ads ads.tar', 'the image for --control ads, which no registry has'],
   ),
   cleanup: explain(
     'remove processes, cgroups, keys and namespaces that killed runs left',

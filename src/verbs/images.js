@@ -1,18 +1,24 @@
+import { arch, platform } from 'node:process'
 import { Option } from 'commander'
 import { adsTool } from '../dataplanes/envoy/ads-control.js'
-import { BenchError } from '../lib/errors.js'
+import { BenchError, UsageError } from '../lib/errors.js'
 import { createImageOption } from '../prepare/options.js'
 import { controlToolSpecs, toolSpecs } from '../prepare/programs.js'
 import { listImages, listImports } from '../targets/kubernetes/images.js'
 import { findTool } from '../tools/find.js'
 import { nameBuiltImage, writeImage } from '../tools/image.js'
 
+const ADS_HELP =
+  "build the server of --control ads, and write its image to an archive for nodes of this machine's architecture"
+
 /** `images`: what a node without a registry needs. @type {import('./program.js').AddVerb} */
 export function addImages(verb, { print, say, signal }) {
   verb
     .addOption(createImageOption(''))
-    .addOption(new Option('--ads <file>', "write the image of --control ads, the kit's own server, to an archive"))
+    .addOption(new Option('--ads <file>', ADS_HELP).conflicts('image'))
     .action(async ({ image: images, ads: file }) => {
+      if (file !== undefined && platform !== 'linux')
+        throw new UsageError(`--ads ${file}: images are of Linux: run it on a Linux machine of the node's architecture`)
       const specs = [...toolSpecs(), ...controlToolSpecs()]
       print((file === undefined ? listImages({ specs, images }) : await writeAds(file)).join('\n'))
     })
@@ -22,7 +28,12 @@ export function addImages(verb, { print, say, signal }) {
     const { name } = adsTool
     const tool = await findTool(adsTool, { say, signal })
     if ('missing' in tool) throw new BenchError(tool.missing)
+    // The tag names the source in this kit.
+    if (!['cache', 'fetched'].includes(tool.source))
+      throw new BenchError(
+        `${tool.path} (${tool.source}) was not built by this kit: unset ENVOY_ADS, or take it off PATH`,
+      )
     await writeImage({ name, program: tool.path, file })
-    return [`${file} has the image ${nameBuiltImage(name)}.`, ...listImports(file)]
+    return [`${file} has the image ${nameBuiltImage(name)}, for nodes of ${arch}.`, ...listImports(file)]
   }
 }

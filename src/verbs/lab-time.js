@@ -8,8 +8,8 @@ import { benchWith } from './bench.js'
 /**
  * `lab --time`: the CPU time of both sides, side by side.
  * @import { Side } from '../lab/sides.js' @import { Context } from './program.js'
- * @typedef {{ side: Side, against?: string, link: string[], payload?: number, pipy: string[] }} Timed link: the first is
- *   measured; pipy: programs
+ * @typedef {{ side: Side, against?: string, link: string[], payload?: number, features?: string, pipy: string[] }} Timed
+ *   link: the first is measured; pipy: programs
  */
 
 /** Asserts that both sides can be measured. @param {Pick<Timed, 'side' | 'pipy' | 'against'>} timed @throws {UsageError} */
@@ -29,7 +29,7 @@ export function assertTimed({ side, pipy, against }) {
  * @param {Timed & { count: (into: string) => Promise<unknown> }} timed count: has what git has of the old scripts put there
  * @param {Context} context
  */
-export async function timeSides({ side, against: named, link, payload, pipy, count }, context) {
+export async function timeSides({ side, against: named, link, payload, features, pipy, count }, context) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sidecar-bench-lab-'))
   try {
     const against = chooseAgainst(named ?? null, side.scripts)
@@ -39,7 +39,9 @@ export async function timeSides({ side, against: named, link, payload, pipy, cou
     const sides = pipy.length > 0 ? pipy : [side.scripts, locateAgainst({ against, into })]
     const planes = sides.map(own => (isKit(own) ? 'pipy' : `pipy=${own}`))
     const words = ['cost', '--planes', planes.join(), '--link', link[0]]
-    await benchWith([...words, ...(payload === undefined ? [] : ['--payload', `${payload}B`])], context)
+    if (payload !== undefined) words.push('--payload', `${payload}B`)
+    if (features !== undefined) words.push('--features', features)
+    await benchWith(words, context)
   } finally {
     rmSync(folder, { recursive: true })
   }

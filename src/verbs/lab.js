@@ -10,7 +10,7 @@ import { EXIT, UsageError } from '../lib/errors.js'
 import { quoteWord } from '../lib/quote-word.js'
 import { renderCommand } from '../lib/render-command.js'
 import { openLab } from '../prepare/open-lab.js'
-import { collect, parseCount, parseOnAxis } from '../prepare/options.js'
+import { collect, createFeaturesOption, parseCount, parseOnAxis } from '../prepare/options.js'
 import { readTopology } from '../prepare/read-experiment.js'
 import { withSite } from '../prepare/site.js'
 import { writeDocument, writeWhole } from '../records/files.js'
@@ -23,7 +23,7 @@ import { readReportFile } from './report-assets.js'
  * @import { Sides } from '../lab/comparison.js' @import { Side } from '../lab/sides.js'
  * @import { Site } from '../model/types.ts'
  * @import { Context } from './program.js'
- * @typedef {{ against?: string, link: string[], requests: number, payload?: number, pipy: string[], functions: number,
+ * @typedef {{ against?: string, link: string[], requests: number, payload?: number, features?: string, pipy: string[], functions: number,
  *   parity: boolean, threshold: string[], watch?: boolean, profile?: boolean, time?: boolean, out?: string, json?: boolean }} LabOptions
  * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[],
  *   into?: string }} Asked into: for old scripts of git
@@ -57,6 +57,7 @@ export function addLab(verb, context) {
       throw new InvalidArgumentError('100 to 100000 requests can be counted')
     })
     .option('--payload <size>', 'body size, posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
+    .addOption(createFeaturesOption())
     .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collect, [])
     .option('--functions <n>', 'how many functions to list of each sidecar, beside those that are gone', parseCount, 10)
     .option('--no-parity', 'count scripts that do other work, too: leave out the parity corpus')
@@ -95,9 +96,9 @@ export function addLab(verb, context) {
 /** @param {Asked} asked @param {Context} context */
 async function compareSides({ site, side, options, thresholds, into }, context) {
   const { print, say, end, signal } = context
-  const { against = null, link, payload, pipy, requests, watch = false, profile: isSampled = false } = options
+  const { against = null, link, payload, features, pipy, requests, watch = false, profile: isSampled = false } = options
   const rest = { hasHandshakes: !watch, hasCalls: !watch && !isSampled }
-  const lab = await openLab({ site, side, against, into, link, payload, pipy, requests, isSampled, ...rest })
+  const lab = await openLab({ site, side, against, into, link, payload, features, pipy, requests, isSampled, ...rest })
   const { labels } = lab
   const { out, json } = options
   /** @type {import('../lab/text.js').Save[]} */

@@ -4,14 +4,13 @@ import { listNodes, readNode } from '../analysis/nodes.js'
 import { tellFindings } from '../kinds/sections.js'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
-import { FEATURE_NAMES } from '../model/features.js'
 import {
   createControlExperiment,
   createServicesExperiment,
   createSizeExperiment,
   parseServices,
 } from '../plan/size-experiment.js'
-import { parseOnAxis, parsePlanes, parseSeed, withOptions } from '../prepare/options.js'
+import { createFeaturesOption, parseOnAxis, parsePlanes, parseSeed, withOptions } from '../prepare/options.js'
 import { planes as known } from '../prepare/programs.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { FORMATS, renderLimits, renderNodeFit } from '../report/limits.js'
@@ -90,11 +89,7 @@ function defineSize(verb) {
     .option('--link <name>', 'a link of bench/topologies', 'gateway-ratings')
     .option('--users <n>', 'the most requests at a time', parseOnAxis('users'))
     .option('--payload <size>', 'posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
-    .option(
-      '--features <set>',
-      `of each sidecar: lean, all, or names joined by +, such as access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`,
-      parseOnAxis('features'),
-    )
+    .addOption(createFeaturesOption())
     .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
     .option('--node <node>', 'how many such sidecars fit: 2c4g (cores, GiB), or a known node (below)')
     .option('--reserve <what>', 'of the node, for the system and the applications: 0.5c, 512m, or 0.5c,512m')

@@ -11,6 +11,7 @@ import { createAuthority, issueCertificate } from '../../src/lib/certificates.js
 import { waitFor } from '../../src/lib/wait.js'
 import { readRun } from '../../src/records/records.js'
 import { findTool } from '../../src/tools/find.js'
+import { nameBuiltImage } from '../../src/tools/image.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { tools } from './real-tools.js'
 
@@ -190,8 +191,10 @@ describe('a rollout on a cluster', () => {
     if ('missing' in (await findTool(adsTool))) context.skip('needs the ADS server, which cannot be built here')
     const asked = ['rollout', '--planes', 'envoy', '--control', 'ads', '--sidecars', '8', '--profile', 'smoke']
     const rounds = ['--rounds', '1']
+    const remove = () => execa('ctr', ['-n', 'k8s.io', 'images', 'rm', nameBuiltImage('ads')], { reject: false })
+    await remove()
     const without = await start([...asked, ...rounds]).child
-    expect(without.stderr).toMatch(/npm run images -- --ads FILE writes it for the node/)
+    expect(without.stderr).toMatch(/npm run images -- --ads FILE writes it/)
     const archive = path.join(scratch, 'ads.tar')
     await execa('node', ['src/cli.js', 'images', '--ads', archive])
     await execa('ctr', ['-n', 'k8s.io', 'images', 'import', archive])
@@ -203,6 +206,7 @@ describe('a rollout on a cluster', () => {
       controlAnonBytes: { peak: expect.any(Number) },
     })
     expect(processes.filter(({ role }) => role === 'control')).toHaveLength(1)
+    await remove()
     await expectNothingLeft()
   })
 

@@ -126,7 +126,7 @@ describe('startEnding', () => {
       "server's sidecar did not take its end: read ECONNRESET: its log",
     )
     await expect(end([post('/quit')], '/quit', { refuses: true, goes: 'signal SIGSEGV' })).rejects.toThrow(
-      "server's sidecar died while it was ended, with signal SIGSEGV: read ECONNRESET: its log",
+      "server's sidecar ended before it had answered, with signal SIGSEGV: read ECONNRESET: its log",
     )
   })
 

@@ -235,12 +235,12 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
     'starting',
   )
   const sidecars = processes.filter(({ spec }) => spec.role === 'sidecar')
-  const fallen = await assertAllRun(sidecars, 'starting').catch(told => told)
+  // The cause of one that could not be started stands in its ending; a word of a log is none.
+  const unstarted = sidecars.filter(process => OWN.test(process.ending() ?? ''))
+  const fallen = await assertAllRun(unstarted.concat(sidecars), 'starting').catch(told => told)
   if (fallen) {
     const ofMemory = sidecars.some(isOutOfHostMemory) ? 'host-memory' : 'ended'
-    // The cause of one that could not be started stands in its ending; a word of a log is none.
-    const isUnstarted = sidecars.some(process => OWN.test(process.ending() ?? ''))
-    return { reason: isUnstarted ? 'host-limit' : ofMemory, why: fallen.message }
+    return { reason: unstarted.length > 0 ? 'host-limit' : ofMemory, why: fallen.message }
   }
   const why = error instanceof Error ? error.message : /** @type {Failure} */ (error).why
   const limit = [...control, ...sidecars].map(process => process.findHostLimit?.()).find(Boolean)

@@ -238,14 +238,12 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
   const shared = describeSpecs({ testbed, arm, folder })
   const { pods } = target
   // Pods get their addresses when they start.
-  const placed = await target.placesFor(start, [
-    ...[names.application, ...names.controls, ...names.simulated],
-    ...(pods ? [] : names.sidecars),
-  ])
+  const inPods = [...names.simulated, ...names.sidecars]
+  const placed = await target.placesFor(start, [names.application, ...names.controls, ...(pods ? [] : inPods)])
   return createRollout({
     ...shared,
     topology,
-    places: pods ? { ...placed, ...Object.fromEntries(names.sidecars.map(name => [name, pods.place])) } : placed,
+    places: pods ? { ...placed, ...Object.fromEntries(inPods.map(name => [name, pods.place])) } : placed,
     isBatched: !pods,
     scriptFiles: readTextFiles(shared.folders.scripts),
     ...chooseControl(testbed.programs, arm),

@@ -73,17 +73,19 @@ function tellMost(arms) {
   const { sidecars, simulated } = most.conditions
   const real = Number(sidecars) - (simulated ?? 0)
   const asked = quantityOf(most, 'changeAsked').median ?? real
-  const pods = tell('podReadyMax', 'were ready pods within % s')
-  const who = pods.length > 0 && real < Number(sidecars) ? `${real} of ${sidecars}` : sidecars
+  const isPartReal = real < Number(sidecars)
   const told = [
-    ...pods,
+    ...tell(
+      'podReadyMax',
+      isPartReal ? `were configured, ${real} of them ready pods within % s` : 'were ready pods within % s',
+    ),
     ...tell('rolloutSeconds', 'had their first configuration within % s'),
     ...tell('changeAllSeconds', `a change of it within % s${asked < real ? ` (${asked} of ${real} asked)` : ''}`),
   ]
   const untold = simulated === undefined ? 'were started, and no time counts' : 'were configured'
   const peak = tell('controlPeak', 'from a control plane of at most % MiB')
   const all = [...(told.length > 0 ? told : [untold]), ...peak].join(', ')
-  return `${nameOf(most)}: ${who} sidecars ${all}${sayBound(most, '; ')}`
+  return `${nameOf(most)}: ${sidecars} sidecars ${all}${sayBound(most, '; ')}`
 }
 
 /** @param {SummaryArm} arm @param {string} before what it says */

@@ -1,5 +1,8 @@
 import { BenchError } from '../../lib/errors.js'
+import { renderCommand } from '../../lib/render-command.js'
 import { largestBindingCap } from '../../model/caps.js'
+import { isBuilt } from '../../tools/build.js'
+import { nameBuiltImage } from '../../tools/image.js'
 import { nodeTool } from '../../tools/node.js'
 import { checkAccess } from './access.js'
 import { chooseImages, hasImage, isAlwaysPulled } from './images.js'
@@ -125,7 +128,11 @@ function describeImages(nodes, chosen) {
     if (without.length === 0) return ok(`${text}, on ${nodes.map(nameOf).join(', ')}`)
     const isCut = without.some(({ status }) => (status?.images?.length ?? 0) >= LISTED_IMAGES)
     const cut = isCut ? ` (a node lists its ${LISTED_IMAGES} largest images only: it may be there)` : ''
-    return warn(`${text} will be pulled by ${without.map(nameOf).join(', ')}${cut}`)
+    const who = `${without.map(nameOf).join(', ')}${cut}`
+    // No registry has it.
+    if (isBuilt(name) && image === nameBuiltImage(name))
+      return warn(`${text} is not on ${who}: ${renderCommand('images', `--${name} FILE`)} writes it`)
+    return warn(`${text} will be pulled by ${who}`)
   })
   const last = findings.findLast(({ level }) => level === 'warning')
   if (last) last.more = [IMPORT]

@@ -28,7 +28,7 @@ export function chooseImages({ specs, images }) {
 /** Tells how a node without a registry gets what it needs, as lines. @param {Parameters<typeof chooseImages>[0]} options */
 export function listImages({ specs, images }) {
   const chosen = chooseImages({ specs, images })
-  const built = chosen.filter(({ name, image }) => isBuilt(name) && image === nameBuiltImage(name))
+  const built = chosen.filter(({ name }) => isBuilt(name) && !Object.hasOwn(images, name))
   const distinct = [...new Set(chosen.filter(own => !built.includes(own)).map(({ image }) => image))]
   const width = Math.max(...chosen.map(({ name }) => name.length))
   return [
@@ -37,11 +37,11 @@ export function listImages({ specs, images }) {
     "Where a registry is reached, on a machine of the node's architecture:",
     ...distinct.map(image => `  docker pull ${image}`),
     `  docker save -o ${ARCHIVE} ${distinct.join(' ')}`,
+    ...listImports(ARCHIVE),
     ...built.flatMap(({ name }) => [
-      `Where a run has --control ${name}, built here with Go:`,
+      `For --control ${name}, on a machine of the node's architecture; it says how a node imports that archive:`,
       `  ${renderCommand('images', `--${name} ${name}.tar`)}`,
     ]),
-    ...listImports(ARCHIVE),
   ]
 }
 

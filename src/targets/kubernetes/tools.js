@@ -28,9 +28,8 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
       return { missing: `${spec.path} is a program of this machine: a cluster runs images, --image ${spec.name}=…` }
     const image = imageOf(spec, images)
     if (image === null) return { missing: `there is no image of ${spec.name}: give --image ${spec.name}=…` }
-    const bring = isBuilt(spec.name)
-      ? `${renderCommand('images', `--${spec.name} FILE`)} writes it for the node, or `
-      : ''
+    const written = `${renderCommand('images', `--${spec.name} FILE`)} writes it, on a machine of the node's architecture`
+    const bring = isBuilt(spec.name) && !Object.hasOwn(images, spec.name) ? `${written}, or ` : ''
     const advice = `${bring}give --image ${spec.name}=…`
     const { pods } = await target.open()
     const { namespace } = target

@@ -58,7 +58,7 @@ describe('the answer of a rollout', () => {
       'pipy (1200 of 1600 simulated): 1600 sidecars were configured, from a control plane of at most 256.0 MiB.',
     )
     const pods = arm({ sidecars: 60, simulated: 30 }, { podReadyMaxSeconds: 5 })
-    expect(tell([pods])).toMatch('30 of 60 sidecars were ready pods within 5.00 s')
+    expect(tell([pods])).toMatch('60 sidecars were configured, 30 of them ready pods within 5.00 s')
     expect(tell([arm({}, { rolloutSeconds: 1, ...limits(0, 0) })])).toBe(
       'pipy: 60 sidecars had their first configuration within 1.00 s; the control plane did not bind.',
     )

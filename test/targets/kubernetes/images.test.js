@@ -90,7 +90,7 @@ describe('listImages', () => {
     const lines = listImages({ specs: all, images: {} })
     expect(lines.filter(line => line.includes('ads'))).toEqual([
       expect.stringMatching(/^ads {3}localhost\/sidecar-bench-ads:[0-9a-f]{12}$/),
-      'Where a run has --control ads, built here with Go:',
+      "For --control ads, on a machine of the node's architecture; it says how a node imports that archive:",
       '  npm run images -- --ads ads.tar',
     ])
     const own = listImages({ specs: all, images: { ads: 'registry.example/ads:1' } })
