@@ -7,11 +7,6 @@ var continueTrace = createTracer(algo.uuid)
 
 export function wrap(next) {
   return $ => next(
-    $.handleMessageStart(
-      function (start) {
-        var headers = start.head.headers
-        headers.traceparent = continueTrace(headers.traceparent)
-      }
-    )
+    $.handleMessageStart(continueTrace)
   )
 }
