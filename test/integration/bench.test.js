@@ -95,6 +95,18 @@ describe('a capped run', { timeout: 120_000 }, () => {
     }
   })
 
+  it('carries calls of gRPC at a rate, through an application that forwards them', async context => {
+    need(context, 'envoy', 'nginx', 'caddy', 'k6')
+    const planes = ['none', 'envoy', 'nginx', 'caddy']
+    const asked = '--cpu none --rate 50 --protocol grpc --link gateway-ratings'.split(' ')
+    const { out, child } = start([...asked, '--planes', planes.join()])
+    const { stderr, exitCode } = await child
+    expect(exitCode, `${stderr}`).toBe(0)
+    const records = recordsOf(out)
+    expect(new Set(records.map(({ trial }) => trial.arm.plane))).toEqual(new Set(planes))
+    for (const { load, trial } of records) expect(load, trial.id).toMatchObject({ failed: 0 })
+  })
+
   it('runs Envoy as OSM 1.1 did', async context => {
     need(context, 'envoy', 'k6', 'caps')
     const { out, child } = start(['--cpu', '0.5', '--planes', 'envoy:osm-1.1', '--users', '5'])
