@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -20,6 +21,8 @@ import { capWay, sidecarPlanes } from './real-tools.js'
 const folder = makeFolder('parity-test')
 const certificates = path.join(folder, 'certificates')
 const { signal } = new AbortController()
+// Each request of a check listens to it.
+setMaxListeners(0, signal)
 /** Of bytes and calls there are fewer forms. */
 const TRIED = { 'http/1.1': 54, 'http/2': 54, grpc: 44, tcp: 7 }
 
