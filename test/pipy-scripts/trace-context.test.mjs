@@ -3,11 +3,14 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createTracer } from '../../pipy-scripts/trace-context.js'
 
-/** What a tracer makes of headers, one after the other. */
+/**
+ * What a tracer makes of headers, one after the other.
+ * @param {number} count @param {string} [parent] @returns {string[]}
+ */
 function trace(count, parent) {
   const continueTrace = createTracer(() => '01234567-89ab-4cde-8f01-23456789abcd')
   return Array.from({ length: count }, () => {
-    const headers = parent === undefined ? {} : { traceparent: parent }
+    const headers = /** @type {any} */ (parent === undefined ? {} : { traceparent: parent })
     continueTrace({ head: { headers } })
     return headers.traceparent
   })
@@ -29,7 +32,7 @@ describe('createTracer', () => {
   })
 
   it('has traces of which as many are sampled as are asked for', () => {
-    const isSampled = header => Number.parseInt(header.slice(3 + 18, 3 + 32), 16) < 2 ** 56 / 4
+    const isSampled = (/** @type {string} */ header) => Number.parseInt(header.slice(3 + 18, 3 + 32), 16) < 2 ** 56 / 4
     assert.equal(trace(1024).filter(isSampled).length, 256)
   })
 
