@@ -68,8 +68,12 @@ export function subtractTerms(next, old) {
   return /** @type {Record<Term, number>} */ (Object.fromEntries(TERMS.map(term => [term, next[term] - old[term]])))
 }
 
-/** Predicts the time of each link, in sentences. @param {Sides} counts @param {MachineCosts | null} costs null: none fit this machine */
-export function tellPrediction(counts, costs) {
+/**
+ * Predicts the time of each link, in sentences.
+ * @param {Sides} counts @param {MachineCosts | null} costs null: none fit this machine
+ * @param {{ isUsual?: boolean }} [how] isUsual: of requests as those that the costs were fitted with
+ */
+export function tellPrediction(counts, costs, { isUsual = true } = {}) {
   const links = [...new Set(counts.new.map(({ link }) => link))]
   return links
     .flatMap(link => {
@@ -84,7 +88,7 @@ export function tellPrediction(counts, costs) {
       const ofCode = change.instructions * costs.nanos.instructions + change.misses * costs.nanos.misses
       const micros = (/** @type {number} */ value) => `${value < 0 ? '' : '+'}${(value / 1000).toFixed(1)} µs`
       const percent = (/** @type {number} */ value) => `${(100 * value).toFixed(1)} %`
-      const share = link === costs.link ? `, ${percent(nanos / costs.requestNanos)} of a request` : ''
+      const share = isUsual && link === costs.link ? `, ${percent(nanos / costs.requestNanos)} of a request` : ''
       return [
         `predicted for a request of ${link}: ${micros(nanos)} of CPU time in all sidecars${share} (instructions ${micros(ofCode)}, the kernel ${micros(nanos - ofCode)}); such predictions were off by ${percent(costs.errorShare)} of a request at the median (${costs.fittedAt.slice(0, 10)}); --time measures it`,
       ]

@@ -79,7 +79,9 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
 function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, simulated, conditions }) {
   const { podsUsed, memoryRequestedBytes, cpusRequested, ...offered } = limits
   const { shards = 1, controlCapCores, controlMemoryBytes } = conditions
-  const bytes = Math.max(REQUESTED.bytes, sidecarBytes + controlBytes + POD_BYTES)
+  // A control plane with a limit takes no more than that.
+  const ofControl = controlMemoryBytes ? 0 : controlBytes
+  const bytes = Math.max(REQUESTED.bytes, sidecarBytes + ofControl + POD_BYTES)
   // Simulated sidecars share one pod.
   const others = OTHER_PODS + Math.sign(simulated.count)
   // A pod with a limit requests that.
@@ -95,7 +97,7 @@ function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, simulated,
         memoryRequestedBytes +
         others * REQUESTED.bytes +
         shards * (controlMemoryBytes ?? REQUESTED.bytes) +
-        simulated.count * (simulated.bytes + controlBytes),
+        simulated.count * (simulated.bytes + ofControl),
     },
     {
       what: 'CPU requests',

@@ -111,7 +111,11 @@ export async function openLab({
     async checkProfiler(signal) {
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
-    checkParity: (/** @type {AbortSignal} */ signal) => checkParity(rig, { label: side.label, signal }),
+    // Old scripts may lack the features that are counted: then a count would compare unequal work.
+    async checkParity(/** @type {AbortSignal} */ signal) {
+      if (features !== undefined) await checkParity(rig, { name: 'old', label: sides.old.label, signal })
+      await checkParity(rig, { name: 'new', label: side.label, signal })
+    },
     /** @param {SideName} name @param {AbortSignal} signal */
     count: (name, signal) => countSide(rig, { name, ...counting, signal }),
     sample: (/** @type {AbortSignal} */ signal) => sampleSides(rig, signal),
@@ -127,10 +131,10 @@ async function findStrace() {
   return failed ? { missing: `${found.path} traces no process here: ${stderr.split('\n')[0]}` } : found
 }
 
-/** @param {Rig} rig @param {{ label: string, signal: AbortSignal }} options @throws {BenchError} for other work */
-async function checkParity({ testbeds, arms, nextStart }, { label, signal }) {
+/** @param {Rig} rig @param {{ name: SideName, label: string, signal: AbortSignal }} options @throws {BenchError} for other work */
+async function checkParity({ testbeds, arms, nextStart }, { name, label, signal }) {
   // Links of a count start while they are counted.
-  const rows = await tryPlane({ testbed: testbeds.new, arm: arms.new[0], index: nextStart(), signal })
+  const rows = await tryPlane({ testbed: testbeds[name], arm: arms[name][0], index: nextStart(), signal })
   const wrong = rows.filter(row => isWrong(row) && !row.lacks)
   if (wrong.length === 0) return
   const told = wrong.map(({ name, found, expected, differences }) =>

@@ -8,6 +8,9 @@ const BUILD_SECONDS = 300
 // Folder of Go's own archive; few have it on PATH.
 const GO_FOLDER = '/usr/local/go/bin'
 
+/** Architectures as Go and containers name them, by Node's names. @type {Record<string, string>} */
+export const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' }
+
 /** The folders of programs that the kit builds with Go, from its root. @type {Record<string, string>} */
 const SOURCES = { ads: 'src/dataplanes/envoy/ads' }
 
@@ -33,9 +36,10 @@ export async function buildProgram(name, { work, environment = process.env, sign
       cwd: path.join(ROOT, source),
       env: {
         ...environment,
-        // A program of another machine would be kept as one of this.
-        GOOS: undefined,
-        GOARCH: undefined,
+        // A program of another machine, or of a newer processor, would be kept as one of this.
+        GOOS: process.platform,
+        GOARCH: ARCHITECTURES[process.arch] ?? process.arch,
+        GOAMD64: 'v1',
         PATH: `${environment.PATH}${path.delimiter}${GO_FOLDER}`,
         // Settings that allow no newer Go from the network, and no modules but those of go.sum.
         GOTOOLCHAIN: 'local',

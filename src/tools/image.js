@@ -3,12 +3,10 @@ import { arch } from 'node:process'
 import { buffer } from 'node:stream/consumers'
 import { pack } from 'tar-stream'
 import { hashText } from '../lib/hash.js'
-import { hashSource } from './build.js'
+import { ARCHITECTURES, hashSource } from './build.js'
 
 /** The image of a program that the kit builds: no registry has it, so it is written as an archive for nodes. */
 
-// As containers name architectures.
-const ARCHITECTURES = /** @type {Record<string, string>} */ ({ x64: 'amd64', arm64: 'arm64' })
 // The same program gives the same image.
 const NO_TIME = new Date(0)
 

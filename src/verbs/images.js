@@ -5,6 +5,7 @@ import { BenchError, UsageError } from '../lib/errors.js'
 import { createImageOption } from '../prepare/options.js'
 import { controlToolSpecs, toolSpecs } from '../prepare/programs.js'
 import { listImages, listImports } from '../targets/kubernetes/images.js'
+import { ARCHITECTURES } from '../tools/build.js'
 import { findTool } from '../tools/find.js'
 import { nameBuiltImage, writeImage } from '../tools/image.js'
 
@@ -34,6 +35,9 @@ export function addImages(verb, { print, say, signal }) {
         `${tool.path} (${tool.source}) was not built by this kit: unset ENVOY_ADS, or take it off PATH`,
       )
     await writeImage({ name, program: tool.path, file })
-    return [`${file} has the image ${nameBuiltImage(name)}, for nodes of ${arch}.`, ...listImports(file)]
+    return [
+      `${file} has the image ${nameBuiltImage(name)}, for nodes of ${ARCHITECTURES[arch] ?? arch}.`,
+      ...listImports(file),
+    ]
   }
 }

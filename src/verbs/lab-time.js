@@ -38,11 +38,16 @@ export async function timeSides({ side, against: named, link, payload, features,
     // A verdict says what the first costs beside the second.
     const sides = pipy.length > 0 ? pipy : [side.scripts, locateAgainst({ against, into })]
     const planes = sides.map(own => (isKit(own) ? 'pipy' : `pipy=${own}`))
-    const words = ['cost', '--planes', planes.join(), '--link', link[0]]
-    if (payload !== undefined) words.push('--payload', `${payload}B`)
-    if (features !== undefined) words.push('--features', features)
-    await benchWith(words, context)
+    await benchWith(listWords({ planes, link, payload, features }), context)
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/** Lists the words of the run. @param {Pick<Timed, 'link' | 'payload' | 'features'> & { planes: string[] }} timed */
+export function listWords({ planes, link, payload, features }) {
+  const words = ['cost', '--planes', planes.join(), '--link', link[0]]
+  if (payload !== undefined) words.push('--payload', `${payload}B`)
+  if (features !== undefined) words.push('--features', features)
+  return words
 }

@@ -9,6 +9,7 @@ import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { quoteWord } from '../lib/quote-word.js'
 import { renderCommand } from '../lib/render-command.js'
+import { AXES } from '../model/arms.js'
 import { openLab } from '../prepare/open-lab.js'
 import { collect, createFeaturesOption, parseCount, parseOnAxis } from '../prepare/options.js'
 import { readTopology } from '../prepare/read-experiment.js'
@@ -101,10 +102,19 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   const lab = await openLab({ site, side, against, into, link, payload, features, pipy, requests, isSampled, ...rest })
   const { labels } = lab
   const { out, json } = options
+  const counted = [
+    ...(features === undefined ? [] : [`sidecars with ${AXES.features.show(features)}`]),
+    ...(payload === undefined ? [] : [`bodies of ${payload} bytes`]),
+  ]
   /** @type {import('../lab/text.js').Save[]} */
   const saves = []
   const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
-    const found = { labels, notes, rows: compareCounts(counts), breakdowns: breakDown(counts, options) }
+    const found = {
+      labels,
+      notes: [...counted, ...notes],
+      rows: compareCounts(counts),
+      breakdowns: breakDown(counts, options),
+    }
     if (out) {
       // The code of charts takes long to load.
       const { renderLabPage } = await import('../lab/page.js')
@@ -137,7 +147,10 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
     }
     say(`counting ${requests} requests of ${links}, of both sides at once`)
     const [old, next] = await together(signal, [own => lab.count('old', own), own => lab.count('new', own)])
-    await show({ old, new: next }, [...lab.notes, ...tellPrediction({ old, new: next }, readCosts())])
+    await show({ old, new: next }, [
+      ...lab.notes,
+      ...tellPrediction({ old, new: next }, readCosts(), { isUsual: counted.length === 0 }),
+    ])
   } finally {
     lab.close()
   }

@@ -63,7 +63,15 @@ export async function runWithFault({ phase, inject, env = {}, argv = [], wrap = 
   const running = createRunning({ child, out })
   await running.reach(phase)
   const recorded = readRecords(out)
-  await inject(running)
+  try {
+    await inject(running)
+  } catch (error) {
+    // No later test may find it.
+    process.kill(-running.pid, 'SIGKILL')
+    await child
+    await execa('node', ['src/cli.js', 'cleanup'], { reject: false, env: { TMPDIR: temporary } })
+    throw error
+  }
   const { exitCode, signal, stdout, stderr } = await child
   const leftovers = findLeftovers(before, lookAtMachine({ runId: running.runId(), temporary }))
   // An unsteady window is measured again: that is none of the fault's.

@@ -79,6 +79,11 @@ describe('what a machine holds', () => {
     expect(findShortage({ sidecars: 40, needs: ENVOY, limits: { ...node, memoryBytes: 2 ** 31 } })).toContain(
       '40 × 32.4 MiB',
     )
+    const simulated = (/** @type {number} */ sidecars, /** @type {object} */ limit = {}) =>
+      findShortage({ sidecars, needs: PIPY, limits: { ...node, ...limit }, simulated: { count: 1200, bytes: 200e3 } })
+    expect(simulated(97)).toBeNull()
+    expect(simulated(98)).toContain('of pods (98 × 1 + 13)')
+    expect(simulated(97, { memoryBytes: 2 ** 31 })).toContain('97 × 16.0 MiB + 1470.2 MiB')
   })
 
   it('is for simulated sidecars what the control plane takes for them, and what they take themselves', () => {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
-import { timeSides } from '../../src/verbs/lab-time.js'
+import { listWords, timeSides } from '../../src/verbs/lab-time.js'
 import { countSaves } from '../../src/verbs/lab-watch.js'
 import { createProgram } from '../../src/verbs/program.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -183,4 +183,12 @@ it('--time measures the old scripts that the count has taken from git', async ()
   const timed = timeSides({ side, link: ['pair'], pipy: [], count }, /** @type {any} */ ({ say: () => {} }))
   await expect(timed).rejects.toThrow(/--planes pipy=\S+: \S+ has no main\.js/)
   expect(asked.map(into => path.basename(into))).toEqual(['git-HEAD'])
+})
+
+it('--time measures with the payload and the features that were counted', () => {
+  const asked = { planes: ['pipy=./mine', 'pipy'], link: ['pair', 'gateway-ratings'] }
+  expect(listWords(asked).join(' ')).toBe('cost --planes pipy=./mine,pipy --link pair')
+  expect(listWords({ ...asked, payload: 16384, features: 'access-log' }).slice(-4)).toEqual([
+    ...['--payload', '16384B', '--features', 'access-log'],
+  ])
 })
