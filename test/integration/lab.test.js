@@ -67,6 +67,24 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
     expect(readFileSync(path.join(out, 'lab.html'), 'utf8')).toContain('demuxHTTP')
     expectNothingLeft(child.pid)
   })
+
+  it('counts sidecars with features, of which both sides must do the work', async context => {
+    need(context, 'pipy')
+    if ('missing' in valgrind) return context.skip('needs valgrind, which cannot be had here')
+    const silent = path.join(folder, 'silent')
+    cpSync('pipy-scripts', silent, { recursive: true })
+    writeFileSync(path.join(silent, 'access-log.js'), 'export function wrap(next) {\n  return next\n}\n')
+    const asked = ['src/cli.js', 'lab', 'pipy-scripts', '--against', silent, '--features', 'access-log']
+    const refused = await execa('node', asked, { reject: false })
+    expect(refused.stderr).toMatch(/silent does not do the work of a sidecar/)
+    expect(refused.exitCode).toBe(1)
+    const short = ['--link', 'pair', '--requests', '100', '--no-parity', '--json']
+    const { rows, notes } = JSON.parse((await execa('node', [...asked, ...short])).stdout)
+    expect(notes[0]).toBe('sidecars with access-log')
+    const counted = rows.filter((/** @type {any} */ { quantity }) => quantity === 'instructions')
+    for (const { ratio } of counted) expect(ratio).toBeGreaterThan(1.2)
+    expect(counted).toHaveLength(2)
+  })
 })
 
 describe('lab, of the scripts of a mesh', { timeout: 120_000 }, () => {
