@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   chmodSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -281,14 +282,18 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
   it('results that become read-only', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const disk = await mountDisk(context, '20m')
+    const view = `${disk}-read-only`
     try {
       const fate = await runWithFault({
         phase: 'between rounds',
         out: path.join(disk, 'run'),
-        // The kernel lets no mount become read-only while a log on it is open; one over it has no open files.
+        // The kernel lets no mount become read-only while a file on it is open: one that is read-only is mounted over it.
         async inject() {
-          await execa('mount', ['--bind', disk, disk])
-          await execa('mount', ['-o', 'remount,bind,ro', disk])
+          mkdirSync(view)
+          await execa('mount', ['--bind', disk, view])
+          await execa('mount', ['-o', 'remount,bind,ro', view])
+          await execa('mount', ['--bind', view, disk])
+          await execa('umount', [view])
         },
       })
       expect(fate.stderr).toMatch(/cannot write .*|read-only/)
