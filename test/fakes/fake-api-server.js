@@ -1,4 +1,8 @@
+import { writeFileSync } from 'node:fs'
 import http from 'node:http'
+import path from 'node:path'
+import { connect } from '../../src/targets/kubernetes/api.js'
+import { listen } from './listen.js'
 
 /**
  * An API server as far as a run needs one: it keeps what is asked of it, and makes a ready pod for each controller.
@@ -98,9 +102,22 @@ export async function startFakeApiServer() {
     answer(request, '')
     socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
   })
-  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  const { port } = await listen(server)
   return { url: `http://127.0.0.1:${port}`, asked, close: () => server.close() }
+}
+
+/** Connects by a kubeconfig of its own. @param {{ server: string, folder: string }} options folder: for the kubeconfig */
+export function connectTo({ server, folder }) {
+  const file = path.join(folder, 'kubeconfig')
+  const config = {
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'a' },
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+    // The client takes HTTP only from who waives TLS.
+    clusters: [{ name: 'a', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'a', user: { token: 'token' } }],
+  }
+  writeFileSync(file, JSON.stringify(config))
+  return connect({ context: null, environment: { KUBECONFIG: file }, home: folder })
 }
 
 /** @param {any} controller */

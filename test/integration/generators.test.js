@@ -8,6 +8,7 @@ import { hashFolder } from '../../src/lib/hash.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { wrk } from '../../src/loads/wrk/index.js'
 import { readRun } from '../../src/records/records.js'
+import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft, pidsOf } from './leftovers.js'
 import { need, tools } from './real-tools.js'
@@ -42,8 +43,7 @@ async function drive(answer = () => false, { load, cpus = 1, generator = wrk } =
     requests.push({ socket: request.socket, body, atMs })
     if (!(await answer(request, response, body, requests.length))) response.end(body)
   })
-  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  const { port } = await listen(server)
   const { program, argv, env } = generator.createGenerator({
     ...{ urls: [`http://127.0.0.1:${port}/`], certificate: null, host: 'echo', admin: null, folder },
     ...{

@@ -12,6 +12,7 @@ import { waitFor } from '../../src/lib/wait.js'
 import { readRun } from '../../src/records/records.js'
 import { findTool } from '../../src/tools/find.js'
 import { nameBuiltImage } from '../../src/tools/image.js'
+import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { tools } from './real-tools.js'
 
@@ -335,8 +336,7 @@ describe('what goes wrong in a run', () => {
         for (const s of [socket, there]) sockets.add(s.on('error', () => {}))
         socket.pipe(there).pipe(socket)
       })
-      await new Promise(resolve => proxy.listen(0, '127.0.0.1', () => resolve(null)))
-      const { port } = /** @type {net.AddressInfo} */ (proxy.address())
+      const { port } = await listen(proxy)
       Object.assign(config.clusters[0].cluster, {
         server: `https://127.0.0.1:${port}`,
         'tls-server-name': server.hostname,
@@ -568,8 +568,7 @@ async function startWebhook(resource) {
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }))
   })
-  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
-  const { port } = /** @type {net.AddressInfo} */ (server.address())
+  const { port } = await listen(server)
   const name = 'refusing.sidecar-bench.test'
   await apply({
     ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration', metadata: { name } },

@@ -4,10 +4,11 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
+import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { listDashboardQueries } from '../live/dashboard-queries.js'
 import { expectOnFirstScreen, launchBrowser, openPage } from '../real/browser.js'
-import { findFreePort, listen, needProgram, startPrometheus } from '../real/prometheus.js'
+import { findFreePort, needProgram, startPrometheus } from '../real/prometheus.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
@@ -113,7 +114,7 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
   it('refuses a port that is taken before it measures anything, and goes on when a browser has gone', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const taken = net.createServer()
-    const port = await listen(taken)
+    const { port } = await listen(taken)
     for (const option of ['--live', '--metrics']) {
       const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', option, `:${port}`], { reject: false })
       expect(stderr).toContain(`error: ${option} :${port}: port ${port} of 127.0.0.1 is in use by something else`)

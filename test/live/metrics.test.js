@@ -8,8 +8,9 @@ import { parse, parseAllDocuments, stringify } from 'yaml'
 import { createMetrics } from '../../src/live/metrics.js'
 import { LABELS } from '../../src/targets/kubernetes/manifests.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
-import { listen, needProgram, startPrometheus } from '../real/prometheus.js'
+import { needProgram, startPrometheus } from '../real/prometheus.js'
 import { listDashboardQueries, readDashboard } from './dashboard-queries.js'
 
 /**
@@ -410,7 +411,7 @@ describe('Prometheus', () => {
     const { countSeries: query, stop } = await startPrometheus({
       program: prometheus,
       folder,
-      metricsPort: await listen(server),
+      metricsPort: (await listen(server)).port,
       mostSeconds: 55,
     })
     const ticking = setInterval(tick, 100)

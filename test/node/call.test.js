@@ -2,10 +2,8 @@ import http2 from 'node:http2'
 import { afterEach, describe, expect, it } from 'vitest'
 import { call, frameMessage, openChannel } from '../../src/node/call.js'
 import { send } from '../../src/node/send.js'
+import { listen } from '../fakes/listen.js'
 
-/** @import { AddressInfo } from 'node:net' */
-
-const ADDRESS = '127.0.0.1'
 /** @type {(() => void)[]} */
 const closers = []
 afterEach(() => {
@@ -24,12 +22,11 @@ async function serve(answer) {
       headers,
     ),
   )
-  await new Promise(resolve => server.listen(0, ADDRESS, () => resolve(null)))
   closers.push(() => {
     for (const session of sessions) session.destroy()
     server.close()
   })
-  return { address: ADDRESS, port: /** @type {AddressInfo} */ (server.address()).port }
+  return listen(server)
 }
 
 /** @param {http2.OutgoingHttpHeaders} head @param {Buffer} [bytes] @param {http2.OutgoingHttpHeaders} [trailers] */
@@ -104,7 +101,7 @@ describe('a call', () => {
     }))
 
   it('throws where nothing answers: refused, reset, in no time, or over a channel that is closed', async () => {
-    await expect(call({ address: ADDRESS, port: 1 }, { host: 'echo' })).rejects.toThrow('ECONNREFUSED')
+    await expect(call({ address: '127.0.0.1', port: 1 }, { host: 'echo' })).rejects.toThrow('ECONNREFUSED')
     await expect(ask(stream => stream.session?.destroy())).rejects.toThrow()
     await expect(ask(stream => stream.close(http2.constants.NGHTTP2_CANCEL))).rejects.toThrow('without an answer')
     const silent = await serve(() => {})

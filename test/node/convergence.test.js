@@ -2,6 +2,7 @@ import http from 'node:http'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createConvergence } from '../../src/node/convergence.js'
 import { send } from '../../src/node/send.js'
+import { listen } from '../fakes/listen.js'
 
 /** @type {(() => void)[]} */
 const endings = []
@@ -28,13 +29,12 @@ async function startSidecar({ hasIt, answer, backends = ['backend-1'] }) {
       .writeHead(200, { 'x-nonce': request.headers['x-nonce'], 'x-served-by': servedBy })
       .end(answer ?? Buffer.concat(chunks))
   })
-  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
+  const endpoint = await listen(server)
   endings.push(
     () => server.closeAllConnections(),
     () => server.close(),
   )
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  return { name: 'client-1', host: 'version-1.test', endpoint: { address: '127.0.0.1', port } }
+  return { name: 'client-1', host: 'version-1.test', endpoint }
 }
 
 /** @param {Parameters<typeof createConvergence>[0]} [options] */

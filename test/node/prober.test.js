@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { credentialsOf } from '../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { createProber } from '../../src/node/prober.js'
+import { listen } from '../fakes/listen.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
-/** @import { AddressInfo } from 'node:net' @import { TLSSocket } from 'node:tls' */
+/** @import { TLSSocket } from 'node:tls' */
 
 const STAGING_MS = 400
 
@@ -22,11 +23,10 @@ describe('a change', () => {
     const isRouted = method !== 'GET' || (seen.includes('POST') && headers.host === 'version-1.test')
     response.writeHead(isRouted ? 200 : 404).end()
   })
-  beforeAll(() => new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(undefined))))
   afterAll(() => void server.close())
 
   it('is staged first, and its time begins at the commit', async () => {
-    const endpoint = { address: '127.0.0.1', port: /** @type {AddressInfo} */ (server.address()).port }
+    const endpoint = await listen(server)
     const request = (/** @type {string} */ method) => ({
       ...{ kind: /** @type {const} */ ('request'), endpoint, method, path: '/', body: 'x' },
     })
@@ -56,15 +56,14 @@ describe('a change', () => {
       const { authorized } = /** @type {TLSSocket} */ (request.socket)
       response.writeHead(authorized ? 200 : 403).end()
     })
-    await new Promise(resolve => secured.listen(0, '127.0.0.1', () => resolve(undefined)))
+    const endpoint = await listen(secured)
     setTimeout(
       () => secured.setSecureContext({ ...credentials('next'), ca: readFileSync(`${folder}/ca.pem`) }),
       STAGING_MS,
     )
     const change = (/** @type {string} */ name, /** @type {number} */ deadlineMs) =>
       createProber().change({
-        ...{ stage: [], commit: [], host: 'any', deadlineMs },
-        endpoint: { address: '127.0.0.1', port: /** @type {AddressInfo} */ (secured.address()).port },
+        ...{ stage: [], commit: [], endpoint, host: 'any', deadlineMs },
         certificate: `${folder}/${name}.pem`,
         credentials: credentialsOf('peer', folder),
       })

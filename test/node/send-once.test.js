@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { sendOnce } from '../../src/node/send-once.js'
+import { listen } from '../fakes/listen.js'
 
 /** @type {(() => void)[]} */
 const endings = []
@@ -27,10 +28,8 @@ async function startServer(pieces, { isKept = false } = {}) {
     }
     if (!isKept) socket.end()
   })
-  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
   endings.push(() => server.close())
-  const { port } = /** @type {net.AddressInfo} */ (server.address())
-  return { endpoint: { address: '127.0.0.1', port }, requests }
+  return { endpoint: await listen(server), requests }
 }
 
 const ASK = { host: 'version-1.test', method: 'POST', body: 'n-1', headers: { 'x-nonce': 'n-1' } }

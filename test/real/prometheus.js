@@ -4,6 +4,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { parse, stringify } from 'yaml'
 import { findOnPath } from '../../src/tools/find.js'
+import { listen } from '../fakes/listen.js'
 
 /**
  * @param {import('vitest').TestContext} context skipped where the program is missing @param {string} name
@@ -14,16 +15,9 @@ export async function needProgram(context, name) {
   return program ?? context.skip(`needs ${name}, which is not on PATH`)
 }
 
-/** @param {net.Server} server @returns {Promise<number>} its port on the loopback */
-export function listen(server) {
-  return new Promise(resolve =>
-    server.listen(0, '127.0.0.1', () => resolve(/** @type {net.AddressInfo} */ (server.address()).port)),
-  )
-}
-
 export async function findFreePort() {
   const server = net.createServer()
-  const port = await listen(server)
+  const { port } = await listen(server)
   await new Promise(resolve => server.close(resolve))
   return port
 }

@@ -26,6 +26,7 @@ import { removeStaleDownloads } from '../../src/tools/downloads.js'
 import { fetchPipy, fetchTool } from '../../src/tools/fetch.js'
 import { findTool } from '../../src/tools/find.js'
 import { askVersion } from '../../src/tools/version.js'
+import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const folder = makeFolder('tools-test')
@@ -309,8 +310,8 @@ describe('fetchPipy', () => {
       if (request.url === '/endless' || request.url === '/gone') response.write('more is to come')
       else response.end(readFileSync(archive))
     })
-    await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
-    url = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`
+    const { address, port } = await listen(server)
+    url = `http://${address}:${port}`
   })
   afterAll(() => {
     server.closeAllConnections()

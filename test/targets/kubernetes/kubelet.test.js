@@ -1,10 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import http from 'node:http'
-import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { checkSamples, describeProcess } from '../../../src/judge/describe-window.js'
 import { findFault, trialSchema } from '../../../src/model/schemas.js'
-import { connect } from '../../../src/targets/kubernetes/api.js'
 import {
   findCounter,
   lookByKubelet,
@@ -12,7 +10,9 @@ import {
   parseCpu,
   readSummary,
 } from '../../../src/targets/kubernetes/kubelet.js'
+import { connectTo } from '../../fakes/fake-api-server.js'
 import { createRecord } from '../../fakes/fake-records.js'
+import { listen } from '../../fakes/listen.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
 
 const captured = readFileSync('test/fixtures/kubelet-1.34.3-stats-summary.json', 'utf8')
@@ -167,37 +167,18 @@ describe('observeByKubelet', () => {
 })
 
 describe('readSummary', () => {
-  let folder = ''
-  /** @type {http.Server} */
-  let server
-  beforeEach(() => {
-    folder = makeOwnFolder('kubelet')
-  })
-  afterEach(() => {
-    server.close()
-  })
-
   /** @param {http.RequestListener} answer */
-  async function connectTo(answer) {
-    server = http.createServer(answer)
-    await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
-    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-    const file = path.join(folder, 'kubeconfig')
-    const config = {
-      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'a' },
-      // The client takes HTTP only from who waives TLS.
-      clusters: [{ name: 'a', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
-      users: [{ name: 'a', user: { token: 'token' } }],
-      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-    }
-    writeFileSync(file, JSON.stringify(config))
-    return connect({ context: null, environment: { KUBECONFIG: file } })
+  async function connectToServer(answer) {
+    const server = http.createServer(answer)
+    onTestFinished(() => void server.close())
+    const { port } = await listen(server)
+    return connectTo({ server: `http://127.0.0.1:${port}`, folder: makeOwnFolder('kubelet') })
   }
 
   it('asks the kubelet through the API server', async () => {
     /** @type {string[]} */
     const asked = []
-    const api = await connectTo((request, response) => {
+    const api = await connectToServer((request, response) => {
       asked.push(`${request.method} ${decodeURIComponent(`${request.url}`)}`)
       response.writeHead(200, { 'content-type': 'application/json' }).end(captured)
     })
@@ -208,7 +189,7 @@ describe('readSummary', () => {
   it('says which verb on what is not allowed', async () => {
     const message =
       'nodes "node1" is forbidden: User "a" cannot get resource "nodes/proxy" in API group "" at the cluster scope'
-    const api = await connectTo((_, response) => {
+    const api = await connectToServer((_, response) => {
       const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason: 'Forbidden', code: 403 }
       response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(status))
     })

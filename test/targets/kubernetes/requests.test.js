@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pipyTool } from '../../../src/dataplanes/pipy/index.js'
@@ -6,13 +6,12 @@ import { writeCertificates } from '../../../src/lib/certificates.js'
 import { identityOf } from '../../../src/model/sidecar-contract.js'
 import { openLedger } from '../../../src/node/ledger.js'
 import { ACCESS, ROLES } from '../../../src/targets/kubernetes/access.js'
-import { connect } from '../../../src/targets/kubernetes/api.js'
 import { examineCluster } from '../../../src/targets/kubernetes/doctor.js'
 import { createKubernetesTarget } from '../../../src/targets/kubernetes/index.js'
 import { cleanUpCluster } from '../../../src/targets/kubernetes/namespaces.js'
 import { createImageTools } from '../../../src/targets/kubernetes/tools.js'
 import { createContainers } from '../../fakes/cluster-objects.js'
-import { FORBIDDEN, startFakeApiServer } from '../../fakes/fake-api-server.js'
+import { connectTo, FORBIDDEN, startFakeApiServer } from '../../fakes/fake-api-server.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { Asked } from '../../fakes/fake-api-server.js' @import { Handle } from '../../../src/model/types.ts' */
@@ -32,18 +31,8 @@ beforeAll(async () => {
   process.on('warning', warn)
   const server = await startFakeApiServer()
   asked = server.asked
-  const config = path.join(folder, 'config')
-  writeFileSync(
-    config,
-    JSON.stringify({
-      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'a' },
-      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-      clusters: [{ name: 'a', cluster: { server: server.url, 'insecure-skip-tls-verify': true } }],
-      users: [{ name: 'a', user: {} }],
-    }),
-  )
   await writeCertificates({ folder: certificates, services: [{ name: 'gateway', identity: identityOf('gateway') }] })
-  const api = await connect({ context: null, environment: { KUBECONFIG: config }, home: folder })
+  const api = await connectTo({ server: server.url, folder })
   const { signal } = new AbortController()
   const ledger = openLedger({ runId: 'r1', root: path.join(folder, 'ledgers') })
   const target = createKubernetesTarget({
