@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { findOnPath } from '../../src/tools/find.js'
 
@@ -39,14 +39,17 @@ beforeAll(async () => {
   }
 })
 
+beforeEach(context => {
+  if (missing.length > 0) context.skip(`needs ${missing.join(' and ')}`)
+})
+
 afterAll(async () => {
   if (missing.length > 0) return
   await run(['delete', '--ignore-not-found', 'namespace', restricted, privileged])
 })
 
 describe('a cluster', () => {
-  it.for(readdirSync(GOLDEN))('takes %s, and the pods it makes', async (file, context) => {
-    if (missing.length > 0) return context.skip(`needs ${missing.join(' and ')}`)
+  it.for(readdirSync(GOLDEN))('takes %s, and the pods it makes', async file => {
     const object = parse(readFileSync(path.join(GOLDEN, file), 'utf8'))
     if (object.kind === 'Namespace') object.metadata.name = ownOf(object.metadata.name)
     else object.metadata.namespace = ownOf(object.metadata.namespace)
@@ -60,8 +63,7 @@ describe('a cluster', () => {
     }
   })
 
-  it('refuses the reader where the services are', async context => {
-    if (missing.length > 0) return context.skip(`needs ${missing.join(' and ')}`)
+  it('refuses the reader where the services are', async () => {
     const object = parse(readFileSync(path.join(GOLDEN, 'reader-anywhere.yaml'), 'utf8'))
     object.metadata.namespace = restricted
     const [pod] = createPods(object)

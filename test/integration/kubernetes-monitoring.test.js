@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { waitFor } from '../../src/lib/wait.js'
 import { startMetricsServer } from '../../src/live/metrics.js'
@@ -46,6 +46,10 @@ beforeAll(async () => {
   await applyWith({})
 }, 120_000)
 
+beforeEach(context => {
+  if (missing.length > 0) context.skip(`needs ${missing.join(' and ')}`)
+})
+
 afterAll(async () => {
   rmSync(scratch, { recursive: true })
   if (missing.length > 0) return
@@ -53,8 +57,7 @@ afterAll(async () => {
 }, 90_000)
 
 describe('k8s/monitoring on a cluster', () => {
-  it('runs where pod security is restricted, and asks nobody until a target is set', async context => {
-    if (missing.length > 0) return context.skip(`needs ${missing.join(' and ')}`)
+  it('runs where pod security is restricted, and asks nobody until a target is set', async () => {
     const other = await kube('run', 'other', '--image=localhost/prometheus:test', '--dry-run=server').catch(e => e)
     expect(other.stderr).toMatch(/violates PodSecurity "restricted/)
     const [{ metric, value }] = await askUntilAnswered('up')
@@ -62,8 +65,7 @@ describe('k8s/monitoring on a cluster', () => {
     expect([metric.instance, value[1]]).toEqual([targets[0], '0'])
   })
 
-  it('has the dashboard where Grafana looks for it', async context => {
-    if (missing.length > 0) return context.skip(`needs ${missing.join(' and ')}`)
+  it('has the dashboard where Grafana looks for it', async () => {
     const { stdout } = await kube('get', 'configmaps', '-l', 'grafana_dashboard=1', '-o', 'json')
     const dashboard = readFileSync('bench/monitoring/grafana-dashboard.json', 'utf8')
     expect(JSON.parse(stdout).items.map((/** @type {any} */ item) => item.data)).toEqual([
@@ -74,8 +76,7 @@ describe('k8s/monitoring on a cluster', () => {
   it(
     'starts again for another target, and answers every query of the dashboard while a run goes on',
     SLOW,
-    async context => {
-      if (missing.length > 0) return context.skip(`needs ${missing.join(' and ')}`)
+    async () => {
       const run = await startLiveRun()
       try {
         const pod = await findPod()
@@ -98,8 +99,7 @@ describe('k8s/monitoring on a cluster', () => {
     },
   )
 
-  it('is reached by the name that is given to Grafana', SLOW, async context => {
-    if (missing.length > 0) return context.skip(`needs ${missing.join(' and ')}`)
+  it('is reached by the name that is given to Grafana', SLOW, async () => {
     const [, target] = /`http:\/\/(\S+)` as a data source/.exec(readme) ?? []
     expect(target).toContain(`.${NAMESPACE}:`)
     // A pod of the cluster that asks by that name: Prometheus itself.
@@ -108,15 +108,13 @@ describe('k8s/monitoring on a cluster', () => {
   })
 
   it('has a ScrapeConfig that the Prometheus Operator takes', async context => {
-    if (missing.length > 0) return context.skip(`needs ${missing.join(' and ')}`)
     const why = await createOperatorCrd()
     if (why !== null) return context.skip(why)
     const { stdout } = await kube('apply', '--dry-run=server', '-f', 'k8s/monitoring/scrape-config.yaml')
     expect(stdout).toMatch(/scrapeconfig\S*\/sidecar-bench created/)
   })
 
-  it('goes by the command that its README names, with all that it had', async context => {
-    if (missing.length > 0) return context.skip(`needs ${missing.join(' and ')}`)
+  it('goes by the command that its README names, with all that it had', async () => {
     const [, argv] = /`kubectl ([^`]+)` takes everything/.exec(readme) ?? []
     await kube(...argv.split(/\s/))
     expect((await kube('get', 'namespace', NAMESPACE, '--ignore-not-found', '-o', 'name')).stdout).toBe('')

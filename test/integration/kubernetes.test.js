@@ -4,19 +4,18 @@ import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { adsTool } from '../../src/dataplanes/envoy/ads-control.js'
 import { createAuthority, issueCertificate } from '../../src/lib/certificates.js'
 import { waitFor } from '../../src/lib/wait.js'
+import { readSafely } from '../../src/node/kernel/proc-files.js'
 import { readRun } from '../../src/records/records.js'
 import { findTool } from '../../src/tools/find.js'
 import { nameBuiltImage } from '../../src/tools/image.js'
 import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { tools } from './real-tools.js'
-
-/** @import { TestContext } from 'vitest' */
 
 const { TEST_KUBECONFIG: kubeconfig, TEST_CLUSTER: cluster } = process.env
 const RUN_LABEL = 'app.kubernetes.io/managed-by=sidecar-bench'
@@ -25,18 +24,17 @@ const scratch = makeFolder('kubernetes-test')
 const images = ['pipy', 'envoy', 'k6', 'node'].flatMap(name => ['--image', `${name}=localhost/${name}:test`])
 let runs = 0
 
-/** @param {TestContext} context */
-function needCluster(context) {
+beforeEach(context => {
   if (!kubeconfig) context.skip('needs a cluster: TEST_KUBECONFIG names none')
   const missing = Object.entries(tools).flatMap(([name, tool]) => (tool ? [] : [name]))
   if (missing.length > 0) context.skip(`needs ${missing.join(', ')}, which cannot be had here`)
-}
+})
 
+/** @param {object} object @param {string[]} argv */
+const kubectlWith = (object, ...argv) =>
+  execa('kubectl', ['--kubeconfig', `${kubeconfig}`, ...argv, '-f', '-'], { input: JSON.stringify(object) })
+const apply = (/** @type {object} */ object) => kubectlWith(object, 'apply')
 const kubectl = (/** @type {string[]} */ ...argv) => execa('kubectl', ['--kubeconfig', `${kubeconfig}`, ...argv])
-
-/** @param {object} object */
-const apply = object =>
-  execa('kubectl', ['--kubeconfig', `${kubeconfig}`, 'apply', '-f', '-'], { input: JSON.stringify(object) })
 
 /**
  * Starts a run of the kit on the cluster.
@@ -74,14 +72,8 @@ let forbiddenConfig
 
 beforeAll(async () => {
   if (!kubeconfig || !cluster || !tools.pipy || !tools.envoy || !tools.k6) return
-  for (const [name, program] of Object.entries({
-    pipy: tools.pipy.path,
-    envoy: tools.envoy.path,
-    k6: tools.k6.path,
-    node: process.execPath,
-  })) {
-    await execa(cluster, ['image', name, program])
-  }
+  const programs = { pipy: tools.pipy.path, envoy: tools.envoy.path, k6: tools.k6.path, node: process.execPath }
+  for (const [name, program] of Object.entries(programs)) await execa(cluster, ['image', name, program])
   await kubectl('apply', '-f', 'k8s/rbac.yaml')
   await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: USER } })
   for (const name of ['least', 'forbidden']) {
@@ -116,8 +108,7 @@ describe('the cap experiment on a cluster', () => {
   it(
     'measures none, Pipy and Envoy with the least rights, holds the caps, tries the planes, and leaves nothing',
     { timeout: 240_000 },
-    async context => {
-      needCluster(context)
+    async () => {
       const { out, child } = start([...smoke, '--json'], { config: leastConfig })
       const { stdout, stderr, exitCode } = await child
       expect(exitCode, stderr).toBe(0)
@@ -167,8 +158,7 @@ describe('the cap experiment on a cluster', () => {
 })
 
 describe('a rollout on a cluster', () => {
-  it('makes a pod of each sidecar, changes all, and leaves nothing', { timeout: 120_000 }, async context => {
-    needCluster(context)
+  it('makes a pod of each sidecar, changes all, and leaves nothing', { timeout: 120_000 }, async () => {
     const asked = ['rollout', '--planes', 'pipy', '--sidecars', '8', '--profile', 'smoke', '--rounds', '1']
     const { out, child } = start(asked, { config: leastConfig })
     const { stderr } = await child
@@ -188,7 +178,6 @@ describe('a rollout on a cluster', () => {
   })
 
   it('gives Envoys their configuration from the image of the ADS server', { timeout: 240_000 }, async context => {
-    needCluster(context)
     if ('missing' in (await findTool(adsTool))) context.skip('needs the ADS server, which cannot be built here')
     const asked = ['rollout', '--planes', 'envoy', '--control', 'ads', '--sidecars', '8', '--profile', 'smoke']
     const rounds = ['--rounds', '1']
@@ -211,8 +200,7 @@ describe('a rollout on a cluster', () => {
     await expectNothingLeft()
   })
 
-  it('is refused where the node takes no more pods, with the arithmetic', async context => {
-    needCluster(context)
+  it('is refused where the node takes no more pods, with the arithmetic', async () => {
     const { stderr, exitCode } = await start(['rollout', '--planes', 'pipy', '--sidecars', '900']).child
     expect(stderr).toMatch(
       /900 sidecars take 9\d\d of pods \(900 × 1 \+ \d+\), and the node \S+ has 500: at most \d+ fit/,
@@ -223,8 +211,7 @@ describe('a rollout on a cluster', () => {
 })
 
 describe('what goes wrong in a run', () => {
-  it('spoils the trial that it happens in, says why, and the run goes on', { timeout: 300_000 }, async context => {
-    needCluster(context)
+  it('spoils the trial that it happens in, says why, and the run goes on', { timeout: 300_000 }, async () => {
     const leaky = path.join(scratch, 'leaky')
     cpSync('pipy-scripts', leaky, { recursive: true })
     const proxy = readFileSync(path.join(leaky, 'proxy.js'), 'utf8')
@@ -240,18 +227,8 @@ describe('what goes wrong in a run', () => {
       'name: faults\nquestion: What does a fault spoil?\naxes: { plane: [pipy], link: [ratings], capCores: [0.25] }\nprofiles: { smoke: { rounds: 3, windowSeconds: 4 } }\n',
     )
     const namespace = 'sidecar-bench-faults'
-    const { out, child } = start([
-      experiment,
-      ...smoke,
-      '--planes',
-      `pipy,pipy=${leaky}`,
-      '--memory',
-      '96MiB',
-      '--seed',
-      '1',
-      '--namespace',
-      namespace,
-    ])
+    const asked = ['--planes', `pipy,pipy=${leaky}`, '--memory', '96MiB', '--seed', '1', '--namespace', namespace]
+    const { out, child } = start([experiment, ...smoke, ...asked])
     const pods = async (/** @type {string} */ labels) =>
       (await kubectl('get', 'pods', '-n', namespace, '-l', labels, '-o', 'name')).stdout.split('\n').filter(Boolean)
     // Each fault waits for the load of a trial of its own and strikes once.
@@ -267,19 +244,7 @@ describe('what goes wrong in a run', () => {
           metadata: { name, namespace },
           deleteOptions: { gracePeriodSeconds: 0 },
         }
-        return execa(
-          'kubectl',
-          [
-            '--kubeconfig',
-            `${kubeconfig}`,
-            'create',
-            '--raw',
-            `/api/v1/namespaces/${namespace}/pods/${name}/eviction`,
-            '-f',
-            '-',
-          ],
-          { input: JSON.stringify(eviction) },
-        )
+        return kubectlWith(eviction, 'create', '--raw', `/api/v1/namespaces/${namespace}/pods/${name}/eviction`)
       },
       async () => kubectl('delete', 'daemonset', '-n', `${namespace}-reader`, 'reader', '--wait=true'),
     ]
@@ -290,14 +255,8 @@ describe('what goes wrong in a run', () => {
       const [pod] = await pods('app.kubernetes.io/name=k6').catch(() => [])
       if (!pod || seen.has(pod)) return isEnded
       seen.add(pod)
-      const { stdout } = await kubectl(
-        'get',
-        '-n',
-        namespace,
-        pod,
-        '-o',
-        'jsonpath={.metadata.labels.sidecar-bench/start}',
-      ).catch(() => ({ stdout: '' }))
+      const label = 'jsonpath={.metadata.labels.sidecar-bench/start}'
+      const { stdout } = await kubectl('get', '-n', namespace, pod, '-o', label).catch(() => ({ stdout: '' }))
       return stdout !== ''
     }
     for (const [i, strike] of faults.entries()) {
@@ -325,8 +284,7 @@ describe('what goes wrong in a run', () => {
   it(
     'ends the run when the API server is gone, keeps what was measured, and names cleanup, which then removes it',
     { timeout: 240_000 },
-    async context => {
-      needCluster(context)
+    async () => {
       const config = parse(readFileSync(`${kubeconfig}`, 'utf8'))
       const server = new URL(config.clusters[0].cluster.server)
       /** @type {Set<net.Socket>} */
@@ -358,8 +316,7 @@ describe('what goes wrong in a run', () => {
     },
   )
 
-  it('stops in order on SIGINT', { timeout: 120_000 }, async context => {
-    needCluster(context)
+  it('stops in order on SIGINT', { timeout: 120_000 }, async () => {
     const { out, child } = start([...smoke, '--planes', 'none', '--rounds', '5'])
     await waitFor(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 100, intervalMs: 100 })
     child.kill('SIGINT')
@@ -368,8 +325,7 @@ describe('what goes wrong in a run', () => {
     await expectNothingLeft()
   })
 
-  it('leaves a killed run to cleanup, which leaves a running one alone', { timeout: 120_000 }, async context => {
-    needCluster(context)
+  it('leaves a killed run to cleanup, which leaves a running one alone', { timeout: 120_000 }, async () => {
     const { child } = start([...smoke, '--planes', 'none'])
     await waitFor(
       async () => (await kubectl('get', 'namespaces', '-l', RUN_LABEL, '-o', 'name')).stdout.includes('-reader'),
@@ -386,8 +342,7 @@ describe('what goes wrong in a run', () => {
 })
 
 describe('what stops a run before it measures', () => {
-  it('is no kubeconfig', async context => {
-    needCluster(context)
+  it('is no kubeconfig', async () => {
     const { stderr, exitCode } = await execa('node', ['src/cli.js', 'bench', '--target', 'kubernetes'], {
       ...{ env: { KUBECONFIG: '', HOME: scratch }, reject: false },
     })
@@ -395,15 +350,40 @@ describe('what stops a run before it measures', () => {
     expect(exitCode).toBe(2)
   })
 
-  it('is a context that is not there', async context => {
-    needCluster(context)
-    const { stderr, exitCode } = await start([...smoke, '--context', 'tset']).child
-    expect(stderr).toMatch(/no context "tset".*"test"/)
-    expect(exitCode).toBe(2)
+  it.for([
+    { what: 'a context that is not there', asked: '--context tset', status: 2, words: /no context "tset".*"test"/ },
+    {
+      what: 'a node that is not there',
+      asked: '--node edge-9',
+      status: 2,
+      words: /--node edge-9: the cluster has no such node/,
+    },
+    {
+      what: 'an image that cannot be pulled',
+      asked: '--image pipy=localhost/nothing:test',
+      status: 4,
+      words: /the plane pipy cannot be measured: .*the image localhost\/nothing:test .* cannot be pulled: /,
+    },
+    {
+      what: 'an image of something else',
+      asked: '--image pipy=localhost/node:test',
+      status: 4,
+      words: /the plane pipy cannot be measured: .*pipy/,
+    },
+    {
+      what: 'a node without room',
+      asked: `--cpu ${os.availableParallelism()}`,
+      status: 1,
+      words: /no node takes the pod .*Insufficient cpu/,
+    },
+  ])('is $what', { timeout: 90_000 }, async ({ asked, status, words }) => {
+    const { stderr, exitCode } = await start([...smoke, '--planes', 'pipy', ...asked.split(' ')]).child
+    expect(stderr).toMatch(words)
+    expect(exitCode).toBe(status)
+    await expectNothingLeft()
   })
 
-  it('is a cluster that does not answer', async context => {
-    needCluster(context)
+  it('is a cluster that does not answer', async () => {
     const config = parse(readFileSync(`${kubeconfig}`, 'utf8'))
     config.clusters[0].cluster.server = 'https://127.0.0.1:9'
     const { stderr, exitCode } = await start(smoke, { config: saveConfig(stringify(config), 'dead.yaml') }).child
@@ -411,59 +391,14 @@ describe('what stops a run before it measures', () => {
     expect(exitCode).toBe(1)
   })
 
-  it('is a node that is not there', async context => {
-    needCluster(context)
-    const { stderr, exitCode } = await start([...smoke, '--node', 'edge-9']).child
-    expect(stderr).toMatch(/--node edge-9: the cluster has no such node/)
-    expect(exitCode).toBe(2)
-  })
-
-  it('is a user without rights: it says which verb on what', async context => {
-    needCluster(context)
+  it('is a user without rights: it says which verb on what', async () => {
     const { stderr, exitCode } = await start(smoke, { config: forbiddenConfig }).child
     expect(stderr).toMatch(/cannot list resource "nodes".*k8s\/rbac\.yaml/)
     expect(exitCode).toBe(1)
     await expectNothingLeft()
   })
 
-  it('is an image that cannot be pulled', { timeout: 90_000 }, async context => {
-    needCluster(context)
-    const { stderr, exitCode } = await start([...smoke, '--planes', 'pipy', '--image', 'pipy=localhost/nothing:test'])
-      .child
-    expect(stderr).toMatch(
-      /the plane pipy cannot be measured: .*the image localhost\/nothing:test .* cannot be pulled: /,
-    )
-    expect(exitCode).toBe(4)
-    await expectNothingLeft()
-  })
-
-  it('is an image of something else', { timeout: 90_000 }, async context => {
-    needCluster(context)
-    const { stderr, exitCode } = await start([...smoke, '--planes', 'pipy', '--image', 'pipy=localhost/node:test'])
-      .child
-    expect(stderr).toMatch(/the plane pipy cannot be measured: .*pipy/)
-    expect(exitCode).toBe(4)
-    await expectNothingLeft()
-  })
-
-  it('is a node without room', { timeout: 90_000 }, async context => {
-    needCluster(context)
-    const { stderr, exitCode } = await start([
-      ...['--measure', 'load'],
-      '--cpu',
-      `${os.availableParallelism()}`,
-      '--profile',
-      'smoke',
-      '--planes',
-      'pipy',
-    ]).child
-    expect(stderr).toMatch(/no node takes the pod .*Insufficient cpu/)
-    expect(exitCode).toBe(1)
-    await expectNothingLeft()
-  })
-
-  it('is a namespace of that name, which is left as it is', async context => {
-    needCluster(context)
+  it('is a namespace of that name, which is left as it is', async () => {
     const { stderr, exitCode } = await start([...smoke, '--namespace', USER]).child
     expect(stderr).toMatch(new RegExp(`the namespace ${USER} is already there: give --namespace another`))
     expect(exitCode).toBe(1)
@@ -474,8 +409,7 @@ describe('what stops a run before it measures', () => {
   it.for([
     ['deployments', /admission webhook .* denied the request: no sidecars on Fridays/],
     ['pods', /no pod is made: .*no sidecars on Fridays/],
-  ])('is a webhook that refuses %s', { timeout: 90_000 }, async ([resource, message], context) => {
-    needCluster(context)
+  ])('is a webhook that refuses %s', { timeout: 90_000 }, async ([resource, message]) => {
     const webhook = await startWebhook(/** @type {string} */ (resource))
     try {
       const { stderr, exitCode } = await start([...smoke, '--planes', 'none']).child
@@ -489,8 +423,7 @@ describe('what stops a run before it measures', () => {
 })
 
 describe('arms side by side on a cluster', () => {
-  it('stand at once, each in pods of its own, and share one load', { timeout: 240_000 }, async context => {
-    needCluster(context)
+  it('stand at once, each in pods of its own, and share one load', { timeout: 240_000 }, async () => {
     const { out, child } = start(['cost', '--profile', 'smoke'])
     const { stderr, exitCode } = await child
     // 3: one round gives no verdict.
@@ -509,25 +442,10 @@ describe('arms side by side on a cluster', () => {
 })
 
 describe('copies of a service', () => {
-  it('come up 50 at once, each with its sidecar, and go', { timeout: 400_000 }, async context => {
-    needCluster(context)
-    const { out, child } = start([
-      ...['--measure', 'load'],
-      '--services',
-      '50',
-      '--link',
-      'pair',
-      '--planes',
-      'pipy',
-      '--cpu',
-      '0.02',
-      '--rate',
-      '20',
-      '--users',
-      '4',
-      '--profile',
-      'smoke',
-    ])
+  it('come up 50 at once, each with its sidecar, and go', { timeout: 400_000 }, async () => {
+    const asked =
+      '--measure load --services 50 --link pair --planes pipy --cpu 0.02 --rate 20 --users 4 --profile smoke'
+    const { out, child } = start(asked.split(' '))
     const { stderr } = await child
     const [record] = readRun(out).records
     expect(record, `${stderr}`).toBeDefined()
@@ -542,11 +460,7 @@ describe('copies of a service', () => {
 
 /** @param {string} out */
 function records(out) {
-  try {
-    return readFileSync(`${out}/trials.jsonl`, 'utf8').split('\n').filter(Boolean)
-  } catch {
-    return []
-  }
+  return readSafely(`${out}/trials.jsonl`).split('\n').filter(Boolean)
 }
 
 /** A validating webhook that refuses what a run of the kit makes. @param {string} resource */
