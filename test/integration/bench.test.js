@@ -1,13 +1,15 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
+import { waitFor } from '../../src/lib/wait.js'
 import { readSafely } from '../../src/node/kernel/proc-files.js'
 import { readRun } from '../../src/records/records.js'
 import { listMarked } from '../../src/targets/local/marks.js'
 import { makeFolder } from '../fakes/scratch.js'
-import { expectNothingLeft, pidsOf } from './leftovers.js'
+import { awaitPids, expectNothingLeft, pidsOf } from './leftovers.js'
 import { need } from './real-tools.js'
 
 const folder = makeFolder('bench-test')
@@ -37,24 +39,11 @@ function start(argv, options = {}) {
 /** @param {string} out */
 const recordsOf = out => readRun(out).records
 
-/** @param {string} out @param {string} words */
-async function waitForLine(out, words) {
-  for (let i = 0; i < 1600; i++) {
-    if (pidsOf(words, out).length > 0) return pidsOf(words, out)[0]
-    await new Promise(resolve => setTimeout(resolve, 25))
-  }
-  throw new Error(`no process ${words} for ${out}`)
-}
-
 describe('a capped run', { timeout: 120_000 }, () => {
   it('measures latency at an equal rate, and holds thresholds to their exit status', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
-    const thresholds = [
-      '--threshold',
-      'pipy/envoy rss <= 0.9',
-      '--threshold',
-      'envoy/pipy cpuPerRequest@ratings <= 0.01',
-    ]
+    const conditions = ['pipy/envoy rss <= 0.9', 'envoy/pipy cpuPerRequest@ratings <= 0.01']
+    const thresholds = conditions.flatMap(condition => ['--threshold', condition])
     const argv = ['--cpu', '0.5', '--rate', '100', '--link', 'ratings', '--users', '10', ...thresholds]
     const { out, child } = start(argv)
     const { stdout, stderr, exitCode } = await child
@@ -144,13 +133,11 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
   it('records a sidecar that dies under load as a failed trial, and goes on', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const { out, child } = start([...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '2', '--seed', '1'])
-    await waitForLine(out, 'k6-generator')
-    let pid = 0
-    for (let i = 0; i < 1600 && !pid; i++) {
-      ;[pid = 0] = pidsOf('ratings-sidecar', out).filter(() => pidsOf('k6-generator', out).length > 0)
-      if (!pid) await new Promise(resolve => setTimeout(resolve, 25))
-    }
-    await new Promise(resolve => setTimeout(resolve, 500))
+    await awaitPids('k6-generator', out)
+    const isLoaded = () => ['ratings-sidecar', 'k6-generator'].every(name => pidsOf(name, out).length > 0)
+    await waitFor(isLoaded, { what: 'a sidecar under load', deadlineSeconds: 40 })
+    const [pid] = pidsOf('ratings-sidecar', out)
+    await delay(500)
     process.kill(pid, 'SIGSEGV')
     expect((await child).exitCode).toBe(0)
     const outcomes = recordsOf(out).map(r => r.outcome)
@@ -169,8 +156,8 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
   ])('stops in order on %s, keeps what was measured, and leaves nothing behind', async ([signal, status], context) => {
     need(context, 'pipy', 'k6', 'caps')
     const { out, child } = start([...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '3'])
-    for (let i = 0; i < 2400 && !`${readSafely(`${out}/trials.jsonl`)}`.includes('\n'); i++)
-      await new Promise(resolve => setTimeout(resolve, 25))
+    const isRecorded = () => readSafely(`${out}/trials.jsonl`).includes('\n')
+    await waitFor(isRecorded, { what: 'a trial', deadlineSeconds: 60 })
     child.kill(/** @type {NodeJS.Signals} */ (signal))
     const { exitCode, stderr } = await child
     expect(exitCode, `${stderr}`).toBe(status)
@@ -191,7 +178,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
   it('leaves a killed run to cleanup, which leaves a running one alone', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const { out, child } = start([...ONE_SIDECAR, '--planes', 'pipy'])
-    await waitForLine(out, 'k6-generator')
+    await awaitPids('k6-generator', out)
     const spared = await execa('node', ['src/cli.js', 'cleanup'], { env: { TMPDIR: folder } })
     expect(spared.stdout).toMatch(
       new RegExp(`^left {4}run \\S+: it goes on in process ${child.pid}: kill ${child.pid} ends it$`, 'm'),

@@ -10,7 +10,7 @@ import { wrk } from '../../src/loads/wrk/index.js'
 import { readRun } from '../../src/records/records.js'
 import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
-import { expectNothingLeft, pidsOf } from './leftovers.js'
+import { awaitPids, expectNothingLeft } from './leftovers.js'
 import { need, tools } from './real-tools.js'
 
 /**
@@ -275,7 +275,7 @@ describe('a run with --generator wrk', { timeout: 120_000 }, () => {
   it('stops in order on Ctrl-C, and leaves nothing behind', async context => {
     need(context, 'pipy', 'wrk', 'caps')
     const { out, child } = start('wrk', ['--profile', 'quick', '--planes', 'pipy'])
-    for (let i = 0; i < 1600 && pidsOf('wrk-generator', out).length === 0; i++) await delay(25)
+    await awaitPids('wrk-generator', out)
     child.kill('SIGINT')
     expect((await child).exitCode).toBe(130)
     expectNothingLeft()

@@ -4,7 +4,7 @@ import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
 import { makeFolder } from '../fakes/scratch.js'
-import { expectNothingLeft, pidsOf } from './leftovers.js'
+import { awaitPids, expectNothingLeft, pidsOf } from './leftovers.js'
 import { need } from './real-tools.js'
 
 const folder = makeFolder('grow-test')
@@ -42,8 +42,7 @@ describe('a control plane that is given more and more sidecars', { timeout: 60_0
     const written = readFileSync('bench/experiments/grow.yaml', 'utf8')
     writeFileSync(hurried, written.replace('deadlineSeconds: 150', 'deadlineSeconds: 8'))
     const closeFiles = async (/** @type {string} */ out) => {
-      for (let i = 0; i < 1500 && pidsOf('step-2-sidecar', out).length === 0; i++)
-        await new Promise(resolve => setTimeout(resolve, 20))
+      await awaitPids('step-2-sidecar', out)
       for (const pid of pidsOf('mesh-control', out)) {
         const open = readdirSync(`/proc/${pid}/fd`).length
         await execa('prlimit', ['--pid', `${pid}`, `--nofile=${open}`])
@@ -59,8 +58,7 @@ describe('a control plane that is given more and more sidecars', { timeout: 60_0
     need(context, 'pipy', 'k6', 'caps')
     const begun = Date.now()
     const { record } = await grow([], async out => {
-      for (let i = 0; i < 1500 && pidsOf('step-1-sidecar', out).length === 0; i++)
-        await new Promise(resolve => setTimeout(resolve, 20))
+      await awaitPids('step-1-sidecar', out)
       for (const pid of pidsOf('mesh-control', out)) process.kill(pid, 'SIGSTOP')
     })
     expect(record).toMatchObject({ outcome: 'completed', growth: { ended: { reason: 'stopped' } } })

@@ -1,12 +1,12 @@
 import path from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { listSafely, readSafely } from '../../src/node/kernel/proc-files.js'
+import { listSafely } from '../../src/node/kernel/proc-files.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { readRun } from '../../src/records/records.js'
 import { findOnPath } from '../../src/tools/find.js'
 import { makeFolder } from '../fakes/scratch.js'
+import { awaitWindowStart } from './await-window.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need } from './real-tools.js'
 
@@ -41,16 +41,6 @@ async function needNamespaces(context, ...programs) {
   }
 }
 
-/** Waits until the generator of a run has said when its window is. @param {string} out */
-async function awaitWarmup(out) {
-  for (let i = 0; i < 2000; i++) {
-    const raw = listSafely(path.join(out, 'raw')).filter(name => /^r1-/.test(name))
-    if (raw.some(name => /window \d+/.test(readSafely(path.join(out, 'raw', name, 'k6-generator.log'))))) return
-    await delay(20)
-  }
-  throw new Error(`no load was begun in ${out}`)
-}
-
 describe('redirected connections', { timeout: 120_000 }, () => {
   it.for([
     'iptables-nft',
@@ -78,7 +68,7 @@ describe('redirected connections', { timeout: 120_000 }, () => {
   it('are found to go past the sidecars where somebody flushes the rules', async context => {
     await needNamespaces(context, 'iptables', 'conntrack')
     const { child, out } = start(['--planes', 'pipy', '--measure', 'load', '--interception', 'redirect'])
-    await awaitWarmup(out)
+    await awaitWindowStart(out)
     for (const name of namespacesOf(`${runIdOf(out)}`).filter(name => /\.(gateway|ratings)$/.test(name))) {
       const inside = ['netns', 'exec', name]
       await execa('ip', [...inside, 'iptables', '-t', 'nat', '-F'])
@@ -96,7 +86,7 @@ describe('redirected connections', { timeout: 120_000 }, () => {
   it('leave nothing after a run that was killed, once it is cleaned up', async context => {
     await needNamespaces(context, 'iptables')
     const { child, out } = start(['--planes', 'pipy', '--measure', 'load', '--interception', 'redirect'])
-    await awaitWarmup(out)
+    await awaitWindowStart(out)
     const runId = `${runIdOf(out)}`
     child.kill('SIGKILL')
     await child

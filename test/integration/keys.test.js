@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
+import { safely } from '../../src/lib/safely.js'
+import { listPids } from '../../src/node/kernel/proc-files.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { need } from './real-tools.js'
 
@@ -12,21 +14,8 @@ it('keys are in a folder of their own while a run lasts, and nowhere else then o
   need(context, 'pipy', 'envoy', 'k6', 'caps')
   const out = path.join(folder, 'run')
   // Of this link k6 has a certificate, too.
-  const argv = [
-    '--measure',
-    'load',
-    '--link',
-    'pair',
-    '--planes',
-    'pipy,envoy',
-    '--profile',
-    'smoke',
-    '--cpu',
-    '0.25',
-    '--out',
-    out,
-  ]
-  const run = execa('node', ['src/cli.js', 'bench', ...argv], { reject: false })
+  const argv = '--measure load --link pair --planes pipy,envoy --profile smoke --cpu 0.25'.split(' ')
+  const run = execa('node', ['src/cli.js', 'bench', ...argv, '--out', out], { reject: false })
   let keysFolder = ''
   /** @type {Map<string, { text: string, mode: number }>} */
   const keys = new Map()
@@ -87,17 +76,9 @@ function listForms(pem) {
 
 /** The command lines and environments of this machine's processes. */
 function readProcesses() {
-  return readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name))
-    .flatMap(pid =>
-      ['cmdline', 'environ'].map(file => {
-        try {
-          return readFileSync(`/proc/${pid}/${file}`, 'latin1')
-        } catch {
-          return ''
-        }
-      }),
-    )
+  return listPids().flatMap(pid =>
+    ['cmdline', 'environ'].map(file => safely(() => readFileSync(`/proc/${pid}/${file}`, 'latin1'), '')),
+  )
 }
 
 /** Where the rendered configurations of a run say that its keys are; empty before there is one. @param {string} out */

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect } from 'vitest'
+import { waitFor } from '../../src/lib/wait.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { runIdOf, treeParents } from '../../src/targets/local/cgroups.js'
 import { listMarked } from '../../src/targets/local/marks.js'
@@ -33,4 +34,14 @@ export function expectNothingLeft(pid) {
 export function pidsOf(name, out) {
   const ids = readLedgers().flatMap(({ runId, owner }) => (owner?.command.includes(out) ? [runId] : []))
   return listMarked().flatMap(marked => (marked.name === name && ids.includes(marked.runId) ? [marked.pid] : []))
+}
+
+/**
+ * Waits for the processes of a service in a role, of one run.
+ * @param {string} name @param {string} out as for pidsOf @returns {Promise<number[]>}
+ */
+export async function awaitPids(name, out) {
+  const isThere = () => pidsOf(name, out).length > 0
+  await waitFor(isThere, { what: `${name} of ${out}`, deadlineSeconds: 40 })
+  return pidsOf(name, out)
 }

@@ -1,10 +1,14 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
+import { waitUntil } from '../../src/lib/wait.js'
+import { readSafely } from '../../src/node/kernel/proc-files.js'
 import { readRun } from '../../src/records/records.js'
 import { makeFolder } from '../fakes/scratch.js'
+import { awaitWindowStart } from './await-window.js'
 import { pidsOf } from './leftovers.js'
 import { capWay, need, tools } from './real-tools.js'
 
@@ -22,7 +26,7 @@ async function lie(argv, { env, inWindow } = {}) {
   const common = ['--measure', 'load', '--profile', 'smoke', '--link', 'ratings', '--users', '5', '--out', out]
   const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], { reject: false, env })
   if (inWindow) {
-    await windowOf(out)
+    await waitUntil((await awaitWindowStart(out)) + 100)
     await inWindow(child, out)
   }
   const { exitCode, stdout, stderr } = await child
@@ -31,19 +35,6 @@ async function lie(argv, { env, inWindow } = {}) {
   // Long lines are wrapped where a word ends.
   const unwrapped = `${stdout}`.replace(/\s+/g, ' ')
   return { exitCode, stdout: unwrapped, stderr: `${stderr}`, records, gates, out }
-}
-
-/** Waits until the window of the first trial is open. @param {string} out */
-async function windowOf(out) {
-  for (let i = 0; i < 2000; i++) {
-    const raw = readdirSafely(path.join(out, 'raw')).filter(name => /^r1-/.test(name))
-    for (const name of raw) {
-      const [, start] = /window (\d+)/.exec(readSafely(path.join(out, 'raw', name, 'k6-generator.log'))) ?? []
-      if (start && Date.now() > Number(start) + 100) return
-    }
-    await pause(20)
-  }
-  throw new Error(`no window was opened in ${out}`)
 }
 
 /**
@@ -126,7 +117,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
     const { records } = await lie(['--planes', 'pipy', '--cpu', '0.1'], {
       inWindow: async () => {
         setQuota('ratings-sidecar', null)
-        await pause(700)
+        await delay(700)
         setQuota('ratings-sidecar', 0.1)
       },
     })
@@ -267,7 +258,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
     const { records } = await lie(['--planes', 'pipy', '--cpu', '0.5'], {
       inWindow: async child => {
         child.kill('SIGSTOP')
-        await pause(3000)
+        await delay(3000)
         child.kill('SIGCONT')
       },
     })
@@ -310,26 +301,3 @@ describe('is caught:', { timeout: 90_000 }, () => {
     expect(closed.stdout).toContain('at saturation, not latencies')
   })
 })
-
-/** @param {number} milliseconds */
-function pause(milliseconds) {
-  return new Promise(resolve => setTimeout(resolve, milliseconds))
-}
-
-/** @param {string} at */
-function readdirSafely(at) {
-  try {
-    return readdirSync(at)
-  } catch {
-    return []
-  }
-}
-
-/** @param {string} file */
-function readSafely(file) {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}

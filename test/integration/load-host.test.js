@@ -7,7 +7,7 @@ import { readRun } from '../../src/records/records.js'
 import { need } from './real-tools.js'
 import { findMissing, openTwoMachines } from './two-machines.js'
 
-const missing = findMissing()
+const missing = await findMissing()
 /** @type {import('./two-machines.js').TwoMachines} */
 let machines
 beforeAll(async () => {

@@ -1,9 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { waitFor } from '../../src/lib/wait.js'
+import { readSafely } from '../../src/node/kernel/proc-files.js'
+import { findOnPath } from '../../src/tools/find.js'
 
 /**
  * Two machines, as far as the network knows: two network namespaces with a wire between them (veth(4)), and an sshd in
@@ -11,13 +13,16 @@ import { waitFor } from '../../src/lib/wait.js'
  */
 
 const PORT = 2222
-const NEEDED = ['/usr/sbin/sshd', 'ip', 'nsenter', 'ssh', 'ssh-keygen']
+const SSHD = '/usr/sbin/sshd'
+const NEEDED = ['ip', 'nsenter', 'ssh', 'ssh-keygen']
 
 /** @typedef {Awaited<ReturnType<typeof openTwoMachines>>} TwoMachines */
 
 /** What is missing for them; none where they can be made. */
-export function findMissing() {
-  const missing = NEEDED.filter(name => !isOnPath(name)).map(name => path.basename(name))
+export async function findMissing() {
+  const find = (/** @type {string} */ name) => findOnPath(name, `${process.env.PATH}`)
+  const found = await Promise.all([findOnPath('sshd', path.dirname(SSHD)), ...NEEDED.map(find)])
+  const missing = ['sshd', ...NEEDED].filter((_, i) => found[i] === null)
   return process.getuid?.() === 0 ? missing : ['root', ...missing]
 }
 
@@ -78,14 +83,12 @@ export async function openTwoMachines() {
   // ssh reads its user's own configuration, whatever HOME says.
   writeFileSync(
     file('bin/ssh'),
-    `#!/bin/sh\nexec ${execFileSync('which', ['ssh'], { encoding: 'utf8' }).trim()} -F ${file('config')} "$@"\n`,
-    {
-      mode: 0o755,
-    },
+    `#!/bin/sh\nexec ${await findOnPath('ssh', `${process.env.PATH}`)} -F ${file('config')} "$@"\n`,
+    { mode: 0o755 },
   )
   // Its privilege separation needs the folder.
   if (!existsSync('/run/sshd')) mkdirSync('/run/sshd', { mode: 0o755 })
-  const sshd = spawn('nsenter', [`--net=/run/netns/${there}`, '/usr/sbin/sshd', '-D', '-e', '-f', file('sshd')], {
+  const sshd = spawn('nsenter', [`--net=/run/netns/${there}`, SSHD, '-D', '-e', '-f', file('sshd')], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let said = ''
@@ -96,13 +99,10 @@ export async function openTwoMachines() {
 
   const pidsIn = (/** @type {string} */ name) =>
     execFileSync('ip', ['netns', 'pids', name], { encoding: 'utf8' }).split('\n').filter(Boolean).map(Number)
-  const commandOf = (/** @type {number} */ pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-    } catch {
-      return ''
-    }
-  }
+  const describe = (/** @type {number} */ pid) => ({
+    pid,
+    command: readSafely(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim(),
+  })
   return {
     folder,
     address,
@@ -119,12 +119,12 @@ export async function openTwoMachines() {
     /** As a cable that is pulled, or put in again: nothing is said to either end. */
     setWire: (/** @type {'up' | 'down'} */ state) => ip(`-n ${there} link set wire-${id}b ${state}`),
 
-    listHere: () => pidsIn(here).map(pid => ({ pid, command: commandOf(pid) })),
+    listHere: () => pidsIn(here).map(describe),
     /** But sshd that listens. */
     listThere: () =>
       pidsIn(there)
         .filter(pid => pid !== sshd.pid)
-        .map(pid => ({ pid, command: commandOf(pid) })),
+        .map(describe),
 
     close() {
       for (const pid of [...pidsIn(here), ...pidsIn(there)]) process.kill(pid, 'SIGKILL')
@@ -132,17 +132,4 @@ export async function openTwoMachines() {
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** @param {string} name */
-function isOnPath(name) {
-  const folders = path.isAbsolute(name) ? [''] : (process.env.PATH ?? '').split(':')
-  return folders.some(folder => {
-    try {
-      accessSync(path.join(folder, name), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
 }
