@@ -6,10 +6,12 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { SiteLostError } from '../../../src/lib/errors.js'
+import { safely } from '../../../src/lib/safely.js'
 import { waitFor } from '../../../src/lib/wait.js'
 import { k6Tool } from '../../../src/loads/k6/tool.js'
 import { wrkTool } from '../../../src/loads/wrk/tool.js'
-import { readSafely } from '../../../src/node/kernel/proc-files.js'
+import { createProcess } from '../../../src/model/processes.js'
+import { listPids, readSafely } from '../../../src/node/kernel/proc-files.js'
 import { commandOf } from '../../../src/targets/load-host/connection.js'
 import { openLoadHost } from '../../../src/targets/load-host/host.js'
 import { awaitSample } from '../../../src/targets/load-host/process.js'
@@ -39,21 +41,21 @@ const open = options =>
     ...options,
   })
 
-/** @param {Partial<ProcessSpec>} fields @returns {ProcessSpec} */
-const specOf = fields => ({
-  ...{ service: 'k6', role: 'generator', program: '/bin/sh', argv: [], env: {}, folder, files: [], scripts: [] },
-  ...{ credentials: [], listens: [], workers: 0, cpuCores: null, memoryLimitBytes: null, cpuSet: null },
-  ...{ admin: null, image: null },
-  ...fields,
-})
+/** @param {Partial<ProcessSpec>} fields */
+const specOf = fields =>
+  createProcess({ service: 'k6', role: 'generator', program: '/bin/sh', argv: [], folder, listens: [], ...fields })
 
-const isAlive = (/** @type {number} */ pid) => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
+const isAlive = (/** @type {number} */ pid) => safely(() => process.kill(pid, 0), false)
+
+/** Opens one, starts something there, and finds the program that keeps the connection. @param {number} [beatMs] */
+async function openKept(beatMs) {
+  const mark = `${process.pid}-${path.basename(folder)}`
+  const loadHost = await open({ environment: { HOST_TEST: mark }, beatMs })
+  const started = await loadHost.start(specOf({ argv: ['-c', 'sleep 60'] }), folder)
+  const keeper = listPids().find(
+    pid => readSafely(`/proc/${pid}/environ`).includes(mark) && readSafely(`/proc/${pid}/cmdline`).includes('keep'),
+  )
+  return { loadHost, started, keeper: Number(keeper) }
 }
 
 describe('a machine of the load', () => {
@@ -121,14 +123,8 @@ describe('a machine of the load', () => {
   })
 
   it('says that a connection was lost, and to go on later', async () => {
-    const mark = `HOST_TEST=${process.pid}-${path.basename(folder)}`
-    const [name, value] = mark.split('=')
-    const loadHost = await open({ environment: { [name]: value } })
-    const started = await loadHost.start(specOf({ argv: ['-c', 'sleep 60'] }), folder)
-    const [keeper] = readdirSync('/proc').filter(
-      pid => readSafely(`/proc/${pid}/environ`).includes(mark) && readSafely(`/proc/${pid}/cmdline`).includes('keep'),
-    )
-    process.kill(Number(keeper), 'SIGKILL')
+    const { loadHost, started, keeper } = await openKept()
+    process.kill(keeper, 'SIGKILL')
     await started.stop()
     await expect(started.describeFailure('k6 died')).rejects.toThrow(SiteLostError)
     await expect(loadHost.start(specOf({}), folder)).rejects.toThrow(
@@ -138,14 +134,8 @@ describe('a machine of the load', () => {
   })
 
   it('is lost when its pings go unanswered, and no trial fails for it', async () => {
-    const mark = `HOST_TEST=${process.pid}-${path.basename(folder)}`
-    const [name, value] = mark.split('=')
-    const loadHost = await open({ environment: { [name]: value }, beatMs: 100 })
-    const started = await loadHost.start(specOf({ argv: ['-c', 'sleep 60'] }), folder)
-    const [keeper] = readdirSync('/proc').filter(
-      pid => readSafely(`/proc/${pid}/environ`).includes(mark) && readSafely(`/proc/${pid}/cmdline`).includes('keep'),
-    )
-    process.kill(Number(keeper), 'SIGSTOP')
+    const { loadHost, started, keeper } = await openKept(100)
+    process.kill(keeper, 'SIGSTOP')
     const lost = await awaitSample(started, Number.POSITIVE_INFINITY).catch(error => error)
     expect(lost).toBeInstanceOf(SiteLostError)
     expect(lost.message).toMatch(/was lost: 5 pings went unanswered.*npm run bench -- --resume/)

@@ -28,10 +28,8 @@ it('has nothing to do where the log is gone', async () => expect(await boundLog(
 it('ends with its stop, where its cgroup is gone from its place', async () => {
   const group = { joinFiles: [], pids: () => [], remove: async () => {}, close: () => {} }
   const tree = /** @type {any} */ ({ create: async () => group })
-  const spec = createProcess({
-    ...{ service: 'server', role: 'application', program: '/bin/sleep', argv: ['60'], folder, image: null },
-    ...{ scripts: [], listens: [] },
-  })
+  const own = { program: '/bin/sleep', argv: ['60'], folder, listens: [] }
+  const spec = createProcess({ service: 'server', role: 'application', ...own })
   const process = await startProcess({ spec, folder, tree, start: 1, runId: 'test' })
   await process.stop()
   expect(process.ending()).toBe('signal SIGKILL')

@@ -2,13 +2,14 @@ import net from 'node:net'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { waitFor } from '../../../src/lib/wait.js'
+import { createProcess } from '../../../src/model/processes.js'
 import { listListeners } from '../../../src/node/kernel/sockets.js'
 import { openLedger } from '../../../src/node/ledger.js'
 import { createBatch } from '../../../src/services/control.js'
 import { createLocalTarget } from '../../../src/targets/local/index.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
 
-/** @import { ProcessSpec, Target } from '../../../src/model/types.ts' */
+/** @import { Target } from '../../../src/model/types.ts' */
 
 const LISTEN = `require('http').createServer().listen(+process.argv[2], process.argv[1])`
 const signal = new AbortController().signal
@@ -26,25 +27,24 @@ afterEach(async () => {
   await target.close()
 })
 
-/** @param {string} address @param {string[]} argv @returns {ProcessSpec} */
-const createSpec = (address, argv = ['-e', LISTEN, address, '8080']) => ({
-  service: 'ratings',
-  role: 'application',
-  program: process.execPath,
-  argv,
-  env: {},
-  folder,
-  files: [],
-  scripts: [],
-  credentials: [],
-  listens: [{ address, port: 8080 }],
-  workers: 1,
-  cpuCores: null,
-  memoryLimitBytes: null,
-  cpuSet: null,
-  admin: null,
-  image: null,
-})
+/** @param {string} address @param {string[]} argv */
+const createSpec = (address, argv = ['-e', LISTEN, address, '8080']) =>
+  createProcess({
+    service: 'ratings',
+    role: 'application',
+    program: process.execPath,
+    argv,
+    folder,
+    listens: [{ address, port: 8080 }],
+  })
+
+/** Deploys one process. @param {string[]} [argv] of Node; else it listens */
+async function deployOne(argv) {
+  const { listen } = (await target.placesFor(0, ['ratings'])).ratings
+  const deployment = await target.deploy([createSpec(listen, argv)], { start: 0, folder })
+  return { deployment, process: deployment.processes[0] }
+}
+const listensAt = (/** @type {string} */ address) => listListeners().some(listener => listener.address === address)
 
 describe('a local target without cgroups', () => {
   it('has a place for each of 500 services, which no start before it had', async () => {
@@ -91,18 +91,13 @@ describe('a local target without cgroups', () => {
     const { ratings } = await target.placesFor(0, ['ratings'])
     const parent = `require('child_process').spawn(process.execPath, ['-e', ...process.argv.slice(1)],
       { detached: true, stdio: 'ignore' }); setInterval(() => {}, 1000)`
-    const deployment = await target.deploy(
-      [createSpec(ratings.listen, ['-e', parent, LISTEN, ratings.listen, '8080'])],
-      {
-        ...{ start: 0, folder },
-      },
-    )
-    const isServed = () => listListeners().some(({ address }) => address === ratings.listen)
+    const spec = createSpec(ratings.listen, ['-e', parent, LISTEN, ratings.listen, '8080'])
+    const deployment = await target.deploy([spec], { start: 0, folder })
     // What is known of its processes is from before the child.
     await target.look(deployment.processes)
-    await waitFor(isServed, { what: 'the child to listen', deadlineSeconds: 5 })
+    await waitFor(() => listensAt(ratings.listen), { what: 'the child to listen', deadlineSeconds: 5 })
     await deployment.remove()
-    expect(isServed()).toBe(false)
+    expect(listensAt(ratings.listen)).toBe(false)
   })
 
   it('starts a batch of processes as one, and counts those without what started them', async () => {
@@ -111,21 +106,18 @@ describe('a local target without cgroups', () => {
     const specs = names.map(name => ({ ...createSpec(places[name].listen), folder: path.join(folder, name) }))
     const deployment = await target.deploy([createBatch({ name: 'batch-1', folder, specs })], { start: 0, folder })
     const [batch] = deployment.processes
-    await waitFor(() => names.every(name => listListeners().some(l => l.address === places[name].listen)), {
-      ...{ what: 'all to listen', deadlineSeconds: 10 },
-    })
+    const doListen = () => names.filter(name => listensAt(places[name].listen))
+    await waitFor(() => doListen().length === names.length, { what: 'all to listen', deadlineSeconds: 10 })
     const [look] = await target.look([batch])
     expect(look.identity).toHaveLength(3)
     expect(look.workers).toBe(1)
     await deployment.remove()
     expect(batch.ending()).toBe('signal SIGKILL')
-    expect(names.some(name => listListeners().some(l => l.address === places[name].listen))).toBe(false)
+    expect(doListen()).toEqual([])
   })
 
   it('says of a process that is stopped that it is', async () => {
-    const { ratings } = await target.placesFor(0, ['ratings'])
-    const deployment = await target.deploy([createSpec(ratings.listen)], { start: 0, folder })
-    const [running] = deployment.processes
+    const { deployment, process: running } = await deployOne()
     await running.waitUntilReady(signal)
     expect(running.isStopped()).toBe(false)
     const [pid] = (await target.look([running]))[0].identity[0].split(' ')
@@ -139,10 +131,8 @@ describe('a local target without cgroups', () => {
   })
 
   it('says how a process ended that did not start, with the end of its log', async () => {
-    const { ratings } = await target.placesFor(0, ['ratings'])
-    const spec = createSpec(ratings.listen, ['-e', 'console.log("no such port"); process.exit(3)'])
-    const deployment = await target.deploy([spec], { start: 0, folder })
-    await expect(deployment.processes[0].waitUntilReady(signal)).rejects.toThrow(
+    const { deployment, process } = await deployOne(['-e', 'console.log("no such port"); process.exit(3)'])
+    await expect(process.waitUntilReady(signal)).rejects.toThrow(
       /^ratings-application did not start: it ended with status 3; the end of its log \(.*\.log\):\n {2}no such port$/,
     )
     await deployment.remove()
