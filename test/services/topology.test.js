@@ -10,74 +10,60 @@ import {
   parseTopology,
 } from '../../src/services/topology.js'
 
+/** @import { Service, TrafficPolicy } from '../../src/model/types.ts' */
+
 const read = (/** @type {string} */ name) => parseTopology(readFileSync(`bench/topologies/${name}.yaml`, 'utf8'), name)
 const places = Object.fromEntries(
   ['gateway', 'ratings', 'client', 'server'].map((name, i) => [name, placeAt(`127.9.1.${i + 1}`)]),
 )
-const options = { places, workers: 1, certificates: '/c' }
+const options = { places, workers: 1, certificates: '/c', trafficPolicy: /** @type {TrafficPolicy} */ ('listed') }
+const at = (/** @type {string} */ address, /** @type {number} */ port) => ({ address, port })
 
 describe('findEntry', () => {
   it('is the entry sidecar, or its application without sidecars', () => {
-    const topology = read('gateway-ratings')
-    expect(findEntry(topology, { places, hasSidecars: true })).toEqual({
-      endpoints: [{ address: '127.9.1.1', port: 15003 }],
-      host: 'gateway',
-    })
-    expect(findEntry(topology, { places, hasSidecars: false })).toEqual({
-      endpoints: [{ address: '127.9.1.1', port: 8080 }],
-      host: 'gateway',
-    })
+    const find = (/** @type {boolean} */ hasSidecars) => findEntry(read('gateway-ratings'), { places, hasSidecars })
+    expect(find(true)).toEqual({ endpoints: [at('127.9.1.1', 15003)], host: 'gateway' })
+    expect(find(false)).toEqual({ endpoints: [at('127.9.1.1', 8080)], host: 'gateway' })
   })
 
   it('is, where the load is the application, its outbound listener or the service called', () => {
-    expect(findEntry(read('pair'), { places, hasSidecars: true })).toEqual({
-      endpoints: [{ address: '127.9.1.3', port: 15001 }],
-      host: 'server',
-    })
-    expect(findEntry(read('pair'), { places, hasSidecars: false })).toEqual({
-      endpoints: [{ address: '127.9.1.4', port: 8080 }],
-      host: 'server',
-    })
+    const find = (/** @type {boolean} */ hasSidecars) => findEntry(read('pair'), { places, hasSidecars })
+    expect(find(true)).toEqual({ endpoints: [at('127.9.1.3', 15001)], host: 'server' })
+    expect(find(false)).toEqual({ endpoints: [at('127.9.1.4', 8080)], host: 'server' })
   })
 
   it('is, without sidecars, every copy of the first application', () => {
     const copied = copyLastService(read('pair'), 2)
-    const at = { ...places, 'server-2': placeAt('127.9.1.9') }
-    expect(findEntry(copied, { places: at, hasSidecars: false }).endpoints).toEqual([
-      { address: '127.9.1.4', port: 8080 },
-      { address: '127.9.1.9', port: 8080 },
-    ])
+    const { endpoints } = findEntry(copied, {
+      places: { ...places, 'server-2': placeAt('127.9.1.9') },
+      hasSidecars: false,
+    })
+    expect(endpoints).toEqual([at('127.9.1.4', 8080), at('127.9.1.9', 8080)])
   })
 })
 
 describe('findNextHop', () => {
   it('is the own outbound listener, or the next application without sidecars', () => {
     const [service] = read('gateway-ratings').services
-    expect(findNextHop(service, { places, hasSidecars: true })).toEqual({
-      address: '127.9.1.1',
-      port: 15001,
-      host: 'ratings',
-    })
-    expect(findNextHop(service, { places, hasSidecars: false })).toEqual({
-      address: '127.9.1.2',
-      port: 8080,
-      host: 'ratings',
-    })
+    const find = (/** @type {boolean} */ hasSidecars) => findNextHop(service, { places, hasSidecars })
+    expect(find(true)).toEqual({ ...at('127.9.1.1', 15001), host: 'ratings' })
+    expect(find(false)).toEqual({ ...at('127.9.1.2', 8080), host: 'ratings' })
   })
 })
 
 describe('createModel', () => {
   const topology = read('gateway-ratings')
   const [gateway, ratings] = topology.services
+  /** @param {Service} service @param {Partial<Parameters<typeof createModel>[1]>} [asked] */
+  const modelOf = (service, asked) => createModel(topology, { ...options, service, ...asked })
 
   it('speaks plaintext everywhere where it is asked to', () => {
-    const plain = /** @type {const} */ ({ ...options, trafficPolicy: 'listed', tls: 'plaintext' })
-    expect(createModel(topology, { ...plain, service: ratings }).inbound?.mtls).toBe('disabled')
-    expect(createModel(topology, { ...plain, service: gateway }).clusters.map(c => c.mtls)).toEqual([null, null])
+    expect(modelOf(ratings, { tls: 'plaintext' }).inbound?.mtls).toBe('disabled')
+    expect(modelOf(gateway, { tls: 'plaintext' }).clusters.map(c => c.mtls)).toEqual([null, null])
   })
 
   it('speaks HTTP/2 to other sidecars only', () => {
-    const model = createModel(topology, { ...options, service: gateway, trafficPolicy: 'listed', protocol: 'http/2' })
+    const model = modelOf(gateway, { protocol: 'http/2' })
     expect(model.clusters.map(c => [c.name, c.protocol])).toEqual([
       ['application', 'http/1.1'],
       ['ratings', 'http/2'],
@@ -85,72 +71,61 @@ describe('createModel', () => {
   })
 
   it('carries gRPC from its listener to the application as HTTP/2', () => {
-    const model = createModel(topology, { ...options, service: gateway, trafficPolicy: 'listed', protocol: 'grpc' })
+    const model = modelOf(gateway, { protocol: 'grpc' })
     expect(model).toMatchObject({ carriesGrpc: true, inbound: { protocol: 'http/2' } })
     expect(model.clusters.map(c => c.protocol)).toEqual(['http/2', 'http/2'])
   })
 
   it('gives every sidecar routes to configured services, at addresses where nobody is', () => {
-    const asked = /** @type {const} */ ({ ...options, trafficPolicy: 'listed', configuredServices: 300 })
-    const { outbound, clusters } = createModel(topology, { ...asked, service: ratings })
+    const { outbound, clusters } = modelOf(ratings, { configuredServices: 300 })
     expect(outbound?.routes.map(r => r.host)).toHaveLength(300)
     expect(clusters.at(-1)).toMatchObject({ name: 'configured-300', endpoints: [{ address: '198.18.1.43' }] })
     expect(new Set(clusters.flatMap(c => c.endpoints.map(e => e.address))).size).toBe(301)
   })
 
   it('lists, where peers are authorised, the callers of routes behind the entry', () => {
-    const asked = /** @type {const} */ ({ ...options, trafficPolicy: 'open', features: 'authorization' })
-    const allowed = (/** @type {typeof gateway} */ service) =>
-      createModel(topology, { ...asked, service }).inbound?.routes.map(route => route.allowedIdentities)
+    const asked = /** @type {const} */ ({ trafficPolicy: 'open', features: 'authorization' })
+    const allowed = (/** @type {Service} */ service) =>
+      modelOf(service, asked).inbound?.routes.map(route => route.allowedIdentities)
     expect(allowed(gateway)).toEqual([undefined])
     expect(allowed(ratings)).toEqual([['spiffe://sidecar-bench/ns/bench/sa/gateway']])
-    const lean = createModel(topology, { ...asked, features: 'lean', service: ratings })
+    const lean = modelOf(ratings, { trafficPolicy: 'open', features: 'lean' })
     expect([lean.inbound?.routes[0].allowedIdentities, lean.features]).toEqual([undefined, {}])
   })
 
   it('lets a load in that speaks mTLS itself, at the entry only', () => {
-    const asked = /** @type {const} */ ({ ...options, trafficPolicy: 'listed', client: 'load-generator' })
-    const accepted = (/** @type {typeof gateway} */ service) =>
-      createModel(topology, { ...asked, service }).inbound?.acceptedIdentities
+    const accepted = (/** @type {Service} */ service) =>
+      modelOf(service, { client: 'load-generator' }).inbound?.acceptedIdentities
     expect(accepted(gateway)).toEqual(['spiffe://sidecar-bench/ns/bench/sa/load-generator'])
     expect(accepted(ratings)).toEqual(['spiffe://sidecar-bench/ns/bench/sa/gateway'])
   })
 
   it('is permissive where the load enters and strict behind', () => {
-    expect(createModel(topology, { ...options, service: gateway, trafficPolicy: 'listed' }).inbound?.mtls).toBe(
-      'permissive',
-    )
-    expect(createModel(topology, { ...options, service: ratings, trafficPolicy: 'listed' }).inbound?.mtls).toBe(
-      'strict',
-    )
+    expect([gateway, ratings].map(service => modelOf(service).inbound?.mtls)).toEqual(['permissive', 'strict'])
   })
 
   it('accepts, under the policy listed, those who call and no other', () => {
-    const { inbound } = createModel(topology, { ...options, service: ratings, trafficPolicy: 'listed' })
-    expect(inbound?.acceptedIdentities).toEqual(['spiffe://sidecar-bench/ns/bench/sa/gateway'])
-    const { clusters } = createModel(topology, { ...options, service: gateway, trafficPolicy: 'listed' })
-    expect(clusters.find(c => c.name === 'ratings')?.mtls).toEqual({
+    expect(modelOf(ratings).inbound?.acceptedIdentities).toEqual(['spiffe://sidecar-bench/ns/bench/sa/gateway'])
+    expect(modelOf(gateway).clusters.find(c => c.name === 'ratings')?.mtls).toEqual({
       serverName: 'ratings',
       acceptedIdentities: ['spiffe://sidecar-bench/ns/bench/sa/ratings'],
     })
   })
 
   it('accepts, under the policy open, any identity of the authority', () => {
-    expect(
-      createModel(topology, { ...options, service: ratings, trafficPolicy: 'open' }).inbound?.acceptedIdentities,
-    ).toBeNull()
+    expect(modelOf(ratings, { trafficPolicy: 'open' }).inbound?.acceptedIdentities).toBeNull()
   })
 
   it('has an outbound listener only where something is called', () => {
-    expect(createModel(topology, { ...options, service: ratings, trafficPolicy: 'listed' }).outbound).toBeNull()
-    expect(createModel(topology, { ...options, service: gateway, trafficPolicy: 'listed' }).outbound?.routes).toEqual([
+    expect(modelOf(ratings).outbound).toBeNull()
+    expect(modelOf(gateway).outbound?.routes).toEqual([
       { host: 'ratings', pathPrefix: '/', headers: {}, split: [{ cluster: 'ratings', weight: 1 }] },
     ])
   })
 
   it('has no inbound listener where the load is the application', () => {
     const pair = read('pair')
-    expect(createModel(pair, { ...options, service: pair.services[0], trafficPolicy: 'listed' }).inbound).toBeNull()
+    expect(createModel(pair, { ...options, service: pair.services[0] }).inbound).toBeNull()
   })
 })
 
@@ -174,9 +149,9 @@ describe('copyLastService', () => {
   it('spreads callers over copies of the last service, which share its identity and its certificate', () => {
     const copied = copyLastService(read('pair'), 3)
     expect(copied.services.map(s => s.name)).toEqual(['client', 'server', 'server-2', 'server-3'])
-    const at = Object.fromEntries(copied.services.map((s, i) => [s.name, placeAt(`127.9.2.${i + 1}`)]))
+    const places = Object.fromEntries(copied.services.map((s, i) => [s.name, placeAt(`127.9.2.${i + 1}`)]))
     const modelOf = (/** @type {number} */ i) =>
-      createModel(copied, { ...options, places: at, service: copied.services[i], trafficPolicy: 'listed' })
+      createModel(copied, { ...options, places, service: copied.services[i] })
     expect(modelOf(0).clusters.find(c => c.name === 'server')?.endpoints).toEqual(
       ['127.9.2.2', '127.9.2.3', '127.9.2.4'].map(address => ({ address, port: 15003 })),
     )
@@ -195,9 +170,9 @@ describe('copyLink', () => {
     expect(copied.services.map(s => s.name)).toEqual([
       ...['client', 'server', 'client-of-2', 'server-of-2', 'client-of-3', 'server-of-3'],
     ])
-    const at = Object.fromEntries(copied.services.map((s, i) => [s.name, placeAt(`127.9.2.${i + 1}`)]))
+    const places = Object.fromEntries(copied.services.map((s, i) => [s.name, placeAt(`127.9.2.${i + 1}`)]))
     const [first, , client, server] = copied.services.map(service =>
-      createModel(copied, { ...options, places: at, service, trafficPolicy: 'listed' }),
+      createModel(copied, { ...options, places, service }),
     )
     expect(first.clusters.map(c => c.endpoints.map(e => e.address))).toEqual([['127.9.2.2']])
     expect(client.clusters.map(c => c.endpoints.map(e => e.address))).toEqual([['127.9.2.4']])
@@ -214,24 +189,19 @@ describe('createModel in pods', () => {
     )
     const topology = read('gateway-ratings')
     const [gateway, ratings] = topology.services.map(service =>
-      createModel(topology, { ...options, places: pods, service, trafficPolicy: 'listed' }),
+      createModel(topology, { ...options, places: pods, service }),
     )
     expect(gateway).toMatchObject({
       inbound: { address: '0.0.0.0' },
       outbound: { address: '127.0.0.1' },
       admin: { address: '127.0.0.1' },
     })
-    expect(gateway.clusters.map(c => c.endpoints[0])).toEqual([
-      { address: '127.0.0.1', port: 8080 },
-      { address: '10.0.0.1', port: 15003 },
-    ])
+    expect(gateway.clusters.map(c => c.endpoints[0])).toEqual([at('127.0.0.1', 8080), at('10.0.0.1', 15003)])
     expect(ratings.outbound).toBeNull()
     const pair = read('pair')
     const places = { client: pods.gateway, server: pods.ratings }
     // The load is the client's application, and elsewhere.
-    expect(
-      createModel(pair, { ...options, places, service: pair.services[0], trafficPolicy: 'listed' }).outbound?.address,
-    ).toBe('0.0.0.0')
+    expect(createModel(pair, { ...options, places, service: pair.services[0] }).outbound?.address).toBe('0.0.0.0')
   })
 })
 
@@ -242,16 +212,11 @@ describe('redirected connections', () => {
     createModel(read(link), { ...options, service, trafficPolicy: 'open', isRedirected })
 
   it('mean applications, whoever opens them', () => {
-    expect(findEntry(read('gateway-ratings'), { places, hasSidecars: true, isRedirected }).endpoints).toEqual([
-      { address: '127.9.1.1', port: 8080 },
-    ])
-    expect(findNextHop(gateway, { places, hasSidecars: true, isRedirected })).toMatchObject({
-      address: '127.9.1.2',
-      port: 8080,
-    })
-    expect(model(gateway).clusters.find(({ name }) => name === 'ratings')?.endpoints).toEqual([
-      { address: '127.9.1.2', port: 8080 },
-    ])
+    const given = { places, hasSidecars: true, isRedirected }
+    expect(findEntry(read('gateway-ratings'), given).endpoints).toEqual([at('127.9.1.1', 8080)])
+    expect(findNextHop(gateway, given)).toMatchObject(at('127.9.1.2', 8080))
+    const ofRatings = model(gateway).clusters.find(({ name }) => name === 'ratings')
+    expect(ofRatings?.endpoints).toEqual([at('127.9.1.2', 8080)])
   })
 
   it('come to the listeners, to that of the own application at the address of the rule', () => {
@@ -281,9 +246,9 @@ describe('a sidecar that carries bytes', () => {
       ...read('gateway-ratings'),
       services: [{ ...first, calls: ['ratings', 'details'] }, ...others, { ...others[0], name: 'details' }],
     }
-    const at = { ...options, places: { ...options.places, details: options.places.ratings } }
     const model = createModel(topology, {
-      ...at,
+      ...options,
+      places: { ...places, details: places.ratings },
       service: topology.services[0],
       trafficPolicy: 'open',
       protocol: 'tcp',
