@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { createProcess } from '../../src/model/processes.js'
 import { placeAt } from '../../src/model/sidecar-contract.js'
 import { CONTROL, createBatch } from '../../src/services/control.js'
 import { createSpecs } from '../../src/services/specs.js'
 import { createControlledPlane } from '../fakes/fake-control.js'
 import { createServices } from '../fakes/fake-services.js'
 
-/** @import { ProcessSpec, SidecarOptions } from '../../src/model/types.ts' */
+/** @import { SidecarOptions } from '../../src/model/types.ts' */
 
 const addresses = { client: '127.9.0.1', server: '127.9.0.2', [CONTROL]: '127.9.0.3' }
 const hostsOf = (/** @type {SidecarOptions} */ { model }) =>
@@ -83,11 +84,10 @@ describe('one sidecar that is changed while it serves', () => {
 })
 
 const spec = (/** @type {string} */ name, /** @type {string[]} */ argv = ['--name', name]) =>
-  /** @type {ProcessSpec} */ ({
+  createProcess({
     ...{ service: name, copyOf: 'client', role: 'sidecar', program: '/bin/proxy', argv, env: { A: '1' } },
-    ...{ folder: `/raw/t/${name}`, files: [{ name: 'own.json', content: name }], scripts: [] },
-    ...{ credentials: ['/c/ca.pem'], listens: [{ address: `127.2.0.${name}`, port: 15001 }], workers: 1 },
-    ...{ cpuCores: null, memoryLimitBytes: null, cpuSet: null, image: null },
+    ...{ folder: `/raw/t/${name}`, files: [{ name: 'own.json', content: name }], credentials: ['/c/ca.pem'] },
+    listens: [{ address: `127.2.0.${name}`, port: 15001 }],
     admin: { address: `127.2.0.${name}`, port: 15000, path: '/stats' },
   })
 

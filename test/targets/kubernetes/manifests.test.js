@@ -13,6 +13,9 @@ const pods = Object.entries(objects).flatMap(([name, { kind, spec }]) => {
 })
 const withoutReader = pods.filter(([name]) => !isReader(name))
 const containersOf = (/** @type {any} */ pod) => [...(pod.initContainers ?? []), ...pod.containers]
+/** @param {typeof gateway} service @param {ReturnType<typeof createContainers>} containers @param {string} [rulesImage] */
+const podOf = (service, containers, rulesImage) =>
+  renderDeployment({ ...service, containers, where: null, hasNativeSidecars: true, rulesImage }).spec.template.spec
 const RESTRICTED = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
@@ -74,26 +77,21 @@ describe('a sidecar', () => {
   })
 
   it('that is alone in its pod is an ordinary container, because a pod needs one', () => {
-    const alone = { ...gateway, containers: [pipyGateway[1]], where: null, hasNativeSidecars: true }
-    const pod = renderDeployment(alone).spec.template.spec
+    const pod = podOf(gateway, [pipyGateway[1]])
     expect(pod).not.toHaveProperty('initContainers')
     expect(pod.containers).toMatchObject([{ name: 'sidecar' }])
   })
 
   it('requests what it is limited to: its cap', () => {
-    expect(native.initContainers[0].resources).toEqual({
-      requests: { cpu: '250m', memory: '134217728' },
-      limits: { cpu: '250m', memory: '134217728' },
-    })
-    expect(beside.containers[1].resources).toEqual({
-      requests: { cpu: '1500m', memory: '16Mi' },
-      limits: { cpu: '1500m' },
-    })
+    const limits = { cpu: '250m', memory: '134217728' }
+    expect(native.initContainers[0].resources).toEqual({ requests: limits, limits })
+    const requests = { cpu: '1500m', memory: '16Mi' }
+    expect(beside.containers[1].resources).toEqual({ requests, limits: { cpu: '1500m' } })
   })
 
   it('has no limit without a cap', () => {
     const containers = createContainers({ service: 'ratings', plane: 'pipy', cpuCores: null })
-    const pod = renderDeployment({ ...ratings, containers, where: null, hasNativeSidecars: true }).spec.template.spec
+    const pod = podOf(ratings, containers)
     expect(pod.initContainers?.[0].resources).not.toHaveProperty('limits')
   })
 
@@ -128,8 +126,7 @@ describe('a pod to whose sidecar connections are redirected', () => {
   const containers = createContainers({ service: 'gateway', plane: 'pipy', cpuCores: null, isRedirected: true })
   const [application, sidecar] = containers
   const rulesImage = 'rules:1'
-  const pod = renderDeployment({ ...gateway, containers, where: null, hasNativeSidecars: true, rulesImage }).spec
-    .template.spec
+  const pod = podOf(gateway, containers, rulesImage)
   const [rules, own] = pod.initContainers ?? []
 
   it('sets rules before anything else runs, as root with the capability for it', () => {
@@ -157,8 +154,7 @@ describe('an application without a sidecar', () => {
   it('is ready when its own port is open', () => {
     const [application] = createContainers({ service: 'ratings', plane: 'pipy', cpuCores: null })
     const spec = { ...application.spec, listens: [{ address: '0.0.0.0', port: PORTS.application }] }
-    const containers = [{ ...application, spec }]
-    const pod = renderDeployment({ ...ratings, containers, where: null, hasNativeSidecars: true }).spec.template.spec
+    const pod = podOf(ratings, [{ ...application, spec }])
     expect(pod.containers[0].readinessProbe).toMatchObject({ tcpSocket: { port: PORTS.application } })
   })
 })
@@ -167,8 +163,7 @@ describe('volumes', () => {
   it('have names that a cluster takes, whatever their folder is called', () => {
     const [application] = pipyGateway
     const folders = [{ path: '/bench/My_Pipy-2.0-', configMap: 'c', names: ['main.js'] }]
-    const containers = [{ ...application, folders }]
-    const pod = renderDeployment({ ...gateway, containers, where: null, hasNativeSidecars: true }).spec.template.spec
+    const pod = podOf(gateway, [{ ...application, folders }])
     expect(pod.volumes[0].name).toBe('bench-my-pipy-2-0')
   })
 })
