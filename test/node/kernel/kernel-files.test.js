@@ -9,7 +9,7 @@ import { findCapWay, wrapInSystemdScope } from '../../../src/targets/local/cgrou
 import { makeOwnFolder } from '../../fakes/scratch.js'
 
 const read = (/** @type {string} */ name) => readFileSync(`test/fixtures/${name}`, 'utf8')
-const V2 = '31 23 0:28 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n'
+const UNWRITABLE = '31 23 0:28 / /nowhere rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n'
 
 describe('parseListeners', () => {
   const listeners = parseListeners({ tcp: read('proc-net-tcp.txt'), tcp6: '' })
@@ -85,13 +85,11 @@ describe('parseResets', () => {
 
 describe('readThreads', () => {
   it('counts the CPU time of this process', () => {
-    const before = readThreads(process.pid)
+    const readOwn = () => readThreads(process.pid).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+    const before = readOwn()
     const until = performance.now() + 50
     while (performance.now() < until);
-    const used =
-      readThreads(process.pid).reduce((sum, t) => sum + t.cpuSeconds, 0) -
-      before.reduce((sum, t) => sum + t.cpuSeconds, 0)
-    expect(used).toBeGreaterThan(0.01)
+    expect(readOwn() - before).toBeGreaterThan(0.01)
     expect(readThreads(2 ** 22 + 1)).toEqual([])
   })
 })
@@ -105,11 +103,7 @@ describe('findCapWay', () => {
   })
 
   it('goes through systemd where the own group is not delegated and a user manager runs', async () => {
-    const way = await findCapWay({
-      mountinfo: V2.replace('/sys/fs/cgroup', '/nowhere'),
-      own: '0::/user.slice\n',
-      hasSystemd: async () => true,
-    })
+    const way = await findCapWay({ mountinfo: UNWRITABLE, own: '0::/user.slice\n', hasSystemd: async () => true })
     expect(way).toEqual({ how: 'systemd-run', version: 2 })
     expect(wrapInSystemdScope(['node', 'cli.js'])).toEqual([
       ...['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--'],
@@ -118,20 +112,13 @@ describe('findCapWay', () => {
   })
 
   it('names the three ways out where nothing can be capped', async () => {
-    const way = await findCapWay({
-      mountinfo: V2.replace('/sys/fs/cgroup', '/nowhere'),
-      own: '0::/\n',
-      hasSystemd: async () => false,
-    })
-    expect(way).toMatchObject({
+    const hasSystemd = async () => false
+    expect(await findCapWay({ mountinfo: UNWRITABLE, own: '0::/\n', hasSystemd })).toMatchObject({
       how: 'none',
       reason: expect.stringMatching(
         /run as root; or in a cgroup v2 subtree delegated .*; or measure without a cap: --cpu none/,
       ),
     })
-    expect(await findCapWay({ mountinfo: '', own: '', hasSystemd: async () => false })).toMatchObject({
-      how: 'none',
-      version: null,
-    })
+    expect(await findCapWay({ mountinfo: '', own: '', hasSystemd })).toMatchObject({ how: 'none', version: null })
   })
 })
