@@ -3,12 +3,10 @@ import net from 'node:net'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { isInTime } from '../../src/lib/wait.js'
-import { openLedger } from '../../src/node/ledger.js'
-import { createRig } from '../../src/parity/rig.js'
 import { writeParityCertificates } from '../../src/parity/try-plane.js'
-import { createLocalTarget } from '../../src/targets/local/index.js'
 import { makeFolder } from '../fakes/scratch.js'
-import { capWay, sidecarPlanes } from './real-tools.js'
+import { createLocalRig } from './local-rig.js'
+import { sidecarPlanes } from './real-tools.js'
 
 /** @import { DataPlane, Endpoint, Tool } from '../../src/model/types.ts' */
 
@@ -55,31 +53,24 @@ function readStrictly(line) {
  * @returns {Promise<{ taken: string[], lines: Buffer[] }>} taken: the requests that were answered with 200, by their ids
  */
 async function logAll({ plane, tool }) {
-  const target = await createLocalTarget({
-    ledger: openLedger({ runId: `test-${process.pid}-${Date.now()}` }),
-    way: capWay,
+  const own = mkdtempSync(path.join(folder, `${plane.name}-`))
+  const rig = await createLocalRig({
+    plane,
+    tool,
+    certificates,
+    folder: own,
+    measured: { tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'listed', features: 'access-log' },
   })
   try {
-    const own = mkdtempSync(path.join(folder, `${plane.name}-`))
-    const rig = await createRig({
-      ...{ target, index: 0, plane, tool, certificates, folder: own, profile: null },
-      scripts: path.resolve('pipy-scripts'),
-      measured: { tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'listed', features: 'access-log' },
-      signal: new AbortController().signal,
-    })
-    try {
-      /** @type {string[]} */
-      const taken = []
-      for (const ask of ASKS) if (await isTaken(rig.permissive, ask)) taken.push(ask.id)
-      const readLines = () => split(readFileSync(path.join(own, 'permissive-sidecar.log')))
-      const areThere = () => taken.every(id => readLines().some(line => line.includes(`"${id}"`)))
-      await isInTime(areThere, { deadlineSeconds: LOG_SECONDS, intervalMs: 200 })
-      return { taken, lines: readLines() }
-    } finally {
-      await rig.close()
-    }
+    /** @type {string[]} */
+    const taken = []
+    for (const ask of ASKS) if (await isTaken(rig.permissive, ask)) taken.push(ask.id)
+    const readLines = () => split(readFileSync(path.join(own, 'permissive-sidecar.log')))
+    const areThere = () => taken.every(id => readLines().some(line => line.includes(`"${id}"`)))
+    await isInTime(areThere, { deadlineSeconds: LOG_SECONDS, intervalMs: 200 })
+    return { taken, lines: readLines() }
   } finally {
-    await target.close()
+    await rig.close()
   }
 }
 

@@ -4,17 +4,15 @@ import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { identityOf } from '../../src/model/sidecar-contract.js'
-import { openLedger } from '../../src/node/ledger.js'
 import { listDifferences } from '../../src/parity/beside/access.js'
 import { PEERS } from '../../src/parity/beside/peers.js'
 import { readCredentials, SERVICES } from '../../src/parity/credentials.js'
 import { writeFlawedCertificates } from '../../src/parity/flawed-certificates.js'
-import { createRig } from '../../src/parity/rig.js'
 import { listLacks } from '../../src/parity/try-plane.js'
 import { holdAgainst } from '../../src/parity/verdict/rows.js'
-import { createLocalTarget } from '../../src/targets/local/index.js'
 import { makeFolder } from '../fakes/scratch.js'
-import { capWay, sidecarPlanes } from './real-tools.js'
+import { createLocalRig } from './local-rig.js'
+import { sidecarPlanes } from './real-tools.js'
 
 /**
  * Tries every peer of node/parity/peers.js at the real planes, and the inbound ones with openssl too. MTLS_TABLE names
@@ -57,30 +55,16 @@ const cases = sidecarPlanes.flatMap(plane =>
 
 describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy', ({ plane, tool, trafficPolicy }) => {
   const label = `${tool?.name} ${tool?.version}`
-  /** @type {Awaited<ReturnType<typeof createLocalTarget>>} */
-  let target
   /** @type {Rig} */
   let rig
 
   beforeAll(async () => {
     if (!tool) return
-    target = await createLocalTarget({
-      ledger: openLedger({ runId: `test-${process.pid}-${Date.now()}` }),
-      way: capWay,
-    })
-    rig = await createRig({
-      ...{ target, index: 0, plane, tool, certificates, profile: null },
-      scripts: path.resolve('pipy-scripts'),
-      folder: path.join(folder, `${plane.name}-${trafficPolicy}`),
-      measured: { ...measured, trafficPolicy },
-      signal: new AbortController().signal,
-    })
+    const own = path.join(folder, `${plane.name}-${trafficPolicy}`)
+    rig = await createLocalRig({ plane, tool, certificates, folder: own, measured: { ...measured, trafficPolicy } })
   })
 
-  afterAll(async () => {
-    await rig?.close()
-    await target?.close()
-  })
+  afterAll(() => rig?.close())
 
   it('accepts and refuses the peers that it must, as a server and as a client', async context => {
     if (!tool) context.skip(`needs ${plane.name}, which cannot be had here`)

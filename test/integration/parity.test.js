@@ -3,15 +3,13 @@ import { mkdtempSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listFeatures } from '../../src/model/features.js'
-import { openLedger } from '../../src/node/ledger.js'
 import { LEFT_OUT } from '../../src/parity/beside/corpus.js'
 import { probeRig } from '../../src/parity/gate.js'
-import { createRig } from '../../src/parity/rig.js'
 import { CONFIGURATIONS, findUntried, listLacks, writeParityCertificates } from '../../src/parity/try-plane.js'
 import { holdAgainst } from '../../src/parity/verdict/rows.js'
-import { createLocalTarget } from '../../src/targets/local/index.js'
 import { makeFolder } from '../fakes/scratch.js'
-import { capWay, sidecarPlanes } from './real-tools.js'
+import { createLocalRig } from './local-rig.js'
+import { sidecarPlanes } from './real-tools.js'
 
 /**
  * @import { DataPlane, Tool } from '../../src/model/types.ts' @import { Row } from '../../src/parity/beside/probe.js'
@@ -98,23 +96,12 @@ it.for(cases)(
  * @returns {Promise<{ rows: Row[], endings: unknown[] }>} endings: of the sidecars, after all rows; null while one runs
  */
 async function tryCorpus({ plane, tool, measured }) {
-  const target = await createLocalTarget({
-    ledger: openLedger({ runId: `test-${process.pid}-${Date.now()}` }),
-    way: capWay,
-  })
+  const own = mkdtempSync(path.join(folder, `${plane.name}-`))
+  const rig = await createLocalRig({ plane, tool, signal, certificates, measured, folder: own })
   try {
-    const rig = await createRig({
-      ...{ target, index: 0, plane, tool, scripts: path.resolve('pipy-scripts'), signal, certificates, measured },
-      folder: mkdtempSync(path.join(folder, `${plane.name}-`)),
-      profile: null,
-    })
-    try {
-      const rows = await probeRig(rig)
-      return { rows, endings: rig.sidecars.processes.map(p => p.ending()) }
-    } finally {
-      await rig.close()
-    }
+    const rows = await probeRig(rig)
+    return { rows, endings: rig.sidecars.processes.map(p => p.ending()) }
   } finally {
-    await target.close()
+    await rig.close()
   }
 }
