@@ -21,7 +21,7 @@ export function createAsking() {
     // A request that listens to the signal itself takes nearly twice the CPU, beside what is measured.
     async perform(actions, signal) {
       signal.throwIfAborted()
-      await untilAborted(perform(actions, { agent }), signal)
+      await untilAborted(perform(actions, agent), signal)
     },
     readCosts,
     close() {

@@ -9,10 +9,10 @@ import { send } from './send.js'
 
 /**
  * Performs actions one after the other, each over a connection of its own unless an agent keeps them.
- * @param {ReloadAction[]} actions @param {{ agent?: http.Agent, signal?: AbortSignal }} [options]
+ * @param {ReloadAction[]} actions @param {http.Agent} [agent]
  * @throws {BenchError} where a request is not answered by a success, or there is nobody to signal
  */
-export async function perform(actions, { agent, signal } = {}) {
+export async function perform(actions, agent) {
   for (const action of actions) {
     if (action.kind === 'move') {
       // It lies beside the folder, which is watched.
@@ -26,7 +26,7 @@ export async function perform(actions, { agent, signal } = {}) {
       continue
     }
     const { endpoint, ...ask } = action
-    const { status, body } = await send(endpoint, { ...ask, host: endpoint.address }, { agent, signal })
+    const { status, body } = await send(endpoint, { ...ask, host: endpoint.address }, { agent })
     if (status >= 300) throw new BenchError(`${ask.method} ${ask.path} was answered ${status} ${body.slice(0, 200)}`)
   }
 }

@@ -16,8 +16,8 @@ const SELDOM_MS = 200
 /** @typedef {{ startedMs: number, address: string }} Started startedMs: epoch milliseconds, to 10 ms */
 /** @typedef {{ uid: string, program: string, settle: (started: Started | null) => void }} Awaited */
 
-/** @param {{ proc?: string, now?: () => number, startOf?: typeof readStartMs }} [options] */
-export function createStarts({ proc = '/proc', now = readNowMs, startOf = readStartMs } = {}) {
+/** @param {{ proc?: string, startOf?: typeof readStartMs }} [options] */
+export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
   /** @type {Set<Awaited>} */
   let awaited = new Set()
   // A process that runs already is not awaited.
@@ -26,7 +26,7 @@ export function createStarts({ proc = '/proc', now = readNowMs, startOf = readSt
 
   const timer = setInterval(() => {
     if (awaited.size === 0) return
-    const atMs = now()
+    const atMs = readNowMs()
     const before = known
     known = new Map(listPids(proc).map(pid => [pid, before.get(pid) ?? { fromMs: atMs, dueMs: 0 }]))
     for (const [pid, process] of known) {

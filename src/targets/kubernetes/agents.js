@@ -16,8 +16,6 @@ const PINGS = 5
 
 /** @typedef {Awaited<ReturnType<typeof startAgents>>} Agents */
 
-/** Asks the sidecars of a rollout from the reader of their node, which sees their processes start. */
-
 /**
  * Starts the kit's own pods: the prober beside the services, and a reader on each of their nodes.
  * @param {{ api: Api, pods: PodWatch, namespace: string, readerNamespace: string | null, labels: Record<string, string>,
@@ -108,6 +106,7 @@ export async function measureClockOffset(session) {
 }
 
 /**
+ * Asks the sidecars of a rollout from the reader of their node, which sees their processes start.
  * @param {{ agents: Pick<Agents, 'session'>, node: string }} options node: of all the sidecars
  * @returns {Promise<import('../../model/types.ts').Asking>}
  */

@@ -17,8 +17,6 @@ const LAST_POLL_MS = 500
 
 /** @typedef {{ watched: () => Pick<Watched, 'id' | 'namespace' | 'pod' | 'container' | 'restarts'> }} Container */
 
-/** Reads a window from counters that have stamps of their own. Pure. */
-
 const LEAST_COVERED = 0.75
 const TICKS_PER_SECOND = 100
 

@@ -168,15 +168,15 @@ function createHub({ ledger, common, run, iptables }) {
 }
 
 /** Lists the runs that have namespaces on this machine, for `cleanup`. */
-export function listNetworkRuns(folder = FOLDER) {
-  const names = listSafely(folder).filter(name => name.startsWith(PREFIX))
+export function listNetworkRuns() {
+  const names = listSafely(FOLDER).filter(name => name.startsWith(PREFIX))
   return [...new Set(names.map(name => name.slice(PREFIX.length).split('.')[0]))]
 }
 
 /** Removes every namespace of a run, whose processes have ended. @param {string} runId @param {Run} [run] */
-export async function removeNamespaces(runId, run = runCommand, folder = FOLDER) {
+export async function removeNamespaces(runId, run = runCommand) {
   const hub = `${PREFIX}${runId}`
-  const names = listSafely(folder).filter(name => name === hub || name.startsWith(`${hub}.`))
+  const names = listSafely(FOLDER).filter(name => name === hub || name.startsWith(`${hub}.`))
   for (const name of names) await removeNamespace(name, run)
 }
 
