@@ -346,14 +346,6 @@ describe('simulated Envoys', { timeout: 60_000 }, () => {
 })
 
 describe('bad input', () => {
-  it('of an experiment file is refused with file, line and the nearest name', async () => {
-    const file = path.join(folder, 'mine.yaml')
-    writeFileSync(file, 'name: mine\nquestion: q\naxes:\n  plane: [pipy]\n  link: [pair]\n  capCore: [1]\n')
-    const { stderr, exitCode } = await cli('plan', file)
-    expect(exitCode).toBe(2)
-    expect(stderr).toContain(`${file}:6: axes.capCore: unknown name "capCore"; did you mean "capCores"?`)
-  })
-
   it('of an axis that a plane cannot serve is refused before anything starts', async context => {
     need(context, 'pipy')
     const asked = ['bench', 'cap', '--planes', 'pipy', '--cpu', '0.25', '--workers', '64', '--out', `${folder}/refused`]
@@ -361,14 +353,6 @@ describe('bad input', () => {
     expect(exitCode).toBe(2)
     expect(stderr).toMatch(/Pipy refuses 64 threads on \d+ CPUs/)
     expect(readdirSync(folder)).not.toContain('refused')
-  })
-
-  it('of a plan that takes longer than an hour asks for --yes', async context => {
-    need(context, 'pipy', 'envoy', 'k6', 'caps')
-    const { stderr, exitCode } = await cli('bench', 'soak', '--profile', 'full', '--out', `${folder}/long`)
-    expect(exitCode).toBe(2)
-    expect(stderr).toMatch(/soak would take about \d+ min, more than 60 \(--max-minutes\): add --yes/)
-    expect(readdirSync(folder)).not.toContain('long')
   })
 
   it('of a node that is none is refused', async () => {

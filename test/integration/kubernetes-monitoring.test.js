@@ -1,7 +1,6 @@
 import dgram from 'node:dgram'
-import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
-import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -9,6 +8,7 @@ import { parse, stringify } from 'yaml'
 import { waitFor } from '../../src/lib/wait.js'
 import { startMetricsServer } from '../../src/live/metrics.js'
 import { findOnPath } from '../../src/tools/find.js'
+import { makeFolder } from '../fakes/scratch.js'
 import { listDashboardQueries } from '../live/dashboard-queries.js'
 import { ARMS, endTrial, plan, sample, startTrial } from '../live/fake-events.js'
 
@@ -32,7 +32,7 @@ const CRD = 'customresourcedefinition/scrapeconfigs.monitoring.coreos.com'
 const SLOW = { timeout: 90_000 }
 
 // kustomize compares paths that have no links in them.
-const scratch = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'kubernetes-monitoring-')))
+const scratch = realpathSync(makeFolder('kubernetes-monitoring'))
 const kube = (/** @type {string[]} */ ...argv) =>
   execa(kubectl ?? 'kubectl', ['-n', NAMESPACE, ...argv], { env: { KUBECONFIG: TEST_KUBECONFIG }, timeout: 60_000 })
 let isCrdOurs = false
@@ -51,7 +51,6 @@ beforeEach(context => {
 })
 
 afterAll(async () => {
-  rmSync(scratch, { recursive: true })
   if (missing.length > 0) return
   await kube('delete', '--ignore-not-found', `namespace/${NAMESPACE}`, ...(isCrdOurs ? [CRD] : []))
 }, 90_000)

@@ -1,27 +1,25 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { AgentError, BenchError } from '../../../src/lib/errors.js'
 import { decode, encode } from '../../../src/node/agent/messages.js'
 import { converse } from '../../../src/targets/converse.js'
 import { measureClockOffset } from '../../../src/targets/kubernetes/agents.js'
 import { readAgentCode } from '../../../src/targets/kubernetes/files.js'
+import { makeFolder } from '../../fakes/scratch.js'
 
 /** @import { Sample } from '../../../src/model/types.ts' */
 
-/** What is shipped into pods, and nothing else. @type {string} */
-let shipped
+/** What is shipped into pods, and nothing else. */
+const shipped = makeFolder('agent-code')
 beforeAll(() => {
-  shipped = mkdtempSync(path.join(os.tmpdir(), 'agent-code-'))
   for (const [file, text] of Object.entries(readAgentCode())) {
     mkdirSync(path.dirname(path.join(shipped, file)), { recursive: true })
     writeFileSync(path.join(shipped, file), text)
   }
 })
-afterAll(() => rmSync(shipped, { recursive: true }))
 
 /** @type {(() => void)[]} */
 const closers = []

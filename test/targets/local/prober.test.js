@@ -1,6 +1,6 @@
 import http from 'node:http'
 import net from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { SiteLostError } from '../../../src/lib/errors.js'
 import { waitFor } from '../../../src/lib/wait.js'
 import { UPSTREAMS } from '../../../src/parity/beside/upstreams.js'
@@ -15,9 +15,19 @@ const rig = {
   configuration: { ...configuration, suite: '', group: 'X25519' },
 }
 const listOwn = () => listMarked().filter(marked => marked.runId === runId)
+const awaitEnd = () => waitFor(() => listOwn().length === 0, { what: 'all to end', deadlineSeconds: 5 })
 afterEach(() => {
   for (const { pid } of listOwn()) kill(pid)
 })
+
+/** @param {http.RequestListener} answer */
+async function serve(answer) {
+  const server = http.createServer(answer)
+  onTestFinished(() => void server.close())
+  const endpoint = { address, port: 8080 }
+  await new Promise(resolve => server.listen(endpoint.port, address, () => resolve(null)))
+  return endpoint
+}
 
 describe('the prober of this machine', () => {
   it('serves the upstreams of the corpus from processes of their own, which end with it', async () => {
@@ -34,35 +44,31 @@ describe('the prober of this machine', () => {
       'ECONNREFUSED',
     )
     await call('close', undefined)
-    await waitFor(() => listOwn().length === 0, { what: 'all to end', deadlineSeconds: 5 })
+    await awaitEnd()
   })
 
   it('asks from this process while no rig is open', async () => {
-    const server = http.createServer((_, response) => response.end('here'))
-    await new Promise(resolve => server.listen(8080, address, () => resolve(null)))
+    const endpoint = await serve((_, response) => response.end('here'))
     const { call } = createLocalProber({ runId })
     await call('close', undefined)
-    const answer = await call('send', { endpoint: { address, port: 8080 }, ask: { host: 'a' } })
+    const answer = await call('send', { endpoint, ask: { host: 'a' } })
     expect(answer.body).toBe('here')
     expect(listOwn()).toEqual([])
-    server.close()
   })
 
   it('asks what others want to know from this process, which goes on where the rig is closed', async () => {
     /** @type {() => void} */
     let close = () => {}
-    const server = http.createServer(async (_, response) => {
+    const endpoint = await serve(async (_, response) => {
       close()
-      await waitFor(() => listOwn().length === 0, { what: 'the rig to end', deadlineSeconds: 5 })
+      await awaitEnd()
       response.end('here')
     })
-    await new Promise(resolve => server.listen(8080, address, () => resolve(null)))
     const { call } = createLocalProber({ runId })
     await call('open', rig)
     close = () => void call('close', undefined)
-    const answer = await call('send', { endpoint: { address, port: 8080 }, ask: { host: 'a' } })
+    const answer = await call('send', { endpoint, ask: { host: 'a' } })
     expect(answer.body).toBe('here')
-    server.close()
   })
 
   it('leaves nothing behind where the upstreams cannot start, and says why', async () => {
@@ -93,7 +99,7 @@ describe('the prober of this machine', () => {
     // The agent began before its upstream: that is stopped, and must not stay.
     kill(Math.min(...listOwn().map(({ pid }) => pid)))
     await expect(asked).rejects.toThrow(SiteLostError)
-    await waitFor(() => listOwn().length === 0, { what: 'all to end', deadlineSeconds: 5 })
+    await awaitEnd()
     await call('close', undefined)
   })
 
@@ -104,6 +110,6 @@ describe('the prober of this machine', () => {
     const lost = expect(call('probePooling', undefined)).rejects.toThrow(SiteLostError)
     await call('close', undefined)
     await lost
-    await waitFor(() => listOwn().length === 0, { what: 'all to end', deadlineSeconds: 5 })
+    await awaitEnd()
   })
 })
