@@ -27,9 +27,7 @@ export function renderRules({ inbound, outbound }, own) {
 export function rulesOf(specs) {
   const redirects = specs.find(spec => spec.redirects)?.redirects
   if (!redirects) return null
-  const own = specs.filter(({ role }) => role === 'sidecar').flatMap(s => [...s.listens, ...(s.admin ? [s.admin] : [])])
-  return renderRules(
-    redirects,
-    own.map(({ port }) => port),
-  )
+  const sidecars = specs.filter(({ role }) => role === 'sidecar')
+  const own = sidecars.flatMap(({ listens, admin }) => [...listens, ...(admin ? [admin] : [])]).map(({ port }) => port)
+  return renderRules(redirects, own)
 }

@@ -32,14 +32,11 @@ export async function findTool(spec, options = {}) {
   signal?.throwIfAborted()
   if (spec.path) return probeTool(spec, { program: spec.path, source: '--planes', signal })
   const named = environment[spec.variable]
-  const by = finding.option ?? spec.variable
-  if (named)
-    return probeTool(spec, {
-      program: path.resolve(named),
-      source: `${by}${finding.option ? ' ' : '='}${named}`,
-      by,
-      signal,
-    })
+  if (named) {
+    const by = finding.option ?? spec.variable
+    const source = `${by}${finding.option ? ' ' : '='}${named}`
+    return probeTool(spec, { program: path.resolve(named), source, by, signal })
+  }
 
   const onPath = await findOnPath(spec.name, environment.PATH ?? '')
   if (onPath) return probeTool(spec, { program: onPath, source: 'PATH', signal })

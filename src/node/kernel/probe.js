@@ -54,12 +54,7 @@ export function readThreads(pid) {
     const folder = `/proc/${pid}/task/${id}`
     const schedstat = readSafely(`${folder}/schedstat`)
     if (!schedstat) return []
-    return [
-      {
-        id: Number(id),
-        name: readSafely(`${folder}/comm`).trim(),
-        cpuSeconds: Number(schedstat.split(' ', 1)[0]) / 1e9,
-      },
-    ]
+    const [nanoseconds] = schedstat.split(' ', 1)
+    return { id: Number(id), name: readSafely(`${folder}/comm`).trim(), cpuSeconds: Number(nanoseconds) / 1e9 }
   })
 }

@@ -153,10 +153,7 @@ function createDeploy({ runId, tree, networks, running, call }) {
       async remove() {
         await Promise.all(processes.map(p => p.stop()))
         for (const p of processes) running.delete(p)
-        await networks.remove(
-          start,
-          specs.map(({ service }) => service),
-        )
+        await networks.remove(start, specs)
       },
     }
     try {

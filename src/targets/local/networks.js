@@ -79,9 +79,9 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     /** Returns the words before the command of a process that tries the services; none without namespaces. */
     enterProber: () => (hub.isOpen() ? enter(`${hub.name}.${PROBER}`) : null),
 
-    /** Removes the namespaces of services of a start. @param {number} start @param {string[]} services */
-    async remove(start, services) {
-      for (const name of services.map(service => nameOf(start, service))) {
+    /** Removes the namespaces of processes of a start. @param {number} start @param {Pick<ProcessSpec, 'service'>[]} specs */
+    async remove(start, specs) {
+      for (const name of specs.map(({ service }) => nameOf(start, service))) {
         await made.get(name)?.catch(() => {})
         if (made.delete(name)) await removeNamespace(name, run)
         addresses.delete(name)

@@ -22,10 +22,9 @@ export function createProcessAccounting({ runId }) {
         joinFiles: [],
         read() {
           const before = performance.now()
-          const cpuSeconds = pids().reduce(
-            (sum, pid) => sum + readThreads(pid).reduce((s, t) => s + t.cpuSeconds, 0),
-            0,
-          )
+          const cpuSeconds = pids()
+            .flatMap(readThreads)
+            .reduce((sum, thread) => sum + thread.cpuSeconds, 0)
           const after = performance.now()
           return {
             ...NOT_OFFERED,

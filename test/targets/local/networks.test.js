@@ -78,7 +78,7 @@ describe('the network namespaces of a run', () => {
     ])
     await networks.prepare(1, [sidecar])
     expect(commands).toHaveLength(4)
-    await networks.remove(1, ['gateway', 'gateway'])
+    await networks.remove(1, [specOf({ role: 'application' }), sidecar])
     expect(commands.at(-1)).toBe(`ip netns delete ${name}`)
     expect(commands).toHaveLength(5)
   })
