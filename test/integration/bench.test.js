@@ -17,22 +17,15 @@ const folder = makeFolder('bench-test')
 const ONE_SIDECAR = ['--cpu', '0.5', '--link', 'ratings', '--users', '5']
 let count = 0
 
-/**
- * Starts the command line with a results folder of its own.
- * @param {string[]} argv @param {import('execa').Options} [options]
- */
-function start(argv, options = {}) {
+/** Starts the command line with a results folder of its own. @param {string[]} argv */
+function start(argv) {
   const out = path.join(folder, `run-${++count}`)
-  const child = execa(
-    'node',
-    ['src/cli.js', 'bench', '--measure', 'load', '--profile', 'smoke', '--out', out, ...argv],
-    {
-      reject: false,
-      // Stopping in order may take longer than a busy machine's five seconds.
-      forceKillAfterDelay: 30_000,
-      ...options,
-    },
-  )
+  const common = ['--measure', 'load', '--profile', 'smoke', '--out', out]
+  const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], {
+    reject: false,
+    // Stopping in order may take longer than a busy machine's five seconds.
+    forceKillAfterDelay: 30_000,
+  })
   return { out, child }
 }
 
@@ -56,8 +49,8 @@ describe('a capped run', { timeout: 120_000 }, () => {
       expect(Number(load?.verified) / Number(window?.seconds)).toBeLessThan(102)
     }
     expect(summary.thresholds).toMatchObject([{ held: true }, { held: false }])
-    expect(`${stdout}`).toContain('Threshold pipy/envoy rss <= 0.9 (ratings, 0.5 cores): held')
-    expect(`${stderr}`).toContain('the threshold envoy/pipy cpuPerRequest@ratings <= 0.01 was crossed')
+    expect(stdout).toContain('Threshold pipy/envoy rss <= 0.9 (ratings, 0.5 cores): held')
+    expect(stderr).toContain('the threshold envoy/pipy cpuPerRequest@ratings <= 0.01 was crossed')
     expect(exitCode).toBe(5)
   })
 
@@ -69,7 +62,7 @@ describe('a capped run', { timeout: 120_000 }, () => {
     expect(new Set(recordsOf(out).map(r => r.trial.arm.id))).toEqual(
       new Set(['ratings-none', 'ratings-pipy-0.5', 'pair-none', 'pair-pipy-0.5']),
     )
-    expect(`${stdout}`).toContain('The link ratings carries no mTLS')
+    expect(stdout).toContain('The link ratings carries no mTLS')
   })
 
   it('runs without a cap, with workers for every CPU', async context => {
@@ -90,7 +83,7 @@ describe('a capped run', { timeout: 120_000 }, () => {
     const { out, child } = start('--cpu none --rate 50 --protocol grpc --planes nginx'.split(' '))
     const { stderr } = await child
     const records = recordsOf(out)
-    expect(records, `${stderr}`).toMatchObject([{ outcome: 'completed', load: { failed: 0 } }])
+    expect(records, stderr).toMatchObject([{ outcome: 'completed', load: { failed: 0 } }])
     expect(Number(records[0].load?.verified)).toBeGreaterThan(0)
   })
 
@@ -106,7 +99,7 @@ describe('a capped run', { timeout: 120_000 }, () => {
     const variant = path.join(folder, 'variant')
     cpSync('pipy-scripts', variant, { recursive: true })
     const { out, child } = start([...ONE_SIDECAR, '--planes', `pipy,pipy=${variant}`, '--json'])
-    expect(JSON.parse(`${(await child).stdout}`).arms.map((/** @type {any} */ a) => a.variant)).toEqual([null, variant])
+    expect(JSON.parse((await child).stdout).arms.map((/** @type {any} */ a) => a.variant)).toEqual([null, variant])
     expect(
       recordsOf(out)
         .find(r => r.trial.arm.variant)
@@ -124,8 +117,8 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     writeFileSync(path.join(variant, 'main.js'), 'var x = = 1\n')
     const { child } = start(['--cpu', '0.5', '--planes', `pipy=${variant}`, '--link', 'ratings'])
     const { exitCode, stderr } = await child
-    expect(`${stderr}`).toContain('did not start')
-    expect(`${stderr}`).toContain('var x = = 1')
+    expect(stderr).toContain('did not start')
+    expect(stderr).toContain('var x = = 1')
     expect(exitCode).toBe(1)
     expectNothingLeft()
   })
@@ -160,7 +153,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     await waitFor(isRecorded, { what: 'a trial', deadlineSeconds: 60 })
     child.kill(/** @type {NodeJS.Signals} */ (signal))
     const { exitCode, stderr } = await child
-    expect(exitCode, `${stderr}`).toBe(status)
+    expect(exitCode, stderr).toBe(status)
     expect(recordsOf(out).length).toBeGreaterThanOrEqual(1)
     expect(readdirSync(out)).toContain('summary.json')
     expectNothingLeft()
@@ -197,7 +190,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     need(context, 'pipy', 'k6', 'caps')
     const { out, child } = start([...ONE_SIDECAR, '--planes', 'pipy', '--retain'])
     const { stderr } = await child
-    expect(`${stderr}`).toMatch(/retained: ratings's application, ratings's sidecar.*remove them with: npm run cleanup/)
+    expect(stderr).toMatch(/retained: ratings's application, ratings's sidecar.*remove them with: npm run cleanup/)
     expect(pidsOf('ratings-sidecar', out)).toHaveLength(1)
     const kept = await execa('node', ['src/cli.js', 'cleanup'])
     const { id } = readRun(out).manifest.run
@@ -222,7 +215,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     await Promise.race([holder, new Promise(resolve => holder.stdout?.once('data', resolve))])
     const { exitCode, stderr } = await start(['--cpu', '0.5', '--planes', 'pipy', '--link', 'ratings']).child
     holder.kill('SIGKILL')
-    expect(`${stderr}`).toMatch(/port 15003 is already taken: python3.* \(pid \d+\) listens on \*:15003/)
+    expect(stderr).toMatch(/port 15003 is already taken: python3.* \(pid \d+\) listens on \*:15003/)
     expect(exitCode).toBe(1)
     expectNothingLeft()
   })
@@ -239,7 +232,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
         ...'--cpu 0.5 --planes pipy --link ratings --users 5'.split(' '),
       ]
       const { exitCode, stderr } = await execa('node', [...argv, '--out', path.join(disk, 'run')], { reject: false })
-      expect(`${stderr}`).toContain('the disk is full; what was recorded before is kept')
+      expect(stderr).toContain('the disk is full; what was recorded before is kept')
       expect(exitCode).toBe(1)
       expect(recordsOf(path.join(disk, 'run')).length).toBeGreaterThanOrEqual(1)
       expectNothingLeft()

@@ -46,12 +46,10 @@ async function drive(answer = () => false, { load, cpus = 1, generator = wrk } =
   const { port } = await listen(server)
   const { program, argv, env } = generator.createGenerator({
     ...{ urls: [`http://127.0.0.1:${port}/`], certificate: null, host: 'echo', admin: null, folder },
-    ...{
-      tool: /** @type {any} */ (tools[generator.name]),
-      scripts: path.resolve(generator.scripts),
-      tailMs: 300,
-      cpus,
-    },
+    tool: /** @type {any} */ (tools[generator.name]),
+    scripts: path.resolve(generator.scripts),
+    tailMs: 300,
+    cpus,
     load: { ...LOAD, ...load },
   })
   const began = performance.now()

@@ -43,20 +43,16 @@ const kubectl = (/** @type {string[]} */ ...argv) => execa('kubectl', ['--kubeco
  */
 function start(argv, { config = kubeconfig, verb = 'bench' } = {}) {
   const out = path.join(scratch, `run-${++runs}`)
-  const child = execa(
-    'node',
-    ['src/cli.js', verb, '--target', 'kubernetes', ...(verb === 'bench' ? [...images, '--out', out] : []), ...argv],
-    { env: { KUBECONFIG: config }, reject: false },
-  )
+  const ofRun = verb === 'bench' ? [...images, '--out', out] : []
+  const given = ['src/cli.js', verb, '--target', 'kubernetes', ...ofRun, ...argv]
+  const child = execa('node', given, { env: { KUBECONFIG: config }, reject: false })
   return { out, child }
 }
 
 const smoke = ['--measure', 'load', '--cpu', '0.25', '--profile', 'smoke']
 
-async function expectNothingLeft() {
-  const { stdout } = await kubectl('get', 'namespaces', '-l', RUN_LABEL, '-o', 'name')
-  expect(stdout).toBe('')
-}
+const listNamespaces = async () => (await kubectl('get', 'namespaces', '-l', RUN_LABEL, '-o', 'name')).stdout
+const expectNothingLeft = async () => expect(await listNamespaces()).toBe('')
 
 /** @param {string} text @param {string} name */
 const saveConfig = (text, name) => {
@@ -87,10 +83,8 @@ beforeAll(async () => {
   const config = parse(readFileSync(kubeconfig, 'utf8'))
   const configOf = async (/** @type {string} */ name) => {
     const { stdout: token } = await kubectl('create', 'token', name, '-n', USER)
-    return saveConfig(
-      stringify({ ...config, users: [{ name: config.users[0].name, user: { token } }] }),
-      `${name}.yaml`,
-    )
+    const users = [{ name: config.users[0].name, user: { token } }]
+    return saveConfig(stringify({ ...config, users }), `${name}.yaml`)
   }
   leastConfig = await configOf('least')
   forbiddenConfig = await configOf('forbidden')
@@ -327,12 +321,8 @@ describe('what goes wrong in a run', () => {
 
   it('leaves a killed run to cleanup, which leaves a running one alone', { timeout: 120_000 }, async () => {
     const { child } = start([...smoke, '--planes', 'none'])
-    await waitFor(
-      async () => (await kubectl('get', 'namespaces', '-l', RUN_LABEL, '-o', 'name')).stdout.includes('-reader'),
-      {
-        ...{ what: 'its namespaces', deadlineSeconds: 60, intervalMs: 200 },
-      },
-    )
+    const areThere = async () => (await listNamespaces()).includes('-reader')
+    await waitFor(areThere, { what: 'its namespaces', deadlineSeconds: 60, intervalMs: 200 })
     expect((await start([], { verb: 'cleanup' }).child).stdout).toMatch(/left +namespace .*: its run goes on/)
     child.kill('SIGKILL')
     await child

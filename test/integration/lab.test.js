@@ -33,14 +33,9 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
     need(context, 'pipy')
     if ('missing' in valgrind) return context.skip('needs valgrind, which cannot be had here')
     const out = path.join(folder, 'out')
-    const child = execa(
-      'node',
-      [
-        ...['src/cli.js', 'lab', writeDearer(), '--link', 'pair', '--requests', '100', '--json'],
-        ...['--threshold', 'new/old instructions <= 1.01', '--out', out],
-      ],
-      { reject: false },
-    )
+    const argv = ['lab', writeDearer(), '--link', 'pair', '--requests', '100', '--json', '--out', out]
+    const threshold = ['--threshold', 'new/old instructions <= 1.01']
+    const child = execa('node', ['src/cli.js', ...argv, ...threshold], { reject: false })
     const { exitCode, stdout, stderr } = await child
     expect(exitCode, stderr).toBe(5)
     expect(stderr).not.toContain('Warning')

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
+import { waitFor } from '../../src/lib/wait.js'
 import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { listDashboardQueries } from '../live/dashboard-queries.js'
@@ -35,18 +36,10 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
     const browser = await launchBrowser(context)
     const [live, metrics] = [await findFreePort(), await findFreePort()]
 
-    writeFileSync(path.join(folder, 'watched.yaml'), EXPERIMENT)
+    const experiment = path.join(folder, 'watched.yaml')
+    writeFileSync(experiment, EXPERIMENT)
     const out = path.join(folder, 'run')
-    const argv = [
-      'bench',
-      path.join(folder, 'watched.yaml'),
-      '--live',
-      `:${live}`,
-      '--metrics',
-      `${metrics}`,
-      '--out',
-      out,
-    ]
+    const argv = ['bench', experiment, '--live', `:${live}`, '--metrics', `${metrics}`, '--out', out]
     const running = execa('node', ['src/cli.js', ...argv], { reject: false, forceKillAfterDelay: 30_000 })
     const prometheus = await startPrometheus({ program, folder, metricsPort: metrics, mostSeconds: 150 })
     const ended = running.then(() => true)
@@ -141,14 +134,10 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
 
 /** @param {string} url */
 async function awaitServed(url) {
-  const deadline = performance.now() + 30_000
-  for (;;) {
-    const isServed = await fetch(url).then(
+  const isServed = () =>
+    fetch(url).then(
       () => true,
       () => false,
     )
-    if (isServed) return
-    if (performance.now() > deadline) throw new Error(`nothing is served at ${url}`)
-    await delay(100)
-  }
+  await waitFor(isServed, { what: `an answer at ${url}`, deadlineSeconds: 30, intervalMs: 100 })
 }

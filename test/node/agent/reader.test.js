@@ -18,16 +18,12 @@ const V1 = {
   },
 }
 const V2 = {
-  ...{
-    'cpu.stat': 'usage_usec 1500000\nnr_periods 10\nnr_throttled 4\nthrottled_usec 5000\n',
-    'cpu.max': '25000 100000\n',
-  },
-  ...{
-    'memory.stat': 'anon 4096\ninactive_file 100\n',
-    'memory.current': '8192\n',
-    'memory.events': 'oom_kill 1\n',
-    'memory.peak': '9000\n',
-  },
+  'cpu.stat': 'usage_usec 1500000\nnr_periods 10\nnr_throttled 4\nthrottled_usec 5000\n',
+  'cpu.max': '25000 100000\n',
+  'memory.stat': 'anon 4096\ninactive_file 100\n',
+  'memory.current': '8192\n',
+  'memory.events': 'oom_kill 1\n',
+  'memory.peak': '9000\n',
 }
 const READING = {
   cpuSeconds: 1.5,

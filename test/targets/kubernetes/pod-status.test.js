@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  findContainerId,
-  findContainerStatus,
-  findEnding,
-  findObstacle,
-  isReady,
-} from '../../../src/targets/kubernetes/pod-status.js'
+import { findContainerId, findEnding, findObstacle, isReady } from '../../../src/targets/kubernetes/pod-status.js'
 
 const ID = 'containerd://0f1e2d'
 
@@ -173,13 +167,5 @@ describe('findContainerId', () => {
     expect(findContainerId(podOf(running), 'application')).toBe('0f1e2d')
     expect(findContainerId(podOf(waiting('ContainerCreating')), 'application')).toBeNull()
     expect(findContainerId(podOf(running), 'sidecar')).toBeNull()
-  })
-})
-
-describe('findContainerStatus', () => {
-  it('looks among native sidecars, too', () => {
-    const both = pod({ initContainerStatuses: [container({ name: 'sidecar', ...running })] })
-    expect(findContainerStatus(both, 'sidecar')?.name).toBe('sidecar')
-    expect(findContainerStatus(both, 'application')).toBeUndefined()
   })
 })
