@@ -1,14 +1,8 @@
 import http2 from 'node:http2'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { call, frameMessage, openChannel } from '../../src/node/call.js'
 import { send } from '../../src/node/send.js'
 import { listen } from '../fakes/listen.js'
-
-/** @type {(() => void)[]} */
-const closers = []
-afterEach(() => {
-  for (const close of closers.splice(0)) close()
-})
 
 /** @param {(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => void} answer */
 async function serve(answer) {
@@ -22,7 +16,7 @@ async function serve(answer) {
       headers,
     ),
   )
-  closers.push(() => {
+  onTestFinished(() => {
     for (const session of sessions) session.destroy()
     server.close()
   })

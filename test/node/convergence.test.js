@@ -1,15 +1,10 @@
 import http from 'node:http'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createConvergence } from '../../src/node/convergence.js'
 import { send } from '../../src/node/send.js'
-import { listen } from '../fakes/listen.js'
+import { listenInTest } from '../fakes/listen.js'
 
-/** @type {(() => void)[]} */
-const endings = []
-afterEach(() => {
-  for (const end of endings.splice(0)) end()
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 /**
  * A sidecar that serves a connection by the configuration that it had when the connection was opened, as Envoy does.
@@ -29,18 +24,13 @@ async function startSidecar({ hasIt, answer, backends = ['backend-1'] }) {
       .writeHead(200, { 'x-nonce': request.headers['x-nonce'], 'x-served-by': servedBy })
       .end(answer ?? Buffer.concat(chunks))
   })
-  const endpoint = await listen(server)
-  endings.push(
-    () => server.closeAllConnections(),
-    () => server.close(),
-  )
-  return { name: 'client-1', host: 'version-1.test', endpoint }
+  return { name: 'client-1', host: 'version-1.test', endpoint: await listenInTest(server) }
 }
 
 /** @param {Parameters<typeof createConvergence>[0]} [options] */
 function openConvergence(options) {
   const convergence = createConvergence(options)
-  endings.push(() => convergence.close())
+  onTestFinished(() => convergence.close())
   return convergence
 }
 
@@ -61,7 +51,7 @@ describe('the convergence of a sidecar', () => {
     let isThere = false
     const sidecar = await startSidecar({ hasIt: () => isThere })
     const agent = new http.Agent({ keepAlive: true })
-    endings.push(() => agent.destroy())
+    onTestFinished(() => agent.destroy())
     const ask = (/** @type {Parameters<typeof send>} */ ...[endpoint, request, options]) =>
       send(endpoint, request, { ...options, agent })
     const planted = openConvergence({ ask }).expect(sidecar)
@@ -132,7 +122,6 @@ describe('the convergence of a sidecar', () => {
 
   it('is asked more often as the others answer', async () => {
     vi.useFakeTimers()
-    endings.push(() => vi.useRealTimers())
     const beginMs = Date.now()
     /** @type {Record<string, number[]>} */
     const asked = {}

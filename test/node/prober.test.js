@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { credentialsOf } from '../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { createProber } from '../../src/node/prober.js'
-import { listen } from '../fakes/listen.js'
+import { listenInTest } from '../fakes/listen.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
 /** @import { TLSSocket } from 'node:tls' */
@@ -23,10 +23,9 @@ describe('a change', () => {
     const isRouted = method !== 'GET' || (seen.includes('POST') && headers.host === 'version-1.test')
     response.writeHead(isRouted ? 200 : 404).end()
   })
-  afterAll(() => void server.close())
 
   it('is staged first, and its time begins at the commit', async () => {
-    const endpoint = await listen(server)
+    const endpoint = await listenInTest(server)
     const request = (/** @type {string} */ method) => ({
       ...{ kind: /** @type {const} */ ('request'), endpoint, method, path: '/', body: 'x' },
     })
@@ -56,7 +55,7 @@ describe('a change', () => {
       const { authorized } = /** @type {TLSSocket} */ (request.socket)
       response.writeHead(authorized ? 200 : 403).end()
     })
-    const endpoint = await listen(secured)
+    const endpoint = await listenInTest(secured)
     setTimeout(
       () => secured.setSecureContext({ ...credentials('next'), ca: readFileSync(`${folder}/ca.pem`) }),
       STAGING_MS,
@@ -69,6 +68,5 @@ describe('a change', () => {
       })
     expect(await change('next', Date.now() + 5000)).toBeGreaterThanOrEqual(STAGING_MS / 2000)
     expect(await change('first', Date.now() + 100)).toBeNull()
-    secured.close()
   })
 })

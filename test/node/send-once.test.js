@@ -1,14 +1,8 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { sendOnce } from '../../src/node/send-once.js'
-import { listen } from '../fakes/listen.js'
-
-/** @type {(() => void)[]} */
-const endings = []
-afterEach(() => {
-  for (const end of endings.splice(0)) end()
-})
+import { listenInTest } from '../fakes/listen.js'
 
 /**
  * A server that answers a request with these pieces, 5 ms apart.
@@ -19,7 +13,7 @@ async function startServer(pieces, { isKept = false } = {}) {
   const requests = []
   const server = net.createServer(async socket => {
     socket.on('error', () => {})
-    endings.push(() => socket.destroy())
+    onTestFinished(() => void socket.destroy())
     const [request] = await once(socket, 'data')
     requests.push(`${request}`)
     for (const piece of pieces) {
@@ -28,8 +22,7 @@ async function startServer(pieces, { isKept = false } = {}) {
     }
     if (!isKept) socket.end()
   })
-  endings.push(() => server.close())
-  return { endpoint: await listen(server), requests }
+  return { endpoint: await listenInTest(server), requests, server }
 }
 
 const ASK = { host: 'version-1.test', method: 'POST', body: 'n-1', headers: { 'x-nonce': 'n-1' } }
@@ -78,8 +71,8 @@ describe('a request over a connection of its own', () => {
   })
 
   it('fails with the code of the system where nobody listens', async () => {
-    const { endpoint } = await startServer([])
-    for (const end of endings.splice(0)) end()
+    const { endpoint, server } = await startServer([])
+    server.close()
     await expect(sendOnce(endpoint, ASK)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
 })

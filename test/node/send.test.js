@@ -1,15 +1,14 @@
 import http from 'node:http'
 import { expect, it } from 'vitest'
 import { repeat, send } from '../../src/node/send.js'
-import { listen } from '../fakes/listen.js'
+import { listenInTest } from '../fakes/listen.js'
 
 it('a request that hangs ends with its signal', async () => {
   const stop = new AbortController()
   const server = http.createServer(() => stop.abort())
-  const endpoint = await listen(server)
+  const endpoint = await listenInTest(server)
   const answer = send(endpoint, { host: 'x' }, { signal: stop.signal })
   await expect(answer).rejects.toThrow('aborted')
-  server.close()
 })
 
 it('requests are repeated over as many connections as are sent at once, until one is not answered with its body', async () => {
@@ -20,11 +19,10 @@ it('requests are repeated over as many connections as are sent at once, until on
     if (++answered > 10) response.writeHead(503).end()
     else request.pipe(response)
   })
-  const endpoint = await listen(server)
+  const endpoint = await listenInTest(server)
   const ask = { host: 'x', method: 'POST', body: 'hello' }
   const go = (/** @type {number} */ requests) => repeat(endpoint, ask, { requests, atOnce: 3, timeoutSeconds: 5 })
   await go(10)
   expect({ answered, connections: connections.size }).toEqual({ answered: 10, connections: 3 })
   await expect(go(1)).rejects.toThrow('a request to x was answered 503 with 0 bytes, not by the application')
-  server.close()
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkSamples, describeProcess } from '../../../src/judge/describe-window.js'
 import { findFault, trialSchema } from '../../../src/model/schemas.js'
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../../src/targets/kubernetes/kubelet.js'
 import { connectTo } from '../../fakes/fake-api-server.js'
 import { createRecord } from '../../fakes/fake-records.js'
-import { listen } from '../../fakes/listen.js'
+import { listenInTest } from '../../fakes/listen.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
 
 const captured = readFileSync('test/fixtures/kubelet-1.34.3-stats-summary.json', 'utf8')
@@ -158,9 +158,7 @@ describe('observeByKubelet', () => {
 describe('readSummary', () => {
   /** @param {http.RequestListener} answer */
   async function connectToServer(answer) {
-    const server = http.createServer(answer)
-    onTestFinished(() => void server.close())
-    const { port } = await listen(server)
+    const { port } = await listenInTest(http.createServer(answer))
     return connectTo({ server: `http://127.0.0.1:${port}`, folder: makeOwnFolder('kubelet') })
   }
 

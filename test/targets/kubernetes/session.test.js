@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { AgentError, BenchError } from '../../../src/lib/errors.js'
 import { decode, encode } from '../../../src/node/agent/messages.js'
 import { converse } from '../../../src/targets/converse.js'
@@ -21,18 +21,12 @@ beforeAll(() => {
   }
 })
 
-/** @type {(() => void)[]} */
-const closers = []
-afterEach(() => {
-  for (const close of closers.splice(0)) close()
-})
-
 /** The real agent, from the files that pods get. @param {{ aheadMs?: number }} [options] how far its clock is ahead */
 function startAgent({ aheadMs = 0 } = {}) {
   const shift = `const now = Date.now; Date.now = () => now() + ${aheadMs}`
   const argv = ['--import', `data:text/javascript,${shift}`, path.join(shipped, 'src/node/agent/main.js')]
   const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
-  closers.push(() => child.kill('SIGKILL'))
+  onTestFinished(() => void child.kill('SIGKILL'))
   const closed = new Promise(resolve => child.on('exit', () => resolve('it was killed')))
   return { child, session: converse({ ...child, closed, end: () => child.kill(), what: 'a pod' }) }
 }

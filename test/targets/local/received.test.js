@@ -3,7 +3,7 @@ import net from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { countReceived, parseReceived, sumGrowth } from '../../../src/targets/local/received.js'
 import { findOnPath } from '../../../src/tools/find.js'
-import { listen } from '../../fakes/listen.js'
+import { listenInTest } from '../../fakes/listen.js'
 
 // As ss of iproute2 6.1.0 prints them.
 const TEXT = `0      1124   127.99.1.44:15003   127.0.0.1:50164 timer:(on,192ms,0) uid:1500 ino:2810534 sk:7 cgroup:/ <->	 ts sack bbr bytes_sent:44683 bytes_acked:43559 bytes_received:45939 segs_out:42
@@ -31,7 +31,7 @@ describe('countReceived', () => {
   it('counts what this process receives over a window, and nothing of others', async context => {
     if ((await findOnPath('ss', `${process.env.PATH}`)) === null) context.skip('needs ss, which cannot be had here')
     const server = net.createServer(socket => socket.resume())
-    const { address, port } = await listen(server)
+    const { address, port } = await listenInTest(server)
     const client = net.connect(port, address)
     await once(client, 'connect')
     const signal = new AbortController().signal
@@ -41,6 +41,5 @@ describe('countReceived', () => {
     await new Promise(resolve => setTimeout(resolve, 100))
     expect(await count()).toEqual([10_000, null])
     client.destroy()
-    server.close()
   })
 })
