@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openLedger } from '../../../src/node/ledger.js'
 import { cleanUpLocal, takeSteps } from '../../../src/targets/local/cleanup.js'
 import { renderMarks } from '../../../src/targets/local/marks.js'
@@ -11,23 +11,20 @@ import { makeOwnFolder } from '../../fakes/scratch.js'
 const way = { how: 'none', version: null, reason: 'a test' }
 const RUN = `cleanup-test-${process.pid}`
 let root = ''
-/** @type {import('node:child_process').ChildProcess[]} */
-let children
 beforeEach(() => {
   root = makeOwnFolder('cleanup-test')
-  children = []
 })
-afterEach(() => {
-  for (const child of children) child.kill('SIGKILL')
-})
+
+function startChild(marks = {}) {
+  const child = spawn('sleep', ['60'], { env: { ...process.env, ...marks } })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
 
 /** @param {{ isOwnerGone?: boolean, retain?: boolean }} [options] */
 function leaveRun({ isOwnerGone = true, retain = false } = {}) {
   const ledger = openLedger({ runId: RUN, root })
-  const child = spawn('sleep', ['60'], {
-    env: { ...process.env, ...renderMarks({ runId: RUN, start: '0', name: 'n' }) },
-  })
-  children.push(child)
+  const child = startChild(renderMarks({ runId: RUN, start: '0', name: 'n' }))
   const keys = path.join(ledger.folder, 'certificates')
   mkdirSync(keys)
   if (retain) ledger.close({ retain })
@@ -95,8 +92,7 @@ describe('cleanUpLocal', () => {
 
   it('touches nothing that a ledger calls a cgroup and is none', async () => {
     const { ledger } = leaveRun()
-    const bystander = spawn('sleep', ['60'])
-    children.push(bystander)
+    const bystander = startChild()
     const folder = path.join(root, 'tree', `sidecar-bench.${RUN}`)
     mkdirSync(folder, { recursive: true })
     writeFileSync(path.join(folder, 'cgroup.procs'), `${bystander.pid}`)
@@ -121,15 +117,11 @@ describe('takeSteps', () => {
     const fail = () => {
       throw new Error('busy')
     }
-    expect(
-      await takeSteps(
-        [
-          { what: 'a', take: fail },
-          { what: 'b', take: () => {} },
-        ],
-        cleaned,
-      ),
-    ).toBe(true)
+    const steps = [
+      { what: 'a', take: fail },
+      { what: 'b', take: () => {} },
+    ]
+    expect(await takeSteps(steps, cleaned)).toBe(true)
     expect(cleaned).toEqual({ removed: ['b'], left: [], failed: ['a: busy'] })
   })
 })

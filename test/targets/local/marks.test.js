@@ -1,19 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { kill, listMarked, renderMarks } from '../../../src/targets/local/marks.js'
 
 const RUN = `marks-test-${process.pid}`
-/** @type {import('node:child_process').ChildProcess[]} */
-const children = []
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL')
-})
 
 /** @param {Parameters<typeof renderMarks>[0]} marks */
 async function startMarked(marks) {
   const child = spawn('sleep', ['60'], { env: { PATH: process.env.PATH, ...renderMarks(marks) } })
-  children.push(child)
+  onTestFinished(() => void child.kill('SIGKILL'))
   await once(child, 'spawn')
   return child
 }
