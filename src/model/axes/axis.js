@@ -1,6 +1,8 @@
 import { UsageError } from '../../lib/errors.js'
 import { readBytes } from '../../lib/units.js'
 
+export { count as showCount } from '../../lib/units.js'
+
 /** The contract of an axis, and parts that axes share, such as what reads a value of the command line. Pure. */
 /** @import { Arm, Conditions, TrialKind } from '../types.ts' */
 
@@ -39,11 +41,6 @@ export const list = (name, help, read) => ({ flags: `${name} <list>`, help, read
 /** @param {number} bytes */
 export function showMebibytes(bytes) {
   return `${Number((bytes / 2 ** 20).toFixed(2))} MiB`
-}
-
-/** @param {number} count @param {string} noun */
-export function showCount(count, noun) {
-  return `${count} ${count === 1 ? noun : `${noun}s`}`
 }
 
 /**
