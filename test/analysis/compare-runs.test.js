@@ -292,21 +292,16 @@ describe('thresholds on two runs', () => {
 
   it.each([
     [
-      'planes',
       'pipy/envoy cpuPerRequest <= 1',
       `"pipy/envoy" is not two runs (new, old); write it as 'new/old cpuPerRequest <= 1.05'`,
     ],
-    ['a run against itself', 'new/new cpuPerRequest <= 1', 'a run cannot be held against itself'],
-    ['an unknown quantity', 'new/old cpu <= 1', `unknown quantity "cpu"`],
-    ['an unknown quantity, with an example', 'new/old cpu <= 1', `write it as 'new/old cpuPerRequest <= 1.05'`],
-    ['an unknown service', 'new/old rss@gatway <= 1', 'unknown service "gatway"; did you mean "gateway"?'],
-    [
-      'a latency of the closed loop',
-      'new/old p99 <= 1',
-      'p99 needs the open loop: give runs that were made with --rate',
-    ],
-    ['no expression', 'cheaper', `--threshold 'cheaper': write it as 'new/old cpuPerRequest <= 1.05'`],
-  ])('refuse %s, and say what to write', (_, expression, words) => {
+    ['new/new cpuPerRequest <= 1', 'a run cannot be held against itself'],
+    ['new/old cpu <= 1', `unknown quantity "cpu"`],
+    ['new/old cpu <= 1', `write it as 'new/old cpuPerRequest <= 1.05'`],
+    ['new/old rss@gatway <= 1', 'unknown service "gatway"; did you mean "gateway"?'],
+    ['new/old p99 <= 1', 'p99 needs the open loop: give runs that were made with --rate'],
+    ['cheaper', `--threshold 'cheaper': write it as 'new/old cpuPerRequest <= 1.05'`],
+  ])('refuse "%s", and say what to write', (expression, words) => {
     expect(() => hold(expression)).toThrow(words)
   })
 })

@@ -43,74 +43,42 @@ describe('parseClaims', () => {
   })
 
   it.each([
+    ['experiment:', 'experimant:', 'a.yaml:7: experimant: unknown name "experimant"; did you mean "experiment"?'],
+    ['says', 'sais', 'a.yaml:10: claims.one.sais: unknown name "sais"; did you mean "says"?'],
     [
-      'a name at the top',
-      'experiment:',
-      'experimant:',
-      'a.yaml:7: experimant: unknown name "experimant"; did you mean "experiment"?',
-    ],
-    ['a name of a claim', 'says', 'sais', 'a.yaml:10: claims.one.sais: unknown name "sais"; did you mean "says"?'],
-    [
-      'a name of a relation',
       'tolerance',
       'tolerence',
       'a.yaml:14: claims.one.relation.ratio.tolerence: unknown name "tolerence"; did you mean "tolerance"?',
     ],
+    ['{ plane: pipy }', '{ plane: pipy, capCore: 1 }', 'unknown name "capCore"; did you mean "capCores"?'],
+    ['experiment: cap', 'experiment: capp', 'a.yaml:7: experiment: unknown experiment "capp"; did you mean "cap"?'],
     [
-      'a name of a selector',
-      '{ plane: pipy }',
-      '{ plane: pipy, capCore: 1 }',
-      'unknown name "capCore"; did you mean "capCores"?',
-    ],
-    [
-      'an experiment',
-      'experiment: cap',
-      'experiment: capp',
-      'a.yaml:7: experiment: unknown experiment "capp"; did you mean "cap"?',
-    ],
-    [
-      'a quantity',
       'capacity',
       'capasity',
       'a.yaml:14: claims.one.relation.ratio.quantity: unknown quantity "capasity"; did you mean "capacity"?',
     ],
+    ['{ plane: pipy }', '{ plane: pipy, tls: plain }', 'a.yaml:14: claims.one.relation.ratio.of.tls: unknown value'],
+    ['value: 2,', 'value: two,', 'a.yaml:12: claims.one.published.0.value'],
     [
-      'a value of a condition',
-      '{ plane: pipy }',
-      '{ plane: pipy, tls: plain }',
-      'a.yaml:14: claims.one.relation.ratio.of.tls: unknown value',
-    ],
-    ['a value that is no number', 'value: 2,', 'value: two,', 'a.yaml:12: claims.one.published.0.value'],
-    [
-      'a relation that is none',
       'ratio: { quantity',
       'rasio: { quantity',
       'a.yaml:14: claims.one.relation.rasio: unknown name "rasio"; did you mean "ratio"?',
     ],
     [
-      'two relations',
       '    relation:',
       '    relation:\n      untestable: { why: x }',
       'a.yaml:13: claims.one.relation: give one of ratio, shape, plateau, balance, growth and untestable',
     ],
-    ['two claims of one name', '  one:', '  one: {}\n  one:', 'a.yaml:10: Map keys must be unique'],
-  ])('names file, line and what is right for %s', (_, right, wrong, message) => {
+    ['  one:', '  one: {}\n  one:', 'a.yaml:10: Map keys must be unique'],
+  ])('names file, line and what is right for %j, written %j', (right, wrong, message) => {
     expect(parseWith(right, wrong)).toThrow(message)
   })
 
   it.each([
-    [
-      'a shape',
-      'shape: flit, quantity: p99, over: users, among: { plane: envoy }',
-      'unknown shape "flit"; did you mean "flat"?',
-    ],
-    [
-      'an axis',
-      'shape: flat, quantity: p99, over: user, among: { plane: envoy }',
-      'unknown axis "user"; did you mean "users"?',
-    ],
-    ['a plane that is missing', 'shape: flat, quantity: p99, over: users, among: { }', 'among names no plane'],
-  ])('names what is right for %s', (_, shape, message) => {
+    ['shape: flit, quantity: p99, over: users, among: { plane: envoy }', 'unknown shape "flit"; did you mean "flat"?'],
+    ['shape: flat, quantity: p99, over: user, among: { plane: envoy }', 'unknown axis "user"; did you mean "users"?'],
+    ['shape: flat, quantity: p99, over: users, among: { }', 'among names no plane'],
+  ])('names what is right for { %s }', (shape, message) => {
     const relation = text.slice(text.indexOf('ratio: {'))
     expect(parseWith(relation, `shape: { ${shape} }\n`)).toThrow(message)
   })
