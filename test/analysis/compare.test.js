@@ -152,10 +152,7 @@ describe('compareArms', () => {
   })
 
   it('judges no contrast of an arm that does other than it must', () => {
-    const arms = ['lean', 'access-log'].map(features => ({
-      ...createArm({ id: features }),
-      conditions: { ...createArm({}).conditions, features },
-    }))
+    const arms = ['lean', 'access-log'].map(features => createArm({ id: features, conditions: { features } }))
     const records = arms.flatMap(arm =>
       Array.from({ length: 6 }, (_, i) => ({ ...createRecord({ arm, round: i + 1 }), gates: [] })),
     )
@@ -173,8 +170,8 @@ describe('compareArms', () => {
   it('compares arms of which one has simulated sidecars, but for sums, in which those are not', () => {
     const idle = { kind: /** @type {const} */ ('idle') }
     const armOf = (/** @type {string} */ plane, /** @type {object} */ conditions) => {
-      const arm = createArm({ plane, capCores: null, id: `${plane}-${JSON.stringify(conditions)}`, load: idle })
-      return { ...arm, conditions: { ...arm.conditions, ...conditions } }
+      const id = `${plane}-${JSON.stringify(conditions)}`
+      return createArm({ plane, capCores: null, id, load: idle, conditions })
     }
     const arms = [
       armOf('pipy', { sidecars: 1600 }),
