@@ -64,17 +64,10 @@ describe('compareRuns', () => {
   it('shows no difference of a run with itself, in any quantity', () => {
     const run = createRun([none(), pipy([0.1, 0.12, 0.11, 0.1, 0.13, 0.1])])
     const { comparisons, controls, refused, warnings } = compareRuns({ old: run, new: run })
-    expect(comparisons.map(c => `${c.quantity}${c.service ? `@${c.service}` : ''} ${c.verdict}`)).toEqual([
-      'cpuPerRequest no-difference-shown',
-      'cpuPerRequest@gateway no-difference-shown',
-      'capacity no-difference-shown',
-      'rss no-difference-shown',
-      'rss@gateway no-difference-shown',
-      'anon no-difference-shown',
-      'anon@gateway no-difference-shown',
-      'startSeconds no-difference-shown',
-    ])
-    expect(comparisons.map(c => c.ratio.median)).toEqual(Array(8).fill(1))
+    const names = comparisons.map(({ quantity, service }) => (service ? `${quantity}@${service}` : quantity)).join(' ')
+    expect(names).toBe('cpuPerRequest cpuPerRequest@gateway capacity rss rss@gateway anon anon@gateway startSeconds')
+    const same = { verdict: 'no-difference-shown', ratio: { median: 1 } }
+    expect(comparisons).toMatchObject(Array(8).fill(same))
     expect(controls).toMatchObject([{ a: 'none in new', b: 'none in old', ratio: { median: 1 } }])
     expect({ refused, warnings }).toEqual({ refused: [], warnings: [] })
   })
@@ -198,10 +191,8 @@ describe('what is no difference between runs', () => {
 describe('what makes a comparison of runs invalid', () => {
   it('is a spoiled round, from six rounds on', () => {
     const spoiled = compare([[none(), pipy()]], [[none(), pipy()], { spoiledRounds: [2] }])
-    expect(cpuOf(spoiled)[0]).toMatchObject({
-      verdict: 'invalid',
-      reasons: ['samples missing in 1 of 6 rounds (pipy in new)'],
-    })
+    const reasons = ['samples missing in 1 of 6 rounds (pipy in new)']
+    expect(cpuOf(spoiled)[0]).toMatchObject({ verdict: 'invalid', reasons })
     expect(spoiled.comparisons.find(c => c.quantity === 'rss')?.verdict).toBe('no-difference-shown')
     const three = Array(3).fill(0.1)
     const few = compare([[none(three), pipy(three)], { spoiledRounds: [2] }], [[none(three), pipy(three)]])
@@ -220,10 +211,8 @@ describe('what makes a comparison of runs invalid', () => {
     const found = compareRuns({ old: withRows([row('X25519')]), new: withRows([row('P-256')]) })
     expect(new Set(found.comparisons.map(c => c.verdict))).toEqual(new Set(['invalid']))
     expect(cpuOf(found)[0].reasons).toEqual(['parity-tls: pipy in new: P-256; pipy in old: X25519'])
-    const wrong = compareRuns({
-      old: withRows([row('X25519', 'pipy', 'X25519')]),
-      new: withRows([row('P-256', 'pipy', 'X25519')]),
-    })
+    const [right, other] = ['X25519', 'P-256'].map(curve => withRows([row(curve, 'pipy', 'X25519')]))
+    const wrong = compareRuns({ old: right, new: other })
     expect(cpuOf(wrong)[0].reasons).toEqual(['parity-tls: pipy in new: P-256, X25519 is expected'])
     const same = compareRuns({ old: withRows([row('P-256')]), new: withRows([row('P-256')]) })
     expect(cpuOf(same)[0].verdict).toBe('no-difference-shown')
@@ -261,10 +250,7 @@ describe('thresholds on two runs', () => {
     expect(hold('old/new cpuPerRequest >= 0.9')[0].value).toBeCloseTo(1 / 1.1, 9)
     expect(hold('old/new cpuPerRequest >= 0.9')).toMatchObject([{ held: true }, { held: true }])
     for (const quantity of ['capacity', 'rss', 'anon'])
-      expect(hold(`new/old ${quantity} <= 1.05`)).toMatchObject([
-        { value: 1, held: true },
-        { value: 1, held: true },
-      ])
+      expect(hold(`new/old ${quantity} <= 1.05`)).toMatchObject(Array(2).fill({ value: 1, held: true }))
   })
 
   it('are held against p99 in the open loop', () => {
@@ -314,10 +300,8 @@ describe('findCompareStatus', () => {
   })
 
   it('is 3 where all was refused, or spoiled', () => {
-    expect(status([[pipy()]], [[pipy(six(0.1), { capCores: 1 })]])).toEqual({
-      status: 3,
-      reasons: ['nothing could be compared: the runs share no arm'],
-    })
+    const apart = ['nothing could be compared: the runs share no arm']
+    expect(status([[pipy()]], [[pipy(six(0.1), { capCores: 1 })]])).toEqual({ status: 3, reasons: apart })
     const { comparisons } = compare([[pipy()]], [[pipy()]])
     const spoiled = comparisons.map(c => ({ ...c, verdict: /** @type {const} */ ('invalid') }))
     expect(findCompareStatus({ comparisons: spoiled, refused: [], thresholds: [] })).toEqual({
