@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { evaluateClaims, parseClaims } from '../../../src/analysis/claims/claims.js'
+import { listExperiments } from '../../../src/prepare/read-experiment.js'
 import { readClaims } from '../../../src/verbs/read-claims.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
-const EXPERIMENTS = [
-  ...['cap', 'cap-ladder', 'rate-ladder', 'connections', 'hops', 'payload', 'protocol', 'mtls-tax', 'churn'],
-  ...['open-policy', 'burst', 'memory-floor', 'idle', 'knee', 'soak', 'reload', 'envoy-profiles', 'rollout', 'balance'],
-  ...['shards', 'commit-rate', 'concurrency', 'items', 'grow', 'as-deployed'],
-]
+const EXPERIMENTS = listExperiments()
 
+const six = (/** @type {number} */ value) => Array(6).fill(value)
 const text = `source:
   title: Title
   publisher: Publisher
@@ -138,7 +136,6 @@ describe('readClaims', () => {
 
 describe('evaluateClaims', () => {
   it('says what came out with lean planes, and with those that were published, as they are deployed', () => {
-    const six = (/** @type {number} */ value) => Array(6).fill(value)
     const redirected = { interception: /** @type {const} */ ('redirect') }
     const published = [
       { plane: 'pipy', fields: { id: 'a', profile: 'fsm' }, conditions: redirected, capacity: six(80) },
@@ -170,7 +167,7 @@ describe('evaluateClaims', () => {
   }
 
   it('gives a claim the answer of the run, beside theirs', () => {
-    expect(evaluateClaims({ files, summaries: [run('r', Array(6).fill(200))] })).toMatchObject([
+    expect(evaluateClaims({ files, summaries: [run('r', six(200))] })).toMatchObject([
       {
         ...{ id: 'one', file: 'a.yaml', source: { title: 'Title' }, experiment: 'cap', theirs: '2 (±25 %)' },
         ...{ status: 'reproduced', ours: '2.00 [2.00, 2.00] (link pair, 200 users, 1 cores)', reason: '', runId: 'r' },
@@ -195,11 +192,10 @@ describe('evaluateClaims', () => {
 
   it('takes of several runs one that could be tested, of those the last, and says who is of another mind', () => {
     const few = run('few', [200, 200])
-    const reproduced = run('first', Array(6).fill(200))
-    const contradicted = run('second', Array(6).fill(50))
-    expect(evaluateClaims({ files, summaries: [reproduced, few] })[0]).toMatchObject({
-      ...{ status: 'reproduced', reason: '', runId: 'first' },
-    })
+    const reproduced = run('first', six(200))
+    const contradicted = run('second', six(50))
+    const first = { status: 'reproduced', reason: '', runId: 'first' }
+    expect(evaluateClaims({ files, summaries: [reproduced, few] })[0]).toMatchObject(first)
     expect(evaluateClaims({ files, summaries: [reproduced, contradicted] })[0]).toMatchObject({
       status: 'contradicted',
       reason: 'on the other side of 1; first: reproduced, 2.00 [2.00, 2.00] (link pair, 200 users, 1 cores)',
