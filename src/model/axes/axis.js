@@ -45,13 +45,14 @@ export function showMebibytes(bytes) {
 
 /**
  * Makes axes of sidecars, each a condition of an arm under the same name; null where the arm has none.
- * @template {string} Name @param {Record<Name, Omit<Axis, 'isOfSidecars' | 'values' | 'of'> & Partial<Axis>>} axes
+ * @template {string} Name @param {TrialKind[]} kinds of those that name none
+ * @param {Record<Name, Pick<Axis, 'schema' | 'show' | 'label'> & Partial<Axis>>} axes
  */
-export function createConditions(axes) {
+export function createConditions(kinds, axes) {
   const made = Object.entries(axes).map(([name, own]) => {
     /** @type {Axis['of']} */
     const of = ({ conditions }) => conditions[/** @type {keyof Conditions} */ (name)] ?? null
-    return [name, { isOfSidecars: true, values: [null], of, .../** @type {Partial<Axis>} */ (own) }]
+    return [name, { kinds, isOfSidecars: true, values: [null], of, .../** @type {Partial<Axis>} */ (own) }]
   })
   return /** @type {Record<Name, Axis>} */ (Object.fromEntries(made))
 }
