@@ -98,10 +98,9 @@ function sayValue(name, value) {
   return words.startsWith(`${label} `) ? words.slice(label.length + 1) : words
 }
 
-/** Says a fact where two runs differ in it. @param {{ label: string, old: unknown, next: unknown }} fact */
-export function sayDifference({ label, old, next }) {
-  const sides = { old: old ?? 'unknown', next: next ?? 'unknown' }
-  return sides.old === sides.next ? [] : [sayBoth({ label, ...sides })]
+/** Says a fact where two runs differ in it. @param {{ label: string, old: string | number, next: string | number }} fact */
+export function sayDifference(fact) {
+  return fact.old === fact.next ? [] : [sayBoth(fact)]
 }
 
 /** Says a fact of two runs. @param {{ label: string, old: unknown, next: unknown }} fact */
