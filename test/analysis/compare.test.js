@@ -219,6 +219,7 @@ describe('compareArms of rounds that went on until they were precise', () => {
   const pipy = Array.from({ length: 20 }, (_, i) => 0.196 + 0.0002 * (i % 5))
   const envoy = Array(20).fill(0.2)
   const precision = 0.02
+  const asked = { width: 0.05, mostRounds: 100, ended: null }
 
   it('finds a gap of half the width, where A/A shows the noise', () => {
     const found = find(compare({ pipy, envoy, aa: pipy, precision }))
@@ -235,10 +236,8 @@ describe('compareArms of rounds that went on until they were precise', () => {
       find(compare({ pipy: spread.slice(0, n), envoy: envoy.slice(0, n), ...options }))
     expect(of(9).ratio).toMatchObject({ low: spread[1] / 0.2, high: spread[7] / 0.2 })
     expect(of(9, { precision }).ratio).toMatchObject({ low: spread[0] / 0.2, high: spread[8] / 0.2 })
-    expect(of(7, { precision })).toMatchObject({
-      verdict: 'indicative',
-      reasons: ['7 rounds: 8 are needed', expect.any(String)],
-    })
+    const reasons = ['7 rounds: 8 are needed', expect.any(String)]
+    expect(of(7, { precision })).toMatchObject({ verdict: 'indicative', reasons })
   })
 
   it('goes without one spoiled round of twenty, and not without three', () => {
@@ -256,10 +255,8 @@ describe('compareArms of rounds that went on until they were precise', () => {
       round === 3 && plane === 'pipy' ? { load: { verified: 0 }, outcome: 'invalid' } : {}
     const of = (/** @type {number} */ rounds) => {
       const cut = (/** @type {number[]} */ values) => values.slice(0, rounds)
-      const comparisons = compare({
-        ...{ pipy: cut(pipy.map(v => v / 2)), envoy: cut(envoy), aa: cut(pipy), precision: 0.05, change: spoil },
-      })
-      const asked = { width: 0.05, mostRounds: 100, ended: null }
+      const cores = { pipy: cut(pipy.map(v => v / 2)), envoy: cut(envoy), aa: cut(pipy) }
+      const comparisons = compare({ ...cores, precision: 0.05, change: spoil })
       const { verdict } = find(comparisons)
       const found = measurePrecision({ asked, rounds, comparisons })
       return { verdict, ...found.pairs[0], ...tellPrecision(found) }
@@ -276,7 +273,6 @@ describe('compareArms of rounds that went on until they were precise', () => {
   it('ends in spite of unequal work, which more rounds do not cure', () => {
     const comparisons = compare({ pipy, envoy, precision: 0.05, disparities: ['workers: 1, 2'] })
     expect(find(comparisons).verdict).toBe('invalid')
-    const asked = { width: 0.05, mostRounds: 100, ended: null }
     expect(measurePrecision({ asked, rounds: 20, comparisons }).isReached).toBe(true)
   })
 
@@ -284,7 +280,7 @@ describe('compareArms of rounds that went on until they were precise', () => {
     const more = (/** @type {(number | null)[]} */ values, /** @type {number} */ width) => {
       const [comparison] = compare({ pipy, envoy, precision: 0.05 })
       const { pairs } = measurePrecision({
-        asked: { width, mostRounds: 100, ended: null },
+        asked: { ...asked, width },
         rounds: values.length,
         comparisons: [{ ...comparison, ratio: { median: 0.5, low: null, high: null, values } }],
       })
