@@ -1,17 +1,13 @@
 import { nameOf } from '../model/arms.js'
 import { findScripts, generatorOf } from '../model/tools.js'
-import { sayBoth, sayDifference } from './match-arms.js'
+import { sayBoth, sayDifference, sayFact } from './match-arms.js'
 
-/** Facts that two runs must share to be compared, and others. Pure. @import { Match } from './match-arms.js' */
+/** Facts that two runs must share to be compared, and others. Pure. @import { Fact, Match } from './match-arms.js' */
 /** @import { Arm, Manifest, Tool, TrialRecord } from '../model/types.ts' */
 
-/**
- * @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun
- * @typedef {{ label: string, of: (manifest: Manifest) => unknown, show?: (manifest: Manifest) => unknown }} Fact
- *   show: for reading, where that is more than what is compared
- */
+/** @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun */
 
-/** Facts that two runs must share for any of their numbers to be comparable. @type {Fact[]} */
+/** Facts that two runs must share for any of their numbers to be comparable. @type {Fact<Manifest>[]} */
 const SHARED = [
   { label: 'schema version', of: m => m.schemaVersion },
   { label: 'method version', of: m => m.methodVersion },
@@ -26,7 +22,7 @@ const SHARED = [
   { label: 'scripts of the applications', of: m => sumOf(m, 'application') },
 ]
 
-/** Facts of a run that is comparable with none. @type {(Fact & { isAlone: (value: any) => boolean, why: string })[]} */
+/** Facts of a run that is comparable with none. @type {(Fact<Manifest> & { isAlone: (value: any) => boolean, why: string })[]} */
 const ALONE = [
   {
     label: 'profile',
@@ -42,7 +38,7 @@ const ALONE = [
   },
 ]
 
-/** A history has one machine, however many of its kind take turns. @type {Fact[]} */
+/** A history has one machine, however many of its kind take turns. @type {Fact<Manifest>[]} */
 const MACHINE = [
   { label: 'CPUs of their own', of: m => (m.settings.isPinned ? 'wanted' : 'not wanted') },
   { label: 'target', of: m => m.target },
@@ -56,7 +52,7 @@ const MACHINE = [
   { label: 'cgroup version', of: m => m.machine.cgroupVersion },
 ]
 
-/** Facts that change on a machine in the course of time. @type {Fact[]} */
+/** Facts that change on a machine in the course of time. @type {Fact<Manifest>[]} */
 const CHANGING = [
   { label: 'kernel', of: m => m.machine.kernel },
   {
@@ -67,7 +63,7 @@ const CHANGING = [
   },
 ]
 
-/** Facts that may differ; a difference is said. @type {Fact[]} */
+/** Facts that may differ; a difference is said. @type {Fact<Manifest>[]} */
 const SAID = [
   { label: 'experiment', of: m => m.run.experiment },
   { label: 'set aside', of: m => relaxedBy(m).sort().join(' and ') || 'nothing' },
@@ -168,10 +164,4 @@ export function relaxedBy({ settings }) {
 function sayTool({ version, sha256 }) {
   // An image's programs have no sum of their own.
   return `${version} (sha256 ${sha256.slice(0, 12) || 'unknown'})`
-}
-
-/** @param {Fact} fact @param {{ old: Manifest, next: Manifest }} manifests */
-function sayFact({ label, of, show = of }, { old, next }) {
-  const isSame = (of(old) ?? 'unknown') === (of(next) ?? 'unknown')
-  return isSame ? [] : [sayBoth({ label, old: show(old) ?? 'unknown', next: show(next) ?? 'unknown' })]
 }
