@@ -79,7 +79,7 @@ function findNearest(arm, others) {
 function sayDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
   const differing = PLACE.flatMap(fact => sayFact(fact, { old, next }))
-  return differing.length > 0 ? differing : sayDifference({ label: 'plane', old: nameOf(old), next: nameOf(next) })
+  return differing.length > 0 ? differing : sayFact({ label: 'plane', of: nameOf }, { old, next })
 }
 
 /** Says `pipy at 0.5 cores`, or both names. @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options */
@@ -104,11 +104,6 @@ function sayValue(name, value) {
 export function sayFact({ label, of, show = of }, { old, next }) {
   const isSame = (of(old) ?? 'unknown') === (of(next) ?? 'unknown')
   return isSame ? [] : [sayBoth({ label, old: show(old) ?? 'unknown', next: show(next) ?? 'unknown' })]
-}
-
-/** Says a value where two runs differ in it. @param {{ label: string, old: string | number, next: string | number }} fact */
-export function sayDifference(fact) {
-  return fact.old === fact.next ? [] : [sayBoth(fact)]
 }
 
 /** Says a fact of two runs. @param {{ label: string, old: unknown, next: unknown }} fact */

@@ -1,6 +1,6 @@
 import { nameOf } from '../model/arms.js'
 import { findScripts, generatorOf } from '../model/tools.js'
-import { sayBoth, sayDifference, sayFact } from './match-arms.js'
+import { sayBoth, sayFact } from './match-arms.js'
 
 /** Facts that two runs must share to be compared, and others. Pure. @import { Fact, Match } from './match-arms.js' */
 /** @import { Arm, Manifest, Tool, TrialRecord } from '../model/types.ts' */
@@ -108,19 +108,18 @@ export function listChanging(manifest, arms) {
 /** Lists differences that do not forbid a comparison. @param {{ old: RecordedRun, next: RecordedRun }} runs */
 export function findWarnings({ old, next }) {
   const [x, y] = [old.manifest, next.manifest]
-  const [before, now] = [old, next].map(countRounds)
   return [
     ...SAID.flatMap(fact => sayFact(fact, { old: x, next: y })),
     ...Object.keys(y.tools)
       .filter(name => Object.hasOwn(x.tools, name))
       .flatMap(label => {
         // Another version, or another program of the same one.
-        const [before, now] = [x.tools[label], y.tools[label]]
-        const say = before.version === now.version ? sayTool : (/** @type {Tool} */ { version }) => version
-        return sayDifference({ label, old: say(before), next: say(now) })
+        const tools = { old: x.tools[label], next: y.tools[label] }
+        const isSame = tools.old.version === tools.next.version
+        return sayFact({ label, of: isSame ? sayTool : tool => tool.version }, tools)
       }),
-    ...sayDifference({ label: 'rounds', old: before, next: now }).map(
-      words => `${words}: the first ${Math.min(before, now)} are compared`,
+    ...sayFact({ label: 'rounds', of: countRounds }, { old, next }).map(
+      words => `${words}: the first ${Math.min(countRounds(old), countRounds(next))} are compared`,
     ),
   ]
 }
@@ -133,7 +132,7 @@ export function sayScripts({ old, next, matches }) {
     if (!before || !now) return []
     const label = `scripts of ${[...new Set([nameOf(match.old), nameOf(match.next)])].join(' and ')}`
     if (before.sha256 !== now.sha256)
-      return sayDifference({ label, old: shorten(before.sha256), next: shorten(now.sha256) })
+      return sayFact({ label, of: ({ sha256 }) => shorten(sha256) }, { old: before, next: now })
     return match.old.variant === match.next.variant ? [] : [`${label}: the same in both, ${shorten(now.sha256)}`]
   })
   return [...new Set(lines)]
