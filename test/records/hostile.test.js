@@ -136,15 +136,16 @@ describe('a raw file that is damaged', () => {
     expect(lines[1]).toContain(`not computed again: ${trial.id}: ${log}: line 2: the result of the load is damaged: `)
   })
 
-  it.each(['null', '[]', '{"schemaVersion":3}', 'short lists'])('is said to be damaged: %s', text => {
+  const texts = ['null', '[]', '{"schemaVersion":3}', '{"sche', '{"schemaVersion":NaN}', 'short lists']
+  it.each(texts)('is said to be damaged: %s', text => {
     const folder = copyRun()
     const { trial } = readRun(folder).records[0]
     const file = `${folder}/raw/${trial.id}/observation.json`
     const observation = JSON.parse(readFileSync(file, 'utf8'))
     writeFileSync(file, text === 'short lists' ? JSON.stringify({ ...observation, before: [] }) : text)
-    expect(verifyRun({ folder, findLoad: () => load }).lines[1]).toBe(
-      `not computed again: ${trial.id}: observation.json is missing or damaged`,
-    )
+    const { agrees, lines } = verifyRun({ folder, findLoad: () => load })
+    expect(lines[1]).toBe(`not computed again: ${trial.id}: observation.json is missing or damaged`)
+    expect(agrees).toBe(false)
   })
 })
 
