@@ -103,9 +103,9 @@ describe('what is compared', () => {
   })
 
   it('is not what only one run has', () => {
-    const at = (/** @type {number} */ capCores, fields = {}) =>
-      pipy(six(0.1), { id: `at-${capCores}`, capCores, ...fields })
-    const { comparisons, refused } = compare([[at(0.25), at(1)]], [[at(0.25), at(1), at(2, { link: 'pair' })]])
+    const at = (/** @type {number} */ capCores, link = 'link') =>
+      pipy(six(0.1), { id: `at-${capCores}`, capCores, link })
+    const { comparisons, refused } = compare([[at(0.25), at(1)]], [[at(0.25), at(1), at(2, 'pair')]])
     expect(new Set(comparisons.map(c => c.capCores))).toEqual(new Set([0.25, 1]))
     expect(refused).toEqual([{ arm: 'pipy at 2 cores, link pair', differing: ['not in the old run'] }])
   })
@@ -151,13 +151,9 @@ describe('what is no difference between runs', () => {
 
   it('is what an arm differed from itself in the noisier run', () => {
     const envoy = { arm: createArm({ plane: 'envoy' }), cores: six(0.2) }
-    const runs = (/** @type {number} */ aa, /** @type {number} */ cores) => [
-      none(),
-      pipy(six(cores)),
-      envoy,
-      repeated(six(aa)),
-    ]
-    const result = compare([runs(0.1, 0.125)], [runs(0.135, 0.135)])
+    const old = [none(), pipy(six(0.125)), envoy, repeated(six(0.1))]
+    const next = [none(), pipy(six(0.135)), envoy, repeated(six(0.135))]
+    const result = compare([old], [next])
     expect(cpuOf(result)[0].ratio.median).toBeCloseTo(1.08, 9)
     expect(cpuOf(result).map(c => c.aaSpread)).toEqual([0.25, 0.25])
     expect(cpuOf(result)[0].verdict).toBe('no-difference-shown')

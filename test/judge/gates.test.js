@@ -9,6 +9,7 @@ const bound = (
   kind = /** @type {'closed' | 'open'} */ ('closed'),
 ) => findBound({ processes, generatorCpus: 1, idleFraction, kind })
 
+const HOST = { cpus: 2, idleFraction: 0.5, stealFraction: 0, foreignCores: 0 }
 const FAR = { cpus: 4, idleFraction: 0.01, stealFraction: 0, foreignCores: 2.5, clockAheadMs: 0, roundTripMs: 0.2 }
 
 describe('findBound', () => {
@@ -167,14 +168,8 @@ describe('findGates', () => {
   })
 
   it.each([
-    [
-      'neighbour: something else used 0.30 cores of this machine',
-      { host: { cpus: 2, idleFraction: 0.5, stealFraction: 0, foreignCores: 0.3 } },
-    ],
-    [
-      "neighbour: 12 % of this machine's CPU time was stolen by its host",
-      { host: { cpus: 2, idleFraction: 0.5, stealFraction: 0.12, foreignCores: 0 } },
-    ],
+    ['neighbour: something else used 0.30 cores of this machine', { host: { ...HOST, foreignCores: 0.3 } }],
+    ["neighbour: 12 % of this machine's CPU time was stolen by its host", { host: { ...HOST, stealFraction: 0.12 } }],
     ['steady: the halves of the window differ by more than 20 %', { isSteady: false }],
   ])('finds what leaves CPU per request and memory: %s', (words, fields) => {
     const [finding] = findGates(createRecord(fields))
@@ -276,10 +271,9 @@ describe('findGates', () => {
 
   it('needs a cap read back, and no gap, of the kernel', () => {
     expect(found(having({ capReadBackCores: null }))).toHaveLength(1)
-    const samples = { count: 20, largestGapSeconds: 20, missing: 0, source: /** @type {const} */ ('cgroup') }
-    expect(found({ samples: { ...samples, clockOffsetMs: 0 } })).toEqual([
-      'samples: no sample for 20.0 s of the window',
-    ])
+    const samples = { ...createRecord().samples, largestGapSeconds: 20, source: 'cgroup' }
+    const words = 'samples: no sample for 20.0 s of the window'
+    expect(found(/** @type {any} */ ({ samples }))).toEqual([words])
   })
 
   it('leaves out a gate that the experiment sets aside', () => {
@@ -289,15 +283,14 @@ describe('findGates', () => {
 
 describe('copies of a service', () => {
   it('answer together: one that was never asked did nothing wrong, and all of them cannot have done nothing', () => {
-    const copy = (
-      /** @type {string} */ service,
-      /** @type {number} */ cpuSeconds,
-      copyOf = /** @type {string | null} */ (null),
-    ) => describeFakeProcess({ service, copyOf, role: 'application', capCores: null, cpuSeconds })
-    const source = (/** @type {number} */ cpuSeconds) =>
-      findGates(
-        createRecord({ processes: [copy('server', cpuSeconds), copy('server-2', 0, 'server'), copy('echo-7', 0.1)] }),
-      ).filter(g => g.gate === 'source')
+    const source = (/** @type {number} */ cpuSeconds) => {
+      const processes = [
+        { service: 'server', cpuSeconds },
+        { service: 'server-2', cpuSeconds: 0, copyOf: 'server' },
+        { service: 'echo-7', cpuSeconds: 0.1 },
+      ].map(own => describeFakeProcess({ role: 'application', capCores: null, ...own }))
+      return findGates(createRecord({ processes })).filter(({ gate }) => gate === 'source')
+    }
     expect(source(0.1)).toEqual([])
     expect(source(0)).toHaveLength(1)
   })

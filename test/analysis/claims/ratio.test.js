@@ -71,13 +71,8 @@ describe('testRatio', () => {
     const unclear = { status: UNTESTED, reason: 'no difference shown' }
     expect(ask(pair([40, 50, 60, 60, 60, 101]))).toMatchObject(unclear)
     expect(ask(pair(six(98)))).toMatchObject(unclear)
-    const control = /** @type {any} */ ({
-      isControl: true,
-      quantity: 'capacity',
-      service: null,
-      ratio: { median: 1.6 },
-    })
-    expect(ask(pair(six(50)), {}, { comparisons: [control] })).toMatchObject(unclear)
+    const control = { isControl: true, quantity: 'capacity', service: null, ratio: { median: 1.6 } }
+    expect(ask(pair(six(50)), {}, { comparisons: [/** @type {any} */ (control)] })).toMatchObject(unclear)
   })
 
   it('is indicative below six rounds', () => {
@@ -179,13 +174,10 @@ describe('testRatio', () => {
       { ...pipy, cores: six(0.5) },
       { ...envoy, cores: six(1) },
     ]
-    const of = (/** @type {string} */ service) => ({
-      quantity: 'cpuCores',
-      of: { ...pipy, service },
-      to: { ...envoy, service },
-    })
-    expect(ask(arms, of('gateway'))).toMatchObject({ status: 'reproduced' })
-    expect(ask(arms, of('ratings'))).toEqual({ status: UNTESTED, ours: null, reason: 'cpuCores was not measured' })
+    const cores = (/** @type {string} */ service) =>
+      ask(arms, { quantity: 'cpuCores', of: { ...pipy, service }, to: { ...envoy, service } })
+    expect(cores('gateway')).toMatchObject({ status: 'reproduced' })
+    expect(cores('ratings')).toEqual({ status: UNTESTED, ours: null, reason: 'cpuCores was not measured' })
   })
 })
 
