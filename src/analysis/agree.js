@@ -1,5 +1,5 @@
 import { withRole } from '../judge/gates/gate.js'
-import { countedOf, cpuPerRequestMicros, splitRounds, valueOfRound } from '../judge/measures.js'
+import { countedOf, cpuPerRequestMicros, divideRounds, splitRounds, valueOfRound } from '../judge/measures.js'
 import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../lib/stats.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
@@ -28,10 +28,7 @@ export function compareTargets({ local, other }) {
       const own = records.filter(r => r.trial.arm.id === arm.id)
       return splitRounds(own, rounds).map(trials => valueOfRound(trials, 'cpuPerRequest', measure))
     })
-    const ratio = summariseRatios(
-      a.map((value, i) => (value && b[i] !== null ? Number(b[i]) / value : null)),
-      local.seed,
-    )
+    const ratio = summariseRatios(divideRounds(b, a), local.seed)
     const spoiled = ratio.values.some(value => value === null)
     const verdict = judge({ ratio, floor, isSpoiled: spoiled && ratio.values.length >= ROUNDS_LEAST })
     const name = `${nameOf(arm)}${arm.capCores === null ? '' : ` at ${arm.capCores}`}`

@@ -3,7 +3,7 @@ import { sidecarsOf, splitRounds } from '../judge/measures.js'
 import { listCompared, measureRound, useOf } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
-import { AXES, groupOf, nameOf, nameOfContender, nameOnAxis } from '../model/arms.js'
+import { AXES, describeAxes, groupOf, nameOf, nameOfContender } from '../model/arms.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
 /** Verdicts on two planes, from the ratios of their rounds. Pure. */
@@ -169,7 +169,9 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
     ? [`the ratio drifted from ${ratios[0].toFixed(3)} to ${ratios.at(-1)?.toFixed(3)}`]
     : []
   const few = verdict === 'indicative' ? [`${ratios.length} rounds: ${findRoundsLeast(isSequence)} are needed`] : []
-  const [nameOfA, nameOfB] = [a, b].map(({ arm, name }) => (contrast === null ? name : nameOnAxis(arm, contrast)))
+  const [nameOfA, nameOfB] = [a, b].map(({ arm, name }) =>
+    contrast === null ? name : `${name} with ${describeAxes(arm, [contrast])}`,
+  )
   const { link, capCores, load, conditions } = a.arm
   return {
     a: nameOfA,

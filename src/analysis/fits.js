@@ -1,4 +1,4 @@
-import { splitRounds, valueOfRound } from '../judge/measures.js'
+import { divideRounds, splitRounds, valueOfRound } from '../judge/measures.js'
 import { QUANTITIES, quantityOf, useOf } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { findSlopeInterval, fitLine, summariseRatios } from '../lib/stats.js'
@@ -114,12 +114,7 @@ export function findPlateau({ group, across, quantity, seed }) {
   points.sort((a, b) => a.at - b.at)
   const largest = points[points.length - 1]
   const best = points.reduce((least, point) => (point.median < least.median ? point : least))
-  const ratios = points.map(({ values }) =>
-    summariseRatios(
-      values.map((value, i) => (value && best.values[i] ? value / best.values[i] : null)),
-      seed,
-    ),
-  )
+  const ratios = points.map(({ values }) => summariseRatios(divideRounds(values, best.values), seed))
   const index = ratios.findIndex(({ median }) => median !== null && median <= WITHIN)
   const ratio = ratios[index]
   const smaller = points

@@ -8,22 +8,26 @@ import { AXES, AXIS_NAMES, describeAxes, nameOf } from '../model/arms.js'
  * @typedef {{ old: Arm, next: Arm }} Match
  */
 
-/** Facts that two arms must share. @type {{ label: string, of: (arm: Arm) => any, show: (value: any) => string }[]} */
+/**
+ * A fact of an arm, or of a run; show: for reading, where that is other than what is compared.
+ * @template Side @typedef {{ label: string, of: (side: Side) => unknown, show?: (side: Side) => unknown }} Fact
+ */
+
+/** Facts that two arms must share. @type {Fact<Arm>[]} */
 const PLACE = [
-  { label: 'load', of: ({ load }) => load.kind, show: kind => (kind === 'idle' ? 'none' : `${kind} loop`) },
+  { label: 'load', of: ({ load: { kind } }) => (kind === 'idle' ? 'none' : `${kind} loop`) },
   ...AXIS_NAMES.filter(name => name !== 'burstSeconds').map(name => ({
     label: AXES[name].label,
     of: AXES[name].of,
-    show: (/** @type {any} */ value) => sayValue(name, value),
+    show: (/** @type {Arm} */ arm) => sayValue(name, AXES[name].of(arm)),
   })),
   {
     label: 'burst',
     of: ({ load: { burst } }) =>
       burst ? `${burst.factor} times the rate for ${burst.seconds} s after ${burst.beginsSeconds} s` : 'none',
-    show: words => words,
   },
-  { label: 'window', of: ({ load }) => load.windowSeconds, show: seconds => `${seconds} s` },
-  { label: 'client', of: ({ load }) => load.hasCertificate, show: is => (is ? 'mTLS' : 'plaintext') },
+  { label: 'window', of: ({ load }) => `${load.windowSeconds} s` },
+  { label: 'client', of: ({ load }) => (load.hasCertificate ? 'mTLS' : 'plaintext') },
 ]
 
 /** Pairs arms by name, else the only variants of a plane in one place. @param {{ old: Arm[], next: Arm[] }} arms */
@@ -74,10 +78,8 @@ function findNearest(arm, others) {
 /** @param {{ old?: Arm, next?: Arm }} sides */
 function sayDifferences({ old, next }) {
   if (!old || !next) return [`not in the ${old ? 'new' : 'old'} run`]
-  const differing = PLACE.filter(({ of }) => of(old) !== of(next)).map(({ label, of, show }) =>
-    sayBoth({ label, old: show(of(old)), next: show(of(next)) }),
-  )
-  return differing.length > 0 ? differing : sayDifference({ label: 'plane', old: nameOf(old), next: nameOf(next) })
+  const differing = PLACE.flatMap(fact => sayFact(fact, { old, next }))
+  return differing.length > 0 ? differing : sayFact({ label: 'plane', of: nameOf }, { old, next })
 }
 
 /** Says `pipy at 0.5 cores`, or both names. @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options */
@@ -98,10 +100,10 @@ function sayValue(name, value) {
   return words.startsWith(`${label} `) ? words.slice(label.length + 1) : words
 }
 
-/** Says a fact where two runs differ in it. @param {{ label: string, old: unknown, next: unknown }} fact */
-export function sayDifference({ label, old, next }) {
-  const sides = { old: old ?? 'unknown', next: next ?? 'unknown' }
-  return sides.old === sides.next ? [] : [sayBoth({ label, ...sides })]
+/** Says a fact where two sides differ in it. @template Side @param {Fact<Side>} fact @param {{ old: Side, next: Side }} sides */
+export function sayFact({ label, of, show = of }, { old, next }) {
+  const isSame = (of(old) ?? 'unknown') === (of(next) ?? 'unknown')
+  return isSame ? [] : [sayBoth({ label, old: show(old) ?? 'unknown', next: show(next) ?? 'unknown' })]
 }
 
 /** Says a fact of two runs. @param {{ label: string, old: unknown, next: unknown }} fact */

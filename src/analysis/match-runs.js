@@ -1,17 +1,13 @@
 import { nameOf } from '../model/arms.js'
 import { findScripts, generatorOf } from '../model/tools.js'
-import { sayBoth, sayDifference } from './match-arms.js'
+import { sayBoth, sayFact } from './match-arms.js'
 
-/** Facts that two runs must share to be compared, and others. Pure. @import { Match } from './match-arms.js' */
+/** Facts that two runs must share to be compared, and others. Pure. @import { Fact, Match } from './match-arms.js' */
 /** @import { Arm, Manifest, Tool, TrialRecord } from '../model/types.ts' */
 
-/**
- * @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun
- * @typedef {{ label: string, of: (manifest: Manifest) => unknown, show?: (manifest: Manifest) => unknown }} Fact
- *   show: for reading, where that is more than what is compared
- */
+/** @typedef {{ manifest: Manifest, records: TrialRecord[] }} RecordedRun */
 
-/** Facts that two runs must share for any of their numbers to be comparable. @type {Fact[]} */
+/** Facts that two runs must share for any of their numbers to be comparable. @type {Fact<Manifest>[]} */
 const SHARED = [
   { label: 'schema version', of: m => m.schemaVersion },
   { label: 'method version', of: m => m.methodVersion },
@@ -26,7 +22,7 @@ const SHARED = [
   { label: 'scripts of the applications', of: m => sumOf(m, 'application') },
 ]
 
-/** Facts of a run that is comparable with none. @type {(Fact & { isAlone: (value: any) => boolean, why: string })[]} */
+/** Facts of a run that is comparable with none. @type {(Fact<Manifest> & { isAlone: (value: any) => boolean, why: string })[]} */
 const ALONE = [
   {
     label: 'profile',
@@ -42,7 +38,7 @@ const ALONE = [
   },
 ]
 
-/** A history has one machine, however many of its kind take turns. @type {Fact[]} */
+/** A history has one machine, however many of its kind take turns. @type {Fact<Manifest>[]} */
 const MACHINE = [
   { label: 'CPUs of their own', of: m => (m.settings.isPinned ? 'wanted' : 'not wanted') },
   { label: 'target', of: m => m.target },
@@ -56,7 +52,7 @@ const MACHINE = [
   { label: 'cgroup version', of: m => m.machine.cgroupVersion },
 ]
 
-/** Facts that change on a machine in the course of time. @type {Fact[]} */
+/** Facts that change on a machine in the course of time. @type {Fact<Manifest>[]} */
 const CHANGING = [
   { label: 'kernel', of: m => m.machine.kernel },
   {
@@ -67,7 +63,7 @@ const CHANGING = [
   },
 ]
 
-/** Facts that may differ; a difference is said. @type {Fact[]} */
+/** Facts that may differ; a difference is said. @type {Fact<Manifest>[]} */
 const SAID = [
   { label: 'experiment', of: m => m.run.experiment },
   { label: 'set aside', of: m => relaxedBy(m).sort().join(' and ') || 'nothing' },
@@ -112,19 +108,18 @@ export function listChanging(manifest, arms) {
 /** Lists differences that do not forbid a comparison. @param {{ old: RecordedRun, next: RecordedRun }} runs */
 export function findWarnings({ old, next }) {
   const [x, y] = [old.manifest, next.manifest]
-  const [before, now] = [old, next].map(countRounds)
   return [
     ...SAID.flatMap(fact => sayFact(fact, { old: x, next: y })),
     ...Object.keys(y.tools)
       .filter(name => Object.hasOwn(x.tools, name))
       .flatMap(label => {
         // Another version, or another program of the same one.
-        const [before, now] = [x.tools[label], y.tools[label]]
-        const say = before.version === now.version ? sayTool : (/** @type {Tool} */ { version }) => version
-        return sayDifference({ label, old: say(before), next: say(now) })
+        const tools = { old: x.tools[label], next: y.tools[label] }
+        const isSame = tools.old.version === tools.next.version
+        return sayFact({ label, of: isSame ? sayTool : tool => tool.version }, tools)
       }),
-    ...sayDifference({ label: 'rounds', old: before, next: now }).map(
-      words => `${words}: the first ${Math.min(before, now)} are compared`,
+    ...sayFact({ label: 'rounds', of: countRounds }, { old, next }).map(
+      words => `${words}: the first ${Math.min(countRounds(old), countRounds(next))} are compared`,
     ),
   ]
 }
@@ -137,7 +132,7 @@ export function sayScripts({ old, next, matches }) {
     if (!before || !now) return []
     const label = `scripts of ${[...new Set([nameOf(match.old), nameOf(match.next)])].join(' and ')}`
     if (before.sha256 !== now.sha256)
-      return sayDifference({ label, old: shorten(before.sha256), next: shorten(now.sha256) })
+      return sayFact({ label, of: ({ sha256 }) => shorten(sha256) }, { old: before, next: now })
     return match.old.variant === match.next.variant ? [] : [`${label}: the same in both, ${shorten(now.sha256)}`]
   })
   return [...new Set(lines)]
@@ -168,10 +163,4 @@ export function relaxedBy({ settings }) {
 function sayTool({ version, sha256 }) {
   // An image's programs have no sum of their own.
   return `${version} (sha256 ${sha256.slice(0, 12) || 'unknown'})`
-}
-
-/** @param {Fact} fact @param {{ old: Manifest, next: Manifest }} manifests */
-function sayFact({ label, of, show = of }, { old, next }) {
-  const isSame = (of(old) ?? 'unknown') === (of(next) ?? 'unknown')
-  return isSame ? [] : [sayBoth({ label, old: show(old) ?? 'unknown', next: show(next) ?? 'unknown' })]
 }

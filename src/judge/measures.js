@@ -38,6 +38,11 @@ export function valueOfRound(trials, use, measure) {
   return values[0] ?? null
 }
 
+/** Divides by round; null: either is not above 0. @param {(number | null)[]} over @param {(number | null)[]} under */
+export function divideRounds(over, under) {
+  return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
+}
+
 /** @param {TrialRecord} record @param {string | null} [service] null: of all */
 export function sidecarsOf({ processes }, service = null) {
   return processes.filter(p => p.role === 'sidecar' && (service === null || p.service === service))

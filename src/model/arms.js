@@ -91,11 +91,6 @@ export function labelOf(arm, varied) {
   return [nameOf(arm), describeVaried(arm, varied)].filter(Boolean).join(', ')
 }
 
-/** Names an arm where a plane is compared with itself on an axis. @param {Arm} arm @param {AxisName | null} contrast */
-export function nameOnAxis(arm, contrast) {
-  return contrast === null ? nameOf(arm) : `${nameOf(arm)} with ${AXES[contrast].show(AXES[contrast].of(arm))}`
-}
-
 /** Reads `name`, `name:profile`, `name@control` or `name=folder`. @param {string} text @returns {PlaneChoice} */
 export function parseChoice(text) {
   // A path follows the first "=", and may contain others.

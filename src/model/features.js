@@ -53,11 +53,17 @@ export const FEATURE_DEFINITIONS = {
 
 export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES))
 
+/** Reads a value of the axis: its names, and the first that this kit does not know. @param {string} text */
+function readNames(text) {
+  /** @type {string[][]} */
+  const [known, names] = [FEATURE_NAMES, text === LEAN ? [] : text === ALL ? FEATURE_NAMES : text.split('+')]
+  return { names, unknown: names.find(name => !known.includes(name)) }
+}
+
 /** Reads a value of the axis: lean, all, or names joined by +. Each set is written in one way, or it would be two arms. */
 export const featureSet = z.string().transform((text, context) => {
   if (text === LEAN || text === ALL) return text
-  const names = text.split('+')
-  const unknown = names.find(name => !isFeature(name))
+  const { names, unknown } = readNames(text)
   const refuse = (/** @type {string} */ message) => {
     context.addIssue({ code: 'custom', message })
     return z.NEVER
@@ -80,26 +86,16 @@ export function orderFeatures(text) {
  * @param {string} [features]
  */
 export function listFeatures(features = LEAN) {
-  if (features === LEAN) return []
-  if (features === ALL) return FEATURE_NAMES
-  const names = features.split('+')
-  const unknown = names.find(name => !isFeature(name))
+  const { names, unknown } = readNames(features)
   if (unknown !== undefined)
     throw new BenchError(`read the features "${features}": this kit has no "${unknown}"; a later one may have it`)
   return FEATURE_NAMES.filter(name => names.includes(name))
 }
 
-/** @param {string} name */
-function isFeature(name) {
-  return FEATURE_NAMES.includes(/** @type {FeatureName} */ (name))
-}
-
 /** Lists the features of a plan or a record: names that this kit knows. */
-export const recordedFeatures = z
-  .string()
-  .refine(text => text === LEAN || text === ALL || text.split('+').every(isFeature), {
-    error: ({ input }) => `this kit does not know each feature of "${input}"; a later one may`,
-  })
+export const recordedFeatures = z.string().refine(text => readNames(text).unknown === undefined, {
+  error: ({ input }) => `this kit does not know each feature of "${input}"; a later one may`,
+})
 
 /** Makes the features of a model from a value of the axis. @param {string} [features] absent: lean @returns {Features} */
 export function featuresOf(features) {

@@ -1,44 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { compareTargets, renderAgreement } from '../../src/analysis/agree.js'
 import { createTurns } from '../../src/lib/alternate.js'
-import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**
  * A run of six rounds with a plane and none.
  * @param {{ cores: number[], applicationCores?: number, spread?: number }} options of the sidecar, round by round
  */
 function side({ cores, applicationCores = 0.1, spread = 0.01 }) {
-  const base = createRecord({})
-  const [sidecar] = base.processes.filter(p => p.role === 'sidecar')
-  const application = describeFakeProcess({ role: 'application', capCores: null })
-  const arm = {
-    ...base.trial.arm,
-    id: 'a',
-    plane: 'pipy',
-    variant: null,
-    profile: null,
-    repeatOf: null,
-    capCores: 0.25,
-  }
-  const bare = { ...arm, id: 'n', plane: 'none', hasSidecars: false, capCores: null }
+  const arms = [createArm({ plane: 'pipy' }), createArm({ plane: 'none', capCores: null })]
+  const application = (/** @type {number} */ cpuCores) =>
+    describeFakeProcess({ role: 'application', capCores: null, cpuCores })
   const records = cores.flatMap((cpuCores, i) => [
-    { ...base, trial: { ...base.trial, round: i + 1, arm }, processes: [{ ...sidecar, cpuCores }, application] },
-    {
-      ...base,
-      trial: { ...base.trial, round: i + 1, arm: bare },
-      processes: [{ ...application, cpuCores: applicationCores }],
-    },
+    createRecord({ arm: arms[0], round: i + 1, processes: [describeFakeProcess({ cpuCores }), application(0.1)] }),
+    createRecord({ arm: arms[1], round: i + 1, processes: [application(applicationCores)] }),
   ])
-  const comparison = {
-    quantity: 'cpuPerRequest',
-    service: null,
-    a: 'pipy',
-    b: 'pipy',
-    aaSpread: spread,
-    ratio: { median: 1 },
-  }
-  const summary = /** @type {any} */ ({ comparisons: [comparison] })
-  return { arms: [arm, bare], records, summary, rounds: cores.length, seed: 1 }
+  const pair = { quantity: 'cpuPerRequest', service: null, a: 'pipy', b: 'pipy', aaSpread: spread }
+  const summary = /** @type {any} */ ({ comparisons: [{ ...pair, ratio: { median: 1 } }] })
+  return { arms, records, summary, rounds: cores.length, seed: 1 }
 }
 const six = (/** @type {number} */ value) => [0.99, 1, 1.01, 1, 0.995, 1.005].map(f => f * value)
 

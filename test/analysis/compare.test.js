@@ -7,22 +7,20 @@ import { tellPrecision } from '../../src/report/notes.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
+/** @import { Arm, AxisName } from '../../src/model/types.ts' @import { Compared } from '../../src/analysis/compare.js' */
+
+const six = (/** @type {number} */ value) => Array(6).fill(value)
+
 /**
  * A run of pipy and envoy whose sidecars used so many cores in each round, at 1000 requests a second.
  * @param {{ pipy: number[], envoy: number[], aa?: number[], change?: (round: number, plane: string) => object, disparities?: string[], unequal?: string[], precision?: number }} options
  */
 function compare({ pipy, envoy, aa, change = () => ({}), disparities = [], unequal, precision }) {
-  const arms = [
-    createArm({ plane: 'none', capCores: null }),
-    createArm({ plane: 'pipy' }),
-    createArm({ plane: 'envoy' }),
-  ]
+  const none = createArm({ plane: 'none', capCores: null })
+  const arms = [none, createArm({ plane: 'pipy' }), createArm({ plane: 'envoy' })]
   if (aa) arms.push(createArm({ plane: 'pipy', id: 'link-pipy-aa', repeatOf: 'link-pipy' }))
-  const cores = /** @type {Record<string, number[]>} */ ({
-    'link-pipy': pipy,
-    'link-envoy': envoy,
-    'link-pipy-aa': aa ?? [],
-  })
+  /** @type {Record<string, number[] | undefined>} */
+  const cores = { 'link-pipy': pipy, 'link-envoy': envoy, 'link-pipy-aa': aa }
   const records = arms.flatMap(arm =>
     (cores[arm.id] ?? []).map((value, i) => {
       const processes = [describeFakeProcess({ cpuCores: value, capCores: 0.25 })]
@@ -48,6 +46,15 @@ const find = (comparisons, quantity = 'cpuPerRequest') => {
   return found
 }
 
+/**
+ * Six rounds of arms that an axis tells apart.
+ * @param {AxisName} axis @param {Arm[]} arms @param {Pick<Compared, 'findDisparities' | 'findWrong'>} found
+ */
+function compareOn(axis, arms, found) {
+  const records = arms.flatMap(arm => [1, 2, 3, 4, 5, 6].map(round => createRecord({ arm, round })))
+  return compareArms({ arms, records, rounds: 6, seed: 1, contrasts: [axis], ...found })
+}
+
 describe('compareArms', () => {
   it('compares each pair of planes round by round, and never with none', () => {
     const [first] = compare({ pipy: [0.1, 0.1, 0.11, 0.1, 0.1, 0.1], envoy: [0.2, 0.2, 0.2, 0.25, 0.2, 0.2] })
@@ -57,40 +64,34 @@ describe('compareArms', () => {
   })
 
   it('finds who uses less, by how much, with which interval', () => {
-    const made = { pipy: [0.104, 0.104, 0.108, 0.1, 0.104, 0.104], envoy: Array(6).fill(0.2) }
+    const made = { pipy: [0.104, 0.104, 0.108, 0.1, 0.104, 0.104], envoy: six(0.2) }
+    const intervalOf = (/** @type {ReturnType<typeof find>} */ { ratio: { median, low, high } }) =>
+      [median, low, high].map(value => value?.toFixed(2))
     const less = find(compare(made))
     expect(less).toMatchObject({ a: 'pipy', b: 'envoy', verdict: 'lower', reasons: [] })
-    expect([less.ratio.median, less.ratio.low, less.ratio.high].map(v => v?.toFixed(2))).toEqual([
-      '0.52',
-      '0.50',
-      '0.54',
-    ])
+    expect(intervalOf(less)).toEqual(['0.52', '0.50', '0.54'])
     const more = find(compare({ pipy: made.envoy, envoy: made.pipy }))
     expect(more).toMatchObject({ a: 'pipy', b: 'envoy', verdict: 'higher', reasons: [] })
-    expect([more.ratio.median, more.ratio.low, more.ratio.high].map(v => v?.toFixed(2))).toEqual([
-      '1.92',
-      '1.85',
-      '2.00',
-    ])
+    expect(intervalOf(more)).toEqual(['1.92', '1.85', '2.00'])
   })
 
   it('names no winner where the interval includes 1', () => {
-    const comparisons = compare({ pipy: [0.1, 0.1, 0.1, 0.1, 0.1, 0.131], envoy: Array(6).fill(0.13) })
+    const comparisons = compare({ pipy: [0.1, 0.1, 0.1, 0.1, 0.1, 0.131], envoy: six(0.13) })
     const { verdict, ratio } = find(comparisons)
     expect(verdict).toBe('no-difference-shown')
     expect([ratio.low, ratio.high].map(v => v?.toFixed(3))).toEqual(['0.769', '1.008'])
   })
 
   it('names no winner below 3 %, however sure', () => {
-    const comparisons = compare({ pipy: Array(6).fill(0.1), envoy: Array(6).fill(0.1025) })
+    const comparisons = compare({ pipy: six(0.1), envoy: six(0.1025) })
     expect(find(comparisons).ratio.high).toBeLessThan(1)
     expect(find(comparisons).verdict).toBe('no-difference-shown')
   })
 
   it('names no winner below the spread of an arm against itself', () => {
-    const made = { pipy: Array(6).fill(0.1), envoy: Array(6).fill(0.11) }
+    const made = { pipy: six(0.1), envoy: six(0.11) }
     expect(compare(made)[0].verdict).toBe('lower')
-    const noisy = compare({ ...made, aa: Array(6).fill(0.112) })
+    const noisy = compare({ ...made, aa: six(0.112) })
     expect(noisy[0]).toMatchObject({ verdict: 'no-difference-shown' })
     expect(noisy[0].aaSpread).toBeCloseTo(0.107, 3)
   })
@@ -107,13 +108,13 @@ describe('compareArms', () => {
       boundBy: /** @type {const} */ ('sidecar'),
       processes: [describeFakeProcess({ cpuCores: 0.25 }), ...(round <= 4 ? [generator] : [])],
     })
-    const made = compare({ pipy: Array(6).fill(0.25), envoy: Array(6).fill(0.25), change })
+    const made = compare({ pipy: six(0.25), envoy: six(0.25), change })
     const reasons = ['generator bound in 4 of 6 rounds']
     expect(find(made, 'capacity')).toMatchObject({ verdict: 'invalid', reasons })
     expect(made[0].verdict).toBe('no-difference-shown')
 
     const oneSide = compare({
-      ...{ pipy: Array(6).fill(0.1), envoy: Array(6).fill(0.2) },
+      ...{ pipy: six(0.1), envoy: six(0.2) },
       change: (round, plane) =>
         plane === 'envoy' && round === 2 ? { samples: { count: 1, largestGapSeconds: 2, missing: 0 } } : {},
     })
@@ -122,48 +123,34 @@ describe('compareArms', () => {
   })
 
   it('speaks of capacity only where the sidecar bound the run', () => {
-    const made = { pipy: Array(6).fill(0.24), envoy: Array(6).fill(0.24) }
+    const made = { pipy: six(0.24), envoy: six(0.24) }
     const reasons = ['users bound in 6 of 6 rounds']
     expect(find(compare(made), 'capacity')).toMatchObject({ verdict: 'invalid', reasons })
     const change = (/** @type {number} */ _, /** @type {string} */ plane) => ({
       boundBy: /** @type {const} */ ('sidecar'),
       load: plane === 'pipy' ? { verified: 2000, verifiedInSecondHalf: 1000, distribution: null } : {},
     })
-    expect(find(compare({ ...made, change }), 'capacity')).toMatchObject({
-      verdict: 'higher',
-      ratio: { median: 2, low: 2, high: 2 },
-    })
+    const twice = { verdict: 'higher', ratio: { median: 2, low: 2, high: 2 } }
+    expect(find(compare({ ...made, change }), 'capacity')).toMatchObject(twice)
   })
 
   it('says nothing of planes that did not do equal work', () => {
-    const comparisons = compare({
-      pipy: Array(6).fill(0.1),
-      envoy: Array(6).fill(0.2),
-      disparities: ['parity-tls: envoy: no TLS'],
-    })
+    const disparities = ['parity-tls: envoy: no TLS']
+    const comparisons = compare({ pipy: six(0.1), envoy: six(0.2), disparities })
     expect(new Set(comparisons.map(c => c.verdict))).toEqual(new Set(['invalid']))
-    expect(find(comparisons).reasons).toEqual(['parity-tls: envoy: no TLS'])
+    expect(find(comparisons).reasons).toEqual(disparities)
   })
 
   it('gives a verdict on a plane as deployed, and says that its work is unequal', () => {
     const unequal = ['unequal work: tls']
-    const comparisons = compare({ pipy: Array(6).fill(0.1), envoy: Array(6).fill(0.2), unequal })
+    const comparisons = compare({ pipy: six(0.1), envoy: six(0.2), unequal })
     expect(find(comparisons)).toMatchObject({ verdict: 'lower', reasons: unequal })
   })
 
   it('judges no contrast of an arm that does other than it must', () => {
-    const arms = ['lean', 'access-log'].map(features => ({
-      ...createArm({ id: features }),
-      conditions: { ...createArm({}).conditions, features },
-    }))
-    const records = arms.flatMap(arm =>
-      Array.from({ length: 6 }, (_, i) => ({ ...createRecord({ arm, round: i + 1 }), gates: [] })),
-    )
+    const arms = ['lean', 'access-log'].map(features => createArm({ id: features, conditions: { features } }))
     const judge = (/** @type {string[]} */ wrong) =>
-      compareArms({
-        ...{ arms, records, rounds: 6, seed: 1, contrasts: ['features'] },
-        ...{ findDisparities: () => ['other features'], findWrong: () => wrong },
-      })
+      compareOn('features', arms, { findDisparities: () => ['other features'], findWrong: () => wrong })
     const [spoiled] = judge(['parity-features: pipy: lean, access-log is expected'])
     expect(spoiled).toMatchObject({ contrast: 'features', verdict: 'invalid' })
     expect(spoiled.reasons).toEqual(['parity-features: pipy: lean, access-log is expected'])
@@ -173,21 +160,15 @@ describe('compareArms', () => {
   it('compares arms of which one has simulated sidecars, but for sums, in which those are not', () => {
     const idle = { kind: /** @type {const} */ ('idle') }
     const armOf = (/** @type {string} */ plane, /** @type {object} */ conditions) => {
-      const arm = createArm({ plane, capCores: null, id: `${plane}-${JSON.stringify(conditions)}`, load: idle })
-      return { ...arm, conditions: { ...arm.conditions, ...conditions } }
+      const id = `${plane}-${JSON.stringify(conditions)}`
+      return createArm({ plane, capCores: null, id, load: idle, conditions })
     }
     const arms = [
       armOf('pipy', { sidecars: 1600 }),
       armOf('envoy', { sidecars: 1600, simulated: 1200 }),
       armOf('envoy', { sidecars: 400 }),
     ]
-    const records = arms.flatMap(arm =>
-      Array.from({ length: 6 }, (_, i) => ({ ...createRecord({ arm, round: i + 1 }), gates: [] })),
-    )
-    const all = compareArms({
-      ...{ arms, records, rounds: 6, seed: 1, contrasts: ['sidecars'] },
-      ...{ findDisparities: () => [], findWrong: () => [] },
-    })
+    const all = compareOn('sidecars', arms, { findDisparities: () => [], findWrong: () => [] })
     const reasonsOf = (/** @type {string} */ quantity, /** @type {string | null} */ service = null) =>
       all.filter(c => c.quantity === quantity && c.service === service).map(({ a, b, reasons }) => [a, b, reasons])
     const between = [
@@ -202,12 +183,12 @@ describe('compareArms', () => {
   })
 
   it('says when a ratio drifted over the run', () => {
-    const comparisons = compare({ pipy: [0.1, 0.102, 0.104, 0.106, 0.108, 0.11], envoy: Array(6).fill(0.2) })
+    const comparisons = compare({ pipy: [0.1, 0.102, 0.104, 0.106, 0.108, 0.11], envoy: six(0.2) })
     expect(comparisons[0].reasons).toEqual(['the ratio drifted from 0.500 to 0.550'])
   })
 
   it('compares the sidecars of each service, and memory over all', () => {
-    const comparisons = compare({ pipy: Array(6).fill(0.1), envoy: Array(6).fill(0.2) })
+    const comparisons = compare({ pipy: six(0.1), envoy: six(0.2) })
     expect(comparisons.map(c => `${c.quantity}${c.service ? `@${c.service}` : ''}`)).toEqual([
       ...'cpuPerRequest cpuPerRequest@gateway capacity rss rss@gateway anon anon@gateway startSeconds'.split(' '),
     ])
@@ -216,7 +197,7 @@ describe('compareArms', () => {
 
 describe('judge', () => {
   it('calls a gap of exactly the floor a difference', () => {
-    const ratio = { median: 0.97, low: 0.96, high: 0.98, values: Array(6).fill(0.97) }
+    const ratio = { median: 0.97, low: 0.96, high: 0.98, values: six(0.97) }
     expect(judge({ ratio, floor: 0.03, isSpoiled: false })).toBe('lower')
     expect(judge({ ratio: { ...ratio, median: 0.971 }, floor: 0.03, isSpoiled: false })).toBe('no-difference-shown')
   })
@@ -238,6 +219,7 @@ describe('compareArms of rounds that went on until they were precise', () => {
   const pipy = Array.from({ length: 20 }, (_, i) => 0.196 + 0.0002 * (i % 5))
   const envoy = Array(20).fill(0.2)
   const precision = 0.02
+  const asked = { width: 0.05, mostRounds: 100, ended: null }
 
   it('finds a gap of half the width, where A/A shows the noise', () => {
     const found = find(compare({ pipy, envoy, aa: pipy, precision }))
@@ -254,10 +236,8 @@ describe('compareArms of rounds that went on until they were precise', () => {
       find(compare({ pipy: spread.slice(0, n), envoy: envoy.slice(0, n), ...options }))
     expect(of(9).ratio).toMatchObject({ low: spread[1] / 0.2, high: spread[7] / 0.2 })
     expect(of(9, { precision }).ratio).toMatchObject({ low: spread[0] / 0.2, high: spread[8] / 0.2 })
-    expect(of(7, { precision })).toMatchObject({
-      verdict: 'indicative',
-      reasons: ['7 rounds: 8 are needed', expect.any(String)],
-    })
+    const reasons = ['7 rounds: 8 are needed', expect.any(String)]
+    expect(of(7, { precision })).toMatchObject({ verdict: 'indicative', reasons })
   })
 
   it('goes without one spoiled round of twenty, and not without three', () => {
@@ -275,10 +255,8 @@ describe('compareArms of rounds that went on until they were precise', () => {
       round === 3 && plane === 'pipy' ? { load: { verified: 0 }, outcome: 'invalid' } : {}
     const of = (/** @type {number} */ rounds) => {
       const cut = (/** @type {number[]} */ values) => values.slice(0, rounds)
-      const comparisons = compare({
-        ...{ pipy: cut(pipy.map(v => v / 2)), envoy: cut(envoy), aa: cut(pipy), precision: 0.05, change: spoil },
-      })
-      const asked = { width: 0.05, mostRounds: 100, ended: null }
+      const cores = { pipy: cut(pipy.map(v => v / 2)), envoy: cut(envoy), aa: cut(pipy) }
+      const comparisons = compare({ ...cores, precision: 0.05, change: spoil })
       const { verdict } = find(comparisons)
       const found = measurePrecision({ asked, rounds, comparisons })
       return { verdict, ...found.pairs[0], ...tellPrecision(found) }
@@ -295,7 +273,6 @@ describe('compareArms of rounds that went on until they were precise', () => {
   it('ends in spite of unequal work, which more rounds do not cure', () => {
     const comparisons = compare({ pipy, envoy, precision: 0.05, disparities: ['workers: 1, 2'] })
     expect(find(comparisons).verdict).toBe('invalid')
-    const asked = { width: 0.05, mostRounds: 100, ended: null }
     expect(measurePrecision({ asked, rounds: 20, comparisons }).isReached).toBe(true)
   })
 
@@ -303,7 +280,7 @@ describe('compareArms of rounds that went on until they were precise', () => {
     const more = (/** @type {(number | null)[]} */ values, /** @type {number} */ width) => {
       const [comparison] = compare({ pipy, envoy, precision: 0.05 })
       const { pairs } = measurePrecision({
-        asked: { width, mostRounds: 100, ended: null },
+        asked: { ...asked, width },
         rounds: values.length,
         comparisons: [{ ...comparison, ratio: { median: 0.5, low: null, high: null, values } }],
       })

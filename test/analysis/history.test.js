@@ -30,9 +30,9 @@ function createRun(i, { cores = 0.1, without = 0.05, manifest = {} } = {}) {
         arm,
         boundBy: 'sidecar',
         processes: [
-          describeFakeProcess(
-            arm.hasSidecars ? { cpuCores: cores } : { role: 'application', cpuCores: Number(without) },
-          ),
+          arm.hasSidecars
+            ? describeFakeProcess({ cpuCores: cores })
+            : describeFakeProcess({ role: 'application', cpuCores: Number(without) }),
         ],
       }),
     ),
@@ -116,21 +116,13 @@ describe('a history', () => {
   })
 
   it.each(
-    /** @type {[string, object, string][]} */ ([
-      ['another method', { methodVersion: 0 }, `method version: 0 in old, ${METHOD_VERSION} in new`],
-      [
-        'the profile smoke',
-        { settings: { profile: 'smoke' } },
-        'profile: smoke in old, standard in new: smoke is comparable with nothing',
-      ],
-      ['another CPU', { machine: { ...WRITTEN.machine, cpuModel: 'B CPU' } }, 'CPU model: B CPU in old, A CPU in new'],
-      [
-        'another cap',
-        { arms: [{ ...SIDECAR, capCores: 1 }] },
-        'pipy at 0.25 cores: cap: 1 cores in old, 0.25 cores in new',
-      ],
+    /** @type {[string, object][]} */ ([
+      [`method version: 0 in old, ${METHOD_VERSION} in new`, { methodVersion: 0 }],
+      ['profile: smoke in old, standard in new: smoke is comparable with nothing', { settings: { profile: 'smoke' } }],
+      ['CPU model: B CPU in old, A CPU in new', { machine: { ...WRITTEN.machine, cpuModel: 'B CPU' } }],
+      ['pipy at 0.25 cores: cap: 1 cores in old, 0.25 cores in new', { arms: [{ ...SIDECAR, capCores: 1 }] }],
     ]),
-  )('leaves a run of %s out, with the reason', (_, manifest, reason) => {
+  )('leaves a run out, with the reason: %s', (reason, manifest) => {
     const { runs, left } = createHistory([createRun(0, { manifest }), createRun(1), createRun(2)])
     expect(runs.map(run => run.folder)).toEqual(['run-2', 'run-3'])
     expect(left).toEqual([{ folder: 'run-1', reasons: [expect.stringContaining(reason)] }])
@@ -148,11 +140,7 @@ describe('a history', () => {
 
   it('marks a change after runs in which the tool was not used', () => {
     const tools = (/** @type {string} */ version) => ({ tools: { pipy: { ...WRITTEN.tools.pipy, version } } })
-    const runs = [
-      createRun(0, { manifest: tools('1') }),
-      createRun(1, { manifest: { tools: {} } }),
-      createRun(2, { manifest: tools('2') }),
-    ]
+    const runs = [tools('1'), { tools: {} }, tools('2')].map((manifest, i) => createRun(i, { manifest }))
     expect(createHistory(runs).runs.map(run => run.changes.map(({ label }) => label))).toEqual([[], [], ['pipy']])
   })
 

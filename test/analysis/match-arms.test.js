@@ -53,33 +53,29 @@ describe('matchArms', () => {
 })
 
 describe('refuseArms', () => {
-  it.each([
-    ['cap', { capCores: 0.5 }, 'cap: 0.25 cores in old, 0.5 cores in new'],
-    ['missing cap', { capCores: null }, 'cap: 0.25 cores in old, no cap in new'],
-    ['link', { link: 'pair' }, 'link: link in old, pair in new'],
-    ['number of users', { load: { users: 20 } }, 'users: 10 users in old, 20 users in new'],
-    ['window', { load: { windowSeconds: 10 } }, 'window: 1 s in old, 10 s in new'],
-    ['client', { load: { hasCertificate: true } }, 'client: plaintext in old, mTLS in new'],
-    ['TLS', { conditions: /** @type {any} */ ({ tls: 'plaintext' }) }, 'TLS: mTLS ecdsa-p256 in old, plaintext in new'],
-    [
-      'memory limit',
-      { conditions: /** @type {any} */ ({ memoryLimitBytes: 2 ** 26 }) },
-      'memory limit: no memory limit in old, 64 MiB in new',
-    ],
-    [
-      'burst',
-      { load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } },
-      'burst: none in old, 5 times the rate for 1 s after 2 s in new',
-    ],
-  ])('refuses another %s, and says which', (_, fields, differing) => {
+  it.each(
+    /** @type {[string, Parameters<typeof createArm>[0]][]} */ ([
+      ['cap: 0.25 cores in old, 0.5 cores in new', { capCores: 0.5 }],
+      ['cap: 0.25 cores in old, no cap in new', { capCores: null }],
+      ['link: link in old, pair in new', { link: 'pair' }],
+      ['users: 10 users in old, 20 users in new', { load: { users: 20 } }],
+      ['window: 1 s in old, 10 s in new', { load: { windowSeconds: 10 } }],
+      ['client: plaintext in old, mTLS in new', { load: { hasCertificate: true } }],
+      ['TLS: mTLS ecdsa-p256 in old, plaintext in new', { conditions: { tls: 'plaintext' } }],
+      ['memory limit: no memory limit in old, 64 MiB in new', { conditions: { memoryLimitBytes: 2 ** 26 } }],
+      [
+        'burst: none in old, 5 times the rate for 1 s after 2 s in new',
+        { load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } },
+      ],
+    ]),
+  )('refuses an arm with another %s', (differing, fields) => {
     const { matched, refused } = match([pipy()], [pipy(fields)])
     expect(matched).toEqual([])
     expect(refused.map(r => r.differing)).toEqual([[differing]])
   })
 
   it('tells memory limits apart that are written alike', () => {
-    const at = (/** @type {number} */ memoryLimitBytes) =>
-      pipy({ conditions: /** @type {any} */ ({ memoryLimitBytes }) })
+    const at = (/** @type {number} */ memoryLimitBytes) => pipy({ conditions: { memoryLimitBytes } })
     expect(match([at(2 ** 26)], [at(2 ** 26 + 1)])).toMatchObject({
       matched: [],
       refused: [{ differing: ['memory limit: 64 MiB in old, 64 MiB in new'] }],

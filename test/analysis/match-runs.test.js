@@ -56,34 +56,26 @@ describe('sayScripts', () => {
 
 describe('findIncomparable', () => {
   it.each([
-    ['method', { methodVersion: 0 }, `method version: ${METHOD_VERSION} in old, 0 in new`],
+    [`method version: ${METHOD_VERSION} in old, 0 in new`, { methodVersion: 0 }],
     [
-      'load',
-      { scripts: scriptsWith('generator') },
       'scripts of the load: sha256 111111111111 in old, sha256 ffffffffffff in new',
+      { scripts: scriptsWith('generator') },
     ],
     [
-      'source of the applications',
-      { scripts: scriptsWith('application') },
       'scripts of the applications: sha256 222222222222 in old, sha256 ffffffffffff in new',
+      { scripts: scriptsWith('application') },
     ],
-    ['load generator', { tools: { wrk: TOOLS.k6 } }, 'load generator: k6 in old, wrk in new'],
-    ['traffic policy', { settings: { trafficPolicy: 'listed' } }, 'traffic policy: open in old, listed in new'],
-    ['kind of applications', { settings: { app: 'node' } }, 'applications: pipy in old, node in new'],
+    ['load generator: k6 in old, wrk in new', { tools: { wrk: TOOLS.k6 } }],
+    ['traffic policy: open in old, listed in new', { settings: { trafficPolicy: 'listed' } }],
+    ['applications: pipy in old, node in new', { settings: { app: 'node' } }],
+    ['profile: standard in old, smoke in new: smoke is comparable with nothing', { settings: { profile: 'smoke' } }],
     [
-      'profile that is smoke',
-      { settings: { profile: 'smoke' } },
-      'profile: standard in old, smoke in new: smoke is comparable with nothing',
-    ],
-    [
-      'search',
-      { search: { kind: 'knee', precision: 0.1, p99Ms: 20, startPerSecond: 1 } },
       'search: none in old, knee in new: a search has no rounds to compare',
+      { search: { kind: 'knee', precision: 0.1, p99Ms: 20, startPerSecond: 1 } },
     ],
-  ])('finds another %s', (_, changes, words) => {
-    expect(findIncomparable({ old: createManifest(), next: createManifest(/** @type {any} */ (changes)) })).toEqual([
-      words,
-    ])
+  ])('finds %s', (words, changes) => {
+    const next = createManifest(/** @type {any} */ (changes))
+    expect(findIncomparable({ old: createManifest(), next })).toEqual([words])
   })
 
   it('finds two smoke runs', () => {
@@ -106,41 +98,26 @@ describe('findWarnings', () => {
 
   it.each([
     [
-      'machine',
-      { machine: { bootId: 'boot-2', kernel: 'Linux 6.2', cpus: 4 } },
       [
         'CPUs: 2 in old, 4 in new',
         'boot id: boot-1 in old, boot-2 in new',
         'kernel: Linux 6.1 in old, Linux 6.2 in new',
       ],
+      { machine: { bootId: 'boot-2', kernel: 'Linux 6.2', cpus: 4 } },
     ],
+    [['kernel: Linux 6.1 in old, unknown in new'], { machine: { bootId: 'boot-1', cpus: 2 } }],
+    [['target: local in old, kubernetes in new'], { target: 'kubernetes' }],
+    [['kit: 0.1.0 abc cccccccccccc in old, 0.1.0 def in new'], { kit: { version: '0.1.0', git: 'def', sha256: '' } }],
     [
-      'machine that says less',
-      { machine: { bootId: 'boot-1', cpus: 2 } },
-      ['kernel: Linux 6.1 in old, unknown in new'],
-    ],
-    ['target', { target: 'kubernetes' }, ['target: local in old, kubernetes in new']],
-    [
-      'kit',
-      { kit: { version: '0.1.0', git: 'def', sha256: '' } },
-      ['kit: 0.1.0 abc cccccccccccc in old, 0.1.0 def in new'],
-    ],
-    [
-      'version of a tool',
-      { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, version: '2.0.0', sha256: 'c'.repeat(64) } } },
       ['pipy: 1.5.18 in old, 2.0.0 in new'],
+      { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, version: '2.0.0', sha256: 'c'.repeat(64) } } },
     ],
     [
-      'build of a tool',
-      { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, sha256: 'c'.repeat(64) } } },
       ['pipy: 1.5.18 (sha256 aaaaaaaaaaaa) in old, 1.5.18 (sha256 cccccccccccc) in new'],
+      { tools: { ...TOOLS, pipy: { ...TOOLS.pipy, sha256: 'c'.repeat(64) } } },
     ],
-    [
-      'experiment',
-      { run: { ...createManifest().run, experiment: 'payload' } },
-      ['experiment: cap in old, payload in new'],
-    ],
-  ])('warns of another %s, with both values', (_, changes, words) => {
+    [['experiment: cap in old, payload in new'], { run: { ...createManifest().run, experiment: 'payload' } }],
+  ])('warns of %j', (words, changes) => {
     expect(warningsOf(/** @type {any} */ (changes))).toEqual(words)
   })
 

@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { renderSchemas } from '../../schema/render.js'
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 
 /** @param {string} folder */
-const firstOf = folder => readRun(folder).records[0].trial.id
+const verify = folder => verifyRun({ folder, findLoad: () => load })
 
 /** @param {string} folder @param {(text: string) => string} change */
 function edit(folder, change, name = 'trials.jsonl') {
@@ -43,7 +43,7 @@ function linkToNothing(folder) {
 
 describe('verifyRun', () => {
   it('agrees with a run that nobody touched', () => {
-    const { agrees, lines } = verifyRun({ folder: copyRun(), findLoad: () => load })
+    const { agrees, lines } = verify(copyRun())
     expect(lines).toEqual([
       '24 of 24 records were computed again from their raw files',
       'not computed again, for there are no raw files of them: the times of phases (time to the first answer), changes of configuration, placement, parity',
@@ -56,24 +56,22 @@ describe('verifyRun', () => {
     const folder = copyRun()
     edit(folder, text => text.replace('"calibrations":', '"formerly":'), 'summary.json')
     edit(folder, text => text.replace(/("kit": \{[^}]*"sha256": ")\w+/, '$10000'), 'manifest.json')
-    const verify = () => verifyRun({ folder, findLoad: () => load, kitSha256: '1111' })
-    expect(verify()).toMatchObject({
+    const verifyBy = (/** @type {string} */ kitSha256) => verifyRun({ folder, findLoad: () => load, kitSha256 })
+    expect(verifyBy('1111')).toMatchObject({
       agrees: true,
       lines: [expect.stringMatching(/^another version of the kit/), ...Array(3).fill(expect.anything())],
     })
-    expect(verifyRun({ folder, findLoad: () => load, kitSha256: '0000' }).agrees).toBe(false)
+    expect(verifyBy('0000').agrees).toBe(false)
     edit(folder, text => text.replace(/"median": (\d)/, '"median": 9$1'), 'summary.json')
-    expect(verify().agrees).toBe(false)
+    expect(verifyBy('1111').agrees).toBe(false)
   })
 
   it('computes idle trials again too', async () => {
     const folder = path.join(base, 'idle')
     await runFake({ folder, target: await createFakeTarget(), text: IDLE })
-    expect(verifyRun({ folder, findLoad: () => load }).lines[0]).toBe(
-      '24 of 24 records were computed again from their raw files',
-    )
+    expect(verify(folder).lines[0]).toBe('24 of 24 records were computed again from their raw files')
     edit(folder, text => text.replace('"rssBytes":4000000', '"rssBytes":3000000'))
-    expect(verifyRun({ folder, findLoad: () => load }).lines.join('\n')).toMatch(
+    expect(verify(folder).lines.join('\n')).toMatch(
       /differs: r1-\S+\.processes\[0\]\.memory\.rssBytes is 3000000, and the records say 4000000/,
     )
   })
@@ -85,10 +83,11 @@ describe('verifyRun', () => {
     ['of the window', /"startLateMs":/, '"startLateMs":9', 'window.startLateMs'],
     ['of the kit itself', /"orchestratorCpuSeconds":/, '"orchestratorCpuSeconds":9', 'orchestratorCpuSeconds'],
     ['of the load', '"verified":1000', '"verified":1001', 'load.verified'],
+    ['from the samples', /"cpuSeconds":0\.1\d*/, '"cpuSeconds":0.05', 'processes[0].cpuSeconds'],
   ])('names a number %s that was edited by hand', (_, from, to, name) => {
     const folder = copyRun()
     edit(folder, text => text.replace(from, to))
-    expect(verifyRun({ folder, findLoad: () => load }).lines.join('\n')).toContain(`.${name} is `)
+    expect(verify(folder).lines.join('\n')).toContain(`.${name} is `)
   })
 
   it('does not agree where raw files are missing or damaged, and names them', () => {
@@ -97,7 +96,7 @@ describe('verifyRun', () => {
     rmSync(`${folder}/raw/${first}`, { recursive: true })
     rmSync(`${folder}/raw/${second}/fake-generator.log`)
     edit(folder, text => text.replaceAll('"edge":"end"', '"edge":"other"'), `raw/${third}/samples.jsonl`)
-    const { agrees, lines } = verifyRun({ folder, findLoad: () => load })
+    const { agrees, lines } = verify(folder)
     expect(lines).toEqual([
       '21 of 24 records were computed again from their raw files',
       `not computed again: ${first}: observation.json is missing or damaged`,
@@ -112,15 +111,13 @@ describe('verifyRun', () => {
   /** @type {[string, (folder: string) => void][]} */
   const spoiled = [
     ['are all removed', folder => rmSync(`${folder}/raw`, { recursive: true })],
-    ['are truncated', folder => edit(folder, text => text.slice(0, 100), `raw/${firstOf(folder)}/observation.json`)],
-    ['hold NaN', folder => edit(folder, t => t.replace(/:\d+/, ':NaN'), `raw/${firstOf(folder)}/observation.json`)],
     ['are a link to nothing', linkToNothing],
   ]
 
   it.for(spoiled)('does not agree where raw files %s', ([, spoil]) => {
     const folder = copyRun()
     spoil(folder)
-    expect(verifyRun({ folder, findLoad: () => load }).agrees).toBe(false)
+    expect(verify(folder).agrees).toBe(false)
   })
 
   it('agrees where a trial failed, which may have left no raw files', () => {
@@ -132,7 +129,7 @@ describe('verifyRun', () => {
     edit(folder, text => text.replace(/^.*$/m, change))
     rmSync(`${folder}/raw/${trial.id}`, { recursive: true })
     writeSummary(folder)
-    const { agrees, lines } = verifyRun({ folder, findLoad: () => load })
+    const { agrees, lines } = verify(folder)
     expect(lines.at(-1)).toBe('summary.json agrees with the records; 1 of them could not be compared with raw files')
     expect(agrees).toBe(true)
   })
@@ -151,7 +148,7 @@ describe('verifyRun', () => {
     const [{ processes, samples }] = readRun(folder).records
     expect(processes[0]).toMatchObject({ throttledFraction: null, memory: { anonBytes: null } })
     expect(samples?.missing).toBeGreaterThan(0)
-    expect(verifyRun({ folder, findLoad: () => load }).lines.at(-1)).toMatch(/^all of them agree/)
+    expect(verify(folder).lines.at(-1)).toMatch(/^all of them agree/)
   })
 
   it('names the number of a summary that was edited by hand', () => {
@@ -160,20 +157,12 @@ describe('verifyRun', () => {
     const median = summary.arms[1].cpuPerRequestMicros.median
     summary.arms[1].cpuPerRequestMicros.median = 1.5
     writeFileSync(`${folder}/summary.json`, JSON.stringify(summary))
-    const { agrees, lines } = verifyRun({ folder, findLoad: () => load })
+    const { agrees, lines } = verify(folder)
     expect(agrees).toBe(false)
     expect(lines).toContain(
       `differs: summary.json.arms[1].cpuPerRequestMicros.median is 1.5, and the records say ${median}`,
     )
     expect(lines.at(-1)).toBe('1 numbers do not agree')
-  })
-
-  it('names the number of a record that was edited by hand, from the samples', () => {
-    const folder = copyRun()
-    edit(folder, text => text.replace(/"cpuSeconds":0\.1\d*/, '"cpuSeconds":0.05'))
-    expect(verifyRun({ folder, findLoad: () => load }).lines.join('\n')).toMatch(
-      /differs: r1-\S+\.processes\[0\]\.cpuSeconds is 0\.05, and the records say 0\.1/,
-    )
   })
 
   it('names a gate that was taken out of a record', async () => {
@@ -189,9 +178,7 @@ describe('verifyRun', () => {
   it('says what is no summary', () => {
     const folder = copyRun()
     edit(folder, text => text.replace('"verdict": "', '"verdict": "much-'), 'summary.json')
-    expect(verifyRun({ folder, findLoad: () => load }).lines.join('\n')).toContain(
-      'differs: summary.json: comparisons.0.verdict: Invalid option',
-    )
+    expect(verify(folder).lines.join('\n')).toContain('differs: summary.json: comparisons.0.verdict: Invalid option')
   })
 })
 
@@ -202,11 +189,8 @@ describe('a run that is not whole', () => {
     const { records, warnings } = readRun(folder)
     expect(records).toHaveLength(23)
     expect(warnings).toEqual([`${folder}/trials.jsonl:24: the line is cut off and left out`])
-    expect(
-      writeSummary(folder)
-        .arms.map(a => a.trials.completed)
-        .toSorted(),
-    ).toEqual([5, 6, 6, 6])
+    const completed = writeSummary(folder).arms.map(arm => arm.trials.completed)
+    expect(completed.toSorted()).toEqual([5, 6, 6, 6])
   })
 
   it('never takes a number that is missing for 0', () => {
@@ -222,9 +206,7 @@ describe('a run that is not whole', () => {
   it('of another schema version is refused by name, and so is a manifest that is none', () => {
     const folder = copyRun()
     edit(folder, text => text.replace('"schemaVersion": 3', '"schemaVersion": 7'), 'manifest.json')
-    expect(() => verifyRun({ folder, findLoad: () => load })).toThrow(
-      'manifest.json has schema version 7, and this kit reads version 3',
-    )
+    expect(() => verify(folder)).toThrow('manifest.json has schema version 7, and this kit reads version 3')
     const other = copyRun()
     edit(other, text => text.replace('"rounds": 6', '"rounds": "six"'), 'manifest.json')
     expect(() => readRun(other)).toThrow('is not a manifest of this kit: rounds: Invalid input')
@@ -238,25 +220,22 @@ describe('a run that is not whole', () => {
 })
 
 describe('records that do not belong to a run', () => {
-  it.each([
-    [
-      'recorded thrice',
-      (/** @type {any} */ record) => [record, record, record],
-      /^the trial r1-\S+ is recorded before$/,
-    ],
+  /** @type {[string, (record: any) => object[], RegExp][]} */
+  const strange = [
+    ['recorded thrice', record => [record, record, record], /^the trial r1-\S+ is recorded before$/],
     [
       'of an arm that the manifest does not have',
-      (/** @type {any} */ { trial, ...record }) => [
-        { ...record, trial: { ...trial, id: 'r1-x', arm: { ...trial.arm, id: 'x' } } },
-      ],
+      ({ trial, ...record }) => [{ ...record, trial: { ...trial, id: 'r1-x', arm: { ...trial.arm, id: 'x' } } }],
       /^the trial r1-x is of the arm x, which the manifest does not have$/,
     ],
     [
       'of a round beyond the plan',
-      (/** @type {any} */ { trial, ...record }) => [{ ...record, trial: { ...trial, id: 'r7-x', round: 7 } }],
+      ({ trial, ...record }) => [{ ...record, trial: { ...trial, id: 'r7-x', round: 7 } }],
       /^the trial r7-x is of round 7, and the manifest has 6$/,
     ],
-  ])('are left out by name, and fail verify: %s', (_, change, words) => {
+  ]
+
+  it.each(strange)('are left out by name, and fail verify: %s', (_, change, words) => {
     const folder = copyRun()
     const [first] = readRun(folder).records
     for (const record of change(first)) appendFileSync(`${folder}/trials.jsonl`, `${JSON.stringify(record)}\n`)
@@ -264,7 +243,7 @@ describe('records that do not belong to a run', () => {
     expect(records).toHaveLength(24)
     expect(warnings.length).toBe(change(first).length)
     for (const warning of warnings) expect(warning.split('the record is left out: ')[1]).toMatch(words)
-    const { agrees, lines } = verifyRun({ folder, findLoad: () => load })
+    const { agrees, lines } = verify(folder)
     expect(agrees).toBe(false)
     expect(lines.at(-1)).toBe(
       `${warnings.length} lines of trials.jsonl were left out; summary.json agrees with the others`,
@@ -282,13 +261,6 @@ describe('trials that are not there', () => {
     expect(readFileSync(`${folder}/summary.json`, 'utf8')).toBe(before)
   })
 
-  it('are refused where they cannot be read', () => {
-    const folder = copyRun()
-    rmSync(`${folder}/trials.jsonl`)
-    mkdirSync(`${folder}/trials.jsonl`)
-    expect(() => readRun(folder)).toThrow(`cannot read ${folder}/trials.jsonl: it is a directory`)
-  })
-
   it('are none in a run that has only begun', () => {
     const folder = path.join(base, 'begun')
     createResultsFolder(folder)
@@ -304,15 +276,12 @@ describe('the published schemas', () => {
 
   it('hold for every document of a run', () => {
     const read = (/** @type {string} */ name) => readFileSync(path.join(base, 'run', name), 'utf8')
-    const [trial] = read('trials.jsonl')
-      .trim()
-      .split('\n')
-      .map(line => JSON.parse(line))
-    const raw = `raw/${trial.trial.id}`
+    const [trial] = read('trials.jsonl').split('\n')
+    const raw = `raw/${JSON.parse(trial).trial.id}`
     const documents = {
       summary: read('summary.json'),
       manifest: read('manifest.json'),
-      trial: JSON.stringify(trial),
+      trial,
       observation: read(`${raw}/observation.json`),
       sample: read(`${raw}/samples.jsonl`).split('\n')[0],
     }

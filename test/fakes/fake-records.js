@@ -2,7 +2,7 @@ import { SCHEMA_VERSION } from '../../src/model/versions.js'
 
 /**
  * Records without a run: a good trial, and what the test changes.
- * @import { Arm, Load, LoadResult, ParityRow, ProcessRecord } from '../../src/model/types.ts'
+ * @import { Arm, Conditions, Load, LoadResult, ParityRow, ProcessRecord } from '../../src/model/types.ts'
  * @import { Measured } from '../../src/judge/gates/gate.js'
  */
 
@@ -18,7 +18,7 @@ export function describeFakeProcess(fields) {
   }
 }
 
-/** @type {import('../../src/model/types.ts').Conditions} */
+/** @type {Conditions} */
 export const DEFAULT_CONDITIONS = {
   ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null },
   ...{ configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null },
@@ -27,7 +27,10 @@ export const DEFAULT_CONDITIONS = {
 /** @param {string} plane */
 export const hasSidecars = plane => plane !== 'none'
 
-/** @param {Partial<Omit<Arm, 'load'>> & { load?: Partial<Load> }} fields @returns {Arm} */
+/**
+ * @param {Partial<Omit<Arm, 'load' | 'conditions'>> & { load?: Partial<Load>, conditions?: Partial<Conditions> }} fields
+ * @returns {Arm}
+ */
 export function createArm({ load, ...fields }) {
   const plane = fields.plane ?? 'pipy'
   return {

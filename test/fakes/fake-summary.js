@@ -1,7 +1,7 @@
 import { nestQuantities, QUANTITIES } from '../../src/judge/quantities.js'
 import { summariseValues } from '../../src/lib/stats.js'
 import { SCHEMA_VERSION } from '../../src/model/versions.js'
-import { createArm, DEFAULT_CONDITIONS } from './fake-records.js'
+import { createArm } from './fake-records.js'
 
 /**
  * Summaries without a run: arms whose numbers the test gives.
@@ -39,7 +39,7 @@ export function createSummaryArm({ plane, link = 'pair', capCores = plane === 'n
     nestQuantities({ ...EVERY_QUANTITY, ...known }, { kind: load.kind ?? kind })
   const arm = { plane, link, capCores, load: { kind, users: 200, ...load } }
   return /** @type {SummaryArm} */ ({
-    ...createArm({ ...arm, id: '', conditions: { ...DEFAULT_CONDITIONS, ...conditions } }),
+    ...createArm({ ...arm, id: '', conditions }),
     target: 'fake',
     trials: { completed: 6, failed: 0, invalid: 0 },
     spoiled: [],

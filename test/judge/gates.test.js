@@ -9,6 +9,7 @@ const bound = (
   kind = /** @type {'closed' | 'open'} */ ('closed'),
 ) => findBound({ processes, generatorCpus: 1, idleFraction, kind })
 
+const HOST = { cpus: 2, idleFraction: 0.5, stealFraction: 0, foreignCores: 0 }
 const FAR = { cpus: 4, idleFraction: 0.01, stealFraction: 0, foreignCores: 2.5, clockAheadMs: 0, roundTripMs: 0.2 }
 
 describe('findBound', () => {
@@ -66,6 +67,8 @@ describe('findGates', () => {
   const found = fields => findGates(createRecord(fields)).map(({ gate, reason }) => `${gate}: ${reason}`)
   const application = describeFakeProcess({ role: 'application', capCores: null, cpuCores: 0.1, cpuSeconds: 0.1 })
   const generator = describeFakeProcess({ service: 'k6', role: 'generator', capCores: null, cpuCores: 0.1 })
+  /** @param {Parameters<typeof describeFakeProcess>[0]} fields */
+  const having = fields => ({ processes: [describeFakeProcess(fields)] })
   const open = { kind: /** @type {const} */ ('open'), users: 64, ratePerSecond: 1000 }
 
   it('finds nothing wrong with a good trial, with one failure in a thousand, or with an open loop below the knee', () => {
@@ -80,8 +83,8 @@ describe('findGates', () => {
       describeFakeProcess({ passages: 1, receivedBytes: 1.9e6, service: 'ratings' }),
       describeFakeProcess({ passages: 1, receivedBytes: 2e5, service: 'ratings-2', copyOf: 'ratings' }),
     ]
-    expect(found({ processes: [describeFakeProcess(passing)] })).toEqual([])
-    expect(found({ processes: [describeFakeProcess({ passages: 2 })] })).toEqual([])
+    expect(found(having(passing))).toEqual([])
+    expect(found(having({ passages: 2 }))).toEqual([])
     expect(found({ processes: copies })).toEqual([])
     const half = [describeFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000 })]
     expect(found({ processes: half })).toHaveLength(1)
@@ -90,134 +93,74 @@ describe('findGates', () => {
 
   it.each([
     [
-      'failures above one in a thousand',
-      { load: { failed: 2, failures: ['status 503'] } },
       'errors: 2 requests failed (0.20 %, at most 0.1 %): status 503',
+      { load: { failed: 2, failures: ['status 503'] } },
     ],
-    ['one wrong body', { load: { corrupted: 1 } }, 'answers: 1 answers came back with a wrong body or nonce'],
+    ['answers: 1 answers came back with a wrong body or nonce', { load: { corrupted: 1 } }],
+    ['answers: 3 users had not done three requests when the window opened', { load: { coldUsers: 3 } }],
+    ['hung-users: 2 of 10 users never came through the window: their requests hung', { load: { reportedUsers: 8 } }],
+    ['answers: no request was answered correctly in the window', { load: { verified: 0, distribution: null } }],
     [
-      'users that were cold',
-      { load: { coldUsers: 3 } },
-      'answers: 3 users had not done three requests when the window opened',
-    ],
-    [
-      'users that hung',
-      { load: { reportedUsers: 8 } },
-      'hung-users: 2 of 10 users never came through the window: their requests hung',
-    ],
-    [
-      'nothing answered',
-      { load: { verified: 0, distribution: null } },
-      'answers: no request was answered correctly in the window',
-    ],
-    [
-      'an application that did nothing',
-      { processes: [{ ...application, cpuSeconds: 0.0005 }] },
       "source: gateway's application did no work for 1000 answers: something before it gave them",
+      having({ ...application, cpuSeconds: 0.0005 }),
     ],
     [
-      'connections that went past a sidecar',
-      { processes: [describeFakeProcess({ passages: 1, receivedBytes: 1024 * 1000 })] },
       "passage: gateway's sidecar received 1024000 bytes, and 1000 verified requests carry 2048000 through it: they went past it",
+      having({ passages: 1, receivedBytes: 1024 * 1000 }),
     ],
     [
-      'a cap that was not in force',
-      { processes: [describeFakeProcess({ capReadBackCores: null })] },
       "cap: gateway's sidecar was to be capped at 0.25 cores, and the kernel says no quota",
+      having({ capReadBackCores: null }),
     ],
     [
-      'another cap',
-      { processes: [describeFakeProcess({ capReadBackCores: 0.5 })] },
       "cap: gateway's sidecar was to be capped at 0.25 cores, and the kernel says 0.5",
+      having({ capReadBackCores: 0.5 }),
     ],
+    ["cap: gateway's sidecar used 0.300 cores under a cap of 0.25", having({ cpuCores: 0.3 })],
     [
-      'a cap that was not held',
-      { processes: [describeFakeProcess({ cpuCores: 0.3 })] },
-      "cap: gateway's sidecar used 0.300 cores under a cap of 0.25",
-    ],
-    [
-      'other workers than asked',
-      { processes: [describeFakeProcess({ workers: 2 })] },
       "workers: gateway's sidecar listens with 2 sockets an address, and 1 workers were asked for",
+      having({ workers: 2 }),
     ],
+    ["restart: gateway's sidecar is another process than was started", having({ isReplaced: true })],
+    ["oom: the kernel killed 1 processes of gateway's sidecar for memory", having({ oomKills: 1 })],
+    ['samples: 2 readings have a number missing', { samples: { count: 35, largestGapSeconds: 0.1, missing: 2 } }],
+    ['samples: no sample for 1.4 s of the window', { samples: { count: 20, largestGapSeconds: 1.4, missing: 0 } }],
     [
-      'a process that was replaced',
-      { processes: [describeFakeProcess({ isReplaced: true })] },
-      "restart: gateway's sidecar is another process than was started",
-    ],
-    [
-      'a process killed for memory',
-      { processes: [describeFakeProcess({ oomKills: 1 })] },
-      "oom: the kernel killed 1 processes of gateway's sidecar for memory",
-    ],
-    [
-      'a number missing in a sample',
-      { samples: { count: 35, largestGapSeconds: 0.1, missing: 2 } },
-      'samples: 2 readings have a number missing',
-    ],
-    [
-      'a gap in the samples',
-      { samples: { count: 20, largestGapSeconds: 1.4, missing: 0 } },
-      'samples: no sample for 1.4 s of the window',
-    ],
-    [
-      'an edge read late',
-      { window: { startMs: 0, endMs: 1000, seconds: 1, startLateMs: 600, endLateMs: 0 } },
       'samples: an edge of the window was read 600 ms late',
+      { window: { startMs: 0, endMs: 1000, seconds: 1, startLateMs: 600, endLateMs: 0 } },
     ],
+    ["overflow: gateway's sidecar answered 7 requests itself, for overflow", having({ overflows: 7 })],
     [
-      'requests that the sidecar refused',
-      { processes: [describeFakeProcess({ overflows: 7 })] },
-      "overflow: gateway's sidecar answered 7 requests itself, for overflow",
-    ],
-    [
-      'more requests under way than users',
-      { load: { distribution: { count: 1000, meanMs: 11, grid: [] } } },
       'little: rate × time gives 11.0 requests under way, and there were 10 users',
+      { load: { distribution: { count: 1000, meanMs: 11, grid: [] } } },
     ],
-  ])('finds %s, which spoils everything', (_, fields, words) => {
+  ])('finds what spoils everything: %s', (words, fields) => {
     const gates = findGates(createRecord(/** @type {any} */ (fields)))
     expect(gates.map(({ gate, reason }) => `${gate}: ${reason}`)).toContain(words)
     expect(gates[0].spoils).toEqual(USES)
   })
 
   it.each([
+    ['generator: the generator used 81 % of its CPUs (at most 80 %)', having({ ...generator, cpuCores: 0.81 })],
     [
-      'a generator at its limit',
-      { processes: [{ ...generator, cpuCores: 0.81 }] },
-      'generator: the generator used 81 % of its CPUs (at most 80 %)',
-    ],
-    [
-      'a machine of the load that others use up',
-      { loadHost: FAR, boundBy: 'generator' },
       'generator: the machine of the load was 99 % busy, 2.50 cores of it with something else',
+      { loadHost: FAR, boundBy: 'generator' },
     ],
     [
-      'a long way to the machine of the load',
-      { loadHost: { ...FAR, idleFraction: 0.5, roundTripMs: 7 } },
       'generator: a round trip to the machine of the load took 7.0 ms (at most 5): users wait on the way',
+      { loadHost: { ...FAR, idleFraction: 0.5, roundTripMs: 7 } },
     ],
+    ['generator: the generator was throttled', having({ ...generator, throttledFraction: 0.1 })],
     [
-      'a generator that was throttled',
-      { processes: [{ ...generator, throttledFraction: 0.1 }] },
-      'generator: the generator was throttled',
-    ],
-    [
-      'users whose time goes by in the generator',
-      { load: { distribution: { count: 1000, meanMs: 8, grid: [] } } },
       'generator: by rate × time 8.0 of 10 users waited for answers: the others spent their time in the generator',
+      { load: { distribution: { count: 1000, meanMs: 8, grid: [] } } },
     ],
     [
-      'an application at its limit',
-      { processes: [{ ...application, busiestThreadCores: 0.7 }] },
       "application: gateway's application was 70 % busy (below 70 %)",
+      having({ ...application, busiestThreadCores: 0.7 }),
     ],
-    [
-      'an application that was throttled',
-      { processes: [{ ...application, throttledFraction: 0.1 }] },
-      "application: gateway's application was throttled",
-    ],
-  ])('finds %s, which spoils capacity and latency, and nothing else', (_, fields, words) => {
+    ["application: gateway's application was throttled", having({ ...application, throttledFraction: 0.1 })],
+  ])('finds what spoils capacity and latency, and nothing else: %s', (words, fields) => {
     const [finding, ...others] = findGates(createRecord(/** @type {any} */ (fields)))
     expect(`${finding.gate}: ${finding.reason}`).toBe(words)
     expect(finding.spoils).toEqual(['capacity', 'latency'])
@@ -225,18 +168,10 @@ describe('findGates', () => {
   })
 
   it.each([
-    [
-      'a busy neighbour',
-      { host: { cpus: 2, idleFraction: 0.5, stealFraction: 0, foreignCores: 0.3 } },
-      'neighbour: something else used 0.30 cores of this machine',
-    ],
-    [
-      'a host that steals',
-      { host: { cpus: 2, idleFraction: 0.5, stealFraction: 0.12, foreignCores: 0 } },
-      "neighbour: 12 % of this machine's CPU time was stolen by its host",
-    ],
-    ['an unsteady window', { isSteady: false }, 'steady: the halves of the window differ by more than 20 %'],
-  ])('finds %s, which leaves CPU per request and memory', (_, fields, words) => {
+    ['neighbour: something else used 0.30 cores of this machine', { host: { ...HOST, foreignCores: 0.3 } }],
+    ["neighbour: 12 % of this machine's CPU time was stolen by its host", { host: { ...HOST, stealFraction: 0.12 } }],
+    ['steady: the halves of the window differ by more than 20 %', { isSteady: false }],
+  ])('finds what leaves CPU per request and memory: %s', (words, fields) => {
     const [finding] = findGates(createRecord(fields))
     expect(`${finding.gate}: ${finding.reason}`).toBe(words)
     expect(USES.filter(use => !finding.spoils.includes(use))).toEqual(['cpuPerRequest', 'memory'])
@@ -244,25 +179,14 @@ describe('findGates', () => {
 
   it.each([
     [
-      'requests dropped in the window',
+      'drops: 5 requests were dropped in the window: no user was free to send them',
       { dropped: 7, verified: 995 },
       'rate',
-      'drops: 5 requests were dropped in the window: no user was free to send them',
     ],
-    [
-      'requests that started late',
-      { lagP99Ms: 6 },
-      'rate',
-      'generator: requests started late: 1 in 100 by more than 6.0 ms (at most 5)',
-    ],
-    ['a sidecar at its cap', {}, 'sidecar', 'knee: bound by sidecar: above the knee'],
-    [
-      'a rate that was not kept',
-      { verified: 980 },
-      'rate',
-      'knee: 980 requests/s were answered of 1000 asked for: above the knee',
-    ],
-  ])('finds %s in an open loop, which spoils its latency', (_, load, boundBy, words) => {
+    ['generator: requests started late: 1 in 100 by more than 6.0 ms (at most 5)', { lagP99Ms: 6 }, 'rate'],
+    ['knee: bound by sidecar: above the knee', {}, 'sidecar'],
+    ['knee: 980 requests/s were answered of 1000 asked for: above the knee', { verified: 980 }, 'rate'],
+  ])('finds what spoils the latency of an open loop: %s', (words, load, boundBy) => {
     const gates = findGates(
       createRecord({
         arm: { load: open },
@@ -295,15 +219,7 @@ describe('findGates', () => {
     const load = { verified: 120_000, verifiedInSecondHalf: 60_000 }
     /** @param {Partial<import('../../src/model/types.ts').ProcessRecord>} fields */
     const gatesOf = (fields, changed = {}) =>
-      findGates(
-        createRecord({
-          samples,
-          window,
-          load,
-          processes: [describeFakeProcess({ ...unknown, ...fields })],
-          ...changed,
-        }),
-      )
+      findGates(createRecord({ samples, window, load, ...having({ ...unknown, ...fields }), ...changed }))
 
     it('finds nothing wrong with what the kubelet does not count, where no cap was asked for', () => {
       expect(gatesOf({ capCores: null })).toEqual([])
@@ -321,20 +237,15 @@ describe('findGates', () => {
     })
 
     it('finds a cap that was not held, which spoils everything', () => {
-      const [finding] = gatesOf({ cpuCores: 0.3 })
-      expect(finding).toEqual({
-        ...{ gate: 'cap', spoils: USES },
-        reason: "gateway's sidecar used 0.300 cores under a cap of 0.25",
-      })
+      const reason = "gateway's sidecar used 0.300 cores under a cap of 0.25"
+      expect(gatesOf({ cpuCores: 0.3 })[0]).toEqual({ gate: 'cap', spoils: USES, reason })
     })
 
     it('finds a window below two minutes, which spoils everything', () => {
       const short = { ...window, endMs: 119_000, seconds: 119 }
       const [finding] = gatesOf({ capCores: null }, { window: short, load: { ...load, verified: 119_000 } })
-      expect(finding).toEqual({
-        ...{ gate: 'samples', spoils: USES },
-        reason: "the kubelet's counters take a window of 2 minutes at least, and it was 119 s",
-      })
+      const reason = "the kubelet's counters take a window of 2 minutes at least, and it was 119 s"
+      expect(finding).toEqual({ gate: 'samples', spoils: USES, reason })
     })
 
     it('finds a process that was replaced, and numbers that are missing', () => {
@@ -359,11 +270,10 @@ describe('findGates', () => {
   })
 
   it('needs a cap read back, and no gap, of the kernel', () => {
-    expect(found({ processes: [describeFakeProcess({ capReadBackCores: null })] })).toHaveLength(1)
-    const samples = { count: 20, largestGapSeconds: 20, missing: 0, source: /** @type {const} */ ('cgroup') }
-    expect(found({ samples: { ...samples, clockOffsetMs: 0 } })).toEqual([
-      'samples: no sample for 20.0 s of the window',
-    ])
+    expect(found(having({ capReadBackCores: null }))).toHaveLength(1)
+    const samples = { ...createRecord().samples, largestGapSeconds: 20, source: 'cgroup' }
+    const words = 'samples: no sample for 20.0 s of the window'
+    expect(found(/** @type {any} */ ({ samples }))).toEqual([words])
   })
 
   it('leaves out a gate that the experiment sets aside', () => {
@@ -373,15 +283,14 @@ describe('findGates', () => {
 
 describe('copies of a service', () => {
   it('answer together: one that was never asked did nothing wrong, and all of them cannot have done nothing', () => {
-    const copy = (
-      /** @type {string} */ service,
-      /** @type {number} */ cpuSeconds,
-      copyOf = /** @type {string | null} */ (null),
-    ) => describeFakeProcess({ service, copyOf, role: 'application', capCores: null, cpuSeconds })
-    const source = (/** @type {number} */ cpuSeconds) =>
-      findGates(
-        createRecord({ processes: [copy('server', cpuSeconds), copy('server-2', 0, 'server'), copy('echo-7', 0.1)] }),
-      ).filter(g => g.gate === 'source')
+    const source = (/** @type {number} */ cpuSeconds) => {
+      const processes = [
+        { service: 'server', cpuSeconds },
+        { service: 'server-2', cpuSeconds: 0, copyOf: 'server' },
+        { service: 'echo-7', cpuSeconds: 0.1 },
+      ].map(own => describeFakeProcess({ role: 'application', capCores: null, ...own }))
+      return findGates(createRecord({ processes })).filter(({ gate }) => gate === 'source')
+    }
     expect(source(0.1)).toEqual([])
     expect(source(0)).toHaveLength(1)
   })

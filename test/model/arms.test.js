@@ -11,12 +11,8 @@ describe('parseChoice', () => {
     ['pipy=./a=b:c', { plane: 'pipy', profile: null, variant: './a=b:c' }],
   ])('reads %s', (text, choice) => expect(parseChoice(text)).toEqual(choice))
 
-  it.each([
-    'pipy',
-    'envoy:osm-1.1',
-    'envoy:osm-1.1@file',
-    'pipy@repo=scripts',
-  ])('reads the name of an arm: %s', name => {
+  const names = ['pipy', 'envoy:osm-1.1', 'envoy:osm-1.1@file', 'pipy@repo=scripts']
+  it.each(names)('reads the name of an arm: %s', name => {
     expect(nameOf(parseChoice(name))).toBe(name)
     expect(choiceOf(parseChoice(name))).toEqual(parseChoice(name))
   })

@@ -4,9 +4,7 @@ import { createArm } from '../fakes/fake-records.js'
 
 /** @import { AxisName, Conditions } from '../../src/model/types.ts' */
 
-/** @param {Partial<Conditions>} conditions @param {Parameters<typeof createArm>[0]} [fields] */
-const armWith = (conditions, fields = {}) =>
-  createArm({ ...fields, conditions: { ...createArm({}).conditions, ...conditions } })
+const armWith = (/** @type {Partial<Conditions>} */ conditions) => createArm({ conditions })
 const open = (/** @type {number} */ ratePerSecond) => createArm({ load: { kind: 'open', ratePerSecond } })
 
 describe('AXES', () => {
@@ -47,7 +45,6 @@ describe('AXES', () => {
       ['protocol', 'http/2', 'HTTP/2'],
       ['protocol', 'grpc', 'gRPC'],
       ['workers', null, 'workers by cap'],
-      ['workers', 1, '1 worker'],
       ['workers', 2, '2 workers'],
       ['configuredServices', 100, '100 configured services'],
       ['memoryLimitBytes', null, 'no memory limit'],
@@ -65,7 +62,6 @@ describe('AXES', () => {
       ['controlMemoryBytes', null, 'control plane without a memory limit'],
       ['controlMemoryBytes', 2 ** 28, 'control plane with 256 MiB'],
       ['shards', null, 'not in shards'],
-      ['shards', 1, '1 shard'],
       ['shards', 3, '3 shards'],
       ['assignment', null, 'assigned by round-robin'],
       ['assignment', 'legacy-hash', 'assigned by legacy-hash'],
@@ -78,7 +74,6 @@ describe('AXES', () => {
       ['commitsPerSecond', null, 'commits at no rate'],
       ['commitsPerSecond', 50, 'at most 50 commits/s'],
       ['commitsAtOnce', null, 'commits at once by default'],
-      ['commitsAtOnce', 1, '1 commit at once'],
       ['commitsAtOnce', 8, '8 commits at once'],
       ['capCores', null, 'no cap'],
       ['capCores', 0.25, '0.25 cores'],
@@ -127,7 +122,7 @@ describe('AXES', () => {
 
 describe('findVaried', () => {
   it('names the axes in which arms differ, in the order of the axes', () => {
-    expect(findVaried([createArm({}), armWith({ tls: 'plaintext' }, { load: { users: 20 } })])).toEqual([
+    expect(findVaried([createArm({}), createArm({ conditions: { tls: 'plaintext' }, load: { users: 20 } })])).toEqual([
       'users',
       'tls',
     ])
@@ -167,40 +162,27 @@ describe('groupOf', () => {
   })
 
   it('is another for every axis, but for the one that is left out', () => {
+    /** @param {'load' | 'conditions'} part @param {Record<string, unknown>} values */
+    const each = (part, values) =>
+      Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { [part]: { [name]: value } }]))
+    /** @type {Record<string, Parameters<typeof createArm>[0]>} */
     const others = {
-      ...{
-        link: createArm({ link: 'x' }),
-        capCores: createArm({ capCores: 2 }),
-        users: createArm({ load: { users: 2 } }),
-      },
-      ...{
-        payloadBytes: createArm({ load: { payloadBytes: 1 } }),
-        connections: createArm({ load: { connections: 'new' } }),
-      },
-      ratePerSecond: createArm({ load: { ratePerSecond: 5 } }),
-      idleConnections: createArm({ load: { idleConnections: 5 } }),
-      burstSeconds: createArm({ load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } }),
-      ...{
-        services: armWith({ services: 2 }),
-        pairs: armWith({ pairs: 2 }),
-        ending: armWith({ ending: 'sigterm' }),
-        tls: armWith({ tls: 'plaintext' }),
-      },
-      ...{ protocol: armWith({ protocol: 'http/2' }), workers: armWith({ workers: 2 }) },
-      ...{ configuredServices: armWith({ configuredServices: 1 }), sidecars: armWith({ sidecars: 2 }) },
-      ...{ memoryLimitBytes: armWith({ memoryLimitBytes: 1 }), changesPerMinute: armWith({ changesPerMinute: 0 }) },
-      changed: armWith({ changed: 'certificate' }),
-      ...{ features: armWith({ features: 'access-log' }), interception: armWith({ interception: 'none' }) },
-      ...{ controlCapCores: armWith({ controlCapCores: 1 }), controlMemoryBytes: armWith({ controlMemoryBytes: 1 }) },
-      ...{ shards: armWith({ shards: 2 }), assignment: armWith({ assignment: 'legacy-hash' }) },
-      ...{ sizes: armWith({ sizes: 'random' }), commitsPerSecond: armWith({ commitsPerSecond: 50 }) },
-      ...{ commitsAtOnce: armWith({ commitsAtOnce: 2 }), isShardRemoved: armWith({ isShardRemoved: true }) },
-      areServicesRemoved: armWith({ areServicesRemoved: true }),
+      link: { link: 'x' },
+      capCores: { capCores: 2 },
+      burstSeconds: { load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } },
+      ...each('load', { users: 2, payloadBytes: 1, connections: 'new', ratePerSecond: 5, idleConnections: 5 }),
+      ...each('conditions', {
+        ...{ services: 2, pairs: 2, ending: 'sigterm', interception: 'none', tls: 'plaintext', protocol: 'http/2' },
+        ...{ workers: 2, configuredServices: 1, memoryLimitBytes: 1, changesPerMinute: 0, changed: 'certificate' },
+        ...{ features: 'access-log', sidecars: 2, controlCapCores: 1, controlMemoryBytes: 1, shards: 2 },
+        ...{ assignment: 'legacy-hash', sizes: 'random', commitsPerSecond: 50, commitsAtOnce: 2 },
+        ...{ isShardRemoved: true, areServicesRemoved: true },
+      }),
     }
     expect(Object.keys(others).toSorted()).toEqual(AXIS_NAMES.toSorted())
     for (const name of AXIS_NAMES) {
-      expect(groupOf(others[name])).not.toBe(groupOf(createArm({})))
-      expect(groupOf(others[name], name)).toBe(groupOf(createArm({}), name))
+      expect(groupOf(createArm(others[name]))).not.toBe(groupOf(createArm({})))
+      expect(groupOf(createArm(others[name]), name)).toBe(groupOf(createArm({}), name))
     }
   })
 

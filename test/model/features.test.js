@@ -35,14 +35,8 @@ describe('featuresOf', () => {
 
   it('throws on a name that is not known, which would be lean under another label', () => {
     expect(() => featuresOf('access-log+mirroring')).toThrow('this kit has no "mirroring"')
-    expect(recordedFeatures.safeParse('access-log+mirroring').error?.issues[0].message).toContain(
-      'access-log+mirroring',
-    )
-    expect(['lean', 'all', 'access-log+metrics'].map(text => recordedFeatures.safeParse(text).success)).toEqual([
-      true,
-      true,
-      true,
-    ])
+    expect(() => recordedFeatures.parse('access-log+mirroring')).toThrow('access-log+mirroring')
+    for (const text of ['lean', 'all', 'access-log+metrics']) expect(recordedFeatures.parse(text)).toBe(text)
   })
 
   it('has what the model is given of each', () =>

@@ -13,18 +13,13 @@ import { bundleRun } from '../../src/verbs/write-bundle.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const RUNS = 'test/fixtures/runs'
+const KINDS = ['load', 'search', 'rollout', 'growth', 'balance']
 const folder = makeFolder('bundle-test')
 const verify = (/** @type {string} */ file) => withRuns([file], ([run]) => verifyFolder(run))
 const listUnpacked = () => readdirSync(os.tmpdir()).filter(name => name.startsWith(`sidecar-bench-bundle-`))
 
 describe('a bundle', () => {
-  it.each([
-    'load',
-    'search',
-    'rollout',
-    'growth',
-    'balance',
-  ])('of the kind %s is verified like its folder', async kind => {
+  it.each(KINDS)('of the kind %s is verified like its folder', async kind => {
     const file = path.join(folder, `${kind}.tar.gz`)
     const before = listUnpacked()
     await bundleRun(`${RUNS}/${kind}`, { file })
@@ -79,12 +74,8 @@ describe('a bundle', () => {
 
   it('is refused where it is cut off, empty or something else', async () => {
     const whole = readFileSync(path.join(folder, 'load.tar.gz'))
-    const contents = {
-      cut: whole.subarray(0, whole.length / 2),
-      empty: '',
-      text: 'no archive',
-      gzip: gzipSync('no tar'),
-    }
+    const cut = whole.subarray(0, whole.length / 2)
+    const contents = { cut, empty: '', text: 'no archive', gzip: gzipSync('no tar') }
     for (const [name, content] of Object.entries(contents)) {
       const file = path.join(folder, `${name}.tar.gz`)
       writeFileSync(file, content)
@@ -109,16 +100,7 @@ describe('names in a bundle', () => {
   const manifest = {
     target: 'kubernetes',
     arms: [{ id: 'link-pipy' }],
-    command: [
-      'bench',
-      '--load-host',
-      'alice@gen.example.org',
-      '--context=prod',
-      '--node',
-      'edge-7',
-      '--namespace',
-      'pipy',
-    ],
+    command: 'bench --load-host alice@gen.example.org --context=prod --node edge-7 --namespace pipy'.split(' '),
     machine: { node: 'edge-7', cluster: 'https://10.1.2.3:6443' },
   }
   const { hide, kept } = createHiding(

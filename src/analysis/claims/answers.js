@@ -6,7 +6,6 @@ import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdi
 
 /** Parts that the answers to all kinds of claims share. Pure. */
 /** @import { AxisName, Quantity, Summary, SummaryArm, Verdict } from '../../model/types.ts' */
-/** @import { QuantityRow } from '../../judge/quantities.js' */
 
 export const NOT_TESTABLE = 'not testable here'
 export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', 'contradicted', NOT_TESTABLE])
@@ -23,7 +22,16 @@ export function untested(reason, ours = null) {
 
 /** @type {Record<string, Claimed>} */
 export const CLAIM_QUANTITIES = {
-  ...Object.fromEntries(Object.values(QUANTITIES).map(row => [row.name, createClaimed(row)])),
+  ...Object.fromEntries(
+    Object.values(QUANTITIES).map(row => [
+      row.name,
+      /** @satisfies {Claimed} */ ({
+        label: row.label,
+        of: (arm, service) => quantityOf(arm, row.name, service),
+        format: value => formatValue(row, value),
+      }),
+    ]),
+  ),
   // Mean time of a request by Little's law, where all users wait for one (milliseconds).
   meanByLittle: {
     label: 'users / throughput, ms',
@@ -36,23 +44,9 @@ export const CLAIM_QUANTITIES = {
   },
 }
 
-/** @param {QuantityRow} row @returns {Claimed} */
-function createClaimed(row) {
-  return {
-    label: row.label,
-    of: (arm, service) => quantityOf(arm, row.name, service),
-    format: value => formatValue(row, value),
-  }
-}
-
 /** Values by round; none: not measured. @param {SummaryArm} arm @param {string} quantity @param {string} [service] */
 export function valuesOf(arm, quantity, service) {
   return CLAIM_QUANTITIES[quantity].of(arm, service).values
-}
-
-/** Divides by round; null: either is not above 0. @param {(number | null)[]} over @param {(number | null)[]} under */
-export function divideRounds(over, under) {
-  return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
 }
 
 /**
@@ -61,7 +55,9 @@ export function divideRounds(over, under) {
  */
 export function judgeRatios({ summary, quantity, a, b, ratios }) {
   const isSequence = summary.precision !== undefined
-  const disparities = nameOf(a) === nameOf(b) ? [] : disparitiesOf(summary, a, b)
+  const sides = { a: { arm: a, rows: summary.parity }, b: { arm: b, rows: summary.parity } }
+  const relaxed = summary.relaxes.map(r => r.gate)
+  const disparities = nameOf(a) === nameOf(b) ? [] : findDisparities({ ...sides, relaxed })
   const missing = ratios.filter(r => r === null).length
   const { ratio, verdict } = judgeRounds({
     values: ratios,
@@ -117,15 +113,6 @@ function findWidestSpread({ comparisons }, quantity) {
     .filter(c => c.isControl && c.quantity === quantity && c.service === null)
     .flatMap(({ ratio }) => (ratio.median === null ? [] : Math.abs(ratio.median - 1)))
   return spreads.length > 0 ? Math.max(...spreads) : null
-}
-
-/** @param {Summary} summary @param {SummaryArm} a @param {SummaryArm} b */
-function disparitiesOf({ parity, relaxes }, a, b) {
-  return findDisparities({
-    a: { arm: a, rows: parity },
-    b: { arm: b, rows: parity },
-    relaxed: relaxes.map(r => r.gate),
-  })
 }
 
 /** Times of each phase, and the share of it in which the control plane was at its limit. @type {[RegExp, string][]} */

@@ -1,4 +1,5 @@
 import { linearRegression, linearRegressionLine } from 'simple-statistics'
+import { divideRounds } from '../../judge/measures.js'
 import { summariseSequence, summariseValues } from '../../lib/stats.js'
 import { AXES } from '../../model/arms.js'
 import { findPlateau } from '../fits.js'
@@ -7,7 +8,6 @@ import {
   CLAIM_QUANTITIES,
   describeCaveats,
   describeSpoiled,
-  divideRounds,
   explainUnbound,
   formatRatio,
   judgeRatios,

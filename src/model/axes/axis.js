@@ -1,6 +1,8 @@
 import { UsageError } from '../../lib/errors.js'
 import { readBytes } from '../../lib/units.js'
 
+export { count as showCount } from '../../lib/units.js'
+
 /** The contract of an axis, and parts that axes share, such as what reads a value of the command line. Pure. */
 /** @import { Arm, Conditions, TrialKind } from '../types.ts' */
 
@@ -41,20 +43,16 @@ export function showMebibytes(bytes) {
   return `${Number((bytes / 2 ** 20).toFixed(2))} MiB`
 }
 
-/** @param {number} count @param {string} noun */
-export function showCount(count, noun) {
-  return `${count} ${count === 1 ? noun : `${noun}s`}`
-}
-
 /**
  * Makes axes of sidecars, each a condition of an arm under the same name; null where the arm has none.
- * @template {string} Name @param {Record<Name, Omit<Axis, 'isOfSidecars' | 'values' | 'of'> & Partial<Axis>>} axes
+ * @template {string} Name @param {TrialKind[]} kinds of those that name none
+ * @param {Record<Name, Pick<Axis, 'schema' | 'show' | 'label'> & Partial<Axis>>} axes
  */
-export function createConditions(axes) {
+export function createConditions(kinds, axes) {
   const made = Object.entries(axes).map(([name, own]) => {
     /** @type {Axis['of']} */
     const of = ({ conditions }) => conditions[/** @type {keyof Conditions} */ (name)] ?? null
-    return [name, { isOfSidecars: true, values: [null], of, .../** @type {Partial<Axis>} */ (own) }]
+    return [name, { kinds, isOfSidecars: true, values: [null], of, .../** @type {Partial<Axis>} */ (own) }]
   })
   return /** @type {Record<Name, Axis>} */ (Object.fromEntries(made))
 }

@@ -14,7 +14,7 @@ import {
 } from './axis.js'
 
 /** The axes of a control plane of many sidecars; a condition is absent where the axis is null. Pure. */
-export const CONTROL_PLANE_AXES = createConditions({
+export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
   sidecars: {
     kinds: OF_CONTROL_PLANE,
     option: list('--sidecars', 'how many sidecars the control plane configures; on Kubernetes, a pod each', readCount),
@@ -39,7 +39,6 @@ export const CONTROL_PLANE_AXES = createConditions({
     isUnsaidWhenNull: true,
   },
   shards: {
-    kinds: ['rollout'],
     option: list('--shards', 'how many control planes share the sidecars', readCount),
     needsRealSidecars: true,
     schema: count(100, 'balance has no more'),
@@ -47,28 +46,24 @@ export const CONTROL_PLANE_AXES = createConditions({
     label: 'shards',
   },
   assignment: {
-    kinds: ['rollout'],
     option: list('--assignment', `of sidecars to shards: ${ALGORITHM_NAMES.join(', ')}; default: round-robin`),
     schema: z.enum(ALGORITHM_NAMES),
     show: v => (v === null ? 'assigned by round-robin' : `assigned by ${v}`),
     label: 'assignment',
   },
   sizes: {
-    kinds: ['rollout'],
     option: list('--sizes', 'services known to each sidecar: equal, random'),
     schema: z.enum(SIZES),
     show: v => `${v ?? 'equal'} sizes`,
     label: 'sizes',
   },
   isShardRemoved: {
-    kinds: ['rollout'],
     option: { flags: '--remove-shard', help: 'end the last of the shards, and move its sidecars to the others' },
     schema: z.literal(true).nullable(),
     show: v => (v === null ? 'no shard removed' : 'a shard removed'),
     label: 'shard removed',
   },
   areServicesRemoved: {
-    kinds: ['rollout'],
     option: {
       flags: '--remove-services',
       help: 'tell sidecars of the services by a change, and take them away again by another',
@@ -79,7 +74,6 @@ export const CONTROL_PLANE_AXES = createConditions({
     label: 'services removed',
   },
   commitsPerSecond: {
-    kinds: ['rollout'],
     option: list('--commit-rate', 'the most commits of a change a second', readCount),
     needsRealSidecars: true,
     schema: z
@@ -90,7 +84,6 @@ export const CONTROL_PLANE_AXES = createConditions({
     label: 'commits/s',
   },
   commitsAtOnce: {
-    kinds: ['rollout'],
     option: list('--concurrency', 'commits of a change at once; default: 4', readCount),
     needsRealSidecars: true,
     schema: count(256, 'each is a connection to the control plane'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { count } from '../bounds.js'
-import { readCount, readSize, showCount, UNDER_LOAD } from './axis.js'
+import { list, readCount, readSize, showCount, UNDER_LOAD } from './axis.js'
 
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 
@@ -16,7 +16,7 @@ const ENDED = {
 export const LOAD_AXES = {
   link: {
     kinds: UNDER_LOAD,
-    option: { flags: '--link <list>', help: 'links: ratings, gateway-ratings, pair' },
+    option: list('--link', 'links: ratings, gateway-ratings, pair'),
     schema: z.string(),
     values: [],
     of: arm => arm.link,
@@ -25,7 +25,7 @@ export const LOAD_AXES = {
   },
   services: {
     kinds: UNDER_LOAD,
-    option: { flags: '--services <list>', help: 'how many copies of the last service of the link', read: readCount },
+    option: list('--services', 'how many copies of the last service of the link', readCount),
     schema: count(500, 'the kit has not been tried with more sidecars beside each other'),
     values: [1],
     of: arm => arm.conditions.services,
@@ -34,7 +34,7 @@ export const LOAD_AXES = {
   },
   pairs: {
     kinds: UNDER_LOAD,
-    option: { flags: '--pairs <list>', help: 'without a load: how many copies of the whole link', read: readCount },
+    option: list('--pairs', 'without a load: how many copies of the whole link', readCount),
     schema: count(250, 'the kit has not been tried with more sidecars beside each other'),
     values: [null],
     of: arm => arm.conditions.pairs ?? null,
@@ -54,10 +54,10 @@ export const LOAD_AXES = {
   },
   interception: {
     kinds: UNDER_LOAD,
-    option: {
-      flags: '--interception <list>',
-      help: 'how connections come to sidecars: none (at their addresses), redirect (by rules in network namespaces); beside redirect, none has namespaces, too',
-    },
+    option: list(
+      '--interception',
+      'how connections come to sidecars: none (at their addresses), redirect (by rules in network namespaces); beside redirect, none has namespaces, too',
+    ),
     schema: z.enum(['none', 'redirect']),
     values: [null],
     of: arm => arm.conditions.interception ?? null,
@@ -68,7 +68,7 @@ export const LOAD_AXES = {
   },
   ratePerSecond: {
     kinds: UNDER_LOAD,
-    option: { flags: '--rate <list>', help: 'open loop: requests per second (this measures latency)', read: readCount },
+    option: list('--rate', 'open loop: requests per second (this measures latency)', readCount),
     schema: z
       .number()
       .min(0.1, 'at least 0.1 requests/s: a p99 at less takes hours')
@@ -81,11 +81,7 @@ export const LOAD_AXES = {
   },
   users: {
     kinds: UNDER_LOAD,
-    option: {
-      flags: '--users <list>',
-      help: 'closed loop: virtual users; open loop: the most requests at a time',
-      read: readCount,
-    },
+    option: list('--users', 'closed loop: virtual users; open loop: the most requests at a time', readCount),
     schema: count(28_000, 'they connect from one address, which has about 28,000 ports'),
     values: [null],
     of: arm => arm.load.users,
@@ -94,7 +90,7 @@ export const LOAD_AXES = {
   },
   payloadBytes: {
     kinds: UNDER_LOAD,
-    option: { flags: '--payload <list>', help: 'body sizes, posted and echoed, such as 1KiB', read: readSize },
+    option: list('--payload', 'body sizes, posted and echoed, such as 1KiB', readSize),
     schema: count(16 * 2 ** 20, 'k6 holds a body of every user in memory'),
     values: [1024],
     of: arm => arm.load.payloadBytes,
@@ -111,11 +107,11 @@ export const LOAD_AXES = {
   },
   idleConnections: {
     kinds: ['turns'],
-    option: {
-      flags: '--idle-connections <list>',
-      help: 'side by side: connections that each user keeps beside the one that it uses',
-      read: text => (text === '0' ? 0 : readCount(text)),
-    },
+    option: list(
+      '--idle-connections',
+      'side by side: connections that each user keeps beside the one that it uses',
+      text => (text === '0' ? 0 : readCount(text)),
+    ),
     schema: z.int().min(0).max(100, 'at most 100: k6 makes them with as many requests at a time'),
     values: [0],
     of: arm => arm.load.idleConnections ?? 0,

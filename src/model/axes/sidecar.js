@@ -15,9 +15,8 @@ import {
 
 /** The axes of a sidecar: what it is given, and what it does. Pure. @import { Axis } from './axis.js' */
 
-export const SIDECAR_AXES = createConditions({
+export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
   tls: {
-    kinds: UNDER_LOAD,
     option: list('--tls', 'between sidecars: plaintext, ecdsa-p256, rsa-2048'),
     schema: z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']),
     values: ['ecdsa-p256'],
@@ -25,7 +24,6 @@ export const SIDECAR_AXES = createConditions({
     label: 'TLS',
   },
   protocol: {
-    kinds: UNDER_LOAD,
     option: list(
       '--protocol',
       'that sidecars carry: http/1.1, http/2 between them, grpc (from the client on), or tcp (bytes)',
@@ -50,27 +48,23 @@ export const SIDECAR_AXES = createConditions({
     label: 'configured services',
   },
   memoryLimitBytes: {
-    kinds: UNDER_LOAD,
     option: list('--memory', 'memory limit of each sidecar, such as 64MiB', readSize),
     schema: memoryBytes,
     show: v => (v === null ? 'no memory limit' : showMebibytes(v)),
     label: 'memory limit',
   },
   changesPerMinute: {
-    kinds: UNDER_LOAD,
     schema: z.int().min(0).max(6000, 'at most 6000: a change takes longer than 10 ms'),
     show: v => (v === null ? 'configured once' : `${v} changes/min`),
     label: 'changes/min',
   },
   changed: {
-    kinds: UNDER_LOAD,
     schema: z.enum(['routes', 'certificate']),
     show: v => `${v ?? 'routes'} changed`,
     label: 'what changes',
     isUnsaidWhenNull: true,
   },
   features: {
-    kinds: UNDER_LOAD,
     option: list(
       '--features',
       `of each sidecar: lean, all, or names joined by +, such as lean,access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`,

@@ -1,15 +1,13 @@
 import { z } from 'zod'
-import { ALGORITHMS, BALANCE_QUANTITIES, SIZES } from '../balance.js'
+import { ALGORITHM_NAMES, BALANCE_NAMES, BALANCE_QUANTITIES, SIZES } from '../balance.js'
 import { kit } from './manifest.js'
 import { count, run, schemaVersion } from './parts.js'
 import { quantity } from './summary.js'
 
 /** The documents of a run of `balance`: manifest.json, a line of trials.jsonl, and summary.json. */
 
-/** @template {string} Name @param {Record<Name, unknown>} table */
-const oneOf = table => z.enum(/** @type {[Name, ...Name[]]} */ (Object.keys(table)))
 const kind = z.literal('balance')
-const algorithm = oneOf(ALGORITHMS)
+const algorithm = z.enum(ALGORITHM_NAMES)
 const sizes = z.enum(SIZES)
 const unique = (/** @type {unknown[]} */ list) => new Set(list).size === list.length
 
@@ -47,7 +45,7 @@ export const balanceManifestSchema = z.object({
   form: balanceForm,
 })
 
-const row = z.object({ algorithm, sizes, quantities: z.record(oneOf(BALANCE_QUANTITIES), quantity) })
+const row = z.object({ algorithm, sizes, quantities: z.record(z.enum(BALANCE_NAMES), quantity) })
 
 export const balanceSummarySchema = z.object({
   schemaVersion,

@@ -99,7 +99,6 @@ export const askedPrecision = z
   })
   .describe('rounds went on until every pair of planes was compared this precisely')
 
-/** manifest.json */
 export const manifestSchema = z.object({
   schemaVersion,
   methodVersion: z.int().describe('runs of different ones are not compared'),

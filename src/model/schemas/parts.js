@@ -5,7 +5,7 @@ import { ALGORITHM_NAMES, SIZES } from '../balance.js'
 import { recordedFeatures } from '../features.js'
 import { SCHEMA_VERSION } from '../versions.js'
 
-/** Parts of several documents of a run. @import { AxisName } from '../types.ts' */
+/** Parts of several documents of a run. */
 
 export const schemaVersion = z.literal(SCHEMA_VERSION)
 export const count = z.int().min(0)
@@ -153,7 +153,7 @@ export const placement = z.object({ sidecar: cpuList, application: cpuList, gene
 export const boundBy = z.enum(['sidecar', 'worker', 'application', 'generator', 'host', 'users', 'rate'])
 export const role = z.enum(['sidecar', 'application', 'generator', 'control'])
 export const use = z.enum(['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory'])
-export const axisName = z.enum(/** @type {[AxisName, ...AxisName[]]} */ (AXIS_NAMES))
+export const axisName = z.enum(AXIS_NAMES)
 
 export const shows = z.object({
   quantities: z.array(z.string()).describe('names of the table of quantities'),

@@ -238,7 +238,6 @@ export const thresholdResult = z.object({
   held: z.boolean().nullable(),
 })
 
-/** summary.json */
 export const summarySchema = z.object({
   schemaVersion,
   run,

@@ -93,16 +93,8 @@ claims:
     const measured = createSummary([{ plane: 'pipy', capCores: 1 }])
     const strange = { ...measured, run: { ...measured.run, experiment: 'balance' } }
     expect(evaluateClaims({ files, summaries: [strange] })[0]).toMatchObject({ reason: 'no run of balance' })
-    const [result] = evaluateClaims({
-      files,
-      summaries: [
-        strange,
-        summaryOf(
-          seventy.map(n => n / 5),
-          seventy,
-        ),
-      ],
-    })
+    const fifths = seventy.map(value => value / 5)
+    const [result] = evaluateClaims({ files, summaries: [strange, summaryOf(fifths, seventy)] })
     expect(result).toMatchObject({ status: 'reproduced', theirs: '0.2 (±25 %)', runId: 'b1' })
   })
 

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { evaluateClaims, parseClaims } from '../../../src/analysis/claims/claims.js'
+import { listExperiments } from '../../../src/prepare/read-experiment.js'
 import { readClaims } from '../../../src/verbs/read-claims.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
-const EXPERIMENTS = [
-  ...['cap', 'cap-ladder', 'rate-ladder', 'connections', 'hops', 'payload', 'protocol', 'mtls-tax', 'churn'],
-  ...['open-policy', 'burst', 'memory-floor', 'idle', 'knee', 'soak', 'reload', 'envoy-profiles', 'rollout', 'balance'],
-  ...['shards', 'commit-rate', 'concurrency', 'items', 'grow', 'as-deployed'],
-]
+const EXPERIMENTS = listExperiments()
 
+const six = (/** @type {number} */ value) => Array(6).fill(value)
 const text = `source:
   title: Title
   publisher: Publisher
@@ -43,74 +41,42 @@ describe('parseClaims', () => {
   })
 
   it.each([
+    ['experiment:', 'experimant:', 'a.yaml:7: experimant: unknown name "experimant"; did you mean "experiment"?'],
+    ['says', 'sais', 'a.yaml:10: claims.one.sais: unknown name "sais"; did you mean "says"?'],
     [
-      'a name at the top',
-      'experiment:',
-      'experimant:',
-      'a.yaml:7: experimant: unknown name "experimant"; did you mean "experiment"?',
-    ],
-    ['a name of a claim', 'says', 'sais', 'a.yaml:10: claims.one.sais: unknown name "sais"; did you mean "says"?'],
-    [
-      'a name of a relation',
       'tolerance',
       'tolerence',
       'a.yaml:14: claims.one.relation.ratio.tolerence: unknown name "tolerence"; did you mean "tolerance"?',
     ],
+    ['{ plane: pipy }', '{ plane: pipy, capCore: 1 }', 'unknown name "capCore"; did you mean "capCores"?'],
+    ['experiment: cap', 'experiment: capp', 'a.yaml:7: experiment: unknown experiment "capp"; did you mean "cap"?'],
     [
-      'a name of a selector',
-      '{ plane: pipy }',
-      '{ plane: pipy, capCore: 1 }',
-      'unknown name "capCore"; did you mean "capCores"?',
-    ],
-    [
-      'an experiment',
-      'experiment: cap',
-      'experiment: capp',
-      'a.yaml:7: experiment: unknown experiment "capp"; did you mean "cap"?',
-    ],
-    [
-      'a quantity',
       'capacity',
       'capasity',
       'a.yaml:14: claims.one.relation.ratio.quantity: unknown quantity "capasity"; did you mean "capacity"?',
     ],
+    ['{ plane: pipy }', '{ plane: pipy, tls: plain }', 'a.yaml:14: claims.one.relation.ratio.of.tls: unknown value'],
+    ['value: 2,', 'value: two,', 'a.yaml:12: claims.one.published.0.value'],
     [
-      'a value of a condition',
-      '{ plane: pipy }',
-      '{ plane: pipy, tls: plain }',
-      'a.yaml:14: claims.one.relation.ratio.of.tls: unknown value',
-    ],
-    ['a value that is no number', 'value: 2,', 'value: two,', 'a.yaml:12: claims.one.published.0.value'],
-    [
-      'a relation that is none',
       'ratio: { quantity',
       'rasio: { quantity',
       'a.yaml:14: claims.one.relation.rasio: unknown name "rasio"; did you mean "ratio"?',
     ],
     [
-      'two relations',
       '    relation:',
       '    relation:\n      untestable: { why: x }',
       'a.yaml:13: claims.one.relation: give one of ratio, shape, plateau, balance, growth and untestable',
     ],
-    ['two claims of one name', '  one:', '  one: {}\n  one:', 'a.yaml:10: Map keys must be unique'],
-  ])('names file, line and what is right for %s', (_, right, wrong, message) => {
+    ['  one:', '  one: {}\n  one:', 'a.yaml:10: Map keys must be unique'],
+  ])('names file, line and what is right for %j, written %j', (right, wrong, message) => {
     expect(parseWith(right, wrong)).toThrow(message)
   })
 
   it.each([
-    [
-      'a shape',
-      'shape: flit, quantity: p99, over: users, among: { plane: envoy }',
-      'unknown shape "flit"; did you mean "flat"?',
-    ],
-    [
-      'an axis',
-      'shape: flat, quantity: p99, over: user, among: { plane: envoy }',
-      'unknown axis "user"; did you mean "users"?',
-    ],
-    ['a plane that is missing', 'shape: flat, quantity: p99, over: users, among: { }', 'among names no plane'],
-  ])('names what is right for %s', (_, shape, message) => {
+    ['shape: flit, quantity: p99, over: users, among: { plane: envoy }', 'unknown shape "flit"; did you mean "flat"?'],
+    ['shape: flat, quantity: p99, over: user, among: { plane: envoy }', 'unknown axis "user"; did you mean "users"?'],
+    ['shape: flat, quantity: p99, over: users, among: { }', 'among names no plane'],
+  ])('names what is right for { %s }', (shape, message) => {
     const relation = text.slice(text.indexOf('ratio: {'))
     expect(parseWith(relation, `shape: { ${shape} }\n`)).toThrow(message)
   })
@@ -170,7 +136,6 @@ describe('readClaims', () => {
 
 describe('evaluateClaims', () => {
   it('says what came out with lean planes, and with those that were published, as they are deployed', () => {
-    const six = (/** @type {number} */ value) => Array(6).fill(value)
     const redirected = { interception: /** @type {const} */ ('redirect') }
     const published = [
       { plane: 'pipy', fields: { id: 'a', profile: 'fsm' }, conditions: redirected, capacity: six(80) },
@@ -202,7 +167,7 @@ describe('evaluateClaims', () => {
   }
 
   it('gives a claim the answer of the run, beside theirs', () => {
-    expect(evaluateClaims({ files, summaries: [run('r', Array(6).fill(200))] })).toMatchObject([
+    expect(evaluateClaims({ files, summaries: [run('r', six(200))] })).toMatchObject([
       {
         ...{ id: 'one', file: 'a.yaml', source: { title: 'Title' }, experiment: 'cap', theirs: '2 (±25 %)' },
         ...{ status: 'reproduced', ours: '2.00 [2.00, 2.00] (link pair, 200 users, 1 cores)', reason: '', runId: 'r' },
@@ -227,11 +192,10 @@ describe('evaluateClaims', () => {
 
   it('takes of several runs one that could be tested, of those the last, and says who is of another mind', () => {
     const few = run('few', [200, 200])
-    const reproduced = run('first', Array(6).fill(200))
-    const contradicted = run('second', Array(6).fill(50))
-    expect(evaluateClaims({ files, summaries: [reproduced, few] })[0]).toMatchObject({
-      ...{ status: 'reproduced', reason: '', runId: 'first' },
-    })
+    const reproduced = run('first', six(200))
+    const contradicted = run('second', six(50))
+    const first = { status: 'reproduced', reason: '', runId: 'first' }
+    expect(evaluateClaims({ files, summaries: [reproduced, few] })[0]).toMatchObject(first)
     expect(evaluateClaims({ files, summaries: [reproduced, contradicted] })[0]).toMatchObject({
       status: 'contradicted',
       reason: 'on the other side of 1; first: reproduced, 2.00 [2.00, 2.00] (link pair, 200 users, 1 cores)',

@@ -47,9 +47,8 @@ describe('testPlateau', () => {
   })
 
   it('contradicts it where there is none', () => {
-    expect(answer({ 50: 4, 100: 2, 150: 1.5, 200: 1 })).toMatchObject({
-      ...{ status: 'contradicted', reason: 'no plateau up to 200' },
-    })
+    const reason = 'no plateau up to 200'
+    expect(answer({ 50: 4, 100: 2, 150: 1.5, 200: 1 })).toMatchObject({ status: 'contradicted', reason })
   })
 
   it('is not testable where the published value, or the one before, was not measured', () => {
@@ -71,10 +70,8 @@ describe('testPlateau', () => {
   })
 
   it('is not testable by too few rounds or values, or by another plane', () => {
-    expect(answer({ 50: 4, 150: 1, 200: 1 }, { rounds: 3 })).toMatchObject({
-      status: 'not testable here',
-      reason: 'indicative only: too few rounds for an interval',
-    })
+    const reason = 'indicative only: too few rounds for an interval'
+    expect(answer({ 50: 4, 150: 1, 200: 1 }, { rounds: 3 })).toMatchObject({ status: 'not testable here', reason })
     expect(answer({ 50: 4, 150: 1 }).reason).toBe('fewer than three values were measured')
     expect(testPlateau(CLAIM, createSummary([{ plane: 'envoy' }])).reason).toBe('no arm here is pipy')
   })

@@ -8,7 +8,8 @@ import { createSummary } from '../../fakes/fake-summary.js'
  * @import { Given } from '../../fakes/fake-summary.js' @import { Ratio } from '../../../src/analysis/claims/schema.js'
  */
 
-const six = (/** @type {number} */ value) => Array(6).fill(value)
+const UNTESTED = 'not testable here'
+const six = (/** @type {number | null} */ value) => Array(6).fill(value)
 const pipy = { plane: 'pipy', capCores: 1 }
 const envoy = { plane: 'envoy', capCores: 1 }
 /** Published: half as much. @type {Ratio} */
@@ -29,11 +30,9 @@ describe('testRatio', () => {
     const shards = (/** @type {number | null} */ atLimit) =>
       ask(
         [3, 6].map(count => ({
-          ...{
-            plane: 'pipy',
-            load: { kind: /** @type {const} */ ('idle') },
-            conditions: { sidecars: 60, shards: count },
-          },
+          plane: 'pipy',
+          load: { kind: /** @type {const} */ ('idle') },
+          conditions: { sidecars: 60, shards: count },
           fields: /** @type {any} */ ({
             rollout: {
               rolloutSeconds: summariseValues(six(6 / count)),
@@ -45,7 +44,7 @@ describe('testRatio', () => {
       )
     expect(shards(0.6).status).toBe('reproduced')
     expect(shards(0.1)).toMatchObject({
-      ...{ status: 'not testable here', reason: expect.stringContaining('the control plane did not bind (3 shards') },
+      ...{ status: UNTESTED, reason: expect.stringContaining('the control plane did not bind (3 shards') },
     })
   })
 
@@ -69,23 +68,16 @@ describe('testRatio', () => {
   })
 
   it('shows no difference where the interval includes 1, the gap is below 3 %, or below the noise of the run', () => {
-    const unclear = { status: 'not testable here', reason: 'no difference shown' }
+    const unclear = { status: UNTESTED, reason: 'no difference shown' }
     expect(ask(pair([40, 50, 60, 60, 60, 101]))).toMatchObject(unclear)
     expect(ask(pair(six(98)))).toMatchObject(unclear)
-    const control = {
-      a: 'pipy',
-      b: 'pipy (A/A)',
-      isControl: true,
-      quantity: 'capacity',
-      service: null,
-      ratio: { median: 1.6 },
-    }
+    const control = { isControl: true, quantity: 'capacity', service: null, ratio: { median: 1.6 } }
     expect(ask(pair(six(50)), {}, { comparisons: [/** @type {any} */ (control)] })).toMatchObject(unclear)
   })
 
   it('is indicative below six rounds', () => {
     expect(ask(pair([50, 50, 50], [100, 100, 100]))).toEqual({
-      status: 'not testable here',
+      status: UNTESTED,
       ours: '0.50 (link pair, 200 users, 1 cores)',
       reason: 'indicative only: 0.50 in 3 rounds, 6 are needed',
     })
@@ -94,13 +86,10 @@ describe('testRatio', () => {
   it('says in how many rounds it was spoiled, and by what', () => {
     const spoiled = [{ gate: 'generator', trials: 2, reason: 'x' }]
     const arms = [{ ...pipy, capacity: [50, 50, 50, 50, null, null], fields: { spoiled } }, pair([])[1]]
-    expect(ask(arms)).toMatchObject({
-      status: 'not testable here',
-      reason: 'no value in 2 of 6 rounds (pipy generator)',
-    })
-    const unbound = [{ ...pipy, capacity: Array(6).fill(null), fields: { boundBy: /** @type {const} */ ('users') } }]
+    expect(ask(arms)).toMatchObject({ status: UNTESTED, reason: 'no value in 2 of 6 rounds (pipy generator)' })
+    const unbound = [{ ...pipy, capacity: six(null), fields: { boundBy: /** @type {const} */ ('users') } }]
     expect(ask([...unbound, pair([])[1]])).toMatchObject({
-      ...{ status: 'not testable here', ours: null, reason: 'no value in 6 of 6 rounds (pipy bound by users)' },
+      ...{ status: UNTESTED, ours: null, reason: 'no value in 6 of 6 rounds (pipy bound by users)' },
     })
   })
 
@@ -110,18 +99,15 @@ describe('testRatio', () => {
       createParityRow({ plane: 'envoy', found: 'none', expected: null }),
     ]
     const reason = 'no equal work: parity-tls: pipy: TLS; envoy: none'
-    expect(ask(pair(six(50)), {}, { parity })).toMatchObject({ status: 'not testable here', reason })
+    expect(ask(pair(six(50)), {}, { parity })).toMatchObject({ status: UNTESTED, reason })
     const relaxes = [{ gate: 'parity-tls', why: 'its axis' }]
     expect(ask(pair(six(50)), {}, { parity, relaxes })).toMatchObject({ status: 'reproduced' })
   })
 
   it('says which plane was not measured', () => {
     const notMeasured = [{ plane: 'envoy', reason: 'no program' }]
-    expect(ask([{ ...pipy, capacity: six(1) }], {}, { notMeasured })).toEqual({
-      status: 'not testable here',
-      ours: null,
-      reason: 'not measured: envoy',
-    })
+    const answer = { status: UNTESTED, ours: null, reason: 'not measured: envoy' }
+    expect(ask([{ ...pipy, capacity: six(1) }], {}, { notMeasured })).toEqual(answer)
     const at = { of: { plane: 'envoy', link: 'pair', ratePerSecond: 4000 } }
     expect(ask(pair(six(1)), at).reason).toBe('no arm here is envoy, link pair, 4000 requests/s')
   })
@@ -149,10 +135,8 @@ describe('testRatio', () => {
     const at = (/** @type {'plaintext' | 'ecdsa-p256'} */ tls, /** @type {number} */ p99) => ({
       ...{ ...envoy, conditions: { tls }, load: { ratePerSecond: 100 }, p99: six(p99) },
     })
-    const relation = {
-      ...{ quantity: 'p99', of: { plane: 'envoy', tls: 'ecdsa-p256' }, to: { plane: 'envoy', tls: 'plaintext' } },
-      ratio: 2,
-    }
+    const [of, to] = ['ecdsa-p256', 'plaintext'].map(tls => ({ plane: 'envoy', tls }))
+    const relation = { quantity: 'p99', of, to, ratio: 2 }
     expect(ask([at('plaintext', 5), at('ecdsa-p256', 11)], relation)).toEqual({
       status: 'reproduced',
       ours: '2.20 [2.20, 2.20] (link pair, 100 requests/s, 200 users, 1 cores)',
@@ -190,13 +174,10 @@ describe('testRatio', () => {
       { ...pipy, cores: six(0.5) },
       { ...envoy, cores: six(1) },
     ]
-    const of = (/** @type {string} */ service) => ({
-      ...{ quantity: 'cpuCores', of: { ...pipy, service }, to: { ...envoy, service } },
-    })
-    expect(ask(arms, of('gateway'))).toMatchObject({ status: 'reproduced' })
-    expect(ask(arms, of('ratings'))).toMatchObject({
-      ...{ status: 'not testable here', ours: null, reason: 'cpuCores was not measured' },
-    })
+    const cores = (/** @type {string} */ service) =>
+      ask(arms, { quantity: 'cpuCores', of: { ...pipy, service }, to: { ...envoy, service } })
+    expect(cores('gateway')).toMatchObject({ status: 'reproduced' })
+    expect(cores('ratings')).toEqual({ status: UNTESTED, ours: null, reason: 'cpuCores was not measured' })
   })
 })
 
@@ -217,7 +198,7 @@ describe('testRatio at other caps than the published', () => {
   })
 
   it('takes another cap where the published has no value', () => {
-    const unbound = at(1, 0).map(arm => ({ ...arm, capacity: Array(6).fill(null) }))
+    const unbound = at(1, 0).map(arm => ({ ...arm, capacity: six(null) }))
     expect(ask([...unbound, ...at(0.5, 50)]).reason).toBe('at 0.5 cores; published at 1')
   })
 
@@ -227,7 +208,7 @@ describe('testRatio at other caps than the published', () => {
       reason: 'only the direction carries over; at 0.25 cores; published at 1',
     })
     expect(ask(at(0.25, 50), { otherCaps: 'never' })).toMatchObject({
-      ...{ status: 'not testable here', ours: null, reason: 'published at a cap of 1, here 0.25' },
+      ...{ status: UNTESTED, ours: null, reason: 'published at a cap of 1, here 0.25' },
     })
     expect(ask(at(1, 50), { otherCaps: 'never' })).toMatchObject({ status: 'reproduced' })
   })

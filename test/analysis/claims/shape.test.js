@@ -15,12 +15,12 @@ const noisy = (/** @type {number} */ value) => [0.98, 0.99, 1, 1.01, 1.02, 1.03]
 const ladder = p99s => p99s.map((p99, i) => ({ plane: 'envoy', load: { ratePerSecond: 100 * (i + 1) }, p99 }))
 /**
  * @param {import('../../../src/analysis/claims/schema.js').Shape['shape']} shape @param {Given[]} arms
- * @param {Record<string, any>} [relation]
+ * @param {Record<string, any>} [relation] @param {Parameters<typeof createSummary>[1]} [fields]
  */
-const ask = (shape, arms, relation = {}) =>
+const ask = (shape, arms, relation = {}, fields = {}) =>
   testShape(
     { shape, quantity: 'p99', over: 'ratePerSecond', among: { plane: 'envoy' }, tolerance: 0.15, ...relation },
-    createSummary(arms),
+    createSummary(arms, fields),
   )
 const statusOf = (/** @type {Parameters<typeof ask>[0]} */ shape, /** @type {number[]} */ medians) =>
   ask(shape, ladder(medians.map(noisy))).status
@@ -74,15 +74,8 @@ describe('testShape', () => {
   })
 
   it('is indicative below six rounds', () => {
-    expect(
-      ask(
-        'rises',
-        ladder([
-          [4, 4, 4],
-          [8, 8, 8],
-        ]),
-      ),
-    ).toMatchObject({
+    const three = [4, 8].map(value => Array(3).fill(value))
+    expect(ask('rises', ladder(three))).toMatchObject({
       status: 'not testable here',
       ours: 'p99 ms 4.0, 8.0 at requests/s 100, 200 (link pair, 200 users, 1 cores)',
       reason: 'indicative only: 3 rounds, 6 are needed',
@@ -128,13 +121,8 @@ describe('testShape', () => {
     const arms = [{ plane: 'none' }, { plane: 'pipy', cores: six(0.25) }, { plane: 'envoy', cores: six(0.26) }].map(
       arm => ({ ...arm, capCores: arm.plane === 'none' ? null : 0.25 }),
     )
-    const relation = {
-      quantity: 'cpuCores',
-      over: 'plane',
-      among: { service: 'gateway', capCores: 1 },
-      tolerance: 0.05,
-    }
-    expect(ask('flat', arms, relation)).toEqual({
+    const among = { service: 'gateway', capCores: 1 }
+    expect(ask('flat', arms, { quantity: 'cpuCores', over: 'plane', among, tolerance: 0.05 })).toEqual({
       status: 'reproduced',
       ours: 'CPU cores 0.250, 0.260 at plane pipy, envoy (link pair, 200 users)',
       reason: 'largest over smallest 1.04 [1.04, 1.04]; at 0.25 cores; published at 1',
@@ -145,16 +133,9 @@ describe('testShape', () => {
     const precision = { width: 0.02, mostRounds: 200, ended: null, rounds: 20, isReached: true, pairs: [] }
     const values = (/** @type {number} */ value, /** @type {number} */ spoiled) =>
       Array.from({ length: 20 }, (_, i) => (i === spoiled ? null : value))
-    const test = (
-      /** @type {Parameters<typeof ask>[0]} */ shape,
-      /** @type {Parameters<typeof createSummary>[1]} */ fields,
-    ) =>
-      testShape(
-        { shape, quantity: 'p99', over: 'ratePerSecond', among: { plane: 'envoy' }, tolerance: 0.15 },
-        createSummary(ladder([values(4, 3), values(6, 5), values(8, 7)]), fields),
-      )
-    expect(test('rises', { precision }).status).toBe('reproduced')
-    expect(test('line', { precision }).status).toBe('reproduced')
-    expect(test('line', {}).reason).toContain('0 of the 3 points')
+    const arms = ladder([values(4, 3), values(6, 5), values(8, 7)])
+    expect(ask('rises', arms, {}, { precision }).status).toBe('reproduced')
+    expect(ask('line', arms, {}, { precision }).status).toBe('reproduced')
+    expect(ask('line', arms).reason).toContain('0 of the 3 points')
   })
 })
