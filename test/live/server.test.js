@@ -1,7 +1,7 @@
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
 import { parseAddress } from '../../src/live/address.js'
 import { startLiveServer } from '../../src/live/server.js'
@@ -14,19 +14,13 @@ import { ARMS, createSidecarSpec, endTrial, plan, sample, startTrial } from './f
 const [, cheap, dear] = ARMS
 const ASSETS = { echarts: 'var echarts', modules: { '/charts/rounds.js': 'export const a = 1' } }
 
-/** @type {(() => void | Promise<void>)[]} */
-const cleanups = []
-afterEach(async () => {
-  for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp()
-})
-
 /** @param {{ text?: string, events?: RunEvent[] }} [options] */
 async function serve({ text = ':0', events = [] } = {}) {
   const state = createRunState()
   for (const event of events) state.apply(event)
   const address = parseAddress(text, '--live')
   const server = await startLiveServer({ address, state, assets: ASSETS, intervalMs: 20 })
-  cleanups.push(server.close)
+  onTestFinished(server.close)
   const emit = (/** @type {RunEvent[]} */ ...told) => {
     for (const event of told) {
       state.apply(event)
@@ -39,7 +33,7 @@ async function serve({ text = ':0', events = [] } = {}) {
 /** @param {Awaited<ReturnType<typeof serve>>} server @param {Parameters<typeof listen>[1]} [options] */
 async function join(server, options) {
   const client = await listen(server.url, options)
-  cleanups.push(client.destroy)
+  onTestFinished(client.destroy)
   return client
 }
 
@@ -256,7 +250,7 @@ describe('many connections', () => {
       socket.on('error', () => {})
       socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n')
     }
-    cleanups.push(() => {
+    onTestFinished(() => {
       for (const socket of sockets) socket.destroy()
     })
     await until(() => sockets.filter(socket => socket.destroyed).length === 100, 'the others to be closed')
