@@ -1,44 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { PassThrough } from 'node:stream'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { waitFor } from '../src/lib/wait.js'
 import { openLedger } from '../src/node/ledger.js'
-import { createProgram, exitStatusOf, messageOf } from '../src/verbs/program.js'
-import { openWatchers } from '../src/verbs/watchers.js'
+import { cli } from './fakes/cli.js'
 import { writeFakeRun } from './fakes/fake-folder.js'
 import { makeFolder } from './fakes/scratch.js'
 
 const folder = makeFolder('cli-test')
-
-/** The command line in this process. @param {string[]} argv */
-async function cli(...argv) {
-  /** @type {string[]} */
-  const printed = []
-  /** @type {string[]} */
-  const said = []
-  let exitCode = 0
-  const say = (/** @type {string} */ line) => void said.push(line)
-  const stream = /** @type {any} */ (new PassThrough())
-  const program = await createProgram({
-    print: text => void printed.push(text),
-    say,
-    end: status => {
-      exitCode = status
-    },
-    signal: new AbortController().signal,
-    watch: options => openWatchers(options, { stream, say }),
-  })
-  try {
-    await program.parseAsync(argv, { from: 'user' })
-  } catch (error) {
-    exitCode = exitStatusOf(error)
-    said.push(messageOf(error) ?? '')
-  }
-  return { exitCode, stdout: printed.join('\n'), stderr: said.join('\n') }
-}
 
 /** @param {string[]} argv @param {import('execa').Options} [options] */
 const spawnCli = (argv, options) => execa('node', ['src/cli.js', ...argv], { reject: false, ...options })

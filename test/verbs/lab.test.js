@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
 import { listWords, timeSides } from '../../src/verbs/lab-time.js'
 import { countSaves } from '../../src/verbs/lab-watch.js'
-import { createProgram } from '../../src/verbs/program.js'
+import { cli } from '../fakes/cli.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const folder = makeFolder('watch-test')
@@ -114,8 +114,7 @@ it.each([
   ['twice', ['--pipy', '/usr/bin/pipy', '--pipy', '/opt/pipy']],
   ['on both sides', ['--against', 'pipy-scripts/']],
 ])('--watch is refused where the saved scripts run %s', async (_, argv) => {
-  const program = await createProgram(/** @type {any} */ ({ print: () => {}, say: () => {} }))
-  await expect(program.parseAsync(['lab', '--watch', ...argv], { from: 'user' })).rejects.toThrow(
+  expect((await cli('lab', '--watch', ...argv)).stderr).toMatch(
     /--watch counts the old side once, and .*pipy-scripts would be on both sides: name other scripts with --against/,
   )
 })
@@ -161,16 +160,14 @@ it.each([
   ['--requests', '--requests', '500'],
   ['--threshold', '--threshold', 'new/old instructions <= 1.01'],
 ])('--profile is refused beside %s', async (name, ...argv) => {
-  const program = await createProgram(/** @type {any} */ ({ print: () => {}, say: () => {} }))
-  await expect(program.parseAsync(['lab', '--profile', ...argv], { from: 'user' })).rejects.toThrow(
+  expect((await cli('lab', '--profile', ...argv)).stderr).toContain(
     `--profile samples a load: ${name} belongs to a count, leave one of them out`,
   )
 })
 
 it('--time with two programs is refused beside --against, which it would ignore', async () => {
-  const program = await createProgram(/** @type {any} */ ({ print: () => {}, say: () => {} }))
   const argv = ['--time', '--pipy', '/usr/bin/pipy', '--pipy', '/opt/pipy', '--against', 'git:HEAD']
-  await expect(program.parseAsync(['lab', ...argv], { from: 'user' })).rejects.toThrow(
+  expect((await cli('lab', ...argv)).stderr).toContain(
     '--time with --pipy runs the same scripts on both programs: leave out --against git:HEAD',
   )
 })
