@@ -20,6 +20,8 @@ function installTool(name, version) {
   writeFileSync(file, `#!/bin/sh\necho '${version}'\n`, { mode: 0o755 })
   return file
 }
+const K6 = installTool('k6', 'k6 v1.1.0')
+const PIPY = installTool('pipy', 'Version : 1.5.18')
 
 describe('bad input', () => {
   const typo = path.join(folder, 'typo.yaml')
@@ -47,7 +49,6 @@ describe('bad input', () => {
     ],
     ['a cap of zero', ['bench', '--cpu', '0'], 'caps are positive numbers of cores'],
     ['a negative cap', ['bench', '--cpu=-1'], 'caps are positive numbers of cores'],
-    ['a cap that is no number', ['bench', '--cpu', 'one'], 'caps are positive numbers of cores'],
     [
       'a cap above the machine',
       ['bench', '--cpu', '1000'],
@@ -91,7 +92,6 @@ describe('bad input', () => {
     ['too low a rate of commits', ['plan', 'commit-rate', '--commit-rate', '9'], 'at least 10 commits/s'],
     ['too many commits at once', ['plan', 'concurrency', '--concurrency', '257'], 'at most 256: each is a connection'],
     ['sidecars that are no steps', ['plan', 'grow', '--sidecars', '50'], 'grow adds 20 at a time'],
-    ['a size of too few sidecars', ['size', '--sidecars', '5'], 'ask for at least 6'],
     ['a size of sidecars at a rate', ['size', '--sidecars', '20', '--rate', '5'], 'cannot be used with option'],
     [
       'a size of no control plane',
@@ -100,16 +100,9 @@ describe('bad input', () => {
     ],
     ['sidecars of no rollout', ['plan', '--sidecars', '20'], 'cap has none'],
     ['a control of no rollout', ['plan', '--control', 'repo'], '--control needs an experiment with a control plane'],
-    [
-      'a control of another plane',
-      ['plan', 'rollout', '--control', 'file'],
-      'no plane of this run has it: pipy has repo',
-    ],
-    ['simulated Pipys', ['plan', 'rollout', '--real', '40'], 'no control plane of this run has simulated sidecars'],
     ['too few real Envoys', ['plan', 'rollout', '--planes', 'envoy', '--real', '29'], 'at least 30: of fewer'],
     ['simulated Envoys that grow', ['plan', 'grow', '--real', '40'], 'has simulated sidecars in grow'],
     ['a control that no plane has', ['plan', 'rollout', '--planes', 'envoy@repo'], 'has no control "repo"'],
-    ['too many users', ['bench', '--users', '100000'], 'at most 28000: they connect from one address'],
     ['too large a body', ['bench', '--payload', '1GiB'], 'at most 16777216: k6 holds a body of every user in memory'],
     ['too high a rate', ['size', '--rate', '10000000', '--p99', '1s'], 'at most 1000000 requests/s: one k6'],
     ['too many workers', ['bench', '--workers', '99999'], 'at most 1024: each is a thread'],
@@ -135,27 +128,16 @@ describe('bad input', () => {
       ['plan', '--planes', `pipy=${comma}`],
       'a comma ends an entry, so a folder with one in its name cannot be named',
     ],
-    ['a cap given twice', ['bench', '--cpu', '1,1'], 'an entry stands twice in the list'],
-    ['a rate that is no number', ['bench', '--rate', 'fast'], 'a whole number above 0 is needed'],
     [
       'a malformed threshold',
       ['bench', '--threshold', 'pipy < envoy'],
       "--threshold 'pipy < envoy': write it as 'pipy/envoy cpuPerRequest <= 0.6'",
     ],
-    [
-      'a threshold on an unknown service',
-      ['bench', '--threshold', 'pipy/envoy rss@gatway <= 1'],
-      'unknown service "gatway"; did you mean "gateway"?',
-    ],
     ['an address that is none', ['bench', '--live', 'here:80'], '--live here:80: not an address: write a port'],
     ['a port that is none', ['size', '--rate', '1', '--p99', '1s', '--metrics', ':99999'], '--metrics :99999: not'],
     ['an empty argument', ['parity', ''], 'an argument of parity is empty: give a value, or leave it out'],
-    ['an empty folder to report', ['report', ''], 'an argument of report is empty'],
-    ['an empty folder of claims', ['claims', ''], 'an argument of claims is empty'],
-    ['an empty run to clean up', ['cleanup', ''], 'an argument of cleanup is empty'],
     ['an empty results folder', ['bench', '--out', ''], '--out is empty'],
     ['a blank folder to write to', ['report', full, '--out= '], '--out is empty'],
-    ['an empty run to resume', ['bench', '--resume', ''], '--resume is empty'],
     ['a run to resume that is none', ['bench', '--resume', full], `--resume ${full}: ${full} holds no run`],
     ['a results folder that is a file', ['bench', '--out', path.join(full, 'x')], 'cannot be made there: it is a file'],
     ['a balance into a file', ['bench', 'balance', '--out', path.join(full, 'x')], 'it is a file'],
@@ -166,7 +148,6 @@ describe('bad input', () => {
       '--context is for a cluster: add --target kubernetes, or leave it out',
     ],
     ['counters of a kubelet without one', ['bench', '--samples', 'kubelet'], '--samples kubelet is for a cluster'],
-    ['images without a cluster', ['bench', '--image', 'pipy=x'], '--image is for a cluster'],
     ['a node without a cluster', ['doctor', '--node', 'x'], '--node is for a cluster'],
     ['all of no cluster', ['cleanup', '--all'], '--all is for a cluster'],
     ['a p99 of no search', ['plan', 'cap', '--p99', '20ms'], '--p99: cap searches no limit that a p99 holds'],
@@ -224,9 +205,8 @@ describe('bad input', () => {
   })
 
   it('refuses a search that takes longer than was agreed to, with status 2', async () => {
-    const env = { K6: installTool('k6', 'k6 v1.1.0'), PIPY: installTool('pipy', 'Version : 1.5.18') }
     const argv = ['size', '--rate', '1', '--p99', '1s', '--planes', 'pipy']
-    const { exitCode, stderr } = await spawnCli(argv, { env })
+    const { exitCode, stderr } = await spawnCli(argv, { env: { K6, PIPY } })
     expect(stderr).toMatch(/^a search of up to 40 trials an arm, about 89\d min/m)
     expect(stderr).toMatch(/size would take about 89\d min, more than 60 \(--max-minutes\): add --yes to run it/)
     expect(exitCode).toBe(2)
@@ -240,8 +220,7 @@ describe('bad input', () => {
   })
 
   it('names path, version found and version wanted of a tool that does not fit, with status 1', async () => {
-    const k6 = path.join(folder, 'k6')
-    writeFileSync(k6, '#!/bin/sh\necho "k6 v0.49.0 (go1.21)"\n', { mode: 0o755 })
+    const k6 = installTool('old-k6', 'k6 v0.49.0 (go1.21)')
     const { exitCode, stderr } = await spawnCli(['bench', '--planes', 'none'], { env: { K6: k6 } })
     expect(stderr).toContain(`${k6} (K6=${k6}) is k6 0.49.0, wanted >= 1.0`)
     expect(exitCode).toBe(1)
@@ -280,9 +259,8 @@ describe('bad input', () => {
   })
 
   it('says that a run to take trials from is none, with status 2', async () => {
-    const env = { K6: installTool('k6', 'k6 v1.1.0'), PIPY: installTool('pipy', 'Version : 1.5.18') }
     const argv = ['size', '--rate', '1', '--p99', '1s', '--planes', 'pipy', '--yes', '--from', '/nonexistent']
-    const { exitCode, stderr } = await spawnCli(argv, { env })
+    const { exitCode, stderr } = await spawnCli(argv, { env: { K6, PIPY } })
     expect(stderr).toContain('--from /nonexistent: /nonexistent holds no run')
     expect(exitCode).toBe(2)
   })
@@ -318,7 +296,7 @@ describe('bad input', () => {
     const slow = path.join(folder, `slow-${signal}`)
     writeFileSync(slow, `#!/bin/sh\ntouch ${started}\nsleep 30\n`, { mode: 0o755 })
     const argv = ['bench', '--planes', 'pipy', '--out', path.join(folder, `${signal}`)]
-    const child = spawnCli(argv, { env: { PIPY: slow, K6: installTool('k6', 'k6 v1.1.0') } })
+    const child = spawnCli(argv, { env: { PIPY: slow, K6 } })
     await waitFor(() => existsSync(started), { what: 'the program to be asked', deadlineSeconds: 30 })
     child.kill(/** @type {'SIGQUIT'} */ (signal))
     const { exitCode, stderr } = await child
