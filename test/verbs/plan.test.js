@@ -11,6 +11,7 @@ const ask = (name, options) =>
   readAsked(readExperiment(name), { profile: 'standard', pin: true, seed: 1, maxMinutes: 60, ...options })
 /** @param {number} count */
 const coresOf = count => Array.from({ length: count }, (_, cpu) => [cpu])
+const site = { cpus: 16, cores: coresOf(16) }
 
 describe('renderPlan', () => {
   it.each([
@@ -18,12 +19,11 @@ describe('renderPlan', () => {
     ['memory-floor', 'Arms, each open loop of 200 requests/s, link'],
     ['cap', 'Arms, each closed loop, link'],
   ])('says of %s what drives the arms', (name, words) => {
-    const { plan } = planRun({ ...ask(name), site: { cpus: 16, cores: coresOf(16) } })
+    const { plan } = planRun({ ...ask(name), site })
     expect(renderPlan(plan, 60)).toContain(words)
   })
 
   it('says that connections are redirected, where they are', () => {
-    const site = { cpus: 16, cores: coresOf(16) }
     const tell = (/** @type {Record<string, unknown>} */ more) =>
       renderPlan(planRun({ ...ask('cost', more), site }).plan, 60)
     expect(tell({ interception: ['redirect'] })).toContain('link gateway-ratings, redirection, no cap')
@@ -39,7 +39,7 @@ describe('planRun', () => {
   const measured = listExperiments().filter(name => !('kind' in readAnyExperiment(name)))
   const cases = measured.flatMap(name => Object.keys(PROFILES).map(profile => ({ name, profile })))
   it.each(cases)('plans $name with profile $profile, whatever links the profile has', ({ name, profile }) => {
-    const { plan, layout } = planRun({ ...ask(name, { profile }), site: { cpus: 16, cores: coresOf(16) } })
+    const { plan, layout } = planRun({ ...ask(name, { profile }), site })
     const links = new Set(plan.arms.map(arm => arm.link))
     expect(new Set(Object.keys(layout.topologies))).toEqual(links)
     for (const arm of [...plan.arms, ...plan.calibrations]) layout.placementOf(arm)
@@ -70,7 +70,6 @@ describe('planRun', () => {
   })
 
   it('leaves out the control whose program is missing, for one sidecar as for many', () => {
-    const site = { cpus: 16, cores: coresOf(16) }
     for (const name of ['reload', 'rollout']) {
       const asked = ask(name, { planes: parsePlanes('pipy,envoy'), control: ['repo', 'ads'], profile: 'smoke' })
       const { plan } = planRun({ ...asked, site, lacks: { ads: 'no Go' } })
@@ -80,7 +79,6 @@ describe('planRun', () => {
   })
 
   it('changes one sidecar of every plane, and starts many of those whose needs are known', () => {
-    const site = { cpus: 16, cores: coresOf(16) }
     const planes = parsePlanes('haproxy,nginx@file')
     const { plan } = planRun({ ...ask('reload', { planes, profile: 'smoke' }), site })
     expect(new Set(plan.arms.map(({ plane }) => plane))).toEqual(new Set(['haproxy', 'nginx']))
@@ -91,7 +89,6 @@ describe('planRun', () => {
   })
 
   it('refuses a generator for a load that it cannot make, and takes it for the others', () => {
-    const site = { cpus: 16, cores: coresOf(16) }
     expect(() => planRun({ ...ask('cap', { generator: 'wrk', rate: [100] }), site })).toThrow(
       '--generator wrk: this load is an open loop, and wrk has no arrival rate',
     )
@@ -125,7 +122,6 @@ describe('planRun', () => {
   })
 
   it('refuses from elsewhere what needs more than one address at a time', () => {
-    const site = { cpus: 16, cores: coresOf(16) }
     const plan =
       (/** @type {string} */ name, options = {}) =>
       () =>
