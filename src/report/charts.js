@@ -13,7 +13,7 @@ import * as tables from './charts/tables.js'
 
 /**
  * The charts of a run, each with the table of what is drawn. Pure.
- * @import { Arm, CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { SidecarSeries } from '../judge/sidecars.js'
  * @typedef {{ summary: Summary, arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[],
  *   seriesOf: (trialId: string) => SidecarSeries[], colourFor: (arm: SummaryArm) => number }} Given what is drawn
