@@ -25,8 +25,7 @@ try {
   process.exit(1)
 }
 // Not before: with too few, even these cannot be opened.
-const { BenchError } = await import('./lib/errors.js')
-const { EXIT } = await import('./lib/errors.js')
+const { BenchError, EXIT } = await import('./lib/errors.js')
 const { readVersion } = await import('./lib/kit.js')
 const { showControls } = await import('./lib/printable.js')
 const { createProgram, exitStatusOf, messageOf } = await import('./verbs/program.js')

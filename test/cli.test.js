@@ -1,44 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { PassThrough } from 'node:stream'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { waitFor } from '../src/lib/wait.js'
 import { openLedger } from '../src/node/ledger.js'
-import { createProgram, exitStatusOf, messageOf } from '../src/verbs/program.js'
-import { openWatchers } from '../src/verbs/watchers.js'
+import { cli } from './fakes/cli.js'
 import { writeFakeRun } from './fakes/fake-folder.js'
 import { makeFolder } from './fakes/scratch.js'
 
 const folder = makeFolder('cli-test')
-
-/** The command line in this process. @param {string[]} argv */
-async function cli(...argv) {
-  /** @type {string[]} */
-  const printed = []
-  /** @type {string[]} */
-  const said = []
-  let exitCode = 0
-  const say = (/** @type {string} */ line) => void said.push(line)
-  const stream = /** @type {any} */ (new PassThrough())
-  const program = await createProgram({
-    print: text => void printed.push(text),
-    say,
-    end: status => {
-      exitCode = status
-    },
-    signal: new AbortController().signal,
-    watch: options => openWatchers(options, { stream, say }),
-  })
-  try {
-    await program.parseAsync(argv, { from: 'user' })
-  } catch (error) {
-    exitCode = exitStatusOf(error)
-    said.push(messageOf(error) ?? '')
-  }
-  return { exitCode, stdout: printed.join('\n'), stderr: said.join('\n') }
-}
 
 /** @param {string[]} argv @param {import('execa').Options} [options] */
 const spawnCli = (argv, options) => execa('node', ['src/cli.js', ...argv], { reject: false, ...options })
@@ -49,6 +20,8 @@ function installTool(name, version) {
   writeFileSync(file, `#!/bin/sh\necho '${version}'\n`, { mode: 0o755 })
   return file
 }
+const K6 = installTool('k6', 'k6 v1.1.0')
+const PIPY = installTool('pipy', 'Version : 1.5.18')
 
 describe('bad input', () => {
   const typo = path.join(folder, 'typo.yaml')
@@ -57,194 +30,151 @@ describe('bad input', () => {
   mkdirSync(empty)
   const full = path.join(folder, 'full')
   mkdirSync(full)
-  writeFileSync(path.join(full, 'x'), '')
+  const file = path.join(full, 'x')
+  writeFileSync(file, '')
 
   const comma = path.join(folder, 'a,b')
   const folderOfYaml = path.join(folder, 'folder.yaml')
   mkdirSync(folderOfYaml)
 
   it.for([
-    ['an unknown plane', ['bench', '--planes', 'envoi'], 'unknown plane "envoi"; did you mean "envoy"?'],
-    ['an unknown link', ['bench', '--link', 'rating'], 'unknown link "rating"; did you mean "ratings"?'],
-    ['an unknown experiment', ['bench', 'cpa'], 'unknown experiment "cpa"; did you mean "cap"?'],
-    ['an unknown option', ['bench', '--cpus', '1'], "unknown option '--cpus'"],
-    ['an unknown verb', ['bnech'], "unknown command 'bnech'"],
-    [
-      'an unknown profile',
-      ['bench', '--profile', 'fast'],
-      'unknown profile "fast" (one of: smoke, quick, standard, full)',
-    ],
-    ['a cap of zero', ['bench', '--cpu', '0'], 'caps are positive numbers of cores'],
-    ['a negative cap', ['bench', '--cpu=-1'], 'caps are positive numbers of cores'],
-    ['a cap that is no number', ['bench', '--cpu', 'one'], 'caps are positive numbers of cores'],
-    [
-      'a cap above the machine',
-      ['bench', '--cpu', '1000'],
-      `--cpu 1000: this machine has ${os.availableParallelism()} CPUs`,
-    ],
+    ['an unknown plane', 'bench --planes envoi', 'unknown plane "envoi"; did you mean "envoy"?'],
+    ['an unknown link', 'bench --link rating', 'unknown link "rating"; did you mean "ratings"?'],
+    ['an unknown experiment', 'bench cpa', 'unknown experiment "cpa"; did you mean "cap"?'],
+    ['an unknown option', 'bench --cpus 1', "unknown option '--cpus'"],
+    ['an unknown verb', 'bnech', "unknown command 'bnech'"],
+    ['an unknown profile', 'bench --profile fast', 'unknown profile "fast" (one of: smoke, quick, standard, full)'],
+    ['a cap of zero', 'bench --cpu 0', 'caps are positive numbers of cores'],
+    ['a negative cap', 'bench --cpu=-1', 'caps are positive numbers of cores'],
+    ['a cap above the machine', 'bench --cpu 1000', `--cpu 1000: this machine has ${os.availableParallelism()} CPUs`],
     [
       'a cap that the kernel cannot hold',
-      ['bench', '--cpu', '0.001'],
+      'bench --cpu 0.001',
       'at least 0.01 cores: the kernel takes no CPU quota below 1 ms',
     ],
-    ['a precision without a unit', ['bench', '--precision', '3'], 'a width in percent such as 3% is needed'],
-    ['too fine a precision', ['plan', '--precision', '0.01%'], 'at least 0.1%'],
-    ['a precision whatever its length', ['plan', '--precision', '3%', '--yes'], 'leave out --yes'],
-    ['too many rounds', ['bench', '--rounds', '4294967296'], 'at most 10000 rounds'],
-    ['more services than any number', ['bench', '--services', '100000000000000000000'], 'at most 500: the kit has not'],
-    ['too many services', ['plan', '--services', '501'], 'at most 500: the kit has not'],
-    ['too many sidecars', ['plan', 'rollout', '--sidecars', '5001'], 'at most 5000: the kit has not'],
-    ['too small a cap of the control plane', ['plan', 'rollout', '--control-cpu', '0.001'], 'at least 0.01 cores'],
-    ['too little memory for the control plane', ['plan', 'rollout', '--control-memory', '1KiB'], 'at least 1MiB'],
+    ['a precision without a unit', 'bench --precision 3', 'a width in percent such as 3% is needed'],
+    ['too fine a precision', 'plan --precision 0.01%', 'at least 0.1%'],
+    ['a precision whatever its length', 'plan --precision 3% --yes', 'leave out --yes'],
+    ['too many rounds', 'bench --rounds 4294967296', 'at most 10000 rounds'],
+    ['more services than any number', 'bench --services 100000000000000000000', 'at most 500: the kit has not'],
+    ['too many services', 'plan --services 501', 'at most 500: the kit has not'],
+    ['too many sidecars', 'plan rollout --sidecars 5001', 'at most 5000: the kit has not'],
+    ['too small a cap of the control plane', 'plan rollout --control-cpu 0.001', 'at least 0.01 cores'],
+    ['too little memory for the control plane', 'plan rollout --control-memory 1KiB', 'at least 1MiB'],
     [
       'a cap of the control plane above the machine',
-      ['plan', 'rollout', '--control-cpu', '1000'],
+      'plan rollout --control-cpu 1000',
       'a control plane at 1000 cores: this machine has',
     ],
     [
       'a limit of what is no process',
-      ['plan', 'rollout', '--planes', 'envoy@file', '--control-memory', '64MiB'],
+      'plan rollout --planes envoy@file --control-memory 64MiB',
       'its control plane is file, and no process that a limit could be set for',
     ],
-    ['too many shards', ['plan', 'shards', '--shards', '101'], 'at most 100: balance has no more'],
-    [
-      'shards of what is no process',
-      ['plan', 'shards', '--planes', 'envoy'],
-      'its control plane is file, and no process',
-    ],
-    [
-      'an assignment that is none',
-      ['plan', 'shards', '--assignment', 'ring'],
-      '"ring" is none of legacy-hash, round-robin',
-    ],
-    ['too low a rate of commits', ['plan', 'commit-rate', '--commit-rate', '9'], 'at least 10 commits/s'],
-    ['too many commits at once', ['plan', 'concurrency', '--concurrency', '257'], 'at most 256: each is a connection'],
-    ['sidecars that are no steps', ['plan', 'grow', '--sidecars', '50'], 'grow adds 20 at a time'],
-    ['a size of too few sidecars', ['size', '--sidecars', '5'], 'ask for at least 6'],
-    ['a size of sidecars at a rate', ['size', '--sidecars', '20', '--rate', '5'], 'cannot be used with option'],
+    ['too many shards', 'plan shards --shards 101', 'at most 100: balance has no more'],
+    ['shards of what is no process', 'plan shards --planes envoy', 'its control plane is file, and no process'],
+    ['an assignment that is none', 'plan shards --assignment ring', '"ring" is none of legacy-hash, round-robin'],
+    ['too low a rate of commits', 'plan commit-rate --commit-rate 9', 'at least 10 commits/s'],
+    ['too many commits at once', 'plan concurrency --concurrency 257', 'at most 256: each is a connection'],
+    ['sidecars that are no steps', 'plan grow --sidecars 50', 'grow adds 20 at a time'],
+    ['a size of sidecars at a rate', 'size --sidecars 20 --rate 5', 'cannot be used with option'],
     [
       'a size of no control plane',
-      ['size', '--sidecars', '20', '--planes', 'envoy'],
+      'size --sidecars 20 --planes envoy',
       '--planes envoy takes its configuration from file: no process of it needs CPU or memory',
     ],
-    ['sidecars of no rollout', ['plan', '--sidecars', '20'], 'cap has none'],
-    ['a control of no rollout', ['plan', '--control', 'repo'], '--control needs an experiment with a control plane'],
-    [
-      'a control of another plane',
-      ['plan', 'rollout', '--control', 'file'],
-      'no plane of this run has it: pipy has repo',
-    ],
-    ['simulated Pipys', ['plan', 'rollout', '--real', '40'], 'no control plane of this run has simulated sidecars'],
-    ['too few real Envoys', ['plan', 'rollout', '--planes', 'envoy', '--real', '29'], 'at least 30: of fewer'],
-    ['simulated Envoys that grow', ['plan', 'grow', '--real', '40'], 'has simulated sidecars in grow'],
-    ['a control that no plane has', ['plan', 'rollout', '--planes', 'envoy@repo'], 'has no control "repo"'],
-    ['too many users', ['bench', '--users', '100000'], 'at most 28000: they connect from one address'],
-    ['too large a body', ['bench', '--payload', '1GiB'], 'at most 16777216: k6 holds a body of every user in memory'],
-    ['too high a rate', ['size', '--rate', '10000000', '--p99', '1s'], 'at most 1000000 requests/s: one k6'],
-    ['too many workers', ['bench', '--workers', '99999'], 'at most 1024: each is a thread'],
-    ['too little memory', ['bench', '--memory', '1KiB'], 'at least 1MiB: with less no program starts'],
-    ['too much memory', ['bench', '--memory', '2000GiB'], 'at most 1024GiB'],
-    ['too long a p99', ['size', '--rate', '1', '--p99', `${'9'.repeat(40)}s`], 'at most 60 s'],
-    ['too long a seed', ['bench', '--seed', '4294967296'], 'at most 4294967295: a seed has 32 bits'],
+    ['sidecars of no rollout', 'plan --sidecars 20', 'cap has none'],
+    ['a control of no rollout', 'plan --control repo', '--control needs an experiment with a control plane'],
+    ['too few real Envoys', 'plan rollout --planes envoy --real 29', 'at least 30: of fewer'],
+    ['simulated Envoys that grow', 'plan grow --real 40', 'has simulated sidecars in grow'],
+    ['a control that no plane has', 'plan rollout --planes envoy@repo', 'has no control "repo"'],
+    ['too large a body', 'bench --payload 1GiB', 'at most 16777216: k6 holds a body of every user in memory'],
+    ['too high a rate', 'size --rate 10000000 --p99 1s', 'at most 1000000 requests/s: one k6'],
+    ['too many workers', 'bench --workers 99999', 'at most 1024: each is a thread'],
+    ['too little memory', 'bench --memory 1KiB', 'at least 1MiB: with less no program starts'],
+    ['too much memory', 'bench --memory 2000GiB', 'at most 1024GiB'],
+    ['too long a p99', `size --rate 1 --p99 ${'9'.repeat(40)}s`, 'at most 60 s'],
+    ['too long a seed', 'bench --seed 4294967296', 'at most 4294967295: a seed has 32 bits'],
     [
       'too many trials',
-      ['plan', '--users', '1,2,3,4,5,6,7,8,9,10,11', '--rounds', '10000'],
+      'plan --users 1,2,3,4,5,6,7,8,9,10,11 --rounds 10000',
       'cap would be 220000 trials, at most 100000',
     ],
     [
       'a size of no sidecars',
-      ['size', '--rate', '400', '--p99', '20ms', '--planes', 'pipy,none'],
+      'size --rate 400 --p99 20ms --planes pipy,none',
       '--planes none: size looks for a limit of sidecars, and it has none',
     ],
-    ['a plane of the language', ['plan', '--planes', 'constructor'], 'unknown plane "constructor"'],
-    ['a profile of the language', ['plan', '--profile', 'constructor'], 'unknown profile "constructor"'],
-    ['a link of the language', ['plan', '--link', '__proto__'], 'unknown link "__proto__"'],
+    ['a plane of the language', 'plan --planes constructor', 'unknown plane "constructor"'],
+    ['a profile of the language', 'plan --profile constructor', 'unknown profile "constructor"'],
+    ['a link of the language', 'plan --link __proto__', 'unknown link "__proto__"'],
     [
       'a variant with a comma in its name',
-      ['plan', '--planes', `pipy=${comma}`],
+      `plan --planes pipy=${comma}`,
       'a comma ends an entry, so a folder with one in its name cannot be named',
     ],
-    ['a cap given twice', ['bench', '--cpu', '1,1'], 'an entry stands twice in the list'],
-    ['a rate that is no number', ['bench', '--rate', 'fast'], 'a whole number above 0 is needed'],
     [
       'a malformed threshold',
       ['bench', '--threshold', 'pipy < envoy'],
       "--threshold 'pipy < envoy': write it as 'pipy/envoy cpuPerRequest <= 0.6'",
     ],
-    [
-      'a threshold on an unknown service',
-      ['bench', '--threshold', 'pipy/envoy rss@gatway <= 1'],
-      'unknown service "gatway"; did you mean "gateway"?',
-    ],
-    ['an address that is none', ['bench', '--live', 'here:80'], '--live here:80: not an address: write a port'],
-    ['a port that is none', ['size', '--rate', '1', '--p99', '1s', '--metrics', ':99999'], '--metrics :99999: not'],
+    ['an address that is none', 'bench --live here:80', '--live here:80: not an address: write a port'],
+    ['a port that is none', 'size --rate 1 --p99 1s --metrics :99999', '--metrics :99999: not'],
     ['an empty argument', ['parity', ''], 'an argument of parity is empty: give a value, or leave it out'],
-    ['an empty folder to report', ['report', ''], 'an argument of report is empty'],
-    ['an empty folder of claims', ['claims', ''], 'an argument of claims is empty'],
-    ['an empty run to clean up', ['cleanup', ''], 'an argument of cleanup is empty'],
     ['an empty results folder', ['bench', '--out', ''], '--out is empty'],
     ['a blank folder to write to', ['report', full, '--out= '], '--out is empty'],
-    ['an empty run to resume', ['bench', '--resume', ''], '--resume is empty'],
-    ['a run to resume that is none', ['bench', '--resume', full], `--resume ${full}: ${full} holds no run`],
-    ['a results folder that is a file', ['bench', '--out', path.join(full, 'x')], 'cannot be made there: it is a file'],
-    ['a balance into a file', ['bench', 'balance', '--out', path.join(full, 'x')], 'it is a file'],
-    ['a page into a file', ['report', full, '--format', 'html', '--out', path.join(full, 'x')], 'it is a file'],
+    ['a run to resume that is none', `bench --resume ${full}`, `--resume ${full}: ${full} holds no run`],
+    ['a results folder that is a file', `bench --out ${file}`, 'cannot be made there: it is a file'],
+    ['a balance into a file', `bench balance --out ${file}`, 'it is a file'],
+    ['a page into a file', `report ${full} --format html --out ${file}`, 'it is a file'],
     [
       'an option of a cluster without one',
-      ['bench', '--context', 'x', '--namespace', 'Bad_Name'],
+      'bench --context x --namespace Bad_Name',
       '--context is for a cluster: add --target kubernetes, or leave it out',
     ],
-    ['counters of a kubelet without one', ['bench', '--samples', 'kubelet'], '--samples kubelet is for a cluster'],
-    ['images without a cluster', ['bench', '--image', 'pipy=x'], '--image is for a cluster'],
-    ['a node without a cluster', ['doctor', '--node', 'x'], '--node is for a cluster'],
-    ['all of no cluster', ['cleanup', '--all'], '--all is for a cluster'],
-    ['a p99 of no search', ['plan', 'cap', '--p99', '20ms'], '--p99: cap searches no limit that a p99 holds'],
-    ['users of no load', ['plan', 'idle', '--users', '10'], '--users: idle has no load: leave it out'],
-    ['rounds of a search', ['plan', 'knee', '--rounds', '2'], '--rounds: knee is a search, and has no rounds'],
-    ['a generator of no load', ['plan', 'rollout', '--generator', 'wrk'], '--generator: rollout has no load'],
+    ['counters of a kubelet without one', 'bench --samples kubelet', '--samples kubelet is for a cluster'],
+    ['a node without a cluster', 'doctor --node x', '--node is for a cluster'],
+    ['all of no cluster', 'cleanup --all', '--all is for a cluster'],
+    ['a p99 of no search', 'plan cap --p99 20ms', '--p99: cap searches no limit that a p99 holds'],
+    ['users of no load', 'plan idle --users 10', '--users: idle has no load: leave it out'],
+    ['rounds of a search', 'plan knee --rounds 2', '--rounds: knee is a search, and has no rounds'],
+    ['a generator of no load', 'plan rollout --generator wrk', '--generator: rollout has no load'],
     [
       'idle connections of no turns',
-      ['plan', 'soak', '--idle-connections', '1'],
+      'plan soak --idle-connections 1',
       '--idle-connections: soak measures nothing side by side',
     ],
     [
       'a folder for what is printed',
-      ['report', full, '--format', 'text', '--out', folder],
+      `report ${full} --format text --out ${folder}`,
       'text is printed, and no file: leave it out, or ask for --format html or svg',
     ],
-    ['two formats', ['report', full, '--json', '--format', 'csv'], "'--json' cannot be used with option '--format"],
-    ['a set of features that is joined', ['plan', '--features', 'lean+all'], 'lean is a whole set, and is joined with'],
-    [
-      'a file that is no experiment',
-      ['plan', '/etc/passwd'],
-      '/etc/passwd is no experiment: a file of one ends in .yaml',
-    ],
-    ['a folder that is no experiment', ['plan', folderOfYaml], `${folderOfYaml} cannot be read: EISDIR`],
-    ['a cap in hexadecimal', ['plan', '--cpu', '0x1'], 'caps are positive numbers of cores'],
-    ['a part of a byte', ['plan', '--payload', '1.5B'], 'a whole number of bytes is needed'],
-    ['an unknown format', ['report', full, '--format', 'pdf'], '"pdf" is none of text, html, md, svg, csv'],
-    ['users that are no number', ['bench', '--users', '1.5'], 'a whole number above 0 is needed'],
-    ['a typo in an experiment file', ['bench', typo], `${typo}:5: axes.lnk: unknown name "lnk"; did you mean "link"?`],
-    ['a folder without main.js', ['bench', '--planes', `pipy=${empty}`], `${empty} has no main.js`],
+    ['two formats', `report ${full} --json --format csv`, "'--json' cannot be used with option '--format"],
+    ['a set of features that is joined', 'plan --features lean+all', 'lean is a whole set, and is joined with'],
+    ['a file that is no experiment', 'plan /etc/passwd', '/etc/passwd is no experiment: a file of one ends in .yaml'],
+    ['a folder that is no experiment', `plan ${folderOfYaml}`, `${folderOfYaml} cannot be read: EISDIR`],
+    ['a cap in hexadecimal', 'plan --cpu 0x1', 'caps are positive numbers of cores'],
+    ['a part of a byte', 'plan --payload 1.5B', 'a whole number of bytes is needed'],
+    ['an unknown format', `report ${full} --format pdf`, '"pdf" is none of text, html, md, svg, csv'],
+    ['users that are no number', 'bench --users 1.5', 'a whole number above 0 is needed'],
+    ['a typo in an experiment file', `bench ${typo}`, `${typo}:5: axes.lnk: unknown name "lnk"; did you mean "link"?`],
+    ['a folder without main.js', `bench --planes pipy=${empty}`, `${empty} has no main.js`],
     [
       'Pipy scripts for a plane that runs none',
-      ['plan', '--planes', 'envoy=pipy-scripts'],
+      'plan --planes envoy=pipy-scripts',
       'the plane envoy runs no Pipy scripts: name a program of it',
     ],
-    ['a program for a plane without one', ['plan', '--planes', `none=${process.execPath}`], 'none runs no program'],
+    ['a program for a plane without one', `plan --planes none=${process.execPath}`, 'none runs no program'],
     [
       'a variant of a profile that runs scripts of a mesh',
-      ['plan', '--planes', 'pipy:fsm=pipy-scripts'],
+      'plan --planes pipy:fsm=pipy-scripts',
       'pipy:fsm runs the scripts that FSM names',
     ],
-    ['a results folder below a file', ['bench', '--out', path.join(full, 'x', 'run')], 'cannot be made there: ENOTDIR'],
-    ['a results folder of the kernel', ['size', '--rate', '1', '--p99', '1s', '--out', '/proc/x'], '--out /proc/x: '],
-    [
-      'a results folder that is not empty',
-      ['bench', '--planes', 'none', '--cpu', 'none', '--out', full],
-      'is not empty',
-    ],
-  ])('says what is wrong with %s, with status 2', async ([, argv, words]) => {
+    ['a results folder below a file', `bench --out ${file}/run`, 'cannot be made there: ENOTDIR'],
+    ['a results folder of the kernel', 'size --rate 1 --p99 1s --out /proc/x', '--out /proc/x: '],
+    ['a results folder that is not empty', `bench --planes none --cpu none --out ${full}`, 'is not empty'],
+  ])('says what is wrong with %s, with status 2', async ([, typed, words]) => {
+    const argv = typeof typed === 'string' ? typed.split(' ') : typed
     const { exitCode, stdout, stderr } = await cli(...argv)
     expect(stderr).toContain(words)
     expect(stderr).not.toMatch(/^\s+at /m)
@@ -253,9 +183,8 @@ describe('bad input', () => {
   })
 
   it('refuses a search that takes longer than was agreed to, with status 2', async () => {
-    const env = { K6: installTool('k6', 'k6 v1.1.0'), PIPY: installTool('pipy', 'Version : 1.5.18') }
     const argv = ['size', '--rate', '1', '--p99', '1s', '--planes', 'pipy']
-    const { exitCode, stderr } = await spawnCli(argv, { env })
+    const { exitCode, stderr } = await spawnCli(argv, { env: { K6, PIPY } })
     expect(stderr).toMatch(/^a search of up to 40 trials an arm, about 89\d min/m)
     expect(stderr).toMatch(/size would take about 89\d min, more than 60 \(--max-minutes\): add --yes to run it/)
     expect(exitCode).toBe(2)
@@ -269,8 +198,7 @@ describe('bad input', () => {
   })
 
   it('names path, version found and version wanted of a tool that does not fit, with status 1', async () => {
-    const k6 = path.join(folder, 'k6')
-    writeFileSync(k6, '#!/bin/sh\necho "k6 v0.49.0 (go1.21)"\n', { mode: 0o755 })
+    const k6 = installTool('old-k6', 'k6 v0.49.0 (go1.21)')
     const { exitCode, stderr } = await spawnCli(['bench', '--planes', 'none'], { env: { K6: k6 } })
     expect(stderr).toContain(`${k6} (K6=${k6}) is k6 0.49.0, wanted >= 1.0`)
     expect(exitCode).toBe(1)
@@ -309,9 +237,8 @@ describe('bad input', () => {
   })
 
   it('says that a run to take trials from is none, with status 2', async () => {
-    const env = { K6: installTool('k6', 'k6 v1.1.0'), PIPY: installTool('pipy', 'Version : 1.5.18') }
     const argv = ['size', '--rate', '1', '--p99', '1s', '--planes', 'pipy', '--yes', '--from', '/nonexistent']
-    const { exitCode, stderr } = await spawnCli(argv, { env })
+    const { exitCode, stderr } = await spawnCli(argv, { env: { K6, PIPY } })
     expect(stderr).toContain('--from /nonexistent: /nonexistent holds no run')
     expect(exitCode).toBe(2)
   })
@@ -347,7 +274,7 @@ describe('bad input', () => {
     const slow = path.join(folder, `slow-${signal}`)
     writeFileSync(slow, `#!/bin/sh\ntouch ${started}\nsleep 30\n`, { mode: 0o755 })
     const argv = ['bench', '--planes', 'pipy', '--out', path.join(folder, `${signal}`)]
-    const child = spawnCli(argv, { env: { PIPY: slow, K6: installTool('k6', 'k6 v1.1.0') } })
+    const child = spawnCli(argv, { env: { PIPY: slow, K6 } })
     await waitFor(() => existsSync(started), { what: 'the program to be asked', deadlineSeconds: 30 })
     child.kill(/** @type {'SIGQUIT'} */ (signal))
     const { exitCode, stderr } = await child

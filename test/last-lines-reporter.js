@@ -1,16 +1,14 @@
+import { groupBy } from '../src/lib/group-by.js'
+
 /** The last lines of a test run: what was skipped, by reason, since a missing tool is never silent; what passed at the second try only; and what failed, and how. */
 export default class LastLinesReporter {
   /** @param {ReadonlyArray<import('vitest/node').TestModule>} modules */
   onTestRunEnd(modules) {
     const tests = modules.flatMap(module => [...module.children.allTests()])
     const listOf = (/** @type {string} */ state) => tests.filter(test => test.result().state === state)
-    /** @type {Map<string, string[]>} */
-    const byReason = new Map()
-    for (const test of listOf('skipped')) {
-      const reason = /** @type {any} */ (test.result()).note ?? 'no reason given'
-      byReason.set(reason, [...(byReason.get(reason) ?? []), test.fullName])
-    }
-    for (const [reason, names] of byReason) console.log(`SKIPPED: ${reason}: ${names.join('; ')}`)
+    const byReason = groupBy(listOf('skipped'), test => /** @type {any} */ (test.result()).note ?? 'no reason given')
+    for (const [reason, own] of byReason)
+      console.log(`SKIPPED: ${reason}: ${own.map(test => test.fullName).join('; ')}`)
     // An import or a hook may have failed, too.
     for (const part of modules.flatMap(module => [module, ...module.children.allSuites()])) {
       for (const { message } of part.errors()) console.log(`FAILED: ${nameOf(part)}: ${shorten(message)}`)

@@ -3,10 +3,10 @@ import { ROOT } from './paths.js'
 
 const NAME = 'sidecar-bench'
 // An installed package lies below node_modules; npx runs a checkout by the name of its program.
-const isPackage = ROOT.split(path.sep).includes('node_modules') || path.basename(process.argv[1] ?? '') === NAME
+const isByNpx = ROOT.split(path.sep).includes('node_modules') || path.basename(process.argv[1] ?? '') === NAME
 
 /** Renders a command of the kit as it is typed where it runs: by npx, or by npm run in a checkout. @param {string} verb */
-export function renderCommand(verb, words = '', isByNpx = isPackage) {
+export function renderCommand(verb, words = '') {
   if (isByNpx) return `npx ${NAME} ${verb}${words && ` ${words}`}`
   return `npm run ${verb}${words && ` -- ${words}`}`
 }

@@ -3,12 +3,11 @@ import { BenchError } from './errors.js'
 
 /**
  * Asks until the answer is true. @param {() => boolean | Promise<boolean>} isDone
- * @param {{ what: string, deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options
+ * @param {Parameters<typeof isInTime>[1] & { what: string }} options
  * @throws {BenchError} when the deadline passes; the signal's reason when it aborts
  */
-export async function waitFor(isDone, { what, deadlineSeconds, intervalMs = 20, signal }) {
-  if (!(await isInTime(isDone, { deadlineSeconds, intervalMs, signal })))
-    throw new BenchError(`waited ${deadlineSeconds} s for ${what}, in vain`)
+export async function waitFor(isDone, { what, ...limit }) {
+  if (!(await isInTime(isDone, limit))) throw new BenchError(`waited ${limit.deadlineSeconds} s for ${what}, in vain`)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { finiteOrNull } from '../judge/describe-window.js'
 import { measureRound, QUANTITIES } from '../judge/quantities.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
-import { describeVaried, findVaried, nameOf } from '../model/arms.js'
+import { describeVaried, findVaried, labelOf, nameOf } from '../model/arms.js'
 import { createColours } from '../report/charts.js'
 
 /**
@@ -101,10 +101,9 @@ export function createResults() {
         const own = results.filter(r => r.arm.id === arm.id)
         const firstOf = (/** @type {number} */ round, /** @type {typeof DRAWN[number]} */ name) =>
           own.find(r => r.round === round && r.values[name] !== null)?.values[name] ?? null
-        const { name, what } = describe(arm)
         return {
           armId: arm.id,
-          label: what ? `${name}, ${what}` : name,
+          label: labelOf(arm, varied),
           colour: colourFor(arm),
           ...mapDrawn(name => plan.summarise(Array.from({ length: rounds }, (_, i) => firstOf(i + 1, name)))),
         }

@@ -13,10 +13,10 @@ import * as tables from './charts/tables.js'
 
 /**
  * The charts of a run, each with the table of what is drawn. Pure.
- * @import { Arm, CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
- * @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
+ * @import { SidecarSeries } from '../judge/sidecars.js' @import { ColourFor } from '../kinds/sections.js'
  * @typedef {{ summary: Summary, arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[],
- *   seriesOf: (trialId: string) => SidecarSeries[], colourFor: (arm: SummaryArm) => number }} Given what is drawn
+ *   seriesOf: (trialId: string) => SidecarSeries[], colourFor: ColourFor }} Given what is drawn
  */
 
 /** The number of charts of rounds that show the answer. */
@@ -70,7 +70,7 @@ function drawKinds(summary, { arms, colourFor }) {
   })
 }
 
-/** Draws the quantities of a load. @param {SummaryArm[]} arms @param {(arm: SummaryArm) => number} colourFor */
+/** Draws the quantities of a load. @param {SummaryArm[]} arms @param {ColourFor} colourFor */
 function drawQuantities(arms, colourFor) {
   if (arms.length === 0) return []
   const varied = findVaried(arms)
@@ -203,13 +203,12 @@ function findMedianTimes(records, { load }) {
   })
 }
 
-/** @typedef {Pick<SummaryArm, 'plane' | 'variant' | 'profile' | 'hasSidecars'>} Colourable */
-
-/** Colours arms by name: 0 without sidecars, else from 1 in their order. @param {Colourable[]} [arms] the first */
+/** Colours arms by name: 0 without sidecars, else from 1 in their order. @param {Parameters<ColourFor>[0][]} [arms] the first */
 export function createColours(arms = []) {
   /** @type {Map<string, number>} */
   const colours = new Map()
-  const colourFor = (/** @type {Colourable} */ arm) => {
+  /** @type {ColourFor} */
+  const colourFor = arm => {
     if (!arm.hasSidecars) return 0
     const name = nameOf({ ...arm, repeatOf: null })
     const colour = colours.get(name) ?? colours.size + 1

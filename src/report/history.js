@@ -116,10 +116,10 @@ function tabulateLeft({ left, reference }) {
 }
 
 /** The meaning of a step in the applications' CPU per request. */
-export const OF_MACHINE = 'the machine changed, or what runs on it'
+const OF_MACHINE = 'the machine changed, or what runs on it'
 
 /** @param {HistoryStep} step @param {History} history */
-export function tellStep(step, { runs }) {
+function tellStep(step, { runs }) {
   const { line, run, before, after, p, cause, control, changes } = step
   const row = ROWS[step.quantity]
   const level = (/** @type {HistoryStep['before']} */ quantity) => tellMedian(scaleValue(quantity, row), digitsOf(row))
@@ -131,7 +131,7 @@ export function tellStep(step, { runs }) {
 }
 
 /** @param {Pick<HistoryStep, 'quantity' | 'ratio'>} step */
-export function sayGap({ quantity, ratio }) {
+function sayGap({ quantity, ratio }) {
   const { compared } = ROWS[quantity]
   const words = ratio < 1 ? compared?.less : compared?.more
   return `${words}`.replace('%', percent(Math.abs(ratio - 1)))
@@ -168,6 +168,6 @@ function sayChanges(changes, { run, runs }) {
 }
 
 /** @param {{ label: string, old: string, next: string }} change */
-export function sayChange({ label, old, next }) {
+function sayChange({ label, old, next }) {
   return `${label}, ${old} → ${next}`
 }

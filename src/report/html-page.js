@@ -102,9 +102,9 @@ function joinModule(source) {
   return source.replace(/^import .* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
 }
 
-/** Draws an SVG in light colours. @param {Chart} given @param {{ isStandalone?: boolean, width?: number }} [options] */
-export function drawSvg({ title, description, height, option }, { isStandalone = false, width = WIDTH } = {}) {
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width, height })
+/** Draws an SVG in light colours. @param {Chart} given @param {{ isStandalone?: boolean }} [options] */
+export function drawSvg({ title, description, height, option }, { isStandalone = false } = {}) {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   try {
     chart.setOption(isStandalone ? { ...option, backgroundColor: BACKGROUND } : option)
     const svg = showControls(chart.renderToSVGString())

@@ -5,7 +5,7 @@ import { nameOfGate } from './missing.js'
 /**
  * Renders thresholds and gates as JUnit XML, which CI shows as test results. Pure.
  * @import { Summary } from '../model/types.ts'
- * @typedef {{ name: string, failures: string[], skipped?: string }} Case failures: none where it passed
+ * @typedef {{ name: string, failure?: string, skipped?: string }} Case neither where it passed
  */
 
 /** Renders cases: a crossed threshold fails, spoiled ones and gated arms are skipped. @param {Summary} summary */
@@ -16,7 +16,7 @@ export function renderJunit({ run, arms, thresholds }) {
       `${run.experiment}.thresholds`,
       thresholds.map(({ expression, value, held, ...arm }) => ({
         name: [expression, describeAxes(arm, varied)].filter(Boolean).join(' at '),
-        failures: held === false ? [`crossed: the median ratio is ${value?.toFixed(3)}`] : [],
+        failure: held === false ? `crossed: the median ratio is ${value?.toFixed(3)}` : undefined,
         skipped: held === null ? 'not tested: its quantity was spoiled, or not measured' : undefined,
       })),
     ),
@@ -27,7 +27,7 @@ export function renderJunit({ run, arms, thresholds }) {
         const total = completed + failed + invalid
         const found = arm.spoiled.map(one => `${nameOfGate(one)} in ${one.trials} of ${total} trials: ${one.reason}`)
         const skipped = found.length > 0 ? found.join('; ') : total === 0 ? 'not measured' : undefined
-        return { name: labelOf(arm, varied), failures: [], skipped }
+        return { name: labelOf(arm, varied), skipped }
       }),
     ),
   ]
@@ -36,15 +36,12 @@ export function renderJunit({ run, arms, thresholds }) {
 
 /** @param {string} name @param {Case[]} cases */
 function renderSuite(name, cases) {
-  const failures = cases.filter(c => c.failures.length > 0).length
+  const failures = cases.filter(c => c.failure !== undefined).length
   const skipped = cases.filter(c => c.skipped !== undefined).length
   const lines = cases.map(c => {
     const inside = [
-      ...(c.skipped === undefined ? [] : [`<skipped message="${escapeXml(c.skipped)}"/>`]),
-      // More than one failure a case is not in every reader's schema.
-      ...(c.failures.length > 0
-        ? [`<failure message="${escapeXml(c.failures[0])}">${escapeXml(c.failures.join('\n'))}</failure>`]
-        : []),
+      c.skipped === undefined ? '' : `<skipped message="${escapeXml(c.skipped)}"/>`,
+      c.failure === undefined ? '' : `<failure message="${escapeXml(c.failure)}">${escapeXml(c.failure)}</failure>`,
     ]
     return `    <testcase classname="${escapeXml(name)}" name="${escapeXml(c.name)}">${inside.join('')}</testcase>\n`
   })

@@ -80,12 +80,8 @@ function renderFit(sizes, { left }) {
   const name = nameOf(sizes[0])
   const lack = sizes.find(size => limitsOf(size) === null)
   if (lack) return `${name}: no limits were found${lack.services.length > 0 ? ` for ${lack.services.join(', ')}` : ''}`
-  const counted = sizes.flatMap(size => {
-    const { millicores, mebibytes } = limitsOf(size) ?? { millicores: 0, mebibytes: 0 }
-    const count = Math.max(1, size.services.length)
-    return [{ millicores: count * millicores, mebibytes: count * mebibytes }]
-  })
-  const sum = (/** @type {'millicores' | 'mebibytes'} */ of) => counted.reduce((total, one) => total + one[of], 0)
+  const sum = (/** @type {'millicores' | 'mebibytes'} */ of) =>
+    sizes.reduce((total, size) => total + Math.max(1, size.services.length) * Number(limitsOf(size)?.[of]), 0)
   const needed = { millicores: sum('millicores'), mebibytes: sum('mebibytes') }
   const { count, limit, byCpu, byMemory } = fitOnNode(needed, left)
   const cpu = `${Math.round(1000 * left.cores)}m / ${needed.millicores}m = ${byCpu.toFixed(1)}`

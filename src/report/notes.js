@@ -169,7 +169,7 @@ export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
 }
 
 /** Says why a run ended whose rounds were not fixed. @param {{ precision?: Precision }} summary */
-export function renderPrecision({ precision }) {
+function renderPrecision({ precision }) {
   if (!precision) return []
   const { rounds, mostRounds, ended } = precision
   const { told } = tellPrecision(precision)

@@ -33,8 +33,7 @@ export function thinSeries(points, most) {
       if (inner[at][1] < inner[low][1]) low = at
       if (inner[at][1] > inner[high][1]) high = at
     }
-    const [first, second] = [Math.min(low, high), Math.max(low, high)]
-    return first === second ? [inner[first]] : [inner[first], inner[second]]
+    return [...new Set([low, high])].sort((a, b) => a - b).map(at => inner[at])
   })
   return [points[0], ...thinned.flat(), points[points.length - 1]]
 }

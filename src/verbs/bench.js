@@ -3,7 +3,7 @@ import { findStatus } from '../analysis/status.js'
 import { UsageError } from '../lib/errors.js'
 import { loadAfter } from '../prepare/measure.js'
 import { CLUSTER, collect, withExperiment, withOptions } from '../prepare/options.js'
-import { readAnyExperiment } from '../prepare/read-experiment.js'
+import { readAnyExperiment, readExperiment } from '../prepare/read-experiment.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { openInterrupted } from '../run/resume.js'
 import { sayWhere, writeDocuments } from './documents.js'
@@ -35,9 +35,7 @@ export function addBench(verb, context) {
 /** Does what `bench` with these words does. @param {string[]} words @param {Context} context */
 export async function benchWith(words, context) {
   const command = defineBench(new Command('bench')).parse(words, { from: 'user' })
-  const experiment = readAnyExperiment(command.processedArgs[0])
-  if ('kind' in experiment) throw new Error(`${words.join(' ')} measures nothing`)
-  await runBench({ experiment, options: command.opts() }, context)
+  await runBench({ experiment: readExperiment(command.processedArgs[0]), options: command.opts() }, context)
 }
 
 /**

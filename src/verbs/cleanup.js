@@ -63,18 +63,15 @@ function idOf(run) {
 
 /** Tries each step, whatever came of the others. @param {(() => Promise<Partial<Cleaned>>)[]} steps */
 async function attemptAll(steps) {
-  /** @type {Cleaned} */
-  const { removed, left, failed } = { removed: [], left: [], failed: [] }
+  /** @type {Partial<Cleaned>[]} */
+  const done = []
+  /** @type {string[]} */
   const errors = []
-  for (const step of steps) {
-    try {
-      const done = await step()
-      removed.push(...(done.removed ?? []))
-      left.push(...(done.left ?? []))
-      failed.push(...(done.failed ?? []))
-    } catch (error) {
-      errors.push(/** @type {Error} */ (error).message)
-    }
-  }
-  return { removed, left, failed: [...errors, ...failed] }
+  for (const step of steps)
+    await step().then(
+      cleaned => done.push(cleaned),
+      error => errors.push(error.message),
+    )
+  const all = (/** @type {keyof Cleaned} */ name) => done.flatMap(cleaned => cleaned[name] ?? [])
+  return { removed: all('removed'), left: all('left'), failed: [...errors, ...all('failed')] }
 }

@@ -18,14 +18,10 @@ const CHARTS = ['style.js', 'rounds.js', 'over-time.js']
  */
 export async function openWatchers({ live, metrics }, { stream, say }) {
   const state = createRunState()
-  /** @type {Set<Watcher>} */
-  const watchers = new Set()
   /** @type {Watcher[]} */
   const opened = []
-  const add = (/** @type {Watcher} */ watcher) => {
-    opened.push(watcher)
-    watchers.add(watcher)
-  }
+  /** Those that have not failed. @type {Set<Watcher>} */
+  let watchers = new Set()
   // Watchers that failed are closed, too: a server would keep the process from ending.
   const close = async () => {
     watchers.clear()
@@ -39,25 +35,26 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
       const modules = CHARTS.map(name => [`/charts/${name}`, readReportFile(`charts/${name}`)])
       const assets = { echarts: readLibrary(), modules: Object.fromEntries(modules) }
       const server = await startLiveServer({ address: live, state, assets })
-      add(server)
+      opened.push(server)
       say(`live: ${server.url} (a browser on this machine takes CPU from what is measured)`)
     }
     if (metrics) {
       const { startMetricsServer } = await import('../live/metrics.js')
       const server = await startMetricsServer({ address: metrics })
-      add(server)
+      opened.push(server)
       say(`metrics: ${server.url}`)
     }
     if (stream.isTTY && process.env.TERM !== 'dumb') {
       const { createTerminalView } = await import('../live/terminal.js')
       const view = createTerminalView({ stream, state })
-      add({ publish: () => {}, close: view.close })
+      opened.push({ publish: () => {}, close: view.close })
       sayBeside = view.say
     }
   } catch (error) {
     await close()
     throw error
   }
+  watchers = new Set(opened)
   // The measurement goes before its watchers: one that fails is left out from then on.
   const guard = (/** @type {() => void} */ act, /** @type {Iterable<Watcher>} */ failing) => {
     try {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { parseJson } from '../../src/lib/json.js'
 import { decode, encode } from '../../src/node/agent/messages.js'
 import { readKubeletSummary, readNode, readPod } from '../../src/targets/kubernetes/answers.js'
 import { findCounter, parseCpu } from '../../src/targets/kubernetes/kubelet.js'
@@ -40,13 +41,7 @@ const SUMMARY = JSON.parse(readFileSync('test/fixtures/kubelet-1.34.3-stats-summ
 const MESSAGE = { id: 1, result: { samples: [{ epochMs: 1, readings: [{ cpuSeconds: Number.NaN }] }] }, error: 'x' }
 
 /** What the API server sends is JSON: a text that is none never comes to the kit's code. @param {string} text */
-function parseJson(text) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
+const readJson = text => parseJson(text) ?? null
 
 /** @type {Parser[]} */
 export const CLUSTER_PARSERS = [
@@ -54,7 +49,7 @@ export const CLUSTER_PARSERS = [
     name: 'pod',
     make: random => mutateJson(POD, random),
     parse: text => {
-      const pod = readPod(parseJson(text))
+      const pod = readPod(readJson(text))
       const container = pick(['sidecar', 'init'], () => (text.length % 2) / 2)
       return [findEnding(pod, container), findObstacle(pod)?.why, isReady(pod), findContainerId(pod, container)]
     },
@@ -69,20 +64,20 @@ export const CLUSTER_PARSERS = [
     name: 'node',
     make: random => mutateJson(NODE, random),
     parse: text => {
-      const node = readNode(parseJson(text))
+      const node = readNode(readJson(text))
       return { ...describeNode(node), defect: findDefect(node) }
     },
-    findFault: value => findInfinite(value),
+    findFault: findInfinite,
   },
   {
     name: "kubelet's counters",
     make: random => mutateJson(SUMMARY, random),
     parse: text => {
-      const { node, pods } = readKubeletSummary(parseJson(text))
+      const { node, pods } = readKubeletSummary(readJson(text))
       const own = { namespace: 'kubelet-counters', pod: 'gateway-1-abc', container: 'sidecar' }
       return { node: parseCpu(node?.cpu), own: findCounter(pods, own) }
     },
-    findFault: value => findInfinite(value),
+    findFault: findInfinite,
   },
   {
     name: "agent's messages",

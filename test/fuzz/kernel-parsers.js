@@ -85,7 +85,7 @@ export const KERNEL_PARSERS = [
     name: '/proc/net/tcp',
     make: random => ({ tcp: mutateText(TCP, random), tcp6: mutateText(TCP, random) }),
     parse: parseListeners,
-    findFault: value => findInfinite(value),
+    findFault: findInfinite,
   },
   {
     name: '/proc/self/mountinfo',

@@ -1,13 +1,13 @@
 import { X509Certificate } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeCertificates } from '../../src/lib/certificates.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 describe('writeCertificates', () => {
   it('issues leaf certificates of a fresh authority that nobody else can read', async () => {
-    const folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'certificates-')), 'c')
+    const folder = path.join(makeOwnFolder('certificates'), 'c')
     await writeCertificates({ folder, services: [{ name: 'gateway', identity: 'spiffe://a/b' }] })
     const ca = new X509Certificate(readFileSync(`${folder}/ca.pem`))
     const leaf = new X509Certificate(readFileSync(`${folder}/gateway.pem`))
@@ -19,6 +19,5 @@ describe('writeCertificates', () => {
     expect(leaf.publicKey.asymmetricKeyDetails?.namedCurve).toBe('prime256v1')
     expect(statSync(folder).mode & 0o777).toBe(0o700)
     expect(statSync(`${folder}/gateway-key.pem`).mode & 0o777).toBe(0o600)
-    rmSync(path.dirname(folder), { recursive: true })
   })
 })

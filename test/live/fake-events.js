@@ -61,13 +61,13 @@ export function sample({ seconds, reading, specs = [createSidecarSpec('gateway')
   }
 }
 
-/** @param {Parameters<typeof createRecord>[0] & {}} fields @param {number} [atMs] @returns {RunEvent} */
-export function endTrial(fields, atMs = START_MS) {
-  return { kind: 'trial-ended', record: /** @type {TrialRecord} */ (createRecord(fields)), atMs }
+/** @param {Parameters<typeof createRecord>[0]} [fields] @returns {RunEvent} */
+export function endTrial(fields) {
+  return { kind: 'trial-ended', record: /** @type {TrialRecord} */ (createRecord(fields)), atMs: START_MS }
 }
 
 /** @param {Partial<Reading>} fields @returns {Reading} */
-function createReading(fields) {
+export function createReading(fields) {
   return {
     ...{ atSeconds: 0, cpuSeconds: 0, periods: 0, throttledPeriods: 0, throttledSeconds: 0 },
     ...{ anonBytes: 30e6, workingSetBytes: 40e6, peakBytes: 50e6, oomKills: 0 },

@@ -1,16 +1,10 @@
 import http from 'node:http'
 import os from 'node:os'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { parseAddress } from '../../src/live/address.js'
 import { startMetricsServer } from '../../src/live/metrics.js'
 import { startLiveServer } from '../../src/live/server.js'
 import { createRunState } from '../../src/live/state.js'
-
-/** @type {(() => Promise<void>)[]} */
-const cleanups = []
-afterEach(async () => {
-  for (const cleanUp of cleanups.splice(0)) await cleanUp()
-})
 
 const SERVERS = /** @type {const} */ ([
   [
@@ -27,7 +21,7 @@ describe.each(SERVERS)('%s', (_, start) => {
   /** @param {string} text @param {string | null} host of the request; null: none */
   async function ask(text, host) {
     const { url, close } = await start(text)
-    cleanups.push(close)
+    onTestFinished(close)
     const { port, pathname } = new URL(url)
     const headers = host === null ? {} : { host: host.replace('PORT', port) }
     const request = http.get({ host: '127.0.0.1', port, path: pathname, headers, setHost: false, agent: false })

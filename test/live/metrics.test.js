@@ -12,6 +12,7 @@ import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { needProgram, startPrometheus } from '../real/prometheus.js'
 import { listDashboardQueries, readDashboard } from './dashboard-queries.js'
+import { createReading, endTrial, plan, startTrial } from './fake-events.js'
 
 /**
  * @import { Reading, TrialRecord } from '../../src/model/types.ts' @import { RunEvent } from '../../src/run/events.js'
@@ -30,31 +31,16 @@ const specs = /** @type {any[]} */ ([
   { service: 'k6', role: 'generator', cpuCores: null },
 ])
 
-/** @param {Partial<Extract<RunEvent, { kind: 'planned' }>>} [fields] @returns {RunEvent} */
-const planned = fields => ({
-  ...{ kind: 'planned', run: { id: '20261121T200000-1', experiment: 'cap', question: 'What does it cost?' } },
-  ...{ arms: [createArm({})], rounds: 6, trials: 18, seconds: 164, isSequence: false, atMs: 1_700_000_000_500 },
-  ...fields,
-})
-/** @param {Parameters<typeof createArm>[0]} [arm] @returns {RunEvent} */
-const started = (arm = {}, secondsLeft = /** @type {number | null} */ (90)) => ({
-  ...{ kind: 'trial-started', trial: createRecord({ arm, round: 2 }).trial, progress: 'round 2 of 6', secondsLeft },
-  atMs: 0,
-})
+/** @param {Parameters<typeof createArm>[0]} [arm] */
+const started = (arm = {}, secondsLeft = /** @type {number | null} */ (90)) =>
+  startTrial(createArm(arm), { round: 2, secondsLeft })
 /** @param {Partial<Reading>} [gateway] @param {Partial<Reading>} [ratings] @returns {RunEvent} */
 const sampled = (gateway = {}, ratings = {}) => ({
   ...{ kind: 'sampled', specs, windowStartMs: 0 },
-  sample: { epochMs: 0, readings: [{}, gateway, ratings, {}].map(fields => ({ ...reading, ...fields })) },
+  sample: { epochMs: 0, readings: [{}, gateway, ratings, {}].map(createReading) },
 })
 /** @param {number} requests @param {number} failed @returns {RunEvent} */
 const counted = (requests, failed = 0) => ({ kind: 'counted', requests, failed, atMs: 0 })
-/** @param {Parameters<typeof createRecord>[0]} [record] @returns {RunEvent} */
-const ended = record => ({ kind: 'trial-ended', record: createRecord(record), atMs: 0 })
-/** @type {Reading} */
-const reading = {
-  ...{ atSeconds: 0, cpuSeconds: 0, periods: 0, throttledPeriods: 0, throttledSeconds: 0 },
-  ...{ anonBytes: 1, workingSetBytes: 2, peakBytes: 3, oomKills: 0 },
-}
 
 /**
  * What is exposed after some events, without the prefix of the names.
@@ -79,12 +65,12 @@ describe('the metrics of a run', () => {
   it('are none before an event', async () => expect(await expose()).toEqual({}))
 
   it('say what is planned', async () => {
-    expect(await expose(planned())).toEqual({
-      'run_info{run="20261121T200000-1",experiment="cap"}': 1,
-      run_started_timestamp_seconds: 1_700_000_000.5,
-      run_time_left_seconds: 164,
-      rounds: 6,
-      trials_planned: 18,
+    expect(await expose(plan())).toEqual({
+      'run_info{run="run-1",experiment="cap"}': 1,
+      run_started_timestamp_seconds: 1000,
+      run_time_left_seconds: 480,
+      rounds: 2,
+      trials_planned: 8,
       'phase{phase="parity"}': 0,
       'phase{phase="starting"}': 0,
       'phase{phase="warm-up"}': 0,
@@ -98,13 +84,13 @@ describe('the metrics of a run', () => {
   })
 
   it('leave out what a search does not plan, and a time that nobody knows', async () => {
-    const exposed = await expose(planned({ trials: null }), started({}, null))
+    const exposed = await expose(plan({ trials: null }), started({}, null))
     expect(exposed).toMatchObject({ round: 2 })
     for (const name of ['rounds', 'trials_planned', 'run_time_left_seconds']) expect(exposed).not.toHaveProperty(name)
   })
 
   it('say the round, the time left and the phase', async () => {
-    const exposed = await expose(planned(), { kind: 'phase', phase: 'parity', atMs: 0 }, started(), {
+    const exposed = await expose(plan(), { kind: 'phase', phase: 'parity', atMs: 0 }, started(), {
       kind: 'phase',
       phase: 'warm-up',
       atMs: 0,
@@ -117,13 +103,13 @@ describe('the metrics of a run', () => {
 
   it('count trials by how they ended', async () => {
     const exposed = await expose(
-      planned(),
+      plan(),
       started(),
-      ended(),
+      endTrial(),
       started(),
-      ended(),
+      endTrial(),
       started(),
-      ended({ outcome: 'failed' }),
+      endTrial({ outcome: 'failed' }),
     )
     expect(only(exposed, 'trials_ended')).toEqual({
       'trials_ended_total{outcome="completed"}': 2,
@@ -133,7 +119,7 @@ describe('the metrics of a run', () => {
   })
 
   it('have no phase, time left or sidecar once it has ended, whatever runs', async () => {
-    const exposed = await expose(planned(), started(), { kind: 'phase', phase: 'window', atMs: 0 }, sampled(), {
+    const exposed = await expose(plan(), started(), { kind: 'phase', phase: 'window', atMs: 0 }, sampled(), {
       ...{ kind: 'ended', outcome: 'interrupted', atMs: 0 },
     })
     expect(Object.values(only(exposed, 'phase'))).toEqual([0, 0, 0, 0, 0, 0])
@@ -142,15 +128,15 @@ describe('the metrics of a run', () => {
   })
 
   it('keep what they have when the plan of the same run changes', async () => {
-    const changed = planned({ trials: 12, seconds: 100, atMs: 1_800_000_000_000 })
-    const before = [planned(), started(), /** @type {RunEvent} */ ({ kind: 'phase', phase: 'tail', atMs: 0 }), ended()]
+    const changed = plan({ trials: 12, seconds: 100, atMs: 1_800_000_000_000 })
+    const before = [plan(), started(), /** @type {RunEvent} */ ({ kind: 'phase', phase: 'tail', atMs: 0 }), endTrial()]
     const exposed = await expose(...before, changed)
     expect(exposed).toEqual({ ...(await expose(...before)), run_time_left_seconds: 100, trials_planned: 12 })
   })
 
   it('forget the run before', async () => {
     const other = { id: 'another', experiment: 'idle', question: '' }
-    const exposed = await expose(planned(), started(), ended(), planned({ run: other, trials: null }))
+    const exposed = await expose(plan(), started(), endTrial(), plan({ run: other, trials: null }))
     expect(only(exposed, 'run_info')).toEqual({ 'run_info{run="another",experiment="idle"}': 1 })
     expect(only(exposed, 'trial_')).toEqual({})
     expect(exposed).not.toHaveProperty('trials_planned')
@@ -173,16 +159,16 @@ describe('the metrics of a sidecar', () => {
       [`sidecar_throttled_periods_total{${GATEWAY}}`]: 10,
       [`sidecar_throttled_periods_total{${ARM},service="ratings"}`]: 0,
       [`sidecar_cap_cores{${GATEWAY}}`]: 0.25,
-      [`sidecar_memory_anonymous_bytes{${GATEWAY}}`]: 1,
-      [`sidecar_memory_anonymous_bytes{${ARM},service="ratings"}`]: 1,
-      [`sidecar_memory_working_set_bytes{${GATEWAY}}`]: 2,
-      [`sidecar_memory_working_set_bytes{${ARM},service="ratings"}`]: 2,
+      [`sidecar_memory_anonymous_bytes{${GATEWAY}}`]: 30e6,
+      [`sidecar_memory_anonymous_bytes{${ARM},service="ratings"}`]: 30e6,
+      [`sidecar_memory_working_set_bytes{${GATEWAY}}`]: 40e6,
+      [`sidecar_memory_working_set_bytes{${ARM},service="ratings"}`]: 40e6,
     })
   })
 
   it('go on over trials, each of which starts from readings of its own', async () => {
-    const trial = [started(), sampled({ cpuSeconds: 3 }), sampled({ cpuSeconds: 3.5 }), ended()]
-    const exposed = await expose(planned(), ...trial, ...trial, ...trial)
+    const trial = [started(), sampled({ cpuSeconds: 3 }), sampled({ cpuSeconds: 3.5 }), endTrial()]
+    const exposed = await expose(plan(), ...trial, ...trial, ...trial)
     expect(exposed[`sidecar_cpu_seconds_total{${GATEWAY}}`]).toBe(1.5)
   })
 
@@ -207,13 +193,13 @@ describe('the metrics of a sidecar', () => {
   })
 
   it('take its gauges away when its trial ends, and keep its counters', async () => {
-    const exposed = await expose(started(), sampled(), ended())
+    const exposed = await expose(started(), sampled(), endTrial())
     for (const gauge of ['sidecar_cap', 'sidecar_memory']) expect(only(exposed, gauge)).toEqual({})
     expect(exposed[`sidecar_cpu_seconds_total{${GATEWAY}}`]).toBe(0)
   })
 
   it('are none outside of a trial, nor for a process without a reading', async () => {
-    expect(only(await expose(planned(), sampled(), started(), ended(), sampled()), 'sidecar_')).toEqual({})
+    expect(only(await expose(plan(), sampled(), started(), endTrial(), sampled()), 'sidecar_')).toEqual({})
     const empty = { ...sampled(), sample: { epochMs: 0, readings: [] } }
     expect(only(await expose(started(), /** @type {RunEvent} */ (empty)), 'sidecar_')).toEqual({})
   })
@@ -225,7 +211,7 @@ describe('the metrics of a sidecar', () => {
       { repeatOf: 'link-pipy', id: 'aa' },
       { capCores: null, id: 'free' },
     ]
-    const exposed = await expose(...arms.flatMap(arm => [started(arm), sampled(), ended({ arm })]))
+    const exposed = await expose(...arms.flatMap(arm => [started(arm), sampled(), endTrial({ arm })]))
     expect(Object.keys(only(exposed, 'sidecar_cpu')).filter(name => name.includes('gateway'))).toEqual([
       `sidecar_cpu_seconds_total{${AT_RATE},service="gateway"}`,
       'sidecar_cpu_seconds_total{plane="pipy=scripts",link="link",cap_cores="0.25",arm="v",service="gateway"}',
@@ -238,15 +224,15 @@ describe('the metrics of a sidecar', () => {
 describe('the metrics of the load', () => {
   it('count requests as they are counted, over trials', async () => {
     const exposed = await expose(
-      ...[started(), counted(100, 1), counted(250, 3), ended({ load: { verified: 9999 } })],
-      ...[started(), counted(50), ended({ load: { verified: 9999 } })],
+      ...[started(), counted(100, 1), counted(250, 3), endTrial({ load: { verified: 9999 } })],
+      ...[started(), counted(50), endTrial({ load: { verified: 9999 } })],
     )
     expect(only(exposed, 'requests')).toEqual({ [`requests_total{${ARM}}`]: 300, [`requests_failed_total{${ARM}}`]: 3 })
   })
 
   it('take them from the record where nobody counted, once', async () => {
-    const trial = [started(), ended({ load: { verified: 1000, failed: 10 } })]
-    const exposed = await expose(...trial, ...trial, ended({ load: { verified: 9999 } }))
+    const trial = [started(), endTrial({ load: { verified: 1000, failed: 10 } })]
+    const exposed = await expose(...trial, ...trial, endTrial({ load: { verified: 9999 } }))
     expect(only(exposed, 'requests')).toEqual({
       [`requests_total{${ARM}}`]: 2020,
       [`requests_failed_total{${ARM}}`]: 20,
@@ -266,9 +252,9 @@ describe('the metrics of the load', () => {
 describe('the metrics of trials that ended', () => {
   it('are of the last one of each arm: 0.1 cores and 1000 requests a second are 100 µs each', async () => {
     const exposed = await expose(
-      ...[started(), ended({ load: { verified: 500 } })],
-      ...[started(), ended()],
-      ...[started(openLoop), ended({ arm: openLoop })],
+      ...[started(), endTrial({ load: { verified: 500 } })],
+      ...[started(), endTrial()],
+      ...[started(openLoop), endTrial({ arm: openLoop })],
     )
     const times = (/** @type {string} */ labels, /** @type {string} */ loop) =>
       ['50', '90', '95', '99'].map(p => `trial_response_time_seconds{${labels},loop="${loop}",percentile="${p}"}`)
@@ -289,20 +275,25 @@ describe('the metrics of trials that ended', () => {
   it('sum the CPU of its sidecars', async () => {
     const processes = [0.1, 0.3].map(cpuCores => describeFakeProcess({ cpuCores }))
     const application = describeFakeProcess({ role: 'application', cpuCores: 5 })
-    const exposed = await expose(started(), ended({ processes: [...processes, application] }))
+    const exposed = await expose(started(), endTrial({ processes: [...processes, application] }))
     expect(exposed[`trial_cpu_seconds_per_request{${ARM}}`]).toBeCloseTo(4e-4, 12)
   })
 
   it('go when its next one fails, and are without what a gate spoiled, as in the report', async () => {
     const failed = { ...{ outcome: /** @type {'failed'} */ ('failed'), window: null, processes: [] } }
     const record = /** @type {TrialRecord} */ ({ ...createRecord(failed), load: null })
-    const events = [started(), ended(), started(), /** @type {RunEvent} */ ({ kind: 'trial-ended', record, atMs: 0 })]
+    const events = [
+      started(),
+      endTrial(),
+      started(),
+      /** @type {RunEvent} */ ({ kind: 'trial-ended', record, atMs: 0 }),
+    ]
     expect(only(await expose(...events), 'trial_')).toEqual({})
 
     const gates = [
       { gate: 'neighbour', spoils: /** @type {const} */ (['throughput', 'capacity', 'latency']), reason: '' },
     ]
-    const spoiled = await expose(started(), ended({ gates: gates.map(g => ({ ...g, spoils: [...g.spoils] })) }))
+    const spoiled = await expose(started(), endTrial({ gates: gates.map(g => ({ ...g, spoils: [...g.spoils] })) }))
     expect(Object.keys(only(spoiled, 'trial_'))).toEqual([`trial_cpu_seconds_per_request{${ARM}}`])
   })
 })
@@ -317,7 +308,7 @@ function createLiveRun() {
     metrics.apply(sampled({ ...used, cpuSeconds: ticks / 50 }, { ...used, cpuSeconds: ticks / 100 }))
     metrics.apply(counted(100 * ticks, ticks))
   }
-  for (const event of [planned(), started(), ended(), started(openLoop), ended({ arm: openLoop }), started()]) {
+  for (const event of [plan(), started(), endTrial(), started(openLoop), endTrial({ arm: openLoop }), started()]) {
     metrics.apply(event)
   }
   metrics.apply({ kind: 'phase', phase: 'window', atMs: 0 })
@@ -427,7 +418,7 @@ describe('Prometheus', () => {
       expect(await Promise.all(ofAnother.map(q => query(q.expression)))).toEqual(ofAnother.map(() => 0))
 
       clearInterval(ticking)
-      metrics.apply(ended())
+      metrics.apply(endTrial())
       const gauge = () => query('sidecar_bench_sidecar_memory_anonymous_bytes')
       expect(await askUntil(gauge, count => count === 0)).toBe(0)
     } finally {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parseAddress } from '../../src/live/address.js'
 import { startLiveServer } from '../../src/live/server.js'
 import { createRunState } from '../../src/live/state.js'
@@ -28,13 +28,7 @@ const specs = [createSidecarSpec('gateway'), createSidecarSpec(HOSTILE)]
 
 /** @type {Browser | null} */
 let browser = null
-/** @type {(() => void | Promise<void>)[]} */
-const cleanups = []
-
 afterAll(async () => browser?.close())
-afterEach(async () => {
-  for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp()
-})
 
 /**
  * @param {import('vitest').TestContext} context skipped where there is no browser
@@ -51,9 +45,9 @@ async function open(context, options) {
   }
   let server = await startLiveServer({ address: parseAddress(':0', '--live'), state, assets, intervalMs: 20 })
   const { port } = new URL(server.url)
-  cleanups.push(() => server.close())
+  onTestFinished(() => server.close())
   const { page, complaints } = await openPage(browser, options)
-  cleanups.push(() => page.close())
+  onTestFinished(() => page.close())
   return {
     ...{ page, state, emit, complaints, url: server.url },
     /** @param {string} id @param {string | RegExp} text */

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
 import { parseAddress } from '../../src/live/address.js'
 import { startLiveServer } from '../../src/live/server.js'
@@ -14,19 +14,13 @@ import { ARMS, createSidecarSpec, endTrial, plan, sample, startTrial } from './f
 const [, cheap, dear] = ARMS
 const ASSETS = { echarts: 'var echarts', modules: { '/charts/rounds.js': 'export const a = 1' } }
 
-/** @type {(() => void | Promise<void>)[]} */
-const cleanups = []
-afterEach(async () => {
-  for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp()
-})
-
 /** @param {{ text?: string, events?: RunEvent[] }} [options] */
 async function serve({ text = ':0', events = [] } = {}) {
   const state = createRunState()
   for (const event of events) state.apply(event)
   const address = parseAddress(text, '--live')
   const server = await startLiveServer({ address, state, assets: ASSETS, intervalMs: 20 })
-  cleanups.push(server.close)
+  onTestFinished(server.close)
   const emit = (/** @type {RunEvent[]} */ ...told) => {
     for (const event of told) {
       state.apply(event)
@@ -36,10 +30,14 @@ async function serve({ text = ':0', events = [] } = {}) {
   return { ...server, state, emit }
 }
 
-/** @param {Awaited<ReturnType<typeof serve>>} server @param {Parameters<typeof listen>[1]} [options] */
-async function join(server, options) {
-  const client = await listen(server.url, options)
-  cleanups.push(client.destroy)
+/**
+ * A browser that has all there is, unless it does not read.
+ * @param {Awaited<ReturnType<typeof serve>>} server @param {{ isReading?: boolean }} [options]
+ */
+async function join(server, { isReading = true } = {}) {
+  const client = await listen(server.url, { isReading })
+  onTestFinished(client.destroy)
+  if (isReading) await client.waitFor('reset')
   return client
 }
 
@@ -126,7 +124,6 @@ describe('the events', () => {
   it('go on with what is new: each point once, however many listen', async () => {
     const server = await serve({ events: [plan(), startTrial(cheap), read(0), read(1)] })
     const first = await join(server)
-    await first.waitFor('reset')
     server.emit(read(2), read(3))
     const second = await join(server)
     const reset = await second.waitFor('reset')
@@ -147,7 +144,6 @@ describe('the events', () => {
   it('tell of a trial that ended and of one that starts, in this order', async () => {
     const server = await serve({ events: [plan(), startTrial(cheap), read(0), read(1)] })
     const client = await join(server)
-    await client.waitFor('reset')
     server.emit(endTrial({ arm: cheap }), startTrial(dear), read(0), read(0.5))
     await client.waitFor('state')
     expect(client.names()).toEqual(['retry: 2000', 'reset', 'trial', 'new-trial', 'state'])
@@ -159,7 +155,6 @@ describe('the events', () => {
   it('begin anew when the plan is another', async () => {
     const server = await serve({ events: [plan()] })
     const client = await join(server)
-    await client.waitFor('reset')
     server.emit(plan({ arms: [cheap] }))
     const { rows } = await client.waitFor('reset', told => told.rows.length === 1)
     expect(rows[0].label).toBe('cheap')
@@ -168,7 +163,6 @@ describe('the events', () => {
   it('begin with all there is after a connection was lost', async () => {
     const server = await serve({ events: [plan(), startTrial(cheap), read(0)] })
     const first = await join(server)
-    await first.waitFor('reset')
     first.destroy()
     server.emit(read(1), endTrial({ arm: cheap }))
     await delay(50)
@@ -183,7 +177,6 @@ describe('the events', () => {
   it('end with the run, also for who comes later', async () => {
     const server = await serve({ events: [plan(), startTrial(cheap)] })
     const client = await join(server)
-    await client.waitFor('reset')
     server.emit(endTrial({ arm: cheap }), { kind: 'ended', outcome: 'finished', atMs: 1 })
     const { snapshot } = await client.waitFor('end')
     expect(snapshot.ending).toEqual({ outcome: 'finished', atMs: 1 })
@@ -199,7 +192,6 @@ describe('browsers', () => {
   it('that go away are forgotten, and the others go on', async () => {
     const server = await serve({ events: [plan(), startTrial(cheap)] })
     const [gone, there] = [await join(server), await join(server)]
-    await Promise.all([gone.waitFor('reset'), there.waitFor('reset')])
     for (let i = 0; i < 20; i++) {
       server.emit(read(i))
       if (i === 5) gone.response.socket.resetAndDestroy()
@@ -213,7 +205,6 @@ describe('browsers', () => {
     const specs = Array.from({ length: 300 }, (_, i) => createSidecarSpec(`server-${i}-${'x'.repeat(1000)}`))
     const server = await serve({ events: [plan(), startTrial(cheap)] })
     const [there, slow] = [await join(server), await join(server, { isReading: false })]
-    await there.waitFor('reset')
     let isDropped = false
     slow.response.socket.on('close', () => {
       isDropped = true
@@ -236,7 +227,6 @@ describe('browsers', () => {
     const idle = http.request(new URL(server.url), { agent: new http.Agent({ keepAlive: true }) })
     await new Promise(resolve => idle.on('response', r => r.resume().on('end', resolve)).end())
     idle.on('error', () => {})
-    await client.waitFor('reset')
     const start = performance.now()
     await server.close()
     expect(performance.now() - start).toBeLessThan(1000)
@@ -256,7 +246,7 @@ describe('many connections', () => {
       socket.on('error', () => {})
       socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n')
     }
-    cleanups.push(() => {
+    onTestFinished(() => {
       for (const socket of sockets) socket.destroy()
     })
     await until(() => sockets.filter(socket => socket.destroyed).length === 100, 'the others to be closed')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evaluateClaims } from '../../src/analysis/claims/claims.js'
 import { groupUntested, renderClaims, tellClaims } from '../../src/report/claims.js'
-import { readClaims } from '../../src/verbs/read-claims.js'
+import { findClaims } from '../../src/verbs/read-claims.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
 /** @import { ClaimResult } from '../../src/analysis/claims/claims.js' */
@@ -65,12 +65,7 @@ describe('renderClaims', () => {
   })
 
   it('says all claims of the kit in 100 columns', () => {
-    const experiments = [
-      ...'cap cap-ladder rate-ladder connections hops open-policy knee churn mtls-tax rollout grow'.split(' '),
-      ...'balance shards commit-rate concurrency items'.split(' '),
-    ]
-    const files = readClaims('bench/claims', { experiments })
-    const results = evaluateClaims({ files, summaries: [createSummary([])] })
+    const results = evaluateClaims({ files: findClaims(), summaries: [createSummary([])] })
     const lines = renderClaims(results, ['cap'])
     expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(100)
     const own = results.filter(({ experiment }) => experiment === 'cap').length

@@ -52,12 +52,6 @@ describe('renderComparison', () => {
       'old: results/a (experiment cap, started 2026-11-21T20:00:00.000Z, kit 0.1.0 abc)',
       'new: results/b (experiment cap, started 2026-11-21T20:00:00.000Z, kit 0.2.0)',
     ])
-    expect(
-      renderComparison(
-        { comparisons: [], controls: [], refused: [], warnings: [], thresholds: [] },
-        { ...runs, old: createNamed('c', { version: '0.1.0', git: null }) },
-      ),
-    ).toContain('old: c (experiment cap, started 2026-11-21T20:00:00.000Z, kit 0.1.0)')
   })
 
   it('shows the primary verdict first, then the others, and what changed without sidecars', () => {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createHistoryDocument } from '../../src/report/history.js'
-import { createProgram } from '../../src/verbs/program.js'
+import { cli } from '../fakes/cli.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -11,15 +11,10 @@ import { makeFolder } from '../fakes/scratch.js'
 
 const root = makeFolder('history-test')
 
-/** What a command prints. @param {string[]} argv */
-async function run(...argv) {
-  /** @type {string[]} */
-  const printed = []
-  const context = { print: (/** @type {string} */ text) => printed.push(text), say() {}, end() {} }
-  const program = await createProgram(/** @type {any} */ (context))
-  await program.parseAsync(['report', ...argv], { from: 'user' })
-  return printed.join('\n')
-}
+/** @param {string[]} argv */
+const report = async (...argv) => (await cli('report', '--history', ...argv)).stdout
+/** @param {string[]} argv */
+const refuse = async (...argv) => (await cli('report', '--history', ...argv)).stderr
 
 /** Fourteen runs; from the ninth on the sidecars take a quarter more, with another build of the kit. */
 beforeAll(() => {
@@ -48,7 +43,7 @@ beforeAll(() => {
 
 describe('report --history', () => {
   it('says in words where a step is, how large, what changed there, and whose it is', async () => {
-    const text = (await run('--history', root)).replace(/\s+/g, ' ')
+    const text = (await report(root)).replace(/\s+/g, ' ')
     expect(text).toContain(
       'History of 14 comparable runs 2 steps in 14 runs: pipy at 0.25 cores uses 25 % more CPU per request;',
     )
@@ -62,7 +57,7 @@ describe('report --history', () => {
   })
 
   it('is one page without a single address of elsewhere, in light and dark, with the numbers behind each chart', async () => {
-    const file = await run('--history', root, '--format', 'html')
+    const file = await report(root, '--format', 'html')
     expect(file).toBe(path.join(root, 'history.html'))
     const page = readFileSync(file, 'utf8')
     const own = page.slice(0, page.indexOf('<script>'))
@@ -77,10 +72,10 @@ describe('report --history', () => {
   })
 
   it('is Markdown and JSON as well, on stdout', async () => {
-    const markdown = await run('--history', root, '--format', 'md')
+    const markdown = await report(root, '--format', 'md')
     expect(markdown).toContain('## History of 14 comparable runs')
     expect(markdown).toContain('<details><summary>CPU per request, µs</summary>')
-    const history = JSON.parse(await run('--history', root, '--format', 'json'))
+    const history = JSON.parse(await report(root, '--format', 'json'))
     expect(history.steps.map((/** @type {{ run: number, line: string }} */ s) => [s.run, s.line])).toEqual([
       [8, 'pipy at 0.25 cores'],
       [8, 'envoy at 0.25 cores'],
@@ -88,7 +83,7 @@ describe('report --history', () => {
   })
 
   it('holds the other runs against the one that is named', async () => {
-    const history = JSON.parse(await run('--history', path.join(root, 'run-3'), '--format', 'json'))
+    const history = JSON.parse(await report(path.join(root, 'run-3'), '--format', 'json'))
     expect(path.basename(history.reference)).toBe('run-3')
     expect(history.runs).toHaveLength(14)
   })
@@ -114,15 +109,15 @@ describe('report --history', () => {
     const torn = path.join(root, 'half')
     mkdirSync(torn)
     writeFileSync(path.join(torn, 'manifest.json'), '{')
-    await expect(run('--history', torn)).rejects.toThrow(/^cannot draw the history of \S+half: .*manifest\.json/)
+    expect(await refuse(torn)).toMatch(/^error: cannot draw the history of \S+half: .*manifest\.json/)
     rmSync(torn, { recursive: true })
   })
 
   it('refuses a format that is of one run, and a folder that is not there', async () => {
-    await expect(run('--history', root, '--format', 'junit')).rejects.toThrow(
+    expect(await refuse(root, '--format', 'junit')).toContain(
       '--format junit is of one run; --history has text, html, md, json',
     )
-    await expect(run('--history', path.join(root, 'nowhere'))).rejects.toThrow('there are no runs in')
+    expect(await refuse(path.join(root, 'nowhere'))).toContain('there are no runs in')
   })
 })
 

@@ -11,14 +11,20 @@ import { makeFolder } from '../fakes/scratch.js'
 
 const base = makeFolder('hostile-names-test')
 const folder = path.join(base, 'run')
-// A title of the terminal, a colour, a line back, a table's border, a command, markup; and a formula in front.
-const NAME = '=cmd|\x1b]0;owned\x07\x1b[31m\r`x`|<img src=x>\u202e'
+// A title of the terminal, a colour, a line back, a table's border, a command, markup, the end of a script; and a formula
+// in front.
+const NAME = '=cmd|\x1b]0;owned\x07\x1b[31m\r`x`|<img src=x></script>\u202e'
 beforeAll(() => {
   const change = (/** @type {any} */ record) => ({
     ...record,
     outcome: record.trial.round === 2 ? 'failed' : record.outcome,
     reasons: [NAME],
-    processes: record.processes.map((/** @type {any} */ p) => ({ ...p, service: NAME, command: [NAME] })),
+    processes: record.processes.map((/** @type {any} */ p) => ({
+      ...p,
+      service: NAME,
+      command: [NAME],
+      files: [{ name: NAME, sha256: 'a' }],
+    })),
   })
   const arms = [NAME, 'envoy'].map((plane, i) => ({ ...createArms()[1], id: `arm-${i}`, plane }))
   writeFakeRun({
@@ -74,7 +80,8 @@ describe('a name of a run', () => {
     const body = page.slice(0, page.indexOf('<script'))
     expect(body).toContain('\\u001b]0;owned')
     expect(body).not.toMatch(CONTROL)
-    expect(body).not.toContain('<img')
+    expect(body).not.toMatch(/<img|<\/script/)
+    expect(page.match(/<\/script>/g)).toHaveLength(3)
     const { stdout } = await run('report', folder, '--format', 'svg')
     for (const file of stdout.split('\n')) expect(readFileSync(file, 'utf8'), file).not.toMatch(CONTROL)
   })

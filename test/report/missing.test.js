@@ -6,7 +6,6 @@ import { createSummaryArm } from '../fakes/fake-summary.js'
 
 /** @import { TrialRecord } from '../../src/model/types.ts' */
 
-const none = { searches: [], sizes: [] }
 const arm = createArm({ calibratedBy: 'link-pipy-capacity' })
 const manifest = createManifest({ arms: [arm], rounds: 6 })
 
@@ -14,36 +13,34 @@ const manifest = createManifest({ arms: [arm], rounds: 6 })
 const recorded = (count, fields, first = 1) =>
   Array.from({ length: count }, (_, i) => ({ ...createRecord({ arm, round: first + i }), ...fields }))
 const failed = (/** @type {number} */ count, first = 1) => recorded(count, { outcome: 'failed' }, first)
+const tell = (/** @type {TrialRecord[]} */ records) =>
+  describeUnfinished({ manifest, records, summary: { searches: [], sizes: [] } })
 
 describe('what is said of a run that is not whole', () => {
   it('is nothing where it is whole', () => {
-    expect(describeUnfinished({ manifest, records: recorded(6), summary: none })).toEqual([])
+    expect(tell(recorded(6))).toEqual([])
   })
 
   it('is how many trials of how many are recorded, and how many of them failed', () => {
-    expect(describeUnfinished({ manifest, records: recorded(4), summary: none })).toEqual([
-      'This run was cut short, or still goes on: 4 of 6 trials are recorded.',
-    ])
-    expect(describeUnfinished({ manifest, records: [...recorded(3), ...failed(2, 4)], summary: none })).toEqual([
+    expect(tell(recorded(4))).toEqual(['This run was cut short, or still goes on: 4 of 6 trials are recorded.'])
+    expect(tell([...recorded(3), ...failed(2, 4)])).toEqual([
       'This run was cut short, or still goes on: 5 of 6 trials are recorded, and 2 of them failed.',
     ])
   })
 
   it('is how many failed, where all were tried', () => {
-    expect(describeUnfinished({ manifest, records: failed(6), summary: none })).toEqual(['6 of 6 trials failed.'])
+    expect(tell(failed(6))).toEqual(['6 of 6 trials failed.'])
   })
 
   it('counts an arm once a round, in however many deployments it stands', () => {
     const records = [...recorded(5), ...recorded(3)]
-    expect(describeUnfinished({ manifest, records, summary: none })).toEqual([
-      'This run was cut short, or still goes on: 5 of 6 trials are recorded.',
-    ])
+    expect(tell(records)).toEqual(['This run was cut short, or still goes on: 5 of 6 trials are recorded.'])
   })
 
   it('counts no trial that only looked for the capacity, also where that was cut short', () => {
     const [record] = recorded(1)
     const trial = { ...record.trial, arm: { ...arm, id: 'link-pipy-capacity' } }
-    expect(describeUnfinished({ manifest, records: [{ ...record, trial }], summary: none })).toEqual([
+    expect(tell([{ ...record, trial }])).toEqual([
       'This run was cut short, or still goes on: 0 of 6 trials are recorded.',
     ])
   })

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { renderNext, tellDeviations } from '../../src/report/notes.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
-
-const LOAD = { kind: 'closed', connections: 'kept', hasCertificate: false }
+import { createSummary } from '../fakes/fake-summary.js'
 
 it.each([
   [
@@ -35,18 +34,9 @@ it('a run of other planes or TLS than the default names them in each command', (
 
 /** @param {{ link: string, sidecars: number, generator?: string, boundBy?: string, asked?: object }} options */
 function summaryOf({ link, sidecars, generator = 'k6', boundBy = 'users', asked = {} }) {
-  const arm = {
-    plane: 'pipy',
-    hasSidecars: true,
-    conditions: DEFAULT_CONDITIONS,
-    ...asked,
-    target: 'local',
-    link,
-    load: LOAD,
-    capCores: 1,
-    boundBy,
-    sidecars: Array(sidecars).fill({}),
-    quantities: {},
-  }
-  return /** @type {any} */ ({ arms: [arm], machine: { cpus: '2' }, tools: { [generator]: {} } })
+  const tools = /** @type {any} */ ({ [generator]: {} })
+  const summary = createSummary([{ plane: 'pipy', link }], { tools, machine: { cpus: '2' } })
+  const [arm] = summary.arms
+  const own = { ...asked, target: 'local', boundBy, sidecars: Array(sidecars).fill(arm.sidecars[0]) }
+  return { ...summary, arms: [/** @type {typeof arm} */ ({ ...arm, ...own })] }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { quantityOf } from '../../src/judge/quantities.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { createArms, writeFakeRun } from '../fakes/fake-folder.js'
@@ -13,9 +13,7 @@ const HOSTILE = `<img src=x onerror="document.title='owned'"></script><script>do
 const base = makeFolder('report-page-test')
 /** @type {Browser | null} */
 let browser = null
-afterAll(async () => {
-  await browser?.close()
-})
+afterAll(async () => browser?.close())
 
 /** @param {string} name @param {Partial<Parameters<typeof writeFakeRun>[0]>} [options] */
 function write(name, options = {}) {
@@ -34,6 +32,7 @@ beforeAll(() => {
 async function open(context, url, options) {
   browser ??= await launchBrowser(context)
   const opened = await openPage(browser, { offline: true, ...options })
+  onTestFinished(() => opened.page.close())
   await opened.page.goto(url)
   return opened
 }
@@ -68,7 +67,6 @@ describe('report.html in a browser', () => {
     for (const count of shapes) expect(count).toBeGreaterThan(10)
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
     expect(complaints).toEqual([])
-    await page.close()
   })
 
   it('folds the charts over time under their arms, which open without JavaScript', async context => {
@@ -78,7 +76,6 @@ describe('report.html in a browser', () => {
     expect(await arms.first().locator('svg').isVisible()).toBe(false)
     await arms.first().locator('> summary').click()
     expect(await arms.first().locator('svg').isVisible()).toBe(true)
-    await page.close()
   })
 
   it('has the answer, its two charts and what was not shown on the first screen, each reason once', async context => {
@@ -90,12 +87,10 @@ describe('report.html in a browser', () => {
       for (const javaScriptEnabled of [true, false]) {
         const { page } = await open(context, url, { javaScriptEnabled, viewport: { width: 1280, height: 800 } })
         await expectOnFirstScreen(page)
-        await page.close()
       }
     }
     const { page } = await open(context, alone.url)
     expect((await page.locator('body').innerText()).split(reason)).toHaveLength(2)
-    await page.close()
   })
 
   it('tells a plane that was measured again from the first by hollow dots', async context => {
@@ -103,7 +98,6 @@ describe('report.html in a browser', () => {
     const { url } = write('control', { arms: [none, pipy, envoy, { ...pipy, id: 'again', repeatOf: pipy.id }] })
     const { page } = await open(context, url, { javaScriptEnabled: false })
     expect(await page.locator('[data-chart=rounds-cpuPerRequest] path[fill=none][stroke][transform]').count()).toBe(6)
-    await page.close()
   })
 
   it('shows the numbers of summary.json', async context => {
@@ -121,7 +115,6 @@ describe('report.html in a browser', () => {
           `${median?.toFixed(0)}[${low?.toFixed(0)}, ${high?.toFixed(0)}]`,
       ),
     )
-    await page.close()
   })
 
   it.for([360, 1440])('is whole at %i pixels without JavaScript', async (width, context) => {
@@ -136,7 +129,6 @@ describe('report.html in a browser', () => {
     const box = await page.locator('html').boundingBox()
     expect(box?.width).toBe(width)
     expect(complaints).toEqual([])
-    await page.close()
   })
 
   it('shows any trial that is chosen', async context => {
@@ -146,16 +138,13 @@ describe('report.html in a browser', () => {
     expect(await label.getAttribute('aria-label')).toContain('r4-link-envoy-0.25. gateway: at most 0.24 cores')
     expect(await page.locator('#trial option').count()).toBe(18)
     expect(complaints).toEqual([])
-    await page.close()
   })
 
   it('takes other colours in the dark, drawn or not', async context => {
     const colours = async (/** @type {'dark' | 'light'} */ colorScheme, javaScriptEnabled = true) => {
       const { page } = await open(context, run.url, { colorScheme, javaScriptEnabled })
       const text = page.locator('[data-chart] svg text', { hasText: 'pipy' }).first()
-      const colour = await text.evaluate(e => getComputedStyle(e).fill)
-      await page.close()
-      return colour
+      return text.evaluate(e => getComputedStyle(e).fill)
     }
     expect(await colours('light')).toBe('rgb(31, 35, 40)')
     expect(await colours('dark')).toBe('rgb(230, 237, 243)')
@@ -171,7 +160,6 @@ describe('report.html in a browser', () => {
       for (const details of document.querySelectorAll('details')) details.open = true
     })
     expect(await listAxeViolations(page)).toEqual([])
-    await page.close()
   })
 
   it('has a name for every chart and table, and headings in order', async context => {
@@ -185,7 +173,6 @@ describe('report.html in a browser', () => {
     const levels = await page.locator('h1, h2, h3').evaluateAll(all => all.map(at => Number(at.tagName[1])))
     expect(levels[0]).toBe(1)
     for (const [i, level] of levels.slice(1).entries()) expect(level - levels[i]).toBeLessThanOrEqual(1)
-    await page.close()
   })
 
   it('shows markup in a name of a plane, a log line and the name of a file as text', async context => {
@@ -209,7 +196,6 @@ describe('report.html in a browser', () => {
     expect(await page.locator('#gates').textContent()).toContain('document.title')
     expect(await page.locator('.answer').textContent()).toContain(`pipy=${label} uses`)
     expect(complaints).toEqual([])
-    await page.close()
   })
 })
 

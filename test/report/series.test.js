@@ -74,24 +74,6 @@ describe('describeSeries', () => {
     expect(series.throttled).toEqual([])
   })
 
-  it('makes no rate of the milliseconds between a sample and an edge of the window', () => {
-    const [series] = read([
-      [1000, 1, 0, 1, 1],
-      [1003, 1.003, 0, 1, 1.003],
-      [1100, 1.05, 0, 1, 1.1],
-    ])
-    expect(series.cores.map(([s, v]) => [s, Number(v.toFixed(6))])).toEqual([[0.1, 0.5]])
-  })
-
-  it('makes no rate of a process that was replaced, whose CPU time began anew', () => {
-    const [series] = read([
-      [1000, 5, 0, 1, 1],
-      [1100, 0.1, 0, 1, 1.1],
-      [1200, 0.15, 0, 1, 1.2],
-    ])
-    expect(series.cores.map(([s, v]) => [s, Number(v.toFixed(6))])).toEqual([[0.2, 0.5]])
-  })
-
   it('has nothing of a trial without a window', () => {
     expect(describeSeries({ record: { ...record, window: null }, samples: [] })).toEqual([])
   })

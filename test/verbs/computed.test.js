@@ -3,7 +3,7 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { balanceManifestSchema, balanceSummarySchema, balanceTrialSchema, findFault } from '../../src/model/schemas.js'
 import { listRuns } from '../../src/verbs/list-runs.js'
-import { createProgram } from '../../src/verbs/program.js'
+import { cli } from '../fakes/cli.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const base = makeFolder('balance-test')
@@ -13,28 +13,9 @@ const small = path.join(base, 'small.yaml')
 writeFileSync(small, readFileSync('bench/experiments/balance.yaml', 'utf8').replace('seeds: 100', 'seeds: 8'))
 const read = (/** @type {string} */ name, from = folder) => readFileSync(path.join(from, name), 'utf8')
 
-/** @param {string[]} argv */
-async function run(...argv) {
-  let printed = ''
-  let status = 0
-  const context = {
-    print: (/** @type {string} */ text) => {
-      printed += text
-    },
-    say: () => {},
-    end: (/** @type {number} */ given) => {
-      status = given
-    },
-    signal: new AbortController().signal,
-  }
-  const program = await createProgram(/** @type {any} */ (context), argv)
-  await program.parseAsync(argv, { from: 'user' })
-  return { printed, status }
-}
-
 let printed = ''
 beforeAll(async () => {
-  printed = (await run('bench', small, '--out', folder)).printed
+  printed = (await cli('bench', small, '--out', folder)).stdout
 }, 60_000)
 
 describe('bench balance', () => {
@@ -66,37 +47,35 @@ describe('bench balance', () => {
 
   it('gives the same numbers again, and others from another seed', async () => {
     const at = (/** @type {string} */ name) => path.join(base, name)
-    await run('bench', small, '--out', at('again'))
-    await run('bench', small, '--out', at('other'), '--seed', '2')
+    await cli('bench', small, '--out', at('again'))
+    await cli('bench', small, '--out', at('other'), '--seed', '2')
     expect(read('trials.jsonl', at('again'))).toBe(read('trials.jsonl'))
     expect(read('trials.jsonl', at('other'))).not.toBe(read('trials.jsonl'))
   })
 
   it('refuses the options of a measurement', async () => {
-    const asked = run('bench', 'balance', '--cpu', '1', '--rounds', '3', '--out', path.join(base, 'refused'))
-    await expect(asked).rejects.toThrow(
-      '--cpu, --rounds: balance measures nothing, and takes --seed, --out, --json alone',
-    )
+    const asked = await cli('bench', 'balance', '--cpu', '1', '--rounds', '3', '--out', path.join(base, 'refused'))
+    expect(asked.stderr).toContain('--cpu, --rounds: balance measures nothing, and takes --seed, --out, --json alone')
     expect(readdirSync(base)).not.toContain('refused')
   })
 })
 
 describe('a run of balance', () => {
   it('is verified by computing every record again', async () => {
-    expect(await run('verify', folder)).toMatchObject({
-      printed: expect.stringContaining('all of them agree'),
-      status: 0,
+    expect(await cli('verify', folder)).toMatchObject({
+      stdout: expect.stringContaining('all of them agree'),
+      exitCode: 0,
     })
     const changed = path.join(base, 'changed')
-    await run('bench', small, '--out', changed)
+    await cli('bench', small, '--out', changed)
     const [first, ...rest] = read('trials.jsonl').split('\n')
     const trial = JSON.parse(first)
     const lie = { ...trial, removed: { ...trial.removed, moves: trial.removed.moves + 1 } }
     writeFileSync(path.join(changed, 'trials.jsonl'), [JSON.stringify(lie), ...rest].join('\n'))
-    const { printed, status } = await run('verify', changed)
-    expect(printed).toContain(`differs: the record of ${trial.algorithm}, ${trial.sizes} sizes, seed 1`)
-    expect(printed).toContain('differs: summary.json')
-    expect(status).toBe(1)
+    const { stdout, exitCode } = await cli('verify', changed)
+    expect(stdout).toContain(`differs: the record of ${trial.algorithm}, ${trial.sizes} sizes, seed 1`)
+    expect(stdout).toContain('differs: summary.json')
+    expect(exitCode).toBe(1)
   })
 
   it.each([
@@ -105,32 +84,33 @@ describe('a run of balance', () => {
   ])('is refused with %s', async (_, change, message) => {
     const damaged = path.join(base, 'damaged')
     rmSync(damaged, { recursive: true, force: true })
-    await run('bench', small, '--out', damaged)
+    await cli('bench', small, '--out', damaged)
     writeFileSync(path.join(damaged, 'trials.jsonl'), change(read('trials.jsonl')))
-    await expect(run('report', damaged)).rejects.toThrow(message)
-    await expect(run('report', damaged)).rejects.toThrow('compute it again: npm run bench -- balance')
+    const { stderr } = await cli('report', damaged)
+    expect(stderr).toMatch(message)
+    expect(stderr).toContain('compute it again: npm run bench -- balance')
     expect(listRuns(base).find(({ folder }) => folder === damaged)?.says).toMatch(message)
   })
 
   it('is reported in every format, and says which it does not have', async () => {
-    expect((await run('report', folder)).printed).toBe(printed)
-    expect((await run('report', folder, '--json')).printed).toBe(read('summary.json').trimEnd())
-    expect((await run('report', folder, '--format', 'csv')).printed.split('\r\n')).toHaveLength(11)
-    expect((await run('report', folder, '--format', 'md')).printed).toBe(read('report.md').trimEnd())
+    expect((await cli('report', folder)).stdout).toBe(printed)
+    expect((await cli('report', folder, '--json')).stdout).toBe(read('summary.json').trimEnd())
+    expect((await cli('report', folder, '--format', 'csv')).stdout.split('\r\n')).toHaveLength(11)
+    expect((await cli('report', folder, '--format', 'md')).stdout).toBe(read('report.md').trimEnd())
     const out = path.join(base, 'charts')
-    expect((await run('report', folder, '--format', 'svg', '--out', out)).printed.split('\n')).toHaveLength(8)
-    await expect(run('report', folder, '--format', 'junit')).rejects.toThrow('a run of balance has text, html')
+    expect((await cli('report', folder, '--format', 'svg', '--out', out)).stdout.split('\n')).toHaveLength(8)
+    expect((await cli('report', folder, '--format', 'junit')).stderr).toContain('a run of balance has text, html')
   })
 
   it('is held against the published claims', async () => {
-    const { printed } = await run('claims', folder)
-    expect(printed).toMatch(/reproduced +shards-moves-bounded-loads: /)
-    expect(printed).toContain('7 claims: ')
+    const { stdout } = await cli('claims', folder)
+    expect(stdout).toMatch(/reproduced +shards-moves-bounded-loads: /)
+    expect(stdout).toContain('7 claims: ')
   })
 
   it('is listed with its answer, and no run for what compares measurements', async () => {
     const [{ experiment, says }] = listRuns(base).filter(listed => listed.folder === folder)
     expect([experiment, says]).toEqual(['balance', expect.stringContaining('From 10 shards to 9')])
-    await expect(run('compare', folder, folder)).rejects.toThrow('is a run of balance, which measured nothing')
+    expect((await cli('compare', folder, folder)).stderr).toContain('is a run of balance, which measured nothing')
   })
 })

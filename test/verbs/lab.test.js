@@ -6,17 +6,16 @@ import { expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
 import { listWords, timeSides } from '../../src/verbs/lab-time.js'
 import { countSaves } from '../../src/verbs/lab-watch.js'
-import { createProgram } from '../../src/verbs/program.js'
+import { cli } from '../fakes/cli.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const folder = makeFolder('watch-test')
 
 /**
- * Watches the folder with a count of the new side that is made up, and stops at the first line with a word.
- * @param {{ count: (nth: number, signal: AbortSignal) => Promise<unknown>, until: string, nth?: number }} options nth: which
- *   line with the word
+ * Watches the folder with a count of the new side that is made up, and stops at the nth wait for a save.
+ * @param {{ count: (nth: number, signal: AbortSignal) => Promise<unknown>, checkParity?: () => Promise<void>, nth?: number }} options
  */
-async function watchWith({ count, until, nth = 1 }) {
+async function watchWith({ count, checkParity, nth = 1 }) {
   const stop = new AbortController()
   /** @type {string[]} */
   const said = []
@@ -26,13 +25,15 @@ async function watchWith({ count, until, nth = 1 }) {
   const lab = {
     count: (/** @type {string} */ side, /** @type {AbortSignal} */ signal) =>
       side === 'old' ? Promise.resolve('the old side') : count(++counts, signal),
+    checkParity,
   }
   const watching = countSaves({
-    ...{ lab: /** @type {any} */ (lab), folder, hasParity: false, signal: stop.signal },
+    ...{ lab: /** @type {any} */ (lab), folder, hasParity: checkParity !== undefined, signal: stop.signal },
     show: async sides => void shown.push(sides.new),
     say: line => {
       said.push(line)
-      if (said.filter(one => one.includes(until)).length === nth) stop.abort(new BenchError('interrupted'))
+      const waits = said.filter(one => one.includes('waiting for a save'))
+      if (waits.length === nth) stop.abort(new BenchError('interrupted'))
     },
   })
   await expect(watching).rejects.toThrow('interrupted')
@@ -49,7 +50,7 @@ it('--watch counts again after a save, whatever links of editors lead nowhere', 
     if (nth === 1) setTimeout(save, 100, '2')
     return nth
   }
-  const { shown } = await watchWith({ count, until: 'waiting for a save', nth: 2 })
+  const { shown } = await watchWith({ count, nth: 2 })
   rmSync(lock)
   expect(shown).toEqual([1, 2])
 })
@@ -61,7 +62,7 @@ it('a save during a count ends it, and the scripts are counted again as they are
     save('2')
     await delay(20_000, undefined, { signal })
   }
-  const { shown, said } = await watchWith({ count, until: 'waiting for a save' })
+  const { shown, said } = await watchWith({ count })
   expect(shown).toEqual(['2'])
   expect(said[0]).toMatch(/^saved during a count, which ended after \d\.\d s: counting again$/)
 })
@@ -81,7 +82,7 @@ it.each([
     save('2')
     return end()
   }
-  const { shown, said } = await watchWith({ count, until: 'waiting for a save' })
+  const { shown, said } = await watchWith({ count })
   expect(shown).toEqual(['2'])
   expect(said).toHaveLength(2)
   expect(said[0]).toMatch('saved during a count')
@@ -94,7 +95,7 @@ it('files that an editor writes beside the scripts end no count', async () => {
     await delay(700, undefined, { signal })
     return nth
   }
-  const { shown } = await watchWith({ count, until: 'waiting for a save' })
+  const { shown } = await watchWith({ count })
   expect(shown).toEqual([1])
 })
 
@@ -114,36 +115,18 @@ it.each([
   ['twice', ['--pipy', '/usr/bin/pipy', '--pipy', '/opt/pipy']],
   ['on both sides', ['--against', 'pipy-scripts/']],
 ])('--watch is refused where the saved scripts run %s', async (_, argv) => {
-  const program = await createProgram(/** @type {any} */ ({ print: () => {}, say: () => {} }))
-  await expect(program.parseAsync(['lab', '--watch', ...argv], { from: 'user' })).rejects.toThrow(
+  expect((await cli('lab', '--watch', ...argv)).stderr).toMatch(
     /--watch counts the old side once, and .*pipy-scripts would be on both sides: name other scripts with --against/,
   )
 })
 
 /** Tries the corpus as often as there are answers to it, on one save. @param {boolean[]} answers whether it is passed */
 async function tryOnce(answers) {
-  const stop = new AbortController()
-  /** @type {string[]} */
-  const said = []
-  let counts = 0
-  const lab = /** @type {any} */ ({
-    count: async () => [],
-    checkParity: async () => {
-      if (!answers.shift()) throw new BenchError('parity-answers: 45 of 46')
-    },
-  })
-  const watching = countSaves({
-    ...{ lab, folder, hasParity: true, signal: stop.signal },
-    show: async () => {
-      counts++
-    },
-    say: line => {
-      said.push(line)
-      if (line.includes('waiting for a save')) stop.abort(new BenchError('interrupted'))
-    },
-  })
-  await expect(watching).rejects.toThrow('interrupted')
-  return { counts, said, untried: answers.length }
+  const checkParity = async () => {
+    if (!answers.shift()) throw new BenchError('parity-answers: 45 of 46')
+  }
+  const { said, shown } = await watchWith({ count: async () => [], checkParity })
+  return { counts: shown.length, said, untried: answers.length }
 }
 
 it('what the corpus finds beside a count is found alone, too, or it was the machine', async () => {
@@ -161,16 +144,14 @@ it.each([
   ['--requests', '--requests', '500'],
   ['--threshold', '--threshold', 'new/old instructions <= 1.01'],
 ])('--profile is refused beside %s', async (name, ...argv) => {
-  const program = await createProgram(/** @type {any} */ ({ print: () => {}, say: () => {} }))
-  await expect(program.parseAsync(['lab', '--profile', ...argv], { from: 'user' })).rejects.toThrow(
+  expect((await cli('lab', '--profile', ...argv)).stderr).toContain(
     `--profile samples a load: ${name} belongs to a count, leave one of them out`,
   )
 })
 
 it('--time with two programs is refused beside --against, which it would ignore', async () => {
-  const program = await createProgram(/** @type {any} */ ({ print: () => {}, say: () => {} }))
   const argv = ['--time', '--pipy', '/usr/bin/pipy', '--pipy', '/opt/pipy', '--against', 'git:HEAD']
-  await expect(program.parseAsync(['lab', ...argv], { from: 'user' })).rejects.toThrow(
+  expect((await cli('lab', ...argv)).stderr).toContain(
     '--time with --pipy runs the same scripts on both programs: leave out --against git:HEAD',
   )
 })

@@ -11,6 +11,9 @@ const ask = (name, options) =>
   readAsked(readExperiment(name), { profile: 'standard', pin: true, seed: 1, maxMinutes: 60, ...options })
 /** @param {number} count */
 const coresOf = count => Array.from({ length: count }, (_, cpu) => [cpu])
+const SITE = { cpus: 16, cores: coresOf(16) }
+/** @param {string} name @param {Record<string, unknown>} [options] @param {Parameters<typeof planRun>[0]['site']} [site] */
+const planWith = (name, options, site = SITE) => planRun({ ...ask(name, options), site })
 
 describe('renderPlan', () => {
   it.each([
@@ -18,14 +21,12 @@ describe('renderPlan', () => {
     ['memory-floor', 'Arms, each open loop of 200 requests/s, link'],
     ['cap', 'Arms, each closed loop, link'],
   ])('says of %s what drives the arms', (name, words) => {
-    const { plan } = planRun({ ...ask(name), site: { cpus: 16, cores: coresOf(16) } })
+    const { plan } = planWith(name)
     expect(renderPlan(plan, 60)).toContain(words)
   })
 
   it('says that connections are redirected, where they are', () => {
-    const site = { cpus: 16, cores: coresOf(16) }
-    const tell = (/** @type {Record<string, unknown>} */ more) =>
-      renderPlan(planRun({ ...ask('cost', more), site }).plan, 60)
+    const tell = (/** @type {Record<string, unknown>} */ more) => renderPlan(planWith('cost', more).plan, 60)
     expect(tell({ interception: ['redirect'] })).toContain('link gateway-ratings, redirection, no cap')
     expect(tell({})).toContain('link gateway-ratings, no cap')
   })
@@ -39,7 +40,7 @@ describe('planRun', () => {
   const measured = listExperiments().filter(name => !('kind' in readAnyExperiment(name)))
   const cases = measured.flatMap(name => Object.keys(PROFILES).map(profile => ({ name, profile })))
   it.each(cases)('plans $name with profile $profile, whatever links the profile has', ({ name, profile }) => {
-    const { plan, layout } = planRun({ ...ask(name, { profile }), site: { cpus: 16, cores: coresOf(16) } })
+    const { plan, layout } = planWith(name, { profile })
     const links = new Set(plan.arms.map(arm => arm.link))
     expect(new Set(Object.keys(layout.topologies))).toEqual(links)
     for (const arm of [...plan.arms, ...plan.calibrations]) layout.placementOf(arm)
@@ -52,10 +53,7 @@ describe('planRun', () => {
     }
     const site = { cpus: 2, cores: [], limits }
     const plan = (/** @type {string} */ planes, /** @type {number} */ sidecars, more = {}) =>
-      planRun({
-        ...ask('rollout', { target: 'kubernetes', planes: parsePlanes(planes), sidecars: [sidecars], ...more }),
-        site,
-      })
+      planWith('rollout', { target: 'kubernetes', planes: parsePlanes(planes), sidecars: [sidecars], ...more }, site)
     expect(plan('pipy', 96).plan.arms.map(({ conditions }) => conditions.sidecars)).toEqual([96])
     expect(() => plan('pipy', 97)).toThrow('97 sidecars take 111 of pods (97 × 1 + 14), and the node n1 has 110')
     expect(() => plan('envoy@file', 20)).toThrow('its sidecars watch files, which nobody can change in a pod that runs')
@@ -66,43 +64,38 @@ describe('planRun', () => {
       '--samples kubelet: rollout needs the reader on the node',
     )
     // Pods of other experiments are the scheduler's matter.
-    expect(planRun({ ...ask('hops', { target: 'kubernetes' }), site }).plan.arms.length).toBeGreaterThan(0)
+    expect(planWith('hops', { target: 'kubernetes' }, site).plan.arms.length).toBeGreaterThan(0)
   })
 
   it('leaves out the control whose program is missing, for one sidecar as for many', () => {
-    const site = { cpus: 16, cores: coresOf(16) }
     for (const name of ['reload', 'rollout']) {
       const asked = ask(name, { planes: parsePlanes('pipy,envoy'), control: ['repo', 'ads'], profile: 'smoke' })
-      const { plan } = planRun({ ...asked, site, lacks: { ads: 'no Go' } })
+      const { plan } = planRun({ ...asked, site: SITE, lacks: { ads: 'no Go' } })
       expect(plan.notMeasured, name).toEqual([expect.objectContaining({ reason: expect.stringContaining('no Go') })])
       expect(new Set(plan.arms.map(arm => `${arm.plane}@${arm.control}`)), name).toEqual(new Set(['pipy@repo']))
     }
   })
 
   it('changes one sidecar of every plane, and starts many of those whose needs are known', () => {
-    const site = { cpus: 16, cores: coresOf(16) }
     const planes = parsePlanes('haproxy,nginx@file')
-    const { plan } = planRun({ ...ask('reload', { planes, profile: 'smoke' }), site })
+    const { plan } = planWith('reload', { planes, profile: 'smoke' })
     expect(new Set(plan.arms.map(({ plane }) => plane))).toEqual(new Set(['haproxy', 'nginx']))
     for (const name of ['rollout', 'grow'])
-      expect(() => planRun({ ...ask(name, { planes }), site }), name).toThrow(
-        'the kit has no control plane for many of its sidecars',
-      )
+      expect(() => planWith(name, { planes }), name).toThrow('the kit has no control plane for many of its sidecars')
   })
 
   it('refuses a generator for a load that it cannot make, and takes it for the others', () => {
-    const site = { cpus: 16, cores: coresOf(16) }
-    expect(() => planRun({ ...ask('cap', { generator: 'wrk', rate: [100] }), site })).toThrow(
+    expect(() => planWith('cap', { generator: 'wrk', rate: [100] })).toThrow(
       '--generator wrk: this load is an open loop, and wrk has no arrival rate',
     )
-    expect(() => planRun({ ...ask('rate-ladder', { generator: 'wrk' }), site })).toThrow('open loop')
-    expect(planRun({ ...ask('cap', { generator: 'wrk' }), site }).plan.arms.length).toBeGreaterThan(0)
-    expect(planRun({ ...ask('idle', { generator: 'wrk' }), site }).plan.arms.length).toBeGreaterThan(0)
+    expect(() => planWith('rate-ladder', { generator: 'wrk' })).toThrow('open loop')
+    expect(planWith('cap', { generator: 'wrk' }).plan.arms.length).toBeGreaterThan(0)
+    expect(planWith('idle', { generator: 'wrk' }).plan.arms.length).toBeGreaterThan(0)
   })
 
   it('names wrk where sidecars bind beside it only', () => {
     const notesOf = (/** @type {Record<string, unknown>} */ options) =>
-      planRun({ ...ask('cap', options), site: { cpus: 2, cores: [] } }).plan.notes.join()
+      planWith('cap', options, { cpus: 2, cores: [] }).plan.notes.join()
     expect(notesOf({ cpu: [1], link: ['ratings'] })).toContain('add --generator wrk')
     for (const other of [
       { cpu: [1], link: ['ratings'], generator: 'wrk' },
@@ -115,7 +108,7 @@ describe('planRun', () => {
 
   it('knows that a load from elsewhere takes no CPU here', () => {
     const planOf = (/** @type {Record<string, unknown>} */ options, name = 'cap') =>
-      planRun({ ...ask(name, { cpu: [1], link: ['ratings'], ...options }), site: { cpus: 2, cores: coresOf(2) } })
+      planWith(name, { cpu: [1], link: ['ratings'], ...options }, { cpus: 2, cores: coresOf(2) })
     expect(planOf({}).plan.notes.join()).toMatch(
       /can hardly bind on 2 CPUs.*generator, applications and sidecars share/,
     )
@@ -125,11 +118,10 @@ describe('planRun', () => {
   })
 
   it('refuses from elsewhere what needs more than one address at a time', () => {
-    const site = { cpus: 16, cores: coresOf(16) }
     const plan =
       (/** @type {string} */ name, options = {}) =>
       () =>
-        planRun({ ...ask(name, { loadHost: 'sam@there', ...options }), site })
+        planWith(name, { loadHost: 'sam@there', ...options })
     expect(plan('soak')).toThrow('--load-host: leave it out, the load goes to one address, and soak keeps')
     expect(plan('cap', { services: [2] })).toThrow('and none has one for each of 2 copies')
     expect(plan('cap', { services: [2], planes: [{ plane: 'pipy', variant: null, profile: null }] })).not.toThrow()
@@ -137,7 +129,7 @@ describe('planRun', () => {
 
   it('says of CPUs what is so: enough, too few, or none that can be given out', () => {
     const notesOn = (/** @type {number} */ cpus, cores = coresOf(cpus)) =>
-      planRun({ ...ask('cap', { cpu: [0.25] }), site: { cpus, cores } }).plan.notes.join()
+      planWith('cap', { cpu: [0.25] }, { cpus, cores }).plan.notes.join()
     expect(notesOn(16)).toBe('')
     expect(notesOn(2)).toContain('2 CPUs are too few to give each its own')
     expect(notesOn(16, [])).toContain('they cannot be given out here')

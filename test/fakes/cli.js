@@ -1,0 +1,31 @@
+import { PassThrough } from 'node:stream'
+import { createProgram, exitStatusOf, messageOf } from '../../src/verbs/program.js'
+import { openWatchers } from '../../src/verbs/watchers.js'
+
+/** The command line in this process. @param {string[]} argv */
+export async function cli(...argv) {
+  /** @type {string[]} */
+  const printed = []
+  /** @type {string[]} */
+  const said = []
+  let exitCode = 0
+  const stream = /** @type {any} */ (new PassThrough())
+  /** @type {import('../../src/verbs/program.js').Context} */
+  const context = {
+    print: text => void printed.push(text),
+    say: line => void said.push(line),
+    end: status => {
+      exitCode = status
+    },
+    signal: new AbortController().signal,
+    watch: options => openWatchers(options, { stream, say: context.say }),
+  }
+  try {
+    const program = await createProgram(context, argv)
+    await program.parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    exitCode = exitStatusOf(error)
+    said.push(messageOf(error) ?? '')
+  }
+  return { exitCode, stdout: printed.join('\n'), stderr: said.join('\n') }
+}
