@@ -204,8 +204,10 @@ export async function createFakeTarget({
     },
     call: async (procedure, args) => /** @type {any} */ (prober)[procedure](args),
     look: async processes => look(probesOf(processes)),
-    async observe(processes, options) {
-      const seen = await observe(probesOf(processes), options)
+    async observe(processes, { window, ...options }) {
+      // The idle machine before a run, of which a moment tells as much as its seconds.
+      const endMs = processes.length === 0 ? window.startMs + 10 : window.endMs
+      const seen = await observe(probesOf(processes), { window: { ...window, endMs }, ...options })
       for (const { spec } of processes) observed.add(spec)
       const isDead = processes.some(p => p.ending() !== null)
       for (const edge of [seen.start, seen.end]) {
