@@ -101,7 +101,7 @@ function scriptOf({ kind, isBesideOthers }) {
 }
 
 /**
- * The addresses and the load of each arm, and whose turn it is in each slice.
+ * Tells the addresses and the load of each arm, and whose turn it is in each slice.
  * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'arms' | 'seed'>} options
  */
 function describeTurns({ load, tailMs, urls, arms = [{ urls, load }], seed = 0 }) {

@@ -86,10 +86,7 @@ export const wrk = {
   parseResult,
 }
 
-/**
- * @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options
- * @returns {Record<string, string>}
- */
+/** @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options */
 function describeTurns({ arms, load, tailMs, seed = 0 }) {
   const { sliceMs = 0 } = load
   const slices = countSlices(load, { sliceMs, tailMs })
@@ -101,11 +98,7 @@ function describeTurns({ arms, load, tailMs, seed = 0 }) {
   }
 }
 
-/**
- * Its threads: wrk gives each as many users, so their number divides that of the users.
- * @param {number} cpus
- * @param {number} users
- */
+/** Counts its threads: wrk gives each as many users, so they divide these. @param {number} cpus @param {number} users */
 function countThreads(cpus, users) {
   let threads = Math.max(1, Math.min(cpus, users))
   while (users % threads !== 0) threads--
