@@ -5,7 +5,6 @@ import { none } from '../../src/dataplanes/none/index.js'
 import { kinds } from '../../src/kinds/registry.js'
 import { openLedger } from '../../src/node/ledger.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
-import { createPlan } from '../../src/plan/plan.js'
 import { writeSummary } from '../../src/prepare/write-summary.js'
 import { createResultsFolder, readRun } from '../../src/records/records.js'
 import { runPlan } from '../../src/run/run.js'
@@ -13,7 +12,7 @@ import { createPlacing } from '../../src/services/placement.js'
 import { parseTopology } from '../../src/services/topology.js'
 import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
 import { createManifest } from './fake-manifest.js'
-import { hasSidecars } from './fake-records.js'
+import { createFakePlan } from './fake-plan.js'
 
 /**
  * @import { DataPlane, LoadGenerator, Site } from '../../src/model/types.ts'
@@ -75,16 +74,9 @@ export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more
   const planes = options.planes ?? [none, createFakePlane('cheap'), createFakePlane('dear')]
   const cpus = Math.max(4, cores.length)
   const runId = `fake-${process.pid}-${++runs}`
-  const plan = createPlan({
-    experiment: parseExperiment(text, 'fake.yaml'),
-    overrides: {
-      ...{ planes: null, caps: null, axes: {}, rounds: null },
-      ...{ profile: 'standard', seed: 1, app: 'pipy', isPinned: true },
-      ...(options.precision && { precision: options.precision }),
-    },
+  const plan = createFakePlan(parseExperiment(text, 'fake.yaml'), {
+    overrides: { precision: options.precision },
     cpus,
-    missing: [],
-    hasSidecars,
     realMostOf: ({ plane }) => planes.find(({ name }) => name === plane)?.controls?.[0].simulates?.realMost ?? null,
   })
   const topologies = {

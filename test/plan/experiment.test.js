@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseClaims } from '../../src/analysis/claims/claims.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { PROFILES, parseExperiment } from '../../src/plan/experiment.js'
-import { createPlan } from '../../src/plan/plan.js'
-import { hasSidecars } from '../fakes/fake-records.js'
+import { createFakePlan } from '../fakes/fake-plan.js'
 
 const text = `name: cap
 question: what?
@@ -209,9 +208,9 @@ describe('the experiments of the kit', () => {
     Object.keys(PROFILES).flatMap(profile => [1, 2, 16].map(cpus => ({ name, experiment, profile, cpus }))),
   )
   it.each(cases)('can be planned: $name, $profile, on $cpus CPUs', ({ experiment, profile, cpus }) => {
-    const plan = createPlan({
-      ...{ experiment, cpus, missing: [], hasSidecars },
-      overrides: { planes: null, caps: null, axes: {}, rounds: null, profile, seed: 1, app: 'pipy', isPinned: true },
+    const plan = createFakePlan(experiment, {
+      cpus,
+      overrides: { profile },
       findUnsupported: ({ plane, conditions }) =>
         dataPlanes.find(p => p.name === plane)?.findUnsupported({ conditions, entrance, version: '1.5.18', cpus }) ??
         null,
