@@ -103,6 +103,17 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
   }
 }
 
+/** A load that interrupts the run in its nth trial; signal: of the run. @param {number} nth */
+export function createInterruption(nth) {
+  const stop = new AbortController()
+  let calls = 0
+  const results = () => {
+    if (++calls === nth) stop.abort(new Error('interrupted'))
+    return {}
+  }
+  return { load: createFakeLoad({ results }), signal: stop.signal }
+}
+
 /**
  * A target whose processes use a set share of a core each, by a clock that stands still but for the readings:
  * every reading is one second after the one before.

@@ -7,7 +7,7 @@ import { BenchError } from '../../src/lib/errors.js'
 import { gateParity } from '../../src/parity/gate.js'
 import { readRun } from '../../src/records/records.js'
 import { renderTable } from '../../src/report/table.js'
-import { createFakeLoad, createFakePlane, createFakeTarget } from '../fakes/fake-bench.js'
+import { createFakeLoad, createFakePlane, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { createControlledPlane } from '../fakes/fake-control.js'
 import { runFake } from '../fakes/fake-run.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
@@ -211,13 +211,8 @@ describe('runPlan', () => {
 
     it('leaves nothing running when it is interrupted', async () => {
       const target = await createFakeTarget()
-      const abort = new AbortController()
-      const results = () => {
-        abort.abort(new Error('interrupted'))
-        return {}
-      }
-      const load = createFakeLoad({ results })
-      await expect(runFake({ folder, target, load, retain: true, signal: abort.signal })).rejects.toThrow('interrupted')
+      const interrupted = runFake({ folder, target, ...createInterruption(1), retain: true })
+      await expect(interrupted).rejects.toThrow('interrupted')
       expect(target.running.size).toBe(0)
     })
   })
@@ -290,15 +285,7 @@ describe('runPlan', () => {
 
   it('stops when it is aborted, keeps what was measured, and leaves nothing running', async () => {
     const target = await createFakeTarget()
-    const abort = new AbortController()
-    let calls = 0
-    const load = createFakeLoad({
-      results: () => {
-        if (++calls === 5) abort.abort(new Error('interrupted'))
-        return {}
-      },
-    })
-    await expect(runFake({ folder, target, load, signal: abort.signal })).rejects.toThrow('interrupted')
+    await expect(runFake({ folder, target, ...createInterruption(5) })).rejects.toThrow('interrupted')
     expect(readRun(folder).records.length).toBeGreaterThanOrEqual(4)
     expect(target.running.size).toBe(0)
   })
