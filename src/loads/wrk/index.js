@@ -1,3 +1,4 @@
+import { createProcess } from '../../model/processes.js'
 import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './result.js'
 import { wrkTool } from './tool.js'
@@ -45,7 +46,7 @@ export const wrk = {
       windowMs,
       tailMs,
     }
-    return {
+    return createProcess({
       service: 'wrk',
       role: 'generator',
       program: tool.path,
@@ -62,17 +63,11 @@ export const wrk = {
       ],
       env: arms ? describeTurns({ arms, load, tailMs, seed }) : {},
       folder,
-      files: [],
       scripts: [scripts],
-      credentials: [],
       listens: [],
       workers: 0,
-      cpuCores: null,
-      memoryLimitBytes: null,
-      cpuSet: null,
-      admin: null,
       image: tool.image ?? null,
-    }
+    })
   },
 
   parseWindow: log => {
