@@ -12,7 +12,7 @@ import { awaitEnded, describeSpecs } from '../../run/start-services.js'
 import { chooseControl } from '../../services/control.js'
 import { topologyOf } from '../../services/topology.js'
 import { judgeRollout } from './numbers.js'
-import { changeAll, describeRollout, removeShard, startAll } from './phases.js'
+import { changeAll, describeRollout, haveAll, removeShard, startAll, withdrawServices } from './phases.js'
 import { createRollout, listRolloutNames } from './services.js'
 
 /** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
@@ -133,31 +133,16 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
       )
       const fail = (/** @type {Error} */ error) => dying.abort(error)
       const { first, pods } = await startAll({ ...given, batches: rollout.batches, deploy, arePods, fail })
-      const haveAll = (/** @type {typeof first} */ { times }) =>
-        members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
       const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
+      const all = { ...given, members, conditions, seed: round }
       const before = await readMemory()
-      const change = haveAll(first) ? await changeAll({ ...given, members, conditions, seed: round }) : null
-      const withdraw = async () => {
-        const told = await readMemory()
-        const changeTo = (/** @type {number} */ version) =>
-          changeAll({ ...given, members, conditions, seed: round, version })
-        const gone = await changeTo(2)
-        // A second time shows whether the memory that was kept is used again.
-        const again = await changeTo(3)
-        const toldAgain = await readMemory()
-        const bytesOf = (/** @type {keyof typeof told} */ whose) => {
-          return { before: before[whose], told: told[whose], toldAgain: toldAgain[whose] }
-        }
-        const bytes = { sidecarBytes: bytesOf('sidecars'), controlBytes: bytesOf('control') }
-        const last = await changeTo(4)
-        return { ...([gone, again].find(phase => !haveAll(phase)) ?? last), ...bytes }
-      }
-      const areRemoved = change && haveAll(change) && arm.conditions.areServicesRemoved
-      const withdrawal = areRemoved ? await withdraw() : null
+      const change = haveAll(members, first) ? await changeAll(all) : null
+      const isChanged = change !== null && haveAll(members, change)
+      const areRemoved = isChanged && arm.conditions.areServicesRemoved
+      const withdrawal = areRemoved ? await withdrawServices({ ...all, before, readMemory }) : null
       const control = await observing.end()
       const removal =
-        moves && change && haveAll(change)
+        moves && isChanged
           ? await removeShard({
               ...given,
               batches: rollout.batches,

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { verifyRun } from '../../../src/analysis/verify.js'
 import { assertConverged, createRolloutKind, findDeadlineSeconds } from '../../../src/kinds/rollout/course.js'
 import { nameOf } from '../../../src/model/arms.js'
+import { createProcess } from '../../../src/model/processes.js'
 import { findFault, SCHEMAS } from '../../../src/model/schemas.js'
 import { placeAt } from '../../../src/model/sidecar-contract.js'
 import { createAsking } from '../../../src/node/asking.js'
@@ -335,12 +336,8 @@ describe('a rollout', () => {
       ...{ realMost: 5, bytes: 0 },
       createProcess({ names, listen, folder }) {
         simulated.push(names)
-        return {
-          ...{ service: 'simulated', role: 'application', folder, program: '/fake/clients', argv: [], env: {} },
-          files: [],
-          ...{ scripts: [], credentials: [], listens: [listen], workers: 1, cpuCores: null, memoryLimitBytes: null },
-          ...{ cpuSet: null, admin: null, image: null },
-        }
+        const [service, role] = ['simulated', /** @type {const} */ ('application')]
+        return createProcess({ service, role, folder, program: '/fake/clients', argv: [], listens: [listen] })
       },
     })
     const { record, summary } = await rollOut({ target, control: { simulates }, text: withAxes('sidecars: [8]') })
