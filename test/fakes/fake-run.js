@@ -10,7 +10,7 @@ import { createResultsFolder, readRun } from '../../src/records/records.js'
 import { runPlan } from '../../src/run/run.js'
 import { createPlacing } from '../../src/services/placement.js'
 import { parseTopology } from '../../src/services/topology.js'
-import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
+import { createFakeLoad, createFakePlane, createFakeTarget, fakeTool } from './fake-bench.js'
 import { createManifest } from './fake-manifest.js'
 import { createFakePlan } from './fake-plan.js'
 
@@ -29,7 +29,7 @@ const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], capCores: [
 /**
  * @typedef {object} FakeRun
  * @property {string} folder
- * @property {any} target
+ * @property {any} [target]
  * @property {LoadGenerator} [load]
  * @property {string} [axes] of the experiment, as YAML
  * @property {string} [more] of the experiment, as YAML
@@ -48,10 +48,10 @@ const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], capCores: [
  * The whole kit on a fake target and a fake load: six rounds of none, cheap (and once more, A/A) and dear.
  * @param {FakeRun} options
  */
-export async function runFake({ folder, target, signal = new AbortController().signal, ...options }) {
-  const { retain, watch, gate = async () => [] } = options
+export async function runFake({ folder, signal = new AbortController().signal, ...options }) {
+  const { retain, watch, gate = async () => [], target = await createFakeTarget() } = options
   createResultsFolder(folder)
-  const { preparation, site } = prepareFake({ target, ...options })
+  const { preparation, site } = prepareFake({ ...options, target })
   const { plan, ...prepared } = preparation
   const { arms, rounds, notMeasured, settings, search } = plan
   const manifest = createManifest({ target: 'fake', arms, rounds, notMeasured, settings, search })
