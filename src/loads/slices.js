@@ -1,24 +1,20 @@
 import { createRandom, shuffle } from '../lib/random.js'
 
-/**
- * The order in which arms get the load. Pure.
- */
+/** The order in which arms get the load. Pure. */
 
 const TRIED = 8
 
 /**
- * The number of slices that cover a load, one more than its time takes.
- * @param {{ warmupSeconds: number, windowSeconds: number }} load
- * @param {{ sliceMs: number, tailMs: number }} options
+ * Counts the slices that cover a load, one more than its time takes.
+ * @param {{ warmupSeconds: number, windowSeconds: number }} load @param {{ sliceMs: number, tailMs: number }} options
  */
 export function countSlices({ warmupSeconds, windowSeconds }, { sliceMs, tailMs }) {
   return Math.ceil((1000 * (warmupSeconds + windowSeconds) + tailMs) / sliceMs) + 1
 }
 
 /**
- * Every arm once in each round of slices, in a random order in which each arm follows each other about equally often.
- * @param {{ arms: number, slices: number, seed: number }} options arms: at most ten
- * @returns {string} the place of the arm of each slice, a digit each
+ * Puts every arm once in each round of slices, in a random order in which each arm follows each other about equally often:
+ * the place of the arm of each slice, a digit each. @param {{ arms: number, slices: number, seed: number }} options arms: at most ten
  */
 export function orderSlices({ arms, slices, seed }) {
   const random = createRandom(seed)

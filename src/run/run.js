@@ -33,9 +33,8 @@ const ALONE = { take: async () => {}, pass: () => {} }
  *   execution?: Partial<Execution>, watcher: Watcher, signal: AbortSignal, gate?: GateParity }} options
  * @throws {import('../lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
  */
-export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, watcher, signal, ...options }) {
+export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, watcher, signal, gate = gateParity }) {
   const { retain = false, turns = ALONE, reusable = NOTHING, assess = UNKNOWN, interrupted } = execution
-  const { gate = gateParity } = options
   const recorded = interrupted?.records ?? new Map()
   const { site, folders } = testbed
   const { say, watch } = watcher

@@ -103,6 +103,17 @@ export function createFakeLoad({ results = () => ({}) } = {}) {
   }
 }
 
+/** A load that interrupts the run in its nth trial; signal: of the run. @param {number} nth */
+export function createInterruption(nth) {
+  const stop = new AbortController()
+  let calls = 0
+  const results = () => {
+    if (++calls === nth) stop.abort(new Error('interrupted'))
+    return {}
+  }
+  return { load: createFakeLoad({ results }), signal: stop.signal }
+}
+
 /**
  * A target whose processes use a set share of a core each, by a clock that stands still but for the readings:
  * every reading is one second after the one before.
@@ -204,8 +215,10 @@ export async function createFakeTarget({
     },
     call: async (procedure, args) => /** @type {any} */ (prober)[procedure](args),
     look: async processes => look(probesOf(processes)),
-    async observe(processes, options) {
-      const seen = await observe(probesOf(processes), options)
+    async observe(processes, { window, ...options }) {
+      // The idle machine before a run, of which a moment tells as much as its seconds.
+      const endMs = processes.length === 0 ? window.startMs + 10 : window.endMs
+      const seen = await observe(probesOf(processes), { window: { ...window, endMs }, ...options })
       for (const { spec } of processes) observed.add(spec)
       const isDead = processes.some(p => p.ending() !== null)
       for (const edge of [seen.start, seen.end]) {

@@ -5,15 +5,14 @@ import { none } from '../../src/dataplanes/none/index.js'
 import { kinds } from '../../src/kinds/registry.js'
 import { openLedger } from '../../src/node/ledger.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
-import { createPlan } from '../../src/plan/plan.js'
 import { writeSummary } from '../../src/prepare/write-summary.js'
 import { createResultsFolder, readRun } from '../../src/records/records.js'
 import { runPlan } from '../../src/run/run.js'
 import { createPlacing } from '../../src/services/placement.js'
 import { parseTopology } from '../../src/services/topology.js'
-import { createFakeLoad, createFakePlane, fakeTool } from './fake-bench.js'
+import { createFakeLoad, createFakePlane, createFakeTarget, fakeTool } from './fake-bench.js'
 import { createManifest } from './fake-manifest.js'
-import { hasSidecars } from './fake-records.js'
+import { createFakePlan } from './fake-plan.js'
 
 /**
  * @import { DataPlane, LoadGenerator, Site } from '../../src/model/types.ts'
@@ -30,7 +29,7 @@ const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], capCores: [
 /**
  * @typedef {object} FakeRun
  * @property {string} folder
- * @property {any} target
+ * @property {any} [target]
  * @property {LoadGenerator} [load]
  * @property {string} [axes] of the experiment, as YAML
  * @property {string} [more] of the experiment, as YAML
@@ -49,10 +48,10 @@ const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], capCores: [
  * The whole kit on a fake target and a fake load: six rounds of none, cheap (and once more, A/A) and dear.
  * @param {FakeRun} options
  */
-export async function runFake({ folder, target, signal = new AbortController().signal, ...options }) {
-  const { retain, watch, gate = async () => [] } = options
+export async function runFake({ folder, signal = new AbortController().signal, ...options }) {
+  const { retain, watch, gate = async () => [], target = await createFakeTarget() } = options
   createResultsFolder(folder)
-  const { preparation, site } = prepareFake({ target, ...options })
+  const { preparation, site } = prepareFake({ ...options, target })
   const { plan, ...prepared } = preparation
   const { arms, rounds, notMeasured, settings, search } = plan
   const manifest = createManifest({ target: 'fake', arms, rounds, notMeasured, settings, search })
@@ -75,16 +74,9 @@ export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more
   const planes = options.planes ?? [none, createFakePlane('cheap'), createFakePlane('dear')]
   const cpus = Math.max(4, cores.length)
   const runId = `fake-${process.pid}-${++runs}`
-  const plan = createPlan({
-    experiment: parseExperiment(text, 'fake.yaml'),
-    overrides: {
-      ...{ planes: null, caps: null, axes: {}, rounds: null },
-      ...{ profile: 'standard', seed: 1, app: 'pipy', isPinned: true },
-      ...(options.precision && { precision: options.precision }),
-    },
+  const plan = createFakePlan(parseExperiment(text, 'fake.yaml'), {
+    overrides: { precision: options.precision },
     cpus,
-    missing: [],
-    hasSidecars,
     realMostOf: ({ plane }) => planes.find(({ name }) => name === plane)?.controls?.[0].simulates?.realMost ?? null,
   })
   const topologies = {

@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { kinds } from '../../src/kinds/registry.js'
-import { createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 import { tiny } from '../fakes/tiny-kind/index.js'
@@ -23,13 +22,13 @@ describe('the kinds of trials', () => {
   })
 
   it('are recorded with each trial', async () => {
-    const { records } = await runFake({ folder, target: await createFakeTarget() })
+    const { records } = await runFake({ folder })
     expect(records).toHaveLength(24)
     expect(new Set(records.map(({ trial }) => trial.kind))).toEqual(new Set(['load']))
   })
 
   it('take one more from a folder of its own, which a run asks for nothing else', async () => {
-    const { records } = await runFake({ folder, target: await createFakeTarget(), kind: tiny })
+    const { records } = await runFake({ folder, kind: tiny })
     expect(records).toHaveLength(24)
     for (const { trial, outcome, load } of records) {
       expect(trial.kind).toBe('tiny')

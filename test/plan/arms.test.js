@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { leaveOutUnreachable } from '../../src/plan/arms.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
-import { createPlan } from '../../src/plan/plan.js'
-import { hasSidecars } from '../fakes/fake-records.js'
+import { createFakePlan } from '../fakes/fake-plan.js'
 
 /** @import { BoundBy, Calibration } from '../../src/model/types.ts' */
 
@@ -15,13 +14,7 @@ mostOfCapacity: 0.8
 `,
   'ladder.yaml',
 )
-const plan = createPlan({
-  experiment,
-  overrides: {
-    ...{ planes: null, caps: null, axes: {}, rounds: null, profile: 'standard', seed: 1, app: 'pipy', isPinned: true },
-  },
-  ...{ cpus: 16, missing: [], hasSidecars },
-})
+const plan = createFakePlan(experiment)
 /**
  * @param {Record<string, number | null>} reached requests/s, by a part of the calibration's name
  * @param {BoundBy} [boundBy] @returns {Calibration[]}

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { groupBy } from '../../src/lib/group-by.js'
 import { orderDeployments, shareLoads } from '../../src/plan/deployments.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
@@ -6,14 +7,11 @@ const beside = /** @type {const} */ (true)
 const arm = (/** @type {string} */ plane, /** @type {object} */ fields = {}) =>
   createArm({ id: `${plane}-${JSON.stringify(fields)}`, plane, capCores: null, ...fields })
 const withFeatures = (/** @type {string} */ features) => ({ conditions: { ...DEFAULT_CONDITIONS, features } })
-const groupsOf = (/** @type {ReturnType<typeof arm>[]} */ arms) => [
-  ...new Map(
-    orderDeployments({ arms, rounds: 1, seed: 1 }).map(({ deployment }, _, all) => [
-      deployment,
-      all.filter(t => t.deployment === deployment).map(t => t.arm),
-    ]),
-  ).values(),
-]
+/** @param {ReturnType<typeof arm>[]} arms */
+function groupsOf(arms) {
+  const trials = orderDeployments({ arms, rounds: 1, seed: 1 })
+  return [...groupBy(trials, t => t.deployment).values()].map(own => own.map(t => t.arm))
+}
 
 describe('orderDeployments', () => {
   it('puts at most six arms into a deployment, each beside the planes under the first conditions', () => {

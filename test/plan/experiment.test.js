@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseClaims } from '../../src/analysis/claims/claims.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { PROFILES, parseExperiment } from '../../src/plan/experiment.js'
-import { createPlan } from '../../src/plan/plan.js'
-import { hasSidecars } from '../fakes/fake-records.js'
+import { createFakePlan } from '../fakes/fake-plan.js'
 
 const text = `name: cap
 question: what?
@@ -22,19 +21,6 @@ describe('parseExperiment', () => {
       trafficPolicy: 'listed',
       profiles: {},
     })
-  })
-
-  it('names file, line and the nearest name for a typo at the top', () => {
-    expect(() => parseExperiment(`${text}trafficPolice: open\n`, 'a.yaml')).toThrow(
-      'a.yaml:7: trafficPolice: unknown name "trafficPolice"; did you mean "trafficPolicy"?',
-    )
-  })
-
-  it('names file, line and the nearest name for a typo inside', () => {
-    expect(() => parseExperiment(text.replace('capCores', 'capCore'), 'a.yaml')).toThrow('a.yaml:6: axes.capCore')
-    expect(() => parseExperiment(`${text}profiles:\n  quick:\n    round: 3\n`, 'a.yaml')).toThrow(
-      'a.yaml:9: profiles.quick.round: unknown name "round"; did you mean "rounds"?',
-    )
   })
 
   it('names the line of a value that is wrong', () => {
@@ -61,34 +47,28 @@ describe('parseExperiment', () => {
     })
   })
 
-  it.each([
-    [
-      'an axis',
-      text.replace('capCores:', 'worker: [1]\n  capCores:'),
-      'a.yaml:6: axes.worker: unknown name "worker"; did you mean "workers"?',
-    ],
+  /** What is wrong, the text, its line, the path, and the nearest name. @type {[string, string, number, string, string][]} */
+  const TYPOS = [
+    ['the experiment', `${text}trafficPolice: open\n`, 7, 'trafficPolice', 'trafficPolicy'],
+    ['an axis', text.replace('capCores:', 'worker: [1]\n  capCores:'), 6, 'axes.worker', 'workers'],
+    ['an axis that must be', text.replace('capCores', 'capCore'), 6, 'axes.capCore', 'capCores'],
+    ['a profile', `${text}profiles:\n  quick:\n    round: 3\n`, 9, 'profiles.quick.round', 'rounds'],
     [
       'an axis of a profile',
       `${text}profiles:\n  quick:\n    axes:\n      protocoll: [http/2]\n`,
-      'a.yaml:10: profiles.quick.axes.protocoll: unknown name "protocoll"; did you mean "protocol"?',
+      10,
+      'profiles.quick.axes.protocoll',
+      'protocol',
     ],
-    [
-      'a name of the load',
-      `${text}load:\n  ratePr: link\n`,
-      'a.yaml:8: load.ratePr: unknown name "ratePr"; did you mean "ratePer"?',
-    ],
-    [
-      'what is shown',
-      `${text}shows: { acros: users }\n`,
-      'a.yaml:7: shows.acros: unknown name "acros"; did you mean "across"?',
-    ],
-    [
-      'a gate that is set aside',
-      `${text}relaxes:\n  - { gate: drops, wy: because }\n`,
-      'a.yaml:8: relaxes.0.wy: unknown name "wy"; did you mean "why"?',
-    ],
-  ])('names file, line and the nearest name for a typo in %s', (_, wrong, message) => {
-    expect(() => parseExperiment(wrong, 'a.yaml')).toThrow(message)
+    ['a name of the load', `${text}load:\n  ratePr: link\n`, 8, 'load.ratePr', 'ratePer'],
+    ['what is shown', `${text}shows: { acros: users }\n`, 7, 'shows.acros', 'across'],
+    ['a gate that is set aside', `${text}relaxes:\n  - { gate: drops, wy: because }\n`, 8, 'relaxes.0.wy', 'why'],
+  ]
+  it.each(TYPOS)('names file, line and the nearest name for a typo in %s', (_, wrong, line, at, nearest) => {
+    const name = at.split('.').at(-1)
+    expect(() => parseExperiment(wrong, 'a.yaml')).toThrow(
+      `a.yaml:${line}: ${at}: unknown name "${name}"; did you mean "${nearest}"?`,
+    )
   })
 
   const withAxis = (/** @type {string} */ line) => text.replace('  capCores', `  ${line}\n  capCores`)
@@ -209,9 +189,9 @@ describe('the experiments of the kit', () => {
     Object.keys(PROFILES).flatMap(profile => [1, 2, 16].map(cpus => ({ name, experiment, profile, cpus }))),
   )
   it.each(cases)('can be planned: $name, $profile, on $cpus CPUs', ({ experiment, profile, cpus }) => {
-    const plan = createPlan({
-      ...{ experiment, cpus, missing: [], hasSidecars },
-      overrides: { planes: null, caps: null, axes: {}, rounds: null, profile, seed: 1, app: 'pipy', isPinned: true },
+    const plan = createFakePlan(experiment, {
+      cpus,
+      overrides: { profile },
       findUnsupported: ({ plane, conditions }) =>
         dataPlanes.find(p => p.name === plane)?.findUnsupported({ conditions, entrance, version: '1.5.18', cpus }) ??
         null,

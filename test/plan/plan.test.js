@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { groupOf, nameOf } from '../../src/model/arms.js'
 import { largestBindingCap } from '../../src/model/caps.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
-import { createPlan, estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../../src/plan/plan.js'
-import { createArm, hasSidecars } from '../fakes/fake-records.js'
+import { estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../../src/plan/plan.js'
+import { createFakePlan } from '../fakes/fake-plan.js'
+import { createArm } from '../fakes/fake-records.js'
+
+/** @typedef {NonNullable<Parameters<typeof createFakePlan>[1]>} Options */
 
 const experiment = parseExperiment(
   `name: cap
@@ -13,19 +16,21 @@ axes: { plane: [none, pipy, envoy], link: [ratings, gateway-ratings], capCores: 
   'cap.yaml',
 )
 
-/** @type {import('../../src/plan/question.js').Overrides} */
-const asked = {
-  planes: null,
-  caps: null,
-  axes: {},
-  rounds: null,
-  profile: 'standard',
-  seed: 7,
-  app: 'pipy',
-  isPinned: true,
-}
-const plan = (overrides = {}, cpus = 16) =>
-  createPlan({ experiment, overrides: { ...asked, ...overrides }, cpus, missing: [], hasSidecars })
+/** @param {Options['overrides']} [overrides] */
+const plan = (overrides, cpus = 16) => createFakePlan(experiment, { overrides, cpus })
+
+/**
+ * Plans an experiment, by default in its quick profile.
+ * @param {string} axes YAML @param {string} [rest] @param {Options} [options]
+ */
+const planOf = (axes, rest = '', { overrides, ...options } = {}) =>
+  createFakePlan(parseExperiment(`name: own\nquestion: q\naxes: { ${axes} }\n${rest}`, 'own.yaml'), {
+    overrides: { profile: 'quick', ...overrides },
+    ...options,
+  })
+const choiceOf = (/** @type {string} */ plane) => ({ plane, variant: null, profile: null })
+/** @param {ReturnType<typeof planOf>} plan */
+const idsOf = ({ arms }) => arms.map(a => a.id)
 
 describe('createPlan', () => {
   it('makes an arm of every plane, cap and link, and one of none per link', () => {
@@ -40,23 +45,12 @@ describe('createPlan', () => {
   })
 
   it('has pairs of idle services alone, and ends sidecars that do not stay, of arms that have some', () => {
-    const planOf = (/** @type {string} */ axes, more = '') =>
-      createPlan({
-        experiment: parseExperiment(
-          `name: e\nquestion: q\naxes: { plane: [none, pipy], link: [pair], capCores: [1], ${axes} }\n${more}`,
-          'e.yaml',
-        ),
-        ...{ overrides: asked, cpus: 16, missing: [], hasSidecars },
-      })
-    expect(() => planOf('pairs: [2]')).toThrow('has a load, which would go to one pair alone')
-    expect(() => planOf('pairs: [2], services: [2]', 'load: { kind: idle }')).toThrow('each with one server')
-    const ending = 'ending: [sigterm], services: [2], ratePerSecond: [100]'
+    const both = 'plane: [none, pipy], link: [pair], capCores: [1]'
+    expect(() => planOf(`${both}, pairs: [2]`)).toThrow('has a load, which would go to one pair alone')
+    expect(() => planOf(`${both}, pairs: [2], services: [2]`, 'load: { kind: idle }')).toThrow('each with one server')
+    const ending = `${both}, ending: [sigterm], services: [2], ratePerSecond: [100]`
     expect(() => planOf(ending, 'keepsServices: true')).toThrow('leave keepsServices out')
-    expect(
-      planOf(ending)
-        .arms.map(({ plane, conditions }) => [plane, conditions.ending])
-        .slice(0, 2),
-    ).toEqual([
+    expect(planOf(ending).arms.map(({ plane, conditions }) => [plane, conditions.ending])).toEqual([
       ['none', undefined],
       ['pipy', 'sigterm'],
     ])
@@ -80,8 +74,8 @@ describe('createPlan', () => {
   })
 
   it('has services in namespaces only where connections of some are redirected, and says so in the name of each arm', () => {
-    const of = (/** @type {string[]} */ interception, measure = ['load']) =>
-      plan({ axes: { link: ['ratings'], interception }, caps: [0.5], profile: 'quick', measure }).arms
+    const of = (/** @type {string[]} */ interception) =>
+      plan({ axes: { link: ['ratings'], interception }, caps: [0.5], profile: 'quick', measure: ['load'] }).arms
     expect(of(['redirect']).map(({ id }) => id)).toEqual(
       ['none-redirection', 'pipy-0.5-redirection', 'envoy-0.5-redirection'].map(id => `ratings-${id}`),
     )
@@ -128,7 +122,7 @@ describe('createPlan', () => {
 
   it('measures what is left when the program of a plane is missing', () => {
     const missing = [{ plane: 'pipy', reason: 'gone' }]
-    const left = createPlan({ experiment, overrides: asked, cpus: 16, missing, hasSidecars })
+    const left = createFakePlan(experiment, { missing })
     expect(left.arms.map(a => a.plane)).not.toContain('pipy')
     expect(left.notMeasured).toEqual(missing)
   })
@@ -140,15 +134,6 @@ describe('createPlan', () => {
   it('estimates the default run of one cap and one link below four minutes', () => {
     expect(estimateSeconds(plan({ caps: [1], axes: { link: ['ratings'] } }).trials)).toBeLessThan(240)
   })
-})
-
-describe('largestBindingCap', () => {
-  it.each([
-    [1, 0.25],
-    [2, 0.5],
-    [4, 1],
-    [8, 2],
-  ])('is, on %i CPUs, %d cores', (cpus, cap) => expect(largestBindingCap(cpus)).toBe(cap))
 
   it('repeats an arm (A/A) only where planes are compared', () => {
     const controls = (/** @type {object} */ overrides) =>
@@ -157,9 +142,7 @@ describe('largestBindingCap', () => {
         .map(a => a.repeatOf)
     expect(controls({ axes: { link: ['ratings'] }, caps: [1] })).toEqual(['ratings-pipy-1'])
     expect(controls({ axes: { link: ['ratings'] }, caps: [1], profile: 'quick' })).toEqual([])
-    expect(
-      controls({ axes: { link: ['ratings'] }, caps: [1], planes: [{ plane: 'envoy', variant: null, profile: null }] }),
-    ).toEqual([])
+    expect(controls({ axes: { link: ['ratings'] }, caps: [1], planes: [choiceOf('envoy')] })).toEqual([])
   })
 
   it('makes an open loop of a rate, with a warm-up in which every user has its turns', () => {
@@ -174,23 +157,19 @@ describe('largestBindingCap', () => {
   })
 
   it('refuses two variants of one name', () => {
-    const planes = ['/a/x', '/b/x'].map(variant => ({ plane: 'pipy', variant }))
+    const planes = ['/a/x', '/b/x'].map(variant => ({ ...choiceOf('pipy'), variant }))
     expect(() => plan({ planes })).toThrow('two variants are both called pipy=x')
   })
 })
 
-/**
- * @param {string} axes YAML @param {string} [rest]
- * @param {{ overrides?: Partial<import('../../src/plan/question.js').Overrides>, cpus?: number, findUnsupported?: (arm:
- *   import('../../src/model/types.ts').Arm) => string | null }} [options]
- */
-const planOf = (axes, rest = '', { overrides = {}, cpus = 16, findUnsupported } = {}) =>
-  createPlan({
-    experiment: parseExperiment(`name: own\nquestion: q\naxes: { ${axes} }\n${rest}`, 'own.yaml'),
-    ...{ overrides: { ...asked, profile: 'quick', ...overrides }, cpus, missing: [], hasSidecars, findUnsupported },
-  })
-/** @param {ReturnType<typeof planOf>} plan */
-const idsOf = ({ arms }) => arms.map(a => a.id)
+describe('largestBindingCap', () => {
+  it.each([
+    [1, 0.25],
+    [2, 0.5],
+    [4, 1],
+    [8, 2],
+  ])('is, on %i CPUs, %d cores', (cpus, cap) => expect(largestBindingCap(cpus)).toBe(cap))
+})
 
 describe('a plan with a precision', () => {
   const precise = (/** @type {object} */ overrides, maxMinutes = 60) =>
@@ -210,8 +189,7 @@ describe('a plan with a precision', () => {
       /--precision needs at least 8 rounds, about 4 min here, and --max-minutes allows 2: give it 4/,
     )
     expect(() => precise({ rounds: 6 })).toThrow('leave out --rounds')
-    const pipy = { plane: 'pipy', variant: null, profile: null }
-    expect(() => precise({ planes: [pipy] })).toThrow('no two planes are compared: name two with --planes')
+    expect(() => precise({ planes: [choiceOf('pipy')] })).toThrow('no two planes are compared: name two with --planes')
   })
 })
 
@@ -442,13 +420,13 @@ describe('a plan with a control plane', () => {
     axes = 'plane: [pipy], link: [pair], capCores: none, sidecars: [200, 1600], tls: [plaintext]',
   ) => parseExperiment(`name: rollout\nquestion: q\naxes: { ${axes} }\nload: { kind: idle }\n${more}`, 'rollout.yaml')
   const planOf = (overrides = {}, experiment = rollout()) =>
-    createPlan({
-      ...{ experiment, overrides: { ...asked, ...overrides }, cpus: 2, missing: [], hasSidecars },
+    createFakePlan(experiment, {
+      overrides,
+      cpus: 2,
       controlsOf: plane => ({ pipy: ['repo'], envoy: ['file', 'ads'] })[plane] ?? [],
       realMostOf: ({ control }) => (control === 'ads' ? 400 : null),
     })
   const both = 'plane: [pipy, envoy], link: [pair], capCores: none, sidecars: [2], tls: [plaintext]'
-  const choiceOf = (/** @type {string} */ plane) => ({ plane, variant: null, profile: null })
 
   it('has an arm of each number of sidecars, without a cap, and takes longer for more', () => {
     const { arms, trials } = planOf()
@@ -464,8 +442,9 @@ describe('a plan with a control plane', () => {
     expect(planOf({ axes: { sidecars: [7] } }).arms.map(arm => arm.conditions.sidecars)).toEqual([7])
     expect(() => planOf({ caps: [0.5] })).toThrow('--cpu: the sidecars of rollout run in batches')
     expect(() => planOf({ axes: { memoryLimitBytes: [2 ** 26] } })).toThrow('says nothing of memoryLimitBytes')
-    const planes = [{ plane: 'none', variant: null, profile: null }]
-    expect(() => planOf({ planes })).toThrow('--planes none: rollout starts sidecars, and it has none')
+    expect(() => planOf({ planes: [choiceOf('none')] })).toThrow(
+      '--planes none: rollout starts sidecars, and it has none',
+    )
   })
 
   it('has the first control of each plane, or those that were asked for where a plane has them, and compares across them', () => {
@@ -584,8 +563,8 @@ describe('a plan with a control plane', () => {
     const axes = 'plane: [pipy, envoy], link: [pair], capCores: none, tls: [plaintext], controlMemoryBytes: [67108864]'
     const growing = (/** @type {string} */ more) =>
       rollout('grows: { deadlineSeconds: 150 }\ntargets: [local]', `${axes}${more}`)
-    const { arms, notes, settings } = createPlan({
-      ...{ experiment: growing(', sidecars: [40]'), overrides: asked, cpus: 2, missing: [], hasSidecars },
+    const { arms, notes, settings } = createFakePlan(growing(', sidecars: [40]'), {
+      cpus: 2,
       runsControl: ({ plane }) => plane === 'pipy',
     })
     expect(arms.map(({ plane, conditions }) => [plane, conditions.controlMemoryBytes])).toEqual([

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createPlan } from '../../src/plan/plan.js'
 import {
   createControlExperiment,
   createServicesExperiment,
   createSizeExperiment,
   parseServices,
 } from '../../src/plan/size-experiment.js'
-import { hasSidecars } from '../fakes/fake-records.js'
+import { createFakePlan } from '../fakes/fake-plan.js'
 
 const asked = {
   ...{ ratePerSecond: 300, p99Ms: 20, link: 'pair', users: null, payloadBytes: null, features: null },
@@ -50,11 +49,7 @@ describe('createSizeExperiment', () => {
   })
 
   it.each([1, 2, 16])('can be planned on %i CPUs, with windows that hold a p99', cpus => {
-    const overrides = { planes: null, caps: null, axes: {}, rounds: null, profile: 'quick', seed: 1 }
-    const plan = createPlan({
-      ...{ experiment: createSizeExperiment(asked), cpus, missing: [], hasSidecars },
-      overrides: { ...overrides, app: 'pipy', isPinned: true },
-    })
+    const plan = createFakePlan(createSizeExperiment(asked), { cpus, overrides: { profile: 'quick' } })
     expect(plan.arms.map(a => [a.id, a.load.windowSeconds])).toEqual([
       ['pair-pipy-1-300rps', 3.5],
       ['pair-envoy-1-300rps', 3.5],

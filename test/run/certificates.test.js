@@ -6,23 +6,26 @@ import { findLifeMs, openCertificates } from '../../src/run/certificates.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
-/** @type {Record<string, import('../../src/model/types.ts').Topology>} */
-const TOPOLOGIES = { link: { name: 'link', services: [], entry: { service: 'one', listener: 'inbound' } } }
+/** @import { Arm, Trial } from '../../src/model/types.ts' */
+
 let folder = ''
 beforeEach(() => {
   folder = path.join(makeOwnFolder('certificates-test'), 'keys')
 })
 
+const NO_TRIALS = { trials: [], calibrations: [], search: null }
+/** @param {{ arms: Arm[], trials?: Trial[] }} plan @param {string} [service] of the links `link` and `pair` */
+const openFor = (plan, service) => {
+  const services = service ? [{ name: service, application: null, calls: [] }] : []
+  return openCertificates({
+    ledger: /** @type {any} */ ({ folder: path.dirname(folder) }),
+    plan: /** @type {any} */ ({ ...NO_TRIALS, ...plan }),
+    topologies: /** @type {any} */ ({ link: { name: 'link', services }, pair: { name: 'pair', services } }),
+  })
+}
 /** @param {('ecdsa-p256' | 'rsa-2048')[]} keyTypes of the arms */
 const open = (...keyTypes) =>
-  openCertificates({
-    ledger: /** @type {any} */ ({ folder: path.dirname(folder) }),
-    plan: /** @type {any} */ ({
-      ...{ trials: [], calibrations: [], search: null },
-      arms: keyTypes.map(tls => createArm({ conditions: { ...DEFAULT_CONDITIONS, tls } })),
-    }),
-    topologies: TOPOLOGIES,
-  })
+  openFor({ arms: keyTypes.map(tls => createArm({ conditions: { ...DEFAULT_CONDITIONS, tls } })) })
 
 const modeOf = (/** @type {string} */ name) => (statSync(path.join(folder, name)).mode & 0o777).toString(8)
 
@@ -42,13 +45,7 @@ describe('openCertificates', () => {
   })
 
   it('writes certificates for each copy of the link of an arm', async () => {
-    const pair = { name: 'pair', services: [{ name: 'one', application: null, calls: [] }] }
-    const arm = createArm({ link: 'pair', conditions: { ...DEFAULT_CONDITIONS, pairs: 3 } })
-    await openCertificates({
-      ledger: /** @type {any} */ ({ folder: path.dirname(folder) }),
-      plan: /** @type {any} */ ({ trials: [], calibrations: [], search: null, arms: [arm] }),
-      topologies: /** @type {any} */ ({ pair }),
-    })
+    await openFor({ arms: [createArm({ link: 'pair', conditions: { ...DEFAULT_CONDITIONS, pairs: 3 } })] }, 'one')
     expect(readdirSync(path.join(folder, 'certificates'))).toEqual(
       expect.arrayContaining(['one-key.pem', 'one-of-2-key.pem', 'one-of-3-key.pem']),
     )
@@ -74,14 +71,7 @@ describe('openCertificates', () => {
 describe('certificates that change', () => {
   it('have a second one of each service, with its identity and its name', async () => {
     const conditions = /** @type {const} */ ({ ...DEFAULT_CONDITIONS, changesPerMinute: 60, changed: 'certificate' })
-    const arm = createArm({ link: 'pair', conditions })
-    const { certificates } = await openCertificates({
-      ledger: /** @type {any} */ ({ folder: path.dirname(folder) }),
-      plan: /** @type {any} */ ({ trials: [], calibrations: [], search: null, arms: [arm] }),
-      topologies: /** @type {any} */ ({
-        pair: { name: 'pair', services: [{ name: 'ratings', application: null, calls: [] }] },
-      }),
-    })
+    const { certificates } = await openFor({ arms: [createArm({ link: 'pair', conditions })] }, 'ratings')
     const read = (/** @type {string} */ name) =>
       new X509Certificate(readFileSync(path.join(certificates, `${name}.pem`)))
     const [first, next] = ['ratings', 'ratings-next'].map(read)
@@ -97,7 +87,7 @@ describe('findLifeMs', () => {
   const planOf = (/** @type {number} */ hours) => {
     const arm = createArm({ load: { warmupSeconds: 20, windowSeconds: 50 } })
     const trial = { id: 'r1-a', round: 1, arm, repeats: null, searchOf: null }
-    return { trials: Array(Math.round((hours * 3600) / 71.4)).fill(trial), calibrations: [], search: null, arms: [arm] }
+    return { ...NO_TRIALS, trials: Array(Math.round((hours * 3600) / 71.4)).fill(trial), arms: [arm] }
   }
 
   it('is a day, and for a long plan longer than it takes at most', () => {
@@ -106,10 +96,7 @@ describe('findLifeMs', () => {
   })
 
   it('is what leaves and authority have', async () => {
-    const { certificates } = await openCertificates({
-      ...{ ledger: /** @type {any} */ ({ folder: path.dirname(folder) }), topologies: TOPOLOGIES },
-      plan: /** @type {any} */ (planOf(48)),
-    })
+    const { certificates } = await openFor(planOf(48))
     for (const name of ['ca', 'client']) {
       const { validTo } = new X509Certificate(readFileSync(path.join(certificates, `${name}.pem`)))
       expect((Date.parse(validTo) - Date.now()) / HOUR_MS).toBeCloseTo(145, 0)

@@ -12,22 +12,10 @@ import { startEnding } from '../../src/run/ending.js'
 
 /**
  * Ends a process that goes at some signal; seen: what was done, in order.
- * @param {EndingStep[]} steps @param {string} goesAt
+ * @param {EndingStep[]} steps @param {string} goesAt @param {Told} [options]
  */
-async function end(
-  steps,
-  goesAt,
-  {
-    told = null,
-    answers = 0.1,
-    death = null,
-    signal,
-    successorEnds = null,
-    diesTold = false,
-    goes = 'status 0',
-    refuses = false,
-  } = /** @type {Told} */ ({}),
-) {
+async function end(steps, goesAt, { told = null, answers = 0.1, death = null, signal, ...options } = {}) {
+  const { successorEnds = null, diesTold = false, goes = 'status 0', refuses = false } = options
   /** @type {string[]} */
   const seen = []
   let dead = death

@@ -6,7 +6,7 @@ import { findSequenceDepth, SEQUENCE_LEAST } from '../../src/lib/confidence-sequ
 import { measure } from '../../src/prepare/measure.js'
 import { openInterrupted } from '../../src/run/resume.js'
 import { createStopping } from '../../src/run/stopping.js'
-import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
+import { createFakeLoad, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { prepareFake } from '../fakes/fake-run.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
@@ -77,14 +77,7 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
   })
 
   it('goes on where it was cut short, also with more time, and ends as if it had not been', async () => {
-    const abort = new AbortController()
-    let calls = 0
-    const results = () => {
-      if (++calls === 7) abort.abort(new Error('interrupted'))
-      return {}
-    }
-    const load = createFakeLoad({ results })
-    await expect(measureFake({ load, signal: abort.signal })).rejects.toThrow('interrupted')
+    await expect(measureFake(createInterruption(7))).rejects.toThrow('interrupted')
     expect(manifest()).toMatchObject({ rounds: 4, precision: { ended: null } })
     const { plan } = await measureFake({ isResumed: true, maxMinutes: 90 })
     expect(manifest()).toMatchObject({ rounds: ENDS_AFTER, precision: { ended: 'reached', mostRounds: plan.rounds } })

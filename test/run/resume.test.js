@@ -5,7 +5,7 @@ import { verifyRun } from '../../src/analysis/verify.js'
 import { measure } from '../../src/prepare/measure.js'
 import { readRun } from '../../src/records/records.js'
 import { openInterrupted } from '../../src/run/resume.js'
-import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
+import { createFakeLoad, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
@@ -35,13 +35,7 @@ describe('a run that was cut short', () => {
     })
   }
   async function interruptAfter(/** @type {number} */ nth) {
-    const abort = new AbortController()
-    let calls = 0
-    const results = () => {
-      if (++calls === nth) abort.abort(new Error('interrupted'))
-      return {}
-    }
-    await expect(measureFake({ load: createFakeLoad({ results }), signal: abort.signal })).rejects.toThrow()
+    await expect(measureFake(createInterruption(nth))).rejects.toThrow('interrupted')
   }
   const lines = () => readFileSync(path.join(out, 'trials.jsonl'), 'utf8').split('\n').filter(Boolean)
   const ids = () => lines().map(line => JSON.parse(line).trial.id)

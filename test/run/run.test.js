@@ -7,7 +7,7 @@ import { BenchError } from '../../src/lib/errors.js'
 import { gateParity } from '../../src/parity/gate.js'
 import { readRun } from '../../src/records/records.js'
 import { renderTable } from '../../src/report/table.js'
-import { createFakeLoad, createFakePlane, createFakeTarget } from '../fakes/fake-bench.js'
+import { createFakeLoad, createFakePlane, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { createControlledPlane } from '../fakes/fake-control.js'
 import { runFake } from '../fakes/fake-run.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
@@ -121,7 +121,7 @@ describe('runPlan', () => {
   it('runs an unsteady window again at the end of its round, keeps both, and takes its CPU per request from the first', async () => {
     let calls = 0
     const load = createFakeLoad({ results: () => (calls++ === 0 ? { verifiedInSecondHalf: 300, verified: 900 } : {}) })
-    const { summary, records } = await runFake({ folder, target: await createFakeTarget(), load })
+    const { summary, records } = await runFake({ folder, load })
     expect(records).toHaveLength(25)
     const again = records.find(r => r.trial.repeats)
     expect(again.trial.id).toBe(`${again.trial.repeats}-again`)
@@ -133,7 +133,7 @@ describe('runPlan', () => {
   it('gives an arm whose users were cold a longer warm-up from then on', async () => {
     let calls = 0
     const load = createFakeLoad({ results: () => (calls++ === 0 ? { coldUsers: 2 } : {}) })
-    const { records } = await runFake({ folder, target: await createFakeTarget(), load })
+    const { records } = await runFake({ folder, load })
     const { arm } = records[0].trial
     const warmups = records.filter(r => r.trial.arm.id === arm.id).map(r => r.trial.arm.load.warmupSeconds)
     expect(warmups).toEqual([arm.load.warmupSeconds, ...Array(6).fill(2 * arm.load.warmupSeconds)])
@@ -141,7 +141,7 @@ describe('runPlan', () => {
 
   it('lengthens the warm-up of an arm that stays cold to four times the planned one at most, and says so', async () => {
     const load = createFakeLoad({ results: () => ({ verified: 0, verifiedInSecondHalf: 0 }) })
-    const { records } = await runFake({ folder, target: await createFakeTarget(), load })
+    const { records } = await runFake({ folder, load })
     const trials = records.map(r => r.trial).filter(t => t.arm.id === records[0].trial.arm.id && t.repeats === null)
     expect(trials.map(t => t.arm.load.warmupSeconds)).toEqual([1.5, 3, 6, 6, 6, 6])
     expect(trials.slice(0, 3).map(t => t.warmup)).toEqual([
@@ -154,7 +154,7 @@ describe('runPlan', () => {
   it('lengthens a long warm-up by half a minute at most', async () => {
     const load = createFakeLoad({ results: () => ({ verified: 0, verifiedInSecondHalf: 0 }) })
     const more = 'profiles: { standard: { rounds: 2, warmupSeconds: 60, hasControl: false } }'
-    const { records } = await runFake({ folder, target: await createFakeTarget(), load, more })
+    const { records } = await runFake({ folder, load, more })
     expect(Math.max(...records.map(r => r.trial.arm.load.warmupSeconds))).toBe(90)
   })
 
@@ -172,10 +172,9 @@ describe('runPlan', () => {
     })
 
     it('pins every trial of a search by the cap that it tries', async () => {
-      const target = await createFakeTarget()
       const axes = '{ plane: [cheap], link: [gateway-ratings], capCores: [1], ratePerSecond: [300], users: [10] }'
       const more = 'search: { kind: size, p99Ms: 50, isExtrapolated: false }'
-      const { records } = await runFake({ folder, target, cores, axes, more })
+      const { records } = await runFake({ folder, cores, axes, more })
       expect(records.some(r => r.trial.arm.capCores !== 1)).toBe(true)
       for (const { trial, placement } of records)
         expect(placement?.sidecar.length ?? 0, trial.id).toBe(
@@ -211,13 +210,8 @@ describe('runPlan', () => {
 
     it('leaves nothing running when it is interrupted', async () => {
       const target = await createFakeTarget()
-      const abort = new AbortController()
-      const results = () => {
-        abort.abort(new Error('interrupted'))
-        return {}
-      }
-      const load = createFakeLoad({ results })
-      await expect(runFake({ folder, target, load, retain: true, signal: abort.signal })).rejects.toThrow('interrupted')
+      const interrupted = runFake({ folder, target, ...createInterruption(1), retain: true })
+      await expect(interrupted).rejects.toThrow('interrupted')
       expect(target.running.size).toBe(0)
     })
   })
@@ -261,12 +255,10 @@ describe('runPlan', () => {
     ['ahead of', 3_600_000],
     ['behind', -3_600_000],
   ])('fails a trial whose load is an hour %s this program, instead of waiting for it', async ([way, movedMs]) => {
-    const target = await createFakeTarget()
     const at = () => Date.now() + Number(movedMs)
     const load = { ...createFakeLoad(), parseWindow: () => ({ startMs: at(), endMs: at() + 2 }) }
     const { records } = await runFake({
       folder,
-      target,
       load,
       axes: '{ plane: [cheap], link: [gateway-ratings], capCores: [0.25], users: [10] }',
       more: 'profiles: { standard: { rounds: 1, hasControl: false } }',
@@ -290,15 +282,7 @@ describe('runPlan', () => {
 
   it('stops when it is aborted, keeps what was measured, and leaves nothing running', async () => {
     const target = await createFakeTarget()
-    const abort = new AbortController()
-    let calls = 0
-    const load = createFakeLoad({
-      results: () => {
-        if (++calls === 5) abort.abort(new Error('interrupted'))
-        return {}
-      },
-    })
-    await expect(runFake({ folder, target, load, signal: abort.signal })).rejects.toThrow('interrupted')
+    await expect(runFake({ folder, target, ...createInterruption(5) })).rejects.toThrow('interrupted')
     expect(readRun(folder).records.length).toBeGreaterThanOrEqual(4)
     expect(target.running.size).toBe(0)
   })

@@ -12,7 +12,7 @@ import { awaitEnded, describeSpecs } from '../../run/start-services.js'
 import { chooseControl } from '../../services/control.js'
 import { topologyOf } from '../../services/topology.js'
 import { judgeRollout } from './numbers.js'
-import { changeAll, describeRollout, removeShard, startAll } from './phases.js'
+import { changeAll, describeRollout, haveAll, removeShard, startAll, withdrawServices } from './phases.js'
 import { createRollout, listRolloutNames } from './services.js'
 
 /** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
@@ -20,7 +20,6 @@ import { createRollout, listRolloutNames } from './services.js'
 /** @import { Given } from '../../run/phase.js' */
 /** @import { Kind } from '../../run/kind.js' @import { Asked } from '../../run/start-services.js' */
 
-const DEADLINE_SECONDS = 20
 // A node makes two to ten pods a second.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
@@ -29,38 +28,42 @@ const SETTLE_MS = 2000
 
 /** @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
 
-/** The pace of simulated sidecars: milliseconds from start to start, and commits of the change. */
-/** @typedef {Asked & { pace?: { everyMs: number, commitsPerSecond: number } }} Paced */
+/** pace: of simulated sidecars: milliseconds from start to start, and commits of the change. */
+/** @typedef {Asked & { leastSeconds: number, pace?: { everyMs: number, commitsPerSecond: number } }} Paced */
 
-/** @type {Kind} */
-export const rollout = {
-  name: 'rollout',
-  hasRequests: false,
-  async start(asked) {
-    const { deployment, rollout: seen, deadlineSeconds } = await startRollout(asked)
-    const judged = judgeRollout(seen)
-    return {
-      deployment,
-      ...UNLOADED,
-      seen: {
-        observed: { own: { rollout: seen } },
-        record: { rollout: judged },
-        isOver: false,
-        async assertWhole() {
-          // An ended process is named before those that wait for it.
-          await assertAllRun(deployment.processes, 'starting')
-          assertConverged(judged, deadlineSeconds)
+export const rollout = createRolloutKind()
+
+/** Makes the kind. @param {number} [leastSeconds] that a phase may take, whatever it starts @returns {Kind} */
+export function createRolloutKind(leastSeconds = 20) {
+  return {
+    name: 'rollout',
+    hasRequests: false,
+    async start(asked) {
+      const { deployment, rollout: seen, deadlineSeconds } = await startRollout({ ...asked, leastSeconds })
+      const judged = judgeRollout(seen)
+      return {
+        deployment,
+        ...UNLOADED,
+        seen: {
+          observed: { own: { rollout: seen } },
+          record: { rollout: judged },
+          isOver: false,
+          async assertWhole() {
+            // An ended process is named before those that wait for it.
+            await assertAllRun(deployment.processes, 'starting')
+            assertConverged(judged, deadlineSeconds)
+          },
         },
-      },
-    }
-  },
-  measure: measureRounds,
+      }
+    },
+    measure: measureRounds,
+  }
 }
 
 /**
  * Passes a rollout. Simulated sidecars follow two rollouts of as many as are real: all real, and all but one simulated.
  * Throws where a process ended or was stopped; the record says which sidecars have no configuration.
- * @param {Asked} asked @returns {Promise<RolledOut>}
+ * @param {Paced} asked @returns {Promise<RolledOut>}
  */
 async function startRollout(asked) {
   const { sidecars = 0, simulated = 0 } = asked.arm.conditions
@@ -88,7 +91,7 @@ async function tryRollout(asked, { name, ...other }) {
 }
 
 /** @param {Paced} asked @returns {Promise<RolledOut>} */
-async function passRollout({ testbed, arm, start, round, folder, signal, pace }) {
+async function passRollout({ testbed, arm, start, round, folder, leastSeconds, signal, pace }) {
   const { target } = testbed.site
   const rollout = await renderRollout({ testbed, arm, start, round, folder, pace })
   const { deploy, end, deployment } = createDeployer(target, { start, folder })
@@ -111,7 +114,7 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
     const either = AbortSignal.any([signal, dying.signal])
     const members = rollout.batches.flatMap(batch => batch.members)
     const arePods = target.pods !== undefined
-    const deadlineSeconds = findDeadlineSeconds({ ...arm.conditions, arePods, everyMs: pace?.everyMs })
+    const deadlineSeconds = findDeadlineSeconds({ ...arm.conditions, leastSeconds, arePods, everyMs: pace?.everyMs })
     /** @type {Given} */
     const given = { asking, signal: either, deadlineSeconds, readControl: () => readControl(target, shards) }
     const readMemory = async () => {
@@ -130,31 +133,16 @@ async function passRollout({ testbed, arm, start, round, folder, signal, pace })
       )
       const fail = (/** @type {Error} */ error) => dying.abort(error)
       const { first, pods } = await startAll({ ...given, batches: rollout.batches, deploy, arePods, fail })
-      const haveAll = (/** @type {typeof first} */ { times }) =>
-        members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
       const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
+      const all = { ...given, members, conditions, seed: round }
       const before = await readMemory()
-      const change = haveAll(first) ? await changeAll({ ...given, members, conditions, seed: round }) : null
-      const withdraw = async () => {
-        const told = await readMemory()
-        const changeTo = (/** @type {number} */ version) =>
-          changeAll({ ...given, members, conditions, seed: round, version })
-        const gone = await changeTo(2)
-        // A second time shows whether the memory that was kept is used again.
-        const again = await changeTo(3)
-        const toldAgain = await readMemory()
-        const bytesOf = (/** @type {keyof typeof told} */ whose) => {
-          return { before: before[whose], told: told[whose], toldAgain: toldAgain[whose] }
-        }
-        const bytes = { sidecarBytes: bytesOf('sidecars'), controlBytes: bytesOf('control') }
-        const last = await changeTo(4)
-        return { ...([gone, again].find(phase => !haveAll(phase)) ?? last), ...bytes }
-      }
-      const areRemoved = change && haveAll(change) && arm.conditions.areServicesRemoved
-      const withdrawal = areRemoved ? await withdraw() : null
+      const change = haveAll(members, first) ? await changeAll(all) : null
+      const isChanged = change !== null && haveAll(members, change)
+      const areRemoved = isChanged && arm.conditions.areServicesRemoved
+      const withdrawal = areRemoved ? await withdrawServices({ ...all, before, readMemory }) : null
       const control = await observing.end()
       const removal =
-        moves && change && haveAll(change)
+        moves && isChanged
           ? await removeShard({
               ...given,
               batches: rollout.batches,
@@ -230,7 +218,7 @@ function watchRefusals(control, { parse, dying }) {
   return { end: () => clearInterval(timer) }
 }
 
-/** @param {Omit<Paced, 'signal'>} options */
+/** @param {Omit<Paced, 'leastSeconds' | 'signal'>} options */
 async function renderRollout({ testbed, arm, start, round, folder, pace }) {
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
@@ -255,9 +243,9 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
 
 /**
  * Chooses how long a phase may take. Simulated sidecars come as slowly as real ones did: everyMs.
- * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { arePods?: boolean, everyMs?: number }} asked
+ * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { leastSeconds: number, arePods?: boolean, everyMs?: number }} asked
  */
-export function findDeadlineSeconds({ sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
+export function findDeadlineSeconds({ leastSeconds, sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
   const perSidecar = PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches']
-  return DEADLINE_SECONDS + perSidecar * sidecars + (simulated * everyMs) / 1000
+  return leastSeconds + perSidecar * sidecars + (simulated * everyMs) / 1000
 }

@@ -12,6 +12,8 @@ import { named, startSidecars } from '../../run/start-sidecars.js'
 /** @import { Batch, RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
 /** @import { Given } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
 /** @typedef {Awaited<ReturnType<typeof changeAll>>} Phase @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
+/** @typedef {Awaited<ReturnType<typeof withdrawServices>>} Withdrawal */
+/** Anonymous memory of all sidecars and of the control plane. @typedef {Record<'sidecars' | 'control', number | null>} Memory */
 
 /** Sidecars whose change is timed, beside the first and the last: to ask more takes of two CPUs what a change of all takes, or comes too seldom. */
 const SAMPLE = 30
@@ -56,6 +58,29 @@ export async function changeAll({ members, conditions, seed, version = 1, ...giv
   const begin = () => commitChanges({ ...given, changes, conditions, sample })
   const { times, phase } = await passPhase(given, begin, others.length > 0 ? askOthers : undefined)
   return { times, phase: others.length > 0 ? { ...phase, sample: [...sample] } : phase }
+}
+
+/** Says whether each sidecar has what a phase brings. @param {RolloutMember[]} members @param {Pick<Phase, 'times'>} phase */
+export function haveAll(members, { times }) {
+  return members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
+}
+
+/**
+ * Takes the services of the change away, brings them once more, and takes them away: the second time shows whether the
+ * memory that was kept is used again. before: the memory before the change.
+ * @param {Omit<Parameters<typeof changeAll>[0], 'version'> & { before: Memory, readMemory: () => Promise<Memory> }} options
+ */
+export async function withdrawServices({ before, readMemory, ...all }) {
+  const told = await readMemory()
+  const gone = await changeAll({ ...all, version: 2 })
+  const again = await changeAll({ ...all, version: 3 })
+  const toldAgain = await readMemory()
+  const last = await changeAll({ ...all, version: 4 })
+  const { times, phase } = [gone, again].find(phase => !haveAll(all.members, phase)) ?? last
+  const bytesOf = (/** @type {keyof Memory} */ whose) => {
+    return { before: before[whose], told: told[whose], toldAgain: toldAgain[whose] }
+  }
+  return { times, phase: { ...phase, sidecarBytes: bytesOf('sidecars'), controlBytes: bytesOf('control') } }
 }
 
 /** Draws the names of those that are timed; simulated ones are, too. @param {RolloutMember[]} members @param {number} seed */
@@ -122,8 +147,7 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...given
 /**
  * Makes the record.
  * @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
- *   first: Phase, change: Phase | null, removal: Removal | null,
- *   withdrawal: (Phase & Pick<NonNullable<RolloutRecord['withdrawal']>, 'sidecarBytes' | 'controlBytes'>) | null }} seen
+ *   first: Phase, change: Phase | null, withdrawal: Withdrawal | null, removal: Removal | null }} seen
  * @returns {RolloutRecord}
  */
 export function describeRollout({ cpus, members, first, pods, change, withdrawal, removal, control }) {
@@ -150,13 +174,7 @@ export function describeRollout({ cpus, members, first, pods, change, withdrawal
     ...(simulated?.standsFor && { simulated: { count: simulated.standsFor, ...describeMember(simulated) } }),
     first: first.phase,
     ...(change && { change: change.phase }),
-    ...(withdrawal && {
-      withdrawal: {
-        ...withdrawal.phase,
-        sidecarBytes: withdrawal.sidecarBytes,
-        controlBytes: withdrawal.controlBytes,
-      },
-    }),
+    ...(withdrawal && { withdrawal: withdrawal.phase }),
     ...(removal && { removal: removal.phase }),
     control: control?.samples.map(describeReading) ?? null,
   }

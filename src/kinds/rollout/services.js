@@ -1,3 +1,4 @@
+import { chunk } from 'simple-statistics'
 import { BenchError } from '../../lib/errors.js'
 import { PORTS } from '../../model/sidecar-contract.js'
 import { createApplication } from '../../services/applications.js'
@@ -184,9 +185,4 @@ function findEnds({ services, entry }) {
   const server = services.find(s => s.name === client.calls[0])
   if (!server) throw new BenchError(`${client.name} calls no service: a rollout needs a link such as pair, of two`)
   return { client, server }
-}
-
-/** @template T @param {T[]} items @param {number} size */
-function chunk(items, size) {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 }

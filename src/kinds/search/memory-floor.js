@@ -19,17 +19,12 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
       ? { held: true, why: '', outcomes: unlimited.filter(o => o.held) }
       : yield* tryStep(withMemory(template, null), 0, { by: 'survived' })
   const unchargedBytes = Math.max(...first.outcomes.map(o => o.unchargedBytes))
-  const nothing = (/** @type {string} */ why) => ({
-    ...describeSearch({ template, looksFor: 'memory', why }),
-    unchargedBytes,
-  })
+  const nothing = (/** @type {string} */ why) => describeSearch({ template, looksFor: 'memory', why, unchargedBytes })
   if (!first.held) return nothing(`without a limit: ${first.why}`)
   const needed = Math.max(...first.outcomes.map(o => o.peakBytesMost || o.rssBytesMost))
   if (!(needed > 0)) return nothing('nobody read how much memory it takes')
-  return {
-    ...(yield* bisect({ template, spec, steps: [], from: roundUp(needed * 1.1), most: needed * UNLIMITED_TIMES })),
-    unchargedBytes,
-  }
+  const most = needed * UNLIMITED_TIMES
+  return yield* bisect({ template, spec, unchargedBytes, steps: [], from: roundUp(needed * 1.1), most })
 }
 
 /**
@@ -39,21 +34,21 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
  * @returns {Search<SearchResult>}
  */
 export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
+  const { unchargedBytes } = memory
   const { value: held } = survived
   const steps = [...memory.steps, survived]
-  const found = yield* bisect({ template, spec, steps, from: roundUp(held / 2), most: held, held })
-  return { ...found, unchargedBytes: memory.unchargedBytes }
+  return yield* bisect({ template, spec, unchargedBytes, steps, from: roundUp(held / 2), most: held, held })
 }
 
 /**
  * most: above this limit memory is not what it lacks; held: the least that is known to hold.
- * @param {Pick<SearchOptions, 'template' | 'spec'> & { steps: SearchStep[], from: number, most: number, held?: number |
- *   null }} options
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & Pick<SearchResult, 'steps' | 'unchargedBytes'> &
+ *   { from: number, most: number, held?: number | null }} options
  * @returns {Search<SearchResult>}
  */
-function* bisect({ template, spec, steps, from, most, held = null }) {
+function* bisect({ template, spec, unchargedBytes, steps, from, most, held = null }) {
   const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ found) =>
-    describeSearch({ template, looksFor: 'memory', steps, ...found })
+    describeSearch({ template, looksFor: 'memory', unchargedBytes, steps, ...found })
   let failed = 0
   for (let bytes = from; ; ) {
     const step = yield* tryStep(withMemory(template, bytes), bytes, { by: 'survived' })

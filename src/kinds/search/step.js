@@ -43,15 +43,7 @@ export function withoutOutcomes({ value, held, why, trials }) {
  * @param {Pick<SearchResult, 'looksFor'> & Partial<SearchResult> & { template: Arm }} found by default: nothing
  * @returns {SearchResult}
  */
-export function describeSearch({
-  template,
-  looksFor,
-  held = null,
-  failed = null,
-  steps = [],
-  why = '',
-  isFound = false,
-}) {
+export function describeSearch({ template, looksFor, held = null, isFound = false, ...found }) {
   const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
   return {
     ...choiceOf(template),
@@ -59,11 +51,12 @@ export function describeSearch({
     looksFor,
     unit,
     held,
-    failed,
-    why,
+    failed: null,
+    why: '',
     isFound: isFound && held !== null,
-    steps,
+    steps: [],
     unchargedBytes: null,
+    ...found,
   }
 }
 

@@ -1,3 +1,4 @@
+import { createProcess } from '../../model/processes.js'
 import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './summary.js'
 import { k6Tool } from './tool.js'
@@ -46,7 +47,7 @@ export const k6 = {
       WINDOW_MS: Math.round(load.windowSeconds * 1000),
       TAIL_MS: tailMs,
     }
-    return {
+    return createProcess({
       service: 'k6',
       role: 'generator',
       program: tool.path,
@@ -64,17 +65,13 @@ export const k6 = {
       // Collecting garbage less often saves k6 a sixth of its CPU; it pays with some tens of MiB.
       env: { GOMAXPROCS: `${cpus}`, GOGC: '300' },
       folder,
-      files: [],
       scripts: [scripts],
       credentials: certificate ? Object.values(certificate) : [],
       listens: [],
       workers: 0,
-      cpuCores: null,
-      memoryLimitBytes: null,
-      cpuSet: null,
       admin: admin ? { ...admin, path: METRICS } : null,
       image: tool.image ?? null,
-    }
+    })
   },
 
   parseWindow: log => {
@@ -101,7 +98,7 @@ function scriptOf({ kind, isBesideOthers }) {
 }
 
 /**
- * The addresses and the load of each arm, and whose turn it is in each slice.
+ * Tells the addresses and the load of each arm, and whose turn it is in each slice.
  * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'arms' | 'seed'>} options
  */
 function describeTurns({ load, tailMs, urls, arms = [{ urls, load }], seed = 0 }) {

@@ -1,10 +1,8 @@
 import { z } from 'zod'
-import { BenchError } from '../../lib/errors.js'
-import { findFault, loadResult } from '../../model/schemas.js'
+import { loadResult } from '../../model/schemas.js'
+import { assertWhole, readLine } from '../result-line.js'
 
-/**
- * @import { Distribution, LoadPoint, LoadResult } from '../../model/types.ts'
- */
+/** @import { Distribution, LoadPoint, LoadResult } from '../../model/types.ts' */
 
 const number = z.number().nullable()
 const metric = z.record(z.string(), z.unknown())
@@ -17,32 +15,24 @@ const printed = z.object({
 const READ = /^(?:count|avg|passes|matches|p\([\d.]+\))$/
 
 /**
- * The result that the scripts of bench/k6 print when they end. k6 gives handleSummary a metric's numbers under
+ * Reads the result that the scripts of bench/k6 print when they end. k6 gives handleSummary a metric's numbers under
  * `values` (all 1.x), or beside its name and type (the machine-readable summary): both are read.
- * @param {string} log what k6 printed
- * @param {number} [place] of the arm among those that took turns
- * @returns {LoadResult | null} null: it printed no result
- * @throws {BenchError} with the line, when the result is cut off, or has something else where a number belongs
+ * @param {string} log what k6 printed @param {number} [place] of the arm among those that took turns
+ * @returns {LoadResult | null} null: it printed no result @throws {BenchError} with the line, where the result is damaged
  */
 export function parseResult(log, place = 0) {
   const lines = log.split('\n')
   const at = lines.flatMap((line, i) => (line.startsWith('{"metrics":') ? [i] : []))[place] ?? -1
   if (at < 0) return null
-  try {
+  return readLine(at + 1, () => {
     const { ownSeconds, ...result } = readResult(lines[at])
     const turns = ownSeconds && { turns: { seconds: ownSeconds, perSecond: sumPerSecond(log, place) } }
     const failures = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1]).slice(0, 5)
     return assertWhole(loadResult, { ...result, ...turns, failures })
-  } catch (error) {
-    const { message } = /** @type {Error} */ (error)
-    throw new BenchError(`line ${at + 1}: the result of the load is damaged: ${message}`, { cause: error })
-  }
+  })
 }
 
-/**
- * @param {string} line
- * @returns {Omit<LoadResult, 'failures'> & { ownSeconds?: number }}
- */
+/** @param {string} line @returns {Omit<LoadResult, 'failures'> & { ownSeconds?: number }} */
 function readResult(line) {
   const { metrics, pieceMs = 0, pieces = [], ownSeconds } = assertWhole(printed, JSON.parse(line))
   const valuesOf = (/** @type {string} */ name) => readNumbers(metrics[name] ?? {})
@@ -75,10 +65,8 @@ function readResult(line) {
 }
 
 /**
- * Verified requests of an arm in each second of the window: each user says its own when it ends, the seconds of an arm with
- * commas, and the arms with semicolons.
- * @param {string} log
- * @param {number} place of the arm
+ * Sums the verified requests of an arm by the second of the window: each user says its own when it ends, the seconds of an
+ * arm with commas, and the arms with semicolons. @param {string} log @param {number} place of the arm
  */
 function sumPerSecond(log, place) {
   /** @type {number[]} */
@@ -90,11 +78,7 @@ function sumPerSecond(log, place) {
   return sums
 }
 
-/**
- * The numbers of a metric that the kit reads.
- * @param {z.infer<typeof metric>} written
- * @returns {Record<string, number>}
- */
+/** Picks the numbers of a metric that the kit reads. @param {z.infer<typeof metric>} written */
 function readNumbers({ values, ...beside }) {
   const read = Object.entries(assertWhole(metric, values ?? beside)).filter(
     ([name, value]) => READ.test(name) && value !== null,
@@ -103,23 +87,9 @@ function readNumbers({ values, ...beside }) {
 }
 
 /**
- * @template T
- * @param {z.ZodType<T>} schema
- * @param {unknown} value
- * @returns {T}
- */
-function assertWhole(schema, value) {
-  const fault = findFault(schema, value)
-  if (fault !== null) throw new Error(fault)
-  return /** @type {T} */ (value)
-}
-
-/**
- * The 99th percentile of how late requests started. k6 does not number the requests that it drops, so after a drop all
- * seem late by as much: the least lateness is subtracted.
- * @param {Record<string, number>} lag
- * @param {number} dropped
- * @returns {number | null} milliseconds
+ * Finds the 99th percentile of how many milliseconds late requests started. k6 does not number the requests that it drops,
+ * so after a drop all seem late by as much: the least lateness is subtracted.
+ * @param {Record<string, number>} lag @param {number} dropped
  */
 function findLag(lag, dropped) {
   const p99 = lag['p(99)'] ?? null
@@ -127,18 +97,14 @@ function findLag(lag, dropped) {
 }
 
 /**
- * @param {[number, number | null, number | null][]} pieces requests, p50 ms, p99 ms
- * @param {number} seconds of each
+ * @param {[number, number | null, number | null][]} pieces requests, p50 ms, p99 ms @param {number} seconds of each
  * @returns {LoadPoint[]}
  */
 function parseSeries(pieces, seconds) {
   return pieces.map(([count, p50Ms, p99Ms], i) => ({ atSeconds: i * seconds, seconds, count, p50Ms, p99Ms }))
 }
 
-/**
- * @param {Record<string, number>} values
- * @returns {Distribution | null}
- */
+/** @param {Record<string, number>} values @returns {Distribution | null} */
 function parseDistribution(values) {
   if (!values.count) return null
   const grid = Object.entries(values)

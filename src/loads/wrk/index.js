@@ -1,3 +1,4 @@
+import { createProcess } from '../../model/processes.js'
 import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './result.js'
 import { wrkTool } from './tool.js'
@@ -45,7 +46,7 @@ export const wrk = {
       windowMs,
       tailMs,
     }
-    return {
+    return createProcess({
       service: 'wrk',
       role: 'generator',
       program: tool.path,
@@ -62,17 +63,11 @@ export const wrk = {
       ],
       env: arms ? describeTurns({ arms, load, tailMs, seed }) : {},
       folder,
-      files: [],
       scripts: [scripts],
-      credentials: [],
       listens: [],
       workers: 0,
-      cpuCores: null,
-      memoryLimitBytes: null,
-      cpuSet: null,
-      admin: null,
       image: tool.image ?? null,
-    }
+    })
   },
 
   parseWindow: log => {
@@ -86,10 +81,7 @@ export const wrk = {
   parseResult,
 }
 
-/**
- * @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options
- * @returns {Record<string, string>}
- */
+/** @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options */
 function describeTurns({ arms, load, tailMs, seed = 0 }) {
   const { sliceMs = 0 } = load
   const slices = countSlices(load, { sliceMs, tailMs })
@@ -101,11 +93,7 @@ function describeTurns({ arms, load, tailMs, seed = 0 }) {
   }
 }
 
-/**
- * Its threads: wrk gives each as many users, so their number divides that of the users.
- * @param {number} cpus
- * @param {number} users
- */
+/** Counts its threads: wrk gives each as many users, so they divide these. @param {number} cpus @param {number} users */
 function countThreads(cpus, users) {
   let threads = Math.max(1, Math.min(cpus, users))
   while (users % threads !== 0) threads--

@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { BenchError } from '../../lib/errors.js'
-import { findFault } from '../../model/schemas.js'
+import { assertWhole, readLine } from '../result-line.js'
 
-/**
- * @import { Distribution, LoadResult } from '../../model/types.ts'
- */
+/** @import { Distribution, LoadResult } from '../../model/types.ts' */
 
 const count = z.int().min(0)
 const phases = z.array(count).length(5).describe('warm-up, two halves of the window, tail, and after it')
@@ -28,14 +26,15 @@ const report = z.object({
 /** @typedef {z.infer<typeof report>} ThreadReport what a thread counted */
 
 /**
- * The result that bench/wrk/closed-loop.lua prints when wrk ends, a line for each thread.
- * @param {string} log what wrk printed
- * @param {number} [place] of the arm among those that took turns
- * @returns {LoadResult | null} null: it printed no result
- * @throws {BenchError} when the result is cut off, or has something else where a number belongs
+ * Reads the result that bench/wrk/closed-loop.lua prints when wrk ends, a line for each thread.
+ * @param {string} log what wrk printed @param {number} [place] of the arm among those that took turns
+ * @returns {LoadResult | null} null: it printed no result @throws {BenchError} where the result is damaged
  */
 export function parseResult(log, place = 0) {
-  const all = log.split('\n').flatMap((line, i) => (line.startsWith('{"right":') ? [readReport(line, i + 1)] : []))
+  const all = log.split('\n').flatMap((line, i) => {
+    const read = () => assertWhole(report, JSON.parse(line))
+    return line.startsWith('{"right":') ? [readLine(i + 1, read)] : []
+  })
   if (all.length === 0) return null
   const [, started] = /^ {2}(\d+) threads and /m.exec(log) ?? []
   if (Number(started) !== all.length)
@@ -63,23 +62,6 @@ export function parseResult(log, place = 0) {
   }
 }
 
-/**
- * @param {string} line
- * @param {number} number of the line
- * @returns {ThreadReport}
- */
-function readReport(line, number) {
-  try {
-    const read = JSON.parse(line)
-    const fault = findFault(report, read)
-    if (fault !== null) throw new Error(fault)
-    return read
-  } catch (error) {
-    const { message } = /** @type {Error} */ (error)
-    throw new BenchError(`line ${number}: the result of the load is damaged: ${message}`, { cause: error })
-  }
-}
-
 // As fine as k6's.
 const QUANTILES = [
   ...Array.from({ length: 99 }, (_, i) => i / 100),
@@ -87,10 +69,7 @@ const QUANTILES = [
   ...Array.from({ length: 10 }, (_, i) => (9990 + i) / 10000),
 ]
 
-/**
- * @param {Pick<ThreadReport, 'classes' | 'sumMicros'>} times
- * @returns {Distribution | null}
- */
+/** @param {Pick<ThreadReport, 'classes' | 'sumMicros'>} times @returns {Distribution | null} */
 function describeTimes({ classes, sumMicros }) {
   const count = classes.reduce((all, [, n]) => all + n, 0)
   if (count === 0) return null

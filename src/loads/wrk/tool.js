@@ -1,9 +1,6 @@
 import { isAtLeast } from '../../lib/version.js'
 
-/**
- * @import { ToolSpec } from '../../model/types.ts'
- * @type {ToolSpec}
- */
+/** @type {import('../../model/types.ts').ToolSpec} */
 export const wrkTool = {
   name: 'wrk',
   variable: 'WRK',

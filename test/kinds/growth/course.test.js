@@ -8,7 +8,7 @@ import { createControlledPlane } from '../../fakes/fake-control.js'
 import { runFake } from '../../fakes/fake-run.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
 
-/** @import { Control } from '../../../src/model/types.ts' */
+/** @import { Control, ProcessSpec } from '../../../src/model/types.ts' */
 
 const FIVE = [1, 2, 3, 4, 5].map(i => `backend-${i}`)
 const text = `
@@ -27,6 +27,18 @@ const enrolling = {
   ],
 }
 const isOfSecond = (/** @type {{ url?: string }} */ { url }) => /^\/enrol\/\w+-2-/.test(`${url}`)
+/** A target that answers no more from the second step on, when its control plane was killed. */
+function killInSecond() {
+  let isDead = false
+  return {
+    isDead: (/** @type {ProcessSpec} */ { role }) => role === 'control' && isDead,
+    ending: (/** @type {ProcessSpec} */ { role }) => (role === 'control' && isDead ? 'signal SIGKILL' : null),
+    statusOf(/** @type {{ url?: string }} */ request) {
+      isDead ||= isOfSecond(request)
+      return isDead ? 503 : 200
+    },
+  }
+}
 let folder = ''
 beforeEach(() => {
   folder = makeOwnFolder('growth')
@@ -91,18 +103,9 @@ describe('a growth', () => {
       [false, 'ended'],
     ]),
   )('ends with the control plane, out of memory (%s) as %s', async (isOutOfMemory, reason) => {
-    let isDead = false
-    const { record, summary } = await grow(
-      {
-        isOutOfMemory: ({ role }) => role === 'control' && isOutOfMemory && isDead,
-        ending: ({ role }) => (role === 'control' && isDead ? 'signal SIGKILL' : null),
-        statusOf(request) {
-          isDead ||= isOfSecond(request)
-          return isDead ? 503 : 200
-        },
-      },
-      enrolling,
-    )
+    const { isDead, ...killed } = killInSecond()
+    const options = { ...killed, isOutOfMemory: (/** @type {ProcessSpec} */ spec) => isOutOfMemory && isDead(spec) }
+    const { record, summary } = await grow(options, enrolling)
     expect(record.growth).toMatchObject({ sidecars: 20, ended: { sidecars: 40, reason } })
     expect(record.growth.ended.why).toMatch('the control plane ended with signal SIGKILL')
     expect(record.ended).toEqual([{ service: 'mesh', role: 'control', how: 'signal SIGKILL', isOutOfMemory }])
@@ -110,19 +113,9 @@ describe('a growth', () => {
   })
 
   it('ends by the machine where that had no memory left, or a process no files', async () => {
-    let isDead = false
-    const killed = await grow(
-      {
-        isOutOfMemory: ({ role }) => role === 'control' && isDead,
-        findHostLimit: ({ role }) => (role === 'control' && isDead ? 'the machine had no memory left' : null),
-        ending: ({ role }) => (role === 'control' && isDead ? 'signal SIGKILL' : null),
-        statusOf(request) {
-          isDead ||= isOfSecond(request)
-          return isDead ? 503 : 200
-        },
-      },
-      enrolling,
-    )
+    const { isDead, ...options } = killInSecond()
+    const findHostLimit = (/** @type {ProcessSpec} */ spec) => (isDead(spec) ? 'the machine had no memory left' : null)
+    const killed = await grow({ ...options, isOutOfMemory: isDead, findHostLimit }, enrolling)
     expect(killed.record.growth).toMatchObject({ sidecars: 20, ended: { sidecars: 40, reason: 'host-memory' } })
     folder = makeOwnFolder('growth-files')
     const why = 'process 7 has 64 files open, and may have 64 (ulimit -n)'

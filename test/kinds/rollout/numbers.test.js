@@ -38,18 +38,16 @@ const SEEN = {
   ],
 }
 
+const CHANGE = /** @type {RolloutRecord['first']} */ (SEEN.change)
+
 /** @param {number} sinceMs @param {number | null} lastNoMs @param {number | null} yesMs */
 function told(sinceMs, lastNoMs, yesMs) {
   return { sinceMs, lastNoMs, yesMs, asked: 2 }
 }
 
-/** @param {RolloutRecord} seen */
-const changeOf = ({ change }) => /** @type {RolloutRecord['first']} */ (change)
-
 describe('the memory of services that came and went', () => {
-  const change = /** @type {RolloutRecord['first']} */ (SEEN.change)
   const withdrawal = {
-    ...change,
+    ...CHANGE,
     sidecarBytes: { before: 40e6, told: 80e6, toldAgain: 84e6 },
     controlBytes: { before: 20e6, told: 25e6, toldAgain: 25e6 },
   }
@@ -105,7 +103,7 @@ describe('the numbers of a rollout', () => {
         sample.includes(member.name) ? member : { ...member, change: { ...told(6100, lastNoMs, 6200), asked } },
       )
     const judge = (/** @type {number | null} */ lastNoMs, asked = 1) =>
-      judgeRollout({ ...SEEN, members: afterwards(lastNoMs, asked), change: { ...changeOf(SEEN), sample } })
+      judgeRollout({ ...SEEN, members: afterwards(lastNoMs, asked), change: { ...CHANGE, sample } })
 
     it('are its times, without the ends of each, while all have to have it', () => {
       const rollout = judge(null)
@@ -149,45 +147,31 @@ describe('the numbers of a rollout', () => {
   })
 
   it('have the CPU of each shard, and for how much of a phase the busiest was at its limit', () => {
-    const edge = (/** @type {[number, number | null][]} */ shards) => ({
-      ...control(890, 0.2, 15e6),
-      each: shards.map(([cpuSeconds, throttledPeriods]) => ({ cpuSeconds, throttledPeriods, workers: 1 })),
-    })
-    const of = (/** @type {[number, number | null][]} */ before, /** @type {[number, number | null][]} */ after) =>
-      judgeRollout({ ...SEEN, first: { ...SEEN.first, control: { start: edge(before), end: edge(after) } } })
+    /** A counter of a shard at both edges. @typedef {[number | null, number | null]} Counted */
+    /** @param {{ cpu: Counted, periods: Counted, seconds?: Counted }[]} shards */
+    const of = shards => {
+      const [start, end] = [0, 1].map(at => ({
+        ...control(890, 0.2, 15e6),
+        each: shards.map(({ cpu, periods, seconds }) => ({
+          ...{ cpuSeconds: cpu[at], throttledPeriods: periods[at], throttledSeconds: seconds?.[at], workers: 1 },
+        })),
+      }))
+      return judgeRollout({ ...SEEN, first: { ...SEEN.first, control: { start, end } } })
+    }
     // In 2.1 s: 7 periods of 0.1 s; without a cap, 1.05 s of CPU.
-    const capped = of(
-      [
-        [1, 2],
-        [1, 0],
-      ],
-      [
-        [1.03, 9],
-        [1.01, 3],
-      ],
-    )
+    const capped = of([
+      { cpu: [1, 1.03], periods: [2, 9] },
+      { cpu: [1, 1.01], periods: [0, 3] },
+    ])
     expect(capped.first.controlAtLimit).toBeCloseTo(0.7 / 2.1)
-    const busy = of(
-      [
-        [1, 0],
-        [1, null],
-      ],
-      [
-        [2.05, 0],
-        [1.2, null],
-      ],
-    )
+    const busy = of([
+      { cpu: [1, 2.05], periods: [0, 0] },
+      { cpu: [1, 1.2], periods: [null, null] },
+    ])
     expect(busy.first.controlAtLimit).toBeCloseTo(0.5)
     // At a quota of 1 ms, a short burst in each of 15 periods: 0.3 s of 2.1. Of two CPUs at once no more than the periods.
-    const burst = (/** @type {number} */ throttledPeriods, /** @type {number} */ throttledSeconds) => ({
-      ...control(890, 0.2, 15e6),
-      each: [{ cpuSeconds: 1, throttledPeriods, throttledSeconds, workers: 1 }],
-    })
     const shareOf = (/** @type {number} */ seconds) =>
-      judgeRollout({
-        ...SEEN,
-        first: { ...SEEN.first, control: { start: burst(5, 1), end: burst(20, 1 + seconds) } },
-      }).first.controlAtLimit
+      of([{ cpu: [1, 1], periods: [5, 20], seconds: [1, 1 + seconds] }]).first.controlAtLimit
     expect(shareOf(0.3)).toBeCloseTo(0.3 / 2.1)
     expect(shareOf(1.9)).toBeCloseTo(1.5 / 2.1)
     // 1.05 and 0.2, of a mean of 0.625.

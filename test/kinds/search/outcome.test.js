@@ -19,13 +19,14 @@ const gate = (name, spoils) => ({ gate: name, spoils, reason: `${name} failed` }
 const ALL = /** @type {GateFinding['spoils']} */ (['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory'])
 /** @param {Partial<EndedProcess>} fields @returns {EndedProcess} */
 const ended = fields => ({
-  service: 'gateway',
-  role: 'sidecar',
-  how: 'signal SIGSEGV',
-  isOutOfMemory: false,
+  ...{ service: 'gateway', role: 'sidecar', how: 'signal SIGSEGV', isOutOfMemory: false },
   ...fields,
 })
-const failed = { outcome: /** @type {const} */ ('failed'), load: null, window: null, reasons: ['it died'] }
+/** A trial that failed as these processes ended. @param {EndedProcess[]} ended */
+const createFailed = ended => ({
+  ...createTrial({ outcome: 'failed', window: null, reasons: ['it died'], ended }),
+  load: null,
+})
 
 describe('judgeOutcome', () => {
   it('says of a trial that held its p99, and what the busiest sidecar used', () => {
@@ -56,17 +57,9 @@ describe('judgeOutcome', () => {
     })
   })
 
-  it('has survived what was slow, has not what was killed, and does not know of what was never measured', () => {
-    expect(judgeOutcome(createTrial(), 5)).toMatchObject({ held: false, survived: true })
-    const killed = { service: 'gateway', role: /** @type {const} */ ('sidecar'), how: 'SIGKILL', isOutOfMemory: true }
-    expect(judgeOutcome({ ...createTrial(), ended: [killed] }, 5)).toMatchObject({ held: false, survived: false })
-    const failed = { ...createTrial(), outcome: /** @type {const} */ ('failed'), reasons: ['k6 left no result'] }
-    expect(judgeOutcome(failed, 5)).toMatchObject({ held: null, survived: null })
-  })
-
   it('fails a p99 over the limit, not clearly, and holds one at it', () => {
     expect(judgeOutcome(createTrial(), 5)).toMatchObject({
-      ...{ held: false, isClear: false, why: 'p99 9.9 ms, over 5 ms' },
+      ...{ held: false, survived: true, isClear: false, why: 'p99 9.9 ms, over 5 ms' },
     })
     expect(judgeOutcome(createTrial(), 9.9).held).toBe(true)
   })
@@ -84,43 +77,41 @@ describe('judgeOutcome', () => {
   })
 
   it('fails clearly where the kernel killed the sidecar for memory, or a process in it', () => {
-    const why = "the kernel killed gateway's sidecar for memory"
-    expect(judgeOutcome({ ...createTrial(), ...failed, ended: [ended({ isOutOfMemory: true })] }, null)).toMatchObject({
+    const killed = {
       held: false,
+      survived: false,
       isClear: true,
-      why,
-    })
-    expect(judgeOutcome(createTrial({ processes: [describeFakeProcess({ oomKills: 1 })] }), null)).toMatchObject({
-      ...{ held: false, isClear: true, why },
-    })
+      why: "the kernel killed gateway's sidecar for memory",
+    }
+    const asEnded = [ended({ isOutOfMemory: true })]
+    expect(judgeOutcome(createFailed(asEnded), null)).toMatchObject(killed)
+    expect(judgeOutcome(createTrial({ ended: asEnded }), 5)).toMatchObject(killed)
+    const processes = [describeFakeProcess({ oomKills: 1 })]
+    expect(judgeOutcome(createTrial({ processes }), null)).toMatchObject(killed)
   })
 
   it('knows nothing where the kernel killed the generator or an application for memory', () => {
     for (const role of /** @type {const} */ (['generator', 'application'])) {
-      const record = { ...createTrial(), ...failed, ended: [ended({ role, isOutOfMemory: true })] }
-      expect(judgeOutcome(record, null).held).toBeNull()
+      expect(judgeOutcome(createFailed([ended({ role, isOutOfMemory: true })]), null).held).toBeNull()
     }
   })
 
   it('fails clearly where sidecars alone died, and knows nothing where something else did', () => {
-    const held = (/** @type {EndedProcess[]} */ all) => {
-      const { held, isClear } = judgeOutcome({ ...createTrial(), ...failed, ended: all }, 50)
-      return [held, isClear]
-    }
-    expect(held([ended({})])).toEqual([false, true])
-    expect(held([ended({}), ended({ role: 'application' })])).toEqual([null, false])
-    expect(held([ended({ role: 'generator' })])).toEqual([null, false])
-    expect(held([])).toEqual([null, false])
+    const judge = (/** @type {EndedProcess[]} */ ...all) => judgeOutcome(createFailed(all), 50)
+    expect(judge(ended({}))).toMatchObject({ held: false, isClear: true })
+    const unknown = { held: null, survived: null, isClear: false }
+    expect(judge(ended({}), ended({ role: 'application' }))).toMatchObject(unknown)
+    expect(judge(ended({ role: 'generator' }))).toMatchObject(unknown)
+    expect(judge()).toMatchObject(unknown)
   })
 
-  it('knows nothing without a load or a window', () => {
-    expect(judgeOutcome({ ...createTrial(), load: null }, 50)).toMatchObject({
-      held: null,
-      why: 'nothing was measured',
-    })
-    expect(judgeOutcome(createTrial({ window: null, reasons: ['cut short'] }), 50)).toMatchObject({
-      ...{ held: null, why: 'cut short' },
-    })
+  it('knows nothing without a load or a window, or of what failed with them', () => {
+    const unmeasured = { ...createTrial(), load: null }
+    expect(judgeOutcome(unmeasured, 50)).toMatchObject({ held: null, why: 'nothing was measured' })
+    const cut = createTrial({ window: null, reasons: ['cut short'] })
+    expect(judgeOutcome(cut, 50)).toMatchObject({ held: null, why: 'cut short' })
+    const failed = createTrial({ outcome: 'failed', reasons: ['k6 left no result'] })
+    expect(judgeOutcome(failed, 50)).toMatchObject({ held: null, survived: null, why: 'k6 left no result' })
   })
 
   it('fails clearly a sidecar at its limit that answers less than 0.9 of the rate, and not clearly one above', () => {

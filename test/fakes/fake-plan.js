@@ -1,0 +1,29 @@
+import { createPlan } from '../../src/plan/plan.js'
+import { hasSidecars } from './fake-records.js'
+
+/**
+ * Plans of planes that are all there.
+ * @import { Experiment } from '../../src/plan/experiment.js' @import { Overrides } from '../../src/plan/question.js'
+ */
+
+/** @type {Overrides} */
+const NOTHING_ELSE = {
+  planes: null,
+  caps: null,
+  axes: {},
+  rounds: null,
+  profile: 'standard',
+  seed: 1,
+  app: 'pipy',
+  isPinned: true,
+}
+
+/**
+ * Plans an experiment, with nothing else asked for than the test says, on 16 CPUs.
+ * @param {Experiment} experiment
+ * @param {Partial<Omit<Parameters<typeof createPlan>[0], 'overrides'>> & { overrides?: Partial<Overrides> }} [options]
+ */
+export function createFakePlan(experiment, { overrides, ...options } = {}) {
+  const asked = { ...NOTHING_ELSE, ...overrides }
+  return createPlan({ experiment, overrides: asked, cpus: 16, missing: [], hasSidecars, ...options })
+}
