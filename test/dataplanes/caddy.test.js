@@ -3,7 +3,6 @@ import { renderConfig } from '../../src/dataplanes/caddy/config.js'
 import { caddy } from '../../src/dataplanes/caddy/index.js'
 import { renderProxy } from '../../src/dataplanes/caddy/proxy.js'
 import { renderRoutes } from '../../src/dataplanes/caddy/routes.js'
-import { holdAgainst } from '../../src/parity/verdict/rows.js'
 
 /** @import { Cluster, Entrance, Route, SidecarModel } from '../../src/model/types.ts' */
 
@@ -99,38 +98,5 @@ describe('a port for plaintext and TLS', () => {
       caddy.findLacks?.({ tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open', modes }).map(({ row }) => row)
     expect(rowsOf(['permissive'])).toContain('parity-permissive')
     expect(rowsOf(['strict'])).not.toContain('parity-permissive')
-  })
-})
-
-describe('the version of Caddy', () => {
-  it('is what it prints', () => {
-    const { parseVersion, isAccepted } = /** @type {NonNullable<typeof caddy.tool>} */ (caddy.tool)
-    expect(parseVersion('v2.11.7 h1:yj0Y4fYZGPkSvibBJ1sTWE33xC0fxztVyXEW5iIdUT4=\n')).toBe('2.11.7')
-    expect(['2.10.2', '2.11.0', '2.12.1'].map(isAccepted)).toEqual([false, true, true])
-  })
-})
-
-describe('a lack', () => {
-  const lacks =
-    caddy.findLacks?.({
-      tls: 'ecdsa-p256',
-      protocol: 'http/1.1',
-      trafficPolicy: 'listed',
-      modes: ['strict', 'permissive'],
-    }) ?? []
-
-  it.each([
-    ['parity-upstreams', 'another identity, as an upstream: accepted, expected refused', 1],
-    ['parity-upstreams', 'the listed identity, as an upstream: refused, expected accepted', 0],
-    ['parity-handshakes', 'another identity: kept open, expected an alert in the handshake', 1],
-    ['parity-handshakes', 'another identity: closed without an alert, expected an alert in the handshake', 0],
-    ['parity-permissive', 'the listed identity, in permissive mode: refused, expected accepted', 1],
-    ['parity-permissive', 'another identity, in permissive mode: accepted, expected refused', 0],
-  ])('of %s covers the difference that it describes, and no opposite: %s', (name, line, known) => {
-    const row = { name, found: 'x', expected: 'y', differences: [line] }
-    expect(holdAgainst(row, lacks)).toMatchObject({
-      known: { length: known },
-      unknown: { length: 1 - known },
-    })
   })
 })

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { nginx } from '../../src/dataplanes/nginx/index.js'
 import { renderListener } from '../../src/dataplanes/nginx/listeners.js'
 import { escapeText, renderRoutes } from '../../src/dataplanes/nginx/routes.js'
-import { holdAgainst } from '../../src/parity/verdict/rows.js'
 
 /** @import { Cluster, Route, SidecarModel } from '../../src/model/types.ts' */
 
@@ -103,39 +102,5 @@ describe('what nginx refused by a limit of its own', () => {
       'Active connections: 2 \nserver accepts handled requests\n 16630948 16630940 31070465 \nReading: 0 Writing: 1 Waiting: 1 \n'
     expect(nginx.parseOverflows?.(text)).toBe(8)
     expect(nginx.parseOverflows?.('')).toBe(0)
-  })
-})
-
-describe('the version of nginx', () => {
-  it('is what it prints', () => {
-    const { parseVersion, isAccepted } = /** @type {NonNullable<typeof nginx.tool>} */ (nginx.tool)
-    expect(parseVersion('nginx version: nginx/1.22.1\n')).toBe('1.22.1')
-    expect(['1.18.0', '1.22.1', '1.27.0'].map(isAccepted)).toEqual([false, true, true])
-  })
-})
-
-describe('a lack', () => {
-  const lacks =
-    nginx.findLacks?.({ tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed', modes: ['strict'] }) ?? []
-
-  it.each([
-    ['parity-upstreams', 'another identity, as an upstream: accepted, expected refused', 1],
-    ['parity-upstreams', 'the listed identity, as an upstream: refused, expected accepted', 0],
-    ['parity-handshakes', 'expired: kept open, expected an alert in the handshake', 1],
-    ['parity-handshakes', 'expired: closed without an alert, expected an alert in the handshake', 0],
-  ])('of %s covers the difference that it describes, and no opposite: %s', (name, line, known) => {
-    const row = { name, found: 'x', expected: 'y', differences: [line] }
-    expect(holdAgainst(row, lacks)).toMatchObject({
-      known: { length: known },
-      unknown: { length: 1 - known },
-    })
-  })
-
-  it('of parity-handshakes is another one where it carries bytes', () => {
-    const [lack] =
-      nginx.findLacks?.({ tls: 'ecdsa-p256', protocol: 'tcp', trafficPolicy: 'open', modes: ['strict'] }) ?? []
-    const differences = ['expired: closed without an alert, expected an alert in the handshake']
-    const row = { name: 'parity-handshakes', found: 'x', expected: 'y', differences }
-    expect(holdAgainst(row, [lack]).unknown).toEqual([])
   })
 })
