@@ -9,35 +9,22 @@ import { pipy } from '../../src/dataplanes/pipy/index.js'
 import { createPipyArgv } from '../../src/dataplanes/pipy/launch.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { FEATURES } from '../../src/model/features.js'
+import { createCluster, createInbound, createModel, createRoute } from '../fakes/fake-models.js'
 
 /** @import { DataPlane, SidecarModel } from '../../src/model/types.ts' */
 
-/** @type {SidecarModel} */
-const model = {
-  service: 'gateway',
-  identity: 'spiffe://sidecar-bench/ns/bench/sa/gateway',
-  workers: 2,
-  admin: { address: '127.1.1.1', port: 15000 },
-  retries: 1,
-  timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
-  tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },
-  trust: {
-    ...{ caPath: '/c/ca.pem', certificatePath: '/c/gateway.pem', keyPath: '/c/gateway-key.pem' },
-    combinedPath: '/c/gateway-combined.pem',
-  },
-  inbound: {
-    address: '127.1.1.1',
-    port: 15003,
+const model = createModel({
+  ...{ service: 'gateway', identity: 'spiffe://sidecar-bench/ns/bench/sa/gateway' },
+  inbound: createInbound({
     mtls: 'permissive',
-    protocol: 'http/1.1',
     acceptedIdentities: ['spiffe://sidecar-bench/ns/bench/sa/front'],
-    routes: [{ host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'application', weight: 1 }] }],
-  },
+    routes: [createRoute({ split: [{ cluster: 'application', weight: 1 }] })],
+  }),
   outbound: {
     address: '127.1.1.1',
     port: 15001,
     routes: [
-      {
+      createRoute({
         host: 'ratings',
         pathPrefix: '/v2',
         headers: { 'x-canary': 'yes' },
@@ -45,31 +32,22 @@ const model = {
           { cluster: 'ratings', weight: 80 },
           { cluster: 'ratings-v2', weight: 20 },
         ],
-      },
-      { host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'ratings', weight: 1 }] },
+      }),
+      createRoute({ split: [{ cluster: 'ratings', weight: 1 }] }),
     ],
   },
   clusters: [
-    {
-      name: 'application',
-      endpoints: [{ address: '127.1.1.1', port: 8080 }],
-      balancing: 'round-robin',
-      mtls: null,
-      protocol: 'http/1.1',
-    },
-    ...['ratings', 'ratings-v2'].map(name => ({
-      name,
-      endpoints: [
-        { address: '127.1.1.2', port: 15003 },
-        { address: '127.1.1.3', port: 15003 },
-      ],
-      balancing: /** @type {const} */ ('least-requests'),
-      mtls: { serverName: 'ratings', acceptedIdentities: null },
-      protocol: /** @type {const} */ ('http/1.1'),
-    })),
+    createCluster({ name: 'application', endpoints: [{ address: '127.1.1.1', port: 8080 }] }),
+    ...['ratings', 'ratings-v2'].map(name =>
+      createCluster({
+        name,
+        endpoints: ['127.1.1.2', '127.1.1.3'].map(address => ({ address, port: 15003 })),
+        balancing: 'least-requests',
+        mtls: { serverName: 'ratings', acceptedIdentities: null },
+      }),
+    ),
   ],
-  features: {},
-}
+})
 /** @param {SidecarModel} model @returns {SidecarModel} */
 const withFeatures = ({ inbound, ...model }) => ({
   ...model,
@@ -95,7 +73,7 @@ const ofBytes = {
   outbound: model.outbound && {
     ...model.outbound,
     routes: ['ratings', 'ratings-v2'].map((cluster, i) => ({
-      ...{ host: null, pathPrefix: '/', headers: {}, split: [{ cluster, weight: 1 }] },
+      ...createRoute({ split: [{ cluster, weight: 1 }] }),
       port: 15001 + 100 * i,
     })),
   },
@@ -165,8 +143,7 @@ describe('what the planes render', () => {
 
 describe('who may call', () => {
   it('is nobody where nobody is named: an empty list would let in everybody', () => {
-    const inbound = /** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound)
-    const text = JSON.stringify(renderBootstrap({ ...model, inbound: { ...inbound, acceptedIdentities: [] } }, 'lean'))
+    const text = JSON.stringify(renderBootstrap({ ...model, inbound: createInbound() }, 'lean'))
     expect(text).toContain(
       '"match_typed_subject_alt_names":[{"san_type":"URI","matcher":{"exact":"spiffe://sidecar-bench/nobody"}}]',
     )

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseOverflows } from '../../src/dataplanes/haproxy/counters.js'
 import { renderMap, renderRoutes } from '../../src/dataplanes/haproxy/routes.js'
-
-/** @import { Route } from '../../src/model/types.ts' */
-
-/** @param {Partial<Route>} fields @returns {Route} */
-const route = fields => ({ host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'a', weight: 1 }], ...fields })
+import { createRoute as route } from '../fakes/fake-models.js'
 
 describe('the routes of HAProxy', () => {
   it('are no rule at all where every request goes one way', () => {

@@ -2,36 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { nginx } from '../../src/dataplanes/nginx/index.js'
 import { renderListener } from '../../src/dataplanes/nginx/listeners.js'
 import { escapeText, renderRoutes } from '../../src/dataplanes/nginx/routes.js'
+import { createCluster, createInbound, createModel, createRoute as route } from '../fakes/fake-models.js'
 
-/** @import { Cluster, Route, SidecarModel } from '../../src/model/types.ts' */
+/** @import { Route } from '../../src/model/types.ts' */
 
-/** @param {string} name @param {Partial<Cluster>} [fields] @returns {Cluster} */
-const cluster = (name, fields) => ({
-  ...{ name, endpoints: [{ address: '127.1.1.2', port: 15003 }], balancing: 'round-robin', protocol: 'http/1.1' },
-  mtls: null,
-  ...fields,
-})
-/** @param {Partial<Route>} fields @returns {Route} */
-const route = fields => ({ host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'a', weight: 1 }], ...fields })
 const render = (/** @type {Route[]} */ ...routes) =>
-  renderRoutes('out', { routes, clusters: [cluster('a'), cluster('b'), cluster('c')] })
-/** @type {SidecarModel} */
-const model = {
-  ...{
-    service: 's',
-    identity: 'i',
-    workers: 1,
-    admin: { address: '127.1.1.1', port: 15000 },
-    retries: 1,
-    inbound: null,
-  },
-  timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
-  tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },
-  features: {},
-  trust: { caPath: '/ca', certificatePath: '/c', keyPath: '/k', combinedPath: '/ck' },
-  outbound: { address: '127.1.1.1', port: 15001, routes: [route({})] },
-  clusters: [],
-}
+  renderRoutes('out', { routes, clusters: ['a', 'b', 'c'].map(name => createCluster({ name })) })
 
 describe('the routes of nginx', () => {
   it('are no look-up at all where every request goes one way', () => {
@@ -81,16 +57,15 @@ describe('the routes of nginx', () => {
 
 describe('who may call and be called through nginx', () => {
   it('is nobody where nobody is named: an empty list would let in everybody', () => {
-    /** @type {SidecarModel['inbound']} */
-    const inbound = {
-      ...{ address: '127.1.1.1', port: 15003, mtls: 'strict', protocol: 'http/1.1', routes: [route({})] },
-      acceptedIdentities: [],
-    }
-    const text = JSON.stringify(renderListener('inbound', { model: { ...model, inbound, clusters: [cluster('a')] } }))
+    const entry = createModel({ inbound: createInbound(), clusters: [createCluster()] })
+    const text = JSON.stringify(renderListener('inbound', { model: entry }))
     expect(text).toContain(String.raw`["map \"$https:$ssl_client_s_dn\" $is_refused","default 1","\":\" \"\""]`)
     expect(text).toContain('["if ($is_refused)","return 444"]')
-    const clusters = [cluster('a', { mtls: { serverName: 'a', acceptedIdentities: [] } })]
-    expect(JSON.stringify(renderListener('outbound', { model: { ...model, clusters } }))).toContain(
+    const exit = createModel({
+      outbound: { address: '127.1.1.1', port: 15001, routes: [route({})] },
+      clusters: [createCluster({ mtls: { serverName: 'a', acceptedIdentities: [] } })],
+    })
+    expect(JSON.stringify(renderListener('outbound', { model: exit }))).toContain(
       String.raw`["map https://a $outbound_name","\"https://a\" nobody.invalid"]`,
     )
   })
