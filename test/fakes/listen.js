@@ -1,0 +1,10 @@
+/** @import { AddressInfo, Server } from 'node:net' @import { Endpoint } from '../../src/model/types.ts' */
+
+const address = '127.0.0.1'
+
+/** Has a server listen on the loopback, at a free port. @param {Server} server @returns {Promise<Endpoint>} where */
+export function listen(server) {
+  return new Promise(resolve =>
+    server.listen(0, address, () => resolve({ address, port: /** @type {AddressInfo} */ (server.address()).port })),
+  )
+}
