@@ -7,9 +7,7 @@ import { readRun } from '../../src/records/records.js'
 import { listMarked } from '../../src/targets/local/marks.js'
 import { findLeftovers, lookAtMachine } from './machine.js'
 
-/**
- * A short real run to which something is done in a phase of it, and what became of both.
- */
+/** A short real run to which something is done in a phase of it, and what became of both. */
 
 /** In the order of a run. */
 export const PHASES = /** @type {const} */ ([
@@ -39,11 +37,18 @@ let count = 0
  */
 
 /**
- * @param {{ phase: Phase, inject: (run: Running) => unknown, env?: Record<string, string>, argv?: string[],
+ * @param {{ phase: Phase, inject?: (run: Running) => unknown, env?: Record<string, string>, argv?: string[],
  *   wrap?: (command: string[]) => string[], out?: string }} options wrap: the command that starts the kit
  * @returns {Promise<Fate>}
  */
-export async function runWithFault({ phase, inject, env = {}, argv = [], wrap = command => command, ...options }) {
+export async function runWithFault({
+  phase,
+  inject = () => {},
+  env = {},
+  argv = [],
+  wrap = command => command,
+  ...options
+}) {
   const nth = ++count
   const out = options.out ?? path.join(folder, `run-${nth}`)
   const temporary = path.join(folder, `tmp-${nth}`)
@@ -99,18 +104,17 @@ export function readRecords(out) {
 
 /** Removes what a killed run left, and says what stays. @param {string[]} leftovers */
 export async function cleanUp(leftovers) {
-  const { exitCode } = await execa('node', ['src/cli.js', 'cleanup'], { reject: false })
+  await execa('node', ['src/cli.js', 'cleanup'], { reject: false })
   const ids = readLedgers().map(({ runId }) => runId)
   // Not by /proc/<pid>: what has ended stays there until the machine's first process reaps it.
   const pids = listMarked().map(({ pid }) => pid)
-  const stay = leftovers.filter(line => {
+  return leftovers.filter(line => {
     const [kind, name] = line.split(/: (.*)/)
     if (kind === 'ledgers') return ids.includes(name)
     if (kind === 'cgroups') return existsSync(name)
     if (kind === 'processes') return pids.includes(Number(/\((\d+)\)/.exec(name)?.[1]))
     return kind === 'mounts' || kind === 'temporary'
   })
-  return { exitCode, stay }
 }
 
 /** @typedef {ReturnType<typeof createRunning>} Running */
