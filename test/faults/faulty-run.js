@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'n
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
+import { safely } from '../../src/lib/safely.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { readRun } from '../../src/records/records.js'
 import { listMarked } from '../../src/targets/local/marks.js'
@@ -132,11 +133,11 @@ function createRunning({ child, out }) {
   const processes = (/** @type {RegExp} */ names) =>
     listMarked().flatMap(marked => (marked.runId === runId() && names.test(marked.name) ? [marked.pid] : []))
   const has = (/** @type {string} */ name) => existsSync(path.join(out, name))
-  const records = () => readSafely(path.join(out, 'trials.jsonl')).split('\n').length - 1
-  const firstTrial = () => list(path.join(out, 'raw')).find(name => name.startsWith('r1-'))
+  const read = (/** @type {string} */ name) => safely(() => readFileSync(path.join(out, name), 'utf8'), '')
+  const records = () => read('trials.jsonl').split('\n').length - 1
+  const firstTrial = () => safely(() => readdirSync(path.join(out, 'raw')), []).find(name => name.startsWith('r1-'))
   const window = () => {
-    const log = readSafely(path.join(out, 'raw', `${firstTrial()}`, 'k6-generator.log'))
-    const [, start, end] = WINDOW.exec(log) ?? []
+    const [, start, end] = WINDOW.exec(read(`raw/${firstTrial()}/k6-generator.log`)) ?? []
     return { start: Number(start), end: Number(end) }
   }
   /** @type {Record<Phase, () => boolean>} */
@@ -168,23 +169,5 @@ function createRunning({ child, out }) {
       if (phase !== 'tools' && !isReached[phase]() && isEnded)
         throw new Error(`the run ended before its phase ${phase}: ${(await child).stderr}`)
     },
-  }
-}
-
-/** @param {string} file */
-function readSafely(file) {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-/** @param {string} folder */
-function list(folder) {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
   }
 }
