@@ -17,7 +17,7 @@ export async function checkAccessLog(rig) {
     ...{ host: 'echo', path, method: 'POST', body: BODY },
     headers: { 'user-agent': USER_AGENT, 'x-request-id': 'request-1', 'x-forwarded-for': '192.0.2.1' },
   }
-  await rig.call('send', { endpoint: rig.entry, ask })
+  await rig.send(ask)
   const same = {
     ...{ method: 'POST', path, authority: 'echo', response_code: 200 },
     ...{ bytes_received: BODY.length, bytes_sent: BODY.length },
@@ -43,7 +43,7 @@ export async function checkAccessLog(rig) {
 async function checkRetried(rig) {
   const path = '/retried'
   // One of two in turn is refused at first.
-  for (let i = 0; i < 2; i++) await rig.call('send', { endpoint: rig.entry, ask: { host: 'half', path } })
+  for (let i = 0; i < 2; i++) await rig.send({ host: 'half', path })
   const lines = await readLines(rig, { service: 'server', path, least: 2 })
   const found = lines.map(line => line.response_code).join(', ')
   return found === '200, 200'
@@ -55,7 +55,7 @@ async function checkRetried(rig) {
 async function checkRefused(rig) {
   if (!listFeatures(rig.measured.features).includes('authorization')) return []
   const path = '/refused'
-  await rig.call('send', { endpoint: rig.entry, ask: { host: 'denied', path } })
+  await rig.send({ host: 'denied', path })
   const lines = await readLines(rig, { service: 'server', path })
   const found = lines.map(line => `${line.response_code} from ${line.upstream_host}`).join(', ')
   return found === '403 from null' ? [] : [`${found || 'no line'} of a refused request, expected 403 from null`]
