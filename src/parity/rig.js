@@ -184,9 +184,7 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
     const direct = [{ ...server, name: 'refused', endpoints: [upstream('gone')] }]
     const routes = [
       ...BYTE_HOSTS.map((host, i) => routeBytes(PORTS.outbound, { host, cluster: ways[i].name })),
-      ...[...direct, ...observers, ...peers].map(({ name }) =>
-        routeBytes(PORTS.outbound, { host: name, cluster: name }),
-      ),
+      ...[...direct, ...observers, ...peers].map(({ name: host }) => routeBytes(PORTS.outbound, { host })),
     ]
     const outbound = { address: places.client.listen, port: PORTS.outbound, routes }
     return [
@@ -208,8 +206,8 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
   return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]
 }
 
-/** @param {number} first @param {{ host: string, cluster: string }} to first: port of the listener @returns {Route} */
-function routeBytes(first, { host, cluster }) {
+/** @param {number} first @param {{ host: string, cluster?: string }} to first: port of the listener @returns {Route} */
+function routeBytes(first, { host, cluster = host }) {
   return { ...route(null, {}, [cluster, 1]), port: bytePortOf(first, host) }
 }
 
@@ -218,10 +216,7 @@ function carryCorpus({ inbound, clusters: [application], ...model }, upstream) {
   const endpointsOf = (/** @type {string} */ host) => (BYTE_UPSTREAMS[host] ?? [host]).map(upstream)
   return {
     ...model,
-    inbound: inbound && {
-      ...inbound,
-      routes: BYTE_HOSTS.map(host => routeBytes(inbound.port, { host, cluster: host })),
-    },
+    inbound: inbound && { ...inbound, routes: BYTE_HOSTS.map(host => routeBytes(inbound.port, { host })) },
     clusters: BYTE_HOSTS.map(name => ({ ...application, name, endpoints: endpointsOf(name) })),
   }
 }
