@@ -1,3 +1,6 @@
+import http from 'node:http'
+import { onTestFinished } from 'vitest'
+
 /** @import { AddressInfo, Server } from 'node:net' @import { Endpoint } from '../../src/model/types.ts' */
 
 const address = '127.0.0.1'
@@ -7,4 +10,13 @@ export function listen(server) {
   return new Promise(resolve =>
     server.listen(0, address, () => resolve({ address, port: /** @type {AddressInfo} */ (server.address()).port })),
   )
+}
+
+/** Has a server listen, and closes it with all its connections after the test. @param {Server} server */
+export function listenInTest(server) {
+  onTestFinished(() => {
+    if (server instanceof http.Server) server.closeAllConnections()
+    server.close()
+  })
+  return listen(server)
 }

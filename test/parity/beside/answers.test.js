@@ -1,17 +1,15 @@
 import http from 'node:http'
 import net from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ANSWERS, CONNECT_TIMEOUT, LONE_RETRY } from '../../../src/parity/beside/answers.js'
 import { probePooling } from '../../../src/parity/beside/probe.js'
-import { listen } from '../../fakes/listen.js'
+import { listenInTest } from '../../fakes/listen.js'
 
 /** @import { Probed } from '../../../src/parity/beside/probe.js' */
 
 /** @param {http.RequestListener} sidecar */
 function serve(sidecar) {
-  const server = http.createServer(sidecar)
-  onTestFinished(() => void server.close())
-  return listen(server)
+  return listenInTest(http.createServer(sidecar))
 }
 
 /** @param {http.RequestListener} sidecar @returns {Promise<Probed>} a rig of two such sidecars */
