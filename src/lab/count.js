@@ -39,14 +39,9 @@ const BURSTS = [3, 6]
  * @returns {Promise<SidecarCount[]>} @throws {BenchError} when a request is not answered by the application, or callgrind fails
  */
 export async function countInstructions({ valgrind, callers, hasHandshakes, ...given }) {
-  const { arm, requests, signal } = given
-  const enter = enterOf(arm)
-  const { sidecars, bursts } = await countSidecars({
-    ...given,
-    hasBursts: hasHandshakes,
-    change: spec => runUnderCallgrind(spec, { valgrind, callers }),
-    createCounter: ({ folder }) => createCounter({ folder, valgrind, enter, signal }),
-  })
+  const { arm, requests } = given
+  const under = underCallgrind({ valgrind, ...given }, { callers })
+  const { sidecars, bursts } = await countSidecars({ ...given, ...under, hasBursts: hasHandshakes })
   return sidecars.map(({ service, halves }, i) => {
     const instructions = toCount(halves.map(({ total }) => total / (requests / 2)))
     const totals = bursts.map(({ taken, ...burst }) => ({ ...burst, total: taken[i].total }))
@@ -66,14 +61,9 @@ export async function countInstructions({ valgrind, callers, hasHandshakes, ...g
  * @param {Counted & { valgrind: Tool }} options
  */
 export async function countMisses({ valgrind, ...given }) {
-  const { arm, requests, signal } = given
-  const enter = enterOf(arm)
-  const { sidecars } = await countSidecars({
-    ...given,
-    hasBursts: false,
-    change: spec => runUnderCallgrind(spec, { valgrind, callers: 0, hasCaches: true }),
-    createCounter: ({ folder }) => createCounter({ folder, valgrind, enter, signal }),
-  })
+  const { requests } = given
+  const under = underCallgrind({ valgrind, ...given }, { callers: 0, hasCaches: true })
+  const { sidecars } = await countSidecars({ ...given, ...under })
   return sidecars.map(({ service, halves }) => ({
     service,
     misses: toCount(halves.map(({ misses }) => misses / (requests / 2))),
@@ -88,7 +78,6 @@ export async function countCalls({ strace, ...given }) {
   const { arm, requests } = given
   const { sidecars } = await countSidecars({
     ...given,
-    hasBursts: false,
     change: spec => runUnderStrace(spec, strace),
     createCounter: createCallCounter,
   })
@@ -112,10 +101,10 @@ export async function countCalls({ strace, ...given }) {
  * Starts the services of an arm, each sidecar under a counter, and counts while requests come. halves: what a counter took
  * after each half of them.
  * @template {object} Taken
- * @param {Counted & { hasBursts: boolean, change: (spec: ProcessSpec) => ProcessSpec,
+ * @param {Counted & { hasBursts?: boolean, change: (spec: ProcessSpec) => ProcessSpec,
  *   createCounter: (spec: ProcessSpec) => Counter<Taken> }} options
  */
-async function countSidecars({ testbed, requests, hasBursts, change, createCounter, ...given }) {
+async function countSidecars({ testbed, requests, hasBursts = false, change, createCounter, ...given }) {
   const { arm, signal } = given
   const { deployment, entry } = await startServices({ testbed: withSidecars(testbed, change), ...given })
   try {
@@ -191,9 +180,14 @@ export function withSidecars(testbed, change) {
   return { ...testbed, programs: { ...testbed.programs, planes } }
 }
 
-/** The words before a command of the user that runs sidecars. @param {Arm} arm */
-function enterOf({ conditions }) {
-  return isRedirected(conditions) ? AS_SIDECAR : []
+/** @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} given @param {{ callers: number, hasCaches?: boolean }} how */
+function underCallgrind({ valgrind, arm, signal }, how) {
+  // callgrind answers the user that runs the sidecars, and nobody else.
+  const enter = isRedirected(arm.conditions) ? AS_SIDECAR : []
+  return {
+    change: (/** @type {ProcessSpec} */ spec) => runUnderCallgrind(spec, { valgrind, ...how }),
+    createCounter: (/** @type {ProcessSpec} */ { folder }) => createCounter({ folder, valgrind, enter, signal }),
+  }
 }
 
 /** @param {{ target: Target, entry: { urls: string[], host: string }, payloadBytes: number, signal: AbortSignal }} options */

@@ -27,40 +27,39 @@ export function parseLabThreshold(expression, services) {
 
 /** @typedef {{ rows: Row[], breakdowns: Pick<Breakdown, 'link' | 'service'>[] }} Judged breakdowns: of all sidecars */
 
+/** @typedef {'held' | 'crossed' | 'undecided'} Verdict */
+
 /** Sorts the sentences about thresholds by what they say. @param {Threshold[]} thresholds @param {Judged} found */
 export function judgeThresholds(thresholds, found) {
-  /** @type {Record<'held' | 'crossed' | 'undecided', string[]>} */
-  const judged = { held: [], crossed: [], undecided: [] }
-  for (const threshold of thresholds) judgeThreshold(threshold, found, judged)
-  return judged
+  const all = thresholds.flatMap(threshold => judgeThreshold(threshold, found))
+  const tell = (/** @type {Verdict} */ verdict) => all.flatMap(one => (one.verdict === verdict ? [one.told] : []))
+  return { held: tell('held'), crossed: tell('crossed'), undecided: tell('undecided') }
 }
 
 /**
  * Judges a threshold for each sidecar. It is undecided where the ratio was not measured, or is as near to the limit as
  * two counts of one side are apart.
  * @param {Threshold} threshold @param {Judged} found
- * @param {Record<'held' | 'crossed' | 'undecided', string[]>} judged to which the sentences are added
  */
-function judgeThreshold(threshold, { rows, breakdowns }, { held, crossed, undecided }) {
-  const { expression, quantity, a, service, operator, limit } = threshold
-  const told = `--threshold '${expression}'`
+function judgeThreshold({ expression, quantity, a, service, operator, limit }, { rows, breakdowns }) {
+  const say = (/** @type {Verdict} */ verdict, /** @type {string} */ why) => ({
+    verdict,
+    told: `--threshold '${expression}' is ${verdict}${why}`,
+  })
   const own = breakdowns.filter(one => service === null || one.service === service)
-  if (own.length === 0) undecided.push(`${told} is undecided: no sidecar that it names was counted`)
-  for (const sidecar of own) {
+  if (own.length === 0) return [say('undecided', ': no sidecar that it names was counted')]
+  return own.map(sidecar => {
     const name = `${sidecar.service} of ${sidecar.link}`
     const isOwn = (/** @type {Row} */ row) => row.link === sidecar.link && row.service === sidecar.service
     const row = rows.find(one => one.quantity === quantity && isOwn(one))
-    if (!row) {
-      undecided.push(`${told} is undecided: ${quantity} of ${name} was not counted on both sides`)
-      continue
-    }
+    if (!row) return say('undecided', `: ${quantity} of ${name} was not counted on both sides`)
     const value = a === 'new' ? row.ratio : 1 / row.ratio
     if (Math.abs(value - limit) <= row.spread * value) {
       const apart = `two counts of one side are ${(100 * row.spread).toFixed(3)} % apart`
-      undecided.push(
-        `${told} is undecided for ${name}: ${value.toFixed(5)}, and ${apart}; set a limit further off, or count more --requests`,
-      )
-    } else if (operator.startsWith('<') === value < limit) held.push(`${told} is held by ${name}: ${value.toFixed(5)}`)
-    else crossed.push(`${told} is crossed by ${name}: ${value.toFixed(5)}`)
-  }
+      const advice = 'set a limit further off, or count more --requests'
+      return say('undecided', ` for ${name}: ${value.toFixed(5)}, and ${apart}; ${advice}`)
+    }
+    const isHeld = operator.startsWith('<') === value < limit
+    return say(isHeld ? 'held' : 'crossed', ` by ${name}: ${value.toFixed(5)}`)
+  })
 }

@@ -1,8 +1,8 @@
+import { parseJson } from '../lib/json.js'
 import { isInTime } from '../lib/wait.js'
 import { FEATURES, listFeatures } from '../model/features.js'
 
 /** Whether sidecars log what they must. */
-/** @import { Ask } from '../node/send.js' */
 /** @import { Rig } from './rig.js' */
 
 const LOG_SECONDS = 20
@@ -12,21 +12,21 @@ const USER_AGENT = 'parity "\\\t"'
 
 /** A request has one line at each sidecar on its way, with all the fields and their values. @param {Rig} rig */
 export async function checkAccessLog(rig) {
-  /** @type {Ask} */
+  const path = '/logged?x=1'
   const ask = {
-    ...{ host: 'echo', path: '/logged?x=1', method: 'POST', body: BODY },
+    ...{ host: 'echo', path, method: 'POST', body: BODY },
     headers: { 'user-agent': USER_AGENT, 'x-request-id': 'request-1', 'x-forwarded-for': '192.0.2.1' },
   }
-  await rig.call('send', { endpoint: rig.entry, ask })
+  await rig.send(ask)
   const same = {
-    ...{ method: 'POST', path: ask.path, authority: 'echo', response_code: 200 },
+    ...{ method: 'POST', path, authority: 'echo', response_code: 200 },
     ...{ bytes_received: BODY.length, bytes_sent: BODY.length },
     ...{ user_agent: USER_AGENT, request_id: 'request-1', x_forwarded_for: '192.0.2.1' },
   }
   const protocol = rig.measured.protocol === 'http/2' ? 'HTTP/2' : 'HTTP/1.1'
   const found = await Promise.all([
-    readLines(rig, { service: 'client', path: ask.path }),
-    readLines(rig, { service: 'server', path: ask.path }),
+    readLines(rig, { service: 'client', path }),
+    readLines(rig, { service: 'server', path }),
   ])
   const expected = [
     { ...same, protocol: 'HTTP/1.1', upstream_cluster: 'server' },
@@ -43,7 +43,7 @@ export async function checkAccessLog(rig) {
 async function checkRetried(rig) {
   const path = '/retried'
   // One of two in turn is refused at first.
-  for (let i = 0; i < 2; i++) await rig.call('send', { endpoint: rig.entry, ask: { host: 'half', path } })
+  for (let i = 0; i < 2; i++) await rig.send({ host: 'half', path })
   const lines = await readLines(rig, { service: 'server', path, least: 2 })
   const found = lines.map(line => line.response_code).join(', ')
   return found === '200, 200'
@@ -55,7 +55,7 @@ async function checkRetried(rig) {
 async function checkRefused(rig) {
   if (!listFeatures(rig.measured.features).includes('authorization')) return []
   const path = '/refused'
-  await rig.call('send', { endpoint: rig.entry, ask: { host: 'denied', path } })
+  await rig.send({ host: 'denied', path })
   const lines = await readLines(rig, { service: 'server', path })
   const found = lines.map(line => `${line.response_code} from ${line.upstream_host}`).join(', ')
   return found === '403 from null' ? [] : [`${found || 'no line'} of a refused request, expected 403 from null`]
@@ -63,7 +63,7 @@ async function checkRefused(rig) {
 
 /**
  * Reads the lines of a sidecar's log about a path, as soon as there are so many.
- * @param {Rig} rig @param {{ service: string, path?: string, least?: number }} wanted
+ * @param {Rig} rig @param {{ service: string, path: string, least?: number }} wanted
  * @returns {Promise<Record<string, unknown>[]>}
  */
 async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
@@ -72,25 +72,16 @@ async function readLines({ sidecars, signal }, { service, path, least = 1 }) {
   let lines = []
   const isThere = async () => {
     const log = (await process?.readLog()) ?? ''
+    // A log may hold other lines, too.
     lines = log
       .split('\n')
-      .flatMap(readLine)
-      .filter(line => line.path === path)
+      .map(parseJson)
+      .filter(line => line?.path === path)
     return lines.length >= least
   }
   // A line that does not come is a difference, not an error.
   await isInTime(isThere, { deadlineSeconds: LOG_SECONDS, intervalMs: 100, signal })
   return lines
-}
-
-/** @param {string} line of a log, which may hold other lines, too */
-function readLine(line) {
-  try {
-    const value = JSON.parse(line)
-    return value !== null && typeof value === 'object' ? [value] : []
-  } catch {
-    return []
-  }
 }
 
 /** @param {Record<string, unknown>[]} lines @param {Record<string, unknown>} expected fields whose value is known */

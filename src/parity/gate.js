@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
+import { groupBy } from '../lib/group-by.js'
 import { listFeatures } from '../model/features.js'
 import { toolOf } from '../model/tools.js'
 import { assertAllRun } from '../run/alive.js'
@@ -36,11 +37,8 @@ const RIG_START_SECONDS = 120
 export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
   const own = arms.filter(arm => arm.repeatOf === null)
   if (own.length === 0) return []
-  const starts = keepDistinct(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) }))
-  const probes = keepDistinct(
-    own.filter(arm => arm.hasSidecars),
-    configurationOf,
-  )
+  const starts = groupAlike(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) })).map(([arm]) => arm)
+  const withSidecars = own.filter(arm => arm.hasSidecars)
   say(`checking ${starts.length} arms, and that the planes do equal work`)
   /** @type {ParityRow[]} */
   const rows = []
@@ -62,12 +60,10 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
     const expected = `${asked} a sidecar`
     add(arm, { name: 'parity-workers', found, expected, differences: [] }, sizeOf(arm))
   }
-  for (const arm of probes) {
-    const key = JSON.stringify(configurationOf(arm))
-    const alike = own.filter(other => other.hasSidecars && JSON.stringify(configurationOf(other)) === key)
-    for (const { mode, ...row } of await probePlane({ testbed, arm, alike, index: nextIndex(), signal })) {
-      const links = alike.filter(other => !mode || modesOf(other, testbed).includes(mode)).map(({ link }) => link)
-      if (links.length > 0) add(arm, { ...row, ...(mode && { links: [...new Set(links)] }) }, null)
+  for (const alike of groupAlike(withSidecars, configurationOf)) {
+    for (const { mode, ...row } of await probePlane({ testbed, alike, index: nextIndex(), signal })) {
+      const links = alike.filter(arm => !mode || modesOf(arm, testbed).includes(mode)).map(({ link }) => link)
+      if (links.length > 0) add(alike[0], { ...row, ...(mode && { links: [...new Set(links)] }) }, null)
     }
   }
   const held = rows.filter(({ name }) => PARITY_NAMES.includes(name))
@@ -100,9 +96,8 @@ async function countSockets({ testbed, arm, index, signal }) {
 }
 
 /**
- * Tries the plane of an arm with the corpus; a plane that does not serve it falls short of every row.
- * @param {{ testbed: Testbed, arm: Arm, alike: Arm[], index: number, signal: AbortSignal }} options alike: of its configuration
- * @returns {Promise<Found[]>}
+ * Tries a plane with the corpus; one that does not serve it falls short of every row.
+ * @param {Parameters<typeof tryPlane>[0]} options @returns {Promise<Found[]>}
  */
 async function probePlane(options) {
   try {
@@ -122,12 +117,13 @@ async function probePlane(options) {
 }
 
 /**
- * Tries the plane of an arm with the corpus. lacks: of a row that falls short only of what the plane declares to lack.
- * @param {{ testbed: Testbed, arm: Arm, alike?: Arm[], index: number, signal: AbortSignal }} options alike: of its configuration
+ * Tries the plane of arms of one configuration. lacks: of a row that falls short only of what the plane declares to lack.
+ * @param {{ testbed: Testbed, alike: Arm[], index: number, signal: AbortSignal }} options
  * @returns {Promise<Found[]>}
  * @throws {BenchError} where the plane does not serve the corpus
  */
-export async function tryPlane({ testbed, arm, alike = [arm], ...options }) {
+export async function tryPlane({ testbed, alike, ...options }) {
+  const [arm] = alike
   const modes = [...new Set(alike.flatMap(other => modesOf(other, testbed)))]
   const { trafficPolicy } = testbed.settings
   const lacks = testbed.programs.planes[arm.plane].findLacks?.({ ...arm.conditions, trafficPolicy, modes }) ?? []
@@ -199,7 +195,6 @@ export async function probeRig(rig) {
 }
 
 /** @param {Arm[]} arms @param {(arm: Arm) => object} identityOf */
-function keepDistinct(arms, identityOf) {
-  const keys = arms.map(arm => JSON.stringify(identityOf(arm)))
-  return arms.filter((_, i) => keys.indexOf(keys[i]) === i)
+function groupAlike(arms, identityOf) {
+  return [...groupBy(arms, arm => JSON.stringify(identityOf(arm))).values()]
 }

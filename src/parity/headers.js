@@ -40,7 +40,7 @@ export async function checkRewrite(rig) {
   const { got, answered } = await sendThrough(rig, { 'x-mesh': 'another', 'x-internal': 'yes' })
   // The answer of one sidecar: the client's would set the header in any answer of the server's.
   const meshOf = async (/** @type {string} */ host) =>
-    (await rig.call('send', { endpoint: rig.permissive, ask: { host } })).headers['x-mesh']
+    (await rig.send({ host }, { endpoint: rig.permissive })).headers['x-mesh']
   const isAuthorised = listFeatures(rig.measured.features).includes('authorization')
   const found = {
     'x-mesh of the request': [got['x-mesh'], 'sidecar-bench'],
@@ -61,10 +61,7 @@ export async function checkRewrite(rig) {
  * @returns {Promise<{ got: Record<string, string | undefined>, answered: Record<string, unknown> }>} got: the headers that
  *   came to the upstream; answered: those that came back
  */
-async function sendThrough({ call, entry }, headers) {
-  const { body, headers: answered } = await call('send', {
-    endpoint: entry,
-    ask: { host: 'echo', path: '/headers', headers },
-  })
+async function sendThrough({ send }, headers) {
+  const { body, headers: answered } = await send({ host: 'echo', path: '/headers', headers })
   return { got: JSON.parse(body), answered }
 }

@@ -116,7 +116,7 @@ async function checkLone(rig) {
 }
 
 /** @param {Rig} rig @param {string} host @param {string} path */
-async function askOf({ call, entry }, host, path) {
-  const { status, headers } = await call('send', { endpoint: entry, ask: { host, path } })
+async function askOf({ send }, host, path) {
+  const { status, headers } = await send({ host, path })
   return { status, upstream: /** @type {string | undefined} */ (headers['x-upstream']) }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { ANSWER_SECONDS } from './beside/answers.js'
 import { LIMIT_PER_SECOND } from './beside/corpus.js'
-import { ANSWER_SECONDS, NARROW, RETRIES } from './rig.js'
+import { NARROW, RETRIES } from './rig.js'
 
 /** Whether sidecars refuse what a route or a cluster does not take. @import { Rig } from './rig.js' */
 
@@ -13,8 +14,8 @@ const AT_ONCE = 4 * NARROW
  * A second takes as many requests as the limit, some of four times as many are refused, and later ones pass.
  * @param {Rig} rig
  */
-export async function checkRateLimit({ call, entry, signal }) {
-  const ask = async () => (await call('send', { endpoint: entry, ask: { host: 'limited' } })).status
+export async function checkRateLimit({ send, signal }) {
+  const ask = async () => (await send({ host: 'limited' })).status
   const statuses = await Promise.all(Array.from({ length: TIMES * LIMIT_PER_SECOND }, ask))
   await delay(REFILLED_MS, undefined, { signal })
   return describeStatuses(statuses, await ask())
@@ -37,12 +38,12 @@ export function describeStatuses(statuses, later) {
  * A route takes the requests of those it lists: the client's sidecar, and callers whose requests share connections.
  * @param {Rig} rig
  */
-export async function checkAuthorization({ call, entry }) {
+export async function checkAuthorization({ call, send }) {
   const ofCallers = await call('probeCallers', undefined)
   const expected = { allowed: 200, denied: 403 }
   const found = await Promise.all(
     Object.entries(expected).map(async ([host, status]) => {
-      const answer = await call('send', { endpoint: entry, ask: { host } })
+      const answer = await send({ host })
       return answer.status === status ? [] : [`${answer.status} of a route that is ${host}, expected ${status}`]
     }),
   )
@@ -53,9 +54,8 @@ export async function checkAuthorization({ call, entry }) {
  * As many requests as the cluster takes wait for an upstream that does not answer; others are refused at once.
  * @param {Rig} rig
  */
-export async function checkBreaker({ call, entry }) {
-  const ask = async () =>
-    (await call('send', { endpoint: entry, ask: { host: 'narrow' }, timeoutSeconds: ANSWER_SECONDS })).status
+export async function checkBreaker({ send }) {
+  const ask = async () => (await send({ host: 'narrow' }, { timeoutSeconds: ANSWER_SECONDS })).status
   const statuses = await Promise.all(Array.from({ length: AT_ONCE }, ask))
   const count = (/** @type {number} */ status) => statuses.filter(s => s === status).length
   const [waited, refused] = [count(504), count(503)]
@@ -87,10 +87,10 @@ export async function checkRetryBudget(rig) {
 }
 
 /** @param {Rig} rig @param {number} times @returns {Promise<number[]>} statuses */
-async function askApart({ call, entry, signal }, times) {
+async function askApart({ send, signal }, times) {
   const asked = []
   for (let i = 0; i < times; i++) {
-    const one = call('send', { endpoint: entry, ask: { host: 'crowded' }, timeoutSeconds: ANSWER_SECONDS })
+    const one = send({ host: 'crowded' }, { timeoutSeconds: ANSWER_SECONDS })
     // Nobody awaits it when another check fails.
     one.catch(() => {})
     asked.push(one)

@@ -10,6 +10,7 @@ import { UPSTREAMS } from './beside/upstreams.js'
 import { readCredentials } from './credentials.js'
 
 /**
+ * @import { Answer, Ask } from '../node/send.js'
  * @import { Cluster, Conditions, DataPlane, Deployment, Endpoint, Place, ProcessSpec, Protocol, Route, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
@@ -29,9 +30,6 @@ const TOPOLOGY = {
 const REQUEST_SECONDS = { least: 4, most: 60, timesStart: 16 }
 // Share of the limit of a request: both tries of a connection end well within it.
 const CONNECT_SHARE = 1 / 4
-
-/** After which an answer is late: longer than the sidecars' own timeouts. */
-export const ANSWER_SECONDS = 2 * REQUEST_SECONDS.most
 
 /** Requests at a time to the cluster of that name, where circuits are broken. */
 export const NARROW = 2
@@ -64,7 +62,7 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  * @typedef {object} Rig
  * @property {Deployment} sidecars of client, server and permissive
  * @property {Target['call']} call
- * @property {Endpoint} entry of client's
+ * @property {(ask: Ask, how?: { endpoint?: Endpoint, timeoutSeconds?: number }) => Promise<Answer>} send to client's, or to another endpoint
  * @property {Endpoint} permissive of the one that takes plaintext, too
  * @property {Measured} measured
  * @property {DataPlane} plane
@@ -130,8 +128,10 @@ export async function createRig({ target, index, plane, folder, measured, signal
     sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })
     await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))
     await call('reach', { endpoints: Object.values(sidecarsAt) })
-    const { client: entry, permissive } = sidecarsAt
-    return { sidecars, call, entry, permissive, measured, plane, signal, close }
+    const { client, permissive } = sidecarsAt
+    /** @type {Rig['send']} */
+    const send = (ask, { endpoint = client, ...how } = {}) => call('send', { endpoint, ask, ...how })
+    return { sidecars, call, send, permissive, measured, plane, signal, close }
   } catch (error) {
     await close()
     throw error
@@ -184,9 +184,7 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
     const direct = [{ ...server, name: 'refused', endpoints: [upstream('gone')] }]
     const routes = [
       ...BYTE_HOSTS.map((host, i) => routeBytes(PORTS.outbound, { host, cluster: ways[i].name })),
-      ...[...direct, ...observers, ...peers].map(({ name }) =>
-        routeBytes(PORTS.outbound, { host: name, cluster: name }),
-      ),
+      ...[...direct, ...observers, ...peers].map(({ name: host }) => routeBytes(PORTS.outbound, { host })),
     ]
     const outbound = { address: places.client.listen, port: PORTS.outbound, routes }
     return [
@@ -208,8 +206,8 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
   return [{ ...client, outbound, clusters }, ...servers.map(model => serveCorpus(model, upstream))]
 }
 
-/** @param {number} first @param {{ host: string, cluster: string }} to first: port of the listener @returns {Route} */
-function routeBytes(first, { host, cluster }) {
+/** @param {number} first @param {{ host: string, cluster?: string }} to first: port of the listener @returns {Route} */
+function routeBytes(first, { host, cluster = host }) {
   return { ...route(null, {}, [cluster, 1]), port: bytePortOf(first, host) }
 }
 
@@ -218,10 +216,7 @@ function carryCorpus({ inbound, clusters: [application], ...model }, upstream) {
   const endpointsOf = (/** @type {string} */ host) => (BYTE_UPSTREAMS[host] ?? [host]).map(upstream)
   return {
     ...model,
-    inbound: inbound && {
-      ...inbound,
-      routes: BYTE_HOSTS.map(host => routeBytes(inbound.port, { host, cluster: host })),
-    },
+    inbound: inbound && { ...inbound, routes: BYTE_HOSTS.map(host => routeBytes(inbound.port, { host })) },
     clusters: BYTE_HOSTS.map(name => ({ ...application, name, endpoints: endpointsOf(name) })),
   }
 }

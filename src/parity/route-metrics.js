@@ -17,12 +17,12 @@ const ROUTE = nameRoute('inbound', { host: HOST, pathPrefix: '/', headers: HEADE
 /** @typedef {{ labels: string, value: number }} Sample */
 
 /** The counter and the histogram of a route grow by the requests that it was asked for. @param {Rig} rig */
-export async function checkMetrics({ call, entry, sidecars, plane: { metrics }, signal }) {
+export async function checkMetrics({ send, sidecars, plane: { metrics }, signal }) {
   const server = sidecars.processes.find(({ spec }) => spec.service === 'server')
   if (!metrics || !server) return ['the plane names no metrics']
   const scrape = async () => readRoute((await server.readAdmin(metrics.path)) ?? '', metrics, ROUTE)
   const before = await scrape()
-  for (let i = 0; i < REQUESTS; i++) await call('send', { endpoint: entry, ask: { host: HOST, headers: HEADERS } })
+  for (let i = 0; i < REQUESTS; i++) await send({ host: HOST, headers: HEADERS })
   let after = before
   const isCounted = async () => {
     after = await scrape()

@@ -12,10 +12,10 @@ import { describeRoom } from './room.js'
 
 /**
  * Looks for everything that a default run needs on this machine.
- * @param {{ specs: ToolSpec[], others?: Other[], findTool: Site['findTool'], findBuilt?: Site['findTool'] }} options
+ * @param {{ specs: ToolSpec[], others: Other[], findTool: Site['findTool'], findBuilt: Site['findTool'] }} options
  *   others: are measured only where they are named; findBuilt builds nothing
  */
-export async function examineMachine({ specs, others = [], findTool, findBuilt = findTool }) {
+export async function examineMachine({ specs, others, findTool, findBuilt }) {
   const { kernel, cpuModel, cpus, memoryBytes, node } = readMachine()
   /** @type {Finding[]} */
   const findings = []

@@ -3,37 +3,12 @@ import { renderConfig } from '../../src/dataplanes/caddy/config.js'
 import { caddy } from '../../src/dataplanes/caddy/index.js'
 import { renderProxy } from '../../src/dataplanes/caddy/proxy.js'
 import { renderRoutes } from '../../src/dataplanes/caddy/routes.js'
-import { holdAgainst } from '../../src/parity/verdict/rows.js'
+import { createCluster, createInbound, createModel, createRoute as route } from '../fakes/fake-models.js'
 
-/** @import { Cluster, Entrance, Route, SidecarModel } from '../../src/model/types.ts' */
+/** @import { Entrance } from '../../src/model/types.ts' */
 
-/** @param {Partial<Route>} fields @returns {Route} */
-const route = fields => ({ host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'a', weight: 1 }], ...fields })
-/** @param {Partial<Cluster>} fields @returns {Cluster} */
-const cluster = fields => ({
-  ...{ name: 'a', endpoints: [{ address: '127.0.0.1', port: 1 }], balancing: 'round-robin', mtls: null },
-  ...{ protocol: 'http/1.1', ...fields },
-})
-/** @type {SidecarModel} */
-const model = {
-  ...{
-    service: 'server-2',
-    identity: 'spiffe://sidecar-bench/ns/bench/sa/server',
-    workers: 2,
-    retries: 1,
-    features: {},
-  },
-  admin: { address: '127.0.0.1', port: 15000 },
-  timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
-  tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },
-  trust: { caPath: '/c/ca', certificatePath: '/c/server', keyPath: '/c/key', combinedPath: '/c/both' },
-  inbound: {
-    ...{ address: '127.0.0.1', port: 15003, mtls: 'strict', protocol: 'http/1.1', acceptedIdentities: [] },
-    routes: [route({})],
-  },
-  outbound: null,
-  clusters: [cluster({})],
-}
+const inbound = createInbound()
+const model = createModel({ service: 'server-2', inbound, clusters: [createCluster()] })
 
 describe('the routes of Caddy', () => {
   it('are taken in order, and the last answers that there is none', () => {
@@ -77,7 +52,9 @@ describe('who may call and be called through Caddy', () => {
       terminal: true,
     })
     const mtls = { serverName: 'a', acceptedIdentities: [] }
-    expect(renderProxy(cluster({ mtls }), model).transport).toMatchObject({ tls: { server_name: 'nobody.invalid' } })
+    expect(renderProxy(createCluster({ mtls }), model).transport).toMatchObject({
+      tls: { server_name: 'nobody.invalid' },
+    })
   })
 
   it('has the certificate of its service, whatever a caller names', () => {
@@ -88,7 +65,6 @@ describe('who may call and be called through Caddy', () => {
 
 describe('a port for plaintext and TLS', () => {
   it('takes plaintext only, which is declared, and refused for a load that speaks TLS', () => {
-    const inbound = { .../** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound) }
     const config = renderConfig({ ...model, inbound: { ...inbound, mtls: 'permissive' } })
     expect(JSON.stringify(config.apps.http)).not.toContain('tls_connection_policies')
     const refuse = (/** @type {Entrance} */ entrance) =>
@@ -99,38 +75,5 @@ describe('a port for plaintext and TLS', () => {
       caddy.findLacks?.({ tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open', modes }).map(({ row }) => row)
     expect(rowsOf(['permissive'])).toContain('parity-permissive')
     expect(rowsOf(['strict'])).not.toContain('parity-permissive')
-  })
-})
-
-describe('the version of Caddy', () => {
-  it('is what it prints', () => {
-    const { parseVersion, isAccepted } = /** @type {NonNullable<typeof caddy.tool>} */ (caddy.tool)
-    expect(parseVersion('v2.11.7 h1:yj0Y4fYZGPkSvibBJ1sTWE33xC0fxztVyXEW5iIdUT4=\n')).toBe('2.11.7')
-    expect(['2.10.2', '2.11.0', '2.12.1'].map(isAccepted)).toEqual([false, true, true])
-  })
-})
-
-describe('a lack', () => {
-  const lacks =
-    caddy.findLacks?.({
-      tls: 'ecdsa-p256',
-      protocol: 'http/1.1',
-      trafficPolicy: 'listed',
-      modes: ['strict', 'permissive'],
-    }) ?? []
-
-  it.each([
-    ['parity-upstreams', 'another identity, as an upstream: accepted, expected refused', 1],
-    ['parity-upstreams', 'the listed identity, as an upstream: refused, expected accepted', 0],
-    ['parity-handshakes', 'another identity: kept open, expected an alert in the handshake', 1],
-    ['parity-handshakes', 'another identity: closed without an alert, expected an alert in the handshake', 0],
-    ['parity-permissive', 'the listed identity, in permissive mode: refused, expected accepted', 1],
-    ['parity-permissive', 'another identity, in permissive mode: accepted, expected refused', 0],
-  ])('of %s covers the difference that it describes, and no opposite: %s', (name, line, known) => {
-    const row = { name, found: 'x', expected: 'y', differences: [line] }
-    expect(holdAgainst(row, lacks)).toMatchObject({
-      known: { length: known },
-      unknown: { length: 1 - known },
-    })
   })
 })

@@ -12,36 +12,16 @@ import { fileControl as nginx } from '../../src/dataplanes/nginx/file-control.js
 import { createSidecar as createNginx } from '../../src/dataplanes/nginx/launch.js'
 import { createSidecar as createPipy } from '../../src/dataplanes/pipy/launch.js'
 import { repository } from '../../src/dataplanes/pipy/repository.js'
+import { createCluster, createInbound, createModel, createRoute } from '../fakes/fake-models.js'
 
-/** @import { Cluster, SidecarModel } from '../../src/model/types.ts' */
-
-/** @type {SidecarModel} */
-const model = {
-  ...{ service: 'client-7', identity: 'spiffe://sidecar-bench/ns/bench/sa/client', workers: 1 },
-  ...{ admin: { address: '127.1.1.7', port: 15000 }, retries: 1, features: {} },
-  timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
-  tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },
-  trust: { caPath: '/c/ca', certificatePath: '/c/client', keyPath: '/c/key', combinedPath: '/c/both' },
-  inbound: null,
+const model = createModel({
+  ...{ service: 'client-7', workers: 1, admin: { address: '127.1.1.7', port: 15000 } },
   outbound: {
     ...{ address: '127.1.1.7', port: 15001 },
-    routes: [{ host: 'version-0.test', pathPrefix: '/', headers: {}, split: [{ cluster: 'server', weight: 1 }] }],
+    routes: [createRoute({ host: 'version-0.test', split: [{ cluster: 'server', weight: 1 }] })],
   },
-  clusters: [],
-}
-/** @type {Cluster} */
-const cluster = { name: 'server', endpoints: [], balancing: 'round-robin', mtls: null, protocol: 'http/1.1' }
-/** @type {NonNullable<SidecarModel['inbound']>} */
-const inbound = {
-  ...{
-    address: '127.1.1.7',
-    port: 15003,
-    mtls: 'disabled',
-    protocol: 'http/1.1',
-    acceptedIdentities: null,
-    routes: [],
-  },
-}
+})
+const secured = createCluster({ name: 'server', mtls: { serverName: 'server', acceptedIdentities: null } })
 const control = { address: '127.1.1.1', port: 6070 }
 const toolOf = (/** @type {string} */ version) => ({ name: 'tool', path: '/bin/tool', version, sha256: '', source: '' })
 const options = {
@@ -103,12 +83,12 @@ describe("Pipy's repository", () => {
   })
 
   it.each([
-    ['as a client', { clusters: [{ ...cluster, mtls: { serverName: 'server', acceptedIdentities: null } }] }],
-    ['as a server', { inbound: { ...inbound, mtls: /** @type {const} */ ('strict') } }],
+    ['as a client', { clusters: [secured] }],
+    ['as a server', { inbound: createInbound() }],
   ])('leaves a sidecar that speaks TLS %s the group of it, and nothing else', (_, spoken) => {
-    const secured = { ...options, model: { ...model, ...spoken } }
-    const own = createPipy(secured)
-    const { env, files } = repository.createSidecar(secured)
+    const speaking = { ...options, model: { ...model, ...spoken } }
+    const own = createPipy(speaking)
+    const { env, files } = repository.createSidecar(speaking)
     expect(env).toEqual(own.env)
     expect(files).toEqual(own.files.filter(({ name }) => name === 'openssl.cnf'))
     expect(files).toHaveLength(1)
@@ -153,10 +133,9 @@ describe('files', () => {
   })
 
   it('of Envoy hold its certificate where that changes, for both sides of its connections, and not the routes', () => {
-    const called = { ...cluster, mtls: { serverName: 'server', acceptedIdentities: null } }
     const rotated = {
       ...{ ...options, isRotated: true },
-      model: { ...model, inbound: { ...inbound, mtls: /** @type {const} */ ('permissive') }, clusters: [called] },
+      model: { ...model, inbound: createInbound({ mtls: 'permissive' }), clusters: [secured] },
     }
     const { files } = envoy.createSidecar(rotated)
     const [bootstrap, secret] = files.map(({ content }) => content)
@@ -167,7 +146,10 @@ describe('files', () => {
     expect(JSON.parse(secret).resources).toMatchObject([
       {
         name: 'own',
-        tls_certificate: { certificate_chain: { filename: '/c/client' }, private_key: { filename: '/c/key' } },
+        tls_certificate: {
+          certificate_chain: { filename: '/c/gateway.pem' },
+          private_key: { filename: '/c/gateway-key.pem' },
+        },
       },
     ])
     const trust = { ...model.trust, certificatePath: '/c/next' }

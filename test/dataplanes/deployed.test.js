@@ -6,6 +6,7 @@ import { renderFsmConfig } from '../../src/dataplanes/pipy/fsm/config.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
 import { placeAt } from '../../src/model/sidecar-contract.js'
 import { createModel, parseTopology } from '../../src/services/topology.js'
+import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 /** @import { Conditions, SidecarModel, TrafficPolicy } from '../../src/model/types.ts' */
 
@@ -36,10 +37,7 @@ const specOf = (/** @type {SidecarModel} */ model, scripts = scriptFiles) => {
 }
 
 /** @type {Conditions} */
-const conditions = {
-  ...{ services: 1, tls: 'ecdsa-p256', protocol: 'http/1.1', workers: null, features: 'lean' },
-  ...{ configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null, interception: 'redirect' },
-}
+const conditions = { ...DEFAULT_CONDITIONS, features: 'lean', interception: 'redirect' }
 const entrance = { modes: [/** @type {const} */ ('strict')], hasCertificate: false }
 const refused = (/** @type {Partial<Conditions>} */ own, version = '1.5.18') =>
   pipy.findUnsupported({ conditions: { ...conditions, ...own }, entrance, profile: 'fsm', version, cpus: 2 })

@@ -4,77 +4,49 @@ import { renderAdsBootstrap, renderAdsResources } from '../../src/dataplanes/env
 import { renderBootstrap } from '../../src/dataplanes/envoy/config.js'
 import { renderOutlierDetection } from '../../src/dataplanes/envoy/features.js'
 import { envoy } from '../../src/dataplanes/envoy/index.js'
-import { haproxy } from '../../src/dataplanes/haproxy/index.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
 import { createPipyArgv } from '../../src/dataplanes/pipy/launch.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { FEATURES } from '../../src/model/features.js'
+import { createCluster, createInbound, createModel, createRoute } from '../fakes/fake-models.js'
 
 /** @import { DataPlane, SidecarModel } from '../../src/model/types.ts' */
 
-/** @type {SidecarModel} */
-const model = {
-  service: 'gateway',
-  identity: 'spiffe://sidecar-bench/ns/bench/sa/gateway',
-  workers: 2,
-  admin: { address: '127.1.1.1', port: 15000 },
-  retries: 1,
-  timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
-  tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },
-  trust: {
-    ...{ caPath: '/c/ca.pem', certificatePath: '/c/gateway.pem', keyPath: '/c/gateway-key.pem' },
-    combinedPath: '/c/gateway-combined.pem',
-  },
-  inbound: {
-    address: '127.1.1.1',
-    port: 15003,
-    mtls: 'permissive',
-    protocol: 'http/1.1',
-    acceptedIdentities: ['spiffe://sidecar-bench/ns/bench/sa/front'],
-    routes: [{ host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'application', weight: 1 }] }],
-  },
-  outbound: {
-    address: '127.1.1.1',
-    port: 15001,
-    routes: [
-      {
-        host: 'ratings',
-        pathPrefix: '/v2',
-        headers: { 'x-canary': 'yes' },
-        split: [
-          { cluster: 'ratings', weight: 80 },
-          { cluster: 'ratings-v2', weight: 20 },
-        ],
-      },
-      { host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'ratings', weight: 1 }] },
-    ],
-  },
-  clusters: [
-    {
-      name: 'application',
-      endpoints: [{ address: '127.1.1.1', port: 8080 }],
-      balancing: 'round-robin',
-      mtls: null,
-      protocol: 'http/1.1',
-    },
-    ...['ratings', 'ratings-v2'].map(name => ({
-      name,
-      endpoints: [
-        { address: '127.1.1.2', port: 15003 },
-        { address: '127.1.1.3', port: 15003 },
-      ],
-      balancing: /** @type {const} */ ('least-requests'),
-      mtls: { serverName: 'ratings', acceptedIdentities: null },
-      protocol: /** @type {const} */ ('http/1.1'),
-    })),
+const inbound = createInbound({
+  mtls: 'permissive',
+  acceptedIdentities: ['spiffe://sidecar-bench/ns/bench/sa/front'],
+  routes: [createRoute({ split: [{ cluster: 'application', weight: 1 }] })],
+})
+const canary = createRoute({
+  ...{ host: 'ratings', pathPrefix: '/v2', headers: { 'x-canary': 'yes' } },
+  split: [
+    { cluster: 'ratings', weight: 80 },
+    { cluster: 'ratings-v2', weight: 20 },
   ],
-  features: {},
+})
+const outbound = {
+  ...{ address: '127.1.1.1', port: 15001 },
+  routes: [canary, createRoute({ split: [{ cluster: 'ratings', weight: 1 }] })],
 }
-/** @param {SidecarModel} model @returns {SidecarModel} */
-const withFeatures = ({ inbound, ...model }) => ({
+const clusters = [
+  createCluster({ name: 'application', endpoints: [{ address: '127.1.1.1', port: 8080 }] }),
+  ...['ratings', 'ratings-v2'].map(name =>
+    createCluster({
+      name,
+      endpoints: ['127.1.1.2', '127.1.1.3'].map(address => ({ address, port: 15003 })),
+      balancing: 'least-requests',
+      mtls: { serverName: 'ratings', acceptedIdentities: null },
+    }),
+  ),
+]
+const identity = 'spiffe://sidecar-bench/ns/bench/sa/gateway'
+const model = createModel({ service: 'gateway', identity, inbound, outbound, clusters })
+/** @param {SidecarModel['outbound']} [own] @returns {SidecarModel} */
+const withFeatures = (own = outbound) => ({
   ...model,
+  outbound: own,
   features: FEATURES,
-  inbound: inbound && {
+  inbound: {
     ...inbound,
     routes: inbound.routes.map(route => ({
       ...{ ...route, allowedIdentities: inbound.acceptedIdentities ?? [] },
@@ -82,31 +54,30 @@ const withFeatures = ({ inbound, ...model }) => ({
     })),
   },
 })
-/** @type {SidecarModel} */
 const redirected = {
   ...model,
-  inbound: model.inbound && { ...model.inbound, redirectedPorts: [8080] },
-  outbound: model.outbound && { ...model.outbound, redirectedPorts: [8080, 9090] },
+  inbound: { ...inbound, redirectedPorts: [8080] },
+  outbound: { ...outbound, redirectedPorts: [8080, 9090] },
 }
 /** @type {SidecarModel} */
 const ofBytes = {
   ...model,
   carriesBytes: true,
-  outbound: model.outbound && {
-    ...model.outbound,
+  outbound: {
+    ...outbound,
     routes: ['ratings', 'ratings-v2'].map((cluster, i) => ({
-      ...{ host: null, pathPrefix: '/', headers: {}, split: [{ cluster, weight: 1 }] },
+      ...createRoute({ split: [{ cluster, weight: 1 }] }),
       port: 15001 + 100 * i,
     })),
   },
-  clusters: model.clusters.map(cluster => ({ ...cluster, protocol: 'tcp' })),
+  clusters: clusters.map(cluster => ({ ...cluster, protocol: 'tcp' })),
 }
 /** @type {SidecarModel} */
 const ofCalls = {
   ...model,
   carriesGrpc: true,
-  inbound: model.inbound && { ...model.inbound, protocol: 'http/2' },
-  clusters: model.clusters.map(cluster => ({ ...cluster, protocol: 'http/2' })),
+  inbound: { ...inbound, protocol: 'http/2' },
+  clusters: clusters.map(cluster => ({ ...cluster, protocol: 'http/2' })),
 }
 const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)}\n`
 
@@ -118,23 +89,15 @@ const specOf = (plane, given = model) =>
   })
 
 describe('what the planes render', () => {
-  it('is, for Envoy lean, the golden bootstrap', () =>
-    expect(text(renderBootstrap(model, 'lean'))).toMatchFileSnapshot('../golden/envoy-lean.json'))
-  it('is, for Envoy osm-1.1, the golden bootstrap', () =>
-    expect(text(renderBootstrap(model, 'osm-1.1'))).toMatchFileSnapshot('../golden/envoy-osm-1.1.json'))
-  it('is, for Envoy with every feature, the golden bootstrap', () =>
-    expect(text(renderBootstrap(withFeatures(model), null))).toMatchFileSnapshot('../golden/envoy-features.json'))
-  it('is, for Envoy to which connections are redirected, the golden bootstrap', () =>
-    expect(text(renderBootstrap(redirected, null).static_resources.listeners)).toMatchFileSnapshot(
-      '../golden/envoy-redirected.json',
-    ))
-  it('is, for Envoy over ADS, the golden bootstrap and resources', async () => {
-    const server = { address: '127.1.1.9', port: 6071 }
-    await expect(text(renderAdsBootstrap(model, { server, apiType: 'GRPC' }))).toMatchFileSnapshot(
-      '../golden/envoy-ads.json',
-    )
-    await expect(text(renderAdsResources(model, 'lean'))).toMatchFileSnapshot('../golden/envoy-ads-resources.json')
-  })
+  it.each([
+    ['envoy-lean', renderBootstrap(model, 'lean')],
+    ['envoy-osm-1.1', renderBootstrap(model, 'osm-1.1')],
+    ['envoy-features', renderBootstrap(withFeatures(), null)],
+    ['envoy-redirected', renderBootstrap(redirected, null).static_resources.listeners],
+    ['envoy-ads', renderAdsBootstrap(model, { server: { address: '127.1.1.9', port: 6071 }, apiType: 'GRPC' })],
+    ['envoy-ads-resources', renderAdsResources(model, 'lean')],
+  ])('is, as %s, the golden one', (name, rendered) =>
+    expect(text(rendered)).toMatchFileSnapshot(`../golden/${name}.json`))
   it.each(dataPlanes.filter(plane => plane.createSidecar))('is, for $name, the golden process', plane =>
     expect(text(specOf(plane))).toMatchFileSnapshot(`../golden/${plane.name}-process.json`))
   // They can be read only as files of their own; some have one above.
@@ -165,8 +128,7 @@ describe('what the planes render', () => {
 
 describe('who may call', () => {
   it('is nobody where nobody is named: an empty list would let in everybody', () => {
-    const inbound = /** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound)
-    const text = JSON.stringify(renderBootstrap({ ...model, inbound: { ...inbound, acceptedIdentities: [] } }, 'lean'))
+    const text = JSON.stringify(renderBootstrap({ ...model, inbound: createInbound() }, 'lean'))
     expect(text).toContain(
       '"match_typed_subject_alt_names":[{"san_type":"URI","matcher":{"exact":"spiffe://sidecar-bench/nobody"}}]',
     )
@@ -185,7 +147,7 @@ describe('features', () => {
   })
 
   it('have Pipy keep no lines of the access log in memory', () =>
-    expect(specOf(pipy, withFeatures(model))?.argv).toContain('--log-history-limit=0'))
+    expect(specOf(pipy, withFeatures())?.argv).toContain('--log-history-limit=0'))
 
   it.each([
     ['outbound.routes.1.limitPerSecond: at least 1', { limitPerSecond: 0 }, {}],
@@ -193,38 +155,35 @@ describe('features', () => {
     ['clusters.0.ejection.maxShare: less than 1', {}, { ejection: { ...FEATURES['outlier-ejection'], maxShare: 1 } }],
     ['clusters.0.retryBudget.share', {}, { retryBudget: { share: 1.5, minConcurrent: 1 } }],
   ])('refuse %s, on every plane', (message, route, cluster) => {
-    const { clusters, outbound, ...others } = withFeatures(model)
     const [first, ...rest] = clusters
-    const routes = (outbound?.routes ?? []).map((own, i) => (i === 1 ? { ...own, ...route } : own))
-    const own = { outbound: outbound && { ...outbound, routes }, clusters: [{ ...first, ...cluster }, ...rest] }
+    const routes = outbound.routes.map((own, i) => (i === 1 ? { ...own, ...route } : own))
+    const own = { ...withFeatures({ ...outbound, routes }), clusters: [{ ...first, ...cluster }, ...rest] }
     for (const plane of [envoy, pipy])
-      expect(() => specOf(plane, { ...others, ...own })).toThrow(`describe the sidecar of gateway: ${message}`)
+      expect(() => specOf(plane, own)).toThrow(`describe the sidecar of gateway: ${message}`)
   })
 
   it.each([
     ['two are counted as outbound_a_b_api', ['a-b', '/api', undefined], ['a.b', '/api', undefined]],
     ['a route for any host has a limit', ['a', '/', undefined], [null, '/', 10]],
   ])('refuse routes of which %s', (message, ...pairs) => {
-    const { outbound, ...others } = withFeatures(model)
-    const [first] = outbound?.routes ?? []
     const routes = pairs.map(
       ([host, pathPrefix, limitPerSecond]) =>
-        /** @type {typeof first} */ ({ ...first, host, pathPrefix, headers: {}, limitPerSecond }),
+        /** @type {typeof canary} */ ({ ...canary, host, pathPrefix, headers: {}, limitPerSecond }),
     )
-    const own = { ...others, outbound: outbound && { ...outbound, routes } }
+    const own = withFeatures({ ...outbound, routes })
     for (const plane of [envoy, pipy]) expect(() => specOf(plane, own)).toThrow(`outbound.routes: ${message}`)
     expect(specOf(envoy, { ...own, features: { 'access-log': FEATURES['access-log'] } })).toBeDefined()
   })
 
   it('have Envoy send nothing to an ejected endpoint, and eject a whole share of them', () => {
     const ejection = { ...FEATURES['outlier-ejection'], maxShare: 0.29 }
-    const { common_lb_config, outlier_detection } = renderOutlierDetection(FEATURES, { ...model.clusters[1], ejection })
+    const { common_lb_config, outlier_detection } = renderOutlierDetection(FEATURES, { ...clusters[1], ejection })
     expect(common_lb_config).toEqual({ healthy_panic_threshold: { value: 0 } })
     expect(outlier_detection?.max_ejection_percent).toBe(29)
   })
 
   it('add the filter of authorization to a direction whose routes list identities, and to no other', () => {
-    const { static_resources } = JSON.parse(JSON.stringify(renderBootstrap(withFeatures(model), null)))
+    const { static_resources } = JSON.parse(JSON.stringify(renderBootstrap(withFeatures(), null)))
     const having = static_resources.listeners
       .filter((/** @type {unknown} */ listener) => JSON.stringify(listener).includes('"envoy.filters.http.rbac"'))
       .map((/** @type {{ name: string }} */ { name }) => name)
@@ -237,17 +196,6 @@ describe('redirected connections', () => {
     expect(specOf(pipy, redirected)?.redirects).toEqual({ inbound: 15003, outbound: 15001 })
     expect(specOf(envoy, { ...redirected, outbound: null })?.redirects).toEqual({ inbound: 15003, outbound: null })
     expect(specOf(pipy)).not.toHaveProperty('redirects')
-  })
-})
-
-describe('workers', () => {
-  it('are as the model says, whatever the plane', () => {
-    expect(specOf(pipy)?.argv).toContain('--threads=2')
-    expect(specOf(envoy)?.argv.join(' ')).toContain('--concurrency 2')
-    expect(specOf(haproxy)?.files[0].content).toContain('nbthread 2')
-    expect(specOf(caddy)?.env.GOMAXPROCS).toBe('2')
-    // The threads of Go share a socket.
-    for (const plane of dataPlanes.slice(1)) expect(specOf(plane)?.workers).toBe(plane === caddy ? 1 : 2)
   })
 })
 

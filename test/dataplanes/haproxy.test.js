@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseOverflows } from '../../src/dataplanes/haproxy/counters.js'
-import { haproxy } from '../../src/dataplanes/haproxy/index.js'
 import { renderMap, renderRoutes } from '../../src/dataplanes/haproxy/routes.js'
-
-/** @import { Route } from '../../src/model/types.ts' */
-
-/** @param {Partial<Route>} fields @returns {Route} */
-const route = fields => ({ host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'a', weight: 1 }], ...fields })
+import { createRoute as route } from '../fakes/fake-models.js'
 
 describe('the routes of HAProxy', () => {
   it('are no rule at all where every request goes one way', () => {
@@ -50,13 +45,5 @@ describe('what HAProxy refused by a limit of its own', () => {
     expect(parseOverflows(lines(0, 8999))).toBe(2)
     expect(parseOverflows(lines(3, 9000))).toBe(6)
     expect(parseOverflows('')).toBe(0)
-  })
-})
-
-describe('the version of HAProxy', () => {
-  it('is what it prints', () => {
-    const { parseVersion, isAccepted } = /** @type {NonNullable<typeof haproxy.tool>} */ (haproxy.tool)
-    expect(parseVersion('HAProxy version 2.6.12-1+deb12u4 2026/10/17 - https://haproxy.org/')).toBe('2.6.12')
-    expect(['2.4.0', '2.6.12', '3.0.1'].map(isAccepted)).toEqual([false, true, true])
   })
 })

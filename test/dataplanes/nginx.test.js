@@ -2,37 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { nginx } from '../../src/dataplanes/nginx/index.js'
 import { renderListener } from '../../src/dataplanes/nginx/listeners.js'
 import { escapeText, renderRoutes } from '../../src/dataplanes/nginx/routes.js'
-import { holdAgainst } from '../../src/parity/verdict/rows.js'
+import { createCluster, createInbound, createModel, createRoute as route } from '../fakes/fake-models.js'
 
-/** @import { Cluster, Route, SidecarModel } from '../../src/model/types.ts' */
+/** @import { Route } from '../../src/model/types.ts' */
 
-/** @param {string} name @param {Partial<Cluster>} [fields] @returns {Cluster} */
-const cluster = (name, fields) => ({
-  ...{ name, endpoints: [{ address: '127.1.1.2', port: 15003 }], balancing: 'round-robin', protocol: 'http/1.1' },
-  mtls: null,
-  ...fields,
-})
-/** @param {Partial<Route>} fields @returns {Route} */
-const route = fields => ({ host: null, pathPrefix: '/', headers: {}, split: [{ cluster: 'a', weight: 1 }], ...fields })
 const render = (/** @type {Route[]} */ ...routes) =>
-  renderRoutes('out', { routes, clusters: [cluster('a'), cluster('b'), cluster('c')] })
-/** @type {SidecarModel} */
-const model = {
-  ...{
-    service: 's',
-    identity: 'i',
-    workers: 1,
-    admin: { address: '127.1.1.1', port: 15000 },
-    retries: 1,
-    inbound: null,
-  },
-  timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
-  tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },
-  features: {},
-  trust: { caPath: '/ca', certificatePath: '/c', keyPath: '/k', combinedPath: '/ck' },
-  outbound: { address: '127.1.1.1', port: 15001, routes: [route({})] },
-  clusters: [],
-}
+  renderRoutes('out', { routes, clusters: ['a', 'b', 'c'].map(name => createCluster({ name })) })
 
 describe('the routes of nginx', () => {
   it('are no look-up at all where every request goes one way', () => {
@@ -82,16 +57,15 @@ describe('the routes of nginx', () => {
 
 describe('who may call and be called through nginx', () => {
   it('is nobody where nobody is named: an empty list would let in everybody', () => {
-    /** @type {SidecarModel['inbound']} */
-    const inbound = {
-      ...{ address: '127.1.1.1', port: 15003, mtls: 'strict', protocol: 'http/1.1', routes: [route({})] },
-      acceptedIdentities: [],
-    }
-    const text = JSON.stringify(renderListener('inbound', { model: { ...model, inbound, clusters: [cluster('a')] } }))
+    const entry = createModel({ inbound: createInbound(), clusters: [createCluster()] })
+    const text = JSON.stringify(renderListener('inbound', { model: entry }))
     expect(text).toContain(String.raw`["map \"$https:$ssl_client_s_dn\" $is_refused","default 1","\":\" \"\""]`)
     expect(text).toContain('["if ($is_refused)","return 444"]')
-    const clusters = [cluster('a', { mtls: { serverName: 'a', acceptedIdentities: [] } })]
-    expect(JSON.stringify(renderListener('outbound', { model: { ...model, clusters } }))).toContain(
+    const exit = createModel({
+      outbound: { address: '127.1.1.1', port: 15001, routes: [route({})] },
+      clusters: [createCluster({ mtls: { serverName: 'a', acceptedIdentities: [] } })],
+    })
+    expect(JSON.stringify(renderListener('outbound', { model: exit }))).toContain(
       String.raw`["map https://a $outbound_name","\"https://a\" nobody.invalid"]`,
     )
   })
@@ -103,39 +77,5 @@ describe('what nginx refused by a limit of its own', () => {
       'Active connections: 2 \nserver accepts handled requests\n 16630948 16630940 31070465 \nReading: 0 Writing: 1 Waiting: 1 \n'
     expect(nginx.parseOverflows?.(text)).toBe(8)
     expect(nginx.parseOverflows?.('')).toBe(0)
-  })
-})
-
-describe('the version of nginx', () => {
-  it('is what it prints', () => {
-    const { parseVersion, isAccepted } = /** @type {NonNullable<typeof nginx.tool>} */ (nginx.tool)
-    expect(parseVersion('nginx version: nginx/1.22.1\n')).toBe('1.22.1')
-    expect(['1.18.0', '1.22.1', '1.27.0'].map(isAccepted)).toEqual([false, true, true])
-  })
-})
-
-describe('a lack', () => {
-  const lacks =
-    nginx.findLacks?.({ tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed', modes: ['strict'] }) ?? []
-
-  it.each([
-    ['parity-upstreams', 'another identity, as an upstream: accepted, expected refused', 1],
-    ['parity-upstreams', 'the listed identity, as an upstream: refused, expected accepted', 0],
-    ['parity-handshakes', 'expired: kept open, expected an alert in the handshake', 1],
-    ['parity-handshakes', 'expired: closed without an alert, expected an alert in the handshake', 0],
-  ])('of %s covers the difference that it describes, and no opposite: %s', (name, line, known) => {
-    const row = { name, found: 'x', expected: 'y', differences: [line] }
-    expect(holdAgainst(row, lacks)).toMatchObject({
-      known: { length: known },
-      unknown: { length: 1 - known },
-    })
-  })
-
-  it('of parity-handshakes is another one where it carries bytes', () => {
-    const [lack] =
-      nginx.findLacks?.({ tls: 'ecdsa-p256', protocol: 'tcp', trafficPolicy: 'open', modes: ['strict'] }) ?? []
-    const differences = ['expired: closed without an alert, expected an alert in the handshake']
-    const row = { name: 'parity-handshakes', found: 'x', expected: 'y', differences }
-    expect(holdAgainst(row, [lack]).unknown).toEqual([])
   })
 })

@@ -1,6 +1,5 @@
 import {
   appendFileSync,
-  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,7 +12,7 @@ import {
 import net from 'node:net'
 import path from 'node:path'
 import { execa } from 'execa'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { capWay, need, tools } from '../integration/real-tools.js'
 import { cleanUp, folder, PHASES, readRecords, runWithFault } from './faulty-run.js'
 import { count, printTable } from './table.js'
@@ -21,7 +20,7 @@ import { count, printTable } from './table.js'
 /**
  * Faults at every phase of a run, with the real tools. FAULTS=all injects each signal in each phase, and each fault of a
  * process in each role; else each phase, signal and fault are met once.
- * @import { Fate, Phase } from './faulty-run.js'
+ * @import { Fate, Phase, Running } from './faulty-run.js'
  */
 
 const STATUS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGKILL: 137, SIGQUIT: 131, SIGUSR2: 140 }
@@ -31,6 +30,7 @@ const isWhole = process.env.FAULTS === 'all'
 const LATE = ['summarise', 'report', 'teardown']
 const pause = (/** @type {number} */ ms) => new Promise(resolve => setTimeout(resolve, ms))
 
+beforeEach(context => need(context, 'pipy', 'k6', 'caps'))
 afterAll(() => {
   printTable()
   rmSync(folder, { recursive: true, force: true })
@@ -45,17 +45,29 @@ function removeAtOnce(dir) {
   rmSync(`${dir}.removed`, { recursive: true })
 }
 
-/** A Pipy that takes its time to say its version, ignores SIGTERM, and has a child. */
-function createSlowTool() {
-  const file = path.join(folder, 'slow-pipy')
-  writeFileSync(file, `#!/bin/bash\ntrap '' TERM\n[ "$1" = --version ] && sleep 8\nexec ${tools.pipy?.path} "$@"\n`)
-  chmodSync(file, 0o755)
-  return file
+/** A Pipy that does something else first. @param {string} name @param {string} first a command of bash */
+function createPipy(name, first) {
+  const file = path.join(folder, name)
+  writeFileSync(file, `#!/bin/bash\n${first}\nexec ${tools.pipy?.path} "$@"\n`, { mode: 0o755 })
+  return { PIPY: file }
+}
+
+/** It takes its time to say its version, ignores SIGTERM, and has a child. */
+const createSlowPipy = () => createPipy('slow-pipy', `trap '' TERM\n[ "$1" = --version ] && sleep 8`)
+
+/** The kit gets a signal. @param {NodeJS.Signals} signal */
+function send(signal) {
+  return (/** @type {Running} */ { ownerPid }) => process.kill(ownerPid(), signal)
+}
+
+/** The kit is started from bash. @param {string} script that runs "$@" */
+function inBash(script) {
+  return (/** @type {string[]} */ command) => ['bash', '-c', script, 'bash', ...command]
 }
 
 /** @param {Fate} fate @param {{ fault: string, phase: string, statuses: number[], isKilled?: boolean, losesAll?: boolean }} expected */
 async function judge(fate, { fault, phase, statuses, isKilled = false, losesAll = false }) {
-  const { stay } = isKilled ? await cleanUp(fate.leftovers) : { stay: fate.leftovers }
+  const stay = isKilled ? await cleanUp(fate.leftovers) : fate.leftovers
   const isReadable = fate.verified === undefined || fate.verified === 0
   const hasSurvived = statuses.includes(/** @type {number} */ (fate.exitCode)) && isReadable
   count({ fault, phase, hasSurvived, lost: fate.lost, leftovers: stay.length })
@@ -68,39 +80,33 @@ async function judge(fate, { fault, phase, statuses, isKilled = false, losesAll 
 }
 
 describe('a signal to the kit', { timeout: 90_000 }, () => {
-  const all = PHASES.flatMap((phase, i) =>
-    SIGNALS.map((signal, j) => ({ phase, signal, isChosen: i % SIGNALS.length === j })),
+  const chosen = PHASES.flatMap((phase, i) =>
+    SIGNALS.filter((_, j) => isWhole || i % SIGNALS.length === j).map(signal => ({ phase, signal })),
   )
 
-  it.for(all.filter(({ isChosen }) => isWhole || isChosen))('$signal in the phase $phase', async ({
-    phase,
-    signal,
-  }, context) => {
-    need(context, 'pipy', 'k6', 'caps')
+  it.each(chosen)('$signal in the phase $phase', async ({ phase, signal }) => {
     const fate = await runWithFault({
       phase,
-      env: phase === 'tools' ? { PIPY: createSlowTool() } : {},
-      async inject({ ownerPid }) {
+      env: phase === 'tools' ? createSlowPipy() : {},
+      async inject(run) {
         if (phase === 'tools') await pause(1500)
-        process.kill(ownerPid(), signal)
+        send(signal)(run)
       },
     })
     const statuses = [STATUS[signal], ...(LATE.includes(phase) ? [0] : [])]
     await judge(fate, { fault: signal, phase, statuses, isKilled: signal === 'SIGKILL' })
   })
 
-  it('SIGHUP while the report is written', async context => {
-    need(context, 'pipy', 'k6', 'caps')
-    const fate = await runWithFault({ phase: 'report', inject: ({ ownerPid }) => process.kill(ownerPid(), 'SIGHUP') })
+  it('SIGHUP while the report is written', async () => {
+    const fate = await runWithFault({ phase: 'report', inject: send('SIGHUP') })
     expect(fate.stderr.match(/^results: /gm)).toHaveLength(1)
     await judge(fate, { fault: 'SIGHUP', phase: 'report', statuses: [129] })
   })
 
-  it('a Ctrl-C at the terminal, which its whole process group gets', async context => {
-    need(context, 'pipy', 'k6', 'caps')
+  it('a Ctrl-C at the terminal, which its whole process group gets', async () => {
     const fate = await runWithFault({
       phase: 'tools',
-      env: { PIPY: createSlowTool() },
+      env: createSlowPipy(),
       async inject({ pid }) {
         await pause(1500)
         process.kill(-pid, 'SIGINT')
@@ -109,8 +115,7 @@ describe('a signal to the kit', { timeout: 90_000 }, () => {
     await judge(fate, { fault: 'SIGINT to the group', phase: 'tools', statuses: [130] })
   })
 
-  it('a second Ctrl-C ends it at once', async context => {
-    need(context, 'pipy', 'k6', 'caps')
+  it('a second Ctrl-C ends it at once', async () => {
     const fate = await runWithFault({
       phase: 'window',
       async inject({ ownerPid, processes }) {
@@ -129,26 +134,18 @@ describe('a signal to the kit', { timeout: 90_000 }, () => {
     await judge(fate, { fault: 'SIGINT twice', phase: 'window', statuses: [130], isKilled: true })
   })
 
-  it('a run that follows cleans up after one that was killed', async context => {
-    need(context, 'pipy', 'k6', 'caps')
-    const killed = await runWithFault({
-      phase: 'window',
-      inject: ({ ownerPid }) => process.kill(ownerPid(), 'SIGKILL'),
-    })
+  it('a run that follows cleans up after one that was killed', async () => {
+    const killed = await runWithFault({ phase: 'window', inject: send('SIGKILL') })
     expect(killed.leftovers.length).toBeGreaterThan(2)
-    const next = await runWithFault({ phase: 'tools', inject: () => {} })
+    const next = await runWithFault({ phase: 'tools' })
     expect(next.stderr).toMatch(/removed what a killed run left: process \d+/)
     expect(next.exitCode).toBe(0)
-    expect((await cleanUp(killed.leftovers)).stay).toEqual([])
+    expect(await cleanUp(killed.leftovers)).toEqual([])
     count({ fault: 'SIGKILL, then another run', phase: 'window', hasSurvived: true, lost: killed.lost, leftovers: 0 })
   })
 
-  it('a run that was killed is resumed', async context => {
-    need(context, 'pipy', 'k6', 'caps')
-    const killed = await runWithFault({
-      phase: 'between rounds',
-      inject: ({ ownerPid }) => process.kill(ownerPid(), 'SIGKILL'),
-    })
+  it('a run that was killed is resumed', async () => {
+    const killed = await runWithFault({ phase: 'between rounds', inject: send('SIGKILL') })
     await cleanUp(killed.leftovers)
     appendFileSync(path.join(killed.out, 'trials.jsonl'), '{"schemaVersion":3,"tri')
     const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', '--resume', killed.out], { reject: false })
@@ -156,13 +153,8 @@ describe('a signal to the kit', { timeout: 90_000 }, () => {
     expect(stderr).toContain('1 trials are recorded in')
     expect(readRecords(killed.out).filter(({ trial }) => trial.repeats === null)).toHaveLength(2)
     expect((await execa('node', ['src/cli.js', 'verify', killed.out], { reject: false })).exitCode).toBe(0)
-    count({
-      fault: 'SIGKILL, then --resume',
-      phase: 'between rounds',
-      hasSurvived: true,
-      lost: killed.lost,
-      leftovers: 0,
-    })
+    const outcome = { hasSurvived: true, lost: killed.lost, leftovers: 0 }
+    count({ fault: 'SIGKILL, then --resume', phase: 'between rounds', ...outcome })
   })
 })
 
@@ -180,12 +172,7 @@ const PROCESS_FAULTS = /** @type {const} */ ([
 ])
 
 describe('a process of the run', { timeout: 90_000 }, () => {
-  it.for(PROCESS_FAULTS.filter(([, , , isChosen]) => isWhole || isChosen))('%s: %s', async ([
-    role,
-    fault,
-    reason,
-  ], context) => {
-    need(context, 'pipy', 'k6', 'caps')
+  it.each(PROCESS_FAULTS.filter(([, , , isChosen]) => isWhole || isChosen))('%s: %s', async (role, fault, reason) => {
     const fate = await runWithFault({
       phase: 'window',
       inject({ processes, runId }) {
@@ -202,8 +189,7 @@ describe('a process of the run', { timeout: 90_000 }, () => {
 })
 
 describe('a sidecar of the check for equal work', { timeout: 90_000 }, () => {
-  it('that is killed: the headline says so', async context => {
-    need(context, 'pipy', 'k6', 'caps')
+  it('that is killed: the headline says so', async () => {
     const fate = await runWithFault({
       phase: 'parity',
       async inject({ processes, child }) {
@@ -218,13 +204,10 @@ describe('a sidecar of the check for equal work', { timeout: 90_000 }, () => {
 })
 
 describe('a sidecar that floods its log', { timeout: 90_000 }, () => {
-  it('has its log cut, and that is said', async context => {
-    need(context, 'pipy', 'k6', 'caps')
-    const flooding = path.join(folder, 'flooding-pipy')
+  it('has its log cut, and that is said', async () => {
     const flood = `while :; do head -c 2M /dev/zero | tr '\\0' x; sleep 0.05; done >&2 &`
-    writeFileSync(flooding, `#!/bin/bash\n[ "$1" = --version ] || ${flood}\nexec ${tools.pipy?.path} "$@"\n`)
-    chmodSync(flooding, 0o755)
-    const fate = await runWithFault({ phase: 'tools', env: { PIPY: flooding }, inject: () => {} })
+    const env = createPipy('flooding-pipy', `[ "$1" = --version ] || ${flood}`)
+    const fate = await runWithFault({ phase: 'tools', env })
     expect(fate.stderr).toMatch(/the log of \S+ sidecar is over 32\.0 MiB: only its end is kept/)
     const files = readdirSync(fate.out, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
     const sizes = files.map(({ parentPath, name }) => statSync(path.join(parentPath, name)).size)
@@ -263,7 +246,6 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
   }
 
   it('a disk that is full', async context => {
-    need(context, 'pipy', 'k6', 'caps')
     const disk = await mountDisk(context, '2m')
     try {
       const fate = await runWithFault({
@@ -280,7 +262,6 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
   })
 
   it('results that become read-only', async context => {
-    need(context, 'pipy', 'k6', 'caps')
     const disk = await mountDisk(context, '20m')
     const view = `${disk}-read-only`
     try {
@@ -315,8 +296,7 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
     await judge(fate, { fault: `results/${name} removed`, phase, statuses: [0, 1, 3], losesAll: name === '' })
   })
 
-  it('a port that another process takes', async context => {
-    need(context, 'pipy', 'k6', 'caps')
+  it('a port that another process takes', async () => {
     const server = net.createServer()
     const fate = await runWithFault({
       phase: 'between rounds',
@@ -332,24 +312,19 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
     ['few file descriptors', 'ulimit -n 256', /256 open files are too few, the kit needs 512: ulimit -n 1024/],
     ['a small file-size limit', 'ulimit -f 8', /cannot write .*: it is larger than this process may write/],
   ])('%s', async (fault, limit, words) => {
-    const fate = await runWithFault({
-      phase: 'tools',
-      wrap: ([program, ...words]) => ['bash', '-c', `${limit}; exec "$@"`, 'bash', program, ...words],
-      inject: () => {},
-    })
+    const fate = await runWithFault({ phase: 'tools', wrap: inBash(`${limit}; exec "$@"`) })
     expect(fate.stderr).toMatch(words)
     await judge(fate, { fault, phase: 'all', statuses: [1] })
   })
 
-  it('600 connections to its page, and 512 file descriptors', async context => {
-    need(context, 'pipy', 'k6', 'caps')
+  it('600 connections to its page, and 512 file descriptors', async () => {
     const port = 20_000 + (process.pid % 10_000)
     /** @type {net.Socket[]} */
     const sockets = []
     const fate = await runWithFault({
       phase: 'warm-up',
       argv: ['--live', `:${port}`],
-      wrap: ([program, ...words]) => ['bash', '-c', 'ulimit -n 512; exec "$@"', 'bash', program, ...words],
+      wrap: inBash('ulimit -n 512; exec "$@"'),
       async inject() {
         for (let i = 0; i < 600; i++) sockets.push(net.connect(port, '127.0.0.1').on('error', () => {}))
         for (const socket of sockets) socket.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n')
@@ -361,23 +336,17 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
     await judge(fate, { fault: '600 connections to the page', phase: 'warm-up', statuses: [0, 3] })
   })
 
-  it('a stdout on a full disk', async context => {
-    need(context, 'pipy', 'k6', 'caps')
-    const fate = await runWithFault({
-      phase: 'tools',
-      wrap: ([program, ...words]) => ['bash', '-c', 'exec "$@" >/dev/full', 'bash', program, ...words],
-      inject: () => {},
-    })
+  it('a stdout on a full disk', async () => {
+    const fate = await runWithFault({ phase: 'tools', wrap: inBash('exec "$@" >/dev/full') })
     expect(fate.stderr).toContain('the output cannot be written')
     expect(fate.records).toHaveLength(2)
     await judge(fate, { fault: 'stdout on a full disk', phase: 'all', statuses: [1] })
   })
 
-  it.for([
+  it.each([
     ['back', -3600],
     ['forward', 3600],
-  ])('a clock that is set %s by an hour, and right again', async ([way, seconds], context) => {
-    need(context, 'pipy', 'k6', 'caps')
+  ])('a clock that is set %s by an hour, and right again', async (way, seconds) => {
     const isSet = path.join(folder, `clock-${way}`)
     const source = `import { existsSync } from 'node:fs'
       const now = Date.now
@@ -398,8 +367,7 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
     await judge(fate, { fault: `clock set ${way}`, phase: 'window', statuses: [0, 3] })
   })
 
-  it('a machine that is suspended for 5 s', async context => {
-    need(context, 'pipy', 'k6', 'caps')
+  it('a machine that is suspended for 5 s', async () => {
     const fate = await runWithFault({
       phase: 'window',
       async inject({ ownerPid, processes }) {

@@ -2,14 +2,13 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'n
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
+import { safely } from '../../src/lib/safely.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { readRun } from '../../src/records/records.js'
 import { listMarked } from '../../src/targets/local/marks.js'
 import { findLeftovers, lookAtMachine } from './machine.js'
 
-/**
- * A short real run to which something is done in a phase of it, and what became of both.
- */
+/** A short real run to which something is done in a phase of it, and what became of both. */
 
 /** In the order of a run. */
 export const PHASES = /** @type {const} */ ([
@@ -39,11 +38,18 @@ let count = 0
  */
 
 /**
- * @param {{ phase: Phase, inject: (run: Running) => unknown, env?: Record<string, string>, argv?: string[],
+ * @param {{ phase: Phase, inject?: (run: Running) => unknown, env?: Record<string, string>, argv?: string[],
  *   wrap?: (command: string[]) => string[], out?: string }} options wrap: the command that starts the kit
  * @returns {Promise<Fate>}
  */
-export async function runWithFault({ phase, inject, env = {}, argv = [], wrap = command => command, ...options }) {
+export async function runWithFault({
+  phase,
+  inject = () => {},
+  env = {},
+  argv = [],
+  wrap = command => command,
+  ...options
+}) {
   const nth = ++count
   const out = options.out ?? path.join(folder, `run-${nth}`)
   const temporary = path.join(folder, `tmp-${nth}`)
@@ -99,18 +105,17 @@ export function readRecords(out) {
 
 /** Removes what a killed run left, and says what stays. @param {string[]} leftovers */
 export async function cleanUp(leftovers) {
-  const { exitCode } = await execa('node', ['src/cli.js', 'cleanup'], { reject: false })
+  await execa('node', ['src/cli.js', 'cleanup'], { reject: false })
   const ids = readLedgers().map(({ runId }) => runId)
   // Not by /proc/<pid>: what has ended stays there until the machine's first process reaps it.
   const pids = listMarked().map(({ pid }) => pid)
-  const stay = leftovers.filter(line => {
+  return leftovers.filter(line => {
     const [kind, name] = line.split(/: (.*)/)
     if (kind === 'ledgers') return ids.includes(name)
     if (kind === 'cgroups') return existsSync(name)
     if (kind === 'processes') return pids.includes(Number(/\((\d+)\)/.exec(name)?.[1]))
     return kind === 'mounts' || kind === 'temporary'
   })
-  return { exitCode, stay }
 }
 
 /** @typedef {ReturnType<typeof createRunning>} Running */
@@ -128,11 +133,11 @@ function createRunning({ child, out }) {
   const processes = (/** @type {RegExp} */ names) =>
     listMarked().flatMap(marked => (marked.runId === runId() && names.test(marked.name) ? [marked.pid] : []))
   const has = (/** @type {string} */ name) => existsSync(path.join(out, name))
-  const records = () => readSafely(path.join(out, 'trials.jsonl')).split('\n').length - 1
-  const firstTrial = () => list(path.join(out, 'raw')).find(name => name.startsWith('r1-'))
+  const read = (/** @type {string} */ name) => safely(() => readFileSync(path.join(out, name), 'utf8'), '')
+  const records = () => read('trials.jsonl').split('\n').length - 1
+  const firstTrial = () => safely(() => readdirSync(path.join(out, 'raw')), []).find(name => name.startsWith('r1-'))
   const window = () => {
-    const log = readSafely(path.join(out, 'raw', `${firstTrial()}`, 'k6-generator.log'))
-    const [, start, end] = WINDOW.exec(log) ?? []
+    const [, start, end] = WINDOW.exec(read(`raw/${firstTrial()}/k6-generator.log`)) ?? []
     return { start: Number(start), end: Number(end) }
   }
   /** @type {Record<Phase, () => boolean>} */
@@ -164,23 +169,5 @@ function createRunning({ child, out }) {
       if (phase !== 'tools' && !isReached[phase]() && isEnded)
         throw new Error(`the run ended before its phase ${phase}: ${(await child).stderr}`)
     },
-  }
-}
-
-/** @param {string} file */
-function readSafely(file) {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-/** @param {string} folder */
-function list(folder) {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
   }
 }

@@ -26,14 +26,8 @@ const costOf = (/** @type {number} */ value) => ({ value, counts: [value, value]
 
 /** @param {number} instructions @param {number} writes */
 const countOf = (instructions, writes) => ({
-  ...{
-    link: 'pair',
-    service: 'client',
-    stacks: [],
-    instructions: costOf(instructions),
-    misses: costOf(instructions / 100),
-    bytes: costOf(2000),
-  },
+  ...{ link: 'pair', service: 'client', stacks: [] },
+  ...{ instructions: costOf(instructions), misses: costOf(instructions / 100), bytes: costOf(2000) },
   kinds: [
     { name: 'recvmsg', calls: 2 },
     { name: 'write', calls: writes },

@@ -12,38 +12,33 @@ it('scripts are held against those of the kit, and those of the kit against the 
   expect(chooseAgainst('git:main', 'pipy-scripts')).toBe('git:main')
 })
 
+/** @param {string} scripts @param {string} ref of git */
+function findIn(scripts, ref) {
+  return findAgainst({ scripts, against: `git:${ref}`, into: path.join(folder, ref, scripts) })
+}
+
 it('a commit gives the scripts as they are in it', async () => {
-  const into = path.join(folder, 'old')
-  const side = await findAgainst({ against: 'git:HEAD', scripts: 'pipy-scripts', into })
-  expect(side).toEqual({ label: 'pipy-scripts in HEAD', scripts: into, profile: null })
-  expect(readFileSync(path.join(into, 'main.js'), 'utf8')).toContain('listen(config.inbound')
+  const scripts = path.join(folder, 'HEAD', 'pipy-scripts')
+  expect(await findIn('pipy-scripts', 'HEAD')).toEqual({ label: 'pipy-scripts in HEAD', scripts, profile: null })
+  expect(readFileSync(path.join(scripts, 'main.js'), 'utf8')).toContain('listen(config.inbound')
 })
 
-it('a commit that is not there, or does not have them, is named', async () => {
-  const asked = { scripts: 'pipy-scripts', into: path.join(folder, 'none') }
-  await expect(findAgainst({ ...asked, against: 'git:no-such-commit' })).rejects.toThrow(
+it('a commit that is not there, or does not have them, is named', () =>
+  expect(findIn('pipy-scripts', 'no-such-commit')).rejects.toThrow(
     /git has no pipy-scripts in no-such-commit: .*; name a commit that has it, or a folder: --against FOLDER/,
-  )
-})
+  ))
 
-it('a commit whose scripts have no main.js is named, and not the folder that they were taken to', async () => {
-  const into = path.join(folder, 'no-main')
-  await expect(findAgainst({ scripts: 'docs', into, against: 'git:HEAD' })).rejects.toThrow(
-    'docs in HEAD has no main.js; name a commit that has it',
-  )
-})
+it('a commit whose scripts have no main.js is named, and not the folder that they were taken to', () =>
+  expect(findIn('docs', 'HEAD')).rejects.toThrow('docs in HEAD has no main.js; name a commit that has it'))
 
-it('a commit that looks like an option is none', async () => {
-  const into = path.join(folder, 'option')
-  await expect(findAgainst({ scripts: 'pipy-scripts', into, against: 'git:--list' })).rejects.toThrow(
+it('a commit that looks like an option is none', () =>
+  expect(findIn('pipy-scripts', '--list')).rejects.toThrow(
     'git has no pipy-scripts in --list: fatal: not a valid object name',
-  )
-})
+  ))
 
 it('without git, that is said', async () => {
-  vi.stubEnv('PATH', folder)
-  const into = path.join(folder, 'no-git')
-  await expect(findAgainst({ scripts: 'pipy-scripts', into, against: 'git:HEAD' })).rejects.toThrow(
+  vi.stubEnv('PATH', path.join(folder, 'none'))
+  await expect(findIn('pipy-scripts', 'HEAD')).rejects.toThrow(
     'pipy-scripts in HEAD needs git, which is not installed; name a folder: --against FOLDER',
   )
   vi.unstubAllEnvs()

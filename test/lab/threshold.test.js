@@ -3,14 +3,8 @@ import { judgeThresholds, parseLabThreshold } from '../../src/lab/threshold.js'
 
 const of = (/** @type {string} */ service) => ({ link: 'pair', service })
 const rowOf = (/** @type {string} */ service, /** @type {number} */ ratio) => ({
-  ...{
-    ...of(service),
-    quantity: /** @type {const} */ ('instructions'),
-    old: 100,
-    new: 100 * ratio,
-    ratio,
-    spread: 0.002,
-  },
+  ...{ ...of(service), quantity: /** @type {const} */ ('instructions') },
+  ...{ old: 100, new: 100 * ratio, ratio, spread: 0.002 },
 })
 
 describe('a threshold of the lab', () => {

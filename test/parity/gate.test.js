@@ -57,20 +57,11 @@ async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers, fin
       name in procedures ? procedures[name](args) : fake.call(/** @type {any} */ (name), args),
     look: look ?? fake.look,
   }
+  const client = { name: 'client', application: null, calls: ['echo'] }
+  const echo = { name: 'echo', application: 'echo', calls: [] }
   const topologies = {
-    link: {
-      name: 'link',
-      services: [{ name: 'echo', application: 'echo', calls: [] }],
-      entry: { service: 'echo', listener: 'inbound' },
-    },
-    strict: {
-      name: 'strict',
-      services: [
-        { name: 'client', application: null, calls: ['echo'] },
-        { name: 'echo', application: 'echo', calls: [] },
-      ],
-      entry: { service: 'client', listener: 'outbound' },
-    },
+    link: { name: 'link', services: [echo], entry: { service: 'echo', listener: 'inbound' } },
+    strict: { name: 'strict', services: [client, echo], entry: { service: 'client', listener: 'outbound' } },
   }
   const testbed = /** @type {any} */ ({
     settings: { trafficPolicy },

@@ -9,27 +9,26 @@ import { readExperiment } from '../../src/prepare/read-experiment.js'
 const assertInterception = async () => {
   throw new BenchError('not here')
 }
-const ASKED = { profile: 'quick', pin: false, seed: 1, maxMinutes: 60 }
-
 /**
- * What a run says of its programs, before and after it.
- * @param {{ missing: string[], planes?: ReturnType<typeof parsePlanes>, link?: string[], interception?: string[],
- *   loadHost?: Site['loadHost'] }} options
+ * What is prepared, and what a run says of its programs, before and after it.
+ * @param {{ name?: string, missing?: string[], planes?: string, loadHost?: Site['loadHost'], cpu?: number[],
+ *   [axis: string]: unknown }} [options] name: of the experiment
  */
-async function prepare({ missing, planes, loadHost, ...axes }) {
+async function prepare({ name = 'cap', missing = [], planes, loadHost, ...axes } = {}) {
   /** @type {string[]} */
   const lines = []
   const context = { say: (/** @type {string} */ line) => void lines.push(line) }
+  const asked = { planes: planes === undefined ? undefined : parsePlanes(planes), loadHost: loadHost && 'there' }
   const preparation = await prepareWith(
     {
-      experiment: readExperiment('cap'),
-      options: { ...ASKED, cpu: [1], planes, loadHost: loadHost && 'there', ...axes },
+      experiment: readExperiment(name),
+      options: { profile: 'quick', pin: false, seed: 1, maxMinutes: 60, ...asked, ...axes },
       site: { cpus: 2, cores: [], findTool: findToolBut(missing), loadHost, assertInterception },
     },
     context,
   )
   sayLacks(preparation, context)
-  return lines
+  return { ...preparation, lines }
 }
 
 /** @param {string[]} missing names of programs */
@@ -42,7 +41,7 @@ function findToolBut(missing) {
 
 describe('prepareWith', () => {
   it('says first and last that the main comparison is missing, and what to do', async () => {
-    const lines = await prepare({ missing: ['pipy'] })
+    const { lines } = await prepare({ missing: ['pipy'], cpu: [1] })
     expect(lines[0]).toMatch(/^pipy is missing, so this run lacks this kit's main comparison, Pipy against Envoy: /)
     for (const words of ['pipy-<version>-generic_linux-<x86_64 or arm64>.tar.gz', 'PIPY=/path/to/pipy', 'SHA-256'])
       expect(lines[0]).toContain(words)
@@ -50,58 +49,46 @@ describe('prepareWith', () => {
   })
 
   it('says nothing of it where it is there, or was not asked for', async () => {
-    expect(await prepare({ missing: [] })).toEqual([])
-    expect((await prepare({ missing: ['pipy'], planes: parsePlanes('envoy') })).join()).not.toContain('main comparison')
+    expect((await prepare({ cpu: [1] })).lines).toEqual([])
+    expect((await prepare({ missing: ['pipy'], planes: 'envoy' })).lines.join()).not.toContain('main comparison')
   })
 
   it('says what to do in the error on a plane that was named', async () => {
-    await expect(prepare({ missing: ['pipy'], planes: parsePlanes('pipy') })).rejects.toThrow(
+    await expect(prepare({ missing: ['pipy'], planes: 'pipy' })).rejects.toThrow(
       /cannot be measured: no pipy; unpack pipy-/,
     )
   })
 
   it('refuses redirected connections where the site cannot have them, before anything starts, and nothing else', async () => {
-    await expect(prepare({ missing: [], interception: ['redirect'] })).rejects.toThrow('not here')
-    await expect(prepare({ missing: [], interception: ['none'] })).resolves.toEqual([])
+    await expect(prepare({ interception: ['redirect'] })).rejects.toThrow('not here')
+    await expect(prepare({ interception: ['none'], cpu: [1] })).resolves.toMatchObject({ lines: [] })
   })
 
   it.each([
     ['nginx', 'cap', 'nginx does not ask which address a redirected connection meant (SO_ORIGINAL_DST)'],
     ['pipy', 'reload', 'whether a change is in effect is asked at its outbound address'],
-  ])('says why connections cannot be redirected to %s in %s', async (plane, name, why) => {
-    const options = { ...ASKED, planes: parsePlanes(plane), ...{ interception: ['redirect'] } }
-    const site = { cpus: 2, cores: [], findTool: findToolBut([]), assertInterception }
-    const prepared = prepareWith({ experiment: readExperiment(name), options, site }, { say: () => {} })
-    await expect(prepared).rejects.toThrow(why)
-  })
+  ])('says why connections cannot be redirected to %s in %s', (planes, name, why) =>
+    expect(prepare({ name, planes, interception: ['redirect'] })).rejects.toThrow(why))
 
   it('measures without the program of a control plane those that need none, and says why not the others', async () => {
-    const prepareRollout = (/** @type {string[]} */ missing) =>
-      prepareWith(
-        {
-          experiment: readExperiment('rollout'),
-          options: { ...ASKED, planes: parsePlanes('pipy,envoy'), ...{ sidecars: [5] } },
-          site: { cpus: 2, cores: [], findTool: findToolBut(missing), assertInterception },
-        },
-        { say: () => {} },
-      )
-    const { plan, programs } = await prepareRollout(['ads'])
+    const rollout = { name: 'rollout', planes: 'pipy,envoy', sidecars: [5] }
+    const { plan, programs } = await prepare({ ...rollout, missing: ['ads'] })
     expect(plan.arms.map(({ plane, control }) => [plane, control])).toEqual([['pipy', 'repo']])
     expect(plan.notMeasured).toEqual([{ plane: 'envoy@ads', reason: 'no ads' }])
     expect(programs.tools.ads).toBeUndefined()
-    const { plan: whole, programs: all } = await prepareRollout([])
+    const { plan: whole, programs: all } = await prepare(rollout)
     expect(whole.arms.map(({ control }) => control)).toEqual(['repo', 'ads'])
     expect(all.tools.ads).toMatchObject({ path: '/bin/ads' })
   })
 
   it.each([
-    { named: 'none,pipy', link: 'pair', ports: [8080, 15001] },
-    { named: 'pipy', link: 'ratings', ports: [15003] },
-  ])('tries from another machine every port that the plan uses: $named, $link', async ({ named, link, ports }) => {
+    { planes: 'none,pipy', link: 'pair', ports: [8080, 15001] },
+    { planes: 'pipy', link: 'ratings', ports: [15003] },
+  ])('tries from another machine every port that the plan uses: $planes, $link', async ({ planes, link, ports }) => {
     /** @type {number[]} */
     const tried = []
     const rehearse = async (/** @type {number[]} */ ports) => void tried.push(...ports)
-    await prepare({ missing: [], planes: parsePlanes(named), link: [link], loadHost: { cpus: 2, rehearse } })
+    await prepare({ planes, link: [link], loadHost: { cpus: 2, rehearse } })
     expect(tried.sort()).toEqual(ports.sort())
   })
 })

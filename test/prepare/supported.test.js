@@ -1,39 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { findLoad } from '../../src/loads/registry.js'
 import { assertCanLoad, findUnsupported } from '../../src/prepare/supported.js'
+import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 /** @import { Arm, Conditions, Service } from '../../src/model/types.ts' */
 
-/** @param {Partial<Conditions>} own @param {{ plane?: string, profile?: string, calls?: string[],
- *   listener?: 'inbound' | 'outbound', load?: object, limits?: object }} [asked] */
-function refused(own, asked = {}) {
-  const {
-    plane = 'envoy',
-    profile,
-    calls = ['ratings'],
-    listener = 'inbound',
-    load = { kind: 'closed' },
-    limits,
-  } = asked
-  const conditions = {
-    services: 1,
-    workers: null,
-    configuredServices: 0,
-    memoryLimitBytes: null,
-    changesPerMinute: null,
-  }
+/**
+ * @param {Partial<Conditions>} own
+ * @param {Partial<Pick<Arm, 'plane' | 'profile' | 'load'>> & { calls?: string[], listener?: 'inbound' | 'outbound',
+ *   limits?: any }} [asked]
+ */
+function refused(own, { calls = ['ratings'], listener = 'inbound', limits, ...fields } = {}) {
   const services = /** @type {Service[]} */ ([
     { name: 'gateway', application: 'forward', calls },
     { name: 'ratings', application: 'echo', calls: [] },
   ])
   return findUnsupported({
     kind: 'load',
-    arm: /** @type {Arm} */ ({
-      ...{ plane, profile: profile ?? null, hasSidecars: true, capCores: 1, load },
-      conditions: { ...conditions, tls: 'ecdsa-p256', protocol: 'tcp', ...own },
-    }),
+    arm: createArm({ plane: 'envoy', ...fields, conditions: { ...DEFAULT_CONDITIONS, protocol: 'tcp', ...own } }),
     topology: { name: 't', services, entry: { service: 'gateway', listener } },
-    ...{ tools: {}, lacks: {}, cpus: 2, limits: /** @type {any} */ (limits) },
+    ...{ tools: {}, lacks: {}, cpus: 2, limits },
   })
 }
 
@@ -58,7 +44,6 @@ describe('sidecars that carry bytes', () => {
       [/told by their host/, { configuredServices: 10 }],
       [/asked by host/, { changesPerMinute: 6 }],
       [/redirected connections mean one port/, { interception: 'redirect' }, { calls: ['ratings', 'gateway'] }],
-      [/a port declared http/, {}, { profile: 'osm-1.1' }],
       [/a port declared http/, {}, { profile: 'istio' }],
       [/ports declared http/, { interception: 'redirect' }, { plane: 'pipy', profile: 'fsm' }],
       [/layer4/, {}, { plane: 'caddy' }],
@@ -109,7 +94,7 @@ describe('a sidecar that ends', () => {
 
 describe('the load of gRPC', () => {
   const armOf = (/** @type {Partial<Arm['load']>} */ load) =>
-    /** @type {Arm} */ ({ load: { kind: 'turns', ...load }, conditions: { protocol: 'grpc', services: 1 } })
+    createArm({ load: { kind: 'turns', ...load }, conditions: { ...DEFAULT_CONDITIONS, protocol: 'grpc' } })
   it('is made by k6, and not by wrk', () => {
     expect(() => assertCanLoad(findLoad('k6'), [armOf({})])).not.toThrow()
     expect(() => assertCanLoad(findLoad('wrk'), [armOf({})])).toThrow(

@@ -2,7 +2,7 @@ import { isAtLeast } from '../../lib/version.js'
 import { apiControl } from './api-control.js'
 import { createSidecar } from './launch.js'
 
-/** @import { DataPlane, Lack } from '../../model/types.ts' */
+/** @import { DataPlane } from '../../model/types.ts' */
 
 /** @type {DataPlane} */
 export const caddy = {
@@ -45,33 +45,32 @@ export const caddy = {
 /** @type {NonNullable<DataPlane['findLacks']>} */
 function findLacks({ tls, trafficPolicy, modes }) {
   if (tls === 'plaintext') return []
-  /** @type {Lack[]} */
-  const lacks = [{ row: 'parity-suites', why: 'Go has no setting for the suites of TLS 1.3' }]
-  // With ECDSA, Go takes no certificate in TLS 1.2 whose curve is not among the groups that it is given.
-  if (tls === 'rsa-2048')
-    lacks.push({
-      row: 'parity-upstreams',
-      of: /^TLS 1\.2.*: accepted, expected refused$/,
-      why: 'as a client it takes TLS 1.2, too: it has no setting for the version',
-    })
-  if (trafficPolicy === 'listed')
-    lacks.push(
-      {
-        row: 'parity-upstreams',
-        of: /identity.*: accepted, expected refused$/,
-        why: 'as a client it accepts every identity of the DNS name that it called: it compares no other name',
-      },
-      {
-        row: 'parity-handshakes',
-        of: /identity.*: kept open, expected/,
-        why: 'it closes the connection of an identity that is not listed at its first request',
-      },
-    )
-  if (modes.includes('permissive'))
-    lacks.push({
-      row: 'parity-permissive',
-      of: /identity.*: refused, expected accepted$/,
-      why: 'at a port for plaintext and TLS it takes plaintext only: stock Caddy cannot tell them apart',
-    })
-  return lacks
+  const suites = { row: 'parity-suites', why: 'Go has no setting for the suites of TLS 1.3' }
+  const older = {
+    row: 'parity-upstreams',
+    of: /^TLS 1\.2.*: accepted, expected refused$/,
+    why: 'as a client it takes TLS 1.2, too: it has no setting for the version',
+  }
+  const unlisted = {
+    row: 'parity-upstreams',
+    of: /identity.*: accepted, expected refused$/,
+    why: 'as a client it accepts every identity of the DNS name that it called: it compares no other name',
+  }
+  const late = {
+    row: 'parity-handshakes',
+    of: /identity.*: kept open, expected/,
+    why: 'it closes the connection of an identity that is not listed at its first request',
+  }
+  const plaintextOnly = {
+    row: 'parity-permissive',
+    of: /identity.*: refused, expected accepted$/,
+    why: 'at a port for plaintext and TLS it takes plaintext only: stock Caddy cannot tell them apart',
+  }
+  return [
+    suites,
+    // With ECDSA, Go takes no certificate in TLS 1.2 whose curve is not among the groups that it is given.
+    ...(tls === 'rsa-2048' ? [older] : []),
+    ...(trafficPolicy === 'listed' ? [unlisted, late] : []),
+    ...(modes.includes('permissive') ? [plaintextOnly] : []),
+  ]
 }

@@ -16,13 +16,12 @@ export function renderRoutes(routes) {
 
 /** @param {Route} route @returns as many as it has clusters: the first by their shares, the last what is left */
 function renderRoute({ host, pathPrefix, headers, split }) {
+  const values = Object.entries(headers).map(([name, value]) => [name, { pattern: `^${escapePattern(value)}$` }])
   const match = {
     ...(host === null ? {} : { host: [host] }),
     // Caddy's own matcher of paths ignores the case.
     ...(pathPrefix === '/' ? {} : { path_regexp: { pattern: `^${escapePattern(pathPrefix)}` } }),
-    ...(Object.keys(headers).length === 0
-      ? {}
-      : { header_regexp: mapValues(headers, value => ({ pattern: `^${escapePattern(value)}$` })) }),
+    ...(values.length > 0 && { header_regexp: Object.fromEntries(values) }),
   }
   const sum = split.reduce((total, { weight }) => total + weight, 0)
   let before = 0
@@ -47,9 +46,4 @@ function renderShare(share) {
     ...(low > 0 ? [`${high.toString(16)}[${below(low)}]`] : []),
   ]
   return { '{http.request.uuid}': { pattern: `^(${parts.join('|') || 'none'})` } }
-}
-
-/** @template T @template U @param {Record<string, T>} record @param {(value: T) => U} map */
-function mapValues(record, map) {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]))
 }

@@ -87,7 +87,9 @@ export function renderRouteFeatures(features, { route, direction }) {
   const { authorization, metrics, 'rate-limit': limit, 'header-rewrite': rewrite } = features
   const name = nameRoute(direction, route)
   const filters = {
-    ...(authorization && allowedIdentities ? { [RBAC]: describeAllowed(allowedIdentities) } : {}),
+    ...(authorization && allowedIdentities
+      ? { [RBAC]: { '@type': `${TYPE}${RBAC_TYPE}.RBACPerRoute`, rbac: { rules: renderRules(allowedIdentities) } } }
+      : {}),
     ...(limit ? { [RATE_LIMIT]: describeRateLimit(name, limitPerSecond ?? limit.perSecond) } : {}),
   }
   return {
@@ -153,9 +155,11 @@ function describeRateLimit(name, perSecond) {
   }
 }
 
-/** @param {string[]} identities */
-function describeAllowed(identities) {
+/** The rules that take the requests of these identities alone. @param {string[]} identities */
+export function renderRules(identities) {
   const principals = identities.map(exact => ({ authenticated: { principal_name: { exact } } }))
-  const policies = principals.length > 0 ? { listed: { permissions: [{ any: true }], principals } } : {}
-  return { '@type': `${TYPE}${RBAC_TYPE}.RBACPerRoute`, rbac: { rules: { action: 'ALLOW', policies } } }
+  return {
+    action: 'ALLOW',
+    policies: principals.length > 0 ? { listed: { permissions: [{ any: true }], principals } } : {},
+  }
 }

@@ -2,7 +2,7 @@ import { listByteListeners } from '../../model/byte-listeners.js'
 import { renderAccessLogs, renderFilters, renderTracing } from './features.js'
 import { OSM, OSM_ACCESS_LOG, renderOsmFilters } from './osm.js'
 import { renderRouteConfig } from './routes.js'
-import { BUFFER_BYTES, extension, HTTP2_OPTIONS, seconds, socketAddress } from './shared.js'
+import { BUFFER_BYTES, extension, HTTP2_OPTIONS, matchPorts, seconds, socketAddress } from './shared.js'
 import { renderTcpProxy } from './tcp.js'
 import { renderTls, renderTransport } from './tls.js'
 
@@ -113,12 +113,7 @@ function takeRedirected(listener, { redirectedPorts }) {
       extension('envoy.filters.listener.original_dst', 'envoy.extensions.filters.listener.original_dst.v3.OriginalDst'),
       ...listener_filters,
     ],
-    filter_chains: redirectedPorts.flatMap(destination_port =>
-      filter_chains.map(({ filter_chain_match, ...chain }) => ({
-        filter_chain_match: { ...filter_chain_match, destination_port },
-        ...chain,
-      })),
-    ),
+    filter_chains: matchPorts(filter_chains, redirectedPorts),
   }
 }
 

@@ -15,6 +15,19 @@ export function renderUpstreamHttp(options) {
   return { typed_extension_protocol_options: { [type]: { '@type': `${TYPE}${type}`, ...options } } }
 }
 
+/**
+ * Has chains take the redirected connections that mean one of these ports, and no others.
+ * @param {{ filter_chain_match?: object, filters: object[] }[]} chains @param {number[]} ports
+ */
+export function matchPorts(chains, ports) {
+  return ports.flatMap(destination_port =>
+    chains.map(({ filter_chain_match, ...chain }) => ({
+      filter_chain_match: { ...filter_chain_match, destination_port },
+      ...chain,
+    })),
+  )
+}
+
 /** @param {{ address: string, port: number }} endpoint */
 export function socketAddress({ address, port }) {
   return { socket_address: { address, port_value: port } }

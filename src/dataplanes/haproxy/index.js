@@ -3,7 +3,7 @@ import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
 
-/** @import { DataPlane, Lack } from '../../model/types.ts' */
+/** @import { DataPlane } from '../../model/types.ts' */
 
 /** @type {DataPlane} */
 export const haproxy = {
@@ -33,26 +33,20 @@ export const haproxy = {
 
 /** @type {NonNullable<DataPlane['findLacks']>} */
 function findLacks({ tls, protocol, trafficPolicy }) {
-  const isListed = tls !== 'plaintext' && trafficPolicy === 'listed'
-  /** @type {Lack[]} */
-  const lacks = []
   // http_return_srv_error in HAProxy's src/http_ana.c; of HTTP/2, every request counts as a later one.
-  if (protocol === 'http/2')
-    lacks.push({
-      row: 'parity-connect-timeout',
-      why: 'where a connection times out, it answers only the first request of a connection, and in HTTP/2 none',
-    })
-  if (isListed)
-    lacks.push(
-      {
-        row: 'parity-tls',
-        why: 'it sends no server name (SNI) where identities are listed: it would verify that name instead',
-      },
-      {
-        row: 'parity-handshakes',
-        of: /identity/,
-        why: 'it closes the connection of an identity that is not listed when the handshake has ended, without an alert',
-      },
-    )
-  return lacks
+  const late = {
+    row: 'parity-connect-timeout',
+    why: 'where a connection times out, it answers only the first request of a connection, and in HTTP/2 none',
+  }
+  const unnamed = {
+    row: 'parity-tls',
+    why: 'it sends no server name (SNI) where identities are listed: it would verify that name instead',
+  }
+  const silent = {
+    row: 'parity-handshakes',
+    of: /identity/,
+    why: 'it closes the connection of an identity that is not listed when the handshake has ended, without an alert',
+  }
+  const isListed = tls !== 'plaintext' && trafficPolicy === 'listed'
+  return [...(protocol === 'http/2' ? [late] : []), ...(isListed ? [unnamed, silent] : [])]
 }

@@ -3,7 +3,7 @@ import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
 
-/** @import { DataPlane, Lack } from '../../model/types.ts' */
+/** @import { DataPlane } from '../../model/types.ts' */
 
 /** @type {DataPlane} */
 export const nginx = {
@@ -35,21 +35,20 @@ export const nginx = {
 
 /** @type {NonNullable<DataPlane['findLacks']>} */
 function findLacks({ tls, protocol, trafficPolicy }) {
-  /** @type {Lack[]} */
-  const lacks = []
-  if (protocol === 'http/1.1')
-    lacks.push({ row: 'parity-early-answers', why: 'it sends no more of a request once the answer has begun' })
-  if (tls === 'plaintext') return lacks
-  lacks.push({
+  const early = { row: 'parity-early-answers', why: 'it sends no more of a request once the answer has begun' }
+  const silent = {
     row: 'parity-handshakes',
     of: protocol === 'tcp' ? /: closed without an alert, expected/ : /: kept open, expected/,
     why: 'it ends the handshake with a refused peer, and closes the connection at its first request',
-  })
-  if (trafficPolicy === 'listed')
-    lacks.push({
-      row: 'parity-upstreams',
-      of: /identity.*: accepted, expected refused$/,
-      why: 'as a client it accepts every identity of the DNS name that it called: nginx compares no other name of an upstream',
-    })
-  return lacks
+  }
+  const unlisted = {
+    row: 'parity-upstreams',
+    of: /identity.*: accepted, expected refused$/,
+    why: 'as a client it accepts every identity of the DNS name that it called: nginx compares no other name of an upstream',
+  }
+  return [
+    ...(protocol === 'http/1.1' ? [early] : []),
+    ...(tls === 'plaintext' ? [] : [silent]),
+    ...(tls !== 'plaintext' && trafficPolicy === 'listed' ? [unlisted] : []),
+  ]
 }

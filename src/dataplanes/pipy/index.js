@@ -3,7 +3,7 @@ import { FSM, FSM_DEPLOYED, findUnsupportedFsm } from './fsm/index.js'
 import { createSidecar } from './launch.js'
 import { repository } from './repository.js'
 
-/** @import { DataPlane, Lack, ToolSpec } from '../../model/types.ts' */
+/** @import { DataPlane, ToolSpec } from '../../model/types.ts' */
 
 /** @type {ToolSpec} */
 export const pipyTool = {
@@ -56,17 +56,10 @@ function findUnsupported({ conditions, entrance, profile, sidecarWorkers = 1, ve
 
 /** @type {NonNullable<DataPlane['findLacks']>} */
 function findLacks({ tls, protocol }) {
-  /** @type {Lack[]} */
-  const lacks = []
-  if (protocol === 'tcp')
-    lacks.push({
-      row: 'parity-next-endpoint',
-      why: 'of bytes, it tries a refused connection again at the same endpoint',
-    })
-  if (tls !== 'plaintext')
-    lacks.push({
-      row: 'parity-handshakes',
-      why: 'it closes the connection of a refused peer in the handshake, without an alert',
-    })
-  return lacks
+  const bytes = {
+    row: 'parity-next-endpoint',
+    why: 'of bytes, it tries a refused connection again at the same endpoint',
+  }
+  const why = 'it closes the connection of a refused peer in the handshake, without an alert'
+  return [...(protocol === 'tcp' ? [bytes] : []), ...(tls === 'plaintext' ? [] : [{ row: 'parity-handshakes', why }])]
 }

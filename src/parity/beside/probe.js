@@ -12,7 +12,6 @@ import { describeNegotiation, negotiateAsClient, negotiateAsServer, trySuites } 
 /** @import { Check } from './answers.js' */
 /** @import { Endpoint, MtlsMode, Protocol, Tls, TrafficPolicy } from '../../model/types.ts' */
 
-const GIVEN_UP = 'given up by the connect timeout'
 const POOL_CLIENTS = 8
 const POOL_REQUESTS = 10
 // The one passes on to another sidecar over TLS, the other takes plaintext at a port of TLS.
@@ -40,18 +39,26 @@ export async function probeAnswers(rig) {
   const { configuration, credentials, sidecars } = rig
   // The connect timeout first, while no connection is kept: HAProxy gives this answer only to the first request of one.
   const isTcp = configuration.protocol === 'tcp'
+  const isGrpc = configuration.protocol === 'grpc'
   const [checks, connect, alone] = isTcp
     ? [BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES]
-    : [configuration.protocol === 'grpc' ? [...CALLED, ...UNARY] : ANSWERS, CONNECT_TIMEOUT, LONE_RETRY]
+    : [isGrpc ? [...CALLED, ...UNARY] : ANSWERS, CONNECT_TIMEOUT, LONE_RETRY]
+  const tryOne = async (/** @type {string} */ name, /** @type {Check} */ check, /** @type {Words} */ words) =>
+    createRow(name, await runChecks(rig, [check]), words)
+  const givenUp = 'given up by the connect timeout'
   // It takes the time of a request, in which all others are tried.
-  const connecting = runChecks(rig, [connect])
+  const connecting = tryOne('parity-connect-timeout', connect, { right: givenUp, wrong: `not ${givenUp}` })
   const many = await runChecks(rig, checks)
-  const early = await runChecks(rig, [EARLY_ANSWER])
-  const own = isTcp
-    ? [await tryNextEndpoint(rig)]
-    : configuration.protocol === 'grpc'
-      ? [await tryCancellation(rig)]
-      : []
+  const own = [await tryOne('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]
+  if (isTcp) {
+    // Requests have it among their answers.
+    const words = { right: 'tried at the endpoint that is next', wrong: 'not tried elsewhere' }
+    own.push(await tryOne('parity-next-endpoint', NEXT_ENDPOINT, words))
+  } else if (isGrpc) {
+    // No work of a call that is answered.
+    const words = { right: 'passed on to the upstream', wrong: 'not passed on' }
+    own.push(await tryOne('parity-cancellation', CANCELLATION, words))
+  }
   const access = await tryPeers(rig)
   const asServer = await negotiateAsServer({ endpoint: sidecars.server, credentials: credentials.client })
   const asClient = await negotiateAsClient(rig)
@@ -60,13 +67,12 @@ export async function probeAnswers(rig) {
   const namesOf = (/** @type {string[]} */ differences) => new Set(differences.map(line => line.split(': ')[0]))
   const ofTls = { endpoint: sidecars.server, credentials: credentials.client, suite: configuration.suite }
   const handshakes = configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]
-  const connects = await connecting
+  const connected = await connecting
   // It counts the kernel's resets, so nothing goes on beside it.
   const answers = [...many, ...(await runChecks(rig, [alone]))]
   return [
     createRow('parity-answers', answers, { right: count(0), wrong: count(namesOf(answers).size) }),
-    createRow('parity-connect-timeout', connects, { right: GIVEN_UP, wrong: `not ${GIVEN_UP}` }),
-    createRow('parity-early-answers', early, { right: 'passed on whole', wrong: 'cut off' }),
+    connected,
     ...own,
     ...access,
     ...handshakes,
@@ -79,25 +85,15 @@ export async function probeAnswers(rig) {
     {
       name: 'parity-protocol',
       found: asClient.protocol,
-      expected: configuration.protocol === 'grpc' ? 'HTTP/2' : configuration.protocol.toUpperCase(),
+      expected: isGrpc ? 'HTTP/2' : configuration.protocol.toUpperCase(),
       differences: [],
     },
   ]
 }
 
-/** Tells whether a refused connection of bytes is tried elsewhere, which requests have among their answers. @param {Probed} rig */
-async function tryNextEndpoint(rig) {
-  const words = { right: 'tried at the endpoint that is next', wrong: 'not tried elsewhere' }
-  return createRow('parity-next-endpoint', await runChecks(rig, [NEXT_ENDPOINT]), words)
-}
+/** @typedef {{ right: string, wrong: string }} Words what is found, where nothing differs and where something does */
 
-/** Tells whether a call that the client cancels is cancelled at the upstream: no work of one that is answered. @param {Probed} rig */
-async function tryCancellation(rig) {
-  const words = { right: 'passed on to the upstream', wrong: 'not passed on' }
-  return createRow('parity-cancellation', await runChecks(rig, [CANCELLATION]), words)
-}
-
-/** @param {string} name @param {string[]} differences @param {{ right: string, wrong: string }} words */
+/** @param {string} name @param {string[]} differences @param {Words} words */
 function createRow(name, differences, { right, wrong }) {
   return { name, found: differences.length === 0 ? right : wrong, expected: right, differences }
 }

@@ -2,7 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createAuthority, issueCertificate, writeCertificates } from '../../../src/lib/certificates.js'
 import { identityOf } from '../../../src/model/sidecar-contract.js'
 import {
@@ -17,6 +17,7 @@ import { PEERS } from '../../../src/parity/beside/peers.js'
 import { startUpstreams, UPSTREAMS } from '../../../src/parity/beside/upstreams.js'
 import { readCredentials, SERVICES } from '../../../src/parity/credentials.js'
 import { writeFlawedCertificates } from '../../../src/parity/flawed-certificates.js'
+import { listenInTest } from '../../fakes/listen.js'
 import { makeFolder } from '../../fakes/scratch.js'
 
 /**
@@ -32,8 +33,6 @@ let credentials
 /** @type {Credentials} */
 let rsa
 let ca = ''
-/** @type {http.Server[]} */
-const servers = []
 
 beforeAll(async () => {
   const services = SERVICES.map(name => ({ name, identity: identityOf(name) }))
@@ -43,17 +42,6 @@ beforeAll(async () => {
   const { certificatePem, keyPem } = await issueCertificate({ authority, identity: 'x', dnsName: 'server' })
   rsa = { cert: certificatePem, key: keyPem }
 })
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close()
-})
-
-/** @param {http.Server} server */
-async function listen(server) {
-  servers.push(server)
-  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(null)))
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  return { address: '127.0.0.1', port }
-}
 
 /**
  * What a strict sidecar would do, by its traffic policy.
@@ -83,7 +71,7 @@ const LENIENT = /** @type {const} */ ({
  * @param {http.Server} server @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration
  */
 async function enter(server, configuration) {
-  const sidecars = { server: await listen(server) }
+  const sidecars = { server: await listenInTest(server) }
   const rig = /** @type {any} */ ({ sidecars, credentials, configuration, hasGot: () => false })
   const attempts = listAttempts(configuration).filter(({ direction }) => direction === 'in strict mode')
   return listDifferences(
@@ -116,7 +104,7 @@ async function leave(isAccepted, options, configuration) {
     ...{ address: ADDRESS, ca, credentials, tls: configuration.tls, protocol: 'http/1.1', group: 'X25519' },
   })
   try {
-    const sidecars = { client: await listen(sidecar), server: { address: ADDRESS, port: 1 } }
+    const sidecars = { client: await listenInTest(sidecar), server: { address: ADDRESS, port: 1 } }
     const rig = { ...upstreams, credentials, configuration, sidecars: { ...sidecars, permissive: sidecars.server } }
     const tried = await probeAccess(/** @type {any} */ (rig))
     return listDifferences(tried.filter(({ direction }) => direction === 'as an upstream'))
@@ -180,9 +168,9 @@ describe('the attempts at a listener', () => {
 
 describe('a refusal', () => {
   const [refused] = ['plaintext, in strict mode']
-  const found = async (/** @type {http.Server | net.Server} */ server, hasGot = () => false) => {
+  const found = async (/** @type {net.Server} */ server, hasGot = () => false) => {
     const attempt = listAttempts(listed).find(({ peer, direction }) => `${peer}, ${direction}` === refused)
-    const sidecars = { server: await listen(/** @type {http.Server} */ (server)) }
+    const sidecars = { server: await listenInTest(server) }
     return attempt?.run(/** @type {any} */ ({ sidecars, credentials, configuration: listed, hasGot }))
   }
 
@@ -211,7 +199,7 @@ describe('a refusal', () => {
 
   it('is told by an alert in the handshake, or later', async () => {
     const differing = async (/** @type {http.Server} */ server) => {
-      const sidecars = { server: await listen(server) }
+      const sidecars = { server: await listenInTest(server) }
       return (await tryHandshakes(/** @type {any} */ ({ sidecars, credentials, configuration: open }))).differences
     }
     // Node looks at a certificate when the handshake is over.
@@ -264,7 +252,7 @@ describe('describeAccess', () => {
 describe('negotiateAsServer', () => {
   it('names version, suite, group and key type, and finds a server that takes another group', async () => {
     const negotiate = async (/** @type {http.Server} */ server) =>
-      negotiateAsServer({ endpoint: await listen(server), credentials: credentials.client })
+      negotiateAsServer({ endpoint: await listenInTest(server), credentials: credentials.client })
     const ecdhCurve = 'X25519'
     expect(await negotiate(createStrict(null, { ecdhCurve }))).toBe('TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256')
     expect(await negotiate(createStrict(null, { ecdhCurve, ...rsa }))).toBe(

@@ -1,24 +1,15 @@
 import http from 'node:http'
 import net from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ANSWERS, CONNECT_TIMEOUT, LONE_RETRY } from '../../../src/parity/beside/answers.js'
 import { probePooling } from '../../../src/parity/beside/probe.js'
+import { listenInTest } from '../../fakes/listen.js'
 
-/** @import { AddressInfo } from 'node:net' @import { Probed } from '../../../src/parity/beside/probe.js' */
-
-const ADDRESS = '127.0.0.1'
-/** @type {http.Server[]} */
-const servers = []
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close()
-})
+/** @import { Probed } from '../../../src/parity/beside/probe.js' */
 
 /** @param {http.RequestListener} sidecar */
-async function serve(sidecar) {
-  const server = http.createServer(sidecar)
-  servers.push(server)
-  await new Promise(resolve => server.listen(0, ADDRESS, () => resolve(null)))
-  return { address: ADDRESS, port: /** @type {AddressInfo} */ (server.address()).port }
+function serve(sidecar) {
+  return listenInTest(http.createServer(sidecar))
 }
 
 /** @param {http.RequestListener} sidecar @returns {Promise<Probed>} a rig of two such sidecars */
@@ -32,7 +23,7 @@ async function createRig(sidecar) {
 /** Connects to a port where nothing listens, one time after the other. @param {number} times */
 async function beRefused(times) {
   for (let i = 0; i < times; i++)
-    await new Promise(resolve => net.connect(1, ADDRESS).once('error', () => resolve(null)))
+    await new Promise(resolve => net.connect(1, '127.0.0.1').once('error', () => resolve(null)))
 }
 
 describe('a refused connection at the only endpoint', () => {

@@ -1,55 +1,38 @@
 import http2 from 'node:http2'
-import { afterEach, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { CANCELLATION, UNARY } from '../../../src/parity/beside/grpc.js'
 import { serveGrpc } from '../../../src/parity/beside/grpc-upstream.js'
-
-/** @import { AddressInfo } from 'node:net' @import { Probed } from '../../../src/parity/beside/probe.js' */
-
-const ADDRESS = '127.0.0.1'
-/** @type {(() => void)[]} */
-const closers = []
-afterEach(() => {
-  for (const close of closers.splice(0)) close()
-})
+import { listen } from '../../fakes/listen.js'
 
 /** @param {http2.Http2Server} server */
-async function listen(server) {
+function serve(server) {
   /** @type {Set<import('node:net').Socket>} */
   const sockets = new Set()
   server.on('connection', socket => sockets.add(socket))
-  await new Promise(resolve => server.listen(0, ADDRESS, () => resolve(null)))
-  closers.push(() => {
+  onTestFinished(() => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  return { address: ADDRESS, port: /** @type {AddressInfo} */ (server.address()).port }
+  return listen(server)
 }
 
-/** Tries the checks at a sidecar. @param {http2.Http2Server} server @param {Set<string>} got */
+/** What the checks find at a sidecar. @param {http2.Http2Server} server @param {Set<string>} got */
 async function tryAt(server, got) {
-  const rig = /** @type {Probed} */ (
-    /** @type {unknown} */ ({
-      sidecars: { client: await listen(server) },
-      hasGot: (/** @type {string} */ path) => got.has(path),
-    })
-  )
+  const hasGot = (/** @type {string} */ path) => got.has(path)
+  const rig = /** @type {any} */ ({ sidecars: { client: await serve(server) }, hasGot })
   const found = await Promise.all(
-    [...UNARY, CANCELLATION].map(async ({ name, run }) => ({
-      name,
-      differences: await run(rig).catch(error => [`failed: ${error.message}`]),
-    })),
+    [...UNARY, CANCELLATION].map(async ({ name, run }) => {
+      const differences = await run(rig).catch(error => [`failed: ${error.message}`])
+      return differences.length > 0 ? [`${name}: ${differences}`] : []
+    }),
   )
-  return found.filter(({ differences }) => differences.length > 0)
+  return found.flat()
 }
 
 it('find nothing wrong where calls come to the upstream as they are', async () => {
   const got = new Set()
-  expect(
-    await tryAt(
-      serveGrpc('a', path => got.add(path)),
-      got,
-    ),
-  ).toEqual([])
+  const sidecar = serveGrpc('a', path => got.add(path))
+  expect(await tryAt(sidecar, got)).toEqual([])
 })
 
 it('find a sidecar that loses trailers, says OK of a broken answer, and does not pass on a cancellation', async () => {
@@ -65,8 +48,7 @@ it('find a sidecar that loses trailers, says OK of a broken answer, and does not
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
     stream.pipe(stream)
   })
-  const found = await tryAt(server, got)
-  expect(found.map(({ name, differences }) => `${name}: ${differences}`)).toEqual([
+  expect(await tryAt(server, got)).toEqual([
     expect.stringMatching(
       /^a status and a trailer of its own, behind the message: trailer undefined, expected \w{16}$/,
     ),

@@ -1,3 +1,4 @@
+import { renderRules } from '../features.js'
 import { extension } from '../shared.js'
 import { describePeer, nameHost } from './names.js'
 
@@ -21,7 +22,8 @@ export function renderFilters({ service }, { direction, isIstios, isFromProxy, a
   return [
     ...(isIstios ? [renderMetadataExchange(direction)] : []),
     ...(!isIstios && isFromProxy ? renderPeerHeaders(service, direction) : []),
-    ...(allowed ? [renderPolicy(allowed)] : []),
+    // An AuthorizationPolicy.
+    ...(allowed ? [extension('envoy.filters.http.rbac', `${HTTP}.rbac.v3.RBAC`, { rules: renderRules(allowed) })] : []),
     extension('envoy.filters.http.grpc_stats', `${HTTP}.grpc_stats.v3.FilterConfig`, {
       emit_filter_state: true,
       stats_for_all_methods: false,
@@ -75,13 +77,6 @@ function renderPeerHeaders(service, direction) {
       mutations: { [`${own}_mutations`]: adds },
     }),
   ]
-}
-
-/** An AuthorizationPolicy. @param {string[]} identities */
-function renderPolicy(identities) {
-  const principals = identities.map(exact => ({ authenticated: { principal_name: { exact } } }))
-  const policies = principals.length > 0 ? { listed: { permissions: [{ any: true }], principals } } : {}
-  return extension('envoy.filters.http.rbac', `${HTTP}.rbac.v3.RBAC`, { rules: { action: 'ALLOW', policies } })
 }
 
 /** A filter whose configuration the API of Envoy does not have. @param {string} name @param {string} type @param {object} value */

@@ -1,5 +1,5 @@
 import { renderRouteConfig } from '../routes.js'
-import { extension, socketAddress } from '../shared.js'
+import { extension, matchPorts, socketAddress } from '../shared.js'
 import { renderTransport } from '../tls.js'
 import { renderFilters, renderRequestStats } from './filters.js'
 import { nameHost } from './names.js'
@@ -73,14 +73,7 @@ function renderInbound(model, inbound, isIstios) {
         filter_disabled: renderPorts(ports),
       },
     ],
-    filter_chains: redirectedPorts
-      ? redirectedPorts.flatMap(destination_port =>
-          chains[mtls].map(chain => ({
-            ...chain,
-            filter_chain_match: { ...chain.filter_chain_match, destination_port },
-          })),
-        )
-      : chains[mtls],
+    filter_chains: redirectedPorts ? matchPorts(chains[mtls], redirectedPorts) : chains[mtls],
   }
 }
 

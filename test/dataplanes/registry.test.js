@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { holdAgainst } from '../../src/parity/verdict/rows.js'
+
+/** @import { DataPlane, Protocol, ToolSpec } from '../../src/model/types.ts' */
+
+/** @param {string} name */
+const find = name => /** @type {DataPlane} */ (dataPlanes.find(plane => plane.name === name))
+
+describe('the version', () => {
+  it.each([
+    ['caddy', 'v2.11.7 h1:yj0Y4fYZGPkSvibBJ1sTWE33xC0fxztVyXEW5iIdUT4=\n', '2.11.7', '2.10.2', '2.11.0', '2.12.1'],
+    ['haproxy', 'HAProxy version 2.6.12-1+deb12u4 2026/10/17 - x', '2.6.12', '2.4.0', '2.6.12', '3.0.1'],
+    ['nginx', 'nginx version: nginx/1.22.1\n', '1.22.1', '1.18.0', '1.22.1', '1.27.0'],
+  ])('of %s is what it prints, and not the first of these is taken', (name, text, version, ...versions) => {
+    const { parseVersion, isAccepted } = /** @type {ToolSpec} */ (find(name).tool)
+    expect(parseVersion(text)).toBe(version)
+    expect(versions.map(isAccepted)).toEqual([false, true, true])
+  })
+})
+
+describe('a lack', () => {
+  const late = 'expired: kept open, expected an alert in the handshake'
+  const silent = 'expired: closed without an alert, expected an alert in the handshake'
+  const [lateIdentity, silentIdentity] = [late, silent].map(line => line.replace('expired', 'another identity'))
+  const cases = /** @type {[string, Protocol, string, string, number][]} */ ([
+    ...['caddy', 'nginx'].flatMap(plane => [
+      [plane, 'http/1.1', 'parity-upstreams', 'another identity, as an upstream: accepted, expected refused', 1],
+      [plane, 'http/1.1', 'parity-upstreams', 'the listed identity, as an upstream: refused, expected accepted', 0],
+    ]),
+    ['caddy', 'http/1.1', 'parity-handshakes', lateIdentity, 1],
+    ['caddy', 'http/1.1', 'parity-handshakes', silentIdentity, 0],
+    [
+      'caddy',
+      'http/1.1',
+      'parity-permissive',
+      'the listed identity, in permissive mode: refused, expected accepted',
+      1,
+    ],
+    ['caddy', 'http/1.1', 'parity-permissive', 'another identity, in permissive mode: accepted, expected refused', 0],
+    ['nginx', 'http/1.1', 'parity-handshakes', late, 1],
+    ['nginx', 'http/1.1', 'parity-handshakes', silent, 0],
+    ['nginx', 'tcp', 'parity-handshakes', silent, 1],
+  ])
+
+  it.each(cases)('of %s under %s covers in %s what it describes, and no opposite: %s', (...[plane, ...row]) => {
+    const [protocol, name, line, known] = row
+    const configuration = /** @type {const} */ ({ tls: 'ecdsa-p256', trafficPolicy: 'listed', protocol })
+    const lacks = find(plane).findLacks?.({ ...configuration, modes: ['strict', 'permissive'] }) ?? []
+    expect(holdAgainst({ name, found: 'x', expected: 'y', differences: [line] }, lacks)).toMatchObject({
+      known: { length: known },
+      unknown: { length: 1 - known },
+    })
+  })
+})
