@@ -29,7 +29,7 @@ export default defineConfig({
         test: {
           name: 'fuzz',
           include: [`${FUZZ}/*.test.js`],
-          maxWorkers: 2,
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },
