@@ -40,7 +40,7 @@ const MAY_IMPORT = {
 // No files, processes, clock or randomness.
 const PURE = 'model plan services judge kinds/judge kinds/pure parity/verdict analysis report dataplanes'.split(' ')
 
-const WITH_EFFECTS = /^src\/kinds\/(registry|[^/]+\/(index|course|phases))\.js$/
+const WITH_EFFECTS = /^src\/kinds\/(registry|[^/]+\/(course|phases))\.js$/
 const COMPUTED = /^src\/kinds\/(computed|balance\/(document|records))\.js$/
 const JUDGING = /^src\/kinds\/(parts|[^/]+\/(numbers|([a-z]+-)?quantities|gates))\.js$/
 const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)(?!\.)/gm

@@ -42,7 +42,7 @@ function nameConditions({ arms, turns, tools }) {
       : `${load.users} users in turns of ${load.sliceMs} ms`
   const cpus = (/** @type {number} */ count) => (count === 1 ? 'one CPU' : `${count} CPUs`)
   const where = turns?.cpus
-    ? `on ${cpus(turns.cpus.generator)}, all arms on ${turns.cpus.arms === turns.cpus.generator ? 'as many' : cpus(turns.cpus.arms)}`
+    ? `on ${cpus(turns.cpus.generator)}, all arms on ${turns.cpus.arms === 1 ? 'another' : `${turns.cpus.arms} others`}`
     : 'on the CPUs of the arms'
   return `Side by side without a cap (${how}; ${generatorOf({ tools })} ${where})`
 }
