@@ -38,7 +38,7 @@ export function valueOfRound(trials, use, measure) {
   return values[0] ?? null
 }
 
-/** Divides by round; null: either is not above 0. @param {(number | null)[]} over @param {(number | null)[]} under */
+/** Divides round by round, as many as `over` has; null: one is not above 0. @param {(number | null)[]} over @param {(number | null)[]} under */
 export function divideRounds(over, under) {
   return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
 }

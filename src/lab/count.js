@@ -180,7 +180,7 @@ export function withSidecars(testbed, change) {
   return { ...testbed, programs: { ...testbed.programs, planes } }
 }
 
-/** @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} given @param {{ callers: number, hasCaches?: boolean }} how */
+/** Counts by callgrind. @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} given @param {{ callers: number, hasCaches?: boolean }} how */
 function underCallgrind({ valgrind, arm, signal }, how) {
   // callgrind answers the user that runs the sidecars, and nobody else.
   const enter = isRedirected(arm.conditions) ? AS_SIDECAR : []

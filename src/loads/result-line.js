@@ -5,7 +5,7 @@ import { findFault } from '../model/schemas.js'
  * Reads a line of what a generator printed. @template T @param {number} number of the line @param {() => T} read
  * @throws {BenchError} with the line, where it is cut off, or has something else where a number belongs
  */
-export function readLine(number, read) {
+export function atLine(number, read) {
   try {
     return read()
   } catch (error) {

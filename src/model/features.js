@@ -55,9 +55,12 @@ export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES)
 
 /** Reads a value of the axis: its names, and the first that this kit does not know. @param {string} text */
 function readNames(text) {
-  /** @type {string[][]} */
-  const [known, names] = [FEATURE_NAMES, text === LEAN ? [] : text === ALL ? FEATURE_NAMES : text.split('+')]
-  return { names, unknown: names.find(name => !known.includes(name)) }
+  const sets = new Map([
+    [LEAN, []],
+    [ALL, FEATURE_NAMES],
+  ])
+  const names = sets.get(text) ?? text.split('+')
+  return { names, unknown: names.find(name => !Object.hasOwn(FEATURES, name)) }
 }
 
 /** Reads a value of the axis: lean, all, or names joined by +. Each set is written in one way, or it would be two arms. */

@@ -26,7 +26,7 @@ const TOPOLOGY = {
   entry: { service: 'permissive', listener: 'inbound' },
 }
 // A busy machine takes more than a second for a body of 10 MiB. One that is slower still is told by how long it takes to start
-// the upstreams, a quarter of a second as a rule.
+// the upstreams, a quarter of a second as a rule. The longest is half of ANSWER_SECONDS, after which an answer is late.
 const REQUEST_SECONDS = { least: 4, most: 60, timesStart: 16 }
 // Share of the limit of a request: both tries of a connection end well within it.
 const CONNECT_SHARE = 1 / 4

@@ -67,11 +67,13 @@ async function attemptAll(steps) {
   const done = []
   /** @type {string[]} */
   const errors = []
-  for (const step of steps)
-    await step().then(
-      cleaned => done.push(cleaned),
-      error => errors.push(error.message),
-    )
+  for (const step of steps) {
+    try {
+      done.push(await step())
+    } catch (error) {
+      errors.push(/** @type {Error} */ (error).message)
+    }
+  }
   const all = (/** @type {keyof Cleaned} */ name) => done.flatMap(cleaned => cleaned[name] ?? [])
   return { removed: all('removed'), left: all('left'), failed: [...errors, ...all('failed')] }
 }

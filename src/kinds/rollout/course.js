@@ -25,16 +25,18 @@ const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
 // Memory that a change took for itself is given back by then, or never.
 const SETTLE_MS = 2000
+// A phase may take this long, whatever it starts.
+const LEAST_SECONDS = 20
 
 /** @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
 
-/** pace: of simulated sidecars: milliseconds from start to start, and commits of the change. */
+/** leastSeconds: that a phase may take; pace: of simulated sidecars: milliseconds from start to start, and commits of the change. */
 /** @typedef {Asked & { leastSeconds: number, pace?: { everyMs: number, commitsPerSecond: number } }} Paced */
 
 export const rollout = createRolloutKind()
 
-/** Makes the kind. @param {number} [leastSeconds] that a phase may take, whatever it starts @returns {Kind} */
-export function createRolloutKind(leastSeconds = 20) {
+/** Makes the kind. @param {number} [leastSeconds] tests give a shorter time @returns {Kind} */
+export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
   return {
     name: 'rollout',
     hasRequests: false,

@@ -7,7 +7,7 @@ import { inLanes } from '../../run/lanes.js'
 import { describeReading, LANES, passPhase } from '../../run/phase.js'
 import { named, startSidecars } from '../../run/start-sidecars.js'
 
-/** The phases of a rollout (the first configuration, a change of it, and the removal of a shard), and the record of them. */
+/** The phases of a rollout (the first configuration, a change, its withdrawal, the removal of a shard), and their record. */
 /** @import { Conditions, Observation, ProcessSpec, RolloutRecord, Told } from '../../model/types.ts' */
 /** @import { Batch, RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
 /** @import { Given } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
@@ -76,7 +76,8 @@ export async function withdrawServices({ before, readMemory, ...all }) {
   const again = await changeAll({ ...all, version: 3 })
   const toldAgain = await readMemory()
   const last = await changeAll({ ...all, version: 4 })
-  const { times, phase } = [gone, again].find(phase => !haveAll(all.members, phase)) ?? last
+  // The first that not every sidecar has is recorded.
+  const { times, phase } = [gone, again].find(one => !haveAll(all.members, one)) ?? last
   const bytesOf = (/** @type {keyof Memory} */ whose) => {
     return { before: before[whose], told: told[whose], toldAgain: toldAgain[whose] }
   }

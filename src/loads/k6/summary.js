@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { loadResult } from '../../model/schemas.js'
-import { assertWhole, readLine } from '../result-line.js'
+import { assertWhole, atLine } from '../result-line.js'
 
 /** @import { Distribution, LoadPoint, LoadResult } from '../../model/types.ts' */
 
@@ -24,7 +24,7 @@ export function parseResult(log, place = 0) {
   const lines = log.split('\n')
   const at = lines.flatMap((line, i) => (line.startsWith('{"metrics":') ? [i] : []))[place] ?? -1
   if (at < 0) return null
-  return readLine(at + 1, () => {
+  return atLine(at + 1, () => {
     const { ownSeconds, ...result } = readResult(lines[at])
     const turns = ownSeconds && { turns: { seconds: ownSeconds, perSecond: sumPerSecond(log, place) } }
     const failures = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1]).slice(0, 5)

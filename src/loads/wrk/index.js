@@ -93,7 +93,7 @@ function describeTurns({ arms, load, tailMs, seed = 0 }) {
   }
 }
 
-/** Counts its threads: wrk gives each as many users, so they divide these. @param {number} cpus @param {number} users */
+/** Counts its threads, a divisor of the users, since wrk gives each thread as many. @param {number} cpus @param {number} users */
 function countThreads(cpus, users) {
   let threads = Math.max(1, Math.min(cpus, users))
   while (users % threads !== 0) threads--

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BenchError } from '../../lib/errors.js'
-import { assertWhole, readLine } from '../result-line.js'
+import { assertWhole, atLine } from '../result-line.js'
 
 /** @import { Distribution, LoadResult } from '../../model/types.ts' */
 
@@ -32,8 +32,8 @@ const report = z.object({
  */
 export function parseResult(log, place = 0) {
   const all = log.split('\n').flatMap((line, i) => {
-    const read = () => assertWhole(report, JSON.parse(line))
-    return line.startsWith('{"right":') ? [readLine(i + 1, read)] : []
+    if (!line.startsWith('{"right":')) return []
+    return [atLine(i + 1, () => assertWhole(report, JSON.parse(line)))]
   })
   if (all.length === 0) return null
   const [, started] = /^ {2}(\d+) threads and /m.exec(log) ?? []

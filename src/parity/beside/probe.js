@@ -51,11 +51,11 @@ export async function probeAnswers(rig) {
   const many = await runChecks(rig, checks)
   const own = [await tryOne('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]
   if (isTcp) {
-    // Requests have it among their answers.
+    // A refused connection of bytes; that of a request is tried among its answers.
     const words = { right: 'tried at the endpoint that is next', wrong: 'not tried elsewhere' }
     own.push(await tryOne('parity-next-endpoint', NEXT_ENDPOINT, words))
   } else if (isGrpc) {
-    // No work of a call that is answered.
+    // A call that the client cancels is cancelled at the upstream, too.
     const words = { right: 'passed on to the upstream', wrong: 'not passed on' }
     own.push(await tryOne('parity-cancellation', CANCELLATION, words))
   }
