@@ -20,6 +20,7 @@ export default defineConfig({
           // They wait more than they compute. One process reads the modules once for all its files, so a file must put back
           // what it changes: half of the CPU time of a file was reading.
           isolate: false,
+          unstubEnvs: true,
           maxWorkers: 4,
           testTimeout: 60_000,
           sequence: { groupOrder: 0 },

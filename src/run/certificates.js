@@ -25,21 +25,21 @@ export async function openCertificates({ ledger, plan, topologies }) {
   const keepKeys = atExit(removeKeys)
   const run = [...Object.values(topologies), ...plan.arms.map(arm => topologyOf(arm, topologies))]
   const names = run.flatMap(({ services }) => services.map(({ name, copyOf }) => copyOf ?? name))
+  const close = (/** @type {{ retain: boolean }} */ { retain }) => {
+    keepKeys()
+    if (!retain) removeKeys()
+  }
   await issueCertificates({
     certificates,
     names: [...new Set([GENERATOR, ...PARITY_SERVICES, ...names])],
     rotated: plan.arms.some(arm => arm.conditions.changed === 'certificate') ? [...new Set(names)] : [],
     keyTypes: KEY_TYPES.filter(type => type === 'ecdsa-p256' || plan.arms.some(arm => arm.conditions.tls === type)),
     lifeMs: findLifeMs(plan),
+  }).catch(error => {
+    close({ retain: false })
+    throw error
   })
-  return {
-    certificates,
-    /** @param {{ retain: boolean }} options */
-    close({ retain }) {
-      keepKeys()
-      if (!retain) removeKeys()
-    },
-  }
+  return { certificates, close }
 }
 
 /** Chooses how long certificates are valid: longer than a run. @param {Parameters<typeof estimatePlanSeconds>[0]} plan */

@@ -3,13 +3,13 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { waitFor } from '../../src/lib/wait.js'
 import { readSafely } from '../../src/node/kernel/proc-files.js'
 import { readRun } from '../../src/records/records.js'
 import { listMarked } from '../../src/targets/local/marks.js'
 import { makeFolder } from '../fakes/scratch.js'
-import { awaitPids, expectNothingLeft, pidsOf } from './leftovers.js'
+import { awaitPids, endChild, expectNothingLeft, pidsOf } from './leftovers.js'
 import { need } from './real-tools.js'
 
 const folder = makeFolder('bench-test')
@@ -26,6 +26,7 @@ function start(argv) {
     // Stopping in order may take longer than a busy machine's five seconds.
     forceKillAfterDelay: 30_000,
   })
+  onTestFinished(() => endChild(child))
   return { out, child }
 }
 

@@ -3,14 +3,14 @@ import http from 'node:http'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { hashFolder } from '../../src/lib/hash.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { wrk } from '../../src/loads/wrk/index.js'
 import { readRun } from '../../src/records/records.js'
 import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
-import { awaitPids, expectNothingLeft } from './leftovers.js'
+import { awaitPids, endChild, expectNothingLeft } from './leftovers.js'
 import { need, tools } from './real-tools.js'
 
 /**
@@ -216,10 +216,10 @@ describe('k6', { timeout: 60_000 }, () => {
 function start(generator, argv) {
   const out = path.join(folder, `run-${++count}`)
   const common = ['--measure', 'load', '--generator', generator, '--link', 'ratings', '--cpu', '0.5', '--out', out]
-  return {
-    out,
-    child: execa('node', ['src/cli.js', 'bench', ...common, ...argv], { reject: false, forceKillAfterDelay: 30_000 }),
-  }
+  const options = { reject: false, forceKillAfterDelay: 30_000 }
+  const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], options)
+  onTestFinished(() => endChild(child))
+  return { out, child }
 }
 
 /**

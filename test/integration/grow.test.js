@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { readRun } from '../../src/records/records.js'
 import { makeFolder } from '../fakes/scratch.js'
-import { awaitPids, expectNothingLeft, pidsOf } from './leftovers.js'
+import { awaitPids, endChild, expectNothingLeft, pidsOf } from './leftovers.js'
 import { need } from './real-tools.js'
 
 const folder = makeFolder('grow-test')
@@ -18,6 +18,7 @@ async function grow(argv, beside, experiment = 'grow') {
   const out = path.join(folder, `run-${++count}`)
   const common = ['src/cli.js', 'bench', experiment, '--planes', 'pipy', '--profile', 'smoke', '--sidecars', '200']
   const child = execa('node', [...common, '--out', out, ...argv], { reject: false })
+  onTestFinished(() => endChild(child))
   await beside?.(out)
   const { exitCode, stdout, stderr } = await child
   expect(exitCode, `${stdout}\n${stderr}`).toBe(0)

@@ -45,3 +45,9 @@ export async function awaitPids(name, out) {
   await waitFor(isThere, { what: `${name} of ${out}`, deadlineSeconds: 40 })
   return pidsOf(name, out)
 }
+
+/** Ends what a test started, and gave up waiting for; its second try begins after it. @param {import('execa').ResultPromise} child */
+export async function endChild(child) {
+  child.kill()
+  await child
+}

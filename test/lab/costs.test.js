@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { afterEach, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import {
   fitCosts,
   predictNanos,
@@ -10,7 +10,7 @@ import {
   writeCosts,
 } from '../../src/lab/costs.js'
 import { createRandom } from '../../src/lib/random.js'
-import { makeFolder } from '../fakes/scratch.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 const TERMS = /** @type {const} */ (['instructions', 'misses', 'writes', 'calls', 'bytes'])
 const NANOS = { instructions: 0.1, misses: 4, writes: 9000, calls: 1500, bytes: 0.5 }
@@ -34,8 +34,6 @@ const countOf = (instructions, writes) => ({
     { name: 'openat', calls: 1 },
   ],
 })
-
-afterEach(() => vi.unstubAllEnvs())
 
 it('the costs of which times are made are found again, and none is below 0', () => {
   const random = createRandom(1)
@@ -68,7 +66,7 @@ it('writes of files are told from other calls', () => {
 })
 
 it('costs are kept for the machine on which they were fitted', () => {
-  vi.stubEnv('SIDECAR_BENCH_CACHE', makeFolder('costs-test'))
+  vi.stubEnv('SIDECAR_BENCH_CACHE', makeOwnFolder('costs-test'))
   expect(readCosts()).toBeNull()
   const file = writeCosts(KEPT)
   expect(readCosts()).toMatchObject(KEPT)

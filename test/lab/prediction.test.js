@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { CHANGES, describePrediction, medianRatio, predictByLab } from '../../bench/self/lab.js'
 import { judgeFeatures, judgePipeline } from '../../bench/self/pipeline.js'
-import { makeFolder } from '../fakes/scratch.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 const isKept = (/** @type {{ isKept: boolean | null }[]} */ findings) => findings.map(one => one.isKept)
 
@@ -60,7 +60,7 @@ it('the ratio of a variant is the median of those within a round, of rounds that
 
 it('a variant differs from what it is held against by its own change alone', async () => {
   vi.spyOn(console, 'log').mockImplementation(() => {})
-  vi.stubEnv('SIDECAR_BENCH_CACHE', makeFolder('prediction-test'))
+  vi.stubEnv('SIDECAR_BENCH_CACHE', makeOwnFolder('prediction-test'))
   const read = (/** @type {string} */ folder) =>
     ['proxy.js', 'upstream.js'].map(file => readFileSync(path.join(folder, file), 'utf8')).join('')
   /** @type {string[]} */

@@ -41,7 +41,6 @@ it('without git, that is said', async () => {
   await expect(findIn('pipy-scripts', 'HEAD')).rejects.toThrow(
     'pipy-scripts in HEAD needs git, which is not installed; name a folder: --against FOLDER',
   )
-  vi.unstubAllEnvs()
 })
 
 it('a folder without main.js is refused', () => {

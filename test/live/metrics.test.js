@@ -65,9 +65,9 @@ describe('the metrics of a run', () => {
   it('are none before an event', async () => expect(await expose()).toEqual({}))
 
   it('say what is planned', async () => {
-    expect(await expose(plan())).toEqual({
+    expect(await expose(plan({ atMs: 1_000_500 }))).toEqual({
       'run_info{run="run-1",experiment="cap"}': 1,
-      run_started_timestamp_seconds: 1000,
+      run_started_timestamp_seconds: 1000.5,
       run_time_left_seconds: 480,
       rounds: 2,
       trials_planned: 8,

@@ -138,6 +138,7 @@ describe('a sidecar', () => {
     state.apply(sample({ seconds: 0.2, reading: { atSeconds: 10.2, cpuSeconds: 0.11, periods: 1 } }))
     expect(state.snapshot().sidecars[0].cores).toBeCloseTo(0.1, 9)
     expect(state.snapshot().sidecars[0].throttledFraction).toBe(0)
+    expect(state.series()[0].cores.map(([at]) => at)).toEqual([0.2])
   })
 
   it('is not told by readings of the same moment, as an edge of the window gives them', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { FEATURES } from '../../src/model/features.js'
 import { describeLines } from '../../src/parity/access-log.js'
 import { describeTraces } from '../../src/parity/headers.js'
@@ -108,6 +108,7 @@ describe('describeEjection', () => {
   it('leaves out what is answered when the other may be back, on a machine so busy', async () => {
     const ask = async (/** @type {number} */ i) => answers(i < 4 ? 'a' : 'b')[0]
     vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
     const slowly = (/** @type {number} */ i) => {
       vi.advanceTimersByTime(450)
       return ask(i)

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { findLoad } from '../../src/loads/registry.js'
 import { toolOf } from '../../src/model/tools.js'
 import { findPlane, findPrograms, planes } from '../../src/prepare/programs.js'
@@ -36,7 +36,6 @@ describe('findPrograms', () => {
 })
 
 describe('findPlane', () => {
-  afterEach(() => vi.unstubAllEnvs())
   const folders = { pipyScripts: '/kit' }
   const findTool = async (/** @type {ToolSpec} */ { name, path = '' }) => ({ ...fakeTool, name, path })
   const findFor = (/** @type {string | null} */ variant) => findPlane({ choice: choose(variant), folders, findTool })

@@ -10,7 +10,7 @@ import { createHiding } from '../../src/records/hide-names.js'
 import { withRuns } from '../../src/verbs/open-runs.js'
 import { verifyFolder } from '../../src/verbs/verify.js'
 import { bundleRun } from '../../src/verbs/write-bundle.js'
-import { makeFolder } from '../fakes/scratch.js'
+import { makeFolder, makeOwnFolder } from '../fakes/scratch.js'
 
 const RUNS = 'test/fixtures/runs'
 const KINDS = ['load', 'search', 'rollout', 'growth', 'balance']
@@ -66,7 +66,7 @@ describe('a bundle', () => {
     archive.finalize()
     const file = path.join(folder, 'bad.tar.gz')
     writeFileSync(file, gzipSync(await buffer(archive)))
-    const into = path.join(makeFolder('unpacked'), 'run')
+    const into = path.join(makeOwnFolder('unpacked'), 'run')
     await expect(unpackBundle(file, into)).rejects.toThrow(words)
     await expect(verify(file)).rejects.toThrow(`${file} is no whole bundle of a run`)
     expect(readdirSync(path.dirname(into))).not.toContain('x.json')

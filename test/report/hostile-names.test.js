@@ -18,7 +18,7 @@ beforeAll(() => {
   const change = (/** @type {any} */ record) => ({
     ...record,
     outcome: record.trial.round === 2 ? 'failed' : record.outcome,
-    reasons: [NAME],
+    reasons: [NAME, `the end of its log:\n</script>${NAME}`],
     processes: record.processes.map((/** @type {any} */ p) => ({
       ...p,
       service: NAME,
@@ -26,7 +26,12 @@ beforeAll(() => {
       files: [{ name: NAME, sha256: 'a' }],
     })),
   })
-  const arms = [NAME, 'envoy'].map((plane, i) => ({ ...createArms()[1], id: `arm-${i}`, plane }))
+  const arms = [NAME, 'envoy'].map((plane, i) => ({
+    ...createArms()[1],
+    id: `arm-${i}`,
+    plane,
+    variant: i === 0 ? null : NAME,
+  }))
   writeFakeRun({
     folder,
     arms,

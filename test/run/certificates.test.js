@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { findLifeMs, openCertificates } from '../../src/run/certificates.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
@@ -15,13 +15,15 @@ beforeEach(() => {
 
 const NO_TRIALS = { trials: [], calibrations: [], search: null }
 /** @param {{ arms: Arm[], trials?: Trial[] }} plan @param {string} [service] of the links `link` and `pair` */
-const openFor = (plan, service) => {
+const openFor = async (plan, service) => {
   const services = service ? [{ name: service, application: null, calls: [] }] : []
-  return openCertificates({
+  const opened = await openCertificates({
     ledger: /** @type {any} */ ({ folder: path.dirname(folder) }),
     plan: /** @type {any} */ ({ ...NO_TRIALS, ...plan }),
     topologies: /** @type {any} */ ({ link: { name: 'link', services }, pair: { name: 'pair', services } }),
   })
+  onTestFinished(() => opened.close({ retain: false }))
+  return opened
 }
 /** @param {('ecdsa-p256' | 'rsa-2048')[]} keyTypes of the arms */
 const open = (...keyTypes) =>
@@ -56,7 +58,8 @@ describe('openCertificates', () => {
     await expect(open('ecdsa-p256')).rejects.toThrow(
       new RegExp(`^cannot make certificates in ${folder}/certificates: Error: (ENOTDIR|EEXIST)`),
     )
-    rmSync(folder)
+    // Nothing of a failed try is left.
+    expect(existsSync(folder)).toBe(false)
   })
 
   it('removes the keys of every type, unless services that read them stay', async () => {
