@@ -6,10 +6,10 @@ import { renderCommand } from './lib/render-command.js'
 
 /** @import { Context } from './verbs/program.js' */
 
-// Its young generation would grow to 48 MiB, which the kit would have beside what is measured.
+// V8's young generation would grow to 48 MiB, which the kit would take beside what is measured.
 setFlagsFromString('--semi-space-growth-factor=1')
 
-// Node opens every module at once, the kit every process's counters.
+// Node opens every module at once, and the kit the counters of every process.
 const LEAST_OPEN_FILES = 512
 const LIMITS = '/proc/self/limits'
 const [, openFiles] = (existsSync(LIMITS) && /Max open files +(\d+)/.exec(readFileSync(LIMITS, 'utf8'))) || []
@@ -24,7 +24,7 @@ try {
   process.stderr.write('error: the current folder no longer exists: change to one that does\n')
   process.exit(1)
 }
-// Not before: with too few, even these cannot be opened.
+// These modules are imported only now: with too few open files, they cannot be opened.
 const { BenchError, EXIT } = await import('./lib/errors.js')
 const { readVersion } = await import('./lib/kit.js')
 const { showControls } = await import('./lib/printable.js')
@@ -57,7 +57,7 @@ for (const stream of [process.stdout, process.stderr]) {
 process.on('SIGXFSZ', () => {})
 
 const stopping = new AbortController()
-// Everything that waits listens to it.
+// Everything that waits listens to this signal.
 setMaxListeners(0, stopping.signal)
 
 const STOP_MS = 120_000
@@ -123,7 +123,7 @@ try {
   const program = await createProgram(context, process.argv.slice(2))
   stopping.signal.throwIfAborted()
   await program.version(readVersion()).parseAsync()
-  // One that comes after the last trial is told, too.
+  // A signal that comes after the last trial is told, too.
   stopping.signal.throwIfAborted()
 } catch (error) {
   // A signal also ends programs that this one waits for: what they fail with then is no failure.

@@ -79,7 +79,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
 }
 
-/** Spoiled goes before thresholds. @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result */
+/** Ranks spoiled above thresholds. @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result */
 export function findCompareStatus({ comparisons, refused, thresholds }) {
   const nothing = []
   const ofAll = refused.find(({ arm }) => arm === EVERY_ARM)
@@ -171,17 +171,17 @@ function sideOf({ run: { records }, arm, age }) {
   return { arm, name: `${nameOf(arm)} in ${age}`, records: records.filter(r => r.trial.arm.id === arm.id) }
 }
 
-/** The arms that can be compared: those with sidecars, each once. @param {RecordedRun} run @returns {Arm[]} */
+/** Lists the arms that can be compared: those with sidecars, each once. @param {RecordedRun} run @returns {Arm[]} */
 export function listArms({ manifest }) {
   return manifest.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
 }
 
-/** The arms that show what the applications use without sidecars. @param {RecordedRun} run */
+/** Lists the arms that show what the applications use without sidecars. @param {RecordedRun} run */
 export function listBaselines({ manifest }) {
   return manifest.arms.filter(arm => !arm.hasSidecars && arm.load.kind !== 'idle')
 }
 
-/** The services of runs: of their links, and those that were measured. @param {ComparedRun[]} runs */
+/** Lists the services of runs: of their links, and those that were measured. @param {ComparedRun[]} runs */
 function listServices(runs) {
   const names = runs.flatMap(({ manifest, records }) => [
     ...Object.values(manifest.topologies).flatMap(t => t.services.map(s => s.name)),

@@ -34,7 +34,7 @@ import { GAP_LEAST } from './verdict.js'
 const NEAR = 1
 
 /**
- * The steps of lines that are large enough to be a difference, in the order of time; server: of the applications.
+ * Lists the steps that are large enough to be a difference, in the order of time; server: of the applications.
  * @param {TestedLine[]} lines @param {{ runs: HistoryRun[], server: string | null }} history @returns {HistoryStep[]}
  */
 export function tellSteps(lines, { runs, server }) {

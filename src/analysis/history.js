@@ -159,7 +159,7 @@ function measureRun({ manifest, records }, { row, arm }) {
   return { ...summariseValues(values), rounds: values.filter(value => value !== null).length }
 }
 
-/** The arms of comparable runs that are in no line. @param {ReadRun[]} runs @param {ReadRun} reference */
+/** Counts runs by arm, for arms that are in no line. @param {ReadRun[]} runs @param {ReadRun} reference */
 function countUnmatched(runs, reference) {
   const labels = runs.flatMap(run => {
     const { left } = matchArms({ old: listArms(run), next: listArms(reference) })

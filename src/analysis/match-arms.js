@@ -92,7 +92,7 @@ export function nameMatch({ arm, varied, partner = arm }) {
   ].join(', ')
 }
 
-/** A value of an axis in words that stand after the axis' label. @param {AxisName} name @param {any} value */
+/** Says a value of an axis in words that stand after the axis' label. @param {AxisName} name @param {any} value */
 function sayValue(name, value) {
   const { label, show } = AXES[name]
   if (value === null && name === 'ratePerSecond') return 'none'

@@ -12,12 +12,12 @@ const SHARED = [
   { label: 'schema version', of: m => m.schemaVersion },
   { label: 'method version', of: m => m.methodVersion },
   { label: 'traffic policy', of: m => m.settings.trafficPolicy },
-  // Their work shares the CPUs with that of the sidecars.
+  // The applications share the CPUs with the sidecars.
   { label: 'applications', of: m => m.settings.app },
   // The load generator beside a sidecar adds to its cost.
   { label: 'load generator', of: generatorOf },
   { label: 'the load came from', of: m => (m.machine.loadHost ? 'another machine' : 'the machine of the services') },
-  // They decide what is counted, and what a request costs beside the sidecars.
+  // Scripts decide what is counted, and what a request costs beside the sidecars.
   { label: 'scripts of the load', of: m => sumOf(m, 'generator') },
   { label: 'scripts of the applications', of: m => sumOf(m, 'application') },
 ]
@@ -113,7 +113,7 @@ export function findWarnings({ old, next }) {
     ...Object.keys(y.tools)
       .filter(name => Object.hasOwn(x.tools, name))
       .flatMap(label => {
-        // Another version, or another program of the same one.
+        // The version has changed, or the program of the same version.
         const tools = { old: x.tools[label], next: y.tools[label] }
         const isSame = tools.old.version === tools.next.version
         return sayFact({ label, of: isSame ? sayTool : tool => tool.version }, tools)

@@ -26,7 +26,7 @@ const SIZE = new RegExp(`^(${NUMBER})c(${NUMBER})g$`)
 const CORES = new RegExp(`^(${NUMBER})c$`)
 const MEMORY = new RegExp(`^(${NUMBER})([mg])$`)
 
-/** The known nodes, a line each. */
+/** Lists the known nodes, a line each. */
 export function listNodes() {
   return Object.entries(KNOWN).map(
     ([name, { cores, gibibytes, cpu }]) => `  ${name.padEnd(10)} ${cores} cores, ${gibibytes} GiB (${cpu})`,

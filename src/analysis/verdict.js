@@ -13,12 +13,12 @@ export const GAP_LEAST_BESIDE = 0.01
 // A run that goes on until it is precise has more rounds, and some are sure to meet a gate.
 const SPOILED_MOST = 0.1
 
-/** The smallest gap that is a difference, given an A/A pair. @param {number} [width] */
+/** Finds the smallest gap that is a difference, given an A/A pair. @param {number} [width] */
 export function findGapLeast(width) {
   return width === undefined ? GAP_LEAST : Math.min(GAP_LEAST, width / 2)
 }
 
-/** The rounds below which nothing is told apart. @param {boolean} isSequence the rounds decided how many there are */
+/** Finds the fewest rounds that show a gap. @param {boolean} isSequence the rounds decided how many there are */
 export function findRoundsLeast(isSequence) {
   return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
 }

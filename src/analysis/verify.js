@@ -114,7 +114,7 @@ function recompute({ folder, record, load, relaxed }) {
     const described = describeWindow({ ...observed, armId: trial.arm.id })
     if (described === null) return 'samples.jsonl has no sample of an edge of the window'
     const isIdle = trial.arm.load.kind === 'idle'
-    // The place among the arms that stood at the same time.
+    // The result is read by the arm's place among those that stood at the same time.
     const place = Math.max(0, record.beside?.findIndex(({ armId }) => armId === trial.arm.id) ?? 0)
     const result = isIdle ? null : readResult({ folder, raw, place, load })
     if (result === null && !isIdle) return "the load generator's log has no result"
@@ -138,7 +138,7 @@ function readResult({ folder, raw, place, load }) {
   }
 }
 
-/** The parts of a value that another has. @param {any} value @param {any} shape @returns {any} */
+/** Picks the parts of a value that another has. @param {any} value @param {any} shape @returns {any} */
 function pick(value, shape) {
   if (Array.isArray(shape)) {
     const isAlike = Array.isArray(value) && value.length === shape.length
@@ -148,7 +148,7 @@ function pick(value, shape) {
   return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(own(value, name), part)]))
 }
 
-/** The paths that differ. @param {unknown} computed @param {unknown} written @param {string} at @returns {string[]} */
+/** Lists differing paths. @param {unknown} computed @param {unknown} written @param {string} at @returns {string[]} */
 function compare(computed, written, at) {
   const [a, b] = /** @type {any[]} */ ([computed, written].map(v => (v === undefined ? null : v)))
   if (typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= ROUNDING * Math.max(1, Math.abs(a)))
@@ -164,7 +164,7 @@ function compare(computed, written, at) {
   return [`${at} is ${show(b)}, and the records say ${show(a)}`]
 }
 
-/** A member whose name every object may have, such as `constructor`. @param {any} value @param {string} name */
+/** Reads a member of its own, and no inherited one such as `constructor`. @param {any} value @param {string} name */
 function own(value, name) {
   return Object.hasOwn(value, name) ? value[name] : undefined
 }

@@ -132,12 +132,12 @@ export function describeProcess({ facts, start, end, overflows, received }) {
   }
 }
 
-/** A number that could be read, else null: a reading may be NaN. @param {number | null | undefined} value */
+/** Returns a number that could be read, else null: a reading may be NaN. @param {number | null | undefined} value */
 export function finiteOrNull(value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** The rise of a counter, null where it was not read. @param {(number | null | undefined)[]} ends later, earlier */
+/** Finds a counter's rise, null where it was not read. @param {(number | null | undefined)[]} ends later, earlier */
 export function subtract(...ends) {
   const [later, earlier] = ends.map(finiteOrNull)
   return later === null || earlier === null ? null : later - earlier

@@ -27,7 +27,7 @@ export function splitRounds(records, count) {
 }
 
 /**
- * The value of the first trial of a round that is good for a use.
+ * Measures the first trial of a round that is good for a use.
  * @param {TrialRecord[]} trials @param {Use} use @param {(record: TrialRecord) => number | null} measure
  */
 export function valueOfRound(trials, use, measure) {
@@ -53,42 +53,42 @@ export function countedOf(record, service) {
   return record.trial.arm.conditions.ending ? [] : sidecarsOf(record, service)
 }
 
-/** Verified requests a second while the arm got its load. @param {TrialRecord} record */
+/** Divides verified requests by the seconds in which the arm got its load. @param {TrialRecord} record */
 export function ratePerSecond(record) {
   const seconds = secondsUnderLoad(record)
   return record.load && seconds ? record.load.verified / seconds : null
 }
 
-/** CPU cores by the time in which the arm got its load. @param {TrialRecord} record @param {string | null} [service] */
+/** Divides CPU time by the seconds under the load. @param {TrialRecord} record @param {string | null} [service] */
 export function coresUnderLoad(record, service) {
   const cores = sumOf(countedOf(record, service), p => p.cpuCores)
   const { load, window } = record
   return cores === null || !load?.turns || !window ? cores : (cores * window.seconds) / load.turns.seconds
 }
 
-/** The rate where a closed loop was bound by the sidecar; null where it was not. @param {TrialRecord} record */
+/** Finds the rate of a closed loop that the sidecar bound; null where it did not. @param {TrialRecord} record */
 export function capacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
 }
 
-/** Seconds up to the first answer; null for rollouts and arms started together. @param {TrialRecord} record */
+/** Counts seconds up to the first answer; null for rollouts and arms started together. @param {TrialRecord} record */
 export function startSeconds({ phasesSeconds, trial, rollout }) {
   return !trial.arm.hasSidecars || trial.deployment || rollout ? null : (phasesSeconds.start ?? null)
 }
 
-/** Sums; null where one lacks it. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
+/** Sums; null where one is null. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
 export function sumOf(processes, of) {
   const values = processes.map(of)
   return values.length === 0 || values.includes(null) ? null : values.reduce((sum, v) => Number(sum) + Number(v), 0)
 }
 
-/** The most; null where none has. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
+/** Finds the most; null for none. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
 export function mostOf(processes, of) {
   const values = processes.flatMap(p => of(p) ?? [])
   return values.length === 0 ? null : Math.max(...values)
 }
 
-/** CPU time over verified requests, by own clocks. @param {TrialRecord} record @param {ProcessRecord[]} processes */
+/** Divides CPU time by requests, by own clocks. @param {TrialRecord} record @param {ProcessRecord[]} processes */
 export function cpuPerRequestMicros(record, processes) {
   const { load, window } = record
   const rate = load && window ? load.verified / window.seconds : null

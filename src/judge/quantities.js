@@ -400,7 +400,7 @@ export function useOf({ use, useOfClosed = use }, { kind }) {
 }
 
 /**
- * The value of a round, from the first good trial of an arm.
+ * Measures a round by the first good trial of an arm.
  * @param {QuantityRow} row @param {TrialRecord[]} trials @param {Omit<Seen, 'record'>} [beside]
  */
 export function measureRound(row, trials, beside = {}) {
@@ -410,7 +410,7 @@ export function measureRound(row, trials, beside = {}) {
 }
 
 /**
- * A quantity of an arm, or of one service's sidecar, in a summary; no values where there are none.
+ * Reads a quantity of an arm, or of one service's sidecar, in a summary; no values where there are none.
  * @param {SummaryArm} arm @param {string} name @param {string | null} [service] @returns {Quantity}
  */
 export function quantityOf(arm, name, service = null) {

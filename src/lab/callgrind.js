@@ -51,7 +51,7 @@ export function createCounter({ folder, valgrind, enter, signal }) {
     start: () => ask(['instrumentation', 'on']),
     /** Drops the counts so far. */
     forget: () => ask(['zero']),
-    /** The counts since the last time. @returns {Promise<ReturnType<typeof parseProfile>>} */
+    /** Takes the counts since the last time. @returns {Promise<ReturnType<typeof parseProfile>>} */
     async take() {
       await ask(['dump'])
       const file = `${profileIn(folder)}.${++parts}`

@@ -164,7 +164,7 @@ export function toCount(counts) {
   return { value: counts.reduce((sum, count) => sum + count, 0) / counts.length, counts }
 }
 
-/** The distance of the counts of a quantity, as a share of it. @param {Count} count */
+/** Divides the distance of a quantity's counts by their mean. @param {Count} count */
 export function spreadOf({ value, counts }) {
   return (Math.max(...counts) - Math.min(...counts)) / value
 }

@@ -36,7 +36,7 @@ ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
   return renderPage({ title: `Pipeline lab: ${labels.new}`, body, charts: [], assets })
 }
 
-/** The cost that one sample stands for; 0: all was counted. @param {Pick<Costs, 'stacks' | 'samples'>} costs */
+/** Finds the cost of one sample; 0: all was counted. @param {Pick<Costs, 'stacks' | 'samples'>} costs */
 function grainOf({ stacks, samples }) {
   return samples ? sumSelf(stacks) / samples : 0
 }

@@ -13,7 +13,7 @@ import path from 'node:path'
 
 /** Purposes of system calls of a sidecar, by their names. @type {Record<'write' | 'send' | 'receive' | 'wait', RegExp>} */
 export const PURPOSES = {
-  // Sockets of Pipy take no write: it is of a file.
+  // Pipy sends to its sockets, and writes only to files.
   write: /^p?writev?\d*$/,
   send: /^send(to|m?msg)$/,
   receive: /^(p?readv?|recv(from|m?msg))\d*$/,

@@ -1,4 +1,4 @@
-/** A folder for each key type; plaintext needs none. @param {string} folder of all certificates @param {string} tls */
+/** Names a key type's folder; plaintext needs none. @param {string} folder of all certificates @param {string} tls */
 export const certificatesFolder = (folder, tls) => (tls === 'rsa-2048' ? `${folder}-rsa` : folder)
 
 /** Names the second certificate of a service, of the same identity: to it and back is a rotation. @param {string} name */

@@ -5,7 +5,7 @@ import { BenchError } from './errors.js'
 const STEP_MS = 250
 const SLEW = 0.001
 
-/** Starts a clock that begins at the wall clock's time, and goes on evenly where that one is set. */
+/** Starts a clock that begins at the wall clock's time, and goes on evenly when the wall clock is set. */
 export function startClock() {
   const startedMs = performance.now()
   const aheadMs = Date.now() - startedMs

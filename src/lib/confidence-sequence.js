@@ -15,7 +15,7 @@ const DEVIATION_OF_MAD = 1.4826
 /** Number of values at the first interval. */
 export const SEQUENCE_LEAST = 8
 
-/** The error that may be spent until n values are there. @param {number} n */
+/** Finds the error that may be spent until n values are there. @param {number} n */
 const spendUntil = n => (n <= BEFORE_FIRST ? 0 : ERROR * (1 - Math.sqrt(BEFORE_FIRST / n)))
 
 /** The k of the interval of n values, by n. */
@@ -66,5 +66,5 @@ export function extrapolateCount({ values, width, most }) {
   return null
 }
 
-/** The width of the interval of n normal values, in deviations (Blom, Statistical Estimates, 1958) @param {number} n */
+/** Finds the interval width of n normal values, in deviations (Blom, Statistical Estimates, 1958) @param {number} n */
 const widthOf = n => -2 * probit((findSequenceDepth(n) - 0.375) / (n + 0.25))

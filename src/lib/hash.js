@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { MIB } from './units.js'
 
-/** The SHA-256 of a file, in hexadecimal. @param {string} file */
+/** Computes the SHA-256 of a file, in hexadecimal. @param {string} file */
 export async function hashFile(file) {
   const hash = createHash('sha256')
   // One buffer is used: the buffers of a stream would stay in memory until the next collection.
@@ -21,17 +21,17 @@ export async function hashFile(file) {
   }
 }
 
-/** The SHA-256 of a text, in hexadecimal. @param {string | Buffer} text */
+/** Computes the SHA-256 of a text, in hexadecimal. @param {string | Buffer} text */
 export function hashText(text) {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** The first 64 bits of the BLAKE2b-512 of a text, the lowest byte first. @param {string} text */
+/** Computes the first 64 bits of the BLAKE2b-512 of a text, the lowest byte first. @param {string} text */
 export function hashTo64Bits(text) {
   return createHash('blake2b512').update(text).digest().readBigUInt64LE()
 }
 
-/** The SHA-256 of paths and contents of files. @param {string} folder @param {(path: string) => boolean} [isIncluded] */
+/** Hashes files' paths and contents (SHA-256). @param {string} folder @param {(path: string) => boolean} [isIncluded] */
 export function hashFolder(folder, isIncluded = () => true) {
   const files = listFiles(folder, isIncluded)
   return hashText(JSON.stringify(files.map(file => [file, hashText(readFileSync(path.join(folder, file)))])))

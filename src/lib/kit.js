@@ -7,7 +7,7 @@ export function readVersion() {
   return JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')).version
 }
 
-/** The kit's version, the state of its checkout (null outside of git), and the SHA-256 of its code. */
+/** Reads the kit's version, the state of its checkout (null outside of git), and the SHA-256 of its code. */
 export async function readKit() {
   const { execa } = await import('execa')
   // An installed package may lie in the checkout of another project.
@@ -16,7 +16,7 @@ export async function readKit() {
   return { version: readVersion(), git: git.exitCode === 0 ? git.stdout : null, sha256: hashKit() }
 }
 
-/** The SHA-256 of the kit's code. */
+/** Computes the SHA-256 of the kit's code. */
 export function hashKit() {
   return hashFolder(`${ROOT}/src`)
 }

@@ -4,19 +4,19 @@ export const LOG_LINES = 8
 const LINE_LENGTH = 300
 const TAIL_BYTES = 64 * 1024
 
-/** The last lines of a log, as the end of a sentence. @param {string} text @param {string} [file] where the log is */
+/** Renders the last lines of a log to end a sentence. @param {string} text @param {string} [file] where the log is */
 export function describeTail(text, file) {
   const at = file ? ` (${file})` : ''
   const lines = lastLines(text, LOG_LINES).map(line => line.slice(0, LINE_LENGTH))
   return lines.length > 0 ? `; the end of its log${at}:\n  ${lines.join('\n  ')}` : `; its log is empty${at}`
 }
 
-/** The last lines of a text that are not empty. @param {string} text @param {number} most */
+/** Lists the last lines of a text that are not empty. @param {string} text @param {number} most */
 export function lastLines(text, most) {
   return text.trim().split('\n').filter(Boolean).slice(-most)
 }
 
-/** The end of a file that may have grown to any size. @param {string} file */
+/** Reads the end of a file that may have grown to any size. @param {string} file */
 export async function readTail(file, bytes = TAIL_BYTES) {
   const handle = await open(file)
   try {

@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein'
 
-/** The nearest name: `; did you mean "envoy"? (one of: pipy, envoy)`. @param {string} word @param {string[]} names */
+/** Suggests a name: `; did you mean "envoy"? (one of: pipy, envoy)`. @param {string} word @param {string[]} names */
 export function suggest(word, names) {
   const near = names.length > 0 ? closest(word, names) : null
   const isNear = near !== null && distance(word, near) <= Math.max(2, word.length / 3)

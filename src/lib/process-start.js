@@ -8,7 +8,7 @@ export function processStartTicks(pid) {
   return stat === '' || 'ZX'.includes(state) ? null : Number(fields[18])
 }
 
-/** The scope of a pid: a pid namespace of a boot. */
+/** Reads the scope of a pid: a pid namespace of a boot. */
 export function readPlace() {
   const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   return { pidNamespace: readlinkSync('/proc/self/ns/pid'), bootId }

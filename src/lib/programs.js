@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { safely } from './safely.js'
 
-/** Whether a path names a file that may be run. @param {string} file */
+/** Tells whether a path names a file that may be run. @param {string} file */
 export function isProgram(file) {
   return safely(() => {
     accessSync(file, constants.X_OK)

@@ -1,4 +1,4 @@
-/** Seeded random numbers in [0, 1): mulberry32 by Tommy Ettinger (public domain). @param {number} seed 32 bits */
+/** Draws seeded numbers in [0, 1): mulberry32 by Tommy Ettinger (public domain). @param {number} seed 32 bits */
 export function createRandom(seed) {
   let state = seed >>> 0
   return () => {
@@ -10,7 +10,7 @@ export function createRandom(seed) {
   }
 }
 
-/** A shuffled copy (Fisher and Yates). @template T @param {T[]} items @param {() => number} random */
+/** Makes a shuffled copy (Fisher and Yates). @template T @param {T[]} items @param {() => number} random */
 export function shuffle(items, random) {
   const result = [...items]
   for (let i = result.length - 1; i > 0; i--) {

@@ -47,7 +47,7 @@ export function summariseRatios(ratios, seed) {
   const logs = sortPresent(ratios).map(Math.log)
   if (logs.length < BOOTSTRAP_LEAST) return summariseValues(ratios)
   const random = createRandom(seed)
-  // A typed array that is used again: sorting thousands of rounds is most of the cost of a report.
+  // One typed array is used for all resamples: sorting thousands of rounds is most of the cost of a report.
   const resample = new Float64Array(logs.length)
   const medians = Array.from({ length: RESAMPLES }, () => {
     for (let i = 0; i < resample.length; i++) resample[i] = logs[Math.floor(random() * logs.length)]
@@ -77,7 +77,7 @@ export function findDepth(n) {
   return Math.floor(n / 2)
 }
 
-/** Mann's test of trend at 1 %, two-sided (Kendall, Rank Correlation Methods, 4). @param {number[]} values */
+/** Makes Mann's test of trend at 1 %, two-sided (Kendall, Rank Correlation Methods, 4). @param {number[]} values */
 export function hasTrend(values) {
   const n = values.length
   let score = 0
@@ -97,7 +97,7 @@ export function fitLine(points) {
 }
 
 /**
- * The 95 % interval of the slope of `fitLine`, from Kendall's score by the normal approximation (Sen 1968; Gilbert,
+ * Finds the 95 % interval of the slope of `fitLine`, by the normal approximation to Kendall's score (Sen 1968; Gilbert,
  * Statistical Methods for Environmental Pollution Monitoring, 16.5).
  * @param {[number, number][]} points @returns {{ low: number | null, high: number | null }} null below six points
  */
@@ -111,7 +111,7 @@ export function findSlopeInterval(points) {
   return { low: slopes[first], high: slopes[last] }
 }
 
-/** The slopes of all pairs, rising. @param {[number, number][]} points */
+/** Lists the slopes of all pairs, rising. @param {[number, number][]} points */
 function slopesOf(points) {
   return points
     .flatMap(([x0, y0], i) => points.slice(i + 1).flatMap(([x1, y1]) => (x1 === x0 ? [] : [(y1 - y0) / (x1 - x0)])))

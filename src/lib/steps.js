@@ -63,7 +63,7 @@ function countHalves(count) {
  */
 export function findSplit(values) {
   const count = values.length
-  // The distances of each value from those before: [i][j] of i from the first j.
+  // sums[i][j] is the sum of the distances of value i from the first j values.
   const sums = values.map((value, i) => {
     const own = new Float64Array(i + 1)
     for (let j = 0; j < i; j++) own[j + 1] = own[j] + Math.abs(value - values[j])

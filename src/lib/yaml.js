@@ -56,7 +56,7 @@ function explain(issue, schema, read) {
   return { path, words: sayIssue(issue) }
 }
 
-/** The names that an object of the schema may have at a path. @param {any} schema @param {(string | number)[]} path */
+/** Lists the names that the schema allows at a path. @param {any} schema @param {(string | number)[]} path */
 function keysAt(schema, path) {
   /** @type {(at: any) => any} */
   const unwrap = at => (at?.unwrap && !at.shape && !at.element ? unwrap(at.unwrap()) : at)

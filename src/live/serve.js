@@ -5,7 +5,7 @@ import os from 'node:os'
 import { BenchError } from '../lib/errors.js'
 import { joinAddress } from './address.js'
 
-// Each takes a file descriptor that the run may need; a browser opens six.
+// Each connection takes a file descriptor that the run may need; a browser opens six.
 const CONNECTIONS_MOST = 100
 
 /** Serves on an address that an option names. @import { LiveAddress } from './address.js' */

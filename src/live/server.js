@@ -38,7 +38,7 @@ const PAGE = {
  */
 export async function startLiveServer({ address, state, assets, intervalMs }) {
   const scripts = Object.entries({ ...assets.modules, '/echarts.js': assets.echarts })
-  /** By path on the server. @type {Map<string, { type: string, text: string }>} */
+  /** The files by their path on the server. @type {Map<string, { type: string, text: string }>} */
   const files = new Map(scripts.map(([path, text]) => [path, { type: SCRIPT, text }]))
   for (const [path, name] of Object.entries(PAGE)) {
     const text = readFileSync(new URL(name, import.meta.url), 'utf8')

@@ -88,7 +88,7 @@ function createChanges(state) {
   }
   const render = () => {
     const rows = ended.length > 0 ? state.rows() : []
-    // The points after a moment, and stretches whole.
+    // Points are sent that came since the last call; stretches are sent whole.
     const points = state.series().map(({ service, capCores, cores, anonBytes, throttled }) => ({
       service,
       capCores,

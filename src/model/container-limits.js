@@ -18,7 +18,7 @@ export function renderResources(limits) {
   ]
 }
 
-/** The `resources` of a container in Kubernetes. @param {Limits} limits */
+/** Renders the `resources` of a container in Kubernetes. @param {Limits} limits */
 export function toResources({ millicores, mebibytes }) {
   const quantities = { cpu: `${millicores}m`, memory: `${mebibytes}Mi` }
   return { requests: quantities, limits: { ...quantities } }

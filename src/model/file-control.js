@@ -1,7 +1,7 @@
 /** @import { Control } from './types.ts' */
 
 /**
- * Files as a control plane: nothing runs beside the sidecars, each reads those of its own folder.
+ * Creates a control plane of files: nothing runs beside the sidecars, and each reads the files of its own folder.
  * @param {Pick<Control, 'createSidecar' | 'commit'> & Partial<Control>} own @returns {Control}
  */
 export function createFileControl(own) {

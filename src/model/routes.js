@@ -1,7 +1,7 @@
 /** Facts about routes that hold for every plane. Pure. @import { Route } from './types.ts' */
 
 /**
- * The name under which every plane counts and limits a route: letters, digits and underscores, as a statistic of Envoy
+ * Names a route as every plane counts and limits it: by letters, digits and underscores, as a statistic of Envoy
  * may be called. A model in which two routes have one name is refused (processes.js).
  * @param {'inbound' | 'outbound'} direction @param {Pick<Route, 'host' | 'pathPrefix' | 'headers'>} route
  */

@@ -8,7 +8,7 @@ export const PORTS = {
   outbound: 15001,
   inbound: 15003,
   control: 6070,
-  // Of a control plane that is told configurations at one port and asked for them at another.
+  // A control plane is told configurations at one port, and asked for them at this one.
   stream: 6071,
   generator: 6565,
 }
@@ -31,12 +31,12 @@ export const GENERATOR = 'load-generator'
 /** The name of the place from which services are tried. */
 export const PROBER = 'prober'
 
-/** The SPIFFE identity of a service. @param {string} service */
+/** Makes the SPIFFE identity of a service. @param {string} service */
 export function identityOf(service) {
   return `spiffe://sidecar-bench/ns/bench/sa/${service}`
 }
 
-/** A place whose one address serves for everything, as on one machine. @param {string} address @returns {Place} */
+/** Makes a place whose one address serves for all, as on one machine. @param {string} address @returns {Place} */
 export function placeAt(address) {
   return { reach: address, listen: address, inside: address }
 }

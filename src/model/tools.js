@@ -5,7 +5,7 @@ import { nameOf } from './arms.js'
 
 /** @typedef {{ tool: Pick<ToolSpec, 'name'>, variant: PlaneChoice['variant'] }} Variant tool: of its plane */
 
-/** The key in the tools of a run, such as `pipy=/usr/local/bin/pipy-2.0`. @param {Variant} variant */
+/** Makes the key in the tools of a run, such as `pipy=/usr/local/bin/pipy-2.0`. @param {Variant} variant */
 export function nameVariantTool({ tool, variant }) {
   return `${tool.name}=${variant}`
 }

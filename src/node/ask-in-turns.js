@@ -24,7 +24,7 @@ export function askInTurns(sidecars, { signal, ask = send }) {
   setMaxListeners(0, signal)
   let isEnding = sidecars.length === 0
   const asking = askAll()
-  // Nobody awaits it where the phase fails.
+  // Nobody awaits the asking where the phase fails.
   asking.catch(() => {})
   return {
     /** @returns {Promise<typeof turns>} by the name of the sidecar */

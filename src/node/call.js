@@ -28,7 +28,7 @@ export function openChannel({ address, port }, tls) {
     ...(tls && { ...tls, rejectUnauthorized: false, ALPNProtocols: ['h2'] }),
   })
   channel.on('connect', () => channel.setLocalWindowSize(WINDOW_BYTES))
-  // Each call tells it; where there is none, nobody asks.
+  // Each call tells the error; without a call, nobody asks for it.
   return channel.on('error', () => {})
 }
 

@@ -115,7 +115,7 @@ export function isEchoOf({ status, body, headers }, nonce) {
   return status === 200 && body === nonce && headers['x-nonce'] === nonce
 }
 
-/** Epoch milliseconds, finer than those of Date.now(). */
+/** Reads epoch milliseconds, finer than those of Date.now(). */
 export function readNowMs() {
   return performance.timeOrigin + performance.now()
 }

@@ -25,7 +25,7 @@ import { listSafely, readSafely } from './kernel/proc-files.js'
 
 const HALF_MADE_MS = 60_000
 
-/** The folder of the ledgers of this user. It is not below TMPDIR: a run and its cleanup may see different ones. */
+/** Names the folder of this user's ledgers. It is not below TMPDIR, which a run and its cleanup may see differently. */
 function ledgersFolder() {
   return `/tmp/sidecar-bench-${process.getuid?.()}`
 }
@@ -96,7 +96,7 @@ export function openLedger({ runId, root = ledgersFolder() }) {
   }
 }
 
-/** None where somebody else could have written them. @param {string} [root] @returns {LedgerEntry[]} */
+/** Reads ledgers; none where somebody else could have written them. @param {string} [root] @returns {LedgerEntry[]} */
 export function readLedgers(root = ledgersFolder()) {
   return listOwn(root)
     .filter(name => !name.startsWith('.'))

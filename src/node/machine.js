@@ -2,7 +2,7 @@ import os from 'node:os'
 import { joinIfThere, numberAfter, ownPath, parseMounts } from './kernel/cgroup.js'
 import { listPids, listSafely, readLinkSafely, readSafely, readStatus } from './kernel/proc-files.js'
 
-/** Facts about this machine for the manifest; null: the kernel does not tell. */
+/** Reads facts about this machine for the manifest; null: the kernel does not tell. */
 export function readMachine() {
   const cpus = os.cpus()
   return {
@@ -27,13 +27,13 @@ export function nameCpu(model, board = readText('/proc/device-tree/model')) {
   return (name === '' || name === 'unknown' ? board?.replaceAll('\0', '') : name) || 'unknown'
 }
 
-/** Memory that can still be had, in bytes: what the machine has available, or the limit on this process where that is less. */
+/** Reads the memory that can be had, in bytes: what the machine has available, or this process's limit if less. */
 export function readRoomBytes() {
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(os.freemem(), limit) : os.freemem()
 }
 
-/** Memory that is left, with the pages of files that the kernel takes back, as a share of all that this process could have. */
+/** Reads the memory that is left, with file pages that can be freed, as a share of all that this process could have. */
 export function readRoomFraction() {
   const { v1, v2 } = parseMounts(readSafely('/proc/self/mountinfo'))
   const [controller, mount, prefix] = v1.has('memory') ? ['memory', v1.get('memory'), 'total_'] : ['', v2 ?? '', '']
@@ -53,7 +53,7 @@ export function readLimits() {
   // The fourth of five fields is `running/all`, proc(5).
   const running = numbers(readText('/proc/loadavg')?.split(' ')[3].split('/')[1] ?? null)[0] ?? 0
   const ofMachine = [...read('kernel/threads-max'), ...read('kernel/pid_max'), limitOf('Max processes')]
-  // Those of the container, by version 2 and 1 of cgroups, which counts its own.
+  // A container has a limit in its cgroup, of version 2 or 1, which counts the container's own threads.
   const ofContainer = ['', 'pids/'].flatMap(folder => {
     const [most, used] = ['max', 'current'].map(name => numbers(readText(`/sys/fs/cgroup/${folder}pids.${name}`))[0])
     return most === undefined ? [] : [{ threads: most, threadsUsed: used ?? 0 }]
@@ -63,7 +63,7 @@ export function readLimits() {
     ...ofMachine.filter(Boolean).map(count => ({ threads: Number(count), threadsUsed: running })),
     ...ofContainer,
   ]
-  // Those of the processes that this user may look into.
+  // Only processes that this user may look into show their open files.
   const open = listPids().flatMap(pid => listSafely(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
   return {
     memoryBytes: readRoomBytes(),
@@ -75,10 +75,10 @@ export function readLimits() {
   }
 }
 
-/** The CPUs that this process may use, those of one physical core together. @returns {number[][]} */
+/** Lists the CPUs that this process may use, those of one physical core together. @returns {number[][]} */
 export function readCores() {
   const cores = new Map()
-  // `0-3,8` (cpuset(7), list format).
+  // The list has the form `0-3,8` (cpuset(7)).
   const cpus = (readStatus('self', 'Cpus_allowed_list') || '0').split(',').flatMap(range => {
     const [first, last = first] = range.split('-').map(Number)
     return Array.from({ length: last - first + 1 }, (_, i) => first + i)

@@ -32,7 +32,7 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
   }
   // Sampling starts before the window and goes on through it; the edges come in between, at their own time.
   const sampleUpTo = async (/** @type {number} */ epochMs) => {
-    // Round moments, so that the samples of several machines coincide.
+    // Moments are round, so that the samples of several machines coincide.
     for (let next = ceilTo(clock.now()); next < epochMs; next = Math.max(next + PERIOD_MS, ceilTo(clock.now()))) {
       await clock.waitUntil(next, signal)
       clock.assertSteady()
@@ -42,7 +42,7 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
     clock.assertSteady()
   }
   try {
-    // Well before the window, so that none of it is in there.
+    // Garbage is collected well before the window, so that none of that is in the window.
     if (window.startMs - clock.now() > GARBAGE_MS) collectGarbage()
     await sampleUpTo(window.startMs)
     resetOwnPeak()
@@ -61,7 +61,7 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
 
 /** Reads what costs too much inside of a window. @param {Probe[]} probes @returns {Look[]} */
 export function look(probes) {
-  // First: the load ends soon after the window, and takes its connections along.
+  // Connections are counted first: the load ends soon after the window, and takes them along.
   const listEstablished = createSocketTables()
   const connections = probes.map(p => p.countConnections(listEstablished))
   return probes.map((p, i) => ({
@@ -106,13 +106,13 @@ export function collectGarbage() {
   runInNewContext('gc')()
 }
 
-/** Has the kernel count from now on. Where it does not, the count goes on from the start of the process. */
+/** Has the kernel count the peak from now on. Where it does not, the peak is that since the process started. */
 export function resetOwnPeak() {
   // A container may have /proc read-only.
   safely(() => writeFileSync('/proc/self/clear_refs', '5'), null)
 }
 
-/** The most memory that this process had resident (proc(5), VmHWM), in bytes; null where the kernel does not tell. */
+/** Reads the most memory that this process had resident (proc(5), VmHWM), in bytes; null: the kernel does not tell. */
 export function readOwnPeak() {
   const kibibytes = Number.parseInt(readStatus('self', 'VmHWM'), 10)
   return Number.isNaN(kibibytes) ? null : kibibytes * 1024

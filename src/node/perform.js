@@ -15,7 +15,7 @@ import { send } from './send.js'
 export async function perform(actions, agent) {
   for (const action of actions) {
     if (action.kind === 'move') {
-      // It lies beside the folder, which is watched.
+      // The new file lies beside the folder, which is watched.
       const next = `${path.dirname(action.file)}.next`
       await writeFile(next, action.content)
       await rename(next, action.file)

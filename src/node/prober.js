@@ -74,7 +74,7 @@ export function createProber() {
         const seconds = (performance.now() - begin) / 1000
         if (answer?.status === 200 && (!shown || answer.fingerprint === shown)) return seconds
         if (Date.now() >= deadlineMs) return null
-        // Seldom where it takes long: looking costs the sidecar, too.
+        // After a while it looks seldom: looking costs the sidecar, too.
         await delay(seconds < LOOK.oftenSeconds ? LOOK.oftenMs : LOOK.seldomMs)
       }
     },

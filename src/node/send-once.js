@@ -36,7 +36,7 @@ export function sendOnce({ address, port }, { host, method = 'GET', headers = {}
 }
 
 /**
- * RFC 9112, 6.3: where a body ends.
+ * Reads an answer up to the end of its body (RFC 9112, 6.3).
  * @param {string} text what came so far @param {boolean} isEnded nothing more comes
  * @returns {Pick<Answer, 'status' | 'headers' | 'body'> | null} null: not whole
  */
@@ -63,7 +63,7 @@ function joinChunks(text) {
   for (let at = 0; ; ) {
     const start = text.indexOf('\r\n', at) + 2
     const length = Number.parseInt(text.slice(at, start), 16)
-    // Also where no number stands.
+    // A chunk whose length is no number is not whole, either.
     if (start < 2 || !(start + length + 2 <= text.length)) return null
     if (length === 0) return body
     body += text.slice(start, start + length)

@@ -2,7 +2,7 @@ import { parseJson } from '../lib/json.js'
 import { isInTime } from '../lib/wait.js'
 import { FEATURES, listFeatures } from '../model/features.js'
 
-/** Whether sidecars log what they must. */
+/** Checks whether sidecars log what they must. */
 /** @import { Rig } from './rig.js' */
 
 const LOG_SECONDS = 20

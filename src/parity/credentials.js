@@ -8,7 +8,7 @@ import { identityOf } from '../model/sidecar-contract.js'
 export const SERVICES = ['client', 'server']
 /** The folder of the flawed certificates, below that of the services'. */
 export const REFUSED_FOLDER = 'refused'
-/** Whose place the flawed certificates take. */
+/** The flawed certificates take the place of this identity's. */
 export const CLIENT = identityOf('client')
 
 /**

@@ -5,7 +5,7 @@ import { checkEjection } from './outliers.js'
 import { checkAuthorization, checkBreaker, checkRateLimit, checkRetryBudget } from './refusals.js'
 import { checkMetrics } from './route-metrics.js'
 
-/** Whether the sidecars of a plane do what they were given beyond routing and mTLS. */
+/** Checks whether the sidecars of a plane do what they were given beyond routing and mTLS. */
 /** @import { FeatureName } from '../model/types.ts' */
 /** @import { Row } from './beside/probe.js' */
 /** @import { Rig } from './rig.js' */
@@ -27,7 +27,7 @@ const CHECKS = {
 export async function probeFeatures(rig) {
   const names = listFeatures(rig.measured.features)
   if (names.length === 0) return []
-  // At once: each asks for a path or a host of its own, and some wait for seconds.
+  // Checks run at once: each asks for a path or a host of its own, and some wait for seconds.
   const found = await Promise.all(names.map(name => CHECKS[name](rig)))
   const differences = names.flatMap((name, i) => found[i].map(difference => `${name}: ${difference}`))
   const expected = names.join(', ')

@@ -18,7 +18,7 @@ import { configurationOf, holdAgainst, PARITY_NAMES, sizeOf } from './verdict/ro
 /** @import { Row } from './beside/probe.js' */
 /** @import { Rig } from './rig.js' */
 
-// Longer than on one machine: pods take their time, and so do three sidecars on one slow CPU.
+// The limit is longer than on one machine: pods take their time, and so do three sidecars on one slow CPU.
 const RIG_START_SECONDS = 120
 
 /** A row, the links that it is about, and why it falls short. @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} Found */
@@ -28,7 +28,7 @@ const RIG_START_SECONDS = 120
  */
 
 /**
- * Before any load: starts each arm once and counts its workers, and tries each plane with the corpus in every
+ * Starts each arm once, before any load, counts its workers, and tries each plane with the corpus in every
  * configuration that is measured, on processes of their own that are then ended (a body of 10 MiB leaves its mark on
  * a process).
  * @type {GateParity}
@@ -52,7 +52,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
     })
   for (const arm of starts) {
     const sidecars = await countSockets({ testbed, arm, index: nextIndex(), signal })
-    // On a target that reads no sockets they cannot be counted.
+    // Workers cannot be counted on a target that reads no sockets.
     if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) continue
     const asked = countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
     const counted = sidecars.map(({ sockets, wanted }) => (sockets === wanted ? asked : sockets))
@@ -74,7 +74,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
   return rows
 }
 
-/** The modes of the inbound listeners on the link of an arm. @param {Arm} arm @param {Testbed} testbed */
+/** Lists the modes of the inbound listeners on an arm's link. @param {Arm} arm @param {Testbed} testbed */
 function modesOf(arm, { layout }) {
   return listModes(topologyOf(arm, layout.topologies), arm.conditions.tls)
 }
@@ -105,7 +105,7 @@ async function probePlane(options) {
   } catch (error) {
     const isPlanes = error instanceof BenchError && !(error instanceof SiteLostError || error instanceof AgentError)
     if (options.signal.aborted || !isPlanes) throw error
-    // It serves its link, but not what the corpus needs: it does other work than the planes beside it.
+    // The plane serves its link, but not what the corpus needs: it does other work than the planes beside it.
     const why = `does not serve the corpus: ${error.message.split('\n')[0]}`
     return PARITY_NAMES.filter(row => row !== 'parity-workers').map(name => ({
       name,
@@ -140,7 +140,7 @@ async function probeInRig({ testbed, arm, index, signal }) {
   const { tls, protocol, features } = arm.conditions
   const starting = new AbortController()
   const ending = AbortSignal.any([signal, starting.signal])
-  // Each request of a check listens to it.
+  // Each request of a check listens to this signal.
   setMaxListeners(0, ending)
   const timer = setTimeout(
     () => starting.abort(new BenchError(`it was not ready within ${RIG_START_SECONDS} s`)),
@@ -174,7 +174,7 @@ async function probeInRig({ testbed, arm, index, signal }) {
   }
 }
 
-/** Everything that is held equal and does not depend on a link. @param {Rig} rig @returns {Promise<Row[]>} */
+/** Probes all that is held equal and does not depend on a link. @param {Rig} rig @returns {Promise<Row[]>} */
 export async function probeRig(rig) {
   const { call, sidecars } = rig
   const sumLogs = async () => {

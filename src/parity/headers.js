@@ -1,12 +1,12 @@
 import { listFeatures } from '../model/features.js'
 
-/** Whether sidecars begin and pass on traces, and rewrite headers. @import { Rig } from './rig.js' */
+/** Checks whether sidecars begin and pass on traces, and rewrite headers. @import { Rig } from './rig.js' */
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
-// More than a byte counts.
+// A byte would count fewer traces.
 const TRACES = 300
-// Whether a trace is sampled is left to each plane.
+// Each plane may sample a trace or not.
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$/
 
 /** A request without a trace gets one of its own; the trace of a request goes on, as another span. @param {Rig} rig */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { FAILS_PATH } from './beside/corpus.js'
 import { EJECTION } from './rig.js'
 
-/** Whether sidecars send nothing to an endpoint that keeps failing. @import { Rig } from './rig.js' */
+/** Checks whether sidecars send nothing to an endpoint that keeps failing. @import { Rig } from './rig.js' */
 
 const { consecutiveFailures: FAILURES, baseSeconds: BASE_SECONDS } = EJECTION
 // Envoy's threads tell each other that an endpoint is ejected.
@@ -107,7 +107,7 @@ export async function askWhileEjected(ask, ejectedMs) {
   return answers
 }
 
-/** A lone endpoint stays. @param {Rig} rig */
+/** A lone endpoint is not ejected. @param {Rig} rig */
 async function checkLone(rig) {
   for (let i = 0; i < 2 * FAILURES; i++) await askOf(rig, 'alone', '/status/500')
   await delay(SETTLED_MS, undefined, { signal: rig.signal })

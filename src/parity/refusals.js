@@ -3,9 +3,9 @@ import { ANSWER_SECONDS } from './beside/answers.js'
 import { LIMIT_PER_SECOND } from './beside/corpus.js'
 import { NARROW, RETRIES } from './rig.js'
 
-/** Whether sidecars refuse what a route or a cluster does not take. @import { Rig } from './rig.js' */
+/** Checks whether sidecars refuse what a route or a cluster does not take. @import { Rig } from './rig.js' */
 
-// Times the limit: enough that some are refused, however long they take.
+// So many times the limit are asked: some are refused, however long they take.
 const TIMES = 4
 const REFILLED_MS = 1500
 const AT_ONCE = 4 * NARROW
@@ -66,7 +66,7 @@ export async function checkBreaker({ send }) {
 const REQUESTS = 8
 // Each request has its turn, and that of its retry, before the next comes.
 const APART_MS = 100
-// Unless the machine was busy just then.
+// A check is tried again, since the machine may have been busy just then.
 const TRIES = 3
 
 /**
@@ -91,7 +91,7 @@ async function askApart({ send, signal }, times) {
   const asked = []
   for (let i = 0; i < times; i++) {
     const one = send({ host: 'crowded' }, { timeoutSeconds: ANSWER_SECONDS })
-    // Nobody awaits it when another check fails.
+    // Nobody awaits this request when another check fails.
     one.catch(() => {})
     asked.push(one)
     await delay(APART_MS, undefined, { signal })
@@ -104,7 +104,7 @@ async function askApart({ send, signal }, times) {
  * @param {number[]} few later, not more than may be tried again
  */
 export function describeRetries(many, few) {
-  // The turns of the two endpoints: two for each request that is tried again, and then every other one is refused.
+  // A request that is tried again takes the turns of both endpoints; of the other requests, every other one is refused.
   const refused = Math.floor((REQUESTS - RETRIES) / 2)
   const count = many.filter(status => status === 503).length
   const others = [...many, ...few].filter(status => status !== 503 && status !== 504)

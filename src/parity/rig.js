@@ -14,7 +14,7 @@ import { readCredentials } from './credentials.js'
  * @import { Cluster, Conditions, DataPlane, Deployment, Endpoint, Place, ProcessSpec, Protocol, Route, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
-// The permissive one is another server: it has the server's certificate, and accepts the same identities.
+// The permissive sidecar is another server: it has the server's certificate, and accepts the same identities.
 /** @type {Topology} */
 const TOPOLOGY = {
   name: 'parity',
@@ -40,7 +40,7 @@ export const EJECTION = { consecutiveFailures: 3, baseSeconds: 2, maxShare: 0.5 
 /** Retries at a time to the cluster `crowded`, where they have a budget. */
 export const RETRIES = 2
 const CROWDED = { share: 0.2, minConcurrent: RETRIES }
-// For an endpoint that refuses and is to stay in turn.
+// This ejection is for an endpoint that refuses and is to stay in turn.
 const NEVER = { ...EJECTION, consecutiveFailures: 1000 }
 
 /** Routes that list who may call them, by host: one of the two callers, or another, to a cluster of two endpoints. */
@@ -71,7 +71,7 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  */
 
 /**
- * Three sidecars of a plane and the upstreams they are tried with: client's (plaintext outbound) calls server's
+ * Starts three sidecars of a plane and the upstreams to try them with: client's (plaintext outbound) calls server's
  * (strict) as it is measured, which calls upstreams that answer, refuse, reset, hang; and one in permissive mode.
  * @param {{ target: Target, index: number, plane: DataPlane, tool: Tool, scripts: string, certificates: string, folder: string,
  *   measured: Measured, profile: string | null, interception?: Conditions['interception'], signal: AbortSignal }} options
@@ -88,7 +88,7 @@ export async function createRig({ target, index, plane, folder, measured, signal
     TOPOLOGY.services.map(s => s.name),
     { hasNamespaces: interception !== undefined },
   )
-  // The application's, where connections that mean it are redirected; those to the client's sidecar go to itself.
+  // Redirected connections mean the port of the application; those to the client's sidecar mean the sidecar itself.
   const port = isRedirected ? PORTS.application : PORTS.inbound
   const sidecarsAt = {
     client: { address: places.client.reach, port: PORTS.outbound },
@@ -150,7 +150,7 @@ export function chooseTimeouts(startSeconds) {
 }
 
 /**
- * The models of the measured configuration, with the corpus's routes and upstreams in place of applications.
+ * Creates the models of the measured configuration, with the corpus's routes and upstreams in place of applications.
  * @param {{ places: Record<string, Place>, certificates: string, measured: Measured, timeouts: SidecarModel['timeouts'],
  *   isRedirected: boolean, port: number }} options port: of the servers
  */
@@ -171,7 +171,7 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
           ...server,
           name,
           endpoints: [upstream(name)],
-          // The DNS name of their certificates, which a plane may compare with that of the cluster.
+          // This is the DNS name of their certificates, which a plane may compare with that of the cluster.
           mtls: { serverName: 'client', acceptedIdentities },
         }))
   if (measured.protocol === 'tcp') {
@@ -197,7 +197,7 @@ function createModels({ places, certificates, measured, timeouts, isRedirected, 
     port: PORTS.outbound,
     routes: [
       ...[...observers, ...peers].map(({ name }) => route(name, {}, [name, 1])),
-      // By name, too: the scripts of FSM have no route for any host.
+      // Hosts have routes by name, too: the scripts of FSM have no route for any host.
       ...[...HOSTS].map(host => route(host, {}, ['server', 1])),
       route(null, {}, ['server', 1]),
     ],

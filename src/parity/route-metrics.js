@@ -1,7 +1,7 @@
 import { isInTime } from '../lib/wait.js'
 import { nameRoute } from '../model/routes.js'
 
-/** Whether sidecars count requests and their durations by route. */
+/** Checks whether sidecars count requests and their durations by route. */
 /** @import { DataPlane } from '../model/types.ts' */
 /** @import { Rig } from './rig.js' */
 
@@ -10,7 +10,7 @@ const REQUESTS = 20
 const SCRAPE_SECONDS = 30
 const HOST = 'canary'
 const HEADERS = { 'x-canary': 'yes' }
-/** A route of the corpus that is rarely asked for. */
+/** Few checks ask for this route of the corpus. */
 const ROUTE = nameRoute('inbound', { host: HOST, pathPrefix: '/', headers: HEADERS })
 
 /** @typedef {NonNullable<DataPlane['metrics']>} Names */

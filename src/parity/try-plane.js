@@ -11,7 +11,7 @@ import { createRig } from './rig.js'
 /** @import { Row } from './beside/probe.js' */
 /** @import { Measured } from './rig.js' */
 
-/** By the names of `--only`. @type {Record<string, Measured>} */
+/** The configurations by the names of `--only`. @type {Record<string, Measured>} */
 export const CONFIGURATIONS = {
   mtls: { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed' },
   open: { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open' },
@@ -30,17 +30,17 @@ export const CONFIGURATIONS = {
 
 const USUAL = { services: 1, workers: null, configuredServices: 0, memoryLimitBytes: null, changesPerMinute: null }
 
-/** What a plane declares that it lacks in a configuration. @param {DataPlane} plane @param {Measured} measured @returns {Lack[]} */
+/** Lists what a plane declares to lack in a configuration. @param {DataPlane} plane @param {Measured} measured @returns {Lack[]} */
 export function listLacks(plane, measured) {
   return plane.findLacks?.({ ...measured, modes: modesUnder(measured.tls) }) ?? []
 }
 
-/** The modes of the listeners that the corpus tries. @param {Measured['tls']} tls @returns {MtlsMode[]} */
+/** Lists the modes of the listeners that the corpus tries. @param {Measured['tls']} tls @returns {MtlsMode[]} */
 function modesUnder(tls) {
   return tls === 'plaintext' ? ['disabled'] : ['strict', 'permissive']
 }
 
-/** Certificates for the corpus, of every key type. @param {string} certificates a folder that only this user reads */
+/** Issues certificates of every key type. @param {string} certificates a folder that only this user reads */
 export function writeParityCertificates(certificates) {
   return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'] })
 }
@@ -63,7 +63,7 @@ export async function tryPlane({ site, measured, folder, ...options }) {
   }
 }
 
-/** Redirected connections, for a profile that takes no others. @param {DataPlane} plane @param {string | null} profile */
+/** Chooses redirection for a profile that takes nothing else. @param {DataPlane} plane @param {string | null} profile */
 function chooseInterception({ deployed }, profile) {
   return deployed?.[`${profile}`]?.isRedirected ? /** @type {const} */ ('redirect') : undefined
 }

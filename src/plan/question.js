@@ -42,7 +42,7 @@ export function resolveQuestions(experiment, overrides) {
   const axes = { ...experiment.axes, ...ofProfile }
   const own = kindsOf({ ...experiment, axes })
   const asked = askKinds(own, { experiment, overrides })
-  // Of two kinds, a load from another machine, which goes to one address, has the last; a precision, of the cost, the first.
+  // A load from another machine goes to one address: it has the last of two kinds; a precision of the cost has the first.
   const ofTwo = overrides.isLoadElsewhere ? asked.slice(1) : overrides.precision ? asked.slice(0, 1) : asked
   const kinds = asked.length === 1 ? asked : ofTwo
   return kinds.map(kind => ({

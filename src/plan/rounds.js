@@ -77,12 +77,12 @@ function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSecon
   return Math.min(count, ROUNDS_MOST, Math.floor(TRIALS_MOST / arms.length))
 }
 
-// Measured: starting, checking, k6's own start, the tail, stopping.
+// The measured sum of starting, checking, k6's own start, the tail, and stopping.
 const OVERHEAD_SECONDS = 1.4
 const OBSERVE_SECONDS = 3
 const PARITY_SECONDS = 4
 const ARM_CHECK_SECONDS = 0.4
-// Measured: a sidecar of a rollout, with its change, or of a pair.
+// The measured time of a sidecar of a rollout, with its change, or of a pair.
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
 
 /** Estimates how long trials take, in seconds. @param {Trial[]} trials */

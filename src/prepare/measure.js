@@ -74,7 +74,7 @@ async function finishRun(folder, finish) {
   return summary
 }
 
-/** Loads code after the run, which may have been changed meanwhile. @template T @param {string} folder @param {() => Promise<T>} load */
+/** Loads code after the run: it may have been changed meanwhile. @template T @param {string} folder @param {() => Promise<T>} load */
 export function loadAfter(folder, load) {
   return load().catch(cause => {
     throw new BenchError(

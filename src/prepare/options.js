@@ -21,7 +21,7 @@ import { readAnyExperiment } from './read-experiment.js'
 
 /**
  * The options that several verbs share, and their readers, in one table.
- * Where a run was asked to take place.
+ * SiteOptions say where a run was asked to take place.
  * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
  * @import { AxisName, PlaneChoice, SampleSource, TrialKind } from '../model/types.ts'
  * @typedef {{ target?: 'local' | 'kubernetes', cpu?: number[] | 'none', out?: string, loadHost?: string, address?: string,
@@ -196,7 +196,7 @@ function readAsked(command) {
   try {
     return readAnyExperiment(nameAsked(command))
   } catch (error) {
-    // commander lists the options also to suggest one for an unknown word; it says what is wrong.
+    // commander also lists the options to suggest one for an unknown word, and says itself what is wrong.
     if (command.args.some(word => HELP.includes(word)) || !(error instanceof UsageError)) throw error
     return readAnyExperiment(DEFAULT_EXPERIMENT)
   }
@@ -227,7 +227,7 @@ export function createImageOption(where) {
   })
 }
 
-/** One set of features, where a comma would make no other arm. */
+/** Makes the option of one set of features, where a comma would make no other arm. */
 export function createFeaturesOption() {
   const help = `of each sidecar: lean, all, or names joined by +, such as access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`
   return new Option('--features <set>', help).argParser(parseOnAxis('features'))

@@ -95,7 +95,7 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
   const { plan, layout } = draft.holdsWith(found) ? draft : planRun({ ...asked, load, site, ...found })
   const findRuntime = (/** @type {'node' | null} */ only) =>
     findAppRuntime({ app: only ?? app, tools: found.tools, findTool, say })
-  // Of gRPC, Node serves the applications whatever Pipy there is.
+  // Node serves the applications of gRPC, whatever Pipy there is.
   const callRuntime = plan.arms.some(isGrpc) ? await findRuntime('node') : null
   const appRuntime = callRuntime && plan.arms.every(isGrpc) ? callRuntime : await findRuntime(null)
   const served = appRuntime.name === 'pipy' ? 'pipy' : 'node'

@@ -26,12 +26,12 @@ export const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, pl
  *   lacks: Record<string, string> }} Found
  */
 
-/** Every program that a run may need. */
+/** Lists every program that a run may need. */
 export function toolSpecs() {
   return [...dataPlanes.flatMap(p => p.tool ?? []), ...loads.map(load => load.tool), nodeTool]
 }
 
-/** The programs of control planes, each once. @returns {ToolSpec[]} */
+/** Lists the programs of control planes, each once. @returns {ToolSpec[]} */
 export function controlToolSpecs() {
   return [...new Set(dataPlanes.flatMap(({ controls = [] }) => controls.flatMap(({ tool }) => tool ?? [])))]
 }
@@ -97,7 +97,7 @@ function hasOwnProgram({ variant }) {
   return variant !== null && isProgram(variant)
 }
 
-/** The program of a plane that has one, as the choice names it. @param {PlaneChoice} choice @returns {ToolSpec} */
+/** Finds a plane's program, as the choice names it. @param {PlaneChoice} choice @returns {ToolSpec} */
 function specOf(choice) {
   const spec = /** @type {ToolSpec} */ (planes[choice.plane].tool)
   return hasOwnProgram(choice) ? { ...spec, path: `${choice.variant}` } : spec

@@ -23,7 +23,7 @@ export function stampNow() {
 }
 
 /**
- * Does a task on a site, and says what stays there; nothing where this program was started again in a systemd scope.
+ * Does a task on a site, and says what stays; does nothing where this program was started again in a systemd scope.
  * @param {SiteOptions} options @param {Context} context
  * @param {(site: Site, keep: () => void) => Promise<void>} task keep: leaves running what runs
  */

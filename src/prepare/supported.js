@@ -147,7 +147,7 @@ function findUnchangeable({ conditions, control, isOnNode, modes }) {
   if (!control) return 'it takes no other configuration while it serves'
   if (isRedirected(conditions))
     return 'whether a change is in effect is asked at its outbound address, where redirected connections alone are served'
-  // The mode of the first sidecar of a link, where the load calls it.
+  // Permissive is the mode of a link's first sidecar, where the load calls it.
   if (conditions.changed === 'certificate' && !modes.includes('permissive'))
     return 'its certificate is looked at from outside: give a link whose first service is called, such as gateway-ratings, and mTLS'
   return isOnNode ? 'its configuration is changed from beside it, which the kit does on one machine only' : null

@@ -9,7 +9,7 @@ import { readText, writeWhole } from './files.js'
 
 /** A run as one file: an archive of the records, and of the raw files that `verify` reads. */
 
-// No keys, configurations or logs of services. A name never leads out of the folder.
+// A bundle has no keys, configurations or logs of services. A name never leads out of the folder.
 const RAW = String.raw`raw/(?!\.)[^/\0]+/(?!\.)(?:[^/\0]+\.json|samples\.jsonl|[^/\0]+-generator\.log)`
 const CARRIED = new RegExp(`^(?:manifest\\.json|summary\\.json|trials\\.jsonl|${RAW})$`)
 const BYTES_MOST = 512 * 2 ** 20

@@ -5,7 +5,7 @@ import { escapePattern } from '../lib/printable.js'
 
 const HOST_OPTIONS = /^--(?:load-host|address|context|node|load-node|namespace|live|metrics)(?:=(.+))?$/
 const HIDDEN = 'hidden'
-// At the start of a string or a word. What the kernel names is the same on every machine.
+// A path begins a string or a word. Paths that the kernel names are the same on every machine.
 const PATH =
   /(?<=^|[\s"'`=:,;()[\]{}<>|]|\\[nrt])\/(?!(?:proc|sys|dev)\/)(?:[^\s/"'`\\=:,;()[\]{}<>|]+\/)+[^\s/"'`\\=:,;()[\]{}<>|]*/gm
 
@@ -33,7 +33,7 @@ export function createHiding(files, { folders, names }) {
   return { hide, kept: all.filter(name => arms.includes(name)) }
 }
 
-/** The hosts that a run names. @param {any} manifest @returns {string[]} */
+/** Lists the hosts that a run names. @param {any} manifest @returns {string[]} */
 function listHosts(manifest) {
   /** @type {string[]} */
   const command = manifest?.command ?? []

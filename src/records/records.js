@@ -55,7 +55,7 @@ export function readRun(folder) {
   const { arms, calibrations, rounds } = manifest
   const known = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
   const seen = new Set()
-  // Records that are whole but do not belong to the run: a copied line, an edited plan.
+  // A record may be whole but not belong to the run: a copied line, an edited plan.
   const findStrangeness = (/** @type {TrialRecord} */ { trial: { id, round, arm, searchOf } }) => {
     if (!known.has(searchOf ?? arm.id))
       return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`

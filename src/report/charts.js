@@ -93,7 +93,7 @@ function drawQuantities(arms, colourFor) {
   })
 }
 
-/** Name of the rates of a closed loop: capacity only where a sidecar was the limit. @param {SummaryArm[]} arms */
+/** Names the rates of a closed loop: capacity only where a sidecar was the limit. @param {SummaryArm[]} arms */
 function nameThroughput(arms) {
   const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.repeatOf === null)
   const bound = sidecars.filter(arm => quantityOf(arm, 'capacity').median !== null)

@@ -25,11 +25,11 @@ import { answerOf, tellContrasts, tellVerdicts } from './verdicts.js'
  * @typedef {ReturnType<typeof createDocument>} Document
  */
 
-// Left out of reports: the figure differs on every machine.
+// Reports leave out the figure, which differs on every machine.
 const SHARING =
   'The load generator shares the CPUs of the sidecars, and is part of their CPU per request: npm run bench:self -- generator measures what k6 adds here beside wrk. Planes of one run share it alike.'
 
-// A trial's row lists at most so many sidecars, else their sum.
+// A trial's row lists at most so many sidecars, and the sum of more.
 const LISTED_MOST = 12
 const DOTS =
   'A dot is a round, a bar the median, a band its 95 % interval. Hollow: the same plane measured again (A/A); grey: no sidecars.'

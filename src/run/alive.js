@@ -18,7 +18,7 @@ const WHEN = {
 /** Processes that are ended on purpose. @type {WeakSet<Handle>} */
 const ending = new WeakSet()
 
-/** Marks a process whose end, from now on, is none of its faults. @param {Handle} process */
+/** Marks a process whose end, from now on, is not its fault. @param {Handle} process */
 export function expectEnd(process) {
   ending.add(process)
 }

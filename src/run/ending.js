@@ -9,7 +9,7 @@ import { assertAllRun, awaitEnding, expectEnd } from './alive.js'
 
 /** A sidecar ends after this share of the window. */
 const AT_SHARE = 1 / 6
-// As long as its last step may take; then it is killed, as a container runtime would.
+// The last step may take this long; then the sidecar is killed, as a container runtime would do.
 const GRACE_MS = 5000
 
 /**
@@ -56,7 +56,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   const answeredMs = await untilAborted(answering, signal)
   if (answeredMs === null)
     throw new BenchError(await successor.describeFailure(`the successor of ${who} never answered`))
-  // It serves to the end of the window.
+  // The successor serves to the end of the window.
   await waitUntil(window.endMs, signal)
   await assertAllRun([successor], 'window')
   const answerSeconds = (answeredMs - Number(successor.startedMs)) / 1000

@@ -18,7 +18,7 @@ import { hashScripts } from './scripts.js'
 const OBSERVE_SECONDS = 3
 const IDLE_LEAST = 0.8
 
-/** The kit's own scripts. @param {Programs} programs */
+/** Finds the kit's own scripts. @param {Programs} programs */
 export function findScriptFolders({ load }) {
   return {
     pipyScripts: path.join(ROOT, 'pipy-scripts'),
@@ -106,7 +106,7 @@ async function describeRun({ preparation: { plan, programs, layout }, site, scri
       : { rounds: plan.rounds }),
     arms: plan.arms,
     search: plan.search,
-    // They are listed until each has run; a run that is cut short before has records of them.
+    // Calibrations are listed until each has run; a run that is cut short before has records of them.
     calibrations: plan.calibrations.map(({ id }) => ({
       armId: id,
       ratePerSecond: null,

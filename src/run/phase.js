@@ -67,7 +67,7 @@ export function observeControl(target, shards) {
   const startMs = Date.now()
   const window = { startMs, endMs: startMs + 24 * 3600 * 1000 }
   const seen = shards.length > 0 ? target.observe(shards, { window, signal: ending.signal }) : null
-  // Its failure is told at the end.
+  // A failure of the reading is told at the end.
   seen?.catch(() => {})
   return {
     /** @returns {Promise<Observation | null>} */

@@ -11,7 +11,7 @@ import { createStopping } from './stopping.js'
  * @import { RunTogether } from './run.js' @import { Stopping } from './stopping.js'
  */
 
-// Repetitions of unsteady windows, in rounds; beside turns, which tell the cost, fewer.
+// Unsteady windows are repeated for so many rounds; for fewer beside turns, which tell the cost.
 const SPARE_ROUNDS = { alone: 2, besideTurns: 1 }
 // Users that are cold after such a warm-up are not slow to start: their sidecars do not serve them. The run's length
 // must stay near to what was announced, also where the planned warm-up is long.

@@ -63,7 +63,7 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
 /** Adds the sidecar's name to its answer. @template {Told | null} T @param {string} name @param {Promise<T>} told */
 export function named(name, told) {
   const asked = told.then(seen => /** @type {[string, T]} */ ([name, seen]))
-  // Nobody awaits it where the phase fails otherwise.
+  // Nobody awaits the answers where the phase fails otherwise.
   asked.catch(() => {})
   return asked
 }

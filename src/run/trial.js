@@ -36,7 +36,7 @@ import { makeChanges, observeWindow, readWindow } from './window.js'
 export async function runTrial({ testbed, trials, nextStart, standing, watch, signal }) {
   const ending = new AbortController()
   const either = AbortSignal.any([signal, ending.signal])
-  // Each process of many arms listens to it.
+  // Each process of many arms listens to this signal.
   setMaxListeners(0, either)
   /** @type {Course} */
   const course = {
@@ -71,7 +71,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     const { window, looks } = await agreeWindow(course, generator)
     const processes = [...processesOf(services), ...(generator?.processes ?? [])]
     const changing = makeChanges(course, { changeTo, window })
-    // Its failure is told below: a trial that failed otherwise awaits it no more.
+    // A failure of the changes is told below: a trial that failed otherwise awaits them no more.
     changing.catch(() => {})
     leaving = startEnding(course, { ending, window })
     const seen = await observeWindow(course, { processes, generator, window })
@@ -180,7 +180,7 @@ function describeBeside(records) {
   return records.map(record => ({ ...record, beside }))
 }
 
-/** The phases of a trial: tells each as it begins, and how long it took. @param {Watcher['watch']} watch */
+/** Follows the phases of a trial: tells each as it begins, and how long it took. @param {Watcher['watch']} watch */
 function createClock(watch) {
   /** @type {Record<string, number>} */
   const seconds = {}

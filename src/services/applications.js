@@ -4,7 +4,7 @@ import { createProcess } from '../model/processes.js'
 /** @import { Endpoint, ProcessSpec, Tool } from '../model/types.ts' */
 
 /**
- * The application of a service, as a process of one worker.
+ * Creates the application of a service, as a process of one worker.
  * @param {{ service: string, kind: 'echo' | 'forward' | 'named' | 'grpc-echo' | 'grpc-forward', listen: Endpoint, next: (Endpoint & { host: string }) | null,
  *   runtime: Tool, scripts: string, folder: string }} options runtime: pipy or node; scripts: the folder `echo/`
  * @returns {ProcessSpec}

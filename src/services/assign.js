@@ -65,7 +65,7 @@ function assignByWeight(items, shards) {
 }
 
 /**
- * Consistent hashing with bounded loads (Mirrokni, Thorup and Zadimoghaddam, arXiv 1608.01350, 2016), as Argo CD has it:
+ * Hashes consistently with bounded loads (Mirrokni, Thorup and Zadimoghaddam, arXiv 1608.01350, 2016), as Argo CD does:
  * the bound follows the load that is placed so far, in whole numbers, and a shard may exceed it by its last item.
  * @type {Assign}
  */
@@ -90,7 +90,7 @@ export const POINTS_OF_SHARD = 1000
 const rings = new Map()
 
 /**
- * The shard of the first accepted point after the hash of an id; behind the last point follows the first.
+ * Finds the shard of the first accepted point after the hash of an id; after the last point comes the first.
  * @param {string} id
  * @param {{ shards: number, accepts: (point: Point) => boolean }} options accepts: some point must be
  */
@@ -105,7 +105,7 @@ export function findShard(id, { shards, accepts }) {
 }
 
 /**
- * The points in the order of their hashes. A point's name is the shard's followed by its index, as in Argo CD: from 12
+ * Sorts the points by their hashes. A point's name is the shard's followed by its index, as in Argo CD: from 12
  * shards on, two points have one name (1 and 15, 11 and 5), and the shard that was added later has it.
  * @param {number} shards
  */

@@ -54,7 +54,7 @@ export function placeRoles({ cores, sidecarCpus, applications, isLoadElsewhere =
     return cpus.length > sidecarCpus ? { sidecar: sidecars, application: cpus.slice(sidecarCpus), generator: [] } : null
   const spare = cpus.length - (sidecarCpus + 2)
   if (spare < 0) return null
-  // What is spare goes in turn to the generator and the applications, until each of these has a CPU.
+  // Spare CPUs go in turn to the generator and the applications, until each of these has a CPU.
   const end = sidecarCpus + 1 + Math.max(0, Math.min(applications - 1, Math.floor(spare / 2)))
   return { sidecar: sidecars, application: cpus.slice(sidecarCpus, end), generator: cpus.slice(end) }
 }

@@ -143,7 +143,7 @@ export function describeSidecar(
       configuredServices,
       features,
       isRedirected: isRedirected(arm.conditions),
-      // Who looks at a certificate that changes is the load, too.
+      // The prober looks at a changing certificate as the load.
       client: arm.load.hasCertificate || changed === 'certificate' ? GENERATOR : null,
     }),
     folder: locate(`${folders.own}/${service.name}`),
@@ -168,7 +168,7 @@ function createControlled(service, services) {
   return {
     ...createControlPlane(given),
     member,
-    /** The change by which it calls nobody at an address any more. @param {string} address */
+    /** Makes the change by which the sidecar calls nobody at an address any more. @param {string} address */
     leave(address) {
       const clusters = options.model.clusters.map(cluster => {
         return { ...cluster, endpoints: cluster.endpoints.filter(e => e.address !== address) }

@@ -136,7 +136,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   const carriesBytes = options.protocol === 'tcp'
   const carriesGrpc = options.protocol === 'grpc'
   const protocol = carriesGrpc ? 'http/2' : (options.protocol ?? 'http/1.1')
-  // Its port alone tells where bytes go: a listener for each service that is called.
+  // Only a port tells where bytes go: each service that is called has a listener.
   const isRoutedByHost = isOpen && !carriesBytes
   const reachable = isRoutedByHost
     ? services.filter(s => s.application !== null && s !== service && !s.copyOf)

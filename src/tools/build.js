@@ -36,12 +36,12 @@ export async function buildProgram(name, { work, environment = process.env, sign
       cwd: path.join(ROOT, source),
       env: {
         ...environment,
-        // A program of another machine, or of a newer processor, would be kept as one of this.
+        // A program of another machine, or of a newer processor, would be kept as one of this machine.
         GOOS: process.platform,
         GOARCH: ARCHITECTURES[process.arch] ?? process.arch,
         GOAMD64: 'v1',
         PATH: `${environment.PATH}${path.delimiter}${GO_FOLDER}`,
-        // Settings that allow no newer Go from the network, and no modules but those of go.sum.
+        // These settings allow no newer Go from the network, and no modules but those of go.sum.
         GOTOOLCHAIN: 'local',
         GOFLAGS: '-mod=readonly',
         CGO_ENABLED: '0',

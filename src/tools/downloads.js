@@ -38,7 +38,7 @@ export async function removeStaleDownloads(cache = cacheFolder()) {
   return removed
 }
 
-/** The scope of a pid: the boot of the machine, which may share its home, and the pid namespace. */
+/** Names the scope of a pid: the boot of the machine, which may share its home, and the pid namespace. */
 function describePlace() {
   return safely(() => {
     const { bootId, pidNamespace } = readPlace()

@@ -11,7 +11,7 @@ import { askVersion } from './version.js'
 
 /** @import { Tool, ToolSpec } from '../model/types.ts' */
 
-// Longer than a failing fetch without a network, which is told once, by what is missing.
+// A failing fetch without a network takes less time; it is told once, by what is missing.
 const SAY_SECONDS = 6
 
 /**

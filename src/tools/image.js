@@ -7,7 +7,7 @@ import { ARCHITECTURES, hashSource } from './build.js'
 
 /** The image of a program that the kit builds: no registry has it, so it is written as an archive for nodes. */
 
-// The same program gives the same image.
+// The same program must give the same image.
 const NO_TIME = new Date(0)
 
 /** Names the image by its source, so that a node never takes one of another. @param {string} name of the program */

@@ -17,7 +17,7 @@ import { writeDocuments } from './documents.js'
 
 const TARGETS = /** @type {const} */ (['local', 'kubernetes'])
 
-/** `agree`: an experiment on this machine and on its cluster, in turn. @type {import('./program.js').AddVerb} */
+/** Adds `agree`: an experiment on this machine and on its cluster, in turn. @type {import('./program.js').AddVerb} */
 export function addAgree(verb, context) {
   withOptions(withExperiment(verb), ...CLUSTER, 'out').action(async (name, /** @type {RunOptions} */ given) => {
     // Nothing is pinned on the cluster, so nothing is pinned here.

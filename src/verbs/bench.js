@@ -16,7 +16,7 @@ import { sayWhere, writeDocuments } from './documents.js'
 // Options that may be given again beside `--resume`: they change no number.
 const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'yes', 'maxMinutes', 'retain']
 
-/** `bench`: runs an experiment, and reports it. @type {import('./program.js').AddVerb} */
+/** Adds `bench`, which runs an experiment, and reports it. @type {import('./program.js').AddVerb} */
 export function addBench(verb, context) {
   const { say } = context
   defineBench(verb).action(async (/** @type {string} */ named, /** @type {BenchOptions} */ given, command) => {

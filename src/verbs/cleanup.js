@@ -14,7 +14,7 @@ import { removeStaleDownloads } from '../tools/downloads.js'
 
 /** @import { Cleaned } from '../targets/local/cleanup.js' */
 
-/** `cleanup`: removes what a killed run left. @type {import('./program.js').AddVerb} */
+/** Adds `cleanup`, which removes what a killed run left. @type {import('./program.js').AddVerb} */
 export function addCleanup(verb, { print }) {
   withOptions(verb, 'target')
     .argument('[run]', 'one run, retained or not, by its results folder or its id; default: every run that was killed')

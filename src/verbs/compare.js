@@ -5,7 +5,7 @@ import { readRun } from '../records/records.js'
 import { renderComparison } from '../report/comparison.js'
 import { withRuns } from './open-runs.js'
 
-/** `compare`: one run against another, as two planes of a run are compared. @type {import('./program.js').AddVerb} */
+/** Adds `compare`: one run against another, as two planes are compared. @type {import('./program.js').AddVerb} */
 export function addCompare(verb, { print, say, end }) {
   verb
     .argument('<old>', 'a results folder, or a bundle')

@@ -49,7 +49,7 @@ compdef _sidecar_bench ${PROGRAM}`
   },
 }
 
-/** `completion`: what a shell reads to complete verbs and options. @type {AddVerb} */
+/** Adds `completion`: what a shell reads to complete verbs and options. @type {AddVerb} */
 export function addCompletion(verb, { print }) {
   verb.argument('<shell>', Object.keys(SHELLS).join(', ')).action((/** @type {string} */ shell) => {
     if (!Object.hasOwn(SHELLS, shell)) throw new UsageError(`"${shell}" is none of ${Object.keys(SHELLS).join(', ')}`)

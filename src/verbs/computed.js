@@ -16,7 +16,7 @@ import { answerClaims } from './read-claims.js'
  * @typedef {ReturnType<ComputedKind['read']>} Run
  */
 
-// The same numbers on every machine, unless another seed is given.
+// Every machine makes the same numbers, unless another seed is given.
 const FIRST_SEED = 1
 
 /**

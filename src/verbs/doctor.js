@@ -18,7 +18,7 @@ const CONTROLS = dataPlanes
   .flatMap(({ controls = [] }) => controls)
   .flatMap(({ name, tool }) => (tool ? [{ name, tool }] : []))
 
-/** `doctor`: what is here, and what is missing. @type {import('./program.js').AddVerb} */
+/** Adds `doctor`: what is here, and what is missing. @type {import('./program.js').AddVerb} */
 export function addDoctor(verb, { print, say, end, signal }) {
   const help = 'look for the program of this control plane, too, or its image; on this machine it is built'
   withOptions(verb, 'loadHost', 'address', 'target', 'context', 'node', 'loadNode', 'image')
@@ -28,7 +28,7 @@ export function addDoctor(verb, { print, say, end, signal }) {
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
       const byDefault = readExperiment('cap').axes.plane
       const needed = dataPlanes.flatMap(({ name, tool }) => (tool && byDefault.includes(name) ? tool : []))
-      // No default run needs these programs: each with the first option that names it.
+      // No default run needs these programs: each is listed with the first option that names it.
       const ofPlanes = dataPlanes.flatMap(({ name, tool }) =>
         tool && !byDefault.includes(name) ? [{ spec: tool, option: `--planes ${name}` }] : [],
       )

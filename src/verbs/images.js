@@ -12,7 +12,7 @@ import { nameBuiltImage, writeImage } from '../tools/image.js'
 const ADS_HELP =
   "build the server of --control ads, and write its image to an archive for nodes of this machine's architecture"
 
-/** `images`: what a node without a registry needs. @type {import('./program.js').AddVerb} */
+/** Adds `images`: what a node without a registry needs. @type {import('./program.js').AddVerb} */
 export function addImages(verb, { print, say, signal }) {
   verb
     .addOption(createImageOption(''))

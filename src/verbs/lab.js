@@ -38,7 +38,7 @@ const UNDER_LOAD = { link: ['pair'] }
 const NOT_TIMED = ['watch', 'profile', 'json']
 const NOT_SAMPLED = ['watch', 'requests', 'threshold']
 
-/** `lab`: the cost of a change to a Pipy pipeline, in instructions a request. @type {import('./program.js').AddVerb} */
+/** Adds `lab`: the cost of a changed pipeline, in instructions a request. @type {import('./program.js').AddVerb} */
 export function addLab(verb, context) {
   addLabNew(verb, context)
   verb
@@ -156,7 +156,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   }
 }
 
-/** `lab new`: a copy of the kit's scripts to change. @type {import('./program.js').AddVerb} */
+/** Adds `lab new`: a copy of the kit's scripts to change. @type {import('./program.js').AddVerb} */
 function addLabNew(lab, { print }) {
   lab
     .command('new')

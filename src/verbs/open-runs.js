@@ -16,7 +16,7 @@ export const BUNDLE_ENDING = /\.(tar\.gz|tgz)$/
 export async function withRuns(given, use) {
   /** @type {Map<string, string>} */
   const bundles = new Map()
-  // A folder of ours is named as it is, or from where one stands.
+  // A folder of ours is named by its whole path, or from the current folder.
   const matchPath = (/** @type {string} */ folder) =>
     new RegExp([path.relative('', folder), folder].map(escapePattern).join('|'), 'g')
   const show = (/** @type {string} */ text) =>
@@ -44,7 +44,7 @@ export async function withRuns(given, use) {
   }
 }
 
-/** Whether a run is given as a file, and not as a folder. @param {string} name */
+/** Tells whether a run is given as a file, and not as a folder. @param {string} name */
 export function isBundle(name) {
   return existsSync(name) && statSync(name).isFile()
 }

@@ -18,7 +18,7 @@ import { findDeployed } from '../services/specs.js'
 
 const NAMES = Object.keys(CONFIGURATIONS)
 
-/** `parity`: whether one plane does the work of a sidecar. @type {import('./program.js').AddVerb} */
+/** Adds `parity`: whether one plane does the work of a sidecar. @type {import('./program.js').AddVerb} */
 export function addParity(verb, context) {
   verb
     .argument('<plane>', 'a data plane: name, name:profile or name=./scripts')

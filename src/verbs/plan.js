@@ -8,7 +8,7 @@ import { planRun } from '../prepare/prepare.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { renderPlan } from '../report/plan.js'
 
-/** `plan`: what a `bench` would run. @type {import('./program.js').AddVerb} */
+/** Adds `plan`: what a `bench` would run. @type {import('./program.js').AddVerb} */
 export function addPlan(verb, { print }) {
   const command = withOptions(withExperiment(verb), 'precision', 'loadHost', 'address')
   command.action((name, /** @type {import('../prepare/options.js').RunOptions} */ options) => {

@@ -58,7 +58,7 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
   })
   for (const [name, load] of Object.entries(VERBS)) {
     const verb = program.command(name)
-    // It lists the options of all.
+    // `completion` lists the options of all verbs.
     if (words.includes(name) || words.includes('completion')) (await load())(verb, context)
   }
   addHelp(program)

@@ -38,7 +38,7 @@ const FORMATS = {
   junit: ({ summary }) => renderJunit(summary).trimEnd(),
 }
 
-/** `report`: a run from its records, in any format; without a run, all of them. @type {import('./program.js').AddVerb} */
+/** Adds `report`: a run from its records, in any format, or all runs. @type {import('./program.js').AddVerb} */
 export function addReport(verb, { print, say }) {
   verb
     .argument('[results]', 'a results folder, or a bundle')

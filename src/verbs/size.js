@@ -34,7 +34,7 @@ A file of services (-f); p99 and payload are those of --p99 and --payload where 
     - { name: images, requestsPerSecond: 40, p99: 50ms, payload: 64KiB }
 `
 
-/** `size`: the smallest limits that hold a load, or what a control plane needs. @type {import('./program.js').AddVerb} */
+/** Adds `size`: the smallest limits for a load, or what a control plane needs. @type {import('./program.js').AddVerb} */
 export function addSize(verb, context) {
   const { print, say } = context
   defineSize(verb).action(async (/** @type {SizeOptions} */ asked) => {

@@ -13,7 +13,7 @@ export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', '
 /** The answer of a run to a claim; ours: our number with its conditions, null: none. */
 /** @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer */
 
-/** An answer that judges nothing. @param {string} reason @param {string | null} [ours] @returns {Answer} */
+/** Makes an answer that judges nothing. @param {string} reason @param {string | null} [ours] @returns {Answer} */
 export function untested(reason, ours = null) {
   return { status: NOT_TESTABLE, ours, reason }
 }
@@ -32,7 +32,7 @@ export const CLAIM_QUANTITIES = {
       }),
     ]),
   ),
-  // Mean time of a request by Little's law, where all users wait for one (milliseconds).
+  // Mean time of a request by Little's law, where every user waits for an answer (milliseconds).
   meanByLittle: {
     label: 'users / throughput, ms',
     of: arm => {
@@ -44,7 +44,7 @@ export const CLAIM_QUANTITIES = {
   },
 }
 
-/** Values by round; none: not measured. @param {SummaryArm} arm @param {string} quantity @param {string} [service] */
+/** Reads values by round; []: unmeasured. @param {SummaryArm} arm @param {string} quantity @param {string} [service] */
 export function valuesOf(arm, quantity, service) {
   return CLAIM_QUANTITIES[quantity].of(arm, service).values
 }
@@ -107,7 +107,7 @@ export function describeSpoiled(arms, quantity) {
   return parts.length > 0 ? ` (${parts.join('; ')})` : ''
 }
 
-/** The most that an arm was from itself; null without an A/A pair. @param {Summary} summary @param {string} quantity */
+/** Finds the widest A/A difference; null without an A/A pair. @param {Summary} summary @param {string} quantity */
 function findWidestSpread({ comparisons }, quantity) {
   const spreads = comparisons
     .filter(c => c.isControl && c.quantity === quantity && c.service === null)

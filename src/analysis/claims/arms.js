@@ -65,7 +65,7 @@ export function findSeries({ arms, among, over, valuesOf }) {
   return { series: over === 'plane' ? series : sorted, isAtCap: isAtCap(series[0], among) }
 }
 
-/** The value of an arm on an axis. @param {SummaryArm} arm @param {AxisName | 'plane'} over */
+/** Reads the value of an arm on an axis. @param {SummaryArm} arm @param {AxisName | 'plane'} over */
 export function valueOn(arm, over) {
   return over === 'plane' ? arm.plane : AXES[over].of(arm)
 }
@@ -85,7 +85,7 @@ export function describeConditions(arms, { hasCap }) {
   return first.load.isBesideOthers ? `${words}, side by side without a cap` : words
 }
 
-/** Plane: `name`, which is lean, or `name:profile`. At any cap. @param {SummaryArm} arm @param {Selector} selector */
+/** Tells if an arm is meant, at any cap; plane `name` is lean. @param {SummaryArm} arm @param {Selector} selector */
 export function isMeant(arm, { plane, service, capCores, ...axes }) {
   return (
     arm.repeatOf === null &&

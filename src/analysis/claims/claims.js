@@ -58,7 +58,7 @@ export function evaluateClaims({ files, summaries }) {
 }
 
 /**
- * The same relation of the contenders that were published, whose connections were redirected; null where it names no plane.
+ * Moves a relation to the published contenders, with redirected connections; null: the relation names no plane.
  * @param {Relation} relation @param {Record<string, string>} deployed by plane @returns {Relation | null}
  */
 function deploy({ ratio, shape, plateau }, deployed) {

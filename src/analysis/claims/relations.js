@@ -148,8 +148,8 @@ function medianOf({ values }) {
 }
 
 /**
- * Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside of it, or tested
- * at another cap where only the direction carries over. Contradicted: clearly on the other side.
+ * Tests a ratio. Reproduced: clearly on the same side of 1, the median within the tolerance. Direction only: outside
+ * of the tolerance, or at another cap where only the direction carries over. Contradicted: clearly on the other side.
  * @param {Ratio} relation @param {Summary} summary @returns {Answer}
  */
 export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: theirs, tolerance, otherCaps }, summary) {
@@ -186,7 +186,7 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
 }
 
 /**
- * Reproduced: it begins at the same value. Direction only: at another. Contradicted: the quantity falls to the end.
+ * Tests a plateau. Reproduced: begins at the same value. Direction only: at another. Contradicted: falls to the end.
  * @param {Plateau} relation @param {Summary} summary @returns {Answer}
  */
 export function testPlateau({ quantity, over, among, before, from }, summary) {

@@ -18,7 +18,7 @@ export const apiControl = createFileControl({
   ],
 })
 
-/** A sidecar that takes configurations. @param {SidecarOptions} options */
+/** Creates a sidecar that takes configurations. @param {SidecarOptions} options */
 function createOpen(options) {
   return createSidecar(options, { hasAdmin: true })
 }

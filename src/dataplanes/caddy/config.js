@@ -14,7 +14,7 @@ export function renderConfig(model, { hasAdmin = false } = {}) {
   const { inbound, outbound, admin, trust } = model
   return {
     admin: {
-      // It is asked under its address alone.
+      // The administration port is asked under its address alone.
       ...(hasAdmin ? { listen: `${admin.address}:${admin.port}`, origins: [admin.address] } : { disabled: true }),
       config: { persist: false },
     },
@@ -50,7 +50,7 @@ function renderServer(name, { model, listener: { address, port, routes } }) {
   return {
     listen: [`${address}:${port}`],
     protocols: listProtocols(inbound, model),
-    // No certificates of its own, and no port for plaintext beside.
+    // Caddy would get certificates of its own, and open a port for plaintext beside.
     automatic_https: { disable: true },
     ...(inbound?.mtls === 'strict' && renderTls(model)),
     idle_timeout: nanoseconds(timeouts.idleSeconds),
@@ -77,7 +77,7 @@ function listProtocols(inbound, { carriesGrpc }) {
 function renderTls({ trust, tls, inbound, identity }) {
   const name = identity.slice(identity.lastIndexOf('/') + 1)
   return {
-    // Go would answer plaintext with 400. This one looks for it, to send it elsewhere, and closes it where its head is too long.
+    // Go would answer plaintext with 400. This wrapper redirects plaintext, or closes it where its head is too long.
     listener_wrappers: [{ wrapper: 'http_redirect', max_header_bytes: 1 }, { wrapper: 'tls' }],
     strict_sni_host: false,
     tls_connection_policies: [
@@ -86,7 +86,7 @@ function renderTls({ trust, tls, inbound, identity }) {
         protocol_min: 'tls1.3',
         curves: [tls.group.toLowerCase()],
         client_authentication: { mode: 'require_and_verify', ca: { provider: 'file', pem_files: [trust.caPath] } },
-        // Its one certificate, also where a caller names no server or another.
+        // It shows its one certificate also where a caller names no server or another.
         default_sni: name,
         fallback_sni: name,
       },

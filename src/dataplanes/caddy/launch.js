@@ -10,7 +10,7 @@ export function createSidecar(options, own) {
   const { model, folder } = options
   return createSidecarProcess(options, {
     argv: ['run', '--config', `${folder}/caddy.json`],
-    // It writes where it runs: the folder of its configuration may be read-only.
+    // Caddy writes where it runs: the folder of its configuration may be read-only.
     env: { GOMAXPROCS: `${model.workers}`, XDG_DATA_HOME: HERE, XDG_CONFIG_HOME: HERE },
     files: [{ name: 'caddy.json', content: `${JSON.stringify(renderConfig(model, own), null, 2)}\n` }],
     // All threads of a program in Go accept at one socket.

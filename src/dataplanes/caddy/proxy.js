@@ -1,8 +1,8 @@
-/** How Caddy calls the endpoints of a cluster. */
+/** Calls of Caddy to the endpoints of a cluster. */
 /** @import { Cluster, SidecarModel } from '../../model/types.ts' */
 
 const MOST_IDLE = 65_536
-// A name that no certificate has.
+// No certificate has this name.
 const NOBODY = 'nobody.invalid'
 
 /** @param {Cluster} cluster @param {SidecarModel} model */
@@ -15,7 +15,7 @@ export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
     load_balancing: {
       selection_policy: { policy: balancing === 'least-requests' ? 'least_conn' : 'round_robin' },
       retries,
-      // A request is sent again only where the connection was refused: no method is so called.
+      // A request is sent again only where the connection was refused: no method is called NONE.
       retry_match: [{ method: ['NONE'] }],
     },
     // Caddy adds itself to what a proxy before it has set, and removes nothing.
@@ -29,14 +29,14 @@ export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
       dial_timeout: connect,
       response_header_timeout: request,
       keep_alive: { max_idle_conns_per_host: MOST_IDLE, idle_timeout: request },
-      // Not of the environment.
+      // The proxy that the environment names is not used.
       network_proxy: { from: 'none' },
       ...(mtls && {
         tls: {
           ca: { provider: 'file', pem_files: [trust.caPath] },
           client_certificate_file: trust.certificatePath,
           client_certificate_key_file: trust.keyPath,
-          // It compares this name and no identity: of those that are listed, it can heed only that there are none.
+          // Caddy compares this name and no identity: of listed identities, it can heed only that there are none.
           server_name: mtls.acceptedIdentities?.length === 0 ? NOBODY : mtls.serverName,
           curves: [tls.group.toLowerCase()],
           handshake_timeout: connect,

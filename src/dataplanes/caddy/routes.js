@@ -36,7 +36,7 @@ function renderRoute({ host, pathPrefix, headers, split }) {
   })
 }
 
-/** By the first two digits of the request's id, which is made once where it is asked for. @param {number} share */
+/** Matches a share by the first two digits of a request's id, which Caddy makes once. @param {number} share */
 function renderShare(share) {
   const end = Math.round(share * SHARES)
   const [high, low] = [Math.floor(end / 16), end % 16]

@@ -25,7 +25,7 @@ export function renderAdsBootstrap(model, { server, apiType }) {
       ads_config: {
         api_type: apiType,
         transport_api_version: 'V3',
-        // With its 500 extensions it is 61 KB.
+        // The node, with its 500 extensions, is 61 KB.
         set_node_on_first_message_only: true,
         grpc_services: [{ envoy_grpc: { cluster_name: CLUSTER } }],
       },

@@ -11,9 +11,9 @@ import { createSidecar } from './launch.js'
  */
 
 const REFUSED = 'refused '
-// Go, its protobuf types and an empty cache take what their number does not show: all of it is in the share of each.
+// Each sidecar's share includes the fixed memory of the server: Go, its protobuf types and an empty cache.
 const BYTES = { each: 300e3, perService: 15e3 }
-// A machine of two CPUs starts 400 Envoys within a quarter of a minute; of more the start is all that is seen.
+// A machine of two CPUs starts 400 Envoys within a quarter of a minute; of more, only the start would be seen.
 const SIMULATED = { realMost: 400, bytes: 200e3 }
 
 /** @type {ToolSpec} */
@@ -105,7 +105,7 @@ function commit({ control, model }) {
   return { kind: 'request', endpoint: control, method: 'POST', path: `/nodes/${model.service}/commit`, body: '' }
 }
 
-/** Beside what takes configurations. @param {Endpoint} control @returns {Endpoint} */
+/** Finds the endpoint of the stream that Envoys open. @param {Endpoint} control @returns {Endpoint} */
 function grpcOf({ address }) {
   return { address, port: PORTS.stream }
 }

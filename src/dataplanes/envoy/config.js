@@ -26,7 +26,7 @@ export function renderBootstrap(model, profile, sources = {}) {
   }
 }
 
-/** The part of a bootstrap that is the same wherever the rest comes from. @param {SidecarModel} model */
+/** Renders the part of a bootstrap that is the same wherever the rest comes from. @param {SidecarModel} model */
 export function renderOwn(model) {
   return {
     node: { id: model.service, cluster: model.service },

@@ -2,7 +2,7 @@
 export const OVERFLOW_PATH = '/stats?filter=overflow|overload_close'
 
 /**
- * Requests and connections that Envoy refused because a circuit breaker or another limit was reached
+ * Counts requests and connections that Envoy refused because a circuit breaker or another limit was reached
  * (Envoy's documentation, "Cluster manager statistics": upstream_rq_pending_overflow, upstream_cx_overflow, ...).
  * @param {string} text lines of `name: value`
  */

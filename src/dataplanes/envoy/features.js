@@ -4,7 +4,7 @@ import { extension, TYPE } from './shared.js'
 /** Envoy's configuration for the features of a model; an absent feature adds nothing. */
 /** @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts' */
 
-/** How soon a line that was logged can be read; Envoy's own 10 s would hold it longer than any check waits. */
+/** A logged line can be read after this time; Envoy's own 10 s would hold it longer than any check waits. */
 export const FLUSH_MS = 1000
 
 /** @type {Record<string, string>} */
@@ -26,7 +26,7 @@ const OPERATORS = {
   request_id: '%REQ(X-REQUEST-ID)%',
 }
 
-/** To the stream, not to /dev/stdout: a user other than root may not open that in a pod. @param {Features} features */
+/** Logs to the stream: in a pod, a user other than root may not open /dev/stdout. @param {Features} features */
 export function renderAccessLogs({ 'access-log': log }) {
   if (!log) return []
   return [
@@ -36,14 +36,14 @@ export function renderAccessLogs({ 'access-log': log }) {
   ]
 }
 
-/** Histograms with the buckets that both planes are given. @param {Features} features */
+/** Renders histograms with the buckets that both planes are given. @param {Features} features */
 export function renderStatsConfig({ metrics }) {
   if (!metrics) return {}
   const setting = { match: { suffix: 'upstream_rq_time' }, buckets: metrics.bucketsMs }
   return { stats_config: { histogram_bucket_settings: [setting] } }
 }
 
-// The tracer wants the name of one, and looks for it as it reports a span.
+// The tracer wants the name of a collector, and looks for it only when it reports a span.
 const NO_COLLECTOR = { cluster: 'no-collector', uri: 'http://no-collector.test/v1/traces', timeout: '1s' }
 
 /**
@@ -54,7 +54,7 @@ export function renderTracing({ features, service }) {
   if (!features['trace-headers']) return {}
   return {
     tracing: {
-      // None is sampled, not even a trace that came in so.
+      // No trace is sampled, not even one that came in sampled.
       random_sampling: { value: 0 },
       provider: extension('envoy.tracers.opentelemetry', 'envoy.config.trace.v3.OpenTelemetryConfig', {
         service_name: service,
@@ -68,10 +68,10 @@ const RBAC = 'envoy.filters.http.rbac'
 const RBAC_TYPE = 'envoy.extensions.filters.http.rbac.v3'
 const RATE_LIMIT = 'envoy.filters.http.local_ratelimit'
 
-/** The filters before the router. @param {Features} features @param {Route[]} routes of the direction */
+/** Renders the filters before the router. @param {Features} features @param {Route[]} routes of the direction */
 export function renderFilters(features, routes) {
   const isAuthorised = features.authorization && routes.some(route => route.allowedIdentities)
-  // Their rules and limits are those of the routes.
+  // The routes have the rules and limits of these filters.
   return [
     ...(isAuthorised ? [extension(RBAC, `${RBAC_TYPE}.RBAC`)] : []),
     ...(features['rate-limit'] ? [{ name: RATE_LIMIT, typed_config: describeRateLimit('none') }] : []),
@@ -104,10 +104,10 @@ export function renderRouteFeatures(features, { route, direction }) {
   }
 }
 
-// How soon after its time an endpoint comes back.
+// An endpoint comes back at most this long after its time.
 const RETURN_INTERVAL = '1s'
 
-/** Failures in a row, and nothing else that Envoy can eject by. @param {Features} features @param {Cluster} cluster */
+/** Renders ejection by failures in a row, and nothing else. @param {Features} features @param {Cluster} cluster */
 export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection = every }) {
   if (!ejection || !every) return {}
   const baseTime = `${ejection.baseSeconds}s`
@@ -117,16 +117,16 @@ export function renderOutlierDetection({ 'outlier-ejection': every }, { ejection
       enforcing_success_rate: 0,
       interval: RETURN_INTERVAL,
       base_ejection_time: baseTime,
-      // Or it would be out longer each time.
+      // Otherwise an endpoint would be out longer each time.
       max_ejection_time: baseTime,
       max_ejection_percent: Math.round(ejection.maxShare * 100),
     },
-    // Or it would send to ejected endpoints, too, where fewer than half are left.
+    // Otherwise Envoy would send to ejected endpoints, too, where fewer than half are left.
     common_lb_config: { healthy_panic_threshold: { value: 0 } },
   }
 }
 
-/** Among the thresholds of a cluster. @param {Features} features @param {Cluster} cluster */
+/** Renders a budget among a cluster's thresholds. @param {Features} features @param {Cluster} cluster */
 export function renderRetryBudget({ 'retry-budget': every }, { retryBudget = every }) {
   if (!retryBudget || !every) return {}
   const { share, minConcurrent } = retryBudget
@@ -155,7 +155,7 @@ function describeRateLimit(name, perSecond) {
   }
 }
 
-/** The rules that take the requests of these identities alone. @param {string[]} identities */
+/** Renders the rules that take the requests of these identities alone. @param {string[]} identities */
 export function renderRules(identities) {
   const principals = identities.map(exact => ({ authenticated: { principal_name: { exact } } }))
   return {

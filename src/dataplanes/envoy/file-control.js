@@ -36,7 +36,7 @@ export const fileControl = createFileControl({
 })
 
 /**
- * Measured with 1.40.0, one worker: private memory at 0 and 1000 routes, which the workers share.
+ * Estimates needs by the private memory that was measured with 1.40.0 at 0 and 1000 routes; the workers share it.
  * @type {NonNullable<Control['needsOf']>}
  */
 export function needsOf({ configuredServices, workers }) {
@@ -48,7 +48,7 @@ function nameFile({ isRotated }) {
   return `${FOLDER}/${isRotated ? 'certificate' : 'outbound'}.json`
 }
 
-/** The routes or, of a sidecar that is rotated, the certificate. @param {SidecarOptions} options @param {number} version */
+/** Renders routes or, of a rotated sidecar, the certificate. @param {SidecarOptions} options @param {number} version */
 function renderFile({ model, isRotated }, version) {
   const resource = isRotated
     ? {

@@ -39,7 +39,7 @@ export const envoy = {
     requests: 'envoy_vhost_route_upstream_rq_completed',
     durations: 'envoy_vhost_route_upstream_rq_time',
   },
-  // OSM 1.1 gave no --concurrency: as many workers as the node has CPUs, whatever the cap.
+  // OSM 1.1 gave no --concurrency: Envoy has as many workers as the node has CPUs, whatever the cap.
   countWorkers: ({ profile, cpus }) => (profile === OSM ? cpus : profile === ISTIO ? ISTIO_WORKERS : null),
   findUnsupported,
   findLacks: ({ tls }) =>

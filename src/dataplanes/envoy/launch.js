@@ -7,7 +7,7 @@ import { hasIstioFilters, ISTIO, ISTIO_ARGV } from './istio/index.js'
 
 /** @import { DataPlane, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
 
-// A second longer than its listeners are open, connections are closed behind their next answer.
+// Connections are closed behind their next answer for a second longer than listeners are open.
 const DRAIN = { seconds: 2, moreSeconds: 1 }
 
 /** @param {SidecarOptions} options @returns {ProcessSpec} */

@@ -67,7 +67,7 @@ function renderExit(filter) {
 }
 
 /**
- * Who may come in, of the peers of a listener of its mode.
+ * Renders who may come in: peers with TLS, without, or both, by the mode of the listener.
  * @param {SidecarModel} model @param {object} filter @param {unknown} [source] of its certificate
  */
 function renderEntry(model, filter, source) {

@@ -18,7 +18,7 @@ export const OSM_DEPLOYED = {
   ],
 }
 
-// Its Wasm stats filter cannot be had; a second Lua script that reads the same headers stands for it.
+// OSM's Wasm stats filter cannot be had; a second Lua script that reads the same headers stands for it.
 /** @param {SidecarModel} model */
 export function renderOsmFilters({ service }) {
   const add = ['namespace', 'kind', 'name', 'pod'].map(key => `h:add('osm-stats-${key}', '${service}')`).join(' ')

@@ -13,7 +13,7 @@ export function renderRouteConfig(model, direction) {
 }
 
 /**
- * A virtual host per name and one for any: a thousand services cost a request one look-up, and the first match wins.
+ * Renders a virtual host per name and one for any: a thousand services cost one look-up, and the first match wins.
  * @param {SidecarModel} model @param {'inbound' | 'outbound'} direction
  */
 function renderHosts(model, direction) {

@@ -4,12 +4,12 @@ export const BUFFER_BYTES = 1024 * 1024
 // Both planes are given Pipy's windows: Envoy's own are 16 and 24 MiB.
 export const HTTP2_OPTIONS = { initial_stream_window_size: 1024 * 1024, initial_connection_window_size: 1024 * 1024 }
 
-/** An extension of Envoy with its configuration. @param {string} name @param {string} type @param {object} [config] */
+/** Renders an extension with its configuration. @param {string} name @param {string} type @param {object} [config] */
 export function extension(name, type, config) {
   return { name, typed_config: { '@type': `${TYPE}${type}`, ...config } }
 }
 
-/** The HTTP that is spoken to a cluster. @param {object} options */
+/** Renders the HTTP that is spoken to a cluster. @param {object} options */
 export function renderUpstreamHttp(options) {
   const type = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions'
   return { typed_extension_protocol_options: { [type]: { '@type': `${TYPE}${type}`, ...options } } }

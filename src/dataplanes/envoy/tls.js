@@ -5,7 +5,7 @@ import { extension } from './shared.js'
 export const OWN_SECRET = 'own'
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 
-/** The TLS of one end of connections. @param {'Upstream' | 'Downstream'} end @param {object} context */
+/** Renders the TLS of one end of connections. @param {'Upstream' | 'Downstream'} end @param {object} context */
 export function renderTransport(end, context) {
   return extension('envoy.transport_sockets.tls', `envoy.extensions.transport_sockets.tls.v3.${end}TlsContext`, context)
 }

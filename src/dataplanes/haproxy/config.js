@@ -81,7 +81,7 @@ function renderDefaults({ timeouts, retries }, folder) {
     `timeout client ${milliseconds(timeouts.idleSeconds)}`,
     `timeout server ${milliseconds(timeouts.requestSeconds)}`,
     `retries ${retries}`,
-    // The one more try is at the endpoint that is next.
+    // The one more try goes to the next endpoint.
     'option redispatch 1',
     ...ERROR_FILES.map(({ name, replaces }) => `errorfile ${replaces} ${folder}/${name}`),
   ]

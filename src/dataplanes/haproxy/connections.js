@@ -7,8 +7,8 @@ const INSPECT_SECONDS = 5
 const NOBODY = 'spiffe://sidecar-bench/nobody'
 
 /**
- * A frontend for each way in. HAProxy has no listener of both TLS and plaintext: a permissive one looks at the first bytes,
- * serves plaintext, and hands TLS to a listener in the same process.
+ * Renders a frontend for each way in. HAProxy has no listener of both TLS and plaintext: a permissive one looks at the
+ * first bytes, serves plaintext, and hands TLS to a listener in the same process.
  * @param {SidecarModel} model
  * @param {{ name: string, port: number, way: string[], alpn?: string, plaintext?: string[] }} options way: where what has come
  *   in goes; plaintext: lines of a permissive listener for what is no TLS
@@ -68,7 +68,7 @@ export function renderBackend(model, { name, endpoints, balancing, mtls }, { own
 }
 
 /**
- * A listening socket for each thread. HAProxy asks by itself which address a redirected connection meant (sock_inet_get_dst in
+ * Binds a socket for each thread. HAProxy asks by itself which address a redirected connection meant (sock_inet_get_dst in
  * its src/sock_inet.c).
  * @param {{ address: string, port: number, redirectedPorts?: number[] }} listener @param {string} [tls]
  */

@@ -2,7 +2,7 @@
 export const METRICS_PATH = '/metrics?scope=global&scope=frontend'
 
 /**
- * How often HAProxy's own limits were reached: memory it could not have, requests it gave up for a reason of its own, and
+ * Counts how often HAProxy reached its own limits: memory it could not have, requests it gave up for its own reason, and
  * listeners that had as many connections as they may (HAProxy's Management Guide, 9.1: pool_failed, eint, smax, slim).
  * @param {string} text lines of `name{labels} value`
  */

@@ -32,8 +32,8 @@ export function renderMap(routes) {
 }
 
 /**
- * Each host, and any, with what it matches in order. A host whose first route has no condition and one cluster is that
- * cluster's backend; another is a name that no backend has.
+ * Names the backend of each host, and of any, with its rules in order. A host whose first route has no condition and
+ * one cluster has that cluster's backend; any other host has a name that no backend has.
  * @param {Route[]} routes
  */
 function nameBackends(routes) {

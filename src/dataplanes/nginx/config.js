@@ -7,7 +7,7 @@ import { renderUpstream } from './upstream.js'
 
 /** @import { Cluster, SidecarModel } from '../../model/types.ts' @import { Directive } from './directives.js' */
 
-// A worker makes room for all of them when it starts: 424 bytes each.
+// A worker makes room for all connections when it starts: 424 bytes each.
 const MOST_CONNECTIONS = 8192
 // Every worker makes room for each upstream's idle connections: 160 bytes each.
 const MOST_IDLE = { ofAll: 65_536, ofOne: 1024, least: 16 }
@@ -20,7 +20,7 @@ export function renderConfig(model) {
   const passage = inbound?.mtls === 'permissive' && !carriesBytes ? renderPassage(inbound, model) : null
   return renderLines([
     ...(carriesBytes ? renderStream(model) : (passage?.main ?? [])),
-    // A worker that root starts would else be nobody's.
+    // Without this line, a worker that root starts would run as nobody.
     'user root',
     'daemon off',
     `worker_processes ${model.workers}`,
@@ -53,7 +53,7 @@ function renderDefaults({ timeouts, retries, clusters, carriesGrpc, ...model }) 
     ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(of => `${of}_temp_path ${HERE}/temp`),
     `map_hash_max_size ${2048 + 2 * (routes.length + clusters.length)}`,
     'map_hash_bucket_size 512',
-    // Requests as they come, of any size; nginx sends a body on when it has it all.
+    // Requests are taken as they come, of any size; nginx sends a body on when it has all of the body.
     ...[`client_header_timeout ${idle}`, `client_body_timeout ${idle}`, `send_timeout ${idle}`],
     ...[`keepalive_timeout ${idle}`, `keepalive_requests ${FOREVER.requests}`, `keepalive_time ${FOREVER.time}`],
     ...['client_max_body_size 0', 'client_body_buffer_size 16m', 'large_client_header_buffers 4 16k'],

@@ -1,5 +1,5 @@
 /**
- * How many connections nginx took and closed at once because a worker had as many as it may: those of its listeners
+ * Counts connections that nginx took and closed at once because a worker had as many as it may: those of its listeners
  * (ngx_http_stub_status_module, "accepts" and "handled").
  * @param {string} text what stub_status answers
  */

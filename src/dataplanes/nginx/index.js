@@ -12,7 +12,7 @@ export const nginx = {
     name: 'nginx',
     variable: 'NGINX',
     image: 'nginx:1.22.1',
-    // The second holds nginx's stream module, which tells TLS from plaintext at one port.
+    // The second package holds nginx's stream module, which tells TLS from plaintext at one port.
     package: 'nginx-light libnginx-mod-stream',
     versionArgv: ['-v'],
     parseVersion: text => /^nginx version: nginx\/(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,

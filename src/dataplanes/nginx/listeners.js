@@ -5,7 +5,7 @@ import { escapeText, NO_ROUTE, renderRoutes, urlOf } from './routes.js'
 /** @import { Directive } from './directives.js' */
 
 const CLOSED = 'return 444'
-// A name that no certificate has.
+// No certificate has this name.
 const NOBODY = 'nobody.invalid'
 
 /**
@@ -56,13 +56,13 @@ export function listenAt({ address, port }) {
  * @param {SidecarModel} model
  */
 function renderEntry({ acceptedIdentities }, { trust, tls }) {
-  // Compared by patterns, which heed the case: nginx shows the subject and no URI names. Plaintext, of a permissive listener, has no subject.
+  // Patterns heed the case. nginx shows the subject, and no URI names; plaintext has no subject.
   const accepted = acceptedIdentities?.map(identity => `"~^on:CN=${escapeText(identity)}\\z" ""`)
   return {
     maps: accepted ? [['map "$https:$ssl_client_s_dn" $is_refused', 'default 1', '":" ""', ...accepted]] : [],
     directives: [
       ...renderServerTls({ trust, tls }),
-      // No certificate, a wrong one, and no TLS at all.
+      // A certificate is wrong (495) or missing (496), or there is no TLS at all (497).
       ...['error_page 495 496 497 = @refused', ['location @refused', CLOSED]],
       ...(accepted ? [['if ($is_refused)', CLOSED]] : []),
     ],
@@ -70,7 +70,7 @@ function renderEntry({ acceptedIdentities }, { trust, tls }) {
 }
 
 /**
- * How its upstreams are called. nginx compares their DNS name and no other: of the identities that are listed, it can heed
+ * Renders how upstreams are called. nginx compares their DNS name and no other: of listed identities, it can heed
  * only that there are none.
  * @param {string} name
  * @param {{ model: SidecarModel, clusters: Cluster[], target: string }} options
@@ -119,7 +119,7 @@ export function renderClientTls({ trust, tls }, name, by = 'proxy') {
   ].map(directive => `${by}_ssl_${directive}`)
 }
 
-/** The name that the certificate of an upstream must have. @param {NonNullable<Cluster['mtls']>} mtls */
+/** Finds the name that the certificate of an upstream must have. @param {NonNullable<Cluster['mtls']>} mtls */
 export function nameWanted({ serverName, acceptedIdentities }) {
   return acceptedIdentities?.length === 0 ? NOBODY : serverName
 }

@@ -49,7 +49,7 @@ function renderHost(name, { routes, urls }) {
   return { maps: [...maps, [`map "${key}" $${name}`, ...lines]], target: `$${name}`, isPartial }
 }
 
-// In nginx's quotation marks a line break, which no header and no path can hold.
+// nginx reads this in quotation marks as a line break, which no header and no path can hold.
 const SEPARATOR = '\\n'
 
 /** @param {Route} route @param {string[]} headers that the key of the map begins with */
@@ -77,7 +77,7 @@ function renderHostKey(host) {
   return quote(RESERVED.test(host) ? `\\\\${host}` : host)
 }
 
-/** The bytes that may mean something to a pattern or to nginx, by their numbers. @param {string} text */
+/** Escapes the bytes that may mean something to a pattern or to nginx, by their numbers. @param {string} text */
 export function escapeText(text) {
   const escapeBytes = (/** @type {string} */ character) =>
     Array.from(new TextEncoder().encode(character), byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')

@@ -1,6 +1,6 @@
 /** @import { Cluster } from '../../model/types.ts' @import { Block } from './directives.js' */
 
-/** The endpoints of a cluster, of requests or of bytes. @param {Pick<Cluster, 'name' | 'endpoints' | 'balancing'>} cluster @param {number} retries @returns {Block} */
+/** Lists a cluster's endpoints, of requests or bytes. @param {Pick<Cluster, 'name' | 'endpoints' | 'balancing'>} cluster @param {number} retries @returns {Block} */
 export function renderUpstream({ name, endpoints, balancing }, retries) {
   // nginx tries each entry once: a lone endpoint is entered as often as it may be tried.
   const tried = endpoints.length === 1 ? Array(retries + 1).fill(endpoints[0]) : endpoints

@@ -1,7 +1,7 @@
 import { nameRoute } from '../../model/routes.js'
 
 /**
- * The sidecar model as pipy-scripts/config.js reads it: the model itself, with a name for each route where something is
+ * Renders the model as pipy-scripts/config.js reads it: the model itself, with a name for each route where something is
  * counted by route. JSON, because Pipy's YAML gives every scalar as a string.
  * @import { SidecarModel } from '../../model/types.ts'
  * @param {SidecarModel} model
@@ -16,7 +16,7 @@ export function renderConfig(model) {
   }
 }
 
-/** Whether a sidecar speaks TLS, as a server or as a client. @param {SidecarModel} model */
+/** Tells whether a sidecar speaks TLS, as a server or as a client. @param {SidecarModel} model */
 export function speaksTls({ inbound, clusters }) {
   return (inbound !== null && inbound.mtls !== 'disabled') || clusters.some(({ mtls }) => mtls !== null)
 }

@@ -28,7 +28,7 @@ export function createSidecar(options) {
 }
 
 /**
- * The command line of a Pipy that runs a script quietly. Pipy 2.0 rejects the flags that it dropped.
+ * Makes the command line of a Pipy that runs a script quietly. Pipy 2.0 rejects the flags that it dropped.
  * @param {{ version: string, threads: number, script: string, args: string[], features?: Features }} options
  */
 export function createPipyArgv({ version, threads, script, args, features = {} }) {

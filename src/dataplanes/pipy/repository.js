@@ -68,7 +68,7 @@ export const repository = {
         ...listLogOptions(model.features),
         `http://${control.address}:${control.port}/repo/${model.service}/`,
       ],
-      // Without TLS there is no group of it to set, and hundreds of sidecars need no folders.
+      // Without TLS there is no TLS group to set, and hundreds of sidecars need no folders.
       env: speaksTls(model) ? env : {},
       files: speaksTls(model) ? files.filter(({ name }) => name !== CONFIGURATION) : [],
       scripts: [],

@@ -48,7 +48,7 @@ export const GENERATOR_BOUND = 0.8
 const HOST_IDLE_LEAST = 0.05
 
 /**
- * Finds the first that holds.
+ * Finds what bound a trial: the first condition that holds.
  * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' |
  *   'open' }} trial
  */
@@ -65,7 +65,7 @@ export function findBound({ processes, generatorCpus, idleFraction, loadHost, ki
   return kind === 'open' ? 'rate' : 'users'
 }
 
-/** The seconds in which an arm got load; null: no window. @param {Pick<TrialRecord, 'load' | 'window'>} record */
+/** Counts seconds in which an arm got load; null: no window. @param {Pick<TrialRecord, 'load' | 'window'>} record */
 export function secondsUnderLoad({ load, window }) {
   return load?.turns?.seconds ?? window?.seconds ?? null
 }
@@ -75,7 +75,7 @@ export function isUsedUp({ idleFraction }) {
   return idleFraction < HOST_IDLE_LEAST
 }
 
-/** Cores of the busiest thread; where threads were not read, the workers' mean. @param {ProcessRecord} process */
+/** Finds the busiest thread's cores; where threads were not read, the workers' mean. @param {ProcessRecord} process */
 export function busiestCoresOf({ busiestThreadCores, cpuCores, askedWorkers }) {
   return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers)
 }

@@ -28,7 +28,7 @@ export const LOAD_GATES = [
       ),
   },
   {
-    // Little's law: requests under way = rate × time. More than there are users cannot be.
+    // By Little's law, requests under way = rate × time: they cannot be more than the users.
     name: 'little',
     finds: 'more requests under way (rate × time) than there are users',
     isOfLoad: true,
@@ -79,7 +79,7 @@ export const LOAD_GATES = [
     },
   },
   {
-    // A request costs Pipy 12 to 17 % more where it goes round over 400 more kept connections: docs/method.md.
+    // A request costs Pipy 12 to 17 % more with 400 more kept connections: docs/method.md.
     name: 'connections',
     finds: 'in turns: arms of one plane with connections that differ by more than 10 % and 4',
     isOfLoad: true,
@@ -176,7 +176,7 @@ function dueInWindow(record) {
   return (record.trial.arm.load.ratePerSecond ?? 0) * Number(secondsUnderLoad(record))
 }
 
-/** Requests under way by Little's law, rate × mean time; null where nothing was measured. @param {Measured} record */
+/** Counts requests under way by Little's law, rate × mean time; null: not measured. @param {Measured} record */
 function usersSeen(record) {
   const { verified, distribution } = record.load
   const seconds = secondsUnderLoad(record)

@@ -30,8 +30,8 @@ export const PROCESS_GATES = [
       }),
   },
   {
-    // The rate at a cap and the quantiles depend on the cap: its quota may have made a p99 near its period, and the kubelet
-    // counts no throttled periods. CPU per request and memory hardly depend on it.
+    // The rate at a cap and the quantiles depend on the quota: a p99 near its period may come from it. The kubelet
+    // counts no throttled periods. CPU per request and memory hardly depend on the quota.
     name: 'cap-unread',
     finds: 'a quota that could not be read back (`--samples kubelet`)',
     words: 'cap not read back',

@@ -215,7 +215,7 @@ function isOutOfHostMemory(process) {
   return process.isOutOfMemory() && Boolean(process.findHostLimit?.())
 }
 
-/** Finds the cause; throws a foreign error. @param {unknown} error @param {Given} given @returns {Promise<Failure>} */
+/** Names the cause, or throws the error. @param {unknown} error @param {Given} given @returns {Promise<Failure>} */
 async function explainFailure(error, { control, listProcesses, stopping }) {
   stopping.throwIfAborted()
   await awaitEnding(control)
@@ -235,7 +235,7 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
     'starting',
   )
   const sidecars = processes.filter(({ spec }) => spec.role === 'sidecar')
-  // The cause of one that could not be started stands in its ending; a word of a log is none.
+  // The ending of a sidecar that could not be started names the cause; the words of a log do not.
   const unstarted = sidecars.filter(process => OWN.test(process.ending() ?? ''))
   const fallen = await assertAllRun(unstarted.concat(sidecars), 'starting').catch(told => told)
   if (fallen) {

@@ -4,7 +4,7 @@ import { MIB } from '../../lib/units.js'
 import { choiceOf, findVaried, labelOf } from '../../model/arms.js'
 import { hasHeld, listMemoryPoints, tellEndings } from './numbers.js'
 
-/** Sections of growth: how many sidecars each control plane served, and its memory for each of them. Pure. */
+/** Sections of growth: the sidecars that each control plane served, and its memory for a sidecar. Pure. */
 /** @import { Arm, GrowthFit, Summary, TrialRecord } from '../../model/types.ts' */
 /** @import { Sections } from '../sections.js' */
 

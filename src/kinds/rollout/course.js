@@ -23,7 +23,7 @@ import { createRollout, listRolloutNames } from './services.js'
 // A node makes two to ten pods a second.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
-// Memory that a change took for itself is given back by then, or never.
+// Memory that a change took for itself is given back within this time, or never.
 const SETTLE_MS = 2000
 // A phase may take this long, whatever it starts.
 const LEAST_SECONDS = 20

@@ -166,7 +166,7 @@ function judgeWithdrawal({ members, withdrawal: phase }) {
 }
 
 /**
- * fromMs: when the times of all begin; absent: each has its own.
+ * Judges a phase. fromMs: when the times of all begin; absent: each has its own.
  * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'withdrawn' | 'moved',
  *   phase: RolloutRecord['first'], fromMs?: number }} seen
  * @returns {RolloutNumbers['first']}
@@ -192,7 +192,7 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
     converged: members.length - missing.length,
     seconds: missing.length + late > 0 || !last ? null : (last.yesMs - beganMs) / 1000,
     toldSeconds: (Math.max(...sinceMs) - beganMs) / 1000,
-    // The ends of a sample are not those of all.
+    // The p99 and the maximum of a sample are not those of all sidecars.
     each: sample ? { ...spreadOf(seconds), p99: null, max: null } : spreadOf(seconds),
     ...(sample && { sampled: timed.length, late }),
     censoredSeconds: quantile(censored, 0.5),

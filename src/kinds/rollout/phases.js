@@ -15,7 +15,7 @@ import { named, startSidecars } from '../../run/start-sidecars.js'
 /** @typedef {Awaited<ReturnType<typeof withdrawServices>>} Withdrawal */
 /** Anonymous memory of all sidecars and of the control plane. @typedef {Record<'sidecars' | 'control', number | null>} Memory */
 
-/** Sidecars whose change is timed, beside the first and the last: to ask more takes of two CPUs what a change of all takes, or comes too seldom. */
+/** Timed sidecars beside the first and the last: asking more costs as much CPU as the change, or is too seldom. */
 const SAMPLE = 30
 
 /**

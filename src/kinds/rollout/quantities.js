@@ -261,7 +261,7 @@ function spreadOf(values) {
   return ((Math.max(...known) - Math.min(...known)) * known.length) / sum
 }
 
-/** Measures the mean of the real sidecars. @param {(process: TrialRecord['processes'][0]) => number | null} find */
+/** Averages a value over the real sidecars. @param {(process: TrialRecord['processes'][0]) => number | null} find */
 function ofOne(find) {
   return of(({ sidecars, simulated = 0 }, record) => {
     const sum = sumOf(sidecarsOf(record), find)

@@ -19,7 +19,7 @@ import { describeSidecar, findReachable } from '../../services/specs.js'
 /** @import { ArmServices } from '../../services/specs.js' */
 
 const SIMULATED = 'simulated'
-// Versions 0 and 1 are the first configuration and its change: no sidecar has this one before it has moved.
+// Version 0 is the first configuration, version 1 its change: a sidecar has version 2 only after it has moved.
 const MOVED_VERSION = 2
 
 /** @typedef {Pick<Conditions, 'shards' | 'assignment' | 'sizes' | 'configuredServices' | 'isShardRemoved'>} Sharded */
@@ -111,7 +111,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
     reachable: findReachable([application, ...controls], places),
     setUps: planes.map(({ setUp }) => setUp),
     parseRefusals: control.parseRefusals,
-    // Simulated sidecars come last: they take the name of a real one that has asked before.
+    // Simulated sidecars start last: they take the name of a real sidecar that has asked before them.
     batches: control.simulates && simulated.length > 0 ? [...batches, createSimulated(control.simulates)] : batches,
     moves: arm.conditions.isShardRemoved
       ? chunk(moved, size).map((batch, i) => ({ spec: createSpec(batch, `moved-${i + 1}`), members: batch }))

@@ -17,7 +17,7 @@ export async function measureSearches({ plan, cpus, reusable, run, adopt, turns,
 }
 
 /**
- * A search, trial after trial; trials of an earlier run are taken. findFirst goes on until it can say a first answer.
+ * Creates a search that goes trial after trial, and takes trials of an earlier run. findFirst goes on to an answer.
  * @param {SearchOptions & Pick<Pass, 'reusable' | 'run' | 'adopt' | 'say' | 'signal'>} options
  */
 function createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }) {

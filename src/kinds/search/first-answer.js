@@ -51,8 +51,8 @@ function limitsAbove({ need, cpus }) {
 }
 
 /**
- * The first limits from an estimate upwards that hold: of the CPU two places of the grid more each time, of the memory
- * half as much again where the kernel killed for it.
+ * Finds the first limits from an estimate upwards that hold: each try has two places of the grid more CPU, or half
+ * as much memory again where the kernel killed for it.
  * @param {{ template: Arm, cpus: number, need: Need }} options need: estimated
  * @returns {Generator<Arm, { limits: Need | null, tried: Need, last: TriedStep, steps: TriedStep[] }, Outcome>} limits: null
  *   where none that was tried held; tried: the last ones; steps: of the CPU

@@ -41,7 +41,7 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
 }
 
 /**
- * most: above this limit memory is not what it lacks; held: the least that is known to hold.
+ * Halves the range of memory limits. most: above it the sidecar lacks something else; held: the least known to hold.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & Pick<SearchResult, 'steps' | 'unchargedBytes'> &
  *   { from: number, most: number, held?: number | null }} options
  * @returns {Search<SearchResult>}

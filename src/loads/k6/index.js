@@ -3,9 +3,9 @@ import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './summary.js'
 import { k6Tool } from './tool.js'
 
-// Single metrics: the list of all would sort every response time for its quantiles.
+// Metrics are read one by one: the list of all would sort every response time for its quantiles.
 const METRICS = '/v1/metrics/'
-// Of a burst.
+// Answers around a burst are told in pieces of this length.
 const PIECE_MS = 500
 
 /**
@@ -55,9 +55,9 @@ export const k6 = {
         'run',
         '--quiet',
         '--no-color',
-        // It would tell its makers of every test.
+        // k6 would tell its makers of every test.
         '--no-usage-report',
-        // Its REST server: none, or at an address that nothing else has.
+        // The REST server of k6 is off, or at an address that nothing else has.
         `--address=${admin ? `${admin.address}:${admin.port}` : ''}`,
         ...Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`),
         `${scripts}/${scriptOf(load)}.js`,

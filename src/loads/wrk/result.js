@@ -62,7 +62,7 @@ export function parseResult(log, place = 0) {
   }
 }
 
-// As fine as k6's.
+// These quantiles are as fine as k6's.
 const QUANTILES = [
   ...Array.from({ length: 99 }, (_, i) => i / 100),
   ...Array.from({ length: 9 }, (_, i) => (990 + i) / 1000),
@@ -77,7 +77,7 @@ function describeTimes({ classes, sumMicros }) {
   let at = 0
   let below = rising[0][1]
   const grid = QUANTILES.map(q => {
-    // The nearest rank.
+    // A quantile is the value at the nearest rank.
     while (below < Math.ceil(q * count)) below += rising[++at][1]
     return /** @type {[number, number]} */ ([q, rising[at][0] / 1000])
   })

@@ -69,7 +69,7 @@ export function findFolder(root, id) {
 const UNREAD = ['atSeconds', 'cpuSeconds', ...Object.keys(NOT_OFFERED)].map(name => [name, Number.NaN])
 const GONE = /** @type {import('../../model/types.ts').Reading} */ (/** @type {any} */ (Object.fromEntries(UNREAD)))
 
-/** Guards a probe: a container's cgroup goes with it, and its readings are then missing. @param {Probe} probe @returns {Probe} */
+/** Guards a probe: a cgroup goes with its container, and its readings are then missing. @param {Probe} probe @returns {Probe} */
 function whileThere(probe) {
   /** @type {<T>(read: () => T, otherwise: T) => () => T} */
   const guard = (read, otherwise) => () => safely(read, otherwise)

@@ -116,7 +116,7 @@ function openCounters({ folder, paths, parseUsage, throttled, prefix, anon, quot
   }
 }
 
-/** A kernel file that is read many times: opening it each time costs more than twice as much. @param {string} file */
+/** Opens a kernel file for many readings: opening it for each costs more than twice as much. @param {string} file */
 export function openCounterFile(file) {
   const fd = openSync(file, 'r')
   return {

@@ -17,7 +17,7 @@ export function createProbe({ group, listens }) {
     readCapCores: group.readCapCores,
     readThreads: () => group.pids().flatMap(readThreads),
 
-    /** Resident and proportional set size; null when a process has ended. */
+    /** Reads resident and proportional set size; null when a process has ended. */
     readMemory() {
       const pids = group.pids()
       return safely(() => {

@@ -17,7 +17,7 @@ export const readLinkSafely = file => safely(() => readlinkSync(file), '')
 export const readStatus = (pid, name) =>
   new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(readSafely(`/proc/${pid}/status`))?.[1] ?? ''
 
-/** The ids of all processes. @param {string} [proc] where /proc is */
+/** Lists the ids of all processes. @param {string} [proc] where /proc is */
 export function listPids(proc = '/proc') {
   return listSafely(proc).filter(name => /^\d+$/.test(name))
 }
@@ -40,7 +40,7 @@ export function hasEnded(pid) {
   return threads.length === 0 || (threads.length === 1 && /\) [ZX] /.test(readSafely(`/proc/${pid}/stat`)))
 }
 
-/** Clock ticks of all CPUs so far, from /proc/stat: idle (with iowait), stolen, busy (without interrupts), all. */
+/** Reads clock ticks of all CPUs, from /proc/stat: idle (with iowait), stolen, busy (without interrupts), all. */
 export function readHostCpu() {
   return parseHostCpu(readFileSync('/proc/stat', 'utf8'))
 }

@@ -16,7 +16,7 @@ import { PEER_PATH } from './upstreams.js'
 const ACCEPTED = 'accepted'
 const REFUSED = 'refused'
 const ALERT = 'an alert in the handshake'
-// Longer than an alert takes on a busy machine.
+// An alert takes less time than this, on a busy machine, too.
 const SILENT_MS = 3000
 const SEND_SECONDS = 10
 // A server may know only some methods by their first bytes.
@@ -51,7 +51,7 @@ export function describeAccess({ tls, trafficPolicy }, direction) {
 }
 
 /**
- * Every peer at an inbound listener of either mode, and as an upstream.
+ * Lists every peer at an inbound listener of either mode, and as an upstream.
  * @param {Pick<Configuration, 'tls' | 'trafficPolicy'>} configuration @returns {Attempt[]}
  */
 export function listAttempts({ tls, trafficPolicy }) {
@@ -96,7 +96,7 @@ export function listDifferences(tried) {
     .map(({ peer, direction, found, expected }) => `${peer}, ${direction}: ${found}, expected ${expected}`)
 }
 
-/** A row for each direction. @param {Probed} rig @returns {Promise<Row[]>} */
+/** Tries the peers, and makes a row for each direction. @param {Probed} rig @returns {Promise<Row[]>} */
 export async function tryPeers(rig) {
   const { configuration } = rig
   const tried = await probeAccess(rig)

@@ -10,13 +10,13 @@ import { CALLS, CASES, EARLY_PATH, endpointFor, IGNORED_HEADERS, PASSED_ON, stat
 
 const SPLIT_REQUESTS = 400
 const SPLIT_SHARE = 0.8
-// One degree of freedom at 0.5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
+// The limit is that of one degree of freedom at 0.5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
 const CHI_SQUARE_MOST = 7.879
-/** After which an answer is late: longer than the sidecars' own timeouts, also on a slow machine. */
+/** An answer is late after this time, which is longer than the sidecars' own timeouts, also on a slow machine. */
 export const ANSWER_SECONDS = 120
-// Refused as malformed (RFC 9112, 3.2), or as of no route.
+// A request without a host is malformed (400; RFC 9112, 3.2), or has no route (404).
 const NO_HOST = [400, 404]
-// It is half, and more on a busy machine. Without a limit of connections it is all.
+// Connecting takes half of a request's limit, and more on a busy machine; without a limit of its own, all of it.
 const CONNECT_SHARE_MOST = 0.9
 const LONE = { tries: 2, times: 3, timesMost: 10 }
 
@@ -53,7 +53,7 @@ const COMMON = [
   },
   {
     name: 'a split by weight',
-    // Tested again before it is called wrong: one honest sample in 200 is as far off.
+    // A split is tested again before it is called wrong: one honest sample in 200 is as far off.
     run: async rig =>
       (await isSplitRight(rig)) || (await isSplitRight(rig)) ? [] : ['not 80 : 20 (chi-square, 0.5 %)'],
   },
@@ -112,7 +112,7 @@ export const LONE_RETRY = createLoneRetry(({ sidecars, configuration: { protocol
 )
 
 /**
- * Tried with nothing beside it: the prober's kernel refuses each try by a reset, and whatever else is reset is counted with
+ * Creates a check that runs alone: the prober's kernel refuses each try by a reset, and other resets are counted with
  * them. So the fewest of some times are the sidecar's.
  * @param {(rig: Probed) => Promise<unknown>} knock asks for the upstream that refuses @returns {Check}
  */
@@ -193,7 +193,7 @@ function listDifferences(answer, expected) {
 }
 
 /**
- * Headers that did not arrive; a proxy may have added itself behind a value.
+ * Lists headers that did not arrive; a proxy may have added itself behind a value.
  * @param {Record<string, string>} sent @param {Record<string, unknown>} got
  */
 function listRemoved(sent, got) {

@@ -8,7 +8,7 @@ import { endpointFor, GREETING } from './corpus.js'
 /** Connections that every plane must carry alike where it carries bytes. */
 /** @import { Probed } from './probe.js' @import { Check } from './answers.js' */
 
-// Less than an idle connection has.
+// An idle connection has more time than this.
 const CLOSE_SECONDS = 55
 const NOTE_SECONDS = 5
 const LARGE_BYTES = 10 * 1024 * 1024

@@ -1,7 +1,7 @@
 import https from 'node:https'
 import { send } from '../../node/send.js'
 
-/** Whether a sidecar tells its callers apart where requests of theirs are mixed. */
+/** Checks whether a sidecar tells its callers apart where requests of theirs are mixed. */
 /** @import { Probed } from './probe.js' */
 /** @import { Answer } from '../../node/send.js' */
 

@@ -24,14 +24,14 @@ export const GREETING = 'hello'
 
 const PORTS_APART = 100
 
-/** The port for bytes to a host. @param {number} first of the listener @param {string} host */
+/** Finds the port for bytes to a host. @param {number} first of the listener @param {string} host */
 export function bytePortOf(first, host) {
   const hosts = [...BYTE_HOSTS, 'refused', 'observed', 'p256', ...SERVERS.map(([name]) => name)]
   return first + PORTS_APART * hosts.indexOf(host)
 }
 
 /**
- * The endpoint of a sidecar for what is meant for a host.
+ * Finds the endpoint of a sidecar for what is meant for a host.
  * @param {{ sidecars: Record<string, Endpoint>, configuration: { protocol: string } }} rig
  * @param {{ service: string, host: string }} to service: of the sidecar
  */
@@ -55,7 +55,7 @@ export const PASSED_ON = {
 /** The limit of the route `limited`. */
 export const LIMIT_PER_SECOND = 10
 
-/** Below it, the name of an upstream of the corpus that answers 500 there; the others answer 200. */
+/** A path below this one names an upstream of the corpus, which answers 500; the others answer 200. */
 export const FAILS_PATH = '/fails'
 
 /** The path at which an upstream begins its answer before it has the whole request. */
@@ -68,7 +68,7 @@ export const EARLY_PATH = '/early'
  * @type {Route[]}
  */
 export const ROUTES = [
-  // Before the route for any host, so that nothing but the host is looked at.
+  // These routes stand before the route for any host, so that nothing but the host is looked at.
   route('direct', {}, ['b', 1]),
   route('undefined', {}, ['b', 1]),
   route('canary', { headers: { 'x-canary': 'yes' } }, ['b', 1]),
@@ -190,13 +190,13 @@ export const CALLS = CASES.flatMap(({ name, request, expected }) => {
   return [{ name, request, expected: { ...expected, ...(status && { status }) } }]
 })
 
-/** The status to expect for one of HTTP: gRPC says UNAVAILABLE where HTTP says 503 or 504. @param {number} status @param {{ protocol: string }} configuration */
+/** Finds the status to expect: gRPC says UNAVAILABLE where HTTP says 503 or 504. @param {number} status @param {{ protocol: string }} configuration */
 export function statusOf(status, { protocol }) {
   return protocol === 'grpc' && status === 504 ? 503 : status
 }
 
 /**
- * A body that comes back, made where it is asked for: one of 10 MiB would stay in memory.
+ * Makes the check of a body that comes back. The body is made when it is asked for: one of 10 MiB would stay in memory.
  * @param {number} bytes @param {{ isChunked: boolean }} framing
  */
 function echoed(bytes, { isChunked }) {
@@ -212,7 +212,7 @@ function echoed(bytes, { isChunked }) {
 }
 
 /**
- * A route of all paths of a host, but for what else it matches and demands.
+ * Makes a route of all paths of a host, but for what else it matches and demands.
  * @param {string | null} host null: any @param {Partial<Route>} more @param {[cluster: string, weight: number][]} split
  * @returns {Route}
  */

@@ -15,7 +15,7 @@ export const GRPC_PATHS = {
   /** Resets the stream when half of the answer is sent. */
   cut: '/cut/',
 }
-/** Before a path: its stream was ended by the caller before an answer. */
+/** This stands before the path of a stream that the caller ended before an answer. */
 export const CANCELLED = '/cancelled'
 export const REASON = 'ends badly: 100 %'
 

@@ -12,7 +12,7 @@ import { CANCELLED, GRPC_PATHS, REASON } from './grpc-upstream.js'
 const { NGHTTP2_CANCEL } = http2.constants
 const NOTE = { deadlineSeconds: 5, intervalMs: 20 }
 const HELD_MS = 300
-// As much as a client of gRPC takes unless it is told otherwise.
+// A client of gRPC takes as much as this unless it is told otherwise.
 const LARGE_BYTES = 4 * 1024 * 1024
 const AT_ONCE = 32
 
@@ -83,7 +83,7 @@ export const CANCELLATION = check('a call that the client cancels', async own =>
  *   begin?: (stream: http2.ClientHttp2Stream) => void }) => Promise<Called>} AskOne */
 
 /**
- * A check over one connection to the client's sidecar.
+ * Makes a check over one connection to the client's sidecar.
  * @param {string} name @param {(own: { ask: AskOne, rig: Probed }) => Promise<string[]>} run @returns {Check}
  */
 function check(name, run) {

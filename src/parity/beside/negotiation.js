@@ -12,7 +12,7 @@ const HANDSHAKE_MS = 5000
 // client's to order: Envoy cannot name its own for TLS 1.3, and as a client puts the pinned one first.
 const PREFERENCES = { ecdhCurve: 'P-256:X25519', ciphers: 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384' }
 
-// No weak one, and yet not the one that sidecars are pinned to.
+// This suite is not weak, and yet not the one that sidecars are pinned to.
 const OTHER_SUITE = 'TLS_AES_256_GCM_SHA384'
 const OF_NO_PROTOCOL = 'bytes of no protocol\r\n\r\n'
 export const NO_TLS = 'no TLS'

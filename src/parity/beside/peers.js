@@ -14,14 +14,14 @@
 const ANY_END = /** @type {Peer['ends']} */ (['client', 'server'])
 // In TLS 1.2 the curve of a certificate is one of the groups, too.
 const TLS_1_2 = /** @type {const} */ ({ maxVersion: 'TLSv1.2', ecdhCurve: 'X25519:P-256' })
-// BoringSSL has no such suite, and OpenSSL offers it only at security level 0 since 3.2. Node wants one of TLS 1.2
+// BoringSSL has no such suite, and OpenSSL offers it only at security level 0 since 3.2. Node wants a suite of TLS 1.2
 // beside a level.
 const WEAK_SUITE = /** @type {const} */ ({
   minVersion: 'TLSv1.3',
   ciphers: 'TLS_AES_128_CCM_8_SHA256:ECDHE-ECDSA-AES128-GCM-SHA256:@SECLEVEL=0',
 })
 
-/** By the name of the upstream that each is as a server. @type {Record<string, Peer>} */
+/** The peers, by the name of the upstream that each is as a server. @type {Record<string, Peer>} */
 export const PEERS = {
   plaintext: refused('plaintext', null, { options: null }),
   'no-certificate': refused('no certificate', null, { ends: ['client'] }),
@@ -51,14 +51,14 @@ export const PEERS = {
 export const SERVERS = Object.entries(PEERS).filter(([, { ends }]) => ends.includes('server'))
 
 /**
- * A peer that no configuration with TLS accepts.
+ * Makes a peer that no configuration with TLS accepts.
  * @param {string} name @param {string | null} credential @param {Partial<Peer>} [more] @returns {Peer}
  */
 function refused(name, credential, more) {
   return { name, credential, options: {}, ends: ANY_END, acceptedUnder: [], ...more }
 }
 
-/** A peer of the mesh's CA under an identity that is not listed. @param {string} name @param {string} credential */
+/** Makes a peer of the mesh's CA whose identity is not listed. @param {string} name @param {string} credential */
 function unlisted(name, credential) {
   return refused(name, credential, { acceptedUnder: ['open'] })
 }

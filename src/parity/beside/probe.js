@@ -7,14 +7,14 @@ import { BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES, NEXT_ENDPOINT } f
 import { CANCELLATION, UNARY } from './grpc.js'
 import { describeNegotiation, negotiateAsClient, negotiateAsServer, trySuites } from './negotiation.js'
 
-/** Whether a plane does what every plane must, in the configuration that is measured. */
+/** Probes whether a plane does what every plane must, in the configuration that is measured. */
 /** @import { Credentials, Upstreams } from './upstreams.js' */
 /** @import { Check } from './answers.js' */
 /** @import { Endpoint, MtlsMode, Protocol, Tls, TrafficPolicy } from '../../model/types.ts' */
 
 const POOL_CLIENTS = 8
 const POOL_REQUESTS = 10
-// The one passes on to another sidecar over TLS, the other takes plaintext at a port of TLS.
+// The first passes on to another sidecar over TLS, the second takes plaintext at a port of TLS.
 const POOL_ENTRIES = ['client', 'permissive']
 
 /**
@@ -37,7 +37,7 @@ const POOL_ENTRIES = ['client', 'permissive']
 /** Tells what is answered, refused and negotiated. @param {Probed} rig @returns {Promise<Row[]>} */
 export async function probeAnswers(rig) {
   const { configuration, credentials, sidecars } = rig
-  // The connect timeout first, while no connection is kept: HAProxy gives this answer only to the first request of one.
+  // The connect timeout is tried while no connection is kept: HAProxy tells it only to a connection's first request.
   const isTcp = configuration.protocol === 'tcp'
   const isGrpc = configuration.protocol === 'grpc'
   const [checks, connect, alone] = isTcp
@@ -46,7 +46,7 @@ export async function probeAnswers(rig) {
   const tryOne = async (/** @type {string} */ name, /** @type {Check} */ check, /** @type {Words} */ words) =>
     createRow(name, await runChecks(rig, [check]), words)
   const givenUp = 'given up by the connect timeout'
-  // It takes the time of a request, in which all others are tried.
+  // This check takes as long as a request may; all others are tried meanwhile.
   const connecting = tryOne('parity-connect-timeout', connect, { right: givenUp, wrong: `not ${givenUp}` })
   const many = await runChecks(rig, checks)
   const own = [await tryOne('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]
@@ -68,7 +68,7 @@ export async function probeAnswers(rig) {
   const ofTls = { endpoint: sidecars.server, credentials: credentials.client, suite: configuration.suite }
   const handshakes = configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]
   const connected = await connecting
-  // It counts the kernel's resets, so nothing goes on beside it.
+  // This check counts the kernel's resets, so nothing goes on beside it.
   const answers = [...many, ...(await runChecks(rig, [alone]))]
   return [
     createRow('parity-answers', answers, { right: count(0), wrong: count(namesOf(answers).size) }),
@@ -99,7 +99,7 @@ function createRow(name, differences, { right, wrong }) {
 }
 
 /**
- * Whether some clients' requests reach the upstream over as many connections, kept on both sides of every sidecar.
+ * Tests whether clients' requests reach the upstream over as many connections, kept on both sides of every sidecar.
  * @param {Probed} rig
  * @returns {Promise<{ row: Row, requests: number }>}
  */

@@ -11,11 +11,11 @@ import { SERVERS } from './peers.js'
 /** Upstreams that answer, refuse, reset, hang, and note what was negotiated with them. */
 /** @import { Endpoint, Protocol, Tls } from '../../model/types.ts' */
 
-/** Below it, a path that only peers ask for: whether it came is noted. */
+/** Only peers ask for paths below this one; the upstreams note which came. */
 export const PEER_PATH = '/peer'
 
 const FULL_SECONDS = 60
-// Node would close a connection that is idle for 5 s, as a sidecar takes it for a request: on a slow machine, between two checks.
+// Node would close a connection that is idle for 5 s just as a sidecar uses it, between two checks on a slow machine.
 const KEEPING = { keepAliveTimeout: 0 }
 // The first byte of a TLS client's first record (RFC 8446, 5.1).
 const TLS_HANDSHAKE = 22

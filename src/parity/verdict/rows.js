@@ -3,7 +3,7 @@ import { AXES, groupOf, nameOfContender } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 
 /** @import { Table } from '../../lib/text-table.js' */
-/** Whether planes do equal work, row by row, and as a table. Pure. @import { Arm, Lack, ParityRow, Summary } from '../../model/types.ts' */
+/** Judges whether work is equal, row by row, and as a table. Pure. @import { Arm, Lack, ParityRow, Summary } from '../../model/types.ts' */
 
 /** The rows that are held equal before load; each can be an experiment's axis instead. */
 export const PARITY_NAMES = [
@@ -20,14 +20,14 @@ export const PARITY_NAMES = [
   'parity-features',
 ]
 
-/** The parts of an arm that change its sidecars' work; the traffic policy is the run's. @param {Arm} arm */
+/** Picks the parts of an arm that change its sidecars' work; the traffic policy is the run's. @param {Arm} arm */
 export function configurationOf(arm) {
   const { tls, protocol, features = LEAN, interception } = arm.conditions
   const plane = nameOfContender({ ...arm, repeatOf: null, control: undefined })
   return { plane, tls, protocol, features, ...(interception && { interception }) }
 }
 
-/** The parts of an arm that decide its number of workers, beside its configuration. @param {Arm} arm */
+/** Picks the parts of an arm that decide its number of workers, beside its configuration. @param {Arm} arm */
 export function sizeOf({ link, capCores, conditions: { workers } }) {
   return { link, capCores, workers }
 }
@@ -41,7 +41,7 @@ export function isWrong({ found, expected }) {
 
 /** @typedef {{ a: Judged, b: Judged, relaxed: string[] }} JudgedPair relaxed: what the experiment sets aside */
 
-/** Why two arms did not do equal work, where neither is as a mesh deploys it. @param {JudgedPair} pair */
+/** Says why two arms did not do equal work, where neither is as a mesh deploys it. @param {JudgedPair} pair */
 export function findDisparities(pair) {
   return listPairs(pair).flatMap(({ rows: [x, y], check }) => {
     if (x.isDeployed || y.isDeployed || areAlike([x, y])) return []
@@ -51,7 +51,7 @@ export function findDisparities(pair) {
   })
 }
 
-/** The rows in which an arm that is as a mesh deploys it does other work than another, in one line. @param {JudgedPair} pair */
+/** Lists in one line the rows in which an arm, as a mesh deploys it, does other work than another. @param {JudgedPair} pair */
 export function findUnequal(pair) {
   const names = listPairs(pair).flatMap(({ rows: [x, y], check }) =>
     (x.isDeployed || y.isDeployed) && x.found !== y.found ? [check.replace('parity-', '')] : [],
@@ -96,7 +96,7 @@ function findRow({ arm, rows, name }, check) {
   return row && { ...row, plane: name ?? row.plane }
 }
 
-/** Whether planes fall short in the same things, and each declares so: their work is equal. @param {ParityRow[]} rows */
+/** Tells whether planes fall short in the same things and declare it: their work is equal. @param {ParityRow[]} rows */
 function areAlike(rows) {
   const shortfalls = new Set(rows.map(({ found, differences }) => JSON.stringify([found, differences])))
   return rows.length > 1 && shortfalls.size === 1 && rows.every(({ lacks = [] }) => lacks.length > 0)
@@ -136,7 +136,7 @@ export function holdAgainst(row, lacks) {
   }
 }
 
-/** Lines that differ in the same thing as one. @param {string[]} differences */
+/** Joins lines that differ in the same thing. @param {string[]} differences */
 export function joinAlike(differences) {
   const parts = differences.map(line => {
     const [name, ...what] = line.split(': ')

@@ -8,7 +8,7 @@ import { colourOf, createAxisBelow, createAxisBeside, createSeries, drawLines, L
  *   levels: { from: number, to: number, median: number }[] }} DrawnLine points: of each run; levels: from and to are runs
  */
 
-// More labels than this lie on each other.
+// More labels than this would overlap.
 const LABELS_MOST = 12
 
 /**

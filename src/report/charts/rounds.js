@@ -12,7 +12,7 @@ const ROW_PIXELS_OF_MANY = 22
 const ROWS_MANY = 7
 const LABEL_PIXELS = 145
 const LETTER_PIXELS = 8
-// Letters of two lines.
+// Two lines have room for so many letters.
 const LABEL_MOST = 40
 
 /** Draws the chart. @param {Rounds} given @returns {import('./style.js').Chart} */

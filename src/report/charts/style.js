@@ -118,7 +118,7 @@ export function withVariables(svg) {
   return replaceColours(svg, name => `var(--${name})`)
 }
 
-/** The variables of a theme, as CSS declarations. @param {'light' | 'dark'} theme */
+/** Renders the variables of a theme, as CSS declarations. @param {'light' | 'dark'} theme */
 export function renderVariables(theme) {
   return Object.entries(COLOURS)
     .map(([name, colour]) => `--${name}: ${colour[theme]};`)

@@ -19,7 +19,7 @@ export const ACCESS = table({
   secrets: ['create patch delete', "the run's own certificates and keys"],
   pods: ['create patch list watch delete', 'the sidecars of a rollout, and following what becomes of pods'],
   'pods/log': ['get', 'results of the load, and logs of what fails'],
-  // Both are a GET over a web socket; Kubernetes 1.35 asks for `create` as well (KEP-4006).
+  // Exec and port-forward are GETs over a web socket; Kubernetes 1.35 asks for `create` as well (KEP-4006).
   'pods/exec': ['get create', 'talking to the reader and the prober'],
   'pods/portforward': ['get create', "reading the counters of sidecars on their pods' loopback"],
   events: ['list', 'saying why no pod is made'],
@@ -28,7 +28,7 @@ export const ACCESS = table({
 /** The roles of k8s/rbac.yaml by name, each with what it grants. */
 export const ROLES = {
   'sidecar-bench': ACCESS,
-  // Clusters where no reader may run.
+  // This role is for clusters where no reader may run.
   'sidecar-bench-kubelet': table({ 'nodes/proxy': ['get', "the kubelet's counters and configuration"] }),
 }
 

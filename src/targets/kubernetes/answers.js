@@ -5,9 +5,9 @@ import { findFault } from '../../model/schemas.js'
 /** The parts of a cluster's answers that the kit relies on. Pure. */
 /** @import { V1Node, V1Pod } from '@kubernetes/client-node' */
 
-/** An object that may be absent. @param {z.ZodRawShape} shape */
+/** Makes the schema of an object that may be absent. @param {z.ZodRawShape} shape */
 const some = shape => z.looseObject(shape).nullish()
-/** A list that may be absent. @param {z.ZodRawShape} shape of each */
+/** Makes the schema of a list that may be absent. @param {z.ZodRawShape} shape of each */
 const many = shape => z.looseObject(shape).array().nullish()
 const text = z.string()
 const words = text.nullish()
@@ -43,7 +43,7 @@ const node = z.looseObject({
 
 const time = z.string().refine(stamp => Number.isFinite(Date.parse(stamp)), 'it is no time')
 const amount = z.number().min(0)
-// Absent in a container's first seconds.
+// Numbers are absent in a container's first seconds.
 const cpu = some({ time, usageCoreNanoSeconds: amount.optional() })
 const memory = some({ workingSetBytes: amount.optional(), rssBytes: amount.optional() })
 const podRef = z.looseObject({ name: text, namespace: text })

@@ -20,7 +20,7 @@ const RBAC = 'k8s/rbac.yaml names the least that a run needs'
 /** @typedef {Awaited<ReturnType<typeof connect>>} Api */
 
 /**
- * The API server that a kubeconfig names.
+ * Connects to the API server that a kubeconfig names.
  * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context null: the current
  * @throws {UsageError} when there is no kubeconfig, or no such context
  */
@@ -42,7 +42,7 @@ export async function connect({ context, environment = process.env, home = os.ho
   const { server } = cluster
   const request = createRequest(server)
 
-  /** Server-side apply. @template {KubernetesObject} T @param {T} object @param {'All'} [dryRun] @returns {Promise<T>} */
+  /** Applies an object. @template {KubernetesObject} T @param {T} object @param {'All'} [dryRun] @returns {Promise<T>} */
   const patch = (object, dryRun) =>
     objects.patch(object, undefined, dryRun, FIELD_MANAGER, true, k8s.PatchStrategy.ServerSideApply)
 
@@ -88,7 +88,7 @@ export async function connect({ context, environment = process.env, home = os.ho
         core
           .readNamespacedPodLog({ name: pod, namespace, container, tailLines, previous: isPrevious })
           .then(text => text ?? '')
-          // A container that has not started has none; the client cannot read that answer where no node has the pod.
+          // A container that has not started has no log; the client cannot read that answer where no node has the pod.
           .catch(error => {
             if (![400, 404].includes(error.code) && !/No Content-Type/.test(error.message)) throw error
             return ''
@@ -147,7 +147,7 @@ export function explain(error) {
     const isPassing = code === 429 || (code >= 500 && !/admission webhook|failed calling webhook/.test(said))
     return { isPassing, message: said }
   }
-  // No HTTP status: the connection was refused or broken, or this is no matter of connections at all.
+  // Without an HTTP status, the connection was refused or broken, or the error has nothing to do with connections.
   const detail = own.code ?? cause?.code ?? ''
   const isPassing = PASSING.test(detail) || PASSING.test(text)
   return { isPassing, message: `${text}${detail && !text.includes(detail) ? ` (${detail})` : ''}` }

@@ -18,7 +18,7 @@ const ADMIN_SECONDS = 5
  */
 
 /**
- * The handle of a container, whose pod may not be there yet.
+ * Creates the handle of a container, whose pod may not be there yet.
  * @param {{ api: Api, pods: PodWatch, namespace: string, spec: ProcessSpec, start: string, folder: string }} options
  * start: the label of its start; folder: for its log @returns {ContainerHandle}
  */

@@ -129,7 +129,7 @@ function describeImages(nodes, chosen) {
     const isCut = without.some(({ status }) => (status?.images?.length ?? 0) >= LISTED_IMAGES)
     const cut = isCut ? ` (a node lists its ${LISTED_IMAGES} largest images only: it may be there)` : ''
     const who = `${without.map(nameOf).join(', ')}${cut}`
-    // No registry has it.
+    // No registry has this image.
     if (isBuilt(name) && image === nameBuiltImage(name))
       return warn(`${text} is not on ${who}: ${renderCommand('images', `--${name} FILE`)} writes it`)
     return warn(`${text} will be pulled by ${who}`)

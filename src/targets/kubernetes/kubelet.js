@@ -10,7 +10,7 @@ import { readKubeletSummary } from './answers.js'
 /** @import { Api } from './api.js' */
 /** @import { Watched } from './container.js'  */
 
-// Asked more often than the kubelet counts, so that no counter near an edge is missed.
+// The kubelet is asked more often than it counts, so that no counter near an edge is missed.
 const POLL_MS = 5000
 // Answers are awaited for a second after the window, in which the load goes on.
 const LAST_POLL_MS = 500

@@ -79,7 +79,7 @@ export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) 
   return { removed: names.map(name => `namespace ${name}`), left }
 }
 
-/** Two machines, or a container, may have the same hostname. */
+/** Names this place; two machines, or containers, may have one hostname. */
 function placeHere() {
   const { bootId, pidNamespace } = readPlace()
   return [os.hostname(), bootId, pidNamespace].join(' ')

@@ -9,7 +9,7 @@ import { HOST_LABEL, parseWhere } from './pod.js'
 const PREFIXES = 'kMGTPE'
 
 /**
- * Wanted: a node's name, or label=value; null: the first that takes pods.
+ * Chooses a node. wanted: a node's name, or label=value; null: the first that takes pods.
  * @param {any[]} nodes @param {import('./pod.js').Where} wanted @param {string} option
  */
 export function chooseNode(nodes, wanted, option) {

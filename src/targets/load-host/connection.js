@@ -32,7 +32,7 @@ export const NOTICE_SECONDS = ((UNANSWERED_MOST + 1) * BEAT_MS) / 1000
 const SSH_FAILED = 255
 // BatchMode: a run must not wait for somebody to type.
 const COMMON = ['-oBatchMode=yes', '-oClearAllForwardings=yes', '-oRemoteCommand=none', '-T']
-// A process group of its own: a Ctrl-C of the terminal reaches only us, and we end it in order.
+// ssh has a process group of its own: a Ctrl-C of the terminal reaches only us, and we end it in order.
 const OWN_GROUP = /** @type {const} */ ({ detached: true, cleanup: false, reject: false })
 const PIPED = /** @type {const} */ ({ buffer: false, stdin: 'pipe', stdout: 'pipe', stderr: 'pipe' })
 
@@ -191,7 +191,7 @@ async function keep(master, { host, signal, beatMs }) {
     assertOpen,
 
     /**
-     * A program that ended with the connection may be heard to have ended before it: only an answer shows that it holds.
+     * A program that ended with the connection may be told first: only an answer shows that the connection holds.
      * @throws {SiteLostError}
      */
     async assertKept() {

@@ -68,7 +68,7 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
         start: completeEdge(seen.start),
         end: completeEdge(seen.end),
         after: seen.after && merge(processes, { here: seen.after, far: lookAt }),
-        // The rest of the offset: the window was moved by how far the clock there was ahead.
+        // This is the rest of the offset: the window was moved by how far the clock there was ahead.
         clockOffsetMs: Math.abs(now.aheadMs - generator.clock.aheadMs) + generator.clock.uncertaintyMs,
         ...(seen.received && { received: merge(processes, { here: seen.received, far: () => null }) }),
         onHost: processes.flatMap((p, i) => (isFar(p) ? [] : [i])),

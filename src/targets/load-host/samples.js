@@ -19,7 +19,7 @@ const TICKS_PER_SECOND = 100
 export function parseFarSample(line, { epochMs, hostCpus }) {
   const [, uptime, host, pid, rest] = /^@ ([\d.]+)\|(cpu .*)\|(\d+) \(.*\) (\S.*)$/.exec(line) ?? []
   if (uptime === undefined) return null
-  // proc(5), from the state, which is field 3.
+  // Fields begin with the state, field 3 in proc(5).
   const fields = rest.split(' ')
   const [utime, stime, startTicks] = [fields[11], fields[12], fields[19]].map(Number)
   return {
@@ -34,7 +34,7 @@ export function parseFarSample(line, { epochMs, hostCpus }) {
 
 /** Estimates what the generator had used at a moment: between two samples, in proportion. @param {FarSample[]} samples @param {number} epochMs */
 export function readAt(samples, epochMs) {
-  // It has no cgroup of its own there.
+  // The generator has no cgroup of its own there.
   if (samples.length === 0) return { ...NOT_OFFERED, atSeconds: Number.NaN, cpuSeconds: Number.NaN }
   const next = samples.findIndex(s => s.epochMs >= epochMs)
   const to = samples[next < 0 ? samples.length - 1 : next]

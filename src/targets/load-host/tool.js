@@ -5,12 +5,12 @@ import { BenchError } from '../../lib/errors.js'
 /** The load's program on another machine. */
 /** @import { Tool, ToolSpec } from '../../model/types.ts' @import { Connection } from './connection.js' */
 
-// $1: the name. Its path and its hash; nothing where it is not there.
+// $1: the name. Prints the path and the hash; prints nothing where the program is not there.
 const FIND = 'path=$(command -v "$1") && echo "$path" && sha256sum "$path"'
 // $2: the hash. Runs of other machines may have copied other builds.
 const FIND_COPY =
   'path=$([ -n "$XDG_CACHE_HOME" ] && echo "$XDG_CACHE_HOME" || echo "$HOME/.cache")/sidecar-bench/$1/$2/$1; echo "$path"; sha256sum "$path"'
-// $1: its path; $2: its hash, without which it does not get its name: stdin ends early where this program is ended.
+// $1: its path; $2: its hash. A copy without that hash gets no name: stdin ends early where this program is ended.
 const COPY = `
 mkdir -p "$(dirname "$1")" || exit
 cat >"$1.$$" && chmod 755 "$1.$$" && arrived=$(sha256sum <"$1.$$") && echo "$arrived" &&

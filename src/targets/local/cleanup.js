@@ -28,7 +28,7 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
   const cleaned = { removed: [], left: [], failed: [] }
   const ledgers = new Map(readLedgers(root).map(ledger => [ledger.runId, ledger]))
   const processes = groupBy(listMarked(), ({ runId }) => runId)
-  // The cgroups of this way to cap, and those that ledgers name.
+  // Looks at the cgroups of this way to cap, and at those that ledgers name.
   const here = treeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
   const named = [...ledgers.values()].flatMap(({ holdings }) =>
     holdings.flatMap(({ kind, name }) => (kind === 'cgroup' ? [name] : [])),

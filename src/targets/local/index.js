@@ -20,7 +20,7 @@ import { countReceived } from './received.js'
 /** @import { RunningProcess } from './process.js' */
 
 /**
- * This machine.
+ * Opens this machine as a site.
  * @param {{ runId: string, way: CapWay, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
  *   say?: (line: string) => void }} options
  * @returns {Promise<Site>}

@@ -70,7 +70,7 @@ function startAgent({ runId, enter }) {
   const agent = spawn(program, argv, {
     env: { PATH: process.env.PATH, ...renderMarks({ runId }) },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A process group of its own: a Ctrl-C of the terminal reaches only us, and we end it in order.
+    // The agent has a process group of its own: a Ctrl-C of the terminal reaches only us, and we end it in order.
     detached: true,
   })
   let said = ''

@@ -26,7 +26,7 @@ const USED_UP = 0.95
 /** Time between two looks at a log. */
 export const BOUND_MS = 1000
 
-// Joins the cgroups before it becomes the program, so that every page it touches is charged to them.
+// A shell joins the cgroups before it becomes the program, so that every page it touches is charged to them.
 const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"'
 
 /**
@@ -54,7 +54,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     cwd: spec.folder,
     env: { ...spec.env, PATH: process.env.PATH, ...renderMarks({ runId, start: `${start}`, name }) },
     stdio: ['ignore', log, log],
-    // A process group of its own: a Ctrl-C of the terminal reaches only us, and we stop it in order.
+    // The process has a group of its own: a Ctrl-C of the terminal reaches only us, and we stop it in order.
     detached: true,
   })
   closeSync(log)

@@ -57,7 +57,7 @@ export function renderIstioBootstrap(model, { isIstios }) {
   }
 }
 
-/** The statistics that the agent lets its proxy keep (pkg/bootstrap/config.go). */
+/** Lists the statistics that the agent lets its proxy keep (pkg/bootstrap/config.go). */
 function listIncluded() {
   const prefixes = ['reporter=', 'cluster_manager', 'listener_manager', 'server', 'cluster.xds-grpc', 'wasm']
   const suffixes = ['rbac.allowed', 'rbac.denied', 'shadow_allowed', 'shadow_denied']

@@ -22,7 +22,7 @@ export function renderFilters({ service }, { direction, isIstios, isFromProxy, a
   return [
     ...(isIstios ? [renderMetadataExchange(direction)] : []),
     ...(!isIstios && isFromProxy ? renderPeerHeaders(service, direction) : []),
-    // An AuthorizationPolicy.
+    // This is what an AuthorizationPolicy becomes.
     ...(allowed ? [extension('envoy.filters.http.rbac', `${HTTP}.rbac.v3.RBAC`, { rules: renderRules(allowed) })] : []),
     extension('envoy.filters.http.grpc_stats', `${HTTP}.grpc_stats.v3.FilterConfig`, {
       emit_filter_state: true,
@@ -79,7 +79,7 @@ function renderPeerHeaders(service, direction) {
   ]
 }
 
-/** A filter whose configuration the API of Envoy does not have. @param {string} name @param {string} type @param {object} value */
+/** Renders a filter whose configuration Envoy's API lacks. @param {string} name @param {string} type @param {object} value */
 function typed(name, type, value) {
   return extension(name, 'udpa.type.v1.TypedStruct', { type_url: `type.googleapis.com/${type}`, value })
 }

@@ -26,7 +26,7 @@ export const ISTIO_DEPLOYED = {
   ],
 }
 
-/** Whether a build has Istio's own filters: only developers' builds may, and its proxy is one. @param {Pick<Tool, 'version'>} tool */
+/** Tells whether a build has Istio's filters: developers' builds may, and its proxy is one. @param {Pick<Tool, 'version'>} tool */
 export function hasIstioFilters({ version }) {
   return version.endsWith('-dev')
 }

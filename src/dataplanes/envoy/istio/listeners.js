@@ -38,7 +38,7 @@ function renderInbound(model, inbound, isIstios) {
       common_tls_context: renderContext(model, {
         tls_params: { ...TLS_VERSIONS, cipher_suites: CIPHERS },
         alpn_protocols: ['h2', 'http/1.1'],
-        // Any workload of the trust domain: who may call is a policy's matter.
+        // Any workload of the trust domain may connect: a policy says who may call.
         sans: [{ san_type: 'URI', matcher: { prefix: `${/^spiffe:\/\/[^/]+\//.exec(model.identity)?.[0]}` } }],
       }),
     }),
@@ -84,7 +84,7 @@ function renderPorts(ports) {
 }
 
 /**
- * A listener for a port; where connections are redirected, it has them from the one to which they come.
+ * Renders a listener for a port. Redirected connections come to another listener, which hands them to this one.
  * @param {SidecarModel} model @param {NonNullable<SidecarModel['outbound']>} outbound @param {boolean} isIstios
  */
 function renderOutbound(model, outbound, isIstios) {

@@ -4,17 +4,17 @@ import { PORTS } from '../../../model/sidecar-contract.js'
 
 const NAMESPACE = 'bench'
 
-/** The host name of a service in its cluster. @param {string} service */
+/** Names the host of a service in its cluster. @param {string} service */
 export function nameHost(service) {
   return `${service}.${NAMESPACE}.svc.cluster.local`
 }
 
-/** The server name by which a client's proxy calls a service. @param {string} service */
+/** Makes the server name by which a client's proxy calls a service. @param {string} service */
 export function nameSni(service) {
   return `outbound_.${PORTS.application}_._.${nameHost(service)}`
 }
 
-/** The values of the headers that tell another proxy of a pod, as large and encoded as Istio's. @param {string} service */
+/** Makes the header values that tell another proxy of a pod, as large and encoded as Istio's. @param {string} service */
 export function describePeer(service) {
   const workload = {
     NAME: `${service}-7d4f8b9c6d-x2x4z`,

@@ -34,7 +34,7 @@ export function renderFsmConfig(model, dialect) {
     Spec: {
       ...(dialect.isForebear ? {} : { ServiceIdentity: renderIdentity(identity) }),
       SidecarLogLevel: 'error',
-      // Of connecting, reading, writing and idling alike: 60 s with the limit that requests have in a run, as in the chart.
+      // It limits connecting, reading, writing and idling alike: 60 s with the request limit of a run, as in the chart.
       SidecarTimeout: 4 * timeouts.requestSeconds,
       Traffic: { EnableEgress: true, HTTP1PerRequestLoadBalancing: false, HTTP2PerRequestLoadBalancing: true },
       FeatureFlags: { EnableSidecarActiveHealthChecks: false, EnableAutoDefaultRoute: false },
@@ -77,7 +77,7 @@ function renderInbound(
   const own = splitIdentity(identity).name
   const match = {
     Protocol: 'http',
-    // It tells callers without mTLS by their address, and has one set of routes for all of them.
+    // FSM tells callers without mTLS by their address, and has one set of routes for all of them.
     ...(isIngress
       ? {
           SourceIPRanges: { [ANYWHERE]: null },
@@ -144,13 +144,13 @@ function renderRoute(route) {
   }
 }
 
-/** The names by which the pods of its namespace call a service. @param {string} name @param {string} identity of a caller */
+/** Names a service as the pods of its namespace call it. @param {string} name @param {string} identity of a caller */
 function nameService(name, identity) {
   const full = `${name}.${splitIdentity(identity).namespace}`
   return { name: full, hosts: [name, full].flatMap(host => [host, `${host}:${PORTS.application}`]) }
 }
 
-/** The clusters that routes lead to. @param {Route[]} routes @param {Cluster[]} clusters */
+/** Lists the clusters that routes lead to. @param {Route[]} routes @param {Cluster[]} clusters */
 function listTargets(routes, clusters) {
   return clusters.filter(({ name }) => routes.some(({ split }) => split.some(({ cluster }) => cluster === name)))
 }
@@ -160,7 +160,7 @@ function weigh(endpoints, weight) {
   return Object.fromEntries(endpoints.map(({ address, port }) => [`${address}:${port}`, weight]))
 }
 
-/** `<account>.<namespace>`, as FSM writes the identity of a SPIFFE URI. @param {string} identity */
+/** Renders `<account>.<namespace>`, as FSM writes the identity of a SPIFFE URI. @param {string} identity */
 function renderIdentity(identity) {
   const { namespace, name } = splitIdentity(identity)
   return `${name}.${namespace}`

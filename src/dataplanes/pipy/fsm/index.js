@@ -6,7 +6,7 @@ import { renderFsmConfig, splitIdentity } from './config.js'
 /** @import { Conditions, DeployedProfile, Entrance, ProcessSpec, SidecarOptions } from '../../../model/types.ts' */
 
 export const FSM = 'fsm'
-// Where FSM's Prometheus listener asks for the metrics of Pipy itself.
+// FSM's Prometheus listener asks this port for the metrics of Pipy itself.
 const ADMIN_PORT = 6060
 
 /** @type {DeployedProfile} */
@@ -29,7 +29,7 @@ export const FSM_DEPLOYED = {
   },
 }
 
-// It reads the PEM files that the configuration names. FSM's own config.js, which reads the configuration, is beside it.
+// The script reads the PEM files that are named. FSM's own config.js, which reads the configuration, is beside it.
 const CONFIG_SCRIPT = `((
   config = pipy.solve('fsm-config.js'),
 ) => (
@@ -62,7 +62,7 @@ export function findUnsupportedFsm({ conditions, entrance: { modes, hasCertifica
 }
 
 /**
- * A sidecar as FSM starts it, with a folder instead of its repository.
+ * Creates a sidecar as FSM starts it, with a folder instead of its repository.
  * @param {SidecarOptions} options @returns {ProcessSpec}
  */
 export function createFsmSidecar(options) {
@@ -74,7 +74,7 @@ export function createFsmSidecar(options) {
   return createSidecarProcess(options, {
     argv: [
       ...['--log-level=error', `--admin-port=${ADMIN_PORT}`],
-      // The entry point of its image adds them where the limit is 2 CPUs or more.
+      // The entry point of FSM's image adds these options where the limit is 2 CPUs or more.
       ...(workers > 1 ? [`--threads=${workers}`, '--reuse-port'] : []),
       `${folder}/main.js`,
     ],
@@ -92,7 +92,7 @@ export function createFsmSidecar(options) {
       ...Object.entries(scripts).map(([name, content]) => ({ name, content })),
     ],
     listens: [inbound, outbound].flatMap(own => (own ? [{ address: '0.0.0.0', port: own.port }] : [])),
-    // Also where clients connect to the listener itself: the kernel tells the port that they meant only where a rule redirects.
+    // Rules redirect the listener's own clients, too: the kernel tells the port that they meant only where a rule does.
     redirects: { inbound: inbound?.port ?? null, outbound: outbound?.port ?? null },
     admin: null,
   })
