@@ -40,7 +40,7 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
  * @property {string[]} nodes
  */
 
-/** folder: by default the last comparable run. @param {ReadRun[]} runs @param {string} [folder] @returns {History} */
+/** Reference: `folder`, or the last comparable. @param {ReadRun[]} runs @param {string} [folder] @returns {History} */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
   const reference = inOrder.findLast(run => (folder === undefined ? explain(run).length === 0 : run.folder === folder))

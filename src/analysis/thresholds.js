@@ -99,7 +99,7 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   const beside = quantity === PRIMARY.name ? all.filter(c => c.load.isBesideOthers) : []
   const same = beside.length > 0 ? beside : all
   const own = same.filter(c => c.service === service)
-  // A sidecar is in no record where its trials failed.
+  // A sidecar whose trials failed is in no record, and so in no comparison.
   const isMeasured = own.length > 0
   return (isMeasured ? own : same.filter(c => c.service === null)).map(c => {
     const median = isMeasured && c.verdict !== 'invalid' ? c.ratio.median : null

@@ -18,7 +18,7 @@ export function findGapLeast(width) {
   return width === undefined ? GAP_LEAST : Math.min(GAP_LEAST, width / 2)
 }
 
-/** Finds the fewest rounds that show a gap. @param {boolean} isSequence the rounds decided how many there are */
+/** Finds how many rounds tell arms apart. @param {boolean} isSequence the rounds decided how many there are */
 export function findRoundsLeast(isSequence) {
   return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
 }

@@ -138,7 +138,7 @@ function readResult({ folder, raw, place, load }) {
   }
 }
 
-/** Picks the parts of a value that another has. @param {any} value @param {any} shape @returns {any} */
+/** Picks the parts of a value that a shape has. @param {any} value @param {any} shape @returns {any} */
 function pick(value, shape) {
   if (Array.isArray(shape)) {
     const isAlike = Array.isArray(value) && value.length === shape.length
@@ -164,7 +164,7 @@ function compare(computed, written, at) {
   return [`${at} is ${show(b)}, and the records say ${show(a)}`]
 }
 
-/** Reads a member of its own, and no inherited one such as `constructor`. @param {any} value @param {string} name */
+/** Reads an object's own member, and no inherited one such as `constructor`. @param {any} value @param {string} name */
 function own(value, name) {
   return Object.hasOwn(value, name) ? value[name] : undefined
 }

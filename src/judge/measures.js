@@ -27,7 +27,7 @@ export function splitRounds(records, count) {
 }
 
 /**
- * Measures the first trial of a round that is good for a use.
+ * Finds the value of a round: that of the first trial that is good for a use and has one.
  * @param {TrialRecord[]} trials @param {Use} use @param {(record: TrialRecord) => number | null} measure
  */
 export function valueOfRound(trials, use, measure) {
@@ -88,7 +88,7 @@ export function mostOf(processes, of) {
   return values.length === 0 ? null : Math.max(...values)
 }
 
-/** Divides CPU time by requests, by own clocks. @param {TrialRecord} record @param {ProcessRecord[]} processes */
+/** Divides cores by verified requests a second. @param {TrialRecord} record @param {ProcessRecord[]} processes */
 export function cpuPerRequestMicros(record, processes) {
   const { load, window } = record
   const rate = load && window ? load.verified / window.seconds : null

@@ -8,7 +8,7 @@ export const PORTS = {
   outbound: 15001,
   inbound: 15003,
   control: 6070,
-  // A control plane is told configurations at one port, and asked for them at this one.
+  // Where a control plane takes configurations at `control`, sidecars ask for them at this port.
   stream: 6071,
   generator: 6565,
 }

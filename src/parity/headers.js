@@ -4,7 +4,7 @@ import { listFeatures } from '../model/features.js'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
-// A byte would count fewer traces.
+// A plane that makes ids of traces from one byte would repeat one among so many.
 const TRACES = 300
 // Each plane may sample a trace or not.
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-0[01]$/

@@ -5,7 +5,7 @@ import { NARROW, RETRIES } from './rig.js'
 
 /** Checks whether sidecars refuse what a route or a cluster does not take. @import { Rig } from './rig.js' */
 
-// So many times the limit are asked: some are refused, however long they take.
+// The check sends this many times the limit: some requests are refused, however long sending them takes.
 const TIMES = 4
 const REFILLED_MS = 1500
 const AT_ONCE = 4 * NARROW
@@ -66,7 +66,7 @@ export async function checkBreaker({ send }) {
 const REQUESTS = 8
 // Each request has its turn, and that of its retry, before the next comes.
 const APART_MS = 100
-// A check is tried again, since the machine may have been busy just then.
+// A check that fails is tried again: the machine may have been busy just then.
 const TRIES = 3
 
 /**

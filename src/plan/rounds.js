@@ -104,7 +104,7 @@ export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
 /** @param {Arm[]} arms each tried once */
 function sumSeconds(arms) {
   return arms.reduce((sum, { load, conditions: { pairs = 0, sidecars = 2 * pairs, simulated = 0 } }) => {
-    // The real sidecars are started twice before.
+    // Two rollouts of as many sidecars as are real come first, to check that simulated ones cost as much.
     const started = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars
     return sum + load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS + ROLLOUT_SECONDS_PER_SIDECAR * started
   }, 0)

@@ -133,7 +133,7 @@ async function findStrace() {
 
 /** @param {Rig} rig @param {{ name: SideName, label: string, signal: AbortSignal }} options @throws {BenchError} for other work */
 async function checkParity({ testbeds, arms, nextStart }, { name, label, signal }) {
-  // Links of a count start while they are counted.
+  // One arm is enough: arms differ in their links, which the corpus does not use; each starts when it is counted.
   const rows = await tryPlane({ testbed: testbeds[name], alike: arms[name].slice(0, 1), index: nextStart(), signal })
   const wrong = rows.filter(row => isWrong(row) && !row.lacks)
   if (wrong.length === 0) return

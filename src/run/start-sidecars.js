@@ -82,7 +82,7 @@ function createPace({ asking, deadlineSeconds, signal }) {
         signal,
       }).catch(async error => {
         signal.throwIfAborted()
-        // It ends before the target removes the sidecars, which would answer for them.
+        // Asking ends before the target removes the sidecars: refused connections would count as answers of theirs.
         await asking.giveUp()
         isLate = true
         throw error

@@ -28,7 +28,7 @@ export const CONTROL = 'mesh'
  *   certificate?: string, credentials?: ReturnType<typeof credentialsOf> }} Version
  */
 
-/** Finds its own, else the first. @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm */
+/** Finds an arm's own, else the first. @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm */
 export function findControl({ controls = [] }, arm) {
   return controls.find(({ name }) => name === arm.control) ?? controls[0]
 }

@@ -143,7 +143,7 @@ export function describeSidecar(
       configuredServices,
       features,
       isRedirected: isRedirected(arm.conditions),
-      // The prober looks at a changing certificate as the load.
+      // To see a certificate change, the prober connects with the identity of the load.
       client: arm.load.hasCertificate || changed === 'certificate' ? GENERATOR : null,
     }),
     folder: locate(`${folders.own}/${service.name}`),

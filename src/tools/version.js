@@ -26,7 +26,7 @@ export async function askVersion({ versionArgv, parseVersion }, program, options
   let printed = ''
   /** @type {Promise<{ failed: boolean, why?: string }>} */
   const ended = new Promise(resolve => {
-    // Its own process group lets all that it starts be ended. A file that is no program throws at once.
+    // The program leads a process group, so that all it starts ends with it. A file that is no program throws at once.
     const child = startSafely(program, versionArgv)
     if (child instanceof Error) return resolve({ failed: true, why: sayWhyNot(program, child) })
     const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {

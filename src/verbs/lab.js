@@ -38,7 +38,7 @@ const UNDER_LOAD = { link: ['pair'] }
 const NOT_TIMED = ['watch', 'profile', 'json']
 const NOT_SAMPLED = ['watch', 'requests', 'threshold']
 
-/** Adds `lab`: the cost of a changed pipeline, in instructions a request. @type {import('./program.js').AddVerb} */
+/** Adds `lab`: the cost of a changed Pipy pipeline in instructions a request. @type {import('./program.js').AddVerb} */
 export function addLab(verb, context) {
   addLabNew(verb, context)
   verb

@@ -6,7 +6,7 @@ import { findLoad } from '../loads/registry.js'
 import { verifyComputed } from './computed.js'
 import { withRuns } from './open-runs.js'
 
-/** Adds `verify`: every number of a run again. @type {import('./program.js').AddVerb} */
+/** Adds `verify`, which computes every number of a run again. @type {import('./program.js').AddVerb} */
 export function addVerify(verb, { print, end }) {
   verb.argument('<results>', 'a results folder, or a bundle').action((/** @type {string} */ given) =>
     withRuns([given], ([folder], show) => {

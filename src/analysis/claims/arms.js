@@ -85,7 +85,7 @@ export function describeConditions(arms, { hasCap }) {
   return first.load.isBesideOthers ? `${words}, side by side without a cap` : words
 }
 
-/** Tells if an arm is meant, at any cap; plane `name` is lean. @param {SummaryArm} arm @param {Selector} selector */
+/** Matches at any cap; plane: `name` (lean) or `name:profile`. @param {SummaryArm} arm @param {Selector} selector */
 export function isMeant(arm, { plane, service, capCores, ...axes }) {
   return (
     arm.repeatOf === null &&

@@ -77,7 +77,7 @@ function listProtocols(inbound, { carriesGrpc }) {
 function renderTls({ trust, tls, inbound, identity }) {
   const name = identity.slice(identity.lastIndexOf('/') + 1)
   return {
-    // Go would answer plaintext with 400. This wrapper redirects plaintext, or closes it where its head is too long.
+    // Go would answer plaintext with 400. This wrapper closes it: every head is longer than 1 byte.
     listener_wrappers: [{ wrapper: 'http_redirect', max_header_bytes: 1 }, { wrapper: 'tls' }],
     strict_sni_host: false,
     tls_connection_policies: [
@@ -86,7 +86,7 @@ function renderTls({ trust, tls, inbound, identity }) {
         protocol_min: 'tls1.3',
         curves: [tls.group.toLowerCase()],
         client_authentication: { mode: 'require_and_verify', ca: { provider: 'file', pem_files: [trust.caPath] } },
-        // It shows its one certificate also where a caller names no server or another.
+        // Caddy shows its one certificate also where a caller names no server, or one that it does not know.
         default_sni: name,
         fallback_sni: name,
       },

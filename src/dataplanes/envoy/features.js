@@ -4,7 +4,7 @@ import { extension, TYPE } from './shared.js'
 /** Envoy's configuration for the features of a model; an absent feature adds nothing. */
 /** @import { Cluster, Features, Route, SidecarModel } from '../../model/types.ts' */
 
-/** A logged line can be read after this time; Envoy's own 10 s would hold it longer than any check waits. */
+/** A logged line can be read within this time; Envoy's own 10 s would hold it longer than any check waits. */
 export const FLUSH_MS = 1000
 
 /** @type {Record<string, string>} */

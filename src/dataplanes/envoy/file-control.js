@@ -36,7 +36,7 @@ export const fileControl = createFileControl({
 })
 
 /**
- * Estimates needs by the private memory that was measured with 1.40.0 at 0 and 1000 routes; the workers share it.
+ * Estimates needs by private memory, which workers share: measured with 1.40.0 and one worker at 0 and 1000 routes.
  * @type {NonNullable<Control['needsOf']>}
  */
 export function needsOf({ configuredServices, workers }) {

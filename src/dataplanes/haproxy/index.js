@@ -33,7 +33,7 @@ export const haproxy = {
 
 /** @type {NonNullable<DataPlane['findLacks']>} */
 function findLacks({ tls, protocol, trafficPolicy }) {
-  // HAProxy's http_return_srv_error (src/http_ana.c) does so; with HTTP/2, every request counts as a later one.
+  // Source: HAProxy's http_return_srv_error (src/http_ana.c); with HTTP/2, every request counts as a later one.
   const late = {
     row: 'parity-connect-timeout',
     why: 'where a connection times out, it answers only the first request of a connection, and in HTTP/2 none',

@@ -32,8 +32,8 @@ export function renderMap(routes) {
 }
 
 /**
- * Names the backend of each host, and of any, with its rules in order. A host whose first route has no condition and
- * one cluster has that cluster's backend; any other host has a name that no backend has.
+ * Names the backend of each host, and of all others, with rules in order. A host whose first route has no condition and
+ * one cluster has that cluster's backend; otherwise the name is one that no backend has.
  * @param {Route[]} routes
  */
 function nameBackends(routes) {

@@ -56,7 +56,7 @@ export function listenAt({ address, port }) {
  * @param {SidecarModel} model
  */
 function renderEntry({ acceptedIdentities }, { trust, tls }) {
-  // Patterns heed the case. nginx shows the subject, and no URI names; plaintext has no subject.
+  // Patterns heed case. nginx shows the subject, and no URI names; a permissive listener's plaintext has no subject.
   const accepted = acceptedIdentities?.map(identity => `"~^on:CN=${escapeText(identity)}\\z" ""`)
   return {
     maps: accepted ? [['map "$https:$ssl_client_s_dn" $is_refused', 'default 1', '":" ""', ...accepted]] : [],

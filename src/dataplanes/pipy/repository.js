@@ -12,7 +12,7 @@ import { createSidecar, isOne, listLogOptions } from './launch.js'
 
 const BASE = 'base'
 const CONFIGURATION = 'sidecar.json'
-// The repository numbers its versions itself; one is made with the first.
+// A codebase is made with version 1, which has no configuration; configuration 0 is committed as this version.
 const FIRST_VERSION = 2
 
 /** @type {Control} */

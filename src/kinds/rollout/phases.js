@@ -15,7 +15,7 @@ import { named, startSidecars } from '../../run/start-sidecars.js'
 /** @typedef {Awaited<ReturnType<typeof withdrawServices>>} Withdrawal */
 /** Anonymous memory of all sidecars and of the control plane. @typedef {Record<'sidecars' | 'control', number | null>} Memory */
 
-/** Timed sidecars beside the first and the last: asking more costs as much CPU as the change, or is too seldom. */
+/** Sidecars timed beside first and last: more would take two CPUs as much as changing all, or be asked too seldom. */
 const SAMPLE = 30
 
 /**

@@ -17,7 +17,7 @@ export async function measureSearches({ plan, cpus, reusable, run, adopt, turns,
 }
 
 /**
- * Creates a search that goes trial after trial, and takes trials of an earlier run. findFirst goes on to an answer.
+ * Creates a search, which takes trials of an earlier run. findFirst goes on, trial by trial, to a first answer.
  * @param {SearchOptions & Pick<Pass, 'reusable' | 'run' | 'adopt' | 'say' | 'signal'>} options
  */
 function createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }) {

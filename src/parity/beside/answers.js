@@ -113,7 +113,7 @@ export const LONE_RETRY = createLoneRetry(({ sidecars, configuration: { protocol
 
 /**
  * Creates a check that runs alone: the prober's kernel refuses each try by a reset, and other resets are counted with
- * them. So the fewest of some times are the sidecar's.
+ * them. So the check is repeated: the fewest resets are the sidecar's own tries.
  * @param {(rig: Probed) => Promise<unknown>} knock asks for the upstream that refuses @returns {Check}
  */
 export function createLoneRetry(knock) {

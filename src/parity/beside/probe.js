@@ -99,7 +99,7 @@ function createRow(name, differences, { right, wrong }) {
 }
 
 /**
- * Tests whether clients' requests reach the upstream over as many connections, kept on both sides of every sidecar.
+ * Tests whether requests reach the upstream over about as many connections as clients, kept on both sides of sidecars.
  * @param {Probed} rig
  * @returns {Promise<{ row: Row, requests: number }>}
  */

@@ -51,7 +51,7 @@ export function findDisparities(pair) {
   })
 }
 
-/** Lists in one line the rows in which an arm, as a mesh deploys it, does other work than another. @param {JudgedPair} pair */
+/** Lists in one line the rows in which two arms differ, one of them as a mesh deploys it. @param {JudgedPair} pair */
 export function findUnequal(pair) {
   const names = listPairs(pair).flatMap(({ rows: [x, y], check }) =>
     (x.isDeployed || y.isDeployed) && x.found !== y.found ? [check.replace('parity-', '')] : [],

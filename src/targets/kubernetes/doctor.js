@@ -104,7 +104,7 @@ async function examineReader(api, image) {
   }
 }
 
-/** A node without pods is only warned about: each place has another. @param {V1Node} node @param {number} minor */
+/** Describes a node. A defect only warns: each place has a sound node. @param {V1Node} node @param {number} minor */
 function describeNode(node, minor) {
   const { capacity = {}, allocatable = {}, nodeInfo } = node.status ?? {}
   const text = [

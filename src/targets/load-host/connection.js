@@ -191,7 +191,7 @@ async function keep(master, { host, signal, beatMs }) {
     assertOpen,
 
     /**
-     * A program that ended with the connection may be told first: only an answer shows that the connection holds.
+     * A lost connection ends programs, whose end may be told first: only an answer shows that the connection holds.
      * @throws {SiteLostError}
      */
     async assertKept() {

@@ -34,7 +34,7 @@ export function renderFsmConfig(model, dialect) {
     Spec: {
       ...(dialect.isForebear ? {} : { ServiceIdentity: renderIdentity(identity) }),
       SidecarLogLevel: 'error',
-      // It limits connecting, reading, writing and idling alike: 60 s with the request limit of a run, as in the chart.
+      // This limits connecting, reading, writing, idling alike: 60 s with the request limit of a run, as in the chart.
       SidecarTimeout: 4 * timeouts.requestSeconds,
       Traffic: { EnableEgress: true, HTTP1PerRequestLoadBalancing: false, HTTP2PerRequestLoadBalancing: true },
       FeatureFlags: { EnableSidecarActiveHealthChecks: false, EnableAutoDefaultRoute: false },

@@ -29,7 +29,7 @@ export const FSM_DEPLOYED = {
   },
 }
 
-// The script reads the PEM files that are named. FSM's own config.js, which reads the configuration, is beside it.
+// This script reads the PEM files that the configuration names; fsm-config.js, FSM's own script, reads that.
 const CONFIG_SCRIPT = `((
   config = pipy.solve('fsm-config.js'),
 ) => (
@@ -92,7 +92,7 @@ export function createFsmSidecar(options) {
       ...Object.entries(scripts).map(([name, content]) => ({ name, content })),
     ],
     listens: [inbound, outbound].flatMap(own => (own ? [{ address: '0.0.0.0', port: own.port }] : [])),
-    // Rules redirect the listener's own clients, too: the kernel tells the port that they meant only where a rule does.
+    // Rules are set even if clients connect to the listener itself: without them, the kernel tells no original port.
     redirects: { inbound: inbound?.port ?? null, outbound: outbound?.port ?? null },
     admin: null,
   })
