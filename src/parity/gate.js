@@ -97,11 +97,11 @@ async function countSockets({ testbed, arm, index, signal }) {
 
 /**
  * Tries a plane with the corpus; one that does not serve it falls short of every row.
- * @param {Parameters<typeof tryPlane>[0]} options @returns {Promise<Found[]>}
+ * @param {Parameters<typeof tryConfiguration>[0]} options @returns {Promise<Found[]>}
  */
 async function probePlane(options) {
   try {
-    return await tryPlane(options)
+    return await tryConfiguration(options)
   } catch (error) {
     const isPlanes = error instanceof BenchError && !(error instanceof SiteLostError || error instanceof AgentError)
     if (options.signal.aborted || !isPlanes) throw error
@@ -122,7 +122,7 @@ async function probePlane(options) {
  * @returns {Promise<Found[]>}
  * @throws {BenchError} where the plane does not serve the corpus
  */
-export async function tryPlane({ testbed, alike, ...options }) {
+export async function tryConfiguration({ testbed, alike, ...options }) {
   const [arm] = alike
   const modes = [...new Set(alike.flatMap(other => modesOf(other, testbed)))]
   const { trafficPolicy } = testbed.settings

@@ -10,7 +10,7 @@ import { joinWindows, sampleTrial } from '../lab/sample.js'
 import { chooseAgainst, findAgainst } from '../lab/sides.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
-import { tryPlane } from '../parity/gate.js'
+import { tryConfiguration } from '../parity/gate.js'
 import { isWrong } from '../parity/verdict/rows.js'
 import { parseExperiment } from '../plan/experiment.js'
 import { openCertificates } from '../run/certificates.js'
@@ -134,7 +134,12 @@ async function findStrace() {
 /** @param {Rig} rig @param {{ name: SideName, label: string, signal: AbortSignal }} options @throws {BenchError} for other work */
 async function checkParity({ testbeds, arms, nextStart }, { name, label, signal }) {
   // One arm is enough: arms differ in their links, which the corpus does not use; each starts when it is counted.
-  const rows = await tryPlane({ testbed: testbeds[name], alike: arms[name].slice(0, 1), index: nextStart(), signal })
+  const rows = await tryConfiguration({
+    testbed: testbeds[name],
+    alike: arms[name].slice(0, 1),
+    index: nextStart(),
+    signal,
+  })
   const wrong = rows.filter(row => isWrong(row) && !row.lacks)
   if (wrong.length === 0) return
   const told = wrong.map(({ name, found, expected, differences }) =>

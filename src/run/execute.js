@@ -2,6 +2,7 @@ import path from 'node:path'
 import { readKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
 import { METHOD_VERSION, SCHEMA_VERSION } from '../model/versions.js'
+import { OBSERVE_SECONDS } from '../plan/rounds.js'
 import { dropCutLines } from '../records/records.js'
 import { listDeployed } from '../services/specs.js'
 import { openCertificates } from './certificates.js'
@@ -15,7 +16,6 @@ import { hashScripts } from './scripts.js'
  * @import { Kind } from './kind.js' @import { Reusable } from './reusable.js'
  */
 
-const OBSERVE_SECONDS = 3
 const IDLE_LEAST = 0.8
 
 /** Finds the kit's own scripts. @param {Programs} programs */

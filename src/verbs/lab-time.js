@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { chooseAgainst, isKit, locateAgainst } from '../lab/sides.js'
+import { atExit } from '../lib/at-exit.js'
 import { UsageError } from '../lib/errors.js'
 import { benchWith } from './bench.js'
 
@@ -31,6 +32,8 @@ export function assertTimed({ side, pipy, against }) {
  */
 export async function timeSides({ side, against: named, link, payload, features, pipy, count }, context) {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sidecar-bench-lab-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  const takeBack = atExit(remove)
   try {
     const against = chooseAgainst(named ?? null, side.scripts)
     const into = path.join(folder, against.replace(/[^\w.-]+/g, '-'))
@@ -40,7 +43,8 @@ export async function timeSides({ side, against: named, link, payload, features,
     const planes = sides.map(own => (isKit(own) ? 'pipy' : `pipy=${own}`))
     await benchWith(listWords({ planes, link, payload, features }), context)
   } finally {
-    rmSync(folder, { recursive: true })
+    takeBack()
+    remove()
   }
 }
 
