@@ -8,7 +8,7 @@ export const PORTS = {
   outbound: 15001,
   inbound: 15003,
   control: 6070,
-  // Where a control plane takes configurations at `control`, sidecars ask for them at this port.
+  // Sidecars ask for configurations at this port, where a control plane takes them at `control`.
   stream: 6071,
   generator: 6565,
 }

@@ -42,7 +42,7 @@ export function resolveQuestions(experiment, overrides) {
   const axes = { ...experiment.axes, ...ofProfile }
   const own = kindsOf({ ...experiment, axes })
   const asked = askKinds(own, { experiment, overrides })
-  // Of two kinds, the last runs where the load is on another machine (it has one address), the first for a precision.
+  // The last of two kinds runs where the load is on another machine (it has one address), the first for a precision.
   const ofTwo = overrides.isLoadElsewhere ? asked.slice(1) : overrides.precision ? asked.slice(0, 1) : asked
   const kinds = asked.length === 1 ? asked : ofTwo
   return kinds.map(kind => ({

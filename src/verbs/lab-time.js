@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { chooseAgainst, isKit, locateAgainst } from '../lab/sides.js'
-import { atExit } from '../lib/at-exit.js'
 import { UsageError } from '../lib/errors.js'
+import { withTemporaryFolder } from '../lib/temporary-folder.js'
 import { benchWith } from './bench.js'
 
 /**
@@ -31,10 +29,7 @@ export function assertTimed({ side, pipy, against }) {
  * @param {Context} context
  */
 export async function timeSides({ side, against: named, link, payload, features, pipy, count }, context) {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'sidecar-bench-lab-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true })
-  const takeBack = atExit(remove)
-  try {
+  await withTemporaryFolder('sidecar-bench-lab', async folder => {
     const against = chooseAgainst(named ?? null, side.scripts)
     const into = path.join(folder, against.replace(/[^\w.-]+/g, '-'))
     await count(into)
@@ -42,10 +37,7 @@ export async function timeSides({ side, against: named, link, payload, features,
     const sides = pipy.length > 0 ? pipy : [side.scripts, locateAgainst({ against, into })]
     const planes = sides.map(own => (isKit(own) ? 'pipy' : `pipy=${own}`))
     await benchWith(listWords({ planes, link, payload, features }), context)
-  } finally {
-    takeBack()
-    remove()
-  }
+  })
 }
 
 /** Lists the words of the run. @param {Pick<Timed, 'link' | 'payload' | 'features'> & { planes: string[] }} timed */

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { atExit } from '../lib/at-exit.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { cacheFolder, ROOT } from '../lib/paths.js'
+import { withTemporaryFolder } from '../lib/temporary-folder.js'
 import { MIB } from '../lib/units.js'
 import { readCarried, writeBundle } from '../records/bundle.js'
 import { writeWhole } from '../records/files.js'
@@ -34,9 +34,7 @@ export async function bundleRun(
     names: [os.hostname(), os.userInfo().username].filter(name => name !== 'root'),
   })
   const carried = keepsNames ? files : Object.fromEntries(Object.entries(files).map(([at, text]) => [at, hide(text)]))
-  const staged = mkdtempSync(path.join(os.tmpdir(), 'sidecar-bench-bundle-'))
-  const takeBack = atExit(() => rmSync(staged, { recursive: true, force: true }))
-  try {
+  await withTemporaryFolder('sidecar-bench-bundle', staged => {
     for (const [name, text] of Object.entries(carried)) writeWhole(staged, name, text)
     const { lines, agrees } = verifyFolder(staged)
     if (!agrees)
@@ -46,10 +44,7 @@ export async function bundleRun(
           .slice(0, SHOWN_MOST)
           .join('; ')}`,
       )
-  } finally {
-    takeBack()
-    rmSync(staged, { recursive: true, force: true })
-  }
+  })
   const bytes = await writeBundle(path.resolve(file), carried)
   const names = keepsNames
     ? 'names and paths of this machine are in it'
