@@ -166,6 +166,17 @@ describe('bad input', () => {
     ['a typo in an experiment file', `bench ${typo}`, `${typo}:5: axes.lnk: unknown name "lnk"; did you mean "link"?`],
     ['a folder without main.js', `bench --planes pipy=${empty}`, `${empty} has no main.js`],
     [
+      'a configuration as a program',
+      'plan --planes envoy=package.json',
+      'package.json is not a program that can be executed: name another program of envoy; the kit writes its configuration, and has the profiles envoy:osm-1.1',
+    ],
+    [
+      'a program that is not there',
+      `plan --planes envoy=${empty}/x`,
+      `${empty}/x does not exist: name another program`,
+    ],
+    ['scripts that are not there', `plan --planes pipy=${empty}/x`, `${empty}/x does not exist: name a folder of Pipy`],
+    [
       'Pipy scripts for a plane that runs none',
       'plan --planes envoy=pipy-scripts',
       'the plane envoy runs no Pipy scripts: name a program of it',

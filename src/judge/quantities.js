@@ -89,7 +89,7 @@ const ROWS = [
     digits: 0,
     digitsOfOne: 1,
     definition:
-      "CPU time of the sidecars' cgroups in the window over the verified requests in it, however often a request passes a sidecar; of one sidecar, its own. The first thing to compare, within one run: it changes with the rate and the number of users.",
+      "CPU time of the sidecars' cgroups in the window over the verified requests in it, however often a request passes a sidecar; of one sidecar, its own. The first thing to compare, within one run: it changes with the rate, the number of users and the payload.",
     use: 'cpuPerRequest',
     sidecars: 'sum',
     measure: ({ record, service }) => cpuPerRequestMicros(record, countedOf(record, service)),

@@ -16,7 +16,7 @@ import { GENERATORS } from '../model/tools.js'
 import { PROFILES } from '../plan/experiment.js'
 import { iptablesTool } from '../tools/iptables.js'
 import { isApplicable } from './applies.js'
-import { controlToolSpecs, toolSpecs } from './programs.js'
+import { controlToolSpecs, planes, toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 
 /**
@@ -248,10 +248,22 @@ export function parsePlanes(text) {
     const variant = path.resolve(choice.variant)
     if (existsSync(path.join(variant, 'main.js')) || isProgram(variant)) return { ...choice, variant }
     const cut = text.includes(',') ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
-    throw new UsageError(
-      `--planes ${entry}: ${variant} has no main.js: name a folder of Pipy scripts such as pipy-scripts/, or a program${cut}`,
-    )
+    throw new UsageError(`--planes ${entry}: ${refuseVariant(choice.plane, variant)}${cut}`)
   })
+}
+
+/** Says why a variant cannot run, and what a plane takes. @param {string} plane @param {string} variant an absolute path */
+function refuseVariant(plane, variant) {
+  const exists = existsSync(variant)
+  if (planes[plane]?.hasVariants)
+    return `${variant} ${exists ? 'has no main.js' : 'does not exist'}: name a folder of Pipy scripts such as pipy-scripts/, or a program`
+  return `${variant} ${exists ? 'is not a program that can be executed' : 'does not exist'}: name another program of ${plane}; the kit writes its configuration${listProfiles(plane)}`
+}
+
+/** @param {string} plane */
+function listProfiles(plane) {
+  const [, ...profiles] = planes[plane]?.profiles ?? []
+  return profiles.length === 0 ? '' : `, and has the profiles ${profiles.map(name => `${plane}:${name}`).join(', ')}`
 }
 
 /** @param {string} text */

@@ -7,7 +7,8 @@ import { readRun } from '../records/records.js'
 /**
  * Trials of earlier runs that a search may take instead of measuring again; each record is given once.
  * @import { Arm, Kit, Layout, Manifest, RunSettings, ScriptFolder, Tool, TrialRecord } from '../model/types.ts'
- * @typedef {{ take: (arm: Arm) => { folder: string, record: TrialRecord } | null }} Reusable
+ * @typedef {{ take: (arm: Arm, isUsable?: (record: TrialRecord) => boolean) =>
+ *   { folder: string, record: TrialRecord } | null }} Reusable isUsable: a trial that shows nothing is measured again
  * @typedef {{ machine: Record<string, unknown>, tools: Record<string, Tool>, scripts: ScriptFolder[], layout: Layout,
  *   kit: Kit, settings: Pick<RunSettings, 'trafficPolicy' | 'app' | 'relaxes'> }} Setting what trials are measured with
  */
@@ -61,7 +62,7 @@ export function openReusable({ folders, ...now }) {
     return records.filter(r => r.outcome !== 'invalid' && r.takenFrom === undefined).map(record => ({ folder, record }))
   })
   return {
-    take(arm) {
+    take(arm, isUsable = () => true) {
       const placed = JSON.stringify(placementOf(arm))
       const at = found.findIndex(({ record }) => {
         const other = record.trial.arm
@@ -72,7 +73,8 @@ export function openReusable({ folders, ...now }) {
           other.load.hasCertificate === arm.load.hasCertificate &&
           other.load.burst?.factor === arm.load.burst?.factor &&
           other.load.windowSeconds >= arm.load.windowSeconds &&
-          JSON.stringify(record.placement) === placed
+          JSON.stringify(record.placement) === placed &&
+          isUsable(record)
         )
       })
       return at === -1 ? null : found.splice(at, 1)[0]

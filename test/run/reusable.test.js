@@ -123,6 +123,14 @@ describe('openReusable', () => {
     expect(reusable.take(armOf())).toBeNull()
   })
 
+  it('takes no trial that the search cannot use, and leaves it to others', () => {
+    const reusable = open(writeRun('one', [recordOf('a'), recordOf('b')]))
+    const isOther = (/** @type {TrialRecord} */ { trial }) => trial.id !== 'a'
+    expect(reusable.take(armOf(), isOther)?.record.trial.id).toBe('b')
+    expect(reusable.take(armOf(), isOther)).toBeNull()
+    expect(reusable.take(armOf())?.record.trial.id).toBe('a')
+  })
+
   it.each([
     ['a load from another machine', { machine: { ...machine, loadHost } }, 'the machine of the load'],
     ['another start of the machine', { machine: { ...machine, bootId: 'x' } }, 'machine.bootId'],

@@ -33,7 +33,8 @@ function createSearch({ template, spec, cpus, reusable, run, adopt, say, signal 
     counts.set(arm.id, nth)
     const trial = { id: `s${nth}-${arm.id}`, round: nth, arm, repeats: null, searchOf: template.id }
     const progress = `looking for the ${spec.kind}`
-    const known = reusable.take(arm)
+    // A trial that was not judged says nothing about the limits: measure it again.
+    const known = reusable.take(arm, other => judgeTrial(spec, { ...other, trial }).held !== null)
     const record = known ? adopt(known, trial) : await run({ trial, progress })
     if (known) say(`${progress}  ${trial.id}: taken from ${known.folder}`)
     const outcome = judgeTrial(spec, record)

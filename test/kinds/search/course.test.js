@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { describeFirst } from '../../../src/kinds/search/course.js'
-import { createArm } from '../../fakes/fake-records.js'
+import { describeFirst, measureSearches } from '../../../src/kinds/search/course.js'
+import { createArm, createRecord } from '../../fakes/fake-records.js'
+
+/** @import { Arm, TrialRecord } from '../../../src/model/types.ts' */
 
 const MIB = 2 ** 20
 const template = createArm({ load: { kind: 'open', ratePerSecond: 500 } })
@@ -24,5 +26,54 @@ describe('describeFirst', () => {
     expect(describeFirst(template, { why: 'bound by the worker', estimate: null })).toBe(
       'first answer, pipy: none yet: bound by the worker',
     )
+  })
+})
+
+describe('measureSearches', () => {
+  it('takes trials that were judged from an earlier run, and measures the others again', async () => {
+    const arm = createArm({ load: { kind: 'open', ratePerSecond: 500, users: 64 } })
+    const createTrial = (/** @type {boolean} */ isSpoiled) =>
+      createRecord({
+        arm,
+        boundBy: 'rate',
+        load: { reportedUsers: null, verified: 500 },
+        gates: isSpoiled ? [{ gate: 'neighbour', spoils: ['latency'], reason: 'a neighbour' }] : [],
+      })
+    const earlier = [true, false, true, true].map(createTrial)
+    const adopted = /** @type {TrialRecord[]} */ ([])
+    let measured = 0
+    await measureSearches(
+      /** @type {any} */ ({
+        plan: { arms: [arm], search: { kind: 'knee', p99Ms: 50, precision: 0.5, startPerSecond: 500 } },
+        cpus: 2,
+        reusable: {
+          take(/** @type {Arm} */ _, /** @type {(record: TrialRecord) => boolean} */ isUsable) {
+            const record = earlier.find(other => !adopted.includes(other) && isUsable(other))
+            return record ? { folder: 'earlier', record } : null
+          },
+        },
+        adopt(/** @type {{ record: TrialRecord }} */ { record }, /** @type {TrialRecord['trial']} */ trial) {
+          adopted.push(record)
+          return { ...record, trial }
+        },
+        async run(/** @type {Pick<TrialRecord, 'trial'>} */ { trial }) {
+          measured++
+          return {
+            ...createTrial(false),
+            trial,
+            boundBy: 'sidecar',
+            load: null,
+            outcome: 'failed',
+            reasons: ['died'],
+            ended: [{ service: 'a', role: 'sidecar', how: 'x', isOutOfMemory: false }],
+          }
+        },
+        turns: { pass() {} },
+        say() {},
+        signal: new AbortController().signal,
+      }),
+    )
+    expect(adopted).toEqual([earlier[1]])
+    expect(measured).toBeGreaterThan(0)
   })
 })
