@@ -33,9 +33,11 @@ const SMOKE = {
 const SKIPPED = [
   [/--load-host/, 'needs another machine: test/integration/load-host.test.js makes one'],
   [/^node --test /, 'test/lab/new-scripts.test.js runs it'],
-  [/^npm |vitest|^npx (tsc|biome)/, 'installs the kit, or is a test itself'],
+  [/^npm |vitest|npm-test|^npx (tsc|biome)/, 'installs the kit, or is a test itself'],
   [/^node bench\/self\//, 'measures the kit itself, for up to an hour'],
   [/^node src\/cli\.js parity/, 'parity.test.js tries every plane'],
+  [/ bench (--profile quick )?--cpu 0\.[\d.,]+$/, 'smoke.test.js runs it, at one of these limits'],
+  [/ bench .*=\.\/my-scripts/, 'bench.test.js runs a variant'],
   [/--resume/, 'test/faults resumes a run'],
   [/--(live|metrics) /, 'test/integration/watched.test.js watches a run by both'],
   [/ bench .*--generator wrk/, 'generators.test.js runs every generator'],
@@ -63,7 +65,9 @@ const SKIPPED = [
 ]
 
 beforeAll(async () => {
-  for (const out of runs) await execa('node', ['src/cli.js', 'bench', '--cpu', '0.25', ...SHORT, '--out', out])
+  const [old, same] = runs
+  await execa('node', ['src/cli.js', 'bench', '--cpu', '0.25', ...SHORT, '--out', old])
+  cpSync(old, same, { recursive: true })
 }, 180_000)
 
 describe('a command of the documentation', { timeout: 600_000 }, () => {

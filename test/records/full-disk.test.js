@@ -7,6 +7,7 @@ import { writeWhole } from '../../src/records/files.js'
 import { writeObserved } from '../../src/records/raw.js'
 import { appendTrial, readRun } from '../../src/records/records.js'
 import { sayWhere, writeDocuments } from '../../src/verbs/documents.js'
+import { cli } from '../fakes/cli.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
 import { createRecord } from '../fakes/fake-records.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -44,8 +45,7 @@ function fill(pages = 0) {
   return () => rmSync(file)
 }
 
-const report = (/** @type {string[]} */ ...words) =>
-  execa('node', ['src/cli.js', 'report', ...words], { reject: false })
+const report = (/** @type {string[]} */ ...words) => cli('report', ...words)
 
 describe('on a full disk', () => {
   beforeEach(context => {

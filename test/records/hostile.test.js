@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { execa } from 'execa'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { listRuns } from '../../src/verbs/list-runs.js'
 import { openReport } from '../../src/verbs/write-report.js'
+import { cli } from '../fakes/cli.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
 import { createCopier, makeFolder } from '../fakes/scratch.js'
@@ -64,8 +64,7 @@ describe('a document that is none', () => {
   it('leaves the other runs to claims, with a status', async () => {
     const folder = copyRun()
     writeFileSync(`${folder}/manifest.json`, 'null')
-    const argv = ['src/cli.js', 'claims', folder, path.join(base, 'run')]
-    const { exitCode, stdout, stderr } = await execa('node', argv, { reject: false })
+    const { exitCode, stdout, stderr } = await cli('claims', folder, path.join(base, 'run'))
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
       stderr: `left out: ${folder}/manifest.json is not a document of this kit: it holds no object`,
@@ -172,8 +171,7 @@ describe.each(KINDS)('a %s', kind => {
 
 describe('a format', () => {
   it.each(['constructor', 'toString', '__proto__'])('that every object has a member of is unknown: %s', async name => {
-    const argv = ['src/cli.js', 'report', path.join(base, 'run'), '--format', name]
-    const { exitCode, stderr } = await execa('node', argv, { reject: false })
+    const { exitCode, stderr } = await cli('report', path.join(base, 'run'), '--format', name)
     expect(exitCode).toBe(2)
     expect(stderr).toContain(`"${name}" is none of text, html`)
   })

@@ -41,12 +41,20 @@ beforeAll(() => {
 })
 
 const run = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ...argv], { reject: false })
+// Several tests look at the same report.
+/** @type {Map<string, ReturnType<typeof run>>} */
+const reports = new Map()
+const reportAs = (/** @type {string} */ format) => {
+  const report = reports.get(format) ?? run('report', folder, '--format', format)
+  reports.set(format, report)
+  return report
+}
 // Line ends and tabs aside.
 const CONTROL = /(?!\r?\n|\t)[\p{Cc}\p{Cf}]/u
 
 describe('a name of a run', () => {
   it.each(['text', 'md', 'csv', 'json', 'junit'])('moves no terminal as %s', async format => {
-    const { exitCode, stdout, stderr } = await run('report', folder, '--format', format)
+    const { exitCode, stdout, stderr } = await reportAs(format)
     expect(exitCode).toBe(0)
     expect(stdout).toContain('owned')
     expect(stdout + stderr).not.toMatch(CONTROL)
@@ -65,7 +73,7 @@ describe('a name of a run', () => {
   })
 
   it('stays in its cell, and is no markup, in Markdown', async () => {
-    const { stdout } = await run('report', folder, '--format', 'md')
+    const { stdout } = await reportAs('md')
     expect(stdout).not.toMatch(/<img|(?<!\\)`x/)
     expect(stdout).toContain('\\|&lt;img src=x&gt;')
     const rows = stdout.split('\n').filter(line => line.startsWith('| '))
@@ -73,21 +81,21 @@ describe('a name of a run', () => {
   })
 
   it('is no formula of a spreadsheet, and a number is a number', async () => {
-    const { stdout } = await run('report', folder, '--format', 'csv')
+    const { stdout } = await reportAs('csv')
     const [, first] = stdout.split('\r\n')
     expect(first).toContain("arm-0,'=cmd|\\u001b]0;owned")
     expect(stdout).not.toMatch(/(^|[,"\n])[=+@]/m)
   })
 
   it('is shown, and is no markup, in the page and the charts', async () => {
-    await run('report', folder, '--format', 'html')
+    await reportAs('html')
     const page = readFileSync(`${folder}/report.html`, 'utf8')
     const body = page.slice(0, page.indexOf('<script'))
     expect(body).toContain('\\u001b]0;owned')
     expect(body).not.toMatch(CONTROL)
     expect(body).not.toMatch(/<img|<\/script/)
     expect(page.match(/<\/script>/g)).toHaveLength(3)
-    const { stdout } = await run('report', folder, '--format', 'svg')
+    const { stdout } = await reportAs('svg')
     for (const file of stdout.split('\n')) expect(readFileSync(file, 'utf8'), file).not.toMatch(CONTROL)
   })
 })
