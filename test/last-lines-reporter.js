@@ -2,6 +2,11 @@ import { groupBy } from '../src/lib/group-by.js'
 
 /** The last lines of a test run: what was skipped, by reason, since a missing tool is never silent; what passed at the second try only; and what failed, and how. */
 export default class LastLinesReporter {
+  /** Says at once what failed: the end of all tests may be half an hour away. @param {import('vitest/node').TestCase} test */
+  onTestCaseResult(test) {
+    if (test.result().state === 'failed') console.log(`FAILED NOW: ${nameOf(test)}`)
+  }
+
   /** @param {ReadonlyArray<import('vitest/node').TestModule>} modules */
   onTestRunEnd(modules) {
     const tests = modules.flatMap(module => [...module.children.allTests()])
