@@ -45,9 +45,12 @@ function removeAtOnce(dir) {
   rmSync(`${dir}.removed`, { recursive: true })
 }
 
+let pipys = 0
+
 /** A Pipy that does something else first. @param {string} name @param {string} first a command of bash */
 function createPipy(name, first) {
-  const file = path.join(folder, name)
+  // bash reads a script while it runs it: another test does not write to the same.
+  const file = path.join(folder, `${name}-${++pipys}`)
   writeFileSync(file, `#!/bin/bash\n${first}\nexec ${tools.pipy?.path} "$@"\n`, { mode: 0o755 })
   return { PIPY: file }
 }
@@ -79,23 +82,26 @@ async function judge(fate, { fault, phase, statuses, isKilled = false, losesAll 
   expect(stay).toEqual([])
 }
 
-describe('a signal to the kit', { timeout: 90_000 }, () => {
-  const chosen = PHASES.flatMap((phase, i) =>
-    SIGNALS.filter((_, j) => isWhole || i % SIGNALS.length === j).map(signal => ({ phase, signal })),
-  )
+const CHOSEN = PHASES.flatMap((phase, i) =>
+  SIGNALS.filter((_, j) => isWhole || i % SIGNALS.length === j).map(signal => ({ phase, signal })),
+)
 
-  it.each(chosen)('$signal in the phase $phase', async ({ phase, signal }) => {
-    const fate = await runWithFault({
-      phase,
-      env: phase === 'tools' ? createSlowPipy() : {},
-      async inject(run) {
-        if (phase === 'tools') await pause(1500)
-        send(signal)(run)
-      },
-    })
-    const statuses = [STATUS[signal], ...(LATE.includes(phase) ? [0] : [])]
-    await judge(fate, { fault: signal, phase, statuses, isKilled: signal === 'SIGKILL' })
+/** @param {typeof CHOSEN[number]} chosen */
+async function trySignal({ phase, signal }) {
+  const fate = await runWithFault({
+    phase,
+    env: phase === 'tools' ? createSlowPipy() : {},
+    async inject(run) {
+      if (phase === 'tools') await pause(1500)
+      send(signal)(run)
+    },
   })
+  const statuses = [STATUS[signal], ...(LATE.includes(phase) ? [0] : [])]
+  await judge(fate, { fault: signal, phase, statuses, isKilled: signal === 'SIGKILL' })
+}
+
+describe.concurrent('a signal to the kit', { timeout: 90_000 }, () => {
+  it.each(CHOSEN.filter(({ signal }) => signal !== 'SIGKILL'))('$signal in the phase $phase', trySignal)
 
   it('SIGHUP while the report is written', async () => {
     const fate = await runWithFault({ phase: 'report', inject: send('SIGHUP') })
@@ -114,48 +120,6 @@ describe('a signal to the kit', { timeout: 90_000 }, () => {
     })
     await judge(fate, { fault: 'SIGINT to the group', phase: 'tools', statuses: [130] })
   })
-
-  it('a second Ctrl-C ends it at once', async () => {
-    const fate = await runWithFault({
-      phase: 'window',
-      async inject({ ownerPid, processes }) {
-        const pid = ownerPid()
-        // What does not end keeps the teardown waiting.
-        for (const k6 of processes(/k6/)) process.kill(k6, 'SIGSTOP')
-        process.kill(pid, 'SIGINT')
-        await pause(1100)
-        try {
-          process.kill(pid, 'SIGINT')
-        } catch {
-          // The teardown was quicker.
-        }
-      },
-    })
-    await judge(fate, { fault: 'SIGINT twice', phase: 'window', statuses: [130], isKilled: true })
-  })
-
-  it('a run that follows cleans up after one that was killed', async () => {
-    const killed = await runWithFault({ phase: 'window', inject: send('SIGKILL') })
-    expect(killed.leftovers.length).toBeGreaterThan(2)
-    const next = await runWithFault({ phase: 'tools' })
-    expect(next.stderr).toMatch(/removed what a killed run left: process \d+/)
-    expect(next.exitCode).toBe(0)
-    expect(await cleanUp(killed.leftovers)).toEqual([])
-    count({ fault: 'SIGKILL, then another run', phase: 'window', hasSurvived: true, lost: killed.lost, leftovers: 0 })
-  })
-
-  it('a run that was killed is resumed', async () => {
-    const killed = await runWithFault({ phase: 'between rounds', inject: send('SIGKILL') })
-    await cleanUp(killed.leftovers)
-    appendFileSync(path.join(killed.out, 'trials.jsonl'), '{"schemaVersion":3,"tri')
-    const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', '--resume', killed.out], { reject: false })
-    expect(exitCode, stderr).toBe(0)
-    expect(stderr).toContain('1 trials are recorded in')
-    expect(readRecords(killed.out).filter(({ trial }) => trial.repeats === null)).toHaveLength(2)
-    expect((await execa('node', ['src/cli.js', 'verify', killed.out], { reject: false })).exitCode).toBe(0)
-    const outcome = { hasSurvived: true, lost: killed.lost, leftovers: 0 }
-    count({ fault: 'SIGKILL, then --resume', phase: 'between rounds', ...outcome })
-  })
 })
 
 /** What is done to the processes of a role in the window of the first trial, and what its record then says. */
@@ -171,7 +135,7 @@ const PROCESS_FAULTS = /** @type {const} */ ([
   ['generator', 'out of memory', /k6's generator died .*memory/, false],
 ])
 
-describe('a process of the run', { timeout: 90_000 }, () => {
+describe.concurrent('a process of the run', { timeout: 90_000 }, () => {
   it.each(PROCESS_FAULTS.filter(([, , , isChosen]) => isWhole || isChosen))('%s: %s', async (role, fault, reason) => {
     const fate = await runWithFault({
       phase: 'window',
@@ -188,7 +152,7 @@ describe('a process of the run', { timeout: 90_000 }, () => {
   })
 })
 
-describe('a sidecar of the check for equal work', { timeout: 90_000 }, () => {
+describe.concurrent('a sidecar of the check for equal work', { timeout: 90_000 }, () => {
   it('that is killed: the headline says so', async () => {
     const fate = await runWithFault({
       phase: 'parity',
@@ -203,7 +167,7 @@ describe('a sidecar of the check for equal work', { timeout: 90_000 }, () => {
   })
 })
 
-describe('a sidecar that floods its log', { timeout: 90_000 }, () => {
+describe.concurrent('a sidecar that floods its log', { timeout: 90_000 }, () => {
   it('has its log cut, and that is said', async () => {
     const flood = `while :; do head -c 2M /dev/zero | tr '\\0' x; sleep 0.05; done >&2 &`
     const env = createPipy('flooding-pipy', `[ "$1" = --version ] || ${flood}`)
@@ -235,56 +199,7 @@ function takeMemory(runId, role) {
   execa('bash', ['-c', hog], { reject: false, timeout: 5000 })
 }
 
-describe('what the run stands on', { timeout: 120_000 }, () => {
-  /** @param {import('vitest').TestContext} context @param {string} size */
-  async function mountDisk(context, size) {
-    if (process.getuid?.() !== 0) context.skip('needs root, to mount a small disk')
-    // A second try has another.
-    const disk = mkdtempSync(path.join(folder, `disk-${size}-`))
-    await execa('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', disk])
-    return disk
-  }
-
-  it('a disk that is full', async context => {
-    const disk = await mountDisk(context, '2m')
-    try {
-      const fate = await runWithFault({
-        phase: 'between rounds',
-        out: path.join(disk, 'run'),
-        inject: () => execa('dd', ['if=/dev/zero', `of=${disk}/filler`, 'bs=4k'], { reject: false }),
-      })
-      expect(fate.stderr).toMatch(/cannot write .*: the disk is full; what was recorded before is kept/)
-      expect(fate.records.length).toBeGreaterThanOrEqual(1)
-      await judge(fate, { fault: 'full disk', phase: 'between rounds', statuses: [1] })
-    } finally {
-      await execa('umount', [disk])
-    }
-  })
-
-  it('results that become read-only', async context => {
-    const disk = await mountDisk(context, '20m')
-    const view = `${disk}-read-only`
-    try {
-      const fate = await runWithFault({
-        phase: 'between rounds',
-        out: path.join(disk, 'run'),
-        // The kernel lets no mount become read-only while a file on it is open: one that is read-only is mounted over it.
-        async inject() {
-          mkdirSync(view)
-          await execa('mount', ['--bind', disk, view])
-          await execa('mount', ['-o', 'remount,bind,ro', view])
-          await execa('mount', ['--bind', view, disk])
-          await execa('umount', [view])
-        },
-      })
-      expect(fate.stderr).toMatch(/cannot write .*|read-only/)
-      await judge(fate, { fault: 'read-only results', phase: 'between rounds', statuses: [1] })
-    } finally {
-      for (let i = 0; i < 2; i++) await execa('umount', ['-l', disk], { reject: false })
-      expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(disk)
-    }
-  })
-
+describe.concurrent('what the run stands on', { timeout: 120_000 }, () => {
   it.each([
     ['raw', 'window'],
     ['', 'between rounds'],
@@ -294,18 +209,6 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
       inject: ({ out }) => removeAtOnce(path.join(out, name)),
     })
     await judge(fate, { fault: `results/${name} removed`, phase, statuses: [0, 1, 3], losesAll: name === '' })
-  })
-
-  it('a port that another process takes', async () => {
-    const server = net.createServer()
-    const fate = await runWithFault({
-      phase: 'between rounds',
-      inject: () =>
-        new Promise((resolve, reject) => server.listen(15003, '0.0.0.0', () => resolve(null)).on('error', reject)),
-    })
-    server.close()
-    expect(fate.stderr + fate.records.map(r => r.reasons.join()).join()).toMatch(/15003/)
-    await judge(fate, { fault: 'a port taken', phase: 'between rounds', statuses: [0, 1, 3] })
   })
 
   it.each([
@@ -381,5 +284,115 @@ describe('what the run stands on', { timeout: 120_000 }, () => {
     expect(first.outcome).not.toBe('completed')
     expect(second.outcome).toBe('completed')
     await judge(fate, { fault: 'suspended for 5 s', phase: 'window', statuses: [0, 3] })
+  })
+})
+
+// These touch the whole machine, or leave what any other run would clean up: nothing runs beside them.
+describe('a kit that is killed', { timeout: 90_000 }, () => {
+  it.each(CHOSEN.filter(({ signal }) => signal === 'SIGKILL'))('$signal in the phase $phase', trySignal)
+
+  it('a second Ctrl-C ends it at once', async () => {
+    const fate = await runWithFault({
+      phase: 'window',
+      async inject({ ownerPid, processes }) {
+        const pid = ownerPid()
+        // What does not end keeps the teardown waiting.
+        for (const k6 of processes(/k6/)) process.kill(k6, 'SIGSTOP')
+        process.kill(pid, 'SIGINT')
+        await pause(1100)
+        try {
+          process.kill(pid, 'SIGINT')
+        } catch {
+          // The teardown was quicker.
+        }
+      },
+    })
+    await judge(fate, { fault: 'SIGINT twice', phase: 'window', statuses: [130], isKilled: true })
+  })
+
+  it('a run that follows cleans up after one that was killed', async () => {
+    const killed = await runWithFault({ phase: 'window', inject: send('SIGKILL') })
+    expect(killed.leftovers.length).toBeGreaterThan(2)
+    const next = await runWithFault({ phase: 'tools' })
+    expect(next.stderr).toMatch(/removed what a killed run left: process \d+/)
+    expect(next.exitCode).toBe(0)
+    expect(await cleanUp(killed.leftovers)).toEqual([])
+    count({ fault: 'SIGKILL, then another run', phase: 'window', hasSurvived: true, lost: killed.lost, leftovers: 0 })
+  })
+
+  it('a run that was killed is resumed', async () => {
+    const killed = await runWithFault({ phase: 'between rounds', inject: send('SIGKILL') })
+    await cleanUp(killed.leftovers)
+    appendFileSync(path.join(killed.out, 'trials.jsonl'), '{"schemaVersion":3,"tri')
+    const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', '--resume', killed.out], { reject: false })
+    expect(exitCode, stderr).toBe(0)
+    expect(stderr).toContain('1 trials are recorded in')
+    expect(readRecords(killed.out).filter(({ trial }) => trial.repeats === null)).toHaveLength(2)
+    expect((await execa('node', ['src/cli.js', 'verify', killed.out], { reject: false })).exitCode).toBe(0)
+    const outcome = { hasSurvived: true, lost: killed.lost, leftovers: 0 }
+    count({ fault: 'SIGKILL, then --resume', phase: 'between rounds', ...outcome })
+  })
+})
+
+describe('a disk or a port', { timeout: 120_000 }, () => {
+  /** @param {import('vitest').TestContext} context @param {string} size */
+  async function mountDisk(context, size) {
+    if (process.getuid?.() !== 0) context.skip('needs root, to mount a small disk')
+    // A second try has another.
+    const disk = mkdtempSync(path.join(folder, `disk-${size}-`))
+    await execa('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', disk])
+    return disk
+  }
+
+  it('a disk that is full', async context => {
+    const disk = await mountDisk(context, '2m')
+    try {
+      const fate = await runWithFault({
+        phase: 'between rounds',
+        out: path.join(disk, 'run'),
+        inject: () => execa('dd', ['if=/dev/zero', `of=${disk}/filler`, 'bs=4k'], { reject: false }),
+      })
+      expect(fate.stderr).toMatch(/cannot write .*: the disk is full; what was recorded before is kept/)
+      expect(fate.records.length).toBeGreaterThanOrEqual(1)
+      await judge(fate, { fault: 'full disk', phase: 'between rounds', statuses: [1] })
+    } finally {
+      await execa('umount', [disk])
+    }
+  })
+
+  it('results that become read-only', async context => {
+    const disk = await mountDisk(context, '20m')
+    const view = `${disk}-read-only`
+    try {
+      const fate = await runWithFault({
+        phase: 'between rounds',
+        out: path.join(disk, 'run'),
+        // The kernel lets no mount become read-only while a file on it is open: one that is read-only is mounted over it.
+        async inject() {
+          mkdirSync(view)
+          await execa('mount', ['--bind', disk, view])
+          await execa('mount', ['-o', 'remount,bind,ro', view])
+          await execa('mount', ['--bind', view, disk])
+          await execa('umount', [view])
+        },
+      })
+      expect(fate.stderr).toMatch(/cannot write .*|read-only/)
+      await judge(fate, { fault: 'read-only results', phase: 'between rounds', statuses: [1] })
+    } finally {
+      for (let i = 0; i < 2; i++) await execa('umount', ['-l', disk], { reject: false })
+      expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(disk)
+    }
+  })
+
+  it('a port that another process takes', async () => {
+    const server = net.createServer()
+    const fate = await runWithFault({
+      phase: 'between rounds',
+      inject: () =>
+        new Promise((resolve, reject) => server.listen(15003, '0.0.0.0', () => resolve(null)).on('error', reject)),
+    })
+    server.close()
+    expect(fate.stderr + fate.records.map(r => r.reasons.join()).join()).toMatch(/15003/)
+    await judge(fate, { fault: 'a port taken', phase: 'between rounds', statuses: [0, 1, 3] })
   })
 })

@@ -165,7 +165,7 @@ function createRunning({ child, out }) {
     async reach(phase) {
       let isEnded = false
       child.finally(() => (isEnded = true)).catch(() => {})
-      while (!isReached[phase]() && !isEnded) await new Promise(resolve => setTimeout(resolve, 2))
+      while (!isReached[phase]() && !isEnded) await new Promise(resolve => setTimeout(resolve, 5))
       if (phase !== 'tools' && !isReached[phase]() && isEnded)
         throw new Error(`the run ended before its phase ${phase}: ${(await child).stderr}`)
     },

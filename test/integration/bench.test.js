@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { waitFor } from '../../src/lib/wait.js'
 import { readSafely } from '../../src/node/kernel/proc-files.js'
 import { readRun } from '../../src/records/records.js'
@@ -17,8 +17,11 @@ const folder = makeFolder('bench-test')
 const ONE_SIDECAR = ['--cpu', '0.5', '--link', 'ratings', '--users', '5']
 let count = 0
 
-/** Starts the command line with a results folder of its own. @param {string[]} argv */
-function start(argv) {
+/**
+ * Starts the command line with a results folder of its own, until the test ends.
+ * @param {import('vitest').TestContext} context @param {string[]} argv
+ */
+function start({ onTestFinished }, argv) {
   const out = path.join(folder, `run-${++count}`)
   const common = ['--measure', 'load', '--profile', 'smoke', '--out', out]
   const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], {
@@ -39,7 +42,7 @@ describe('a capped run', { timeout: 120_000 }, () => {
     const conditions = ['pipy/envoy rss <= 0.9', 'envoy/pipy cpuPerRequest@ratings <= 0.01']
     const thresholds = conditions.flatMap(condition => ['--threshold', condition])
     const argv = ['--cpu', '0.5', '--rate', '100', '--link', 'ratings', '--users', '10', ...thresholds]
-    const { out, child } = start(argv)
+    const { out, child } = start(context, argv)
     const { stdout, stderr, exitCode } = await child
     const summary = JSON.parse(readFileSync(`${out}/summary.json`, 'utf8'))
     for (const arm of summary.arms) {
@@ -55,9 +58,12 @@ describe('a capped run', { timeout: 120_000 }, () => {
     expect(exitCode).toBe(5)
   })
 
-  it('runs every link, with an application on Node too', async context => {
+  it.concurrent('runs every link, with an application on Node too', async context => {
     need(context, 'pipy', 'k6', 'caps')
-    const { out, child } = start('--cpu 0.5 --planes none,pipy --link ratings,pair --users 5 --app node'.split(' '))
+    const { out, child } = start(
+      context,
+      '--cpu 0.5 --planes none,pipy --link ratings,pair --users 5 --app node'.split(' '),
+    )
     const { stdout, exitCode } = await child
     expect(exitCode).toBe(0)
     expect(new Set(recordsOf(out).map(r => r.trial.arm.id))).toEqual(
@@ -66,9 +72,18 @@ describe('a capped run', { timeout: 120_000 }, () => {
     expect(stdout).toContain('The link ratings carries no mTLS')
   })
 
-  it('runs without a cap, with workers for every CPU', async context => {
+  it.concurrent('runs without a cap, with workers for every CPU', async context => {
     need(context, 'pipy', 'envoy', 'k6')
-    const { out, child } = start(['--cpu', 'none', '--planes', 'pipy,envoy', '--link', 'ratings', '--users', '5'])
+    const { out, child } = start(context, [
+      '--cpu',
+      'none',
+      '--planes',
+      'pipy,envoy',
+      '--link',
+      'ratings',
+      '--users',
+      '5',
+    ])
     expect((await child).exitCode).toBe(0)
     for (const { processes } of recordsOf(out)) {
       expect(processes.find(p => p.role === 'sidecar')).toMatchObject({
@@ -78,28 +93,28 @@ describe('a capped run', { timeout: 120_000 }, () => {
     }
   })
 
-  it('carries calls of gRPC at a rate, through an application that forwards them', async context => {
+  it.concurrent('carries calls of gRPC at a rate, through an application that forwards them', async context => {
     need(context, 'nginx', 'k6')
     // nginx refuses a call with a host beside another authority.
-    const { out, child } = start('--cpu none --rate 50 --protocol grpc --planes nginx'.split(' '))
+    const { out, child } = start(context, '--cpu none --rate 50 --protocol grpc --planes nginx'.split(' '))
     const { stderr } = await child
     const records = recordsOf(out)
     expect(records, stderr).toMatchObject([{ outcome: 'completed', load: { failed: 0 } }])
     expect(Number(records[0].load?.verified)).toBeGreaterThan(0)
   })
 
-  it('runs Envoy as OSM 1.1 did', async context => {
+  it.concurrent('runs Envoy as OSM 1.1 did', async context => {
     need(context, 'envoy', 'k6', 'caps')
-    const { out, child } = start(['--cpu', '0.5', '--planes', 'envoy:osm-1.1', '--users', '5'])
+    const { out, child } = start(context, ['--cpu', '0.5', '--planes', 'envoy:osm-1.1', '--users', '5'])
     expect((await child).exitCode).toBe(0)
     expect(recordsOf(out)[0].processes.find(p => p.role === 'sidecar')?.workers).toBe(os.availableParallelism())
   })
 
-  it('runs a variant of the Pipy sidecar beside the kit’s own', async context => {
+  it.concurrent('runs a variant of the Pipy sidecar beside the kit’s own', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const variant = path.join(folder, 'variant')
     cpSync('pipy-scripts', variant, { recursive: true })
-    const { out, child } = start([...ONE_SIDECAR, '--planes', `pipy,pipy=${variant}`, '--json'])
+    const { out, child } = start(context, [...ONE_SIDECAR, '--planes', `pipy,pipy=${variant}`, '--json'])
     expect(JSON.parse((await child).stdout).arms.map((/** @type {any} */ a) => a.variant)).toEqual([null, variant])
     expect(
       recordsOf(out)
@@ -111,12 +126,12 @@ describe('a capped run', { timeout: 120_000 }, () => {
 })
 
 describe('when things go wrong', { timeout: 120_000 }, () => {
-  it('shows what Pipy says of a script that it refuses, with status 1', async context => {
+  it.concurrent('shows what Pipy says of a script that it refuses, with status 1', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const variant = path.join(folder, 'refused')
     mkdirSync(variant, { recursive: true })
     writeFileSync(path.join(variant, 'main.js'), 'var x = = 1\n')
-    const { child } = start(['--cpu', '0.5', '--planes', `pipy=${variant}`, '--link', 'ratings'])
+    const { child } = start(context, ['--cpu', '0.5', '--planes', `pipy=${variant}`, '--link', 'ratings'])
     const { exitCode, stderr } = await child
     expect(stderr).toContain('did not start')
     expect(stderr).toContain('var x = = 1')
@@ -124,9 +139,9 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     expectNothingLeft()
   })
 
-  it('records a sidecar that dies under load as a failed trial, and goes on', async context => {
+  it.concurrent('records a sidecar that dies under load as a failed trial, and goes on', async context => {
     need(context, 'pipy', 'k6', 'caps')
-    const { out, child } = start([...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '2', '--seed', '1'])
+    const { out, child } = start(context, [...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '2', '--seed', '1'])
     await awaitPids('k6-generator', out)
     const isLoaded = () => ['ratings-sidecar', 'k6-generator'].every(name => pidsOf(name, out).length > 0)
     await waitFor(isLoaded, { what: 'a sidecar under load', deadlineSeconds: 40 })
@@ -143,13 +158,13 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     expectNothingLeft()
   })
 
-  it.for([
+  it.concurrent.for([
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ])('stops in order on %s, keeps what was measured, and leaves nothing behind', async ([signal, status], context) => {
     need(context, 'pipy', 'k6', 'caps')
-    const { out, child } = start([...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '3'])
+    const { out, child } = start(context, [...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '3'])
     const isRecorded = () => readSafely(`${out}/trials.jsonl`).includes('\n')
     await waitFor(isRecorded, { what: 'a trial', deadlineSeconds: 60 })
     child.kill(/** @type {NodeJS.Signals} */ (signal))
@@ -160,7 +175,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     expectNothingLeft()
   })
 
-  it('goes on to its end where nobody reads any more what it says', async context => {
+  it.concurrent('goes on to its end where nobody reads any more what it says', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const out = path.join(folder, 'unread')
     const argv = ['bench', '--measure', 'load', '--profile', 'smoke', '--out', out, '--planes', 'pipy', ...ONE_SIDECAR]
@@ -171,7 +186,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
 
   it('leaves a killed run to cleanup, which leaves a running one alone', async context => {
     need(context, 'pipy', 'k6', 'caps')
-    const { out, child } = start([...ONE_SIDECAR, '--planes', 'pipy'])
+    const { out, child } = start(context, [...ONE_SIDECAR, '--planes', 'pipy'])
     await awaitPids('k6-generator', out)
     const spared = await execa('node', ['src/cli.js', 'cleanup'], { env: { TMPDIR: folder } })
     expect(spared.stdout).toMatch(
@@ -189,7 +204,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
 
   it('retains the last trial, says what, and cleanup removes it', async context => {
     need(context, 'pipy', 'k6', 'caps')
-    const { out, child } = start([...ONE_SIDECAR, '--planes', 'pipy', '--retain'])
+    const { out, child } = start(context, [...ONE_SIDECAR, '--planes', 'pipy', '--retain'])
     const { stderr } = await child
     expect(stderr).toMatch(/retained: ratings's application, ratings's sidecar.*remove them with: npm run cleanup/)
     expect(pidsOf('ratings-sidecar', out)).toHaveLength(1)
@@ -214,7 +229,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
       { reject: false },
     )
     await Promise.race([holder, new Promise(resolve => holder.stdout?.once('data', resolve))])
-    const { exitCode, stderr } = await start(['--cpu', '0.5', '--planes', 'pipy', '--link', 'ratings']).child
+    const { exitCode, stderr } = await start(context, ['--cpu', '0.5', '--planes', 'pipy', '--link', 'ratings']).child
     holder.kill('SIGKILL')
     expect(stderr).toMatch(/port 15003 is already taken: python3.* \(pid \d+\) listens on \*:15003/)
     expect(exitCode).toBe(1)

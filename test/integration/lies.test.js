@@ -6,6 +6,7 @@ import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { waitUntil } from '../../src/lib/wait.js'
 import { readSafely } from '../../src/node/kernel/proc-files.js'
+import { readLedgers } from '../../src/node/ledger.js'
 import { readRun } from '../../src/records/records.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { awaitWindowStart } from './await-window.js'
@@ -19,7 +20,7 @@ let count = 0
 /**
  * A run of one plane at one sidecar, with something done to it once its window is open.
  * @param {string[]} argv
- * @param {{ env?: Record<string, string>, inWindow?: (child: import('execa').ResultPromise, out: string) => unknown }} [options]
+ * @param {{ env?: Record<string, string>, inWindow?: (out: string, child: import('execa').ResultPromise) => unknown }} [options]
  */
 async function lie(argv, { env, inWindow } = {}) {
   const out = path.join(folder, `run-${++count}`)
@@ -27,7 +28,7 @@ async function lie(argv, { env, inWindow } = {}) {
   const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], { reject: false, env })
   if (inWindow) {
     await waitUntil((await awaitWindowStart(out)) + 100)
-    await inWindow(child, out)
+    await inWindow(out, child)
   }
   const { exitCode, stdout, stderr } = await child
   const records = exitCode === 1 ? [] : readRun(out).records
@@ -39,15 +40,11 @@ async function lie(argv, { env, inWindow } = {}) {
 
 /**
  * Sets the quota of what runs as a role, in the cgroup of version 1 or 2; null: none.
- * @param {string} role @param {number | null} cores
+ * @param {string} out of the run @param {string} role @param {number | null} cores
  */
-function setQuota(role, cores) {
+function setQuota(out, role, cores) {
   if (capWay.how !== 'v1' && capWay.how !== 'v2') throw new Error('no cgroups')
-  // The newest: a retained run may have a cgroup, too.
-  const [base] = readdirSync(capWay.parents.cpu)
-    .filter(name => name.startsWith('sidecar-bench.2'))
-    .sort()
-    .reverse()
+  const base = `sidecar-bench.${readLedgers().find(({ owner }) => owner?.command.includes(out))?.runId}`
   const [group] = readdirSync(path.join(capWay.parents.cpu, base)).filter(name => name.endsWith(role))
   const at = path.join(capWay.parents.cpu, base, group)
   if (capWay.how === 'v1') writeFileSync(path.join(at, 'cpu.cfs_quota_us'), `${cores === null ? -1 : cores * 100_000}`)
@@ -86,7 +83,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
   it('a generator that is throttled', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const { records, gates } = await lie(['--planes', 'pipy', '--cpu', '0.5'], {
-      inWindow: () => setQuota('k6-generator', 0.05),
+      inWindow: out => setQuota(out, 'k6-generator', 0.05),
     })
     expect(gates.filter(g => g.gate === 'generator').map(g => g.reason)).toContain('the generator was throttled')
     expect(records[0]).toMatchObject({ boundBy: 'generator', outcome: 'completed' })
@@ -96,7 +93,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
   it('an application that is throttled', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const { gates } = await lie(['--planes', 'pipy', '--cpu', '0.5'], {
-      inWindow: () => setQuota('ratings-application', 0.02),
+      inWindow: out => setQuota(out, 'ratings-application', 0.02),
     })
     expect(gates.map(g => `${g.gate}: ${g.reason}`)).toContain("application: ratings's application was throttled")
   })
@@ -104,7 +101,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
   it('a cap that is taken away in the middle', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const { records } = await lie(['--planes', 'pipy', '--cpu', '0.25'], {
-      inWindow: () => setQuota('ratings-sidecar', null),
+      inWindow: out => setQuota(out, 'ratings-sidecar', null),
     })
     expect(records[0]).toMatchObject({ outcome: 'invalid' })
     expect(records[0].reasons[0]).toBe(
@@ -115,10 +112,10 @@ describe('is caught:', { timeout: 90_000 }, () => {
   it('a cap that is taken away and put back', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const { records } = await lie(['--planes', 'pipy', '--cpu', '0.1'], {
-      inWindow: async () => {
-        setQuota('ratings-sidecar', null)
+      inWindow: async out => {
+        setQuota(out, 'ratings-sidecar', null)
         await delay(700)
-        setQuota('ratings-sidecar', 0.1)
+        setQuota(out, 'ratings-sidecar', 0.1)
       },
     })
     expect(records[0].gates.map(g => g.reason).join()).toMatch(
@@ -130,14 +127,14 @@ describe('is caught:', { timeout: 90_000 }, () => {
   it('a sidecar that is stopped, with the phase and its state', async context => {
     need(context, 'envoy', 'k6', 'caps')
     const { records } = await lie(['--planes', 'envoy', '--cpu', '0.5'], {
-      inWindow: () => process.kill(pidsOf('ratings-sidecar', path.join(folder, `run-${count}`))[0], 'SIGSTOP'),
+      inWindow: out => process.kill(pidsOf('ratings-sidecar', out)[0], 'SIGSTOP'),
     })
     expect(records[0].reasons[0]).toMatch(
       /^ratings's sidecar came to a stop in the window: its process (\d+) is stopped \(state T in \/proc\/\1\/stat\)/,
     )
   })
 
-  it('a sidecar that is killed for memory, with its limit', async context => {
+  it.concurrent('a sidecar that is killed for memory, with its limit', async context => {
     need(context, 'envoy', 'k6', 'caps')
     const { stderr } = await lie(['--planes', 'envoy', '--cpu', '0.5', '--memory', '8MiB'])
     expect(stderr).toMatch(
@@ -146,7 +143,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 
-  it('a plane that answers by itself', async context => {
+  it.concurrent('a plane that answers by itself', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     const variant = createVariant('local', 'proxy.js', text =>
       text
@@ -169,7 +166,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
     expect(exitCode).toBe(3)
   })
 
-  it('a plane that answers something else', async context => {
+  it.concurrent('a plane that answers something else', async context => {
     need(context, 'pipy', 'k6', 'caps')
     // Only now and then, and not to the nonce before load.
     const variant = createVariant('other', 'proxy.js', text =>
@@ -188,7 +185,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
     expect(exitCode).toBe(3)
   })
 
-  it('unequal workers', async context => {
+  it.concurrent('unequal workers', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     const ENVOY = createWrapper(
       'more-workers',
@@ -202,7 +199,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
     )
   })
 
-  it('unequal TLS', async context => {
+  it.concurrent('unequal TLS', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     const variant = createVariant('tls', 'tls.js', text =>
       text.replace('ciphers: config.tls.suite', "ciphers: 'TLS_AES_256_GCM_SHA384'"),
@@ -215,7 +212,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
     expect(exitCode).toBe(3)
   })
 
-  it('connections that are not kept', async context => {
+  it.concurrent('connections that are not kept', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     const variant = createVariant('unkept', 'upstream.js', text =>
       text.replace('.muxHTTP(endpoint.valueOf, ', '.muxHTTP(() => ({}), '),
@@ -226,7 +223,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
     )
   })
 
-  it('a sidecar that logs what the other does not', async context => {
+  it.concurrent('a sidecar that logs what the other does not', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     const variant = createVariant('logging', 'proxy.js', text =>
       text.replace('.to(way)', '.to($=>$.handleMessageStart(function (start) { println(start.head.path) }).pipe(way))'),
@@ -237,12 +234,12 @@ describe('is caught:', { timeout: 90_000 }, () => {
     )
   })
 
-  it('a sidecar that is started again', async context => {
+  it.concurrent('a sidecar that is started again', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const PIPY = createWrapper('again', 'pipy', 'while true; do "$TOOL" "$@"; done')
     const { records } = await lie(['--planes', 'pipy', '--cpu', '0.5', '--app', 'node'], {
       env: { PIPY },
-      inWindow: (_, out) => {
+      inWindow: out => {
         const pids = pidsOf('ratings-sidecar', out).filter(
           pid => !readSafely(`/proc/${pid}/cmdline`).startsWith('/bin/bash'),
         )
@@ -256,7 +253,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
   it('samples that are missing', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const { records } = await lie(['--planes', 'pipy', '--cpu', '0.5'], {
-      inWindow: async child => {
+      inWindow: async (_, child) => {
         child.kill('SIGSTOP')
         await delay(3000)
         child.kill('SIGCONT')
@@ -276,7 +273,7 @@ describe('is caught:', { timeout: 90_000 }, () => {
     expect(records[0]).toMatchObject({ outcome: 'completed' })
   })
 
-  it('requests that a limit of the sidecar turned away', async context => {
+  it.concurrent('requests that a limit of the sidecar turned away', async context => {
     need(context, 'envoy', 'k6', 'caps')
     const ENVOY = createWrapper(
       'limited',

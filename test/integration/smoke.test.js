@@ -29,6 +29,7 @@ it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing
     const sidecars = record.processes.filter(p => p.role === 'sidecar')
     expect(sidecars.length > 0).toBe(record.trial.arm.hasSidecars)
     if (record.trial.kind === 'turns') {
+      expect(record.boundBy).toBeNull()
       expect(sidecars.map(p => p.capReadBackCores)).toEqual([null, null])
       expect(record.load?.turns?.perSecond).toHaveLength(3)
       continue
@@ -41,6 +42,7 @@ it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing
     expect(Number(record.orchestratorPeakBytes) / 2 ** 20).toBeLessThan(100)
     const used = sidecars.map(p => p.cpuCores)
     if (record.trial.arm.hasSidecars) expect(Math.max(...used)).toBeGreaterThan(0.25 * 0.7)
+    if (record.trial.arm.plane === 'pipy') expect(record.boundBy).toBe('sidecar')
   }
   const { tools, machine } = manifest
   expect(machine).toMatchObject({
