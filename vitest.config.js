@@ -94,6 +94,7 @@ export default defineConfig({
           ...oneByOne,
           name: 'cluster',
           include: [`${REAL}/kubernetes*.test.js`],
+          maxConcurrency: 3,
           sequence: { groupOrder: 5 },
         },
       },

@@ -49,6 +49,7 @@ function start(argv, { config = kubeconfig, verb = 'bench' } = {}) {
   return { out, child }
 }
 
+const CAPACITY = 'load'
 const smoke = ['--measure', 'load', '--cpu', '0.25', '--profile', 'smoke']
 
 const listNamespaces = async () => (await kubectl('get', 'namespaces', '-l', RUN_LABEL, '-o', 'name')).stdout
@@ -100,13 +101,14 @@ afterAll(async () => {
 
 describe('the cap experiment on a cluster', () => {
   it(
-    'measures none, Pipy and Envoy with the least rights, holds the caps, tries the planes, and leaves nothing',
-    { timeout: 240_000 },
+    'measures none, Pipy and Envoy with the least rights, side by side and at the caps, tries the planes, and leaves nothing',
+    { timeout: 300_000 },
     async () => {
-      const { out, child } = start([...smoke, '--json'], { config: leastConfig })
+      const { out, child } = start(['--cpu', '0.25', '--profile', 'smoke', '--json'], { config: leastConfig })
       const { stdout, stderr, exitCode } = await child
       expect(exitCode, stderr).toBe(0)
-      const { records, manifest } = readRun(out)
+      const { records: all, manifest } = readRun(out)
+      const records = all.filter(({ trial }) => trial.kind === CAPACITY)
       expect(manifest).toMatchObject({ target: 'kubernetes', machine: { node: expect.any(String) } })
       expect(records.map(r => r.outcome)).not.toContain('failed')
       for (const { processes, samples, load, window } of records) {
@@ -137,12 +139,22 @@ describe('the cap experiment on a cluster', () => {
         ]),
       )
       const cpu = (/** @type {string} */ plane) =>
-        summary.arms.find((/** @type {any} */ a) => a.plane === plane).cpuPerRequestMicros.values[0]
+        summary.arms.find((/** @type {any} */ a) => a.id.endsWith(`-${plane}-0.25`)).cpuPerRequestMicros.values[0]
       expect(cpu('pipy')).toBeLessThan(cpu('envoy'))
       // Envoy's own count of what it refused, read through a forwarded port.
       for (const { trial, processes } of records) {
         const counts = processes.filter(p => p.role === 'sidecar').map(p => p.overflows)
         expect(counts).toEqual(trial.arm.plane === 'none' ? [] : Array(2).fill(trial.arm.plane === 'envoy' ? 0 : null))
+      }
+      // Each in pods of its own, which share one load.
+      const interleaved = all.filter(({ trial }) => trial.kind !== CAPACITY)
+      expect(interleaved.map(r => r.trial.arm.plane).sort()).toEqual(['envoy', 'pipy'])
+      expect(new Set(interleaved.map(r => r.trial.deployment)).size).toBe(1)
+      for (const { outcome, reasons, load, processes } of interleaved) {
+        expect(outcome, reasons.join()).not.toBe('failed')
+        expect(load?.verified).toBeGreaterThan(100)
+        for (const p of processes.filter(x => x.role === 'sidecar'))
+          expect(p).toMatchObject({ capCores: null, workers: 1 })
       }
       await expectNothingLeft()
       const verified = await execa('node', ['src/cli.js', 'verify', out])
@@ -331,7 +343,9 @@ describe('what goes wrong in a run', () => {
   })
 })
 
-describe('what stops a run before it measures', () => {
+describe.concurrent('what stops a run before it measures', () => {
+  afterAll(expectNothingLeft)
+
   it('is no kubeconfig', async () => {
     const { stderr, exitCode } = await execa('node', ['src/cli.js', 'bench', '--target', 'kubernetes'], {
       ...{ env: { KUBECONFIG: '', HOME: scratch }, reject: false },
@@ -370,7 +384,6 @@ describe('what stops a run before it measures', () => {
     const { stderr, exitCode } = await start([...smoke, '--planes', 'pipy', ...asked.split(' ')]).child
     expect(stderr).toMatch(words)
     expect(exitCode).toBe(status)
-    await expectNothingLeft()
   })
 
   it('is a cluster that does not answer', async () => {
@@ -385,7 +398,6 @@ describe('what stops a run before it measures', () => {
     const { stderr, exitCode } = await start(smoke, { config: forbiddenConfig }).child
     expect(stderr).toMatch(/cannot list resource "nodes".*k8s\/rbac\.yaml/)
     expect(exitCode).toBe(1)
-    await expectNothingLeft()
   })
 
   it('is a namespace of that name, which is left as it is', async () => {
@@ -393,13 +405,15 @@ describe('what stops a run before it measures', () => {
     expect(stderr).toMatch(new RegExp(`the namespace ${USER} is already there: give --namespace another`))
     expect(exitCode).toBe(1)
     expect((await kubectl('get', 'namespace', USER, '-o', 'jsonpath={.status.phase}')).stdout).toBe('Active')
-    await expectNothingLeft()
   })
+})
 
+// It refuses every run of the kit.
+describe('a webhook that stops a run', () => {
   it.for([
     ['deployments', /admission webhook .* denied the request: no sidecars on Fridays/],
     ['pods', /no pod is made: .*no sidecars on Fridays/],
-  ])('is a webhook that refuses %s', { timeout: 90_000 }, async ([resource, message]) => {
+  ])('refuses %s', { timeout: 90_000 }, async ([resource, message]) => {
     const webhook = await startWebhook(/** @type {string} */ (resource))
     try {
       const { stderr, exitCode } = await start([...smoke, '--planes', 'none']).child
@@ -407,25 +421,6 @@ describe('what stops a run before it measures', () => {
       expect(exitCode).toBe(1)
     } finally {
       await webhook.stop()
-    }
-    await expectNothingLeft()
-  })
-})
-
-describe('arms side by side on a cluster', () => {
-  it('stand at once, each in pods of its own, and share one load', { timeout: 240_000 }, async () => {
-    const { out, child } = start(['cost', '--profile', 'smoke'])
-    const { stderr, exitCode } = await child
-    // 3: one round gives no verdict.
-    expect([0, 3], `${stderr}`).toContain(exitCode)
-    const { records } = readRun(out)
-    expect(records.map(r => r.trial.arm.plane).sort()).toEqual(['envoy', 'pipy'])
-    expect(new Set(records.map(r => r.trial.deployment)).size).toBe(1)
-    for (const { outcome, reasons, load, processes } of records) {
-      expect(outcome, reasons.join()).not.toBe('failed')
-      expect(load?.verified).toBeGreaterThan(100)
-      for (const p of processes.filter(x => x.role === 'sidecar'))
-        expect(p).toMatchObject({ capCores: null, workers: 1 })
     }
     await expectNothingLeft()
   })
