@@ -6,19 +6,25 @@ const FUZZ = 'test/fuzz'
 // Real services on loopback share the CPUs: one file at a time, a project after the other. A test that another process of the
 // machine spoils is tried once more, and named in the last lines; a unit test is not.
 const oneByOne = { fileParallelism: false, testTimeout: 60_000, retry: 1 }
-// These files assert nothing about speed: several run at once, the longest first, so that none is alone at the end.
+// These files assert nothing about speed: several run at once.
 const UNMEASURED = [
   ...['cgroup-v2', 'parity', 'docs-commands', 'lab', 'package', 'watched', 'mtls-negatives', 'keys', 'archives'],
   'access-log',
 ]
 
-/** Runs the files above in their order, and the others as vitest would. */
+// Files that run beside others begin with the longest, so that none is alone at the end.
+const LONGEST = [
+  ...UNMEASURED.map(name => `${REAL}/${name}`),
+  ...['run/run', 'records/full-disk', 'report/page', 'kinds/rollout/course', 'run/long-run', 'live/page', 'cli'],
+  ...['report/hostile-names', 'records/bundle', 'kinds/growth/course', 'run/resume', 'fuzz/fuzz', 'records/hostile'],
+]
+
 class LongestFirst extends BaseSequencer {
   /** @param {import('vitest/node').TestSpecification[]} files */
   async sort(files) {
     const rank = (/** @type {import('vitest/node').TestSpecification} */ { moduleId }) => {
-      const index = UNMEASURED.findIndex(name => moduleId.endsWith(`${REAL}/${name}.test.js`))
-      return index < 0 ? UNMEASURED.length : index
+      const index = LONGEST.findIndex(name => moduleId.endsWith(`/${name}.test.js`))
+      return index < 0 ? LONGEST.length : index
     }
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
   }
@@ -38,7 +44,7 @@ export default defineConfig({
           // what it changes: half of the CPU time of a file was reading.
           isolate: false,
           unstubEnvs: true,
-          maxWorkers: 4,
+          maxWorkers: 6,
           testTimeout: 60_000,
           sequence: { groupOrder: 0 },
         },
@@ -47,7 +53,7 @@ export default defineConfig({
         test: {
           name: 'fuzz',
           include: [`${FUZZ}/*.test.js`],
-          maxWorkers: 4,
+          maxWorkers: 6,
           sequence: { groupOrder: 0 },
         },
       },

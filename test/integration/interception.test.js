@@ -42,19 +42,20 @@ async function needNamespaces(context, ...programs) {
 }
 
 describe('redirected connections', { timeout: 120_000 }, () => {
+  // The rules do not ask what they redirect to: one plane shows that those of the other program do the same.
   it.for([
-    'iptables-nft',
-    'iptables-legacy',
-  ])('pass both sidecars of every plane, by rules of %s', async (iptables, context) => {
+    { iptables: 'iptables-nft', planes: 'none,pipy,envoy', interception: 'none,redirect', arms: 6 },
+    { iptables: 'iptables-legacy', planes: 'pipy', interception: 'redirect', arms: 1 },
+  ])('pass both sidecars of $planes, by rules of $iptables', async ({ iptables, arms, ...asked }, context) => {
     await needNamespaces(context, iptables)
-    const planes = ['--planes', 'none,pipy,envoy', '--measure', 'turns']
-    const { child, out } = start([...planes, '--interception', 'none,redirect'], { env: { IPTABLES: iptables } })
+    const argv = ['--planes', asked.planes, '--measure', 'turns', '--interception', asked.interception]
+    const { child, out } = start(argv, { env: { IPTABLES: iptables } })
     const { exitCode, stdout, stderr } = await child
     expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
-    expect(stdout).toContain('link gateway-ratings, with and without redirection of connections')
+    if (arms > 1) expect(stdout).toContain('link gateway-ratings, with and without redirection of connections')
     const { manifest, records } = readRun(out)
     expect(manifest.machine.iptables).toContain(iptables.slice('iptables-'.length).replace('nft', 'nf_tables'))
-    expect(records).toHaveLength(6)
+    expect(records).toHaveLength(arms)
     for (const { outcome, load, processes, trial } of records) {
       expect([trial.id, outcome]).toEqual([trial.id, 'completed'])
       const sidecars = processes.filter(({ role }) => role === 'sidecar')
