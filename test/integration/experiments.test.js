@@ -363,10 +363,14 @@ describe('bad input', () => {
 })
 
 describe('size', { timeout: 900_000 }, () => {
+  /** The run whose trials the next one takes. @type {string[]} */
+  const sized = []
+
   it('finds limits, and checks them at the answer and below it', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const asked = ['--rate', '400', '--p99', '100ms', '--link', 'ratings', '--planes', 'pipy', '--users', '16']
     const { summary, stdout, out } = await run(['size', ...asked, '--node', '2c4g'])
+    sized.push('--from', out)
     const [{ cpu, memory, checks }] = summary.sizes
     if (!cpu.isFound) return expect(stdout).toContain('no answer, for not every value could be judged')
     expect(Number(cpu.held) / Number(cpu.failed ?? 0.01)).toBeGreaterThan(1)
@@ -383,8 +387,20 @@ describe('size', { timeout: 900_000 }, () => {
   it('sizes the services of a file, and prints limits to paste', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const file = `${folder}/services.yaml`
-    writeFileSync(file, 'services:\n  - { name: orders, requestsPerSecond: 200, p99: 200ms }\n')
-    const asked = ['-f', file, '--link', 'ratings', '--planes', 'pipy', '--users', '16', '--node', 'pi4']
+    writeFileSync(file, 'services:\n  - { name: orders, requestsPerSecond: 400, p99: 100ms }\n')
+    const asked = [
+      '-f',
+      file,
+      '--link',
+      'ratings',
+      '--planes',
+      'pipy',
+      '--users',
+      '16',
+      '--node',
+      'pi4',
+      ...sized.slice(-2),
+    ]
     const out = `${folder}/services`
     const { stdout, stderr, exitCode } = await cli('size', ...asked, '--format', 'compose', '--out', out)
     expect([0, 3], stderr).toContain(exitCode)
