@@ -1,4 +1,4 @@
-// Writes the JSON Schemas of this folder from src/model/schemas.js: npm run schema
+// Writes the JSON Schemas of this folder from src/model/schemas.js: npm run schema, and npm pack (prepack).
 import { writeFileSync } from 'node:fs'
 import { renderSchemas } from './render.js'
 

@@ -5,7 +5,7 @@ import { growthSchema, rolloutSchema } from './schemas/rollout.js'
 import { summarySchema } from './schemas/summary.js'
 import { observationSchema, sampleSchema, trialSchema } from './schemas/trial.js'
 
-/** The documents of a run on disk: types.ts infers the types from here, schema/ has them as JSON Schema. Pure. */
+/** The documents of a run on disk: types.ts infers the types from here, `npm run schema` writes them as JSON Schema. Pure. */
 
 export * from './schemas/balance.js'
 export * from './schemas/manifest.js'

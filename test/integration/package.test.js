@@ -24,7 +24,11 @@ function kit(words, { cwd = folder, as = [] } = {}) {
 }
 
 beforeAll(async () => {
-  const { stdout } = await execa('npm', ['pack', '--json', '--pack-destination', folder], { env, extendEnv: false })
+  const { stdout } = await execa(
+    'npm',
+    ['pack', '--json', '--foreground-scripts=false', '--pack-destination', folder],
+    { env, extendEnv: false },
+  )
   const [{ filename }] = JSON.parse(stdout)
   const words = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--no-update-notifier', `./${filename}`]
   await execa('npm', words, { cwd: folder, env, extendEnv: false })
@@ -37,6 +41,7 @@ describe('the packed kit', { timeout: 120_000 }, () => {
       names.filter(name => /^(results|docs\/results|bench\/self)\/|certificates\/|\.(pem|key|tgz)$/.test(name)),
     ).toEqual([])
     expect(names).toContain('test/pipy-scripts/router.test.mjs')
+    expect(names).toContain('schema/trial.schema.json')
     expect(names.filter(name => name.startsWith('test/') && !name.startsWith('test/pipy-scripts'))).toEqual([])
   })
 

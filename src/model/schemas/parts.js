@@ -13,7 +13,10 @@ export const fraction = z.number().min(0)
 export const nullable = z.number().nullable()
 
 // A trial names its folder below raw/: the name is one part of a path, and leads nowhere else.
-const id = z.string().regex(/^(?!\.{1,2}$)(?!__proto__$)[^/\\\p{Cc}]{1,200}$/u, 'it is no name that a folder can have')
+// Spelled out, for validators of JSON Schema in other languages do not know \p{Cc}.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
+const ID = /^(?!\.{1,2}$)(?!__proto__$)[^/\\\u0000-\u001f\u007f-\u009f]{1,200}$/u
+const id = z.string().regex(ID, 'it is no name that a folder can have')
 
 export const load = z
   .object({
