@@ -1,5 +1,5 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|kubelet|compare|generator|gap-sharing|gap-users|turns|live|report|load|stopping|planted|lab|pipeline ...]
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|kubelet|compare|generator|gap-sharing|gap-users|turns|live|report|load|stopping|planted|pipeline ...]
 //   [--rounds N] of generator and gap-*, of turns: runs; [--turns N] [--max-minutes N] of planted
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -22,7 +22,6 @@ import { explainGap } from './gap.js'
 import { compareGenerators } from './generator.js'
 import { bench, finding } from './kit.js'
 import { checkKubelet } from './kubelet.js'
-import { predictByLab } from './lab.js'
 import { watchLive } from './live.js'
 import { holdLoad } from './load.js'
 import { comparePipeline } from './pipeline.js'
@@ -49,7 +48,6 @@ const measurements = {
   aa: studyItself,
   kubelet: checkKubelet,
   compare: compareTwoRuns,
-  lab: predictByLab,
   pipeline: comparePipeline,
   generator: () => compareGenerators(countOf(values.rounds)),
   'gap-sharing': () => explainGap('sharing', countOf(values.rounds)),

@@ -20,14 +20,12 @@ const channelIn = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
 /**
  * Puts a process under callgrind. It counts nothing until it is asked to, because counting the start takes long.
  * @param {ProcessSpec} spec
- * @param {{ valgrind: Tool, callers: number, hasCaches?: boolean }} options callers: how many callers tell calls of a function
- *   apart; hasCaches: simulates caches of the first level, which takes more than twice as long
+ * @param {{ valgrind: Tool, callers: number }} options callers: how many callers tell calls of a function apart
  * @returns {ProcessSpec}
  */
-export function runUnderCallgrind(spec, { valgrind, callers, hasCaches = false }) {
+export function runUnderCallgrind(spec, { valgrind, callers }) {
   const out = `--callgrind-out-file=${profileIn(spec.folder)}`
   const own = ['-q', '--tool=callgrind', '--instr-atstart=no', '--dump-line=no', out, `--separate-callers=${callers}`]
-  if (hasCaches) own.push('--cache-sim=yes')
   return { ...spec, program: valgrind.path, argv: [...own, channelIn(spec.folder), spec.program, ...spec.argv] }
 }
 

@@ -8,7 +8,6 @@ import { sumSelf } from './profile.js'
 export const QUANTITIES = {
   instructions: 'instructions a sidecar executes for a request, in user space, on connections that are there',
   handshake: 'instructions a sidecar executes for a new connection with mTLS, without the request',
-  misses: 'misses of the first caches for a request, instructions and data, as callgrind simulates them',
   calls: 'system calls a sidecar makes for a request, on connections that are there',
   wakeUps: 'those of them that wait for events',
   bytes: 'bytes that a sidecar sends and receives for a request',

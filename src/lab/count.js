@@ -57,20 +57,6 @@ export async function countInstructions({ valgrind, callers, hasHandshakes, ...g
 }
 
 /**
- * Counts misses of simulated caches, which tell code that runs once a request from loops.
- * @param {Counted & { valgrind: Tool }} options
- */
-export async function countMisses({ valgrind, ...given }) {
-  const { requests } = given
-  const under = underCallgrind({ valgrind, ...given }, { callers: 0, hasCaches: true })
-  const { sidecars } = await countSidecars({ ...given, ...under })
-  return sidecars.map(({ service, halves }) => ({
-    service,
-    misses: toCount(halves.map(({ misses }) => misses / (requests / 2))),
-  }))
-}
-
-/**
  * Counts the system calls of the sidecars of an arm under strace. kinds: calls a request by name.
  * @param {Counted & { strace: Tool }} options
  */
@@ -180,7 +166,7 @@ export function withSidecars(testbed, change) {
   return { ...testbed, programs: { ...testbed.programs, planes } }
 }
 
-/** Counts by callgrind. @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} given @param {{ callers: number, hasCaches?: boolean }} how */
+/** Counts by callgrind. @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} given @param {{ callers: number }} how */
 function underCallgrind({ valgrind, arm, signal }, how) {
   // callgrind answers the user that runs the sidecars, and nobody else.
   const enter = isRedirected(arm.conditions) ? AS_SIDECAR : []

@@ -13,10 +13,7 @@ export const CALLERS = 16
 // Operators whose names look like brackets.
 const SYMBOLS = /operator(<<=?|>>=?|<=>?|>=?|->\*?|<|\(\)|\[\])/g
 
-/**
- * @param {string} text
- * @returns {Profile & { misses: number }} misses: of the caches of the first level; 0: they were not simulated
- */
+/** @param {string} text @returns {Profile} */
 export function parseProfile(text) {
   /** @type {Map<string, Stack>} */
   const stacks = new Map()
@@ -40,15 +37,7 @@ export function parseProfile(text) {
     }
   }
   const own = [...stacks.values()].filter(({ self }) => self > 0)
-  return { total: sumSelf(own), misses: sumMisses(text), stacks: own }
-}
-
-/** Sums the misses of the caches of the first level, by instructions, reads and writes. @param {string} text */
-function sumMisses(text) {
-  const [names = [], sums = []] = ['events', 'summary'].map(key =>
-    new RegExp(`^${key}: (.*)$`, 'm').exec(text)?.[1].trim().split(/\s+/),
-  )
-  return names.reduce((sum, name, i) => sum + (/^[ID]1m[rw]$/.test(name) ? Number(sums[i] ?? 0) : 0), 0)
+  return { total: sumSelf(own), stacks: own }
 }
 
 /** Sums the cost of all stacks. @param {Stack[]} stacks */

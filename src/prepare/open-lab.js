@@ -3,7 +3,7 @@ import { execa } from 'execa'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { kinds } from '../kinds/registry.js'
-import { countCalls, countInstructions, countMisses } from '../lab/count.js'
+import { countCalls, countInstructions } from '../lab/count.js'
 import { assertSamples } from '../lab/perf.js'
 import { CALLERS } from '../lab/profile.js'
 import { joinWindows, sampleTrial } from '../lab/sample.js'
@@ -33,9 +33,6 @@ import { planes } from './programs.js'
 const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
 // Sides alternate, so that a drift meets both alike; two windows of a side show how far apart such windows are.
 const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
-
-// Simulated caches take long, and differ little from request to request.
-const MISSES_REQUESTS = 100
 
 /** @typedef {'old' | 'new'} SideName @typedef {Awaited<ReturnType<typeof openLab>>} Lab */
 
@@ -105,7 +102,7 @@ export async function openLab({
   const labelOf = (/** @type {SideName} */ name) => `${sides[name].label}, Pipy ${pipys[name].version}`
   return {
     notes:
-      strace && 'missing' in strace ? [`system calls and misses of caches are not counted: ${strace.missing}`] : [],
+      strace && 'missing' in strace ? [`system calls are not counted: ${strace.missing}`] : [],
     labels: { old: labelOf('old'), new: labelOf('new') },
     /** Tries the profiler, so that a refusal is told before anything starts. @param {AbortSignal} signal */
     async checkProfiler(signal) {
@@ -157,20 +154,16 @@ async function checkParity({ testbeds, arms, nextStart }, { name, label, signal 
 async function countSide({ arms, testbeds, profiler, strace, own, nextStart }, { name, ...options }) {
   const counts = []
   for (const arm of arms[name]) {
-    const give = (most = Number.POSITIVE_INFINITY) => {
+    const give = () => {
       const start = nextStart()
       const folder = path.join(own, `${start}-${name}-${arm.link}`)
       // Two halves are counted.
-      const requests = 2 * Math.ceil(Math.min(options.requests, most) / 2)
+      const requests = 2 * Math.ceil(options.requests / 2)
       return { ...options, requests, testbed: testbeds[name], arm, start, folder }
     }
     const counted = await countInstructions({ ...give(), valgrind: profiler, callers: CALLERS })
     const calls = strace ? await countCalls({ ...give(), strace }) : []
-    const misses = strace ? await countMisses({ ...give(MISSES_REQUESTS), valgrind: profiler }) : []
-    const others = [...calls, ...misses]
-    counts.push(
-      ...counted.map(own => Object.assign({}, own, ...others.filter(({ service }) => service === own.service))),
-    )
+    counts.push(...counted.map(sidecar => ({ ...sidecar, ...calls.find(({ service }) => service === sidecar.service) })))
   }
   return counts
 }

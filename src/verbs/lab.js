@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { breakDown, compareCounts } from '../lab/comparison.js'
-import { readCosts, tellPrediction } from '../lab/costs.js'
 import { copyScripts, copyShortest, SHORTEST } from '../lab/new-scripts.js'
 import { findSide } from '../lab/sides.js'
 import { renderLab, renderSaves } from '../lab/text.js'
@@ -147,10 +146,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
     }
     say(`counting ${requests} requests of ${links}, of both sides at once`)
     const [old, next] = await together(signal, [own => lab.count('old', own), own => lab.count('new', own)])
-    await show({ old, new: next }, [
-      ...lab.notes,
-      ...tellPrediction({ old, new: next }, readCosts(), { isUsual: counted.length === 0 }),
-    ])
+    await show({ old, new: next }, lab.notes)
   } finally {
     lab.close()
   }
