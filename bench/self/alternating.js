@@ -11,7 +11,7 @@ import { findTool } from '../../src/tools/find.js'
 import { scratch } from './kit.js'
 
 /**
- * @import { Handle, LoadGenerator, ProcessSpec, Role, Site, Summary, TrialRecord } from '../../src/model/types.ts'
+ * @import { LoadGenerator, Summary, TrialRecord } from '../../src/model/types.ts'
  * @import { Watcher } from '../../src/run/events.js'
  */
 
@@ -19,23 +19,20 @@ const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n
 let started = 0
 
 /**
- * @param {{ experiment: string, caps?: number[], sliceMs?: number, load?: LoadGenerator, watch?: Watcher['watch'],
- *   gate?: import('../../src/parity/gate.js').GateParity, place?: Record<Role, number[]>, deployed?: (processes: Handle[]) => void }[]} runs experiment: a file; caps: in the place
- *   of its own, and also where they cannot bind; place: the CPUs of each role
+ * @param {{ experiment: string, load?: LoadGenerator, watch?: Watcher['watch'] }[]} runs experiment: a file
  * @returns {Promise<{ folder: string, manifest: any, records: TrialRecord[], summary: Summary }[]>}
  */
 export async function benchAlternately(runs) {
   const way = await findCapWay()
   const turns = createTurns(runs.length)
   return Promise.all(
-    runs.map(async ({ experiment, caps = null, sliceMs, load, watch, gate, place, deployed }, i) => {
+    runs.map(async ({ experiment, load, watch }, i) => {
       const id = ++started
-      const opened = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
-      const site = { ...opened, target: interpose(opened.target, { place, deployed }) }
+      const site = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
       try {
         const preparation = await prepare({
           experiment: readExperiment(experiment),
-          overrides: { ...OVERRIDES, caps, sliceMs },
+          overrides: OVERRIDES,
           load,
           app: null,
           site,
@@ -47,7 +44,6 @@ export async function benchAlternately(runs) {
           out: path.join(scratch, `turns-${id}`),
           execution: { command: [], turns: turns[i] },
           watcher: { say, watch },
-          gate,
           signal: new AbortController().signal,
         })
         const { manifest, records } = readRun(folder)
@@ -60,25 +56,8 @@ export async function benchAlternately(runs) {
   )
 }
 
-/**
- * @param {Site['target']} target
- * @param {{ place?: Record<Role, number[]>, deployed?: (processes: Handle[]) => void }} options
- * @returns {Site['target']}
- */
-function interpose(target, { place, deployed }) {
-  return {
-    ...target,
-    async deploy(specs, at) {
-      const placed = specs.map(spec => (place ? { ...spec, cpuSet: place[spec.role] } : spec))
-      const deployment = await target.deploy(placed, at)
-      deployed?.(deployment.processes)
-      return deployment
-    },
-  }
-}
-
 /** @type {import('../../src/plan/question.js').Overrides} */
 const OVERRIDES = /** @type {any} */ ({
-  ...{ planes: null, axes: {}, rounds: null, profile: 'standard', seed: 1, app: 'pipy', isPinned: false },
+  ...{ planes: null, caps: null, axes: {}, rounds: null, profile: 'standard', seed: 1, app: 'pipy', isPinned: false },
   ...{ warmupLeastSeconds: 0, windowLeastSeconds: 0 },
 })

@@ -12,7 +12,7 @@ const WINDOW_SECONDS = 10
 
 /** @returns {Promise<import('./kit.js').Finding[]>} */
 export async function compareTwoRuns() {
-  const turns = await findTurns(DEARER, burn)
+  const turns = await findTurns(DEARER)
   const experiment = writeExperiment('compare', { rounds: ROUNDS, windowSeconds: WINDOW_SECONDS })
   const { folder, manifest, records } = await bench([experiment, '--planes', `pipy,pipy=${burn('dearer', turns)}`])
   /** @param {(arm: import('../../src/model/types.ts').Arm) => boolean} isOwn */

@@ -55,45 +55,15 @@ profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, hasC
 }
 
 /**
- * The kit's Pipy sidecar with a filter put before what happens to a request.
+ * A copy of the kit's Pipy sidecar with a filter put before what happens to a request.
  * @param {string} name
- * @param {{ before?: string, filter: string, isOfServer?: boolean, edit?: { file: string, from: string, to: string } }} change
- *   before: what the filter needs; isOfServer: only in the sidecar that takes requests for its application; edit: of another file
+ * @param {{ before?: string, filter: string }} change before: what the filter needs
  */
-export function writeVariant(name, { before = '', filter, isOfServer = false, edit }) {
-  const to = isOfServer
-    ? `.to(config.inbound ? pipeline($=>$${filter}.pipe(way)) : way)`
-    : `.to($=>$${filter}.pipe(way))`
-  const folder = editProxy(name, { before, from: '.to(way)', to })
-  if (edit) replaceText(path.join(folder, edit.file), edit)
-  return folder
-}
-
-/**
- * The kit's Pipy sidecar that multiplies so many times where the first sidecar chooses the way of a request.
- * @param {string} name
- * @param {number} turns
- */
-export function plantTurns(name, turns) {
-  const to = 'start => turns.forEach(multiply) || ways['
-  return editProxy(name, { before: declareTurns(turns), from: 'start => ways[', to })
-}
-
-/** The script's names `turns` and `multiply`, by which a request multiplies so many times. @param {number} turns */
-export function declareTurns(turns) {
-  return `var turns = new Array(${turns}).fill(3)\nvar multiply = n => n * n`
-}
-
-/**
- * A copy of the kit's Pipy sidecar with another text at one place of proxy.js.
- * @param {string} name
- * @param {{ before: string, from: string, to: string }} change before: what stands before the function that the script exports
- */
-function editProxy(name, { before, from, to }) {
+export function writeVariant(name, { before = '', filter }) {
   const folder = path.join(scratch, name)
   cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
   const file = path.join(folder, 'proxy.js')
-  replaceText(file, { from, to })
+  replaceText(file, { from: '.to(way)', to: `.to($=>$${filter}.pipe(way))` })
   replaceText(file, { from: 'export function', to: `${before}\n\nexport function` })
   return folder
 }

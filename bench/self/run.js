@@ -1,6 +1,6 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|kubelet|compare|generator|gap-sharing|gap-users|turns|live|report|load|stopping|planted|pipeline ...]
-//   [--rounds N] of generator and gap-*, of turns: runs; [--turns N] [--max-minutes N] of planted
+//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|kubelet|compare|generator|live|report|load|pipeline ...]
+//   [--rounds N] of generator
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -18,7 +18,6 @@ import { findTool } from '../../src/tools/find.js'
 import { studyItself } from './aa.js'
 import { checkAccuracy } from './accuracy.js'
 import { compareTwoRuns } from './compare.js'
-import { explainGap } from './gap.js'
 import { compareGenerators } from './generator.js'
 import { bench, finding } from './kit.js'
 import { checkKubelet } from './kubelet.js'
@@ -26,18 +25,15 @@ import { watchLive } from './live.js'
 import { holdLoad } from './load.js'
 import { comparePipeline } from './pipeline.js'
 import { reportLongRun } from './report.js'
-import { studySideBySide } from './side-by-side.js'
-import { simulateStopping, studyPlanted } from './stopping.js'
 
 /**
  * @import { Tool, TrialRecord } from '../../src/model/types.ts'
  * @import { Finding } from './kit.js'
  */
 
-const number = /** @type {const} */ ({ type: 'string' })
 const { values, positionals: asked } = parseArgs({
   allowPositionals: true,
-  options: { rounds: number, turns: number, 'max-minutes': number },
+  options: { rounds: { type: 'string' } },
 })
 const K6_ROUNDS = 6
 const K6_SECONDS = 5
@@ -50,14 +46,9 @@ const measurements = {
   compare: compareTwoRuns,
   pipeline: comparePipeline,
   generator: () => compareGenerators(countOf(values.rounds)),
-  'gap-sharing': () => explainGap('sharing', countOf(values.rounds)),
-  'gap-users': () => explainGap('users', countOf(values.rounds)),
-  turns: () => studySideBySide(countOf(values.rounds)),
   live: watchLive,
   report: reportLongRun,
   load: holdLoad,
-  stopping: simulateStopping,
-  planted: () => studyPlanted({ turns: countOf(values.turns), maxMinutes: countOf(values['max-minutes']) }),
 
   async sidecar() {
     const { records, summary } = await bench(['cost', '--planes', 'pipy,pipy=bench/pipy-shortest', '--link', 'pair'])
