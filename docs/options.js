@@ -6,7 +6,7 @@ import { createProgram } from '../src/verbs/program.js'
 /** The tables of axes and of options, from what the command line reads. */
 /** @import { Command, Option } from 'commander' @import { AxisName } from '../src/model/types.ts' */
 
-const VERBS_WITH_AXES = ['bench', 'plan', 'agree']
+const VERBS_WITH_AXES = ['bench', 'plan']
 const program = await createProgram(/** @type {any} */ ({}))
 const axisFlags = AXIS_NAMES.flatMap(name => AXES[name].option?.flags ?? [])
 
@@ -46,13 +46,13 @@ function escapeTags(text) {
   return text.replaceAll('<', '&lt;')
 }
 
-/** Lists the options that are no axes; plan and agree have those of bench, too, which are left out. @param {Command} verb */
+/** Lists the options that are no axes; plan has those of bench, too, which are left out. @param {Command} verb */
 function listOptions(verb) {
   const bench = program.commands[0].options.map(({ flags }) => flags)
   return verb.options.filter(
     ({ flags, hidden }) =>
       !hidden &&
       !(VERBS_WITH_AXES.includes(verb.name()) && axisFlags.includes(flags)) &&
-      !(['plan', 'agree'].includes(verb.name()) && bench.includes(flags)),
+      !(verb.name() === 'plan' && bench.includes(flags)),
   )
 }

@@ -1,6 +1,5 @@
 // Several runs that alternate, round by round, in one process: what drifts on the machine meets them all.
 import path from 'node:path'
-import { createTurns } from '../../src/lib/alternate.js'
 import { measure } from '../../src/prepare/measure.js'
 import { prepare } from '../../src/prepare/prepare.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
@@ -9,6 +8,7 @@ import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { openLocalSite } from '../../src/targets/local/index.js'
 import { findTool } from '../../src/tools/find.js'
 import { scratch } from './kit.js'
+import { createTurns } from './turns.js'
 
 /**
  * @import { LoadGenerator, Summary, TrialRecord } from '../../src/model/types.ts'

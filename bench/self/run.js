@@ -1,5 +1,6 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
 //   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|kubelet|compare|generator|live|report|load|pipeline ...]
+//   npm run bench:self -- agree [EXPERIMENT] [options of bench]: the experiment here and on the cluster of this machine, in turn
 //   [--rounds N] of generator
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -17,6 +18,7 @@ import { createLocalTarget } from '../../src/targets/local/index.js'
 import { findTool } from '../../src/tools/find.js'
 import { studyItself } from './aa.js'
 import { checkAccuracy } from './accuracy.js'
+import { agree } from './agree.js'
 import { compareTwoRuns } from './compare.js'
 import { compareGenerators } from './generator.js'
 import { bench, finding } from './kit.js'
@@ -31,21 +33,17 @@ import { reportLongRun } from './report.js'
  * @import { Finding } from './kit.js'
  */
 
-const { values, positionals: asked } = parseArgs({
-  allowPositionals: true,
-  options: { rounds: { type: 'string' } },
-})
 const K6_ROUNDS = 6
 const K6_SECONDS = 5
 
-/** @type {Record<string, () => Promise<Finding[]>>} */
+/** @type {Record<string, (options: { rounds?: string }) => Promise<Finding[]>>} */
 const measurements = {
   accuracy: checkAccuracy,
   aa: studyItself,
   kubelet: checkKubelet,
   compare: compareTwoRuns,
   pipeline: comparePipeline,
-  generator: () => compareGenerators(countOf(values.rounds)),
+  generator: ({ rounds }) => compareGenerators(rounds === undefined ? undefined : Number(rounds)),
   live: watchLive,
   report: reportLongRun,
   load: holdLoad,
@@ -133,21 +131,23 @@ const measurements = {
   },
 }
 
-const chosen = asked.length > 0 ? asked : Object.keys(measurements).filter(name => name !== 'kubelet')
-for (const name of chosen) {
-  if (!(name in measurements))
-    throw new Error(`unknown measurement ${name}: one of ${Object.keys(measurements).join(', ')}`)
-  for (const { promise, measured, isKept } of await measurements[name]()) {
-    const answer = isKept === null ? 'UNDECIDED' : isKept ? 'kept' : 'NOT KEPT'
-    console.log(`${answer.padEnd(10)}${promise}: ${measured}`)
-    if (isKept === false) process.exitCode = EXIT.failed
-    if (isKept === null) process.exitCode ??= EXIT.nothingShown
-  }
-}
+const [first, ...words] = process.argv.slice(2)
+await (first === 'agree' ? agree(words) : judgePromises())
 
-/** @param {string | undefined} text */
-function countOf(text) {
-  return text === undefined ? undefined : Number(text)
+async function judgePromises() {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { rounds: { type: 'string' } } })
+  // A cluster is asked only by name.
+  const chosen = positionals.length > 0 ? positionals : Object.keys(measurements).filter(name => name !== 'kubelet')
+  for (const name of chosen) {
+    if (!(name in measurements))
+      throw new Error(`unknown measurement ${name}: one of ${Object.keys(measurements).join(', ')}, or agree`)
+    for (const { promise, measured, isKept } of await measurements[name](values)) {
+      const answer = isKept === null ? 'UNDECIDED' : isKept ? 'kept' : 'NOT KEPT'
+      console.log(`${answer.padEnd(10)}${promise}: ${measured}`)
+      if (isKept === false) process.exitCode = EXIT.failed
+      if (isKept === null) process.exitCode ??= EXIT.nothingShown
+    }
+  }
 }
 
 /**

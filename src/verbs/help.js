@@ -16,12 +16,6 @@ export const HELP = {
     ['--cpu 1', 'no mesh, Pipy and Envoy, each sidecar capped at 1 core'],
     ['--planes pipy,pipy=./my-scripts --cpu 0.5', 'changed Pipy scripts against those of the kit'],
   ),
-  agree: explain(
-    'run an experiment on this machine and on its cluster, and say whether they agree',
-    [done, failed, usage, planeMissing, ...ENDED],
-    ['--cpu 0.5', 'the default experiment on both targets'],
-    ['--profile quick --image pipy=registry/pipy:1.5', 'shorter, with an image of your own'],
-  ),
   plan: explain(
     'print what bench would run, and how long it takes',
     [done, failed, usage, planeMissing],

@@ -15,7 +15,6 @@ import { addHelp } from './help.js'
 /** @type {Record<string, () => Promise<AddVerb>>} */
 const VERBS = {
   bench: async () => (await import('./bench.js')).addBench,
-  agree: async () => (await import('./agree.js')).addAgree,
   plan: async () => (await import('./plan.js')).addPlan,
   size: async () => (await import('./size.js')).addSize,
   claims: async () => (await import('./claims.js')).addClaims,

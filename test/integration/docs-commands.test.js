@@ -59,7 +59,7 @@ const SKIPPED = [
     'experiments.test.js varies their axes in shards; commands.test.js reads them',
   ],
   [
-    / --target kubernetes|^node src\/cli\.js agree/,
+    / --target kubernetes/,
     'needs a cluster: test/integration/kubernetes.test.js runs it there',
   ],
 ]

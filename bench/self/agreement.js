@@ -1,12 +1,12 @@
-import { withRole } from '../judge/gates/gate.js'
-import { countedOf, cpuPerRequestMicros, divideRounds, splitRounds, valueOfRound } from '../judge/measures.js'
-import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../lib/stats.js'
-import { percent } from '../lib/units.js'
-import { nameOf } from '../model/arms.js'
-import { GAP_LEAST, judge } from './verdict.js'
+import { GAP_LEAST, judge } from '../../src/analysis/verdict.js'
+import { withRole } from '../../src/judge/gates/gate.js'
+import { countedOf, cpuPerRequestMicros, divideRounds, splitRounds, valueOfRound } from '../../src/judge/measures.js'
+import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../../src/lib/stats.js'
+import { percent } from '../../src/lib/units.js'
+import { nameOf } from '../../src/model/arms.js'
 
 /** Compares the results of one experiment on two targets of one machine. Pure. */
-/** @import { Arm, Comparison, Quantity, Summary, TrialRecord, Verdict } from '../model/types.ts' */
+/** @import { Arm, Comparison, Quantity, Summary, TrialRecord, Verdict } from '../../src/model/types.ts' */
 /** @typedef {{ arms: Arm[], records: TrialRecord[], summary: Summary, rounds: number, seed: number }} Side */
 /**
  * local, other: microseconds per request; ratio: other over local, round by round.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compareTargets, renderAgreement } from '../../src/analysis/agree.js'
-import { createTurns } from '../../src/lib/alternate.js'
+import { compareTargets, renderAgreement } from '../../bench/self/agreement.js'
+import { createTurns } from '../../bench/self/turns.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 /**

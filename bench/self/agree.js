@@ -1,25 +1,46 @@
+// Whether a machine and its cluster give the same CPU per request.
+import { setMaxListeners } from 'node:events'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { compareTargets, renderAgreement } from '../analysis/agree.js'
-import { createTurns } from '../lib/alternate.js'
-import { BenchError, EXIT } from '../lib/errors.js'
-import { measure } from '../prepare/measure.js'
-import { CLUSTER, withExperiment, withOptions } from '../prepare/options.js'
-import { announce, chooseSeed, prepareWith } from '../prepare/preparation.js'
-import { readExperiment } from '../prepare/read-experiment.js'
-import { stampNow, withSite } from '../prepare/site.js'
-import { readRun, readSummary } from '../records/records.js'
-import { together } from '../run/lanes.js'
-import { writeDocuments } from './documents.js'
+import { Command } from 'commander'
+import { BenchError, EXIT } from '../../src/lib/errors.js'
+import { measure } from '../../src/prepare/measure.js'
+import { CLUSTER, withExperiment, withOptions } from '../../src/prepare/options.js'
+import { announce, chooseSeed, prepareWith } from '../../src/prepare/preparation.js'
+import { readExperiment } from '../../src/prepare/read-experiment.js'
+import { stampNow, withSite } from '../../src/prepare/site.js'
+import { readRun, readSummary } from '../../src/records/records.js'
+import { together } from '../../src/run/lanes.js'
+import { writeDocuments } from '../../src/verbs/documents.js'
+import { exitStatusOf, messageOf } from '../../src/verbs/program.js'
+import { compareTargets, renderAgreement } from './agreement.js'
+import { createTurns } from './turns.js'
 
-/** @import { Site } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js' */
-/** @import { Context } from './program.js' */
+/** @import { Site } from '../../src/model/types.ts' @import { RunOptions } from '../../src/prepare/options.js' */
+/** @import { Context } from '../../src/verbs/program.js' */
 
 const TARGETS = /** @type {const} */ (['local', 'kubernetes'])
 
-/** Adds `agree`: an experiment on this machine and on its cluster, in turn. @type {import('./program.js').AddVerb} */
-export function addAgree(verb, context) {
-  withOptions(withExperiment(verb), ...CLUSTER, 'out').action(async (name, /** @type {RunOptions} */ given) => {
+const SIGNALS = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated, SIGHUP: EXIT.hangup }
+
+/** Runs an experiment on this machine and on its cluster, in turn. @param {string[]} words of the command line: those of bench */
+export async function agree(words) {
+  const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
+  for (const [name, status] of Object.entries(SIGNALS))
+    process.once(name, () => stopping.abort(new BenchError(`interrupted by ${name}`, { exitStatus: status })))
+  /** @type {Context} */
+  const context = {
+    print: text => console.log(text),
+    say: line => void process.stderr.write(`${line}\n`),
+    end(status) {
+      process.exitCode = status
+    },
+    signal: stopping.signal,
+    watch: () => Promise.reject(new BenchError('agree has no live view')),
+  }
+  const verb = withOptions(withExperiment(new Command('agree')), ...CLUSTER, 'out').exitOverride()
+  verb.action(async (name, /** @type {RunOptions} */ given) => {
     // Nothing is pinned on the cluster, so nothing is pinned here.
     const options = { ...given, pin: false, seed: given.seed ?? chooseSeed() }
     const ofCluster = Object.fromEntries(CLUSTER.map(option => [option, undefined]))
@@ -29,6 +50,13 @@ export function addAgree(verb, context) {
       withSite(there, context, cluster => compareSites({ name, options, sites: [local, cluster] }, context)),
     )
   })
+  try {
+    await verb.parseAsync(words, { from: 'user' })
+  } catch (error) {
+    process.exitCode = exitStatusOf(stopping.signal.aborted ? stopping.signal.reason : error)
+    const message = messageOf(error)
+    if (message !== null) context.say(message)
+  }
 }
 
 /** @param {{ name: string, options: RunOptions, sites: Site[] }} asked sites: as TARGETS @param {Context} context */
@@ -36,7 +64,7 @@ async function compareSites({ name, options, sites }, context) {
   const [here, there] = sites.map(site => site.machine)
   if (here.bootId !== there.bootId)
     throw new BenchError(`the node ${there.node} is another machine than this one: run this on the node itself`)
-  /** @type {import('../run/execute.js').Preparation[]} */
+  /** @type {import('../../src/run/execute.js').Preparation[]} */
   const preparations = []
   for (const site of sites)
     preparations.push(await prepareWith({ experiment: readExperiment(name), options, site }, context))
