@@ -142,7 +142,7 @@ export function withExperiment(command) {
     )
     .option(
       '--control <list>',
-      'what configures sidecars; pipy: repo; envoy: file, ads, ads-delta, ads-bare; default: the first of a plane',
+      'what configures sidecars; pipy: repo; envoy: file, ads, ads-delta; default: the first of a plane',
       parseList,
     )
   for (const axis of AXIS_OPTIONS) command.addOption(axis.option)

@@ -254,7 +254,7 @@ describe("Envoy's ADS", () => {
     })
     expect(spec?.argv).toEqual([
       ...['-names', '/raw/t/client-7/names', '-http', '127.1.1.2:15001', '-grpc', '127.1.1.1:6071'],
-      ...['-node-of', '127.1.1.1:6070', '-delta=false', '-bare=false', '-every=45ms'],
+      ...['-node-of', '127.1.1.1:6070', '-delta=false', '-every=45ms'],
     ])
   })
 

@@ -28,19 +28,10 @@ export const adsTool = {
 }
 
 /** @type {Control[]} */
-export const adsControls = [
-  createAdsControl('ads'),
-  createAdsControl('ads-delta', { isDelta: true }),
-  createAdsControl('ads-bare', { isBare: true }),
-]
+export const adsControls = [createAdsControl('ads'), createAdsControl('ads-delta', { isDelta: true })]
 
-/**
- * @param {string} name
- * @param {{ isDelta?: boolean, isBare?: boolean }} [how] isBare: simulated sidecars name themselves by no more than their
- *   name, which takes the server less memory than the node of an Envoy: the gate fidelity must see it
- * @returns {Control}
- */
-function createAdsControl(name, { isDelta = false, isBare = false } = {}) {
+/** @param {string} name @param {{ isDelta?: boolean }} [options] @returns {Control} */
+function createAdsControl(name, { isDelta = false } = {}) {
   const apiType = isDelta ? 'DELTA_GRPC' : 'GRPC'
   return {
     name,
@@ -63,7 +54,7 @@ function createAdsControl(name, { isDelta = false, isBare = false } = {}) {
       createProcess({ names, listen, everyMs, ...options }) {
         const { control, folder } = options
         const server = ['-grpc', show(grpcOf(control)), '-node-of', show(control)]
-        const how = [`-delta=${isDelta}`, `-bare=${isBare}`, `-every=${everyMs}ms`]
+        const how = [`-delta=${isDelta}`, `-every=${everyMs}ms`]
         return createControlProcess(options, {
           service: 'simulated',
           role: 'application',

@@ -37,13 +37,10 @@ const (
 // runClients asks in the names of a file, a line each, and answers over HTTP as a sidecar does: 200 and the nonce for a host
 // when all of them have a route to it, else 404. They come one by one as real ones did: at once, they would take the server less
 // CPU time.
-func runClients(httpAddress, server, source, namesFile string, delta, bare bool, every time.Duration) error {
+func runClients(httpAddress, server, source, namesFile string, delta bool, every time.Duration) error {
 	node, err := awaitNode(source)
 	if err != nil {
 		return err
-	}
-	if bare {
-		node = &core.Node{Cluster: node.GetCluster()}
 	}
 	text, err := os.ReadFile(namesFile)
 	if err != nil {

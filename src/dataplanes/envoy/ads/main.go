@@ -58,7 +58,6 @@ func main() {
 	names := flag.String("names", "", "be no server, but clients of one, with the names in this file")
 	source := flag.String("node-of", "127.0.0.1:6070", "clients: where the server tells the node of a real Envoy")
 	delta := flag.Bool("delta", false, "clients: ask for what changed alone")
-	bare := flag.Bool("bare", false, "clients: name themselves by no more than their name")
 	every := flag.Duration("every", 0, "clients: the time from one to the next")
 	flag.Parse()
 	if *version {
@@ -66,7 +65,7 @@ func main() {
 		return
 	}
 	if *names != "" {
-		log.Fatal(runClients(*httpAddress, *grpcAddress, *source, *names, *delta, *bare, *every))
+		log.Fatal(runClients(*httpAddress, *grpcAddress, *source, *names, *delta, *every))
 	}
 	plane := newControlPlane()
 	go func() { log.Fatal(http.ListenAndServe(*httpAddress, plane.handler())) }()
