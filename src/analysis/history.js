@@ -1,26 +1,26 @@
 import { splitRounds } from '../judge/measures.js'
 import { measureRound, PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { summariseValues } from '../lib/stats.js'
-import { countNeeded, findSteps, SIDE_LEAST } from '../lib/steps.js'
 import { findVaried, groupOf, isAlike, nameOf } from '../model/arms.js'
 import { CONTROL, CONTROL_AXES, listArms, listBaselines } from './compare-runs.js'
-import { tellSteps } from './history-steps.js'
 import { matchArms, nameMatch, refuseArms } from './match-arms.js'
 import { findIncomparable, findOtherMachine, listChanging } from './match-runs.js'
 
 /** All runs that can be compared with one of them, in the order of time. Pure. */
-/** @import { Arm, Quantity } from '../model/types.ts' @import { Step } from '../lib/steps.js' */
-/** @import { QuantityRow } from '../judge/quantities.js' @import { HistoryStep } from './history-steps.js' */
+/** @import { Arm, Quantity } from '../model/types.ts' @import { QuantityRow } from '../judge/quantities.js' */
 /** @import { RecordedRun } from './match-runs.js' */
 
-/** The share of unchanged histories in which a step is found; all lines of a history share it. */
-const FALSE_ALARMS = 0.02
 const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.rss]
 
 /**
  * @typedef {RecordedRun & { folder: string }} ReadRun
  * @typedef {{ label: string, old: string, next: string }} Change
- * @typedef {Record<'folder' | 'startedAt' | 'experiment', string> & { changes: Change[] }} HistoryRun since the run before
+ * @typedef {object} HistoryRun
+ * @property {string} folder
+ * @property {string} startedAt
+ * @property {string} experiment
+ * @property {string} kit its version and commit
+ * @property {Change[]} changes since the run before
  * @typedef {object} Line one quantity of one arm, run by run
  * @property {string} label of the arm
  * @property {string} quantity
@@ -28,15 +28,12 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
  * @property {boolean} isControl of the applications, without sidecars
  * @property {Arm} arm of the reference
  * @property {(Quantity & { rounds: number })[]} values of each run; those without a good trial have no median
- * @typedef {Line & { at: number[], found: Step[] }} TestedLine at: the runs that have a value; found: of those
  * @typedef {object} History
  * @property {string | null} reference the folder of the run that all others are held against
  * @property {HistoryRun[]} runs in the order of time
  * @property {Line[]} lines
- * @property {HistoryStep[]} steps
  * @property {{ folder: string, reasons: string[] }[]} left runs that are not comparable
  * @property {{ arm: string, runs: number }[]} unmatched arms of comparable runs that the reference does not have
- * @property {{ falseAlarms: number, lines: number, runsNeeded: number }} test runsNeeded: to show any step
  * @property {string[]} nodes
  */
 
@@ -47,17 +44,12 @@ export function createHistory(runs, folder) {
   const checked = inOrder.map(run => ({ run, reasons: reference ? findReasons(run, reference) : explain(run) }))
   const kept = checked.filter(({ reasons }) => reasons.length === 0).map(({ run }) => run)
   const lines = reference ? followLines(kept, reference) : []
-  const shown = lines.filter(line => line.values.some(({ median }) => median !== null))
-  const listed = listRuns(kept, reference)
-  const { steps, test } = findHistorySteps(shown, { runs: listed, server: reference?.manifest.settings.app ?? null })
   return {
     reference: reference?.folder ?? null,
-    runs: listed,
-    lines: shown,
-    steps,
+    runs: listRuns(kept, reference),
+    lines: lines.filter(line => line.values.some(({ median }) => median !== null)),
     left: checked.flatMap(({ run, reasons }) => (reasons.length > 0 ? [{ folder: run.folder, reasons }] : [])),
     unmatched: reference ? countUnmatched(kept, reference) : [],
-    test,
     nodes: [...new Set(kept.map(({ manifest }) => `${manifest.machine.node ?? 'unknown'}`))],
   }
 }
@@ -97,26 +89,9 @@ function listRuns(runs, reference) {
       return old === undefined || old.value === value ? [] : [{ label, old: old.shown, next: shown }]
     })
     const { startedAt, experiment } = run.manifest.run
-    return { folder: run.folder, startedAt, experiment, changes }
+    const { version, git } = run.manifest.kit
+    return { folder: run.folder, startedAt, experiment, kit: [version, git].filter(Boolean).join(' '), changes }
   })
-}
-
-/** Lines share false alarms. @param {Line[]} lines @param {{ runs: HistoryRun[], server: string | null }} history */
-function findHistorySteps(lines, history) {
-  const placed = lines.map(line => ({
-    ...line,
-    at: line.values.flatMap(({ median }, i) => (median === null || median <= 0 ? [] : [i])),
-  }))
-  const testable = placed.filter(({ at }) => at.length >= 2 * SIDE_LEAST)
-  const count = testable.length || placed.length
-  const alpha = FALSE_ALARMS / Math.max(1, count)
-  const tested = testable.map(line => {
-    // Steps are ratios.
-    const logs = line.at.map(i => Math.log(Number(line.values[i].median)))
-    return { ...line, found: findSteps(logs, { alpha }) }
-  })
-  const test = { falseAlarms: FALSE_ALARMS, lines: count, runsNeeded: countNeeded(alpha) }
-  return { steps: tellSteps(tested, history), test }
 }
 
 /** Makes a line for each quantity of each arm. @param {ReadRun[]} runs @param {ReadRun} reference @returns {Line[]} */

@@ -101,8 +101,7 @@ export async function openLab({
   }
   const labelOf = (/** @type {SideName} */ name) => `${sides[name].label}, Pipy ${pipys[name].version}`
   return {
-    notes:
-      strace && 'missing' in strace ? [`system calls are not counted: ${strace.missing}`] : [],
+    notes: strace && 'missing' in strace ? [`system calls are not counted: ${strace.missing}`] : [],
     labels: { old: labelOf('old'), new: labelOf('new') },
     /** Tries the profiler, so that a refusal is told before anything starts. @param {AbortSignal} signal */
     async checkProfiler(signal) {
@@ -163,7 +162,9 @@ async function countSide({ arms, testbeds, profiler, strace, own, nextStart }, {
     }
     const counted = await countInstructions({ ...give(), valgrind: profiler, callers: CALLERS })
     const calls = strace ? await countCalls({ ...give(), strace }) : []
-    counts.push(...counted.map(sidecar => ({ ...sidecar, ...calls.find(({ service }) => service === sidecar.service) })))
+    counts.push(
+      ...counted.map(sidecar => ({ ...sidecar, ...calls.find(({ service }) => service === sidecar.service) })),
+    )
   }
   return counts
 }

@@ -10,7 +10,7 @@ import { createColours } from './charts.js'
 
 /**
  * Draws the charts of a history, each with its numbers as a table. Pure.
- * @import { History, Line } from '../analysis/history.js' @import { HistoryStep } from '../analysis/history-steps.js'
+ * @import { History, Line } from '../analysis/history.js'
  * @import { QuantityRow } from '../judge/quantities.js' @import { ReportChart } from './charts/tables.js'
  * @import { Table } from '../lib/text-table.js'
  */
@@ -18,7 +18,7 @@ import { createColours } from './charts.js'
 export const ROWS = { ...QUANTITIES, [CONTROL.name]: CONTROL }
 
 /** Draws every quantity of the arms that are measured alike. @param {History} history @returns {ReportChart[]} */
-export function drawHistory({ lines, runs, steps }) {
+export function drawHistory({ lines, runs }) {
   const colourFor = createColours(lines.filter(line => !line.isControl).map(line => line.arm))
   const varied = findVaried(lines.filter(line => !line.isControl).map(line => line.arm))
   const nameOfChart = (/** @type {Line} */ line) =>
@@ -34,25 +34,12 @@ export function drawHistory({ lines, runs, steps }) {
       colour: colourFor(line.arm),
       isControl: line.isControl,
       points: line.values.map(value => scaleValue(value, row)),
-      levels: findLevels(line, { steps, row }),
     }))
     const marks = runs.flatMap(({ changes }, run) =>
       changes.length > 0 ? [{ run, label: changes.map(({ label }) => label.split(' of ')[0]).join(', ') }] : [],
     )
     const chart = drawOverRuns({ title, unit: row.unit, digits: digitsOf(row), runs: names, lines: drawn, marks })
     return { ...chart, id: `over-runs-${i + 1}`, table: tabulateRuns({ title, row, runs, drawn }) }
-  })
-}
-
-/** Finds the medians between steps. @param {Line} line @param {{ steps: HistoryStep[], row: QuantityRow }} options */
-function findLevels(line, { steps, row }) {
-  const own = steps.filter(s => s.line === line.label && s.quantity === line.quantity && s.group === line.group)
-  if (own.length === 0) return []
-  const ends = [0, ...own.map(step => step.run), line.values.length]
-  const medians = [own[0].before, ...own.map(step => step.after)]
-  return medians.flatMap((quantity, i) => {
-    const level = scaleValue(quantity, row)
-    return level ? [{ from: ends[i], to: ends[i + 1] - 1, median: level.median }] : []
   })
 }
 

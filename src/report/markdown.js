@@ -34,11 +34,10 @@ export function renderMarkdown(document) {
 }
 
 /** Renders a history. @param {import('./history.js').HistoryDocument} history */
-export function renderHistoryMarkdown({ title, answer, steps, notes, charts, changes, left }) {
+export function renderHistoryMarkdown({ title, answer, notes, charts, changes, left }) {
   return joinParts([
     `## ${escapeText(title)}`,
     `**${escapeText(answer)}**`,
-    list(steps),
     ...[...charts.map(chart => chart.table), changes, left].filter(({ rows }) => rows.length > 0).map(fold),
     list(notes),
   ])

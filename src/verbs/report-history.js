@@ -5,6 +5,7 @@ import { BenchError } from '../lib/errors.js'
 import { writeWhole } from '../records/files.js'
 import { readRun } from '../records/records.js'
 import { createHistoryDocument, renderHistoryHtml, renderHistoryText } from '../report/history.js'
+import { renderBenchfmt, renderOtava } from '../report/history-exports.js'
 import { renderHistoryMarkdown } from '../report/markdown.js'
 import { findRuns } from './list-runs.js'
 import { readAssets } from './report-assets.js'
@@ -18,6 +19,11 @@ export const HISTORY_FORMATS = {
     writeWhole(out, 'history.html', renderHistoryHtml(createHistoryDocument(history), readAssets())),
   md: history => renderHistoryMarkdown(createHistoryDocument(history)).trimEnd(),
   json: history => JSON.stringify(history, null, 2),
+  benchfmt: renderBenchfmt,
+  otava: (history, out) =>
+    renderOtava(history)
+      .map(({ name, content }) => writeWhole(path.join(out, 'otava'), name, content))
+      .join('\n'),
 }
 
 /**

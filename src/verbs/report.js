@@ -22,7 +22,9 @@ import { answerClaims } from './read-claims.js'
 
 const RESULTS = 'results'
 /** The formats that are files. */
-const FILES = ['html', 'svg']
+const FILES = ['html', 'svg', 'otava']
+/** Formats of a history alone, which other programs read. */
+const OF_HISTORY = ['benchfmt', 'otava']
 
 /** @typedef {{ folder: string, out: string, summary: Summary, run: ReturnType<typeof readRun> }} Reported out: for files */
 
@@ -42,10 +44,15 @@ const FORMATS = {
 export function addReport(verb, { print, say }) {
   verb
     .argument('[results]', 'a results folder, or a bundle')
-    .option('--format <name>', `${Object.keys(FORMATS).join(', ')}; html and svg are files`, parseFormat, 'text')
-    .option('--out <dir>', 'where html and svg are written (default: the results folder)')
+    .option(
+      '--format <name>',
+      `${Object.keys(FORMATS).join(', ')}; with --history also ${OF_HISTORY.join(', ')}; html, svg and otava are files`,
+      parseFormat,
+      'text',
+    )
+    .option('--out <dir>', 'where files are written (default: the results folder)')
     .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
-    .option('--history', 'all runs over time that are comparable with the last one, or with [results], and their steps')
+    .option('--history', 'all runs over time that are comparable with the last one, or with [results]')
     .addOption(
       new Option(
         '--bundle [file]',
@@ -55,6 +62,10 @@ export function addReport(verb, { print, say }) {
     .option('--keep-names', 'with --bundle: keep the names of hosts, users and folders')
     .action(async (given, { json, history, bundle, keepNames, out, ...options }) => {
       const format = json ? 'json' : options.format
+      if (!history && OF_HISTORY.includes(format))
+        throw new UsageError(
+          `--format ${format} is of many runs: add --history, or choose ${Object.keys(FORMATS).join(', ')}`,
+        )
       assertOutFits(out, format)
       if (keepNames && !bundle) throw new UsageError('--keep-names needs --bundle: other reports name everything')
       if (history) return print(await renderHistory({ folder: given ?? RESULTS, format, out }, say))
@@ -100,7 +111,9 @@ async function renderHistory({ folder, format, out }, say) {
     throw new UsageError(`--format ${format} is of one run; --history has ${Object.keys(HISTORY_FORMATS).join(', ')}`)
   const { history, root, warnings } = readHistory(folder)
   warnings.forEach(say)
-  return writeOut({ out: out ?? root, printed: 'text, md or json' }, at => HISTORY_FORMATS[format](history, at))
+  return writeOut({ out: out ?? root, printed: 'text, md, json or benchfmt' }, at =>
+    HISTORY_FORMATS[format](history, at),
+  )
 }
 
 /** @template T @param {{ out: string, printed?: string }} reported or printed @param {(out: string) => T} write */
@@ -135,6 +148,7 @@ function renderList(root) {
 
 /** @param {string} name */
 function parseFormat(name) {
-  if (Object.hasOwn(FORMATS, name)) return name
-  throw new InvalidArgumentError(`"${name}" is none of ${Object.keys(FORMATS).join(', ')}`)
+  const names = [...Object.keys(FORMATS), ...OF_HISTORY]
+  if (names.includes(name)) return name
+  throw new InvalidArgumentError(`"${name}" is none of ${names.join(', ')}`)
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { createHistory } from '../../src/analysis/history.js'
-import { createRandom } from '../../src/lib/random.js'
 import { METHOD_VERSION } from '../../src/model/versions.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
@@ -41,78 +40,34 @@ function createRun(i, { cores = 0.1, without = 0.05, manifest = {} } = {}) {
 
 /** @param {number} count @param {(i: number) => Parameters<typeof createRun>[1]} of */
 const createRuns = (count, of) => Array.from({ length: count }, (_, i) => createRun(i, of(i)))
-/** A share of noise. @param {() => number} random @param {number} share */
-const around = (random, share) => 1 + share * (random() + random() + random() - 1.5)
 const scripts = (/** @type {string} */ sha256) => ({
   scripts: [...WRITTEN.scripts.slice(0, 2), { ...WRITTEN.scripts[2], sha256 }],
 })
 
 describe('a history', () => {
-  it('finds where a script made sidecars dearer, and says that the applications did not change', () => {
-    const random = createRandom(1)
-    const runs = createRuns(16, i => ({
-      cores: (i < 9 ? 0.1 : 0.12) * around(random, 0.02),
-      without: 0.05 * around(random, 0.02),
-      manifest: scripts((i < 9 ? 'a' : 'b').repeat(64)),
+  it('follows each quantity of each arm, and the applications without sidecars, run by run, with what changed', () => {
+    const runs = createRuns(4, i => ({
+      ...{ cores: i < 2 ? 0.1 : 0.12, without: 0.05 },
+      manifest: scripts((i < 2 ? 'a' : 'b').repeat(64)),
     }))
-    const { steps, lines, test } = createHistory(runs)
+    const { runs: listed, lines } = createHistory(runs)
     expect(lines.map(line => [line.quantity, line.isControl])).toEqual([
       ['cpuPerRequest', false],
       ['capacity', false],
       ['rss', false],
       ['applicationCpuPerRequest', true],
     ])
-    expect(steps).toEqual([
-      expect.objectContaining({ quantity: 'cpuPerRequest', run: 9, runs: [9, 7], cause: 'sidecars' }),
+    const medians = lines.map(line => line.values.map(({ median }) => median && Math.round(median)))
+    expect([medians[0], medians[3]]).toEqual([
+      [100, 100, 120, 120],
+      [50, 50, 50, 50],
     ])
-    expect(steps[0].ratio).toBeCloseTo(1.2, 1)
-    expect(steps[0].control).toBeCloseTo(1, 1)
-    expect(steps[0].changes).toEqual([
-      { run: 9, label: 'scripts of pipy', old: `sha256 ${'a'.repeat(12)}`, next: `sha256 ${'b'.repeat(12)}` },
+    expect(listed.map(({ changes }) => changes)).toEqual([
+      [],
+      [],
+      [{ label: 'scripts of pipy', old: `sha256 ${'a'.repeat(12)}`, next: `sha256 ${'b'.repeat(12)}` }],
+      [],
     ])
-    expect(test).toEqual({ falseAlarms: 0.02, lines: 4, runsNeeded: 12 })
-  })
-
-  it('calls a step the machine’s where the applications have it without sidecars', () => {
-    const random = createRandom(2)
-    const factor = (/** @type {number} */ i) => (i < 8 ? 1 : 1.25) * around(random, 0.02)
-    const runs = createRuns(16, i => ({ cores: 0.1 * factor(i), without: 0.05 * factor(i) }))
-    const { steps } = createHistory(runs)
-    expect(steps.map(({ quantity, cause }) => [quantity, cause])).toEqual([
-      ['cpuPerRequest', 'machine'],
-      ['applicationCpuPerRequest', null],
-    ])
-  })
-
-  it('leaves it open where what serves the applications was exchanged there', () => {
-    const tools = (/** @type {string} */ version) => ({ pipy: { ...WRITTEN.tools.pipy, version } })
-    const runs = createRuns(16, i => ({
-      ...{ cores: i < 8 ? 0.1 : 0.13, without: i < 8 ? 0.05 : 0.065 },
-      manifest: { tools: tools(i < 8 ? '1.5.18' : '2.0.2') },
-    }))
-    const [step] = createHistory(runs).steps
-    expect(step).toMatchObject({ quantity: 'cpuPerRequest', cause: 'undecided', changes: [{ label: 'pipy', run: 8 }] })
-  })
-
-  it('cannot tell whose a step is where nothing was measured without sidecars', () => {
-    const [step] = createHistory(createRuns(16, i => ({ cores: i < 8 ? 0.1 : 0.13, without: null }))).steps
-    expect(step).toMatchObject({ cause: 'unknown', control: null })
-  })
-
-  it('has a step in at most 5 of 100 in which nothing changed', () => {
-    const alarms = Array.from({ length: 100 }, (_, seed) => {
-      const random = createRandom(100 + seed)
-      return createHistory(
-        createRuns(20, () => ({ cores: 0.1 * around(random, 0.3), without: 0.05 * around(random, 0.3) })),
-      ).steps.length
-    }).filter(steps => steps > 0)
-    expect(alarms.length).toBeLessThanOrEqual(5)
-  }, 60_000)
-
-  it('passes over steps of less than 3 %', () => {
-    const random = createRandom(3)
-    const runs = createRuns(20, i => ({ cores: (i < 10 ? 0.1 : 0.102) * around(random, 0.001) }))
-    expect(createHistory(runs).steps).toEqual([])
   })
 
   it.each(

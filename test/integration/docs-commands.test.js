@@ -58,10 +58,7 @@ const SKIPPED = [
     / bench (commit-rate|concurrency|items)/,
     'experiments.test.js varies their axes in shards; commands.test.js reads them',
   ],
-  [
-    / --target kubernetes/,
-    'needs a cluster: test/integration/kubernetes.test.js runs it there',
-  ],
+  [/ --target kubernetes/, 'needs a cluster: test/integration/kubernetes.test.js runs it there'],
 ]
 
 beforeAll(async () => {

@@ -51,10 +51,7 @@ describe('a threshold of the lab', () => {
 
   it.each([
     ['instructions <= 1', 'it is no condition on new/old'],
-    [
-      'new/old cpu <= 1',
-      'unknown quantity "cpu", only instructions, handshake, calls, wakeUps, bytes are counted',
-    ],
+    ['new/old cpu <= 1', 'unknown quantity "cpu", only instructions, handshake, calls, wakeUps, bytes are counted'],
     ['new/old instructions@x <= 1', 'unknown sidecar "x", only client, server are counted'],
     ['new/old instructions <= -1', '"-1" is no ratio above 0'],
   ])('is refused as %s', (text, why) => {

@@ -1,15 +1,20 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { createHistoryDocument } from '../../src/report/history.js'
+import { renderOtava } from '../../src/report/history-exports.js'
 import { cli } from '../fakes/cli.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
 import { createManifest } from '../fakes/fake-manifest.js'
+import { createArm } from '../fakes/fake-records.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 /** @import { History } from '../../src/analysis/history.js' */
 
 const root = makeFolder('history-test')
+/** @type {History} */
+const EMPTY = { reference: null, runs: [], lines: [], left: [], unmatched: [], nodes: [] }
 
 /** @param {string[]} argv */
 const report = async (...argv) => (await cli('report', '--history', ...argv)).stdout
@@ -42,16 +47,14 @@ beforeAll(() => {
 })
 
 describe('report --history', () => {
-  it('says in words where a step is, how large, what changed there, and whose it is', async () => {
-    const text = (await report(root)).replace(/\s+/g, ' ')
+  it('has every run of each quantity, what changed, and which runs are not comparable', async () => {
+    const text = (await report(root)).replace(/[ \n]+/g, ' ')
     expect(text).toContain(
-      'History of 14 comparable runs 2 steps in 14 runs: pipy at 0.25 cores uses 25 % more CPU per request;',
+      'History of 14 comparable runs 14 runs, first and last: pipy at 0.25 cores 99.0 and 124.0 µs; envoy',
     )
-    expect(text).toMatch(
-      /- pipy at 0.25 cores uses 25 % more CPU per request from 2026-01-01 18:00 on \(run 9 of 14\): 99.2 \[99.0, 99.4\] to 124.0 \[123.8, 124.3\] µs, medians of 8 and 6 runs, p = 0.0\d+\./,
-    )
-    expect(text).toContain('Nothing was measured without sidecars to tell whether it is the machine.')
-    expect(text).toContain('Changed there: kit, 0.1.0 commit-7 cccccccccccc → 0.1.0 commit-8 dddddddddddd.')
+    expect(text).toMatch(/CPU per request, µs \(the last 12 of 14 runs\): .*run-8 2026-01-01T18:00:00.000Z 124.3/)
+    expect(text).toContain('Nothing was measured without sidecars: a change may be that of the machine.')
+    expect(text).toContain('kit, 0.1.0 commit-7 cccccccccccc → 0.1.0 commit-8 dddddddddddd')
     expect(text).not.toContain('commit-6')
     expect(text).toMatch(/Not comparable with \S+run-13; of the two, the earlier is "old": (\S+torn) \1 holds no run/)
   })
@@ -76,9 +79,52 @@ describe('report --history', () => {
     expect(markdown).toContain('## History of 14 comparable runs')
     expect(markdown).toContain('<details><summary>CPU per request, µs</summary>')
     const history = JSON.parse(await report(root, '--format', 'json'))
-    expect(history.steps.map((/** @type {{ run: number, line: string }} */ s) => [s.run, s.line])).toEqual([
-      [8, 'pipy at 0.25 cores'],
-      [8, 'envoy at 0.25 cores'],
+    expect(history.runs.map((/** @type {{ changes: unknown[] }} */ { changes }) => changes.length)).toEqual(
+      Array.from({ length: 14 }, (_, i) => (i === 8 ? 1 : 0)),
+    )
+  })
+
+  it('is what benchstat reads: a line for each round, below its run', async () => {
+    const text = await report(root, '--format', 'benchfmt')
+    const [units, first] = text.split('\n\n')
+    expect(units.split('\n')).toContain('Unit capacity-req/s better=higher')
+    expect(first.split('\n')).toEqual([
+      `run: ${path.relative('', path.join(root, 'run-0'))}`,
+      '# started 2026-01-01T10:00:00.000Z, kit 0.1.0 commit-0',
+      ...['pipy', 'pipy', 'envoy', 'envoy'].map(plane =>
+        expect.stringMatching(`^BenchmarkSidecar/arm=${plane}_at_0.25_cores 1 [\\d.e-]+ sec/req .*rss-B$`),
+      ),
+    ])
+  })
+
+  it('is what Otava reads: its configuration, and a CSV for each line, without runs that have no value', async () => {
+    const files = (await report(root, '--format', 'otava')).split('\n')
+    expect(files[0]).toBe(path.join(root, 'otava', 'otava.yaml'))
+    const { tests } = parse(readFileSync(files[0], 'utf8'))
+    const { file, metrics } = tests['pipy_at_0.25_cores.cpuPerRequest']
+    expect(metrics).toEqual({ cpuPerRequest: { direction: -1 } })
+    const rows = readFileSync(path.join(root, 'otava', file), 'utf8')
+      .trimEnd()
+      .split('\n')
+    expect(rows).toHaveLength(15)
+    expect(rows.slice(0, 2)).toEqual([
+      'time,run,kit,cpuPerRequest',
+      expect.stringMatching(/^2026-01-01T10:00:00.000Z,\S+run-0,0.1.0 commit-0,99\.\d+$/),
+    ])
+    const line = { label: 'pipy', quantity: 'rss', group: '', isControl: false, arm: createArm({ plane: 'pipy' }) }
+    const values = [2, null].map(median => ({ median, low: null, high: null, values: [median], rounds: 1 }))
+    const runs = ['a', 'b "c", d'].map(folder => ({ folder, startedAt: 't', experiment: '', kit: '1', changes: [] }))
+    const history = {
+      ...EMPTY,
+      runs,
+      lines: [
+        { ...line, values },
+        { ...line, label: 'nginx', values: values.toReversed() },
+      ],
+    }
+    expect(renderOtava(history).slice(1)).toEqual([
+      { name: 'pipy.rss.csv', content: 'time,run,kit,rss\nt,a,1,2\n' },
+      { name: 'nginx.rss.csv', content: 'time,run,kit,rss\nt,"b ""c"", d",1,2\n' },
     ])
   })
 
@@ -88,20 +134,9 @@ describe('report --history', () => {
     expect(history.runs).toHaveLength(14)
   })
 
-  it('names the nearest change where noise moved a step', () => {
-    expect(tellSteps({ changed: 2 })).toContain('the nearest change is that of run 3: kernel, 6.1 → 6.2.')
-  })
-
-  it.each([
-    [4, 'Changed one run before: kernel'],
-    [2, 'Changed 3 runs before: kernel'],
-    [6, 'Changed one run behind: kernel'],
-  ])('says how many runs a change of run index %i is from a step at 5: %s', (changed, words) => {
-    expect(tellSteps({ changed, isNear: true })).toContain(words)
-  })
-
   it('names the reference that has not an arm of other runs', () => {
-    const { notes } = tellHistory({ unmatched: [{ arm: 'envoy at 1 cores', runs: 2 }] })
+    const unmatched = [{ arm: 'envoy at 1 cores', runs: 2 }]
+    const { notes } = createHistoryDocument({ ...EMPTY, reference: 'run-8', unmatched })
     expect(notes).toContain('Not drawn: envoy at 1 cores, of 2 runs: run-8 does not have it.')
   })
 
@@ -115,39 +150,10 @@ describe('report --history', () => {
 
   it('refuses a format that is of one run, and a folder that is not there', async () => {
     expect(await refuse(root, '--format', 'junit')).toContain(
-      '--format junit is of one run; --history has text, html, md, json',
+      '--format junit is of one run; --history has text, html, md, json, benchfmt, otava',
     )
     expect(await refuse(path.join(root, 'nowhere'))).toContain('there are no runs in')
+    const { stderr } = await cli('report', path.join(root, 'run-3'), '--format', 'otava')
+    expect(stderr).toContain('--format otava is of many runs: add --history')
   })
 })
-
-/** @param {Partial<History>} changes */
-function tellHistory(changes) {
-  const runs = Array.from({ length: 9 }, (_, i) => ({
-    ...{ folder: `run-${i}`, startedAt: '2026-01-01T10:00', experiment: 'cap', changes: [] },
-  }))
-  return createHistoryDocument({
-    ...{ reference: 'run-8', runs, lines: [], left: [], unmatched: [], nodes: [], steps: [] },
-    test: { falseAlarms: 0.02, lines: 1, runsNeeded: 9 },
-    ...changes,
-  })
-}
-
-/**
- * A step at run 6 of 9 in words.
- * @param {{ changed: number, isNear?: boolean }} options changed: the run whose kernel is another; isNear: it is of the step
- */
-function tellSteps({ changed, isNear = false }) {
-  const change = { label: 'kernel', old: '6.1', next: '6.2' }
-  const runs = Array.from({ length: 9 }, (_, i) => ({
-    ...{ folder: `run-${i}`, startedAt: '2026-01-01T10:00', experiment: 'cap' },
-    changes: i === changed ? [change] : [],
-  }))
-  const quantity = { median: 1, low: null, high: null, values: [] }
-  const step = {
-    ...{ line: 'pipy', quantity: 'rss', group: '', isControl: false, run: 5, before: quantity, after: quantity },
-    ...{ ratio: 1.1, p: 0.001, cause: null, control: null, changes: isNear ? [{ ...change, run: changed }] : [] },
-    runs: /** @type {[number, number]} */ ([5, 4]),
-  }
-  return tellHistory({ runs, steps: [step] }).steps[0]
-}

@@ -2,10 +2,9 @@ import { tellMedian } from './rounds.js'
 import { colourOf, createAxisBelow, createAxisBeside, createSeries, drawLines, LIMIT, MUTED, shorten } from './style.js'
 
 /**
- * Draws one quantity over many runs: each run's median with its interval, the levels between steps, and marks where
- * something changed. Pure.
- * @typedef {{ label: string, colour: number, isControl: boolean, points: ({ median: number, low: number | null, high: number | null } | null)[],
- *   levels: { from: number, to: number, median: number }[] }} DrawnLine points: of each run; levels: from and to are runs
+ * Draws one quantity over many runs: each run's median with its interval, and marks where something changed. Pure.
+ * @typedef {{ label: string, colour: number, isControl: boolean,
+ *   points: ({ median: number, low: number | null, high: number | null } | null)[] }} DrawnLine points: of each run
  */
 
 // More labels than this would overlap.
@@ -30,7 +29,7 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
       xAxis: createAxisBelow('runs, in the order of time', axis),
       yAxis: createAxisBeside(unit),
       series: [
-        ...lines.map(({ label, colour, isControl, points, levels }) =>
+        ...lines.map(({ label, colour, isControl, points }) =>
           createSeries('line', {
             label,
             colour,
@@ -43,7 +42,7 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
               value: point && shorten(point.median),
               name: `${label}, ${runs[i]}: ${tellMedian(point, digits)} ${unit}`,
             })),
-            markLine: drawSpans({ colour, points, levels }),
+            markLine: drawSpans({ colour, points }),
           }),
         ),
         { type: 'line', data: [], markLine: drawMarks(marks) },
@@ -52,24 +51,15 @@ export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   )
 }
 
-/** Draws intervals upright and levels flat. @param {Pick<DrawnLine, 'colour' | 'points' | 'levels'>} line */
-function drawSpans({ colour, points, levels }) {
-  const color = colourOf(colour)
-  const span = (/** @type {number[][]} */ [from, to], /** @type {object} */ own) => [
-    { coord: [from[0], shorten(from[1])], lineStyle: { color, type: 'solid', ...own } },
-    { coord: [to[0], shorten(to[1])] },
-  ]
+/** Draws intervals upright. @param {Pick<DrawnLine, 'colour' | 'points'>} line */
+function drawSpans({ colour, points }) {
+  const lineStyle = { color: colourOf(colour), type: 'solid', width: 1.5, opacity: 0.5 }
   const intervals = points.flatMap((point, i) => {
     const { low, high } = point ?? { low: null, high: null }
     if (low === null || high === null) return []
-    const ends = [low, high].map(end => [i, end])
-    return [span(ends, { width: 1.5, opacity: 0.5 })]
+    return [[{ coord: [i, shorten(low)], lineStyle }, { coord: [i, shorten(high)] }]]
   })
-  const flat = levels.map(({ from, to, median }) => {
-    const ends = [from, to].map(run => [run, median])
-    return span(ends, { width: 5, opacity: 0.3 })
-  })
-  return { silent: true, symbol: 'none', label: { show: false }, data: [...intervals, ...flat] }
+  return { silent: true, symbol: 'none', label: { show: false }, data: intervals }
 }
 
 /** @param {{ run: number, label: string }[]} marks */
@@ -88,11 +78,9 @@ function drawMarks(marks) {
 }
 
 /** @param {DrawnLine} line @param {{ unit: string, digits: number }} quantity */
-function sayLine({ label, points, levels }, { unit, digits }) {
+function sayLine({ label, points }, { unit, digits }) {
   const values = points.filter(point => point !== null)
   if (values.length === 0) return `${label}: no value`
   const [first, last] = [values[0], values[values.length - 1]].map(point => tellMedian(point, digits))
-  const medians = levels.map(({ median }) => median.toFixed(digits)).join(', ')
-  const steps = levels.length > 1 ? `, at levels of ${medians}` : ''
-  return `${label}: ${first} ${unit} in the first, ${last} in the last${steps}`
+  return `${label}: ${first} ${unit} in the first, ${last} in the last`
 }

@@ -1,0 +1,103 @@
+import { stringify } from 'yaml'
+import { CONTROL } from '../analysis/compare-runs.js'
+import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
+import { groupBy } from '../lib/group-by.js'
+import { describeAxes, findVaried } from '../model/arms.js'
+
+/**
+ * A history for programs that look for changes: Apache Otava, which finds change points, and benchstat, which compares
+ * runs. Pure.
+ * @import { History, HistoryRun, Line } from '../analysis/history.js'
+ * @typedef {{ unit: string, scale?: number, better: 'lower' | 'higher' }} Unit scale: one of it in that of the quantity
+ * @typedef {Line & { name: string }} NamedLine name: of the arm, in one word
+ */
+
+/** Units of benchstat, which knows sec and B and shows them with a prefix. @type {Record<string, Unit>} */
+const UNITS = {
+  [PRIMARY.name]: { unit: 'sec/req', scale: 1e6, better: 'lower' },
+  [CONTROL.name]: { unit: 'sec/req', scale: 1e6, better: 'lower' },
+  [QUANTITIES.capacity.name]: { unit: 'capacity-req/s', better: 'higher' },
+  [QUANTITIES.cpuCores.name]: { unit: 'cores', better: 'lower' },
+  [QUANTITIES.rss.name]: { unit: 'rss-B', better: 'lower' },
+}
+
+/**
+ * Renders Go's benchmark format (https://go.dev/design/14313-benchmark-format): a line for each round of each arm, below the
+ * run as configuration, so that `benchstat -col run` has a column for each run.
+ * @param {History} history
+ */
+export function renderBenchfmt({ runs, lines }) {
+  const named = nameLines(lines)
+  const units = new Map(named.map(({ quantity }) => [UNITS[quantity].unit, UNITS[quantity].better]))
+  const rounds = runs.flatMap((run, i) => [
+    '',
+    `run: ${run.folder}`,
+    // Tools part results by each key of the configuration: only the run is one.
+    `# started ${run.startedAt}, kit ${run.kit}`,
+    ...[...groupBy(named, ({ name }) => name).values()].flatMap(ofArm => renderRounds(ofArm, i)),
+  ])
+  return [...[...units].map(([unit, better]) => `Unit ${unit} better=${better}`), ...rounds].join('\n')
+}
+
+/** @param {NamedLine[]} lines of one arm @param {number} run */
+function renderRounds(lines, run) {
+  const count = Math.max(...lines.map(({ values }) => values[run].values.length))
+  return Array.from({ length: count }, (_, round) =>
+    lines.flatMap(({ quantity, values }) => {
+      const value = values[run].values[round] ?? null
+      const { unit, scale = 1 } = UNITS[quantity]
+      return value === null ? [] : [`${value / scale} ${unit}`]
+    }),
+  ).flatMap(measured => (measured.length > 0 ? [`BenchmarkSidecar/arm=${lines[0].name} 1 ${measured.join(' ')}`] : []))
+}
+
+/**
+ * Renders what Apache Otava reads: its configuration, and a CSV for each line. Otava takes no empty cell, so a line has rows
+ * for the runs that have a value.
+ * @param {History} history @returns {{ name: string, content: string }[]} files of one folder, from which otava is started
+ */
+export function renderOtava({ runs, lines }) {
+  const files = nameLines(lines).map(line => {
+    const { better } = UNITS[line.quantity]
+    const name = `${line.name}.${line.quantity}`
+    return {
+      test: {
+        [name]: {
+          type: 'csv',
+          file: `${name}.csv`,
+          time_column: 'time',
+          attributes: ['run', 'kit'],
+          metrics: { [line.quantity]: { direction: better === 'higher' ? 1 : -1 } },
+        },
+      },
+      file: { name: `${name}.csv`, content: renderCsv(line, runs) },
+    }
+  })
+  const tests = Object.assign({}, ...files.map(({ test }) => test))
+  return [{ name: 'otava.yaml', content: stringify({ tests }) }, ...files.map(({ file }) => file)]
+}
+
+/** @param {NamedLine} line @param {HistoryRun[]} runs */
+function renderCsv({ quantity, values }, runs) {
+  const rows = runs.flatMap(({ startedAt, folder, kit }, i) =>
+    values[i].median === null ? [] : [[startedAt, folder, kit, `${values[i].median}`]],
+  )
+  return [['time', 'run', 'kit', quantity], ...rows].map(cells => `${cells.map(quoteCell).join(',')}\n`).join('')
+}
+
+/** @param {string} cell */
+const quoteCell = cell => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+
+/** Names each line's arm in one word that a file may have. @param {Line[]} lines @returns {NamedLine[]} */
+function nameLines(lines) {
+  const varied = findVaried(lines.filter(({ isControl }) => !isControl).map(({ arm }) => arm))
+  return lines.map(line => {
+    const words = line.isControl ? ['applications without sidecars', describeAxes(line.arm, varied)] : [line.label]
+    const name = words
+      .filter(Boolean)
+      .join(' ')
+      .replace(/[^\p{L}\p{N}.@:=+]+/gu, '_')
+    // A number behind a minus would be GOMAXPROCS to Go's tools, and a slash another key: neither is left.
+    return { ...line, name }
+  })
+}
