@@ -162,7 +162,7 @@ it('--time measures the old scripts that the count has taken from git', async ()
   const asked = []
   const count = async (/** @type {string} */ into) => asked.push(into)
   const timed = timeSides({ side, link: ['pair'], pipy: [], count }, /** @type {any} */ ({ say: () => {} }))
-  await expect(timed).rejects.toThrow(/--planes pipy=\S+: \S+ has no main\.js/)
+  await expect(timed).rejects.toThrow(/--planes pipy=\S+: \S+ does not exist/)
   expect(asked.map(into => path.basename(into))).toEqual(['git-HEAD'])
 })
 
