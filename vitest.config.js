@@ -72,6 +72,7 @@ export default defineConfig({
           include: UNMEASURED.map(name => `${REAL}/${name}.test.js`),
           fileParallelism: true,
           maxWorkers: 3,
+          maxConcurrency: 2,
           sequence: { groupOrder: 2 },
         },
       },

@@ -100,7 +100,7 @@ async function trySignal({ phase, signal }) {
   await judge(fate, { fault: signal, phase, statuses, isKilled: signal === 'SIGKILL' })
 }
 
-describe.concurrent('a signal to the kit', { timeout: 90_000 }, () => {
+describe.concurrent('a signal to the kit', { timeout: 150_000 }, () => {
   it.each(CHOSEN.filter(({ signal }) => signal !== 'SIGKILL'))('$signal in the phase $phase', trySignal)
 
   it('SIGHUP while the report is written', async () => {
@@ -135,7 +135,7 @@ const PROCESS_FAULTS = /** @type {const} */ ([
   ['generator', 'out of memory', /k6's generator died .*memory/, false],
 ])
 
-describe.concurrent('a process of the run', { timeout: 90_000 }, () => {
+describe.concurrent('a process of the run', { timeout: 150_000 }, () => {
   it.each(PROCESS_FAULTS.filter(([, , , isChosen]) => isWhole || isChosen))('%s: %s', async (role, fault, reason) => {
     const fate = await runWithFault({
       phase: 'window',
@@ -152,7 +152,7 @@ describe.concurrent('a process of the run', { timeout: 90_000 }, () => {
   })
 })
 
-describe.concurrent('a sidecar of the check for equal work', { timeout: 90_000 }, () => {
+describe.concurrent('a sidecar of the check for equal work', { timeout: 150_000 }, () => {
   it('that is killed: the headline says so', async () => {
     const fate = await runWithFault({
       phase: 'parity',
@@ -167,7 +167,7 @@ describe.concurrent('a sidecar of the check for equal work', { timeout: 90_000 }
   })
 })
 
-describe.concurrent('a sidecar that floods its log', { timeout: 90_000 }, () => {
+describe.concurrent('a sidecar that floods its log', { timeout: 150_000 }, () => {
   it('has its log cut, and that is said', async () => {
     const flood = `while :; do head -c 2M /dev/zero | tr '\\0' x; sleep 0.05; done >&2 &`
     const env = createPipy('flooding-pipy', `[ "$1" = --version ] || ${flood}`)
@@ -199,7 +199,7 @@ function takeMemory(runId, role) {
   execa('bash', ['-c', hog], { reject: false, timeout: 5000 })
 }
 
-describe.concurrent('what the run stands on', { timeout: 120_000 }, () => {
+describe.concurrent('what the run stands on', { timeout: 150_000 }, () => {
   it.each([
     ['raw', 'window'],
     ['', 'between rounds'],
@@ -288,7 +288,7 @@ describe.concurrent('what the run stands on', { timeout: 120_000 }, () => {
 })
 
 // These touch the whole machine, or leave what any other run would clean up: nothing runs beside them.
-describe('a kit that is killed', { timeout: 90_000 }, () => {
+describe('a kit that is killed', { timeout: 150_000 }, () => {
   it.each(CHOSEN.filter(({ signal }) => signal === 'SIGKILL'))('$signal in the phase $phase', trySignal)
 
   it('a second Ctrl-C ends it at once', async () => {
@@ -334,7 +334,7 @@ describe('a kit that is killed', { timeout: 90_000 }, () => {
   })
 })
 
-describe('a disk or a port', { timeout: 120_000 }, () => {
+describe('a disk or a port', { timeout: 150_000 }, () => {
   /** @param {import('vitest').TestContext} context @param {string} size */
   async function mountDisk(context, size) {
     if (process.getuid?.() !== 0) context.skip('needs root, to mount a small disk')

@@ -56,7 +56,8 @@ const cases = sidecarPlanes.flatMap(plane =>
   Object.values(CONFIGURATIONS).map(measured => ({ ...plane, measured, with: measured.features ?? 'none' })),
 )
 
-it.for(cases)(
+// Most of the time of a case is spent on timeouts.
+it.concurrent.for(cases)(
   'the sidecar of $plane.name with $measured.tls, $measured.protocol, the policy $measured.trafficPolicy and the features $with does what it must in every row',
   { timeout: 120_000 },
   async ({ plane, tool, measured }, context) => {
