@@ -14,6 +14,6 @@ export async function awaitWindowStart(out) {
       const [, start] = /window (\d+)/.exec(log) ?? []
       return start ? [Number(start)] : []
     })
-  await waitFor(() => find().length > 0, { what: `a window in ${out}`, deadlineSeconds: 40 })
+  await waitFor(() => find().length > 0, { what: `a window in ${out}`, deadlineSeconds: 90 })
   return find()[0]
 }

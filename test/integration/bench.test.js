@@ -36,7 +36,7 @@ function start({ onTestFinished }, argv) {
 /** @param {string} out */
 const recordsOf = out => readRun(out).records
 
-describe('a capped run', { timeout: 120_000 }, () => {
+describe('a capped run', { timeout: 180_000 }, () => {
   it('measures latency at an equal rate, and holds thresholds to their exit status', async context => {
     need(context, 'pipy', 'envoy', 'k6', 'caps')
     const conditions = ['pipy/envoy rss <= 0.9', 'envoy/pipy cpuPerRequest@ratings <= 0.01']
@@ -125,7 +125,7 @@ describe('a capped run', { timeout: 120_000 }, () => {
   })
 })
 
-describe('when things go wrong', { timeout: 120_000 }, () => {
+describe('when things go wrong', { timeout: 180_000 }, () => {
   it.concurrent('shows what Pipy says of a script that it refuses, with status 1', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const variant = path.join(folder, 'refused')
@@ -144,7 +144,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     const { out, child } = start(context, [...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '2', '--seed', '1'])
     await awaitPids('k6-generator', out)
     const isLoaded = () => ['ratings-sidecar', 'k6-generator'].every(name => pidsOf(name, out).length > 0)
-    await waitFor(isLoaded, { what: 'a sidecar under load', deadlineSeconds: 40 })
+    await waitFor(isLoaded, { what: 'a sidecar under load', deadlineSeconds: 90 })
     const [pid] = pidsOf('ratings-sidecar', out)
     await delay(500)
     process.kill(pid, 'SIGSEGV')
@@ -166,7 +166,7 @@ describe('when things go wrong', { timeout: 120_000 }, () => {
     need(context, 'pipy', 'k6', 'caps')
     const { out, child } = start(context, [...ONE_SIDECAR, '--planes', 'none,pipy', '--rounds', '3'])
     const isRecorded = () => readSafely(`${out}/trials.jsonl`).includes('\n')
-    await waitFor(isRecorded, { what: 'a trial', deadlineSeconds: 60 })
+    await waitFor(isRecorded, { what: 'a trial', deadlineSeconds: 90 })
     child.kill(/** @type {NodeJS.Signals} */ (signal))
     const { exitCode, stderr } = await child
     expect(exitCode, stderr).toBe(status)

@@ -243,7 +243,7 @@ function writeLiar(name, pipeline, share) {
   return variant
 }
 
-describe('a run with --generator wrk', { timeout: 120_000 }, () => {
+describe('a run with --generator wrk', { timeout: 180_000 }, () => {
   it('measures the planes, says who made the load, and is verified', async context => {
     need(context, 'pipy', 'envoy', 'wrk', 'caps')
     const { out, child } = start(context, 'wrk', ['--profile', 'smoke'])
@@ -260,9 +260,9 @@ describe('a run with --generator wrk', { timeout: 120_000 }, () => {
     for (const { trial, outcome, boundBy, load, processes, gates } of records) {
       expect(outcome, JSON.stringify(gates)).toBe('completed')
       expect(load).toMatchObject({ failed: 0, corrupted: 0, coldUsers: 0, reportedUsers: trial.arm.load.users })
-      // Beside other work a sidecar may miss a part of its cap.
+      // Beside other work a sidecar may miss a part of its cap; where this machine was the limit, most of it.
       const used = processes.filter(p => p.role === 'sidecar').map(p => p.cpuCores)
-      if (trial.arm.hasSidecars)
+      if (trial.arm.hasSidecars && boundBy !== 'host')
         expect(Math.max(...used), `bound by ${boundBy}`).toBeGreaterThan(0.5 * Number(trial.arm.capCores))
     }
     expectNothingLeft()
@@ -281,7 +281,7 @@ describe('a run with --generator wrk', { timeout: 120_000 }, () => {
 })
 
 // Other lies told to k6 are in lies.test.js, users of wrk that hang above.
-describe.for(['k6', 'wrk'])('with %s, a lie is caught:', { timeout: 120_000 }, generator => {
+describe.for(['k6', 'wrk'])('with %s, a lie is caught:', { timeout: 180_000 }, generator => {
   const lies = /** @type {const} */ ([
     [
       'another length',

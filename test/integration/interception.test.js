@@ -41,7 +41,7 @@ async function needNamespaces(context, ...programs) {
   }
 }
 
-describe('redirected connections', { timeout: 120_000 }, () => {
+describe('redirected connections', { timeout: 180_000 }, () => {
   // The rules do not ask what they redirect to: one plane shows that those of the other program do the same.
   it.for([
     { iptables: 'iptables-nft', planes: 'none,pipy,envoy', interception: 'none,redirect', arms: 6 },

@@ -49,7 +49,7 @@ export function pidsOf(name, out) {
  */
 export async function awaitPids(name, out) {
   const isThere = () => pidsOf(name, out).length > 0
-  await waitFor(isThere, { what: `${name} of ${out}`, deadlineSeconds: 40 })
+  await waitFor(isThere, { what: `${name} of ${out}`, deadlineSeconds: 90 })
   return pidsOf(name, out)
 }
 

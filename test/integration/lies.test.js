@@ -79,7 +79,7 @@ function createWrapper(name, tool, script) {
   return file
 }
 
-describe('is caught:', { timeout: 90_000 }, () => {
+describe('is caught:', { timeout: 180_000 }, () => {
   it('a generator that is throttled', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const { records, gates } = await lie(['--planes', 'pipy', '--cpu', '0.5'], {
