@@ -150,6 +150,9 @@ describe('bad input', () => {
       'plan soak --idle-connections 1',
       '--idle-connections: soak measures nothing side by side',
     ],
+    ['a burst where there is none', 'plan --burst 10x', '--burst: cap has no bursts, as the experiment burst has'],
+    ['a burst that is no more than the rate', 'plan burst --burst 1x', 'more than the rate: above 1x'],
+    ['a burst that is no multiple', 'plan burst --burst 10', 'a multiple of the rate such as 10x is needed'],
     [
       'a folder for what is printed',
       `report ${full} --format text --out ${folder}`,

@@ -33,6 +33,11 @@ const BURST = __ENV.BURST_FACTOR
       ms: Number(__ENV.BURST_MS),
     }
   : null
+// Requests due in the burst, and in the whole window.
+const BURST_DUE = BURST ? Math.round((RATE * BURST.factor * BURST.ms) / 1000) : 0
+const DUE = Math.round((RATE * (WINDOW_MS - (BURST ? BURST.ms : 0))) / 1000) + BURST_DUE
+const IN_BURST = IN_WINDOW.replace('window:', 'burst:')
+const FAILED_IN_BURST = 'window_failed{burst:yes}'
 // Of a burst, the window is counted piece by piece.
 const PIECE_MS = Number(__ENV.PIECE_MS)
 const PIECES = PIECE_MS ? Math.ceil(WINDOW_MS / PIECE_MS) : 0
@@ -66,6 +71,11 @@ const burstRate = ({ factor, beginsMs, ms }) => ({
 
 const always = { [IN_WINDOW]: ['max>=0'], [SECOND_HALF]: [call ? 'max>=0' : 'count>=0'] }
 for (const name of pieceMetrics) always[name] = ['max>=0']
+if (BURST) {
+  always[IN_BURST] = ['max>=0']
+  always[FAILED_IN_BURST] = ['count>=0']
+  REPORTED.push(IN_BURST, FAILED_IN_BURST)
+}
 
 export const options = {
   ...commonOptions,
@@ -89,10 +99,12 @@ let phase = 0
 let done = 0
 let failures = 0
 let piece = -1
+let isInBurst = null
 
 export default function (edges) {
   if (phase < edges.length && Date.now() >= edges[phase]) enterPhase(edges)
   if (PIECES > 0 && (phase === 1 || phase === 2)) enterPiece(Math.floor((Date.now() - edges[0]) / PIECE_MS))
+  if (BURST) tagBurst()
   const i = exec.scenario.iterationInTest
   const isSampled = i % NONCE_EVERY === 0
   if (isSampled && BURST === null && (phase === 1 || phase === 2))
@@ -120,6 +132,15 @@ function enterPiece(current) {
   exec.vu.metrics.tags.piece = `${piece}`
 }
 
+// k6 times its stages, and so the burst, from the start of the scenario.
+function tagBurst() {
+  const ms = Date.now() - exec.scenario.startTime - BURST.beginsMs
+  const isInside = ms >= 0 && ms < BURST.ms
+  if (isInside === isInBurst) return
+  isInBurst = isInside
+  exec.vu.metrics.tags.burst = isInside ? 'yes' : 'no'
+}
+
 // A failure has another body than was sent. A status other than 200 that has the same is counted by k6.
 function fail(response) {
   countCorrupted(response)
@@ -135,6 +156,8 @@ export function handleSummary({ metrics: all }) {
   const count = name => all[name]?.values?.count ?? all[name]?.count ?? 0
   metrics.window_second_half = { count: count(SECOND_HALF) - count('failed_second_half') }
   metrics.open_loop = {}
+  metrics.due = { count: DUE }
+  if (BURST) metrics.burst_due = { count: BURST_DUE }
   return writeMetrics(
     metrics,
     pieceMetrics.map(name => describePiece(all[name])),

@@ -1,7 +1,7 @@
 import { ROLLOUT_GATES } from '../kinds/rollout/gates.js'
 import { ANSWER_GATES } from './gates/answers.js'
 import { findBound, USES } from './gates/gate.js'
-import { LOAD_GATES, RATE_LEAST } from './gates/load.js'
+import { droppedInWindow, LOAD_GATES, RATE_LEAST } from './gates/load.js'
 import { PROCESS_GATES, READING_GATES } from './gates/processes.js'
 
 /** Gates spoil uses of a trial, by its record alone, so that `verify` comes to the same. Pure. */
@@ -29,10 +29,12 @@ export function judgeTrial(record, relaxed) {
   const { generatorCpus, host, loadHost, load, trial } = record
   const { kind } = trial.arm.load
   // Arms that take turns are bound by their turns.
-  const boundBy =
+  const saturated =
     kind === 'idle' || kind === 'turns'
       ? null
       : findBound({ processes: whileUnderLoad(record), generatorCpus, idleFraction: host.idleFraction, loadHost, kind })
+  // Nothing looks saturated over a window of which a burst is a part: drops show that the rate was not kept.
+  const boundBy = saturated === 'rate' && load.due !== undefined && droppedInWindow(record) > 0 ? 'drops' : saturated
   // Turns of a second do not divide into the halves of a window.
   const steady = kind === 'idle' || trial.arm.load.isBesideOthers ? null : isSteady(load)
   const gates = findGates({ ...record, boundBy, isSteady: steady }, relaxed)

@@ -1,5 +1,5 @@
 import { GROWTH_ROWS } from '../kinds/growth/numbers.js'
-import { CHANGE_ROWS, ENDING_ROWS, PAIR_ROWS, RECOVERY_ROWS } from '../kinds/load/quantities.js'
+import { BURST_ROWS, CHANGE_ROWS, ENDING_ROWS, PAIR_ROWS } from '../kinds/load/quantities.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { summariseValues } from '../lib/stats.js'
 import { MIB } from '../lib/units.js'
@@ -271,7 +271,7 @@ const ROWS = [
   ...CHANGE_ROWS,
   ...ROLLOUT_ROWS,
   ...GROWTH_ROWS,
-  ...RECOVERY_ROWS,
+  ...BURST_ROWS,
 ]
 
 /** The quantities by name. @type {Record<string, QuantityRow>} */

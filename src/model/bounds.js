@@ -8,6 +8,12 @@ export const ROUNDS_MOST = 10_000
 
 export const rounds = z.int().positive().max(ROUNDS_MOST, `at most ${ROUNDS_MOST} rounds: they take a day or longer`)
 
+/** The rate in a burst, as a multiple of the rate around it. */
+export const burstFactor = z
+  .number()
+  .gt(1, 'a burst has more than the rate: above 1x')
+  .max(1000, 'at most 1000x: one k6 makes fewer')
+
 /** Width of a ratio's interval, from end to end, as a share of its low end. */
 export const precisionWidth = z
   .number()

@@ -4,7 +4,7 @@ import { QUANTITY_NAMES } from '../judge/quantities.js'
 import { OWN_PARTS } from '../kinds/plans.js'
 import { parseYaml } from '../lib/yaml.js'
 import { AXES, AXIS_NAMES } from '../model/arms.js'
-import { capCores, lengthSeconds, rounds } from '../model/bounds.js'
+import { burstFactor, capCores, lengthSeconds, rounds } from '../model/bounds.js'
 import { PARITY_NAMES } from '../parity/verdict/rows.js'
 
 /** @import { AxisName } from '../model/types.ts' */
@@ -61,7 +61,7 @@ const schema = z.strictObject({
       /** A rate is of the link, or of each copy of its last service. */
       ratePer: z.enum(['link', 'service']).default('link'),
       hasCertificate: z.boolean().default(false),
-      burstFactor: z.number().gt(1).default(5),
+      burstFactor: burstFactor.default(5),
     })
     .prefault({}),
   /** turns: the cost of arms that get the load in turn; load: what each delivers under its cap, alone. */

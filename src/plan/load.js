@@ -46,7 +46,9 @@ export function chooseLoad(question, placed) {
     connections: cell.connections,
     ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
     hasCertificate: load.hasCertificate && hasSidecars && conditions.tls !== 'plaintext',
-    burst: burstSeconds ? { factor: load.burstFactor, beginsSeconds, seconds: burstSeconds } : null,
+    burst: burstSeconds
+      ? { factor: overrides.burstFactor ?? load.burstFactor, beginsSeconds, seconds: burstSeconds }
+      : null,
     warmupSeconds: Math.max(
       profile.warmupSeconds,
       overrides.warmupLeastSeconds ?? 0,

@@ -25,6 +25,7 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
  * @property {boolean} isPinned
  * @property {boolean} [isLoadElsewhere] the generator takes no CPU of this machine
  * @property {number} [sliceMs] in turns: for how long the load goes to one arm
+ * @property {number} [burstFactor] the rate in a burst as a multiple of the rate
  * @property {number} [windowLeastSeconds] where counters come seldom
  * @property {number} [warmupLeastSeconds] where it takes a while to hear of the window
  */

@@ -11,13 +11,14 @@ const REQUESTS = { isMet: (/** @type {Experiment} */ { load }) => load.kind !== 
 
 /**
  * Conditions of an experiment under which an option changes something.
- * @type {Partial<Record<keyof RunOptions | 'users' | 'pairs' | 'services' | 'rate' | 'payload' | 'idleConnections',
+ * @type {Partial<Record<keyof RunOptions | 'users' | 'pairs' | 'services' | 'rate' | 'payload' | 'idleConnections' | 'burst',
  *   { isMet: (experiment: Experiment, options: Pick<RunOptions, 'measure'>) => boolean, lacks: string }>>}
  */
 const NEEDS = {
   users: REQUESTS,
   rate: REQUESTS,
   payload: REQUESTS,
+  burst: { isMet: ({ axes }) => axes.burstSeconds !== undefined, lacks: 'has no bursts, as the experiment burst has' },
   pairs: { isMet: experiment => !REQUESTS.isMet(experiment), lacks: 'has a load, which would go to one pair alone' },
   services: { isMet: ({ axes }) => axes.pairs === undefined, lacks: 'has pairs, each with one server' },
   generator: { isMet: ({ axes }) => axes.sidecars === undefined, lacks: REQUESTS.lacks },

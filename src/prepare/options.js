@@ -10,7 +10,7 @@ import { readMilliseconds } from '../lib/units.js'
 import { parseAddress } from '../live/address.js'
 import { AXES, AXIS_NAMES, parseChoice } from '../model/arms.js'
 import { readCount } from '../model/axes/axis.js'
-import { p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/bounds.js'
+import { burstFactor, p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/bounds.js'
 import { FEATURE_NAMES } from '../model/features.js'
 import { GENERATORS } from '../model/tools.js'
 import { PROFILES } from '../plan/experiment.js'
@@ -30,8 +30,8 @@ import { readAnyExperiment } from './read-experiment.js'
  */
 
 /**
- * Options of a run beside its experiment. precision is a fraction, p99 milliseconds; `readAxes` reads the values of axes.
- * @typedef {SiteOptions & { planes?: PlaneChoice[], control?: string[], real?: number, rounds?: number, precision?: number, measure?: ('turns' | 'load')[],
+ * Options of a run beside its experiment. precision is a fraction, p99 milliseconds, burst a multiple of the rate; `readAxes` reads the values of axes.
+ * @typedef {SiteOptions & { planes?: PlaneChoice[], control?: string[], real?: number, burst?: number, rounds?: number, precision?: number, measure?: ('turns' | 'load')[],
  *   profile: string, seed?: number, pin: boolean, app?: 'pipy' | 'node', p99?: number, threshold?: string[],
  *   maxMinutes: number, yes?: boolean, retain?: boolean, live?: LiveAddress, metrics?: LiveAddress }} RunOptions
  */
@@ -156,6 +156,13 @@ export function withExperiment(command) {
       '--measure <list>',
       'turns: the cost of arms side by side; load: what each delivers at its cap; default: as the experiment says',
       parseMeasured,
+    )
+    .option(
+      '--burst <times>',
+      'the rate of bursts as a multiple of --rate, such as 10x; default: as the experiment says',
+      within(burstFactor, text =>
+        Number(demand(/^(\d+(?:\.\d+)?)x$/.exec(text)?.[1], 'a multiple of the rate such as 10x is needed')),
+      ),
     )
     .option('--rounds <n>', 'how often each arm is measured', within(rounds, parseCount))
     .option('--profile <name>', `rounds and lengths: ${Object.keys(PROFILES).join(', ')}`, 'standard')

@@ -68,6 +68,7 @@ function readOverrides(options) {
     isLoadElsewhere: options.loadHost !== undefined,
     // The window is read in the load's log, through the API server.
     warmupLeastSeconds: options.target === 'kubernetes' ? CLUSTER_WARMUP_SECONDS : 0,
+    ...(options.burst && { burstFactor: options.burst }),
     windowLeastSeconds: options.samples === 'kubelet' ? KUBELET_WINDOW_SECONDS : 0,
   }
 }

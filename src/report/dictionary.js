@@ -14,6 +14,7 @@ const BOUND_BY = {
   host: 'The machine was less than 5 % idle.',
   users:
     'Closed loop: nothing was saturated. More users may give more requests; where the machine is nearly full, only a smaller cap or wrk does.',
+  drops: 'Open loop: requests that were due never started, for no user was free to send them.',
   rate: 'Open loop: nothing was saturated at this rate.',
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findBound } from '../../src/judge/gates/gate.js'
-import { findGates, isSteady, USES } from '../../src/judge/gates.js'
+import { findGates, isSteady, judgeTrial, USES } from '../../src/judge/gates.js'
 import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 const bound = (
@@ -11,6 +11,26 @@ const bound = (
 
 const HOST = { cpus: 2, idleFraction: 0.5, stealFraction: 0, foreignCores: 0 }
 const FAR = { cpus: 4, idleFraction: 0.01, stealFraction: 0, foreignCores: 2.5, clockAheadMs: 0, roundTripMs: 0.2 }
+
+describe('what bound a trial of the open loop', () => {
+  const arm = { load: { kind: /** @type {const} */ ('open'), users: 64, ratePerSecond: 100 } }
+  /** @param {Partial<import('../../src/model/types.ts').LoadResult>} load */
+  const boundOf = load => {
+    const record = createRecord({ arm, load: { reportedUsers: null, lagP99Ms: 0, ...load } })
+    const { boundBy, gates } = judgeTrial(/** @type {any} */ (record), ['steady'])
+    return [boundBy, ...gates.map(({ gate }) => gate)]
+  }
+
+  it('are the drops where requests that were due never started, of a burst, too', () => {
+    // A second at 100/s in which ten times as much was due for half a second.
+    expect(boundOf({ due: 550, verified: 300, dropped: 250 })).toEqual(['drops', 'drops', 'knee'])
+    expect(boundOf({ due: 550, verified: 550, dropped: 0 })).toEqual(['rate'])
+  })
+
+  it('is what it was in runs whose generator did not count what was due', () => {
+    expect(boundOf({ verified: 60, dropped: 40 })).toEqual(['rate', 'drops', 'knee'])
+  })
+})
 
 describe('findBound', () => {
   const application = describeFakeProcess({ role: 'application', capCores: null, busiestThreadCores: 0.95 })

@@ -206,3 +206,9 @@ describe('a row of the table', () => {
     expect(rows.map(row => row[1])).toEqual([controlPerSidecar.definition, grownPerSidecar.definition])
   })
 })
+
+// Summaries keep a quantity under its header: of two with one header, one would be lost.
+it('have headers of their own', () => {
+  const headers = Object.values(QUANTITIES).map(({ header }) => header)
+  expect(headers.filter((header, i) => headers.indexOf(header) !== i)).toEqual([])
+})

@@ -292,6 +292,8 @@ describe('the axes of a plan', () => {
       [{ factor: 3, beginsSeconds: 2, seconds: 1 }, 11],
       [{ factor: 3, beginsSeconds: 2, seconds: 30 }, 92],
     ])
+    const { arms: higher } = planOf(axes, 'load: { burstFactor: 3 }', { overrides: { burstFactor: 10 } })
+    expect(higher.map(a => a.load.burst?.factor)).toEqual([10, 10])
   })
 
   it('have windows and warm-ups of at least what the place of the run needs', () => {

@@ -153,10 +153,12 @@ export const LOAD_GATES = [
       const seconds = secondsUnderLoad(record)
       if (kind !== 'open' || seconds === null) return []
       const rate = load.verified / seconds
+      // In a window with a burst more is due than the rate.
+      const due = load.due === undefined ? ratePerSecond : load.due / seconds
       return [
-        boundBy !== 'rate' && `bound by ${boundBy}: above the knee`,
-        rate < RATE_LEAST * ratePerSecond &&
-          `${rate.toFixed(0)} requests/s were answered of ${ratePerSecond} asked for: above the knee`,
+        boundBy !== 'rate' && boundBy !== 'drops' && `bound by ${boundBy}: above the knee`,
+        rate < RATE_LEAST * due &&
+          `${rate.toFixed(0)} requests/s were answered of ${load.due === undefined ? ratePerSecond : due.toFixed(0)} asked for: above the knee`,
       ]
     },
   },
@@ -173,7 +175,7 @@ export function droppedInWindow(record, tolerance = 1 + EDGE_FRACTION * dueInWin
 
 /** @param {Measured} record of an open loop */
 function dueInWindow(record) {
-  return (record.trial.arm.load.ratePerSecond ?? 0) * Number(secondsUnderLoad(record))
+  return record.load.due ?? (record.trial.arm.load.ratePerSecond ?? 0) * Number(secondsUnderLoad(record))
 }
 
 /** Counts requests under way by Little's law, rate × mean time; null: not measured. @param {Measured} record */

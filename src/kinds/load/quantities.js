@@ -65,15 +65,42 @@ export const PAIR_ROWS = [
   },
 ]
 
+const ofBurst = rowsOf({ group: 'burst', unit: 'requests', digits: 0, use: 'throughput' })
+
 /** @type {QuantityRow[]} */
-export const RECOVERY_ROWS = [
+export const BURST_ROWS = [
+  {
+    ...ofBurst('burstDue', 'due in the burst', 'burstDueRequests'),
+    definition: 'Requests that were due in the burst: its rate times its length.',
+    measure: ({ record }) => record.load?.burst?.due ?? null,
+  },
+  {
+    ...ofBurst('burstServed', 'served of them', 'burstServedRequests'),
+    definition: 'Requests that started in the burst and were answered rightly, however late.',
+    measure: ({ record }) => record.load?.burst?.verified ?? null,
+  },
+  {
+    ...ofBurst('burstDropped', 'dropped of them', 'burstDroppedRequests'),
+    definition: 'Requests that were due in the burst and never started, for no user was free to send them.',
+    measure: ({ record }) => droppedInBurst(record),
+  },
+  {
+    ...ofBurst('burstP99', 'p99 in the burst ms', 'burstP99Ms'),
+    unit: 'ms',
+    digits: 1,
+    definition:
+      'The time that 99 % of the requests that started in the burst took at most. Dropped requests have none: compare it only between planes that dropped alike.',
+    use: 'latency',
+    measure: ({ record }) => record.load?.burst?.p99Ms ?? null,
+  },
   {
     name: 'recoverySeconds',
     header: 'recoverySeconds',
     label: 'recovered after s',
     unit: 's',
     digits: 1,
-    definition: 'From the end of a burst until requests are answered as before it.',
+    definition:
+      'From the end of a burst until requests are answered as before it, but for single half seconds. A trial that never recovers counts as the rest of its window.',
     use: 'latency',
     measure: ({ record }) => recoverySeconds(record),
   },
@@ -133,7 +160,14 @@ function coresOf(record) {
   return sumOf(sidecarsOf(record), p => p.cpuCores)
 }
 
-/** Measures the seconds from a burst to recovery; null: it never came, or there was no burst. @param {Pick<TrialRecord, 'trial' | 'load'>} record */
+/** Counts the requests that were due in a burst and never started. @param {Pick<TrialRecord, 'load'>} record */
+function droppedInBurst({ load }) {
+  if (!load?.burst) return null
+  const { due, verified, failed } = load.burst
+  return Math.min(load.dropped, Math.max(0, due - verified - failed))
+}
+
+/** Measures the seconds from a burst to recovery; null: there was no burst. @param {Pick<TrialRecord, 'trial' | 'load'>} record */
 function recoverySeconds({ trial, load }) {
   const { burst, ratePerSecond = 0 } = trial.arm.load
   const series = load?.series ?? null
@@ -145,7 +179,14 @@ function recoverySeconds({ trial, load }) {
   const isAsBefore = (/** @type {LoadPoint} */ { count, seconds, p99Ms }) =>
     p99Ms !== null && p99Ms <= limitMs && count >= RATE_LEAST * ratePerSecond * seconds
   const after = series.filter(p => p.atSeconds >= endSeconds)
-  const lastBad = after.findLastIndex(p => !isAsBefore(p))
-  const first = after[lastBad + 1]
-  return first ? first.atSeconds - endSeconds : null
+  const isBad = after.map(p => !isAsBefore(p))
+  // Runs from before bursts were counted keep the numbers that they were published with.
+  if (!load?.burst) {
+    const recovered = after[isBad.lastIndexOf(true) + 1]
+    return recovered ? recovered.atSeconds - endSeconds : null
+  }
+  // The p99 of half a second is that of its slowest request: a single bad piece restarts nothing.
+  const lastBad = isBad.findLastIndex((bad, i) => bad && (isBad[i - 1] ?? true))
+  const first = after[lastBad + 1] ?? { atSeconds: endSeconds + after.reduce((sum, p) => sum + p.seconds, 0) }
+  return first.atSeconds - endSeconds
 }

@@ -24,6 +24,7 @@ export const loadSections = {
 /** The answer to a question about these axes. @type {[AxisName, string[]][]} */
 const ANSWERS = [
   ['pairs', ['cpuCores', 'pss']],
+  ['burstSeconds', ['burstDue', 'burstServed', 'burstDropped', 'burstP99', 'recoverySeconds']],
   ['ending', ['lostRequests', 'successorMs']],
 ]
 
@@ -78,6 +79,7 @@ function tellBound(arms) {
 /** @param {SummaryArm['boundBy']} limit */
 function sayLimit(limit) {
   if (limit === 'users') return 'bound by the number of users, so no capacity was measured'
+  if (limit === 'drops') return 'which dropped requests that were due, for no user was free to send them'
   if (limit === 'rate') return 'with nothing saturated at the rate'
   return `bound by the ${limit}`
 }

@@ -60,8 +60,25 @@ function readResult(line) {
     lagP99Ms: findLag(valuesOf('lag'), countOf('dropped_iterations')),
     distribution,
     series: pieces.length > 0 ? parseSeries(pieces, pieceMs / 1000) : null,
+    ...(metrics.due && { due: countOf('due') }),
+    ...(metrics.burst_due && { burst: readBurst({ valuesOf, countOf }) }),
     ownSeconds,
   }
+}
+
+/**
+ * @param {{ valuesOf: (name: string) => Record<string, number>, countOf: (name: string) => number }} metrics
+ * @returns {NonNullable<LoadResult['burst']>}
+ */
+function readBurst({ valuesOf, countOf }) {
+  const times = {
+    ...valuesOf('http_req_duration{burst:yes}'),
+    ...valuesOf('grpc_req_duration{burst:yes}'),
+    ...valuesOf('with_connection{burst:yes}'),
+  }
+  const failed = countOf('window_failed{burst:yes}')
+  const verified = Math.max(0, (times.count ?? 0) - failed)
+  return { due: countOf('burst_due'), verified, failed, p99Ms: times.count ? (times['p(99)'] ?? null) : null }
 }
 
 /**

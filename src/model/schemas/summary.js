@@ -186,6 +186,7 @@ export const summaryArm = arm.extend({
   boundBy: boundBy.nullable(),
   startSeconds: quantity.describe('from the start of the first process to the first answer'),
   recoverySeconds: quantity.describe('after a burst, until requests are answered as before'),
+  burst: z.record(z.string(), quantity).optional().describe('of the requests due in a burst'),
   changes: summaryChanges.nullable(),
   pairs: z.record(z.string(), quantity).optional().describe('of a pair of sidecars without a load'),
   ending: z.record(z.string(), quantity).optional().describe('of a sidecar that ended in the window'),

@@ -90,6 +90,13 @@ export const loadResult = z.object({
     .array(loadPoint)
     .nullable()
     .describe('of bursts: requests by when they started, from the start of the window'),
+  due: count
+    .optional()
+    .describe('requests of the open loop due in the window; absent: the generator did not count them'),
+  burst: z
+    .object({ due: count, verified: count, failed: count, p99Ms: nullable })
+    .optional()
+    .describe('requests due in the burst, and those that started in it; absent: there was none, or nobody counted'),
   failures: z.array(z.string()),
   turns: turns.optional().describe('of an arm that got the load in turn with others; absent: it had all of it'),
 })

@@ -94,6 +94,22 @@ describe('what k6 prints of a burst', () => {
     ])
   })
 
+  it('counts what was due in the window and in the burst, and what started in it', () => {
+    const data = JSON.parse(text)
+    Object.assign(data.metrics, {
+      due: { count: 1500 },
+      burst_due: { count: 500 },
+      'http_req_duration{burst:yes}': { values: { count: 300, 'p(99)': 450 } },
+      'window_failed{burst:yes}': { values: { count: 20 } },
+    })
+    expect(parse(`${JSON.stringify(data)}\n`)).toMatchObject({
+      due: 1500,
+      burst: { due: 500, verified: 280, failed: 20, p99Ms: 450 },
+    })
+    expect(parse(log)).not.toHaveProperty('due')
+    expect(parse(log)).not.toHaveProperty('burst')
+  })
+
   it('is none elsewhere', () => {
     expect(parse(withPieces([])).series).toBeNull()
     expect(parse(log).series).toBeNull()
