@@ -2,7 +2,7 @@ import { MIB } from '../lib/units.js'
 
 /** Limits of a container as they are pasted. Pure. */
 
-/** @typedef {{ millicores: number, mebibytes: number }} Limits */
+/** @typedef {{ millicores: number, mebibytes: number, requestMillicores?: number }} Limits requestMillicores: absent: the limit */
 
 /** @param {{ cores: number, bytes: number }} of @returns {Limits} rounded up */
 export function toLimits({ cores, bytes }) {
@@ -19,7 +19,7 @@ export function renderResources(limits) {
 }
 
 /** Renders the `resources` of a container in Kubernetes. @param {Limits} limits */
-export function toResources({ millicores, mebibytes }) {
-  const quantities = { cpu: `${millicores}m`, memory: `${mebibytes}Mi` }
-  return { requests: quantities, limits: { ...quantities } }
+export function toResources({ millicores, mebibytes, requestMillicores = millicores }) {
+  const memory = `${mebibytes}Mi`
+  return { requests: { cpu: `${requestMillicores}m`, memory }, limits: { cpu: `${millicores}m`, memory } }
 }

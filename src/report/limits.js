@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
-import { fitOnNode } from '../analysis/nodes.js'
 import { limitsOf } from '../kinds/search/memory-floor.js'
+import { fitOnNode } from '../kinds/search/nodes.js'
 import { groupBy } from '../lib/group-by.js'
 import { MIB } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
@@ -8,7 +8,7 @@ import { toResources } from '../model/container-limits.js'
 
 /**
  * Renders the limits that were found, to paste, and how many of them a node holds. Pure.
- * @import { readNode } from '../analysis/nodes.js'
+ * @import { readNode } from '../kinds/search/nodes.js'
  * @import { SizeResult, Summary } from '../model/types.ts' @import { Limits } from '../model/container-limits.js'
  * @typedef {{ service: string | null, limits: Limits }} Entry limits of a sidecar; service: null: any
  */
@@ -27,9 +27,16 @@ const SHAPES = {
   compose: entries => [
     {
       services: Object.fromEntries(
-        entries.map(({ service, limits: { millicores, mebibytes } }) => [
+        entries.map(({ service, limits: { millicores, mebibytes, requestMillicores } }) => [
           service === null ? 'sidecar' : `${service}-sidecar`,
-          { deploy: { resources: { limits: { cpus: `${millicores / 1000}`, memory: `${mebibytes}m` } } } },
+          {
+            deploy: {
+              resources: {
+                limits: { cpus: `${millicores / 1000}`, memory: `${mebibytes}m` },
+                ...(requestMillicores && { reservations: { cpus: `${requestMillicores / 1000}` } }),
+              },
+            },
+          },
         ]),
       ),
     },
@@ -45,13 +52,28 @@ export function renderLimits({ sizes }, format) {
     const known = own.flatMap(size => {
       const limits = limitsOf(size)
       const services = size.services.length > 0 ? size.services : [null]
-      return limits === null ? [] : services.map(service => ({ service, limits, size }))
+      return limits === null
+        ? []
+        : services.map(service => ({ service, limits: { ...limits, ...findRequest(size) }, size }))
     })
     const isEach = SHAPES[format](known).length > 1
     const groups = isEach ? known.map(entry => [entry]) : known.length > 0 ? [known] : []
-    return groups.map(entries => describe(entries) + stringify(SHAPES[format](entries)[0]).trimEnd())
+    const lacks = own.filter(size => limitsOf(size) === null).map(sayNoLimits)
+    const texts = groups.map(entries => describe(entries) + stringify(SHAPES[format](entries)[0]).trimEnd())
+    return texts.length > 0 ? [[...lacks, texts[0]].join('\n'), ...texts.slice(1)] : [lacks.join('\n')]
   })
   return documents.join('\n---\n')
+}
+
+/** @param {SizeResult} size */
+function findRequest({ answer }) {
+  return answer?.requestCores ? { requestMillicores: Math.ceil(1000 * answer.requestCores) } : {}
+}
+
+/** @param {SizeResult} size */
+function sayNoLimits(size) {
+  const whose = [nameOf(size), ...size.services].join(', ')
+  return `# ${whose}: no limits for ${size.ratePerSecond} requests/s: ${(size.answer?.why ?? size.cpu.why).replaceAll('\n', ' ')}`
 }
 
 /** @param {{ service: string | null, size: SizeResult }[]} entries of a plane */
@@ -62,10 +84,16 @@ function describe(entries) {
 }
 
 /** @param {{ service: string | null, size: SizeResult }} entry */
-function sayLoad({ service, size: { ratePerSecond, p99Ms, isChecked } }) {
+function sayLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked, answer } }) {
+  const name = service === null ? '' : `${service}: `
+  if (answer) {
+    const { state, met, missed, why } = answer
+    const worst = p99Ms === null ? '' : `, worst p99 ${p99Ms.toFixed(1)} ms`
+    return `${name}${ratePerSecond} requests/s, p99 at most ${p99LimitMs} ms: ${state}: met in ${met} of ${met + missed} trials${worst}${state === 'confirmed' ? '' : `; ${why.replaceAll('\n', ' ')}`}`
+  }
   const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
   const proof = isChecked ? 'checked' : 'NOT proven: these limits did not pass their check'
-  return `${service === null ? '' : `${service}: `}${ratePerSecond} requests/s${p99}; ${proof}`
+  return `${name}${ratePerSecond} requests/s${p99}; ${proof}`
 }
 
 /** Renders answers. @param {Pick<Summary, 'sizes' | 'machine'>} summary @param {ReturnType<typeof readNode>} node */

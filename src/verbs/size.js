@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Option } from 'commander'
-import { listNodes, readNode } from '../analysis/nodes.js'
+import { isAnswered, renderAnswer } from '../kinds/search/answer.js'
+import { listNodes, readNode } from '../kinds/search/nodes.js'
 import { tellFindings } from '../kinds/sections.js'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
@@ -10,7 +11,14 @@ import {
   createSizeExperiment,
   parseServices,
 } from '../plan/size-experiment.js'
-import { createFeaturesOption, parseOnAxis, parsePlanes, parseSeed, withOptions } from '../prepare/options.js'
+import {
+  createFeaturesOption,
+  parseCount,
+  parseOnAxis,
+  parsePlanes,
+  parseSeed,
+  withOptions,
+} from '../prepare/options.js'
 import { planes as known } from '../prepare/programs.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { FORMATS, renderLimits, renderNodeFit } from '../report/limits.js'
@@ -21,9 +29,9 @@ import { findControl } from '../services/control.js'
 import { sayWhere, writeDocuments } from './documents.js'
 
 /**
- * @import { RunOptions } from '../prepare/options.js'
+ * @import { Summary } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
  * @typedef {RunOptions & { link: string, rate?: number, users?: number, payload?: number, features?: string, file?: string,
- *   sidecars?: number, reserve?: string, format?: string, from?: string[], extrapolate?: boolean,
+ *   sidecars?: number, reserve?: string, nodes?: number, format?: string, from?: string[], extrapolate?: boolean,
  *   json?: boolean }} SizeOptions p99 is milliseconds, payload bytes
  */
 
@@ -38,13 +46,13 @@ A file of services (-f); p99 and payload are those of --p99 and --payload where 
 export function addSize(verb, context) {
   const { print, say } = context
   defineSize(verb).action(async (/** @type {SizeOptions} */ asked) => {
-    const { node: place, reserve = null } = asked
+    const { node: place, reserve = null, nodes = null } = asked
     if (place === undefined && reserve !== null)
       throw new UsageError(`--reserve ${reserve} needs --node, such as --node 2c4g`)
     const node = place === undefined ? null : readNode(place, reserve)
     const experiment = createAskedExperiment(asked)
     // Options that the experiment already holds are no overrides of it.
-    const { rate, users, payload, features, link, p99, file, sidecars, node: named, ...options } = asked
+    const { rate, users, payload, features, link, p99, file, sidecars, node: named, nodes: fleet, ...options } = asked
     await runExperiment(
       {
         experiment,
@@ -57,8 +65,7 @@ export function addSize(verb, context) {
         writeDocuments,
         sayWhere,
         report({ summary }) {
-          const fit = node ? renderNodeFit(summary, node) : []
-          const answer = [...tellFindings(summary), ...fit].join('\n').trimEnd()
+          const answer = renderWhole(summary, { node, nodes }).join('\n').trimEnd()
           if (options.format) {
             say(answer)
             print(renderLimits(summary, options.format))
@@ -73,13 +80,27 @@ export function addSize(verb, context) {
   })
 }
 
+/**
+ * Renders the answer; what the control plane of many sidecars needs is told by its findings.
+ * @param {Summary} summary @param {{ node: ReturnType<typeof readNode> | null, nodes: number | null }} options
+ */
+function renderWhole(summary, { node, nodes }) {
+  const sizes = summary.sizes.filter(isAnswered)
+  if (sizes.length === 0) return tellFindings(summary)
+  const isSet = sizes.some(size => size.services.length > 0)
+  return [
+    ...renderAnswer({ ...summary, sizes }, { node, nodes }),
+    ...(isSet && node ? renderNodeFit(summary, node) : []),
+  ]
+}
+
 /** @param {import('commander').Command} verb */
 function defineSize(verb) {
   const file = new Option('-f, --file <yaml>', 'instead of --rate: several services with their rates (below)')
   const help = 'instead of --rate: what the control plane of so many sidecars needs (--planes pipy)'
   const sidecars = new Option('--sidecars <n>', help)
     .argParser(parseOnAxis('sidecars'))
-    .conflicts(['rate', 'p99', 'file', 'users', 'payload', 'node', 'format', 'from', 'extrapolate'])
+    .conflicts(['rate', 'p99', 'file', 'users', 'payload', 'node', 'nodes', 'format', 'from', 'extrapolate'])
   const format = new Option('--format <name>', 'print the limits alone, to paste, and the rest to stderr')
   const rate = new Option('--rate <n>', 'requests per second to hold').argParser(parseOnAxis('ratePerSecond'))
   withOptions(verb, 'maxMinutes', 'yes', 'live', 'metrics').addOption(rate)
@@ -93,6 +114,7 @@ function defineSize(verb) {
     .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
     .option('--node <node>', 'how many such sidecars fit: 2c4g (cores, GiB), or a known node (below)')
     .option('--reserve <what>', 'of the node, for the system and the applications: 0.5c, 512m, or 0.5c,512m')
+    .addOption(new Option('--nodes <n>', 'what such a pod on each of so many nodes takes').argParser(parseCount))
     .addOption(format.choices(FORMATS))
     .option('--from <results...>', 'take matching trials from these runs instead of measuring again')
     .option('--extrapolate', 'where no limit here holds, extrapolate from lower rates')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { readNode } from '../../src/analysis/nodes.js'
+import { readNode } from '../../src/kinds/search/nodes.js'
 import { describeSearch } from '../../src/kinds/search/step.js'
 import { FORMATS, renderLimits, renderNodeFit } from '../../src/report/limits.js'
 import { createArm } from '../fakes/fake-records.js'
@@ -65,8 +65,24 @@ describe('renderLimits', () => {
     expect(compose[0].services['c-sidecar'].deploy.resources.limits).toEqual({ cpus: '1', memory: '32m' })
   })
 
-  it('writes nothing where no answer was found', () => {
-    expect(renderLimits({ sizes: [sizeOf({ isFound: false })] }, 'yaml')).toBe('')
+  it.each(FORMATS)('writes, in %s, that there are no limits, beside those that there are', format => {
+    const text = renderLimits({ sizes: [sizeOf({ isFound: false }), sizeOf({ plane: 'envoy' })] }, format)
+    expect(text).toContain('# pipy: no limits for 500 requests/s: ')
+    // A document of comments alone is none.
+    expect(parseAllDocuments(text).map(({ errors, contents }) => [errors, contents !== null])).toEqual([[[], true]])
+  })
+
+  it.each(FORMATS)('writes, in %s, the state of an answer, how often it was met, and its CPU request', format => {
+    const answer = /** @type {SizeResult['answer']} */ ({
+      ...{ state: 'estimated', why: '1 of the 3 trials needed met the p99: a neighbour', requestCores: 0.0451 },
+      ...{ limits: { cores: 0.3273, bytes: 31.4 * MIB }, need: null, met: 1, missed: 1, notJudged: 2 },
+      ...{ p99Ms: 231.3, p99BoundMs: null, trials: ['a', 'b', 'c', 'd'] },
+    })
+    const text = renderLimits({ sizes: [{ ...sizeOf({ isChecked: false }), p99Ms: 231.3, answer }] }, format)
+    expect(text).toContain(
+      '#   500 requests/s, p99 at most 20 ms: estimated: met in 1 of 2 trials, worst p99 231.3 ms; 1 of the 3 trials needed',
+    )
+    expect(text).toMatch(format === 'compose' ? /reservations:\n +cpus: "0.046"/ : /requests:\n +cpu: 46m/)
   })
 })
 

@@ -1,11 +1,10 @@
 import { nameOf } from '../../model/arms.js'
-import { toLimits } from '../../model/container-limits.js'
 import { withWarmupFor } from '../../plan/plan.js'
-import { judgeTrial, startFirst, startSearch } from './searches.js'
+import { renderLimits } from './answer.js'
+import { describeTrials, isOfTrials, judgeTrial, startSearch } from './searches.js'
 
 /** @import { Arm, SearchSpec } from '../../model/types.ts' @import { Pass } from '../../run/kind.js' */
-/** @import { Need } from './first-answer.js' @import { FirstAnswer } from './size.js' */
-/** @import { SearchOptions } from './step.js' */
+/** @import { SizeSpec } from './searches.js' @import { Tried } from './whole.js' @import { SearchOptions } from './step.js' */
 
 /** Searches for the limit of each arm: a first answer of all comes first, then each search to its end. @param {Pass} pass */
 export async function measureSearches({ plan, cpus, reusable, run, adopt, turns, say, signal }) {
@@ -22,9 +21,9 @@ export async function measureSearches({ plan, cpus, reusable, run, adopt, turns,
  */
 function createSearch({ template, spec, cpus, reusable, run, adopt, say, signal }) {
   const search = startSearch({ template, spec, cpus })
-  const first = startFirst({ template, spec, cpus })
-  first?.next()
   const counts = new Map()
+  /** @type {Tried[]} */
+  const tried = []
   let step = search.next()
   const tryNext = async () => {
     signal.throwIfAborted()
@@ -38,39 +37,28 @@ function createSearch({ template, spec, cpus, reusable, run, adopt, say, signal 
     const record = known ? adopt(known, trial) : await run({ trial, progress })
     if (known) say(`${progress}  ${trial.id}: taken from ${known.folder}`)
     const outcome = judgeTrial(spec, record)
-    say(`    ${outcome.held === null ? 'not judged' : outcome.held ? 'held' : 'failed'}: ${outcome.why}`)
+    say(`    ${outcome.held === null ? 'not judged' : outcome.held ? 'met' : 'missed'}: ${outcome.why}`)
+    tried.push({ arm, outcome })
     step = search.next(outcome)
-    return outcome
   }
+  const sayAnswer = (/** @type {SizeSpec} */ ofTrials, /** @type {string} */ which) => {
+    const sizes = [describeTrials({ template, spec: ofTrials, cpus, tried, isOver: step.done === true })].flat()
+    for (const { answer, services } of sizes) {
+      const whose = [nameOf(template), ...services].join(', ')
+      if (answer) say(`${which}, ${whose}: ${renderLimits(answer)}; ${answer.state}: ${answer.why}`)
+    }
+  }
+  // A trial without limits shows what the load takes, and so what limits it may need.
+  const isWhole = () => !step.done && /** @type {Arm} */ (step.value).conditions.memoryLimitBytes === null
   return {
     async findFirst() {
-      while (first !== null && !step.done) {
-        const { done, value } = first.next(await tryNext())
-        if (!done) continue
-        say(describeFirst(template, value.first))
-        return
-      }
+      if (spec.kind !== 'size' || !isOfTrials(spec)) return
+      while (isWhole()) await tryNext()
+      sayAnswer(spec, 'first answer')
     },
     async finish() {
       while (!step.done) await tryNext()
+      if (isOfTrials(spec)) sayAnswer(spec, 'answer')
     },
   }
-}
-
-/** @param {Pick<Arm, 'plane' | 'variant' | 'profile' | 'load'>} template @param {FirstAnswer} first */
-export function describeFirst(template, first) {
-  const whose = `first answer, ${nameOf(template)}:`
-  const rate = `${template.load.ratePerSecond} requests/s`
-  const tell = (/** @type {Need} */ of) => {
-    const { millicores, mebibytes } = toLimits(of)
-    return `${millicores}m and ${mebibytes}Mi`
-  }
-  if ('limits' in first) {
-    const p99 = first.p99Ms === null ? '' : ` with a p99 of ${first.p99Ms.toFixed(1)} ms`
-    return `${whose} ${tell(first.limits)} held ${rate} twice${p99}; the smallest limits come next`
-  }
-  const { why, estimate } = first
-  if (estimate === null) return `${whose} none yet: ${why}`
-  const { limits, trials, coresLeast, need } = estimate
-  return `${whose} about ${tell(limits)}, an estimate that is not confirmed: ${why}. In ${trials} trials at ${rate} the busiest sidecar took ${Math.round(1000 * coresLeast)}m to ${tell(need)}`
 }

@@ -1,7 +1,10 @@
 import { isSpoiled, RATE_LEAST } from '../../judge/gates.js'
 import { quantileMs, sidecarsOf } from '../../judge/measures.js'
 
-/** The outcome of one trial of a search. Pure. @import { TrialRecord } from '../../model/types.ts' */
+/**
+ * The outcome of one trial of a search. Pure. @import { ProcessRecord, TrialRecord } from '../../model/types.ts'
+ * @typedef {Omit<ProcessRecord['memory'], 'idleRssBytes'>} SidecarMemory
+ */
 
 // Share of the rate below which a failure is clear, so that no second trial is needed.
 const CLEARLY_LESS = 0.9
@@ -20,6 +23,7 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * @property {number} coresMost CPU of the busiest sidecar
  * @property {number} peakBytesMost of the sidecar with the most
  * @property {number} rssBytesMost likewise
+ * @property {SidecarMemory} [memory] of the sidecar with the most
  * @property {number} unchargedBytes resident file pages of a sidecar that its cgroup was not charged for
  */
 
@@ -49,6 +53,7 @@ export function judgeOutcome(record, p99Ms) {
     coresMost: most(p => p.cpuCores),
     peakBytesMost: most(p => p.memory.peakBytes),
     rssBytesMost: most(p => p.memory.rssBytes),
+    memory: describeMemory(sidecars),
     unchargedBytes: most(({ memory: { rssBytes, workingSetBytes } }) =>
       rssBytes === null || workingSetBytes === null ? null : rssBytes - workingSetBytes,
     ),
@@ -72,7 +77,7 @@ export function judgeOutcome(record, p99Ms) {
   if (isOwn && rate < CLEARLY_LESS * asked)
     return { ...end(false, `${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`), isClear: true }
   // The rate is above the knee, and nothing else is saturated: missing requests have failed, or were dropped.
-  const isOwnKnee = isOwn || boundBy === 'rate'
+  const isOwnKnee = isOwn || boundBy === 'rate' || boundBy === 'drops'
   const foreign = gates.find(
     g => !OWN_GATES.includes(g.gate) && g.spoils.includes('latency') && !(g.gate === 'knee' && isOwnKnee),
   )
@@ -83,4 +88,13 @@ export function judgeOutcome(record, p99Ms) {
   if (p99Ms !== null && p99 === null) return end(null, 'no p99 was measured')
   if (p99Ms !== null && Number(p99) > p99Ms) return end(false, `p99 ${p99?.toFixed(1)} ms, over ${p99Ms} ms`)
   return end(true, p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms`)
+}
+
+/** Describes the memory of the largest sidecar. @param {ProcessRecord[]} sidecars @returns {SidecarMemory | undefined} */
+function describeMemory(sidecars) {
+  const sizeOf = (/** @type {ProcessRecord} */ { memory }) => Math.max(memory.peakBytes ?? 0, memory.rssBytes ?? 0)
+  const largest = sidecars.toSorted((a, b) => sizeOf(b) - sizeOf(a)).at(0)
+  if (!largest) return undefined
+  const { idleRssBytes, ...memory } = largest.memory
+  return memory
 }

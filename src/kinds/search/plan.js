@@ -4,6 +4,7 @@ import { UsageError } from '../../lib/errors.js'
 import { assertAlone } from '../../model/asked.js'
 import { LOAD_AXES } from '../../model/axes/load.js'
 import { p99Ms } from '../../model/bounds.js'
+import { TRIALS } from './confirm.js'
 
 /** The plan of searches, and what they can be asked. Pure. @import { Plan } from '../../model/types.ts' */
 /** @import { KindPlan } from '../plans.js' */
@@ -11,9 +12,9 @@ import { p99Ms } from '../../model/bounds.js'
 const ratePerSecond = LOAD_AXES.ratePerSecond.schema
 const PRECISION = { default: 0.05, smoke: 0.5 }
 /** Trials of a search, of each arm: measured, on a machine of its own. */
-const TRIALS = { knee: 22, 'memory-floor': 14, size: 40 }
+const TRIALS_MOST = { knee: 22, 'memory-floor': 14, size: 12 }
 // A search for services tries the ends of the line, and checks each service.
-const SERVICES_TRIALS = { line: 2, each: 3 }
+const SERVICES_TRIALS = { line: 2, each: 4 }
 
 export const searchSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('size'), p99Ms, isExtrapolated: z.boolean() }),
@@ -55,12 +56,15 @@ export const searchPlan = {
 
 /** Adds the precision of a profile. @param {z.infer<typeof searchSchema> | null} search @param {string} profile */
 export function specifySearch(search, profile) {
-  return search && { ...search, precision: profile === 'smoke' ? PRECISION.smoke : PRECISION.default }
+  if (search === null) return null
+  const precision = profile === 'smoke' ? PRECISION.smoke : PRECISION.default
+  const isSize = search.kind === 'size' || search.kind === 'services'
+  return { ...search, precision, ...(isSize && { trialsToConfirm: TRIALS.least }) }
 }
 
 /** Counts the most trials that a search takes, of each arm. @param {Plan['search']} search */
 export function countSearchTrials(search) {
   if (search === null) return 0
-  if (search.kind !== 'services') return TRIALS[search.kind]
+  if (search.kind !== 'services') return TRIALS_MOST[search.kind]
   return SERVICES_TRIALS.line + SERVICES_TRIALS.each * search.services.length
 }

@@ -1,12 +1,16 @@
 import { BenchError } from '../../lib/errors.js'
+import { findServices } from './before/services.js'
+import { findSize } from './before/size.js'
+import { describeSize } from './describe-size.js'
 import { findMemoryFloor } from './memory-floor.js'
 import { judgeOutcome } from './outcome.js'
-import { findServices, p99LimitOf } from './services.js'
-import { findSize, startSize } from './size.js'
+import { describeServices, p99LimitOf, tryServices } from './services.js'
+import { trySize } from './size.js'
 import { describeSearch, tryStep, withoutOutcomes, withRate } from './step.js'
 
 /** Searches as generators, which get the outcome of each arm that they yield. Pure: records give the same again. */
 /** @import { Arm, Manifest, SearchResult, SearchSpec, SizeResult, TrialRecord } from '../../model/types.ts' */
+/** @import { Tried } from './whole.js' */
 /** @import { Search, SearchOptions } from './step.js' */
 
 const RATES_MOST = 1e6
@@ -16,13 +20,33 @@ const RATES_BELOW_MOST = 20
 export function startSearch({ template, spec, cpus }) {
   if (spec.kind === 'knee') return findKnee({ template, spec, cpus })
   if (spec.kind === 'memory-floor') return findMemoryFloor({ template, spec, cpus })
-  if (spec.kind === 'services') return findServices({ template, spec, cpus })
-  return findSize({ template, spec, cpus })
+  if (isOfTrials(spec)) return searchByTrials({ template, spec, cpus, tried: [] })
+  // Runs from before limits were confirmed by all trials at them are read by the search that made them.
+  return spec.kind === 'services' ? findServices({ template, spec, cpus }) : findSize({ template, spec, cpus })
 }
 
-/** Makes the first part of a search; null: its answer comes last. @param {SearchOptions} options */
-export function startFirst({ template, spec, cpus }) {
-  return spec.kind === 'size' ? startSize({ template, cpus }) : null
+/** @typedef {Extract<SearchSpec, { kind: 'size' | 'services' }> & { trialsToConfirm: number }} SizeSpec */
+/** @param {SearchSpec} spec @returns {spec is SizeSpec} its answer is that of its trials, however many there are */
+export const isOfTrials = spec =>
+  (spec.kind === 'size' || spec.kind === 'services') && spec.trialsToConfirm !== undefined
+
+/** @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[] }} options @returns {Search<SizeResult | SizeResult[]>} */
+function* searchByTrials({ template, spec, cpus, tried }) {
+  const trials =
+    spec.kind === 'size' ? trySize({ template, spec, cpus, tried }) : tryServices({ template, spec, cpus, tried })
+  for (let step = trials.next(); !step.done; ) {
+    const outcome = yield step.value
+    tried.push({ arm: step.value, outcome })
+    step = trials.next(outcome)
+  }
+  return describeTrials({ template, spec, cpus, tried, isOver: true })
+}
+
+/** Describes what trials show. @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[], isOver: boolean }} options @returns {SizeResult | SizeResult[]} */
+export function describeTrials({ template, spec, cpus, tried, isOver }) {
+  return spec.kind === 'size'
+    ? describeSize({ template, cpus, p99Ms: spec.p99Ms, tried, isOver })
+    : describeServices({ template, spec, cpus, tried, isOver })
 }
 
 /** Judges a trial of a search. @param {SearchSpec} spec @param {TrialRecord} record */
@@ -31,27 +55,32 @@ export function judgeTrial(spec, record) {
 }
 
 /**
- * Computes the answer of a search from its records in order; null: it was cut short. Throws BenchError for trials of
+ * Computes the answer of a search from its records in order; null: it was cut short, and has none yet. Throws BenchError for trials of
  * other arms: from trials of another version this search would come to an answer that it never gave.
  * @param {SearchOptions} options @param {TrialRecord[]} records
  */
 export function replaySearch({ template, spec, cpus }, records) {
   const search = startSearch({ template, spec, cpus })
+  /** @type {Tried[]} */
+  const tried = []
   let step = search.next()
   for (const record of records) {
     if (step.done) break
-    const tried = record.trial.arm.id
-    if (tried !== step.value.id)
+    const { id } = record.trial.arm
+    if (id !== step.value.id)
       throw new BenchError(
-        `cannot compute the answer of the search from ${template.id} again: trial ${record.trial.id} tried ${tried}, where this version of the kit tries ${step.value.id}; measure again, or take the version that made the run`,
+        `cannot compute the answer of the search from ${template.id} again: trial ${record.trial.id} tried ${id}, where this version of the kit tries ${step.value.id}; measure again, or take the version that made the run`,
       )
-    step = search.next(judgeTrial(spec, record))
+    const outcome = judgeTrial(spec, record)
+    tried.push({ arm: step.value, outcome })
+    step = search.next(outcome)
   }
-  return step.done ? step.value : null
+  if (step.done) return step.value
+  return isOfTrials(spec) ? describeTrials({ template, spec, cpus, tried, isOver: false }) : null
 }
 
 /**
- * Computes the results of a run's searches, without those that were cut short; throws as replaySearch.
+ * Computes the results of a run's searches, without those that were cut short and have none yet; throws as replaySearch.
  * @param {{ manifest: Pick<Manifest, 'search' | 'arms' | 'machine'>, records: TrialRecord[] }} run
  */
 export function replaySearches({ manifest: { search, arms, machine }, records }) {

@@ -3,12 +3,13 @@ import { groupBy } from '../../lib/group-by.js'
 import { MIB, mib } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
 import { renderResources } from '../../model/container-limits.js'
+import { isAnswered, listTrialRows, sayAnswer } from './answer.js'
 import { limitsOf, recommendedBytes } from './memory-floor.js'
 import { replaySearches } from './searches.js'
 
 /** The results of searches, with the trials that show them. Pure. */
 /** @import { Manifest, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
-/** @import { Drawn, OwnChart, Sections } from '../sections.js' */
+/** @import { Answered } from './answer.js' @import { Drawn, OwnChart, Sections } from '../sections.js' */
 
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
 const LOOKED_FOR = { knee: 'holds', cpu: 'holds with', memory: 'survives with' }
@@ -24,16 +25,22 @@ export const searchSections = {
       sizes: found.flatMap(result => ('looksFor' in result ? [] : [result])),
     }
   },
-  answer: ({ summary: { sizes, searches } }) => [...sizes.map(tellSize), ...searches.map(tellSearch)],
+  answer: ({ summary: { sizes, searches } }) => [
+    ...sizes.map(size => (isAnswered(size) ? sayAnswer(size) : tellSize(size))),
+    ...searches.map(tellSearch),
+  ],
   findings: ({ sizes, searches }) => [
-    ...sizes.flatMap(size => [...(size.services.length > 0 ? renderService(size) : renderSize(size)), '']),
+    ...sizes.flatMap(size =>
+      isAnswered(size) ? [] : [...(size.services.length > 0 ? renderService(size) : renderSize(size)), ''],
+    ),
+    ...renderAnswered(sizes.filter(isAnswered)),
     ...searches.flatMap(renderSearch),
   ],
   charts: drawLimits,
   tellNothing: ({ searches }) =>
     searches.length > 0 && !searches.some(search => search.isFound) ? 'no search found its limit' : null,
   tellUnfinished({ manifest: { arms, search }, records, summary: { searches, sizes } }) {
-    const ended = searches.length + sizes.length
+    const ended = searches.length + sizes.filter(size => size.isOver !== false).length
     const wanted = search?.kind === 'services' ? countLoads(arms, search.services) : arms.length
     return ended < wanted ? `${ended} of ${wanted} searches have ended, after ${records.length} trials` : null
   },
@@ -43,6 +50,12 @@ export const searchSections = {
 function countLoads(arms, services) {
   const loads = new Set(services.map(({ ratePerSecond, payloadBytes }) => `${ratePerSecond} ${payloadBytes}`))
   return new Set(arms.map(nameOf)).size * loads.size
+}
+
+/** @param {Answered[]} sizes */
+function renderAnswered(sizes) {
+  const lines = sizes.flatMap(renderExtrapolation)
+  return [...lines, ...listTrialRows(sizes)]
 }
 
 /** @param {SizeResult} size of a file of services */

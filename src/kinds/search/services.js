@@ -1,49 +1,51 @@
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
-import { choiceOf } from '../../model/arms.js'
-import { findFirst, needOf, p99Of } from './first-answer.js'
-import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from './step.js'
+import { describeSize } from './describe-size.js'
+import { tryLimits } from './size.js'
+import { withRate } from './step.js'
+import { findNeed, ofWhole, tryWhole } from './whole.js'
 
-/** Limits for services by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
-/** @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts' @import { Need } from './first-answer.js' */
-/** @import { Search, TriedStep } from './step.js' */
+/** Limits for services by a line through the CPU at the lowest and the highest rate, each tried. Pure. */
+/** @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts' @import { Need, Tried, Trials } from './whole.js' */
 /** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
-/** A rate with all the CPU of the machine. @typedef {{ ratePerSecond: number, step: TriedStep }} End */
 /** Services with the same load: the strictest p99 is held for all. */
 /** @typedef {{ ratePerSecond: number, p99Ms: number, names: string[] }} Cell */
+/** @typedef {{ ratePerSecond: number, need: Need }} End */
 
-/**
- * Finds a result for each distinct load; template: of a plane and a payload.
- * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options @returns {Search<SizeResult[]>}
- */
-export function* findServices({ template, spec, cpus }) {
+/** @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[] }} options template: of a plane and a payload @returns {Trials} */
+export function* tryServices({ template, spec, cpus, tried }) {
   const cells = listCells(spec, template)
-  if (cells.length === 0) return []
-  const ends = []
-  for (const { ratePerSecond } of new Set([cells[0], cells[cells.length - 1]])) {
-    const arm = withRate(withCpu(template, cpus), ratePerSecond)
-    ends.push({ ratePerSecond, step: yield* tryStep(arm, cpus, { wins: 1 }) })
+  for (const { ratePerSecond } of endsOf(cells))
+    yield* tryWhole({ template: withRate(template, ratePerSecond), cpus, tried })
+  for (const { ratePerSecond, p99Ms } of cells) {
+    const need = estimateNeed({ ends: findEnds({ template, cells, cpus, tried }), ratePerSecond })
+    const cell = withRate(template, ratePerSecond)
+    if (need && !isOutOfReach({ cell, cpus, tried }))
+      yield* tryLimits({ template: cell, cpus, p99Ms, tried, need, isSmallest: false })
   }
-  const held = ends.filter(({ step }) => step.held)
-  const line = held.length === 2 ? fitNeed(held) : null
-  const results = []
-  for (const cell of cells) {
-    const { ratePerSecond } = cell
-    const lack = ends.find(end => !end.step.held && (held.length === 0 || end.ratePerSecond === ratePerSecond))?.step
-    const found = lack
-      ? { limits: null, last: { ...lack, why: `at ${cpus} cores: ${lack.why}` }, steps: [lack] }
-      : yield* findFirst({
-          template: withRate(template, ratePerSecond),
-          cpus,
-          need: estimateNeed({ held, line, ratePerSecond }),
-        })
-    results.push(describeCell({ template, cell, line, ...found }))
-  }
-  return results
+}
+
+/** A rate that was missed with all the CPU has no limits. @param {{ cell: Arm, cpus: number, tried: Tried[] }} options */
+function isOutOfReach({ cell, cpus, tried }) {
+  const whole = ofWhole({ template: cell, cpus, tried })
+  return whole.length > 0 && findNeed(whole) === null
+}
+
+/** @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[], isOver: boolean }} options @returns {SizeResult[]} */
+export function describeServices({ template, spec, cpus, tried, isOver }) {
+  const cells = listCells(spec, template)
+  const ends = findEnds({ template, cells, cpus, tried })
+  const line = ends.length === 2 ? fitNeed(ends) : null
+  return cells.map(({ ratePerSecond, p99Ms, names: services }) =>
+    describeSize({
+      ...{ template: withRate(template, ratePerSecond), cpus, p99Ms, isOver, services, line },
+      tried: tried.filter(({ arm }) => arm.load.ratePerSecond === ratePerSecond),
+    }),
+  )
 }
 
 /** Lists the cells of a template by rising rate. @param {ServicesSpec} spec @param {Arm} template @returns {Cell[]} */
-function listCells({ services }, { load: { payloadBytes } }) {
+export function listCells({ services }, { load: { payloadBytes } }) {
   const own = services.filter(s => s.payloadBytes === payloadBytes)
   const cells = [...groupBy(own, s => s.ratePerSecond)].map(([ratePerSecond, same]) => {
     return { ratePerSecond, p99Ms: Math.min(...same.map(s => s.p99Ms)), names: same.map(s => s.name) }
@@ -51,53 +53,33 @@ function listCells({ services }, { load: { payloadBytes } }) {
   return cells.sort((a, b) => a.ratePerSecond - b.ratePerSecond)
 }
 
-/** Finds the p99 that a trial of these services has to hold. @param {ServicesSpec} spec @param {Arm} arm */
+/** Finds the p99 that a trial of these services has to meet. @param {ServicesSpec} spec @param {Arm} arm */
 export function p99LimitOf(spec, arm) {
   return listCells(spec, arm).find(cell => cell.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
 }
 
-/** Fits the CPU of the busiest sidecar over the rate. @param {End[]} held two @returns {NonNullable<SizeResult['line']>} */
-function fitNeed(held) {
-  const { base, slope } = fitLine(held.map(({ ratePerSecond, step }) => [ratePerSecond, 1000 * needOf(step).cores]))
+/** @param {Cell[]} cells */
+const endsOf = cells => new Set([...cells.slice(0, 1), ...cells.slice(-1)])
+
+/** Finds what the lowest and the highest rate took. @param {{ template: Arm, cells: Cell[], cpus: number, tried: Tried[] }} options @returns {End[]} */
+function findEnds({ template, cells, cpus, tried }) {
+  return [...endsOf(cells)].flatMap(({ ratePerSecond }) => {
+    const need = findNeed(ofWhole({ template: withRate(template, ratePerSecond), cpus, tried }))
+    return need ? [{ ratePerSecond, need }] : []
+  })
+}
+
+/** Fits the CPU of the busiest sidecar over the rate. @param {End[]} ends two @returns {NonNullable<SizeResult['line']>} */
+function fitNeed(ends) {
+  const { base, slope } = fitLine(ends.map(({ ratePerSecond, need }) => [ratePerSecond, 1000 * need.cores]))
   return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
 }
 
-/** @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} of held: at least one @returns {Need} */
-function estimateNeed({ held, line, ratePerSecond }) {
-  const bytes = Math.max(...held.map(({ step }) => needOf(step).bytes))
-  if (line === null) return { cores: (needOf(held[0].step).cores * ratePerSecond) / held[0].ratePerSecond, bytes }
-  return { cores: (line.baseMillicores + line.slopeMillicoresPerRequestPerSecond * ratePerSecond) / 1000, bytes }
-}
-
-/**
- * @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep,
- *   steps: TriedStep[] }} found
- * @returns {SizeResult}
- */
-function describeCell({ template, cell, line, limits, last, steps }) {
-  const { ratePerSecond, p99Ms: p99LimitMs, names: services } = cell
-  const { held, why, trials } = last
-  const found = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number | null} */ value) =>
-    describeSearch({
-      template,
-      looksFor,
-      held: value,
-      why,
-      isFound: limits !== null,
-      failed: steps.findLast(step => looksFor === 'cpu' && step.held === false)?.value ?? null,
-      steps: looksFor === 'cpu' ? steps.map(withoutOutcomes) : [],
-    })
-  return {
-    ...choiceOf(template),
-    ratePerSecond,
-    p99LimitMs,
-    services,
-    line,
-    extrapolated: null,
-    p99Ms: limits && p99Of(last),
-    cpu: found('cpu', limits?.cores ?? null),
-    memory: limits && found('memory', limits.bytes),
-    checks: limits ? [{ what: 'at the answer', mustHold: true, held, why, trials }] : [],
-    isChecked: limits !== null,
-  }
+/** @param {{ ends: End[], ratePerSecond: number }} options @returns {Need | null} null: nothing shows it */
+function estimateNeed({ ends, ratePerSecond }) {
+  if (ends.length === 0) return null
+  const bytes = Math.max(...ends.map(({ need }) => need.bytes))
+  if (ends.length === 1) return { cores: (ends[0].need.cores * ratePerSecond) / ends[0].ratePerSecond, bytes }
+  const { baseMillicores, slopeMillicoresPerRequestPerSecond } = fitNeed(ends)
+  return { cores: (baseMillicores + slopeMillicoresPerRequestPerSecond * ratePerSecond) / 1000, bytes }
 }

@@ -38,13 +38,16 @@ export const topology = z.object({
 
 const precision = z.number().describe('by how much what failed and what held may differ')
 
+const trialsToConfirm = z.int().optional().describe('that met the p99, at the answer; absent: an older search')
+
 export const searchSpec = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('knee'), precision, p99Ms: z.number(), startPerSecond: z.number() }),
   z.object({ kind: z.literal('memory-floor'), precision, p99Ms: nullable }),
-  z.object({ kind: z.literal('size'), precision, p99Ms: z.number(), isExtrapolated: z.boolean() }),
+  z.object({ kind: z.literal('size'), precision, p99Ms: z.number(), isExtrapolated: z.boolean(), trialsToConfirm }),
   z.object({
     kind: z.literal('services'),
     precision,
+    trialsToConfirm,
     services: z.array(
       z.object({ name: z.string(), ratePerSecond: z.number(), p99Ms: z.number(), payloadBytes: z.number() }),
     ),

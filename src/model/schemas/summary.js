@@ -38,6 +38,16 @@ const linePoints = z.array(
   z.object({ ratePerSecond: z.number(), millicores: z.number(), residualMillicores: z.number() }),
 )
 
+const sidecarMemory = z
+  .object({
+    peakBytes: nullable,
+    workingSetBytes: nullable,
+    rssBytes: nullable,
+    anonBytes: nullable,
+    pssBytes: nullable,
+  })
+  .describe('of the largest sidecar, by each count')
+
 export const sizeResult = planeChoice.extend({
   ratePerSecond: z.number(),
   p99LimitMs: z.number().describe('the highest that counts as held'),
@@ -68,6 +78,40 @@ export const sizeResult = planeChoice.extend({
     })
     .nullable()
     .describe('not measured: from a line through lower rates'),
+  isOver: z.boolean().optional().describe('false: the search was cut short, and this is what its trials show'),
+  answer: z
+    .object({
+      state: z.enum(['confirmed', 'estimated', 'none']),
+      why: z.string(),
+      limits: z.object({ cores: z.number(), bytes: z.number() }).nullable().describe('of each sidecar'),
+      requestCores: nullable.describe('CPU request: what the busiest sidecar used on average, and 15 % more'),
+      need: z
+        .object({ cores: z.number(), bytes: z.number(), memory: sidecarMemory.optional() })
+        .nullable()
+        .describe('CPU of the busiest sidecar at the rate, and memory of the largest'),
+      met: count.describe('trials at these limits that met the p99'),
+      missed: count,
+      notJudged: count.describe('something else than the sidecar spoiled them'),
+      p99Ms: nullable.describe('the highest of the judged trials at these limits'),
+      p99BoundMs: nullable.describe('95 % prediction bound of the next trial'),
+      trials: trialIds,
+    })
+    .optional()
+    .describe('absent: of an older search'),
+  trials: z
+    .array(
+      z.object({
+        trial: z.string(),
+        ratePerSecond: z.number(),
+        cpuCores: nullable,
+        memoryBytes: nullable.describe('null: no limit'),
+        state: z.enum(['met', 'missed', 'not judged']),
+        p99Ms: nullable,
+        why: z.string(),
+      }),
+    )
+    .optional()
+    .describe('all trials of the load, in their order'),
 })
 
 export const cpuLine = planeChoice.extend({

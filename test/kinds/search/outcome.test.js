@@ -54,6 +54,8 @@ describe('judgeOutcome', () => {
         p99Ms: expect.closeTo(9.9, 6),
       },
       ...{ coresMost: 0.2, peakBytesMost: 14 * MIB, rssBytesMost: 12 * MIB, unchargedBytes: 3 * MIB },
+      // Of the sidecar with the most.
+      memory: { anonBytes: 1, pssBytes: 1, rssBytes: 12 * MIB, workingSetBytes: 13 * MIB, peakBytes: 14 * MIB },
     })
   })
 

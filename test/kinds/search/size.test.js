@@ -1,289 +1,145 @@
 import { describe, expect, it } from 'vitest'
-import { recommendedBytes } from '../../../src/kinds/search/memory-floor.js'
-import { findSize, startSize } from '../../../src/kinds/search/size.js'
+import { replaySearch, startSearch } from '../../../src/kinds/search/searches.js'
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm } from '../../fakes/fake-records.js'
-import { createFakeSidecar, isJudgedRightly, runSearch } from '../../fakes/fake-search.js'
+import { createFakeSidecar, runSearch } from '../../fakes/fake-search.js'
 
-const STEP = 256 * 1024
-/**
- * @param {Parameters<typeof createFakeSidecar>[0]} truth
- * @param {{ isExtrapolated?: boolean, ratePerSecond?: number }} [fields]
- */
+/** @import { Arm, SizeResult } from '../../../src/model/types.ts' */
+
+const MIB = 2 ** 20
+const P99_MS = 50
+/** @param {Parameters<typeof createFakeSidecar>[0]} truth @param {{ isExtrapolated?: boolean, ratePerSecond?: number }} [fields] */
 const search = (truth, { isExtrapolated = false, ratePerSecond = 1000 } = {}) => {
   const template = createArm({ id: 'link-pipy', load: { kind: 'open', ratePerSecond, windowSeconds: 3.5 } })
-  const spec = { kind: /** @type {const} */ ('size'), p99Ms: 50, precision: 0.05, isExtrapolated }
-  return runSearch(findSize({ template, spec, cpus: 2 }), createFakeSidecar(truth))
+  const spec = {
+    kind: /** @type {const} */ ('size'),
+    p99Ms: P99_MS,
+    precision: 0.05,
+    isExtrapolated,
+    trialsToConfirm: 3,
+  }
+  const run = runSearch(startSearch({ template, spec, cpus: 2 }), createFakeSidecar(truth))
+  return { ...run, size: /** @type {SizeResult} */ (run.found) }
 }
-// By hand in cpu-limit.test.js and memory-floor.test.js: 0.3273 cores, and 20 steps of memory.
+/** @param {ReturnType<typeof search>} run */
+const answerOf = ({ size }) => /** @type {NonNullable<SizeResult['answer']>} */ (size.answer)
+/** Trials at the limits of the answer. @param {ReturnType<typeof search>} run */
+const atAnswer = run => {
+  const { limits } = answerOf(run)
+  return run.trials.filter(
+    ({ arm }) => arm.capCores === limits?.cores && arm.conditions.memoryLimitBytes === limits?.bytes,
+  )
+}
 const truth = { cores: 0.3, bytes: 5e6, peakBytes: 1e7, unchargedBytes: 3e6 }
-/** @param {ReturnType<typeof search>} run */
-const checksOf = ({ found }) => found.checks.map(c => [c.what, c.mustHold, c.held])
-/** @param {ReturnType<typeof search>} run */
-const areAllJudgedRightly = ({ found, trials }) =>
-  [...found.cpu.steps, ...(found.memory?.steps ?? []), ...found.checks]
-    .filter(step => step.trials.length > 0)
-    .every(step => isJudgedRightly(step, trials))
 
-describe('findSize', () => {
-  it('finds the CPU limit, then the memory limit at it, and checks both', () => {
+describe('the search of size', () => {
+  it('tries all the CPU, limits with room, and smaller ones down to the smallest, which it confirms', () => {
     const run = search(truth)
-    expect(run.found).toMatchObject({
-      ...{ plane: 'pipy', variant: null, profile: null, isChecked: true, extrapolated: null },
-      cpu: { looksFor: 'cpu', held: 0.3273, failed: 0.2846, isFound: true },
-      memory: { looksFor: 'memory', held: 20 * STEP, failed: 19 * STEP, isFound: true, unchargedBytes: 3e6 },
-    })
-    expect(checksOf(run)).toEqual([
-      ['at the answer', true, true],
-      ['at 0.7 × the CPU', false, false],
-      ['at 0.7 × the memory floor', false, false],
-    ])
-    expect(areAllJudgedRightly(run)).toBe(true)
+    // 0.3 cores are place 20 of the grid, 0.3273; two above it is 0.4329. 0.2846 fails clearly.
+    expect(run.trials.map(({ arm }) => arm.capCores)).toEqual([2, 0.4329, 0.3764, 0.3273, 0.3273, 0.3273])
+    expect(answerOf(run)).toMatchObject({ state: 'confirmed', met: 3, missed: 0, notJudged: 0, p99Ms: 5 })
+    expect(answerOf(run).limits).toEqual({ cores: 0.3273, bytes: 75 * (MIB / 4) })
+    expect(run.size).toMatchObject({ isChecked: true, isOver: true, cpu: { held: 0.3273, isFound: true } })
   })
 
-  it('checks under the limits that it says, in trials of their own', () => {
-    const { trials } = search(truth)
-    const checks = trials.filter(({ arm }) => arm.id.endsWith('-check'))
-    const told = checks.map(({ arm }) => [arm.capCores, (arm.conditions.memoryLimitBytes ?? 0) / STEP])
-    // Held twice; at 0.7 × 0.3273 failed clearly, once; 5242880 + 3000000 bytes are 32 steps, 0.7 × 20 are 14.
-    expect(told).toEqual([
-      [0.3273, 0],
-      [0.3273, 0],
-      [0.2291, 0],
-      [0.3273, 14],
-      [0.3273, 32],
-      [0.3273, 32],
-    ])
+  it('gives as CPU request what the sidecar used and 15 % more, and no more than the limit', () => {
+    // 0.3 × 1.15 is above the limit of 0.3273.
+    expect(answerOf(search(truth)).requestCores).toBe(0.3273)
+    // It uses 0.1 and needs 0.3: p99s are over the limit below.
+    const disturb = (/** @type {{ arm: Arm }} */ { arm }) => (Number(arm.capCores) < 0.3 ? false : undefined)
+    const run = search({ ...truth, cores: 0.1, disturb })
+    expect(answerOf(run).requestCores).toBeCloseTo(0.115, 9)
+    expect(Number(answerOf(run).limits?.cores)).toBeGreaterThan(0.3)
   })
 
-  it('tries all memory limits under the CPU limit, and none without a limit again', () => {
-    const { trials } = search(truth)
-    const limited = trials.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && !arm.id.endsWith('-first'))
-    expect(limited.every(({ arm }) => arm.capCores === 0.3273)).toBe(true)
-    expect(trials.some(({ arm }) => arm.id.includes('@unlimited'))).toBe(false)
+  it('counts every trial at its limits, in the order of the trials and of any chance', () => {
+    const random = createRandom(7)
+    for (let i = 0; i < 200; i++) {
+      const cores = 0.03 + 1.2 * random() ** 2
+      const chance = 0.4 * random()
+      const disturb = () => (random() < chance ? (random() < 0.5 ? false : null) : undefined)
+      const run = search({ ...truth, cores, disturb })
+      const answer = answerOf(run)
+      const own = atAnswer(run).map(({ outcome }) => outcome)
+      const count = (/** @type {boolean | null} */ held) => own.filter(o => o.held === held).length
+      if (answer.limits === null) continue
+      expect([answer.met, answer.missed, answer.notJudged]).toEqual([count(true), count(false), count(null)])
+      expect(answer.trials).toEqual(own.map(o => o.trial))
+      if (answer.state === 'confirmed') {
+        expect(answer.missed).toBe(0)
+        expect(answer.met).toBeGreaterThanOrEqual(3)
+      } else expect(answer.why).not.toBe('')
+    }
   })
 
-  it('looks above a CPU limit that does not hold when it is checked', () => {
-    // 0.3273 holds in the search, and not in the check.
-    const disturb = (/** @type {{ arm: { id: string, capCores: number | null } }} */ { arm }) =>
-      arm.id.endsWith('-check') && arm.capCores === 0.3273 ? false : undefined
-    const run = search({ ...truth, disturb })
-    expect(run.found).toMatchObject({ cpu: { held: 0.3764, failed: 0.3273, isFound: true }, isChecked: true })
-    expect(run.found.cpu.why).toBe('when checked: disturbed')
-    expect(run.found.cpu.steps.filter(s => s.value === 0.3273)).toMatchObject([{ held: false }])
-    expect(checksOf(run).map(([, , held]) => held)).toEqual([true, false, false])
-  })
-
-  it('looks below a CPU limit of which 0.7 hold, where what failed was not the CPU', () => {
-    // It needs 0.15; the first six trials fail below 0.3, so that 0.2846 is found, then 0.2152: 0.7 of each hold.
+  it('goes up from limits that one trial missed, also after others met them', () => {
+    let trials = 0
     const run = search({
-      ...{ ...truth, cores: 0.15 },
-      disturb: ({ arm, nth }) => (nth <= 6 ? Number(arm.capCores) >= 0.3 : undefined),
-    })
-    expect(run.found).toMatchObject({ cpu: { held: 0.1627, failed: 0.1415, isFound: true }, isChecked: true })
-    expect(areAllJudgedRightly(run)).toBe(true)
-  })
-
-  it('looks again where the answer does not hold with its memory limit, and gives up after four rounds', () => {
-    const disturb = (/** @type {{ arm: import('../../../src/model/types.ts').Arm }} */ { arm }) =>
-      arm.id.endsWith('-check') && arm.conditions.memoryLimitBytes === 32 * STEP ? false : undefined
-    const once = search({
       ...truth,
-      disturb: trial => (trial.arm.capCores === 0.3273 ? disturb(trial) : undefined),
+      disturb: ({ arm }) => (arm.capCores === 0.3273 && ++trials === 2 ? false : undefined),
     })
-    expect(once.found).toMatchObject({ cpu: { held: 0.3764, failed: 0.3273 }, isChecked: true })
-    const always = search({ ...truth, disturb })
-    expect(always.found.isChecked).toBe(false)
-    expect(always.found.checks[0]).toMatchObject({ what: 'at the answer', mustHold: true, held: false })
-    // Four rounds: 0.3273, 0.3764, 0.4328, of which 0.7 hold, and so 0.3273 once more.
-    expect(always.found.cpu.held).toBe(0.3273)
-    const answers = always.trials.filter(({ arm }) => arm.conditions.memoryLimitBytes === 32 * STEP)
-    expect([...new Set(answers.map(({ arm }) => arm.capCores))]).toEqual([0.3273, 0.3764])
+    expect(answerOf(run)).toMatchObject({ state: 'confirmed', met: 3, missed: 0 })
+    expect(answerOf(run).limits?.cores).toBe(0.3764)
+    expect(run.size.cpu.failed).toBe(0.3273)
   })
 
-  it('is not checked where a check was spoiled', () => {
-    const spoil = (/** @type {number | null} */ bytes, /** @type {number} */ cores) =>
-      search({
-        ...truth,
-        disturb: ({ arm }) =>
-          arm.id.endsWith('-check') &&
-          arm.conditions.memoryLimitBytes === bytes &&
-          Math.abs(Number(arm.capCores) - cores) < 1e-9
-            ? null
-            : undefined,
-      })
-    expect(spoil(null, 0.3273).found).toMatchObject({ isChecked: false, memory: null, checks: [{ held: null }] })
-    for (const [bytes, place] of [
-      [32 * STEP, 0],
-      [14 * STEP, 2],
-    ]) {
-      const { found } = spoil(bytes, 0.3273)
-      expect(found).toMatchObject({ isChecked: false, memory: { isFound: true } })
-      expect(found.checks.map(c => c.held === null)).toEqual([0, 1, 2].map(i => i === place))
-    }
-    expect(spoil(null, 0.2291).found.checks.map(c => c.held)).toEqual([true, null, false])
+  it('gives more memory, and not more CPU, where the kernel kills for memory', () => {
+    // It needs 40 MiB, and without a limit showed 10 MB.
+    const run = search({ ...truth, bytes: 40 * MIB, peakBytes: 1e7 })
+    expect(answerOf(run)).toMatchObject({ state: 'confirmed' })
+    expect(answerOf(run).limits?.cores).toBe(0.3273)
+    expect(Number(answerOf(run).limits?.bytes)).toBeGreaterThanOrEqual(40 * MIB)
   })
 
-  it('looks for a lower memory limit where 0.7 of one holds: above it, one failed by chance', () => {
-    // 10 steps are needed; the first trial at 17 is killed by chance, so that the floor seems to be 18.
-    let isUnlucky = true
-    const { found } = search({
-      ...{ ...truth, bytes: 10 * STEP, peakBytes: 30 * STEP },
-      disturb: ({ arm }) => {
-        if (!isUnlucky || arm.conditions.memoryLimitBytes !== 17 * STEP) return undefined
-        isUnlucky = false
-        return 'killed'
-      },
-    })
-    expect(found.isChecked).toBe(true)
-    expect(found.memory).toMatchObject({ isFound: true, held: 10 * STEP, failed: 9 * STEP })
+  it('has no limits, and says why, where all the CPU misses the p99', () => {
+    const run = search({ ...truth, cores: 3 })
+    expect(answerOf(run)).toMatchObject({ state: 'none', limits: null, why: 'with 2 CPUs: bound by the sidecar' })
+    expect(run.size.extrapolated).toBeNull()
   })
 
-  it('says no memory where no CPU limit holds, and extrapolates only where that was asked for', () => {
-    const { found } = search({ ...truth, cores: 3 })
-    expect(found).toMatchObject({ memory: null, checks: [], isChecked: false, extrapolated: null })
-    expect(found.cpu).toMatchObject({ held: null, isFound: false, why: 'at 2 cores: bound by the sidecar' })
-  })
-
-  it('extrapolates by a line through five lower rates', () => {
-    // 0.1 cores and 2.5 millicores a request/s: 10.1 cores at 4000.
+  it('extrapolates by a line through lower rates where that was asked for', () => {
     const busy = { ...truth, cores: 0.1, coresPerRequestPerSecond: 0.0025 }
-    const run = search(busy, { ratePerSecond: 4000, isExtrapolated: true })
-    const rates = [...new Set(run.trials.slice(1).map(({ arm }) => arm.load.ratePerSecond))]
-    // Halved once, then by 1.5; on 2 CPUs up to 760/s hold.
-    expect(rates).toEqual([2000, 1333, 888, 592, 394, 262, 174, 116])
-    const { extrapolated, isChecked } = run.found
-    expect(isChecked).toBe(false)
-    expect(extrapolated?.cores).toBeCloseTo(10.1, 9)
-    expect(extrapolated?.baseMillicores).toBeCloseTo(100, 6)
-    expect(extrapolated?.slopeMillicoresPerRequestPerSecond).toBeCloseTo(2.5, 9)
-    expect(extrapolated?.points.map(p => p.ratePerSecond)).toEqual([592, 394, 262, 174, 116])
-    for (const p of extrapolated?.points ?? []) expect(p.residualMillicores).toBeCloseTo(0, 6)
-  })
-
-  it('extrapolates from no fewer than three rates', () => {
-    // All of 1000, 667, 444, … fail above 60: 59, and then less than a fiftieth of 2000 is tried.
-    const { found } = search({ capacityPerSecond: 60 }, { ratePerSecond: 2000, isExtrapolated: true })
-    expect(found.extrapolated).toBeNull()
-  })
-
-  // Of 40/s: 20, 13, 9, 6, 4, 3, 2, 1, 1, 1, … for ever.
-  it('ends where no rate holds, however low the one asked for', () => {
-    const { found } = search({ capacityPerSecond: 0 }, { ratePerSecond: 40, isExtrapolated: true })
-    expect(found.extrapolated).toBeNull()
-  })
-
-  it('ends where everything is spoiled', () => {
-    const { found, trials } = search({ spoiledEvery: 1 })
-    expect(found).toMatchObject({ isChecked: false, memory: null, checks: [], cpu: { isFound: false } })
-    expect(trials).toHaveLength(6)
-  })
-
-  it('ends where everything holds: the least limit, which 0.7 of it refute', () => {
-    const { found } = search({ cores: 0.001, bytes: 5e6, peakBytes: 1e7 })
-    expect(found).toMatchObject({ cpu: { held: 0.02, failed: null }, isChecked: false })
-    expect(found.checks).toMatchObject([{ held: true }, { mustHold: false, held: true }, { held: false }])
-  })
-
-  it('gives, for whatever a sidecar needs, limits that are enough, and not much more than enough', () => {
-    const random = createRandom(41)
-    for (let i = 0; i < 150; i++) {
-      const cores = 0.03 + 1.5 * random() ** 2
-      const bytes = 2e6 + random() * 1e8
-      const unchargedBytes = random() < 0.5 ? 0 : 1e6 * random()
-      const spoiledEvery = 2 + Math.floor(random() * 9)
-      const run = search({ cores, bytes, peakBytes: bytes * (1 + random()), unchargedBytes, spoiledEvery })
-      const { cpu, memory, isChecked } = run.found
-      expect(isChecked).toBe(true)
-      expect(cpu.held).toBeGreaterThanOrEqual(cores)
-      expect(cpu.failed).toBeLessThan(cores)
-      expect(Number(cpu.held)).toBeLessThan(1.16 * cores)
-      expect(memory && recommendedBytes(memory)).toBeGreaterThanOrEqual(bytes)
-      expect(Number(memory?.held)).toBeLessThanOrEqual(Math.max(1.06 * bytes, bytes + STEP))
-      expect(areAllJudgedRightly(run)).toBe(true)
-      expect(run.trials.length).toBeLessThan(150)
-    }
-  })
-
-  it('is not far off, where at the edge a trial goes either way, and always ends', () => {
-    const random = createRandom(42)
-    for (let i = 0; i < 100; i++) {
-      const cores = 0.03 + 1.2 * random()
-      const noise = createRandom(i)
-      const isNear = (/** @type {number | null} */ cap) => Math.abs(Number(cap) / cores - 1) < 0.1
-      const run = search({ ...truth, cores, disturb: ({ arm }) => (isNear(arm.capCores) ? noise() < 0.5 : undefined) })
-      const { cpu, isChecked } = run.found
-      expect(Number(cpu.held) / cores).toBeGreaterThan(0.9)
-      // 0.7 of it must fail, and does so for sure below 0.9 only.
-      if (isChecked) expect(Number(cpu.held) / cores).toBeLessThan(1.1 / 0.7)
-    }
-  })
-
-  // By chance 0.2846 holds without a memory limit, where 0.3 are needed: with any it fails, and is grown for ever.
-  it('ends where a CPU limit held by chance, and no memory limit holds under it', () => {
-    const { found } = search({
-      ...truth,
-      disturb: ({ arm }) => (arm.capCores === 0.2846 && arm.conditions.memoryLimitBytes === null ? true : undefined),
-    })
-    expect(found).toMatchObject({ cpu: { held: 0.3273 }, isChecked: true })
+    const { size } = search(busy, { ratePerSecond: 4000, isExtrapolated: true })
+    expect(size.extrapolated?.cores).toBeCloseTo(10.1, 9)
+    expect(size.extrapolated?.points.map(p => p.ratePerSecond)).toEqual([592, 394, 262, 174, 116])
+    expect(
+      search({ capacityPerSecond: 60 }, { ratePerSecond: 2000, isExtrapolated: true }).size.extrapolated,
+    ).toBeNull()
   })
 })
 
-describe('startSize', () => {
-  const template = createArm({ id: 'link-pipy', load: { kind: 'open', ratePerSecond: 1000, windowSeconds: 3.5 } })
-  const start = (/** @type {Parameters<typeof createFakeSidecar>[0]} */ given) =>
-    runSearch(startSize({ template, cpus: 2 }), createFakeSidecar(given))
+describe('an answer on a busy machine', () => {
+  const busy = search({ ...truth, spoiledEvery: 1 })
 
-  const limitsOf = (/** @type {import('../../../src/kinds/search/size.js').FirstAnswer} */ first) =>
-    'limits' in first ? first.limits : null
-
-  it('has a first answer after four trials, with the same trials as the search that goes on', () => {
-    const { found, trials } = start(truth)
-    // Two places above 0.3273; 1.5 × 13000000 bytes are 75 steps.
-    expect(found.first).toEqual({ limits: { cores: 0.4329, bytes: 75 * STEP }, p99Ms: 5 })
-    expect(trials).toHaveLength(4)
-    expect(
-      search(truth)
-        .trials.slice(0, 4)
-        .map(({ arm }) => arm.id),
-    ).toEqual(trials.map(({ arm }) => arm.id))
+  it('is an estimate from what the load took, with why it is not confirmed, after few trials', () => {
+    expect(answerOf(busy)).toMatchObject({ state: 'estimated', met: 0, missed: 0, notJudged: 4 })
+    expect(answerOf(busy).why).toBe('no trial at these limits could be judged: a busy neighbour')
+    expect(answerOf(busy).limits?.cores).toBe(0.4329)
+    expect(busy.trials).toHaveLength(6)
+    expect(busy.size.isChecked).toBe(false)
   })
 
-  it('has none where all of the machine is too little, and leaves that to the search', () => {
-    const { found, trials } = start({ ...truth, cores: 3 })
-    expect(found.first).toEqual({ why: 'bound by the sidecar', estimate: null })
-    expect(trials).toHaveLength(1)
-    expect([...found.known.values()].map(step => step.held)).toEqual([false])
+  it('lists every trial, and why it was not judged', () => {
+    expect(busy.size.trials).toHaveLength(6)
+    expect(busy.size.trials?.every(({ state, why }) => state === 'not judged' && why === 'a busy neighbour')).toBe(true)
   })
 
-  it('has an estimate where other programs spoiled every trial, and no limits', () => {
-    const { found, trials } = start({ ...truth, disturb: () => null })
-    expect(trials).toHaveLength(6)
-    // Two places above 0.3 cores; 1.5 × 13000000 bytes.
-    expect(found.first).toEqual({
-      why: 'disturbed',
-      estimate: {
-        limits: { cores: 0.4329, bytes: 75 * STEP },
-        ...{ trials: 6, coresLeast: 0.3, need: { cores: 0.3, bytes: 13e6 } },
-      },
+  it('is confirmed where one trial in four is spoiled', () => {
+    expect(answerOf(search({ ...truth, spoiledEvery: 4 }))).toMatchObject({ state: 'confirmed' })
+  })
+})
+
+describe('an answer of a search that was cut short', () => {
+  it('is what its trials show, whenever it ends', () => {
+    const template = createArm({ id: 'link-pipy', load: { kind: 'open', ratePerSecond: 1000, windowSeconds: 3.5 } })
+    const spec = /** @type {const} */ ({
+      kind: 'size',
+      p99Ms: 50,
+      precision: 0.05,
+      isExtrapolated: false,
+      trialsToConfirm: 3,
     })
-  })
-
-  it('estimates by the limits that it tried last where those were spoiled, and not where they failed', () => {
-    const spoiled = start({ ...truth, disturb: ({ arm }) => (arm.id.endsWith('-first') ? null : undefined) })
-    expect(spoiled.found.first).toMatchObject({
-      estimate: { limits: { cores: 0.4329, bytes: 75 * STEP }, trials: 2 },
-    })
-    const failed = start({ ...truth, disturb: ({ arm }) => (arm.id.endsWith('-first') ? false : undefined) })
-    expect(failed.found.first).toEqual({ why: 'disturbed', estimate: null })
-  })
-
-  it('keeps what it learned of the CPU, and nothing of limits under which the kernel killed', () => {
-    const { found } = start({ ...truth, cores: 0.3, bytes: 3e7, peakBytes: 1e7 })
-    expect(limitsOf(found.first)?.bytes).toBeGreaterThan(3e7)
-    expect([...found.known.values()].map(step => [step.value, step.held])).toEqual([
-      [2, true],
-      [0.4329, true],
-    ])
+    const cut = replaySearch({ template, spec, cpus: 2 }, [])
+    expect(cut).toMatchObject({ isOver: false, answer: { state: 'none', why: 'no trial was made' } })
   })
 })

@@ -1,11 +1,11 @@
-import { capAt, indexOf } from './cpu-limit.js'
-import { roundUp } from './memory-floor.js'
-import { tryStep, withCpu, withMemory } from './step.js'
+import { capAt, indexOf } from '../cpu-limit.js'
+import { roundUp } from '../memory-floor.js'
+import { tryStep, withCpu, withMemory } from '../step.js'
 
 /**
  * Estimates limits with room from what sidecars take with all the CPU: in a few trials, where the smallest limits take dozens.
- * @import { Arm } from '../../model/types.ts' @import { Outcome } from './outcome.js'
- * @import { TriedStep } from './step.js'
+ * @import { Arm } from '../../../model/types.ts' @import { Outcome } from '../outcome.js'
+ * @import { TriedStep } from '../step.js'
  */
 
 // Room above the mean CPU: requests come in bursts, and the quota is counted in periods of 100 ms.

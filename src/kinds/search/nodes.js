@@ -1,8 +1,8 @@
-import { UsageError } from '../lib/errors.js'
-import { suggest } from '../lib/nearest.js'
-import { GIB, MIB } from '../lib/units.js'
+import { UsageError } from '../../lib/errors.js'
+import { suggest } from '../../lib/nearest.js'
+import { GIB, MIB } from '../../lib/units.js'
 
-/** Nodes to fill with sidecars. Pure. @import { Limits } from '../model/container-limits.js' */
+/** Nodes to fill with sidecars. Pure. @import { Limits } from '../../model/container-limits.js' */
 /** @typedef {{ name: string, cores: number, bytes: number, cpu: string | null }} Node cpu: null: not known */
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { fitOnNode, listNodes, parseNode, parseReserve, readNode } from '../../src/analysis/nodes.js'
-import { limitsOf } from '../../src/kinds/search/memory-floor.js'
-import { describeSearch } from '../../src/kinds/search/step.js'
-import { createArm } from '../fakes/fake-records.js'
+import { limitsOf } from '../../../src/kinds/search/memory-floor.js'
+import { fitOnNode, listNodes, parseNode, parseReserve, readNode } from '../../../src/kinds/search/nodes.js'
+import { describeSearch } from '../../../src/kinds/search/step.js'
+import { createArm } from '../../fakes/fake-records.js'
 
 const MIB = 2 ** 20
 

@@ -1,0 +1,88 @@
+import { fitLine } from '../../../lib/stats.js'
+import { choiceOf } from '../../../model/arms.js'
+import { listCells } from '../services.js'
+import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from '../step.js'
+import { findFirst, needOf, p99Of } from './first-answer.js'
+
+/** Limits for services by a line through the CPU at the lowest and the highest rate, each checked. Pure. */
+/** @import { Arm, SearchSpec, SizeResult } from '../../../model/types.ts' @import { Need } from './first-answer.js' */
+/** @import { Search, TriedStep } from '../step.js' */
+/** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
+/** A rate with all the CPU of the machine. @typedef {{ ratePerSecond: number, step: TriedStep }} End */
+/** @import { Cell } from '../services.js' */
+
+/**
+ * Finds a result for each distinct load; template: of a plane and a payload.
+ * @param {{ template: Arm, spec: ServicesSpec, cpus: number }} options @returns {Search<SizeResult[]>}
+ */
+export function* findServices({ template, spec, cpus }) {
+  const cells = listCells(spec, template)
+  if (cells.length === 0) return []
+  const ends = []
+  for (const { ratePerSecond } of new Set([cells[0], cells[cells.length - 1]])) {
+    const arm = withRate(withCpu(template, cpus), ratePerSecond)
+    ends.push({ ratePerSecond, step: yield* tryStep(arm, cpus, { wins: 1 }) })
+  }
+  const held = ends.filter(({ step }) => step.held)
+  const line = held.length === 2 ? fitNeed(held) : null
+  const results = []
+  for (const cell of cells) {
+    const { ratePerSecond } = cell
+    const lack = ends.find(end => !end.step.held && (held.length === 0 || end.ratePerSecond === ratePerSecond))?.step
+    const found = lack
+      ? { limits: null, last: { ...lack, why: `at ${cpus} cores: ${lack.why}` }, steps: [lack] }
+      : yield* findFirst({
+          template: withRate(template, ratePerSecond),
+          cpus,
+          need: estimateNeed({ held, line, ratePerSecond }),
+        })
+    results.push(describeCell({ template, cell, line, ...found }))
+  }
+  return results
+}
+
+/** Fits the CPU of the busiest sidecar over the rate. @param {End[]} held two @returns {NonNullable<SizeResult['line']>} */
+function fitNeed(held) {
+  const { base, slope } = fitLine(held.map(({ ratePerSecond, step }) => [ratePerSecond, 1000 * needOf(step).cores]))
+  return { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope }
+}
+
+/** @param {{ held: End[], line: SizeResult['line'], ratePerSecond: number }} of held: at least one @returns {Need} */
+function estimateNeed({ held, line, ratePerSecond }) {
+  const bytes = Math.max(...held.map(({ step }) => needOf(step).bytes))
+  if (line === null) return { cores: (needOf(held[0].step).cores * ratePerSecond) / held[0].ratePerSecond, bytes }
+  return { cores: (line.baseMillicores + line.slopeMillicoresPerRequestPerSecond * ratePerSecond) / 1000, bytes }
+}
+
+/**
+ * @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep,
+ *   steps: TriedStep[] }} found
+ * @returns {SizeResult}
+ */
+function describeCell({ template, cell, line, limits, last, steps }) {
+  const { ratePerSecond, p99Ms: p99LimitMs, names: services } = cell
+  const { held, why, trials } = last
+  const found = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number | null} */ value) =>
+    describeSearch({
+      template,
+      looksFor,
+      held: value,
+      why,
+      isFound: limits !== null,
+      failed: steps.findLast(step => looksFor === 'cpu' && step.held === false)?.value ?? null,
+      steps: looksFor === 'cpu' ? steps.map(withoutOutcomes) : [],
+    })
+  return {
+    ...choiceOf(template),
+    ratePerSecond,
+    p99LimitMs,
+    services,
+    line,
+    extrapolated: null,
+    p99Ms: limits && p99Of(last),
+    cpu: found('cpu', limits?.cores ?? null),
+    memory: limits && found('memory', limits.bytes),
+    checks: limits ? [{ what: 'at the answer', mustHold: true, held, why, trials }] : [],
+    isChecked: limits !== null,
+  }
+}

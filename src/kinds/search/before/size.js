@@ -1,0 +1,162 @@
+import { fitLine } from '../../../lib/stats.js'
+import { choiceOf } from '../../../model/arms.js'
+import { capAt, findCpu, indexOf } from '../cpu-limit.js'
+import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from '../memory-floor.js'
+import { describeSearch, tryStep, withCpu, withMemory, withRate } from '../step.js'
+import { describeUnconfirmed, findFirst, needOf, p99Of } from './first-answer.js'
+
+/** @import { Arm, SearchResult, SearchSpec, SizeResult } from '../../../model/types.ts' */
+/** @import { Need, Unconfirmed } from './first-answer.js' */
+/** @import { Search, SearchOptions, TriedStep } from '../step.js' */
+/** @typedef {{ limits: Need, p99Ms: number | null } | Unconfirmed} FirstAnswer limits: that held twice */
+
+const LESS = 0.7
+const CHECK_ROUNDS_MOST = 4
+const LINE_POINTS = 5
+const LINE_POINTS_LEAST = 3
+const LINE_REACH = 50
+
+/**
+ * Finds the smallest CPU and memory limit at which the load holds, and proves them: it holds again there, and not with
+ * 0.7 of either. A limit that its own proof refutes is looked for again.
+ * @param {SearchOptions & { spec: Extract<SearchSpec, { kind: 'size' }> }} options @returns {Search<SizeResult>}
+ */
+export function* findSize({ template, spec, cpus }) {
+  const { known } = yield* startSize({ template, cpus })
+  /** @type {SizeResult} */
+  let size = {
+    ...choiceOf(template),
+    ratePerSecond: template.load.ratePerSecond ?? 0,
+    p99LimitMs: spec.p99Ms,
+    p99Ms: null,
+    services: [],
+    line: null,
+    memory: null,
+    checks: [],
+    isChecked: false,
+    extrapolated: null,
+    cpu: describeSearch({ template, looksFor: 'cpu' }),
+  }
+  const refute = (/** @type {number} */ cores, /** @type {SizeResult['checks'][0]} */ { why, trials }) =>
+    known.set(indexOf(cores), { value: cores, held: false, why: `when checked: ${why}`, trials, outcomes: [] })
+  for (let round = 0; round < CHECK_ROUNDS_MOST; round++) {
+    const cpu = yield* findCpu({ template, cpus, known })
+    size = { ...size, cpu, memory: null, checks: [] }
+    if (!cpu.isFound || cpu.held === null) {
+      return spec.isExtrapolated ? { ...size, extrapolated: yield* extrapolate({ template, cpus }) } : size
+    }
+    const atCpu = withCpu(template, cpu.held)
+    const again = yield* check(atCpu, 'at the CPU limit alone', true)
+    size = { ...size, checks: [again] }
+    if (again.held === null) return size
+    if (!again.held) {
+      refute(cpu.held, again)
+      continue
+    }
+    const lessCpu = Number((LESS * cpu.held).toFixed(4))
+    const less = yield* check(withCpu(template, lessCpu), `at ${LESS} × the CPU`, false)
+    size = { ...size, checks: [again, less] }
+    const place = indexOf(LESS * cpu.held)
+    if (less.held === true && place < indexOf(cpu.held)) {
+      // The CPU did not cause the failures there or above.
+      for (const [i, step] of known) if (i >= place && !step.held) known.delete(i)
+      const { why, trials } = less
+      known.set(place, { value: capAt(place), held: true, why: `with less: ${why}`, trials, outcomes: [] })
+      continue
+    }
+    const memory = yield* findMemoryFloor({
+      template: atCpu,
+      spec: { ...spec, kind: 'memory-floor' },
+      cpus,
+      unlimited: known.get(indexOf(cpu.held))?.outcomes,
+    })
+    size = { ...size, memory }
+    if (memory.held === null && memory.failed !== null) {
+      // No memory helps: the CPU limit held by chance.
+      refute(cpu.held, { ...again, why: memory.why })
+      continue
+    }
+    const floor = yield* refuteLess({ template: atCpu, spec, memory })
+    size = { ...size, memory: floor.memory }
+    if (floor.less === null) return size
+    const { p99Ms, ...answer } = yield* checkAnswer(withMemory(atCpu, recommendedBytes(floor.memory)))
+    size = { ...size, p99Ms, checks: [answer, less, floor.less] }
+    if (answer.held !== false) return { ...size, isChecked: size.checks.every(c => c.held === c.mustHold) }
+    refute(cpu.held, answer)
+  }
+  return size
+}
+
+/**
+ * Tries all the CPU, and where that held, limits with room; known: steps by their place on the grid.
+ * @param {Pick<SearchOptions, 'template' | 'cpus'>} options
+ * @returns {Search<{ known: Map<number, TriedStep>, first: FirstAnswer }>}
+ */
+export function* startSize({ template, cpus }) {
+  const whole = yield* tryStep(withCpu(template, cpus), cpus)
+  const known = new Map([[indexOf(cpus), whole]])
+  if (!whole.held) return { known, first: describeUnconfirmed({ whole, cpus }) }
+  const { limits, tried, last, steps } = yield* findFirst({ template, cpus, need: needOf(whole) })
+  for (const step of steps) if (step.held !== null && step.value < cpus) known.set(indexOf(step.value), step)
+  const first = limits ? { limits, p99Ms: p99Of(last) } : describeUnconfirmed({ whole, cpus, step: last, tried })
+  return { known, first }
+}
+
+/**
+ * Looks for a floor of which 0.7 does not hold: a failure may be chance, since a sidecar takes more when
+ * more waits in it. less: the check; null: no floor was found.
+ * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult }} options
+ * @returns {Search<{ memory: SearchResult, less: SizeResult['checks'][0] | null }>}
+ */
+function* refuteLess({ template, spec, memory }) {
+  let floor = memory
+  while (floor.isFound && floor.held !== null) {
+    const bytes = roundUp(LESS * floor.held)
+    const less = yield* check(withMemory(template, bytes), `at ${LESS} × the memory floor`, false)
+    if (!less.held || bytes >= floor.held) return { memory: floor, less }
+    const survived = { value: bytes, held: true, why: `with less: ${less.why}`, trials: less.trials }
+    floor = yield* findLowerMemoryFloor({ template, spec, memory: floor, survived })
+  }
+  return { memory: floor, less: null }
+}
+
+/**
+ * Estimates the busiest sidecar's CPU by a line through lower rates; null: fewer than three held.
+ * @param {{ template: Arm, cpus: number }} options @returns {Search<SizeResult['extrapolated']>}
+ */
+function* extrapolate({ template, cpus }) {
+  const asked = template.load.ratePerSecond ?? 0
+  /** @type {[number, number][]} */
+  const points = []
+  for (let rate = Math.floor(asked / 2); rate >= 1 && points.length < LINE_POINTS; rate = Math.floor(rate / 1.5)) {
+    const { held, outcomes } = yield* tryStep(withRate(withCpu(template, cpus), rate), rate)
+    if (held) points.push([rate, 1000 * Math.max(...outcomes.map(o => o.coresMost))])
+    if (rate < asked / LINE_REACH) break
+  }
+  if (points.length < LINE_POINTS_LEAST) return null
+  const { base, slope } = fitLine(points)
+  const at = (/** @type {number} */ rate) => base + slope * rate
+  return {
+    cores: at(asked) / 1000,
+    baseMillicores: base,
+    slopeMillicoresPerRequestPerSecond: slope,
+    points: points.map(([ratePerSecond, millicores]) => ({
+      ratePerSecond,
+      millicores,
+      residualMillicores: millicores - at(ratePerSecond),
+    })),
+  }
+}
+
+/** @param {Arm} arm @returns {Search<SizeResult['checks'][0] & { p99Ms: number | null }>} */
+function* checkAnswer(arm) {
+  const step = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
+  const { held, why, trials } = step
+  return { what: 'at the answer', mustHold: true, held, why, trials, p99Ms: p99Of(step) }
+}
+
+/** @param {Arm} arm @param {string} what @param {boolean} mustHold @returns {Search<SizeResult['checks'][0]>} */
+function* check(arm, what, mustHold) {
+  const { held, why, trials } = yield* tryStep({ ...arm, id: `${arm.id}-check` }, 0)
+  return { what, mustHold, held, why, trials }
+}

@@ -1,0 +1,47 @@
+/**
+ * The rule by which limits are confirmed: every judged trial at them met the p99, there are at least three, and the next
+ * one meets it, too, by a one-sided 95 % prediction bound (Student's t of the logarithms of the p99s). Pure.
+ * @import { Outcome } from './outcome.js'
+ */
+
+/** Judged trials that confirm limits: so many at least, and where their p99s are too far apart, so many at most. */
+export const TRIALS = { least: 3, most: 5 }
+
+export const RULE = `confirmed: all trials at these limits met the p99, at least ${TRIALS.least}, and the next will by its 95 % prediction bound`
+
+// Quantiles of Student's t at 95 %, by degrees of freedom from 1 on (NIST/SEMATECH e-Handbook, 1.3.6.7.2).
+const STUDENT = [6.314, 2.92, 2.353, 2.132, 2.015, 1.943, 1.895, 1.86, 1.833, 1.812]
+
+/**
+ * Predicts the p99 that the next trial stays below, with 95 % (Hahn and Meeker, Statistical Intervals, 4.7).
+ * @param {number[]} p99s milliseconds, of trials under the same limits @returns {number | null} null below three trials
+ */
+export function predictP99Ms(p99s) {
+  const n = p99s.length
+  if (n < TRIALS.least) return null
+  const logs = p99s.map(p99Ms => Math.log(Math.max(p99Ms, 1e-6)))
+  const mean = logs.reduce((sum, log) => sum + log, 0) / n
+  const deviation = Math.sqrt(logs.reduce((sum, log) => sum + (log - mean) ** 2, 0) / (n - 1))
+  const t = STUDENT[Math.min(n - 1, STUDENT.length) - 1]
+  return Math.exp(mean + t * deviation * Math.sqrt(1 + 1 / n))
+}
+
+/**
+ * Judges limits by all trials at them. @param {Outcome[]} outcomes @param {number} p99LimitMs
+ */
+export function judgeLimits(outcomes, p99LimitMs) {
+  const met = outcomes.filter(({ held }) => held === true)
+  const missed = outcomes.filter(({ held }) => held === false)
+  const p99s = [...met, ...missed].flatMap(({ p99Ms }) => p99Ms ?? [])
+  const boundMs = predictP99Ms(met.flatMap(({ p99Ms }) => p99Ms ?? []))
+  const isConfirmed = missed.length === 0 && met.length >= TRIALS.least && boundMs !== null && boundMs <= p99LimitMs
+  return {
+    met: met.length,
+    missed: missed.length,
+    notJudged: outcomes.length - met.length - missed.length,
+    p99Ms: p99s.length > 0 ? Math.max(...p99s) : null,
+    boundMs,
+    isConfirmed,
+    why: missed[0]?.why ?? (isConfirmed ? 'met in every trial' : outcomes.findLast(({ held }) => held === null)?.why),
+  }
+}

@@ -1,0 +1,170 @@
+import { groupBy } from '../../lib/group-by.js'
+import { choiceOf } from '../../model/arms.js'
+import { judgeLimits, TRIALS } from './confirm.js'
+import { extrapolate } from './lower-rates.js'
+import { ROOM, suggestLimits } from './size.js'
+import { describeSearch } from './step.js'
+import { bytesOf, findNeed, ofWhole } from './whole.js'
+
+/**
+ * The answer of `size` from the trials of a load, as many as there are: a search that was cut short, or whose trials were
+ * spoiled, has one, too, with its state. Pure.
+ * @import { Arm, SizeResult } from '../../model/types.ts' @import { Outcome } from './outcome.js' @import { Tried } from './whole.js'
+ * @typedef {NonNullable<SizeResult['answer']>} Answer
+ * @typedef {{ cores: number, bytes: number, outcomes: Outcome[] } & ReturnType<typeof judgeLimits>} Judged
+ */
+
+/**
+ * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], isOver: boolean, services?: string[],
+ *   line?: SizeResult['line'] }} options template: with the rate
+ * @returns {SizeResult}
+ */
+export function describeSize({ template, cpus, p99Ms, tried, isOver, services = [], line = null }) {
+  const groups = groupByLimits(tried, p99Ms)
+  const answer = findAnswer({ template, cpus, p99Ms, tried, groups, isOver })
+  const { limits, state, why, trials, p99Ms: worstMs } = answer
+  const cpuSteps = groups
+    .filter(group => limits === null || group.bytes === limits.bytes)
+    .map(({ cores, missed, met, outcomes, ...group }) => ({
+      value: cores,
+      held: missed > 0 ? false : met > 0 ? true : null,
+      why: group.why ?? 'met',
+      trials: outcomes.map(o => o.trial),
+    }))
+    .toSorted((a, b) => a.value - b.value)
+  const isConfirmed = state === 'confirmed'
+  const below = cpuSteps.findLast(
+    step => step.held === false && step.value < (limits?.cores ?? Number.POSITIVE_INFINITY),
+  )
+  const ofAnswer = { template, isFound: limits !== null, why }
+  return {
+    ...choiceOf(template),
+    ratePerSecond: template.load.ratePerSecond ?? 0,
+    p99LimitMs: p99Ms,
+    p99Ms: worstMs,
+    services,
+    line,
+    cpu: describeSearch({
+      ...ofAnswer,
+      looksFor: 'cpu',
+      held: limits?.cores ?? null,
+      failed: below?.value ?? null,
+      steps: cpuSteps,
+    }),
+    memory: limits && describeSearch({ ...ofAnswer, looksFor: 'memory', held: limits.bytes, unchargedBytes: 0 }),
+    checks: trials.length > 0 ? [{ what: 'at the answer', mustHold: true, held: isHeld(answer), why, trials }] : [],
+    isChecked: isConfirmed,
+    extrapolated: limits ? null : extrapolate({ template, cpus, tried }),
+    isOver,
+    answer,
+    trials: listTrials(tried),
+  }
+}
+
+/** @param {Answer} answer */
+const isHeld = ({ met, missed }) => (missed > 0 ? false : met > 0 ? true : null)
+
+/** Lists each trial with its limits, and what became of it. @param {Tried[]} tried @returns {NonNullable<SizeResult['trials']>} */
+export function listTrials(tried) {
+  return tried.map(({ arm, outcome: { trial, held, p99Ms, why } }) => ({
+    trial,
+    ratePerSecond: arm.load.ratePerSecond ?? 0,
+    cpuCores: arm.capCores,
+    memoryBytes: arm.conditions.memoryLimitBytes,
+    state: held === null ? 'not judged' : held ? 'met' : 'missed',
+    p99Ms,
+    why,
+  }))
+}
+
+/** Groups trials with both limits. @param {Tried[]} tried @param {number} p99Ms @returns {Judged[]} */
+export function groupByLimits(tried, p99Ms) {
+  const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && arm.capCores !== null)
+  const groups = groupBy(limited, ({ arm }) => `${arm.capCores} ${arm.conditions.memoryLimitBytes}`)
+  return [...groups.values()].map(own => {
+    const [{ arm }] = own
+    const outcomes = own.map(({ outcome }) => outcome)
+    const limits = { cores: Number(arm.capCores), bytes: Number(arm.conditions.memoryLimitBytes) }
+    return { ...limits, outcomes, ...judgeLimits(outcomes, p99Ms) }
+  })
+}
+
+/**
+ * Finds the limits to give: the smallest that are confirmed; without any, the smallest that no trial refutes; without a
+ * trial at limits, those that the CPU and memory of the load suggest.
+ * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], groups: Judged[], isOver: boolean }} options
+ * @returns {Answer}
+ */
+function findAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
+  const whole = ofWhole({ template, cpus, tried })
+  const best = pickSmallest(groups.filter(group => group.isConfirmed)) ?? pickUnrefuted(groups)
+  if (best) return describeAnswer({ judged: best, whole, why: best.isConfirmed ? null : sayLack(best, isOver) })
+  const refuted = groups.toSorted((a, b) => a.cores - b.cores).at(-1)
+  const need = refuted ? null : findNeed(whole)
+  if (need) {
+    const { cores, bytes } = suggestLimits({ need, cpus })
+    const judged = { cores, bytes, outcomes: [], ...judgeLimits([], p99Ms) }
+    return describeAnswer({ judged, whole, why: 'these limits were not tried: they are what the load took, with room' })
+  }
+  const last = refuted ? refuted.why : (whole.findLast(o => o.held === false)?.why ?? whole.at(-1)?.why)
+  const where = refuted ? refuted.cores : cpus
+  const why = last === undefined ? 'no trial was made' : `with ${where} CPUs: ${last}`
+  const none = { limits: null, requestCores: null, need: null, p99Ms: null, p99BoundMs: null }
+  return {
+    ...none,
+    state: 'none',
+    why,
+    met: 0,
+    missed: whole.filter(o => o.held === false).length,
+    notJudged: 0,
+    trials: [],
+  }
+}
+
+/** @template {{ cores: number, bytes: number }} T @param {T[]} groups */
+const pickSmallest = groups => groups.toSorted((a, b) => a.cores - b.cores || a.bytes - b.bytes).at(0)
+
+/** Picks the smallest limits of which no trial missed the p99, and none at limits above them. @param {Judged[]} groups */
+function pickUnrefuted(groups) {
+  const missed = groups.filter(group => group.missed > 0)
+  const left = groups.filter(({ cores, bytes }) => !missed.some(other => other.cores >= cores && other.bytes >= bytes))
+  const met = left.filter(group => group.met > 0)
+  return pickSmallest(met.length > 0 ? met : left)
+}
+
+/** Says why limits are not confirmed. @param {Judged} judged @param {boolean} isOver */
+function sayLack({ met, notJudged, boundMs, outcomes }, isOver) {
+  const busy = outcomes.findLast(o => o.held === null)
+  if (met >= TRIALS.least && boundMs !== null) return `the next trial may take up to ${boundMs.toFixed(0)} ms`
+  const count =
+    met === 0 ? 'no trial at these limits could be judged' : `${met} of the ${TRIALS.least} trials needed met the p99`
+  if (!isOver) return `${count} before the search was cut short`
+  return notJudged > 0 && busy ? `${count}: ${busy.why}` : count
+}
+
+/** @param {{ judged: Judged, whole: Outcome[], why: string | null }} options why: not confirmed @returns {Answer} */
+function describeAnswer({ judged, whole, why }) {
+  const { cores, bytes, outcomes, met, missed, notJudged, p99Ms, boundMs } = judged
+  const shown = outcomes.filter(o => o.held && o.isNeedSeen)
+  const ofNeed = shown.length > 0 ? shown : whole.filter(o => o.isNeedSeen)
+  const used = Math.max(...ofNeed.map(o => o.coresMost))
+  const largest = ofNeed.toSorted((a, b) => bytesOf([b]) - bytesOf([a])).at(0)
+  return {
+    state: why === null ? 'confirmed' : 'estimated',
+    why:
+      why ??
+      `${met} of ${met} trials at these limits met the p99; the next will below ${Number(boundMs).toFixed(0)} ms`,
+    limits: { cores, bytes },
+    requestCores: ofNeed.length > 0 ? Math.min(cores, ROOM.ofRequest * used) : null,
+    need:
+      ofNeed.length > 0
+        ? { cores: used, bytes: bytesOf(ofNeed), ...(largest?.memory && { memory: largest.memory }) }
+        : null,
+    met,
+    missed,
+    notJudged,
+    p99Ms,
+    p99BoundMs: boundMs,
+    trials: outcomes.map(o => o.trial),
+  }
+}

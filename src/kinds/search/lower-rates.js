@@ -1,0 +1,60 @@
+import { fitLine } from '../../lib/stats.js'
+import { withRate } from './step.js'
+import { ofWhole, tryWhole } from './whole.js'
+
+/**
+ * The CPU of a rate that this machine cannot show, by a line through lower rates. Pure.
+ * @import { Arm, SizeResult } from '../../model/types.ts' @import { Tried, Trials } from './whole.js'
+ */
+
+const POINTS = { most: 5, least: 3 }
+const REACH = 50
+
+/** Tries lower rates with all the CPU, until enough were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {Trials} */
+export function* tryLowerRates({ template, cpus, tried }) {
+  for (const rate of listRates(template)) {
+    yield* tryWhole({ template: withRate(template, rate), cpus, tried })
+    if (findPoints({ template, cpus, tried }).length === POINTS.most) return
+  }
+}
+
+/** Fits the line; null: fewer than three rates were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {SizeResult['extrapolated']} */
+export function extrapolate({ template, cpus, tried }) {
+  const points = findPoints({ template, cpus, tried })
+  if (points.length < POINTS.least) return null
+  const { base, slope } = fitLine(points)
+  const at = (/** @type {number} */ rate) => base + slope * rate
+  return {
+    cores: at(rateOf(template)) / 1000,
+    baseMillicores: base,
+    slopeMillicoresPerRequestPerSecond: slope,
+    points: points.map(([ratePerSecond, millicores]) => ({
+      ratePerSecond,
+      millicores,
+      residualMillicores: millicores - at(ratePerSecond),
+    })),
+  }
+}
+
+/** @param {Arm} template */
+const rateOf = template => template.load.ratePerSecond ?? 0
+
+/** Lists half the rate, and from there two thirds each time. @param {Arm} template */
+function listRates(template) {
+  const rates = []
+  for (let rate = Math.floor(rateOf(template) / 2); rate >= 1; rate = Math.floor(rate / 1.5)) {
+    rates.push(rate)
+    if (rate < rateOf(template) / REACH) break
+  }
+  return [...new Set(rates)]
+}
+
+/** @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {[number, number][]} a rate, and millicores */
+function findPoints({ template, cpus, tried }) {
+  return listRates(template).flatMap(rate => {
+    const met = ofWhole({ template: withRate(template, rate), cpus, tried }).filter(o => o.held)
+    return met.length === 0
+      ? []
+      : [/** @type {[number, number]} */ ([rate, 1000 * Math.max(...met.map(o => o.coresMost))])]
+  })
+}

@@ -1,0 +1,44 @@
+import { withCpu } from './step.js'
+
+/**
+ * Trials of a load with all the CPU of the machine: whether it can be met here, and what sidecars take for it. Pure.
+ * @import { Arm } from '../../model/types.ts' @import { Outcome } from './outcome.js'
+ * @typedef {{ arm: Arm, outcome: Outcome }} Tried
+ * @typedef {Generator<Arm, void, Outcome>} Trials
+ * @typedef {{ cores: number, bytes: number }} Need CPU of the busiest sidecar, and memory of the largest
+ */
+
+const WHOLE = { missedMost: 2, busyMost: 2, lostMost: 6 }
+
+/** Tries a load with all the CPU until it was met, or surely is not. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {Trials} */
+export function* tryWhole({ template, cpus, tried }) {
+  for (;;) {
+    yield wholeOf(template, cpus)
+    const outcomes = ofWhole({ template, cpus, tried })
+    const count = (/** @type {boolean | null} */ held) => outcomes.filter(o => o.held === held).length
+    if (count(true) > 0 || count(false) >= WHOLE.missedMost || count(null) >= WHOLE.lostMost) return
+    // A busy machine spoils the p99, and not what sidecars take.
+    if (outcomes.filter(o => o.held === null && o.isNeedSeen).length >= WHOLE.busyMost) return
+  }
+}
+
+/** @param {{ template: Arm, cpus: number, tried: Tried[] }} options */
+export function ofWhole({ template, cpus, tried }) {
+  const { id } = wholeOf(template, cpus)
+  return tried.filter(({ arm }) => arm.id === id).map(({ outcome }) => outcome)
+}
+
+/** @param {Arm} template @param {number} cpus */
+const wholeOf = (template, cpus) => withCpu(template, cpus)
+
+/** Finds what sidecars take; null: no trial shows it, or the load was missed with all the CPU. @param {Outcome[]} whole @returns {Need | null} */
+export function findNeed(whole) {
+  if (whole.filter(o => o.held === false).length >= WHOLE.missedMost) return null
+  const shown = whole.filter(o => o.isNeedSeen)
+  return shown.length === 0 ? null : { cores: Math.max(...shown.map(o => o.coresMost)), bytes: bytesOf(shown) }
+}
+
+/** Resident memory includes pages of the program that were not charged to its cgroup. @param {Outcome[]} outcomes */
+export function bytesOf(outcomes) {
+  return Math.max(0, ...outcomes.map(o => Math.max(o.peakBytesMost + o.unchargedBytes, o.rssBytesMost)))
+}
