@@ -36,7 +36,8 @@ const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 /** @typedef {{ name: string, ratePerSecond: number, p99Ms: number | null, payloadBytes: number | null }} ServiceLoad */
 
 /** The axes that a question sets; null: the axis' own value. */
-/** @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null }} Asked */
+/** @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null,
+ *   interception?: string, protocol?: string, tls?: string }} Asked */
 
 /** @param {Asked & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} asked */
 export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...asked }) {
@@ -73,9 +74,10 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...ask
   })
 }
 
-/** @param {Pick<Asked, 'link' | 'users' | 'features'>} asked */
-function shareAxes({ link, users, features }) {
-  return { link: [link], ...(users ? { users: [users] } : {}), ...(features ? { features: [features] } : {}) }
+/** @param {Omit<Asked, 'payloadBytes'>} asked */
+function shareAxes({ link, users, features, interception, protocol, tls }) {
+  const axes = Object.entries({ users, features, interception, protocol, tls }).filter(([, value]) => value)
+  return { link: [link], ...Object.fromEntries(axes.map(([name, value]) => [name, [value]])) }
 }
 
 /** @param {Pick<Asked, 'features'>} asked */

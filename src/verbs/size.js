@@ -30,7 +30,8 @@ import { sayWhere, writeDocuments } from './documents.js'
 
 /**
  * @import { Summary } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
- * @typedef {RunOptions & { link: string, rate?: number, users?: number, payload?: number, features?: string, file?: string,
+ * @typedef {RunOptions & { link: string, rate?: number, users?: number, payload?: number, features?: string, interception?: string,
+ *   protocol?: string, tls?: string, file?: string,
  *   sidecars?: number, reserve?: string, nodes?: number, format?: string, from?: string[], extrapolate?: boolean,
  *   json?: boolean }} SizeOptions p99 is milliseconds, payload bytes
  */
@@ -52,7 +53,22 @@ export function addSize(verb, context) {
     const node = place === undefined ? null : readNode(place, reserve)
     const experiment = createAskedExperiment(asked)
     // Options that the experiment already holds are no overrides of it.
-    const { rate, users, payload, features, link, p99, file, sidecars, node: named, nodes: fleet, ...options } = asked
+    const {
+      rate,
+      users,
+      payload,
+      features,
+      interception,
+      protocol,
+      tls,
+      link,
+      p99,
+      file,
+      sidecars,
+      node: named,
+      nodes: fleet,
+      ...options
+    } = asked
     await runExperiment(
       {
         experiment,
@@ -101,6 +117,7 @@ function defineSize(verb) {
   const sidecars = new Option('--sidecars <n>', help)
     .argParser(parseOnAxis('sidecars'))
     .conflicts(['rate', 'p99', 'file', 'users', 'payload', 'node', 'nodes', 'format', 'from', 'extrapolate'])
+    .conflicts(['interception', 'protocol', 'tls'])
   const format = new Option('--format <name>', 'print the limits alone, to paste, and the rest to stderr')
   const rate = new Option('--rate <n>', 'requests per second to hold').argParser(parseOnAxis('ratePerSecond'))
   withOptions(verb, 'maxMinutes', 'yes', 'live', 'metrics').addOption(rate)
@@ -111,6 +128,13 @@ function defineSize(verb) {
     .option('--users <n>', 'the most requests at a time', parseOnAxis('users'))
     .option('--payload <size>', 'posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
     .addOption(createFeaturesOption())
+    .option(
+      '--interception <way>',
+      'redirect: by rules in network namespaces, as in a mesh',
+      parseOnAxis('interception'),
+    )
+    .option('--protocol <name>', 'http/1.1 (default), http/2, grpc or tcp', parseOnAxis('protocol'))
+    .option('--tls <kind>', 'key type of mTLS, or plaintext', parseOnAxis('tls'))
     .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
     .option('--node <node>', 'how many such sidecars fit: 2c4g (cores, GiB), or a known node (below)')
     .option('--reserve <what>', 'of the node, for the system and the applications: 0.5c, 512m, or 0.5c,512m')
@@ -136,7 +160,8 @@ function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, planes = [], 
     return createControlExperiment(sidecars)
   }
   const { link, users = null, payload: payloadBytes = null, features = null } = own
-  const asked = { link, users, payloadBytes, features }
+  const { interception, protocol, tls } = own
+  const asked = { link, users, payloadBytes, features, interception, protocol, tls }
   if (file !== undefined)
     return createServicesExperiment({ ...asked, services: parseServices(readText(file), file), p99Ms: p99Ms ?? null })
   if (rate === undefined || p99Ms === undefined)

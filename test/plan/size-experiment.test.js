@@ -34,6 +34,13 @@ describe('createSizeExperiment', () => {
     })
   })
 
+  it('asks for what all sidecars have, and leaves the rest to its defaults', () => {
+    const { axes } = createSizeExperiment({ ...asked, interception: 'redirect', protocol: 'http/2', tls: 'plaintext' })
+    expect(axes).toMatchObject({ interception: ['redirect'], protocol: ['http/2'], tls: ['plaintext'] })
+    for (const name of /** @type {const} */ (['interception', 'protocol', 'tls']))
+      expect(createSizeExperiment(asked).axes).not.toHaveProperty(name)
+  })
+
   it('leaves users and payload to their defaults where they were not asked for', () => {
     const { axes } = createSizeExperiment(asked)
     expect([axes.users, axes.payloadBytes]).toEqual([undefined, undefined])

@@ -1,14 +1,14 @@
 import { groupBy } from '../../lib/group-by.js'
 import { renderTextTable, right, wrapText } from '../../lib/text-table.js'
 import { GIB, MIB } from '../../lib/units.js'
-import { nameOf } from '../../model/arms.js'
+import { describeAxes, nameOf } from '../../model/arms.js'
 import { toLimits } from '../../model/container-limits.js'
 import { RULE } from './confirm.js'
 import { fitOnNode } from './nodes.js'
 
 /**
  * The answer of `size` as people read it: on the terminal, and each trial behind it. Pure.
- * @import { SizeResult, Summary } from '../../model/types.ts' @import { readNode } from './nodes.js'
+ * @import { AxisName, SizeResult, Summary } from '../../model/types.ts' @import { readNode } from './nodes.js'
  * @typedef {NonNullable<SizeResult['answer']>} Answer
  * @typedef {SizeResult & { answer: Answer }} Answered
  */
@@ -38,7 +38,7 @@ export function renderAnswer({ sizes, machine, arms }, { node = null, nodes = nu
   const [first] = sizes
   const payloads = [...new Set(arms.map(({ load }) => load.payloadBytes))].map(renderBytes)
   const load = isSet ? 'services of a file' : `${first.ratePerSecond} requests/s · p99 at most ${first.p99LimitMs} ms`
-  const head = `size · ${load} · POST ${payloads.join(', ')}, echoed · link ${first.cpu.link} · ${machine.cpus} CPUs ${machine.cpuModel}`
+  const head = `size · ${load} · POST ${payloads.join(', ')}, echoed · link ${first.cpu.link}, ${sayConditions(arms)} · ${machine.cpus} CPUs ${machine.cpuModel}`
   const hasPods = node !== null && !isSet
   const table = renderTextTable({
     caption: '',
@@ -72,6 +72,17 @@ export function renderAnswer({ sizes, machine, arms }, { node = null, nodes = nu
     ...wrapText(MEMORY, '  '),
     'Paste: --format yaml, helm, compose',
   ]
+}
+
+/** Says what all sidecars have beside the link. @param {Pick<Summary, 'arms'>['arms']} arms */
+function sayConditions([arm]) {
+  const { interception, features } = arm.conditions
+  const shared = /** @type {AxisName[]} */ (['tls', 'protocol'])
+  return describeAxes(arm, [
+    ...shared,
+    ...(interception ? [/** @type {const} */ ('interception')] : []),
+    ...(features && features !== 'lean' ? [/** @type {const} */ ('features')] : []),
+  ])
 }
 
 /** @param {Answer} answer */

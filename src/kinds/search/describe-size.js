@@ -136,8 +136,12 @@ function pickUnrefuted(groups) {
 function sayLack({ met, notJudged, boundMs, outcomes }, isOver) {
   const busy = outcomes.findLast(o => o.held === null)
   if (met >= TRIALS.least && boundMs !== null) return `the next trial may take up to ${boundMs.toFixed(0)} ms`
+  const spoiledMs = outcomes.flatMap(o => (o.held === null && o.p99Ms !== null ? [o.p99Ms] : []))
+  const shown = spoiledMs.length > 0 ? ` (p99 up to ${Math.max(...spoiledMs).toFixed(0)} ms)` : ''
   const count =
-    met === 0 ? 'no trial at these limits could be judged' : `${met} of the ${TRIALS.least} trials needed met the p99`
+    met === 0
+      ? `no trial at these limits could be judged${shown}`
+      : `${met} of the ${TRIALS.least} trials needed met the p99`
   if (!isOver) return `${count} before the search was cut short`
   return notJudged > 0 && busy ? `${count}: ${busy.why}` : count
 }
