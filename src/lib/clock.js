@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from './errors.js'
+import { sleep } from './wait.js'
 
 // Slewing moves a clock by at most a thousandth of the time that passes; setting it moves it at once.
 const STEP_MS = 250
@@ -25,7 +25,7 @@ export function startClock() {
     /** Waits until a moment of this clock, if it has not passed. @param {number} epochMs @param {AbortSignal} [signal] */
     async waitUntil(epochMs, signal) {
       // A timer may fire a little before its time.
-      for (let left = epochMs - now(); left > 0; left = epochMs - now()) await delay(left, undefined, { signal })
+      for (let left = epochMs - now(); left > 0; left = epochMs - now()) await sleep(left, signal)
     },
   }
 }

@@ -40,7 +40,10 @@ export class MissingPlaneError extends BenchError {
   exitStatus = EXIT.planeMissing
 }
 
-/** Processes ended that were to run: which, how, and whether for memory. @template E */
+/** A condition did not hold before its deadline. */
+export class TimeoutError extends BenchError {}
+
+/** Processes that exited early, each with cause and OOM flag. @template E */
 export class EndedError extends BenchError {
   /** @param {string} message @param {{ cause?: unknown, ended: E[] }} options */
   constructor(message, { cause, ended }) {

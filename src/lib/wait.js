@@ -1,28 +1,43 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { BenchError } from './errors.js'
+import { TimeoutError } from './errors.js'
 
 /**
- * Asks until the answer is true. @param {() => boolean | Promise<boolean>} isDone
+ * Polls until the condition holds. @param {() => boolean | Promise<boolean>} isDone
  * @param {Parameters<typeof isInTime>[1] & { what: string }} options
- * @throws {BenchError} when the deadline passes; the signal's reason when it aborts
+ * @throws {TimeoutError} when the deadline passes; the signal's reason when it aborts
  */
 export async function waitFor(isDone, { what, ...limit }) {
-  if (!(await isInTime(isDone, limit))) throw new BenchError(`waited ${limit.deadlineSeconds} s for ${what}, in vain`)
+  if (!(await isInTime(isDone, limit)))
+    throw new TimeoutError(`timed out after ${limit.deadlineSeconds} s waiting for ${what}`)
 }
 
 /**
- * Asks until the answer is true or the deadline passes, which is an answer, too.
+ * Polls until the condition holds or the deadline passes; says whether it held.
  * @param {() => boolean | Promise<boolean>} isDone
  * @param {{ deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options
+ * @throws the signal's reason when it aborts
  */
 export async function isInTime(isDone, { deadlineSeconds, intervalMs = 20, signal }) {
   const deadline = performance.now() + deadlineSeconds * 1000
   while (!(await isDone())) {
     signal?.throwIfAborted()
     if (performance.now() > deadline) return false
-    await delay(intervalMs, undefined, { signal })
+    await sleep(intervalMs, signal)
   }
   return true
+}
+
+/**
+ * Sleeps. Node's own timer rejects with "The operation was aborted" and hides the signal's reason in `cause`.
+ * @param {number} ms @param {AbortSignal} [signal] @throws the signal's reason when it aborts
+ */
+export async function sleep(ms, signal) {
+  try {
+    await delay(ms, undefined, { signal })
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
+  }
 }
 
 /** Settles as a promise, or with the signal's reason. @template T @param {Promise<T>} promise @param {AbortSignal} signal */
@@ -54,5 +69,5 @@ export async function within(promise, { seconds, late, signal }) {
 /** Waits until a moment of the wall clock, if it has not passed. @param {number} epochMs @param {AbortSignal} [signal] */
 export async function waitUntil(epochMs, signal) {
   const left = epochMs - Date.now()
-  if (left > 0) await delay(left, undefined, { signal })
+  if (left > 0) await sleep(left, signal)
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
+import { sleep } from '../lib/wait.js'
 import { isEchoOf } from './convergence.js'
 import { send } from './send.js'
 
@@ -40,7 +40,7 @@ export function askInTurns(sidecars, { signal, ask = send }) {
     for (let i = 0; !isEnding || i < sidecars.length; i++) {
       // A sidecar that does not answer holds up no other.
       asked.push(askOnce(sidecars[i % sidecars.length]))
-      await delay(EVERY_MS, undefined, { signal })
+      await sleep(EVERY_MS, signal)
     }
     await Promise.all(asked)
   }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { sleep } from '../lib/wait.js'
 import { FAILS_PATH } from './beside/corpus.js'
 import { EJECTION } from './rig.js'
 
@@ -44,13 +44,13 @@ async function checkTurns(rig) {
   await askB(failing, FAILURES - 1)
   const ejectedMs = performance.now()
   await askB(failing)
-  await delay(SETTLED_MS, undefined, { signal: rig.signal })
+  await sleep(SETTLED_MS, rig.signal)
   const answers = await askWhileEjected(i => ask(i < OTHERS / 2 ? '/' : '/status/500'), ejectedMs)
 
   const limitMs = ejectedMs + (BASE_SECONDS + LATE_SECONDS) * 1000
   let isBack = answers.some(({ upstream }) => upstream === 'b')
   while (!isBack && performance.now() < limitMs) {
-    await delay(OFTEN_MS, undefined, { signal: rig.signal })
+    await sleep(OFTEN_MS, rig.signal)
     isBack = (await ask('/')).upstream === 'b'
   }
   return describeEjection({ answers, backSeconds: isBack ? (performance.now() - ejectedMs) / 1000 : null })
@@ -80,7 +80,7 @@ async function checkBroken(rig) {
     ejectedMs = performance.now()
     if ((await askOf(rig, 'fragile', '/')).status === 503) broken++
   }
-  await delay(SETTLED_MS, undefined, { signal: rig.signal })
+  await sleep(SETTLED_MS, rig.signal)
   return describeBroken(broken, await askWhileEjected(() => askOf(rig, 'fragile', '/'), ejectedMs))
 }
 
@@ -110,7 +110,7 @@ export async function askWhileEjected(ask, ejectedMs) {
 /** A lone endpoint is not ejected. @param {Rig} rig */
 async function checkLone(rig) {
   for (let i = 0; i < 2 * FAILURES; i++) await askOf(rig, 'alone', '/status/500')
-  await delay(SETTLED_MS, undefined, { signal: rig.signal })
+  await sleep(SETTLED_MS, rig.signal)
   const { status, upstream } = await askOf(rig, 'alone', '/')
   return status === 200 && upstream === 'b' ? [] : [`${status} of a lone endpoint that has failed`]
 }

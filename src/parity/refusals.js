@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { sleep } from '../lib/wait.js'
 import { ANSWER_SECONDS } from './beside/answers.js'
 import { LIMIT_PER_SECOND } from './beside/corpus.js'
 import { NARROW, RETRIES } from './rig.js'
@@ -17,7 +17,7 @@ const AT_ONCE = 4 * NARROW
 export async function checkRateLimit({ send, signal }) {
   const ask = async () => (await send({ host: 'limited' })).status
   const statuses = await Promise.all(Array.from({ length: TIMES * LIMIT_PER_SECOND }, ask))
-  await delay(REFILLED_MS, undefined, { signal })
+  await sleep(REFILLED_MS, signal)
   return describeStatuses(statuses, await ask())
 }
 
@@ -94,7 +94,7 @@ async function askApart({ send, signal }, times) {
     // Nobody awaits this request when another check fails.
     one.catch(() => {})
     asked.push(one)
-    await delay(APART_MS, undefined, { signal })
+    await sleep(APART_MS, signal)
   }
   return (await Promise.all(asked)).map(({ status }) => status)
 }

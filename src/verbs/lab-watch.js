@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
 import { hashFolder } from '../lib/hash.js'
+import { sleep } from '../lib/wait.js'
 
 /**
  * `lab --watch`: counts again after each save.
@@ -79,7 +79,7 @@ async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
 async function awaitSave(folder, { counted, signal }) {
   let before = counted
   for (;;) {
-    await delay(LOOK_MS, undefined, { signal })
+    await sleep(LOOK_MS, signal)
     const found = hashSaved(folder)
     if (found !== null && found !== counted && found === before) return
     before = found

@@ -10,6 +10,7 @@ const probe = {
   readThreads: () => [],
   readMemory: () => null,
   countListeners: () => 0,
+  listListening: () => [],
   countConnections: () => 0,
   identify: () => [],
   readCpuSet: () => '',

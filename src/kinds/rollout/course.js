@@ -1,7 +1,7 @@
 import path from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError, EndedError } from '../../lib/errors.js'
 import { readTextFiles } from '../../lib/text-files.js'
+import { sleep } from '../../lib/wait.js'
 import { createAsking } from '../../node/asking.js'
 import { assertAllRun } from '../../run/alive.js'
 import { createDeployer, UNLOADED } from '../../run/deployer.js'
@@ -121,7 +121,7 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
     const given = { asking, signal: either, deadlineSeconds, readControl: () => readControl(target, shards) }
     const readMemory = async () => {
       if (!arm.conditions.areServicesRemoved) return { sidecars: null, control: null }
-      await delay(SETTLE_MS, undefined, { signal: either })
+      await sleep(SETTLE_MS, either)
       const anonOf = async (/** @type {Handle[]} */ processes) =>
         (await readControl(target, processes))?.anonBytes ?? null
       const sidecars = deployment.processes.filter(({ spec }) => spec.role === 'sidecar')

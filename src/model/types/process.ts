@@ -91,7 +91,11 @@ export interface Handle {
   signal?(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void
   /** Reads its administration port, at the path of its spec or another; null: it has none. */
   readAdmin(path?: string): Promise<string | null>
-  waitUntilReady(signal: AbortSignal): Promise<void>
+  /**
+   * Waits until it listens at all addresses of its spec. Throws when it exits, listens elsewhere, or passes the deadline
+   * (by default that of its target), with its last log lines.
+   */
+  waitUntilReady(signal: AbortSignal, options?: { deadlineSeconds?: number }): Promise<void>
   /** Says why it failed, as far as the kernel knows, with the last lines of its log. */
   describeFailure(what: string): Promise<string>
   readLog(): Promise<string>

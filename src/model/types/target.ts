@@ -21,6 +21,8 @@ export interface Probe {
   readMemory(): D.ProcessMemory | null
   /** The listening sockets that it holds itself, the fewest of its addresses. */
   countListeners(): number
+  /** The addresses at which it listens; `*` is the wildcard address. */
+  listListening(): Endpoint[]
   /** The established connections that it holds; listEstablished: the sockets of a process's network namespace. */
   countConnections(listEstablished: (pid: number) => string[]): number
   /** Its processes, each with when it started. */

@@ -79,6 +79,7 @@ function whileThere(probe) {
     readThreads: guard(probe.readThreads, []),
     readMemory: guard(probe.readMemory, null),
     countListeners: guard(probe.countListeners, 0),
+    listListening: guard(probe.listListening, []),
     countConnections: listEstablished => guard(() => probe.countConnections(listEstablished), 0)(),
     identify: guard(probe.identify, []),
     readCpuSet: guard(probe.readCpuSet, ''),

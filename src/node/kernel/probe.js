@@ -12,6 +12,13 @@ import { countConnections, listListeners, listSocketInodes } from './sockets.js'
  * @returns {Probe}
  */
 export function createProbe({ group, listens }) {
+  // The processes are in one network namespace.
+  const listListening = () => {
+    const pids = group.pids()
+    if (pids.length === 0) return []
+    const inodes = listSocketInodes(pids)
+    return listListeners(pids[0]).flatMap(({ address, port, inode }) => (inodes.has(inode) ? [{ address, port }] : []))
+  }
   return {
     read: group.read,
     readCapCores: group.readCapCores,
@@ -28,21 +35,22 @@ export function createProbe({ group, listens }) {
       }, null)
     },
 
-    /** Counts the sockets at the address with the fewest; the processes are in one network namespace. */
     countListeners() {
-      const pids = group.pids()
-      if (pids.length === 0 || listens.length === 0) return 0
-      const inodes = listSocketInodes(pids)
-      const own = listListeners(pids[0]).filter(l => inodes.has(l.inode))
-      const isAt = (/** @type {string} */ found, /** @type {string} */ wanted) =>
-        found === (wanted === '0.0.0.0' ? '*' : wanted)
-      return Math.min(...listens.map(e => own.filter(l => isAt(l.address, e.address) && l.port === e.port).length))
+      const listening = listListening()
+      if (listening.length === 0 || listens.length === 0) return 0
+      return Math.min(...listens.map(endpoint => listening.filter(socket => isAt(socket, endpoint)).length))
     },
+    listListening,
 
     countConnections: listEstablished => countConnections(group.pids(), listEstablished),
     identify: () => group.pids().map(pid => `${pid} since ${processStartTicks(pid)}`),
     readCpuSet: () => [...new Set(group.pids().map(pid => readStatus(pid, 'Cpus_allowed_list')))].join(' and '),
   }
+}
+
+/** Says whether a listening socket is at an endpoint; the kernel's wildcard address is `*`. @param {Endpoint} socket @param {Endpoint} endpoint */
+export function isAt(socket, { address, port }) {
+  return socket.address === (address === '0.0.0.0' ? '*' : address) && socket.port === port
 }
 
 /**

@@ -224,7 +224,7 @@ async function fillBacklog({ address, port }, signal) {
     return false
   }
   if (!(await isInTime(isFull, { deadlineSeconds: FULL_SECONDS, intervalMs: 50 })))
-    throw new Error(`waited ${FULL_SECONDS} s for a backlog to be full, in vain`)
+    throw new Error(`timed out after ${FULL_SECONDS} s waiting for a full backlog`)
   return () => {
     for (const socket of sockets) socket.destroy()
   }

@@ -107,7 +107,7 @@ function createRequest(server) {
    * @throws {SiteLostError} when it does not answer; {BenchError} when it refuses
    */
   return async function request(what, ask, { lostAfterSeconds = LOST_AFTER_SECONDS } = {}) {
-    // Later requests (removing, closing) do not wait again after a wait in vain.
+    // Later requests (removing, closing) do not wait again after a timeout.
     const deadline = performance.now() + (isLost ? 0 : lostAfterSeconds * 1000)
     for (;;) {
       try {

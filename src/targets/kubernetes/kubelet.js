@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { startClock } from '../../lib/clock.js'
 import { BenchError } from '../../lib/errors.js'
-import { untilAborted } from '../../lib/wait.js'
+import { sleep, untilAborted } from '../../lib/wait.js'
 import { NOT_OFFERED } from '../../node/kernel/cgroup.js'
 import { readKubeletSummary } from './answers.js'
 
@@ -67,7 +66,7 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
     const before = lookByKubelet(containers)
     await pollUpTo(window.endMs)
     const after = lookByKubelet(containers)
-    await Promise.race([poll(), delay(LAST_POLL_MS, undefined, { signal })])
+    await Promise.race([poll(), sleep(LAST_POLL_MS, signal)])
     const names = containers.map(c => c.watched()).map(({ pod, container }) => `${container} of the pod ${pod}`)
     // Edges are found by a line from the first counter of the window to the last, and on. Stamps are whole seconds, so a
     // rate is right within a second of the time between them.

@@ -2,23 +2,25 @@ import { spawn } from 'node:child_process'
 import { appendFileSync, closeSync, openSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { BenchError } from '../../lib/errors.js'
+import { BenchError, TimeoutError } from '../../lib/errors.js'
 import { describeTail, readTail } from '../../lib/log-tail.js'
 import { mib } from '../../lib/units.js'
 import { waitFor } from '../../lib/wait.js'
 import { readNowMs } from '../../node/convergence.js'
-import { createProbe } from '../../node/kernel/probe.js'
+import { createProbe, isAt } from '../../node/kernel/probe.js'
 import { findFileLimit, isStopped } from '../../node/kernel/proc-files.js'
 import { send } from '../../node/send.js'
 import { renderMarks } from './marks.js'
 
-/** @import { Handle, Probe, ProcessSpec, Target } from '../../model/types.ts' */
+/** @import { Endpoint, Handle, Probe, ProcessSpec, Target } from '../../model/types.ts' */
 /** @import { CgroupTree } from './cgroups.js' */
 
 /** @typedef {Handle & { probe: Probe, pids: () => number[], boundLog: () => Promise<boolean>, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 
 // The limit is that of a cluster, and only guards against hanging.
 const READY_SECONDS = 120
+// All listeners of a program open at about the same time.
+const ELSEWHERE_MS = 2000
 // A log with a line for each request would fill the disk in a soak, and one that floods within a minute.
 const MOST_BYTES = 32 * 1024 * 1024
 // Share of a memory limit.
@@ -114,17 +116,25 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
       return (await (call ? call('send', { endpoint: spec.admin, ask }) : send(spec.admin, ask))).body
     },
 
-    async waitUntilReady(signal) {
+    async waitUntilReady(signal, { deadlineSeconds = READY_SECONDS } = {}) {
       if (spec.listens.length === 0) return
+      let elsewhereSinceMs = Number.POSITIVE_INFINITY
       const isReady = async () => {
         if (ending !== null)
           throw new BenchError(await describeFailure(`${name} did not start: it ended with ${ending}`))
-        return probe.countListeners() >= spec.workers
+        if (probe.countListeners() >= spec.workers) return true
+        if (listensOnlyElsewhere(spec, probe.listListening())) {
+          elsewhereSinceMs = Math.min(elsewhereSinceMs, performance.now())
+          if (performance.now() - elsewhereSinceMs > ELSEWHERE_MS)
+            throw new BenchError(await describeFailure(`${name} ${renderSockets(spec, probe.listListening())}`))
+        } else elsewhereSinceMs = Number.POSITIVE_INFINITY
+        return false
       }
       const what = `${name} to listen (${spec.workers} sockets an address)`
-      await waitFor(isReady, { what, deadlineSeconds: READY_SECONDS, signal }).catch(async error => {
-        if (findStopped() === undefined) throw error
-        throw new BenchError(await describeFailure(error.message), { cause: error })
+      await waitFor(isReady, { what, deadlineSeconds, signal }).catch(async error => {
+        if (!(error instanceof TimeoutError)) throw error
+        const sockets = renderSockets(spec, probe.listListening())
+        throw new TimeoutError(await describeFailure(`${error.message}: it ${sockets}`), { cause: error })
       })
     },
 
@@ -142,6 +152,27 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
       group.close()
     },
   }
+}
+
+/**
+ * Says whether a process listens, and at none of the addresses of its spec: the port is another one, or it is fixed in a
+ * script. The administration port may open before the others.
+ * @param {ProcessSpec} spec @param {Endpoint[]} listening
+ */
+function listensOnlyElsewhere({ listens, admin }, listening) {
+  const others = listening.filter(socket => socket.port !== admin?.port)
+  return others.length > 0 && !others.some(socket => listens.some(endpoint => isAt(socket, endpoint)))
+}
+
+/** Renders where a process listens beside where it should. @param {ProcessSpec} spec @param {Endpoint[]} listening */
+function renderSockets({ listens }, listening) {
+  const join = (/** @type {Endpoint[]} */ endpoints) => {
+    const texts = endpoints.map(({ address, port }) => `${address === '*' ? '0.0.0.0' : address}:${port}`)
+    return [...new Set(texts)].join(' and ')
+  }
+  const missing = listens.filter(endpoint => !listening.some(socket => isAt(socket, endpoint)))
+  const wanted = `not at ${join(missing.length > 0 ? missing : listens)}`
+  return listening.length > 0 ? `listens at ${join(listening)}, and ${wanted}` : `has no listening socket, ${wanted}`
 }
 
 /** Opens an empty file to append to, so that writing begins at its start after a cut. @param {string} file */

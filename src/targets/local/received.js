@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { groupBy } from '../../lib/group-by.js'
+import { sleep } from '../../lib/wait.js'
 import { readLinkSafely } from '../../node/kernel/proc-files.js'
 import { listSocketInodes } from '../../node/kernel/sockets.js'
 
@@ -18,7 +18,7 @@ const BEFORE_MS = 500
  *   could not be counted
  */
 export function countReceived(processes, { window, signal }) {
-  const before = delay(window.startMs - BEFORE_MS - Date.now(), undefined, { signal })
+  const before = sleep(window.startMs - BEFORE_MS - Date.now(), signal)
     .then(() => readReceived(processes))
     // A busy machine would miss some of the window.
     .then(read => (Date.now() <= window.startMs ? read : null))

@@ -137,6 +137,28 @@ describe('a local target without cgroups', () => {
     )
     await deployment.remove()
   })
+
+  it('is refused within seconds where a process listens at another port, with both addresses and its log', async () => {
+    const script = `console.log('my own port'); ${LISTEN.replace('+process.argv[2]', '18080')}`
+    const { deployment, process } = await deployOne(['-e', script, '127.0.0.1'])
+    const [{ address }] = process.spec.listens
+    const startMs = performance.now()
+    await expect(process.waitUntilReady(signal)).rejects.toThrow(
+      `ratings-application listens at 127.0.0.1:18080, and not at ${address}:8080; the end of its log (`,
+    )
+    expect(performance.now() - startMs).toBeLessThan(10_000)
+    expect(await process.readLog()).toContain('my own port')
+    await deployment.remove()
+  })
+
+  it('is refused at the deadline where a process listens nowhere', async () => {
+    const { deployment, process } = await deployOne(['-e', 'console.log("busy"); setInterval(() => {}, 1000)'])
+    await waitFor(async () => (await process.readLog()).includes('busy'), { what: 'its first line', deadlineSeconds: 10 })
+    await expect(process.waitUntilReady(signal, { deadlineSeconds: 0.2 })).rejects.toThrow(
+      /^timed out after 0.2 s waiting for ratings-application to listen \(1 sockets an address\): it has no listening socket, not at 127\.\S+:8080; the end of its log .*busy$/s,
+    )
+    await deployment.remove()
+  })
 })
 
 describe('addresses', () => {
