@@ -1,9 +1,9 @@
-import { BenchError } from '../lib/errors.js'
 import { untilAborted } from '../lib/wait.js'
 import { isRedirected } from '../model/arms.js'
 import { AS_SIDECAR, PORTS } from '../model/sidecar-contract.js'
 import { listPeers } from '../node/kernel/sockets.js'
-import { startServices } from '../run/start-services.js'
+import { assertStillRun } from '../run/alive.js'
+import { startServices, withSidecarLogs } from '../run/start-services.js'
 import { createCounter, runUnderCallgrind } from './callgrind.js'
 import { joinStacks } from './profile.js'
 import { createCallCounter, PURPOSES, runUnderStrace, sumCalls } from './strace.js'
@@ -11,7 +11,8 @@ import { createCallCounter, PURPOSES, runUnderStrace, sumCalls } from './strace.
 /**
  * Counts the instructions that the sidecars of a link execute for a request, and their system calls. Requests come one at a
  * time, so that neither waiting nor other work changes the count.
- * @import { Arm, DataPlane, ProcessSpec, Target, Tool } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
+ * @import { Arm, DataPlane, ProcessSpec, Tool } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
+ * @import { Started } from '../run/start-services.js'
  * @import { Stack } from './profile.js' @import { Kinds } from './strace.js'
  */
 
@@ -97,7 +98,7 @@ async function countSidecars({ testbed, requests, hasBursts = false, change, cre
     const specs = deployment.processes.map(({ spec }) => spec).filter(({ role }) => role === 'sidecar')
     const counters = specs.map(createCounter)
     const take = () => Promise.all(counters.map(counter => counter.take()))
-    const ask = createAsk({ target: testbed.site.target, entry, payloadBytes: arm.load.payloadBytes, signal })
+    const ask = createAsk({ testbed, arm, entry, deployment, timeoutSeconds: ANSWER_SECONDS, signal })
     await Promise.all(counters.map(counter => counter.start()))
     await ask(Math.ceil(requests * WARM_UP_SHARE), 1)
     await Promise.all(counters.map(counter => counter.forget()))
@@ -176,15 +177,24 @@ function underCallgrind({ valgrind, arm, signal }, how) {
   }
 }
 
-/** @param {{ target: Target, entry: { urls: string[], host: string }, payloadBytes: number, signal: AbortSignal }} options */
-function createAsk({ target, entry: { urls, host }, payloadBytes, signal }) {
+/**
+ * Makes a function that sends requests through started services, so many at once.
+ * @param {{ testbed: Testbed, arm: Arm, timeoutSeconds: number, signal: AbortSignal } & Pick<Started, 'entry' | 'deployment'>} options
+ *   timeoutSeconds: for each answer
+ * @returns {(requests: number, atOnce: number) => Promise<void>} throws BenchError for a request that the application did
+ *   not answer, with its number and what the sidecars logged last
+ */
+export function createAsk({ testbed, arm, entry: { urls, host }, deployment, timeoutSeconds, signal }) {
+  const { target } = testbed.site
   const { hostname: address, port } = new URL(urls[0])
-  const ask = { host, method: 'POST', body: 'x'.repeat(payloadBytes) }
-  const given = { endpoint: { address, port: Number(port) }, ask, timeoutSeconds: ANSWER_SECONDS }
-  return (/** @type {number} */ requests, /** @type {number} */ atOnce) =>
-    untilAborted(target.call('repeat', { ...given, requests, atOnce }), signal).catch(error => {
+  const ask = { host, method: 'POST', body: 'x'.repeat(arm.load.payloadBytes) }
+  const endpoint = { address, port: Number(port) }
+  return async (requests, atOnce) => {
+    const repeating = target.call('repeat', { endpoint, ask, timeoutSeconds, requests, atOnce })
+    await untilAborted(repeating, signal).catch(async error => {
       signal.throwIfAborted()
-      const advice = 'the scripts changed what they do, or are too slow under callgrind'
-      throw new BenchError(`${urls[0]}: ${error.message}; ${advice}`, { cause: error })
+      await assertStillRun(deployment.processes, 'window')
+      throw await withSidecarLogs(error, deployment.processes)
     })
+  }
 }

@@ -1,6 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
-import { BenchError } from '../lib/errors.js'
+import { BenchError, OWN_CODES } from '../lib/errors.js'
 import { call } from './call.js'
 
 /** @import { TLSSocket } from 'node:tls' */
@@ -71,18 +71,20 @@ export function send({ address, port }, ask, { agent, channel, tls, timeoutSecon
  * Sends a request again and again, over as many kept connections as requests are sent at once.
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask & { body: string }} ask
  * @param {{ requests: number, atOnce: number, timeoutSeconds: number }} options
- * @throws {BenchError} for the first request that is not answered 200 with its own body
+ * @throws {BenchError} with its number, for the first request that fails or is not answered 200 with its own body
  */
 export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds }) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: atOnce })
-  let left = requests
+  let sent = 0
   const sendInTurn = async () => {
-    while (left-- > 0) {
-      const { status, body } = await send(endpoint, ask, { agent, timeoutSeconds })
+    while (sent < requests) {
+      const which = `request ${++sent} of ${requests} to ${ask.host}`
+      const { status, body } = await send(endpoint, ask, { agent, timeoutSeconds }).catch(error => {
+        if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
+        throw new BenchError(`${which} failed: ${error.message}`, { cause: error })
+      })
       if (status === 200 && body === ask.body) continue
-      throw new BenchError(
-        `a request to ${ask.host} was answered ${status} with ${body.length} bytes, not by the application`,
-      )
+      throw new BenchError(`${which} was answered ${status} with ${body.length} bytes, not by the application`)
     }
   }
   try {

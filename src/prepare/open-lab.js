@@ -7,6 +7,7 @@ import { countCalls, countInstructions } from '../lab/count.js'
 import { assertSamples } from '../lab/perf.js'
 import { CALLERS } from '../lab/profile.js'
 import { joinWindows, sampleTrial } from '../lab/sample.js'
+import { assertServes } from '../lab/serves.js'
 import { chooseAgainst, findAgainst } from '../lab/sides.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
@@ -107,6 +108,8 @@ export async function openLab({
     async checkProfiler(signal) {
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
+    /** @param {SideName} name @param {AbortSignal} signal */
+    assertServes: (name, signal) => assertSideServes(rig, { name, requests: counted.requests, signal }),
     // Old scripts may lack the features that are counted: then a count would compare unequal work.
     async checkParity(/** @type {AbortSignal} */ signal) {
       if (features !== undefined) await checkParity(rig, { name: 'old', label: sides.old.label, signal })
@@ -125,6 +128,18 @@ async function findStrace() {
   if ('missing' in found) return found
   const { failed, stderr } = await execa(found.path, ['-f', '-o', '/dev/null', 'true'], { reject: false })
   return failed ? { missing: `${found.path} traces no process here: ${stderr.split('\n')[0]}` } : found
+}
+
+/**
+ * Starts a side without a counter, on each of its links. @param {Rig} rig
+ * @param {{ name: SideName, requests: number, signal: AbortSignal }} options
+ */
+async function assertSideServes({ arms, testbeds, own, nextStart }, { name, requests, signal }) {
+  for (const arm of arms[name]) {
+    const start = nextStart()
+    const folder = path.join(own, `${start}-${name}-${arm.link}-plain`)
+    await assertServes({ testbed: testbeds[name], arm, start, folder, requests, signal })
+  }
 }
 
 /** @param {Rig} rig @param {{ name: SideName, label: string, signal: AbortSignal }} options @throws {BenchError} for other work */

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
+import { LOG_LINES, lastLines } from '../lib/log-tail.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
@@ -18,12 +19,12 @@ import { findScriptFolder } from './scripts.js'
  * @import { Testbed } from './kind.js' @import { Ending } from '../services/specs.js'
  * @typedef {Awaited<ReturnType<typeof startServices>> & { seen?: import('./kind.js').Seen }} Started
  * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isBesideOthers?: boolean,
- *   signal: AbortSignal }} Asked
+ *   deadlineSeconds?: number, signal: AbortSignal }} Asked deadlineSeconds: for a process to be ready
  * @typedef {(asked: Asked) => Promise<Started>} StartServices
  */
 
 /** Starts an arm's services and its sidecars, and sends one nonce through. @param {Omit<Asked, 'round'>} asked */
-export async function startServices({ testbed, arm, start, folder, isBesideOthers = false, signal }) {
+export async function startServices({ testbed, arm, start, folder, isBesideOthers = false, deadlineSeconds, signal }) {
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
   const { hasSidecars } = arm
@@ -52,7 +53,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
       memoryLimitBytes: spec.role === 'sidecar' ? arm.conditions.memoryLimitBytes : null,
     }))
     const processes = await begin(placed)
-    await Promise.all(processes.map(p => p.waitUntilReady(signal)))
+    await Promise.all(processes.map(p => p.waitUntilReady(signal, { deadlineSeconds })))
   }
   let areReady = false
   try {
@@ -87,8 +88,8 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
     const ended = await awaitEnded(processes)
     // A process that is not ready has said why; a process that does not answer may have ended meanwhile.
     const fallen = areReady ? await assertAllRun(processes, 'starting').catch(told => told) : null
+    const failure = fallen ?? (areReady ? await withSidecarLogs(error, processes) : error)
     await deployment.remove()
-    const failure = fallen ?? error
     if (ended.length > 0 && failure instanceof BenchError)
       throw new EndedError(failure.message, { cause: error, ended })
     throw failure
@@ -104,6 +105,23 @@ export async function awaitEnded(processes) {
       ? []
       : [{ service: p.spec.service, role: p.spec.role, how, isOutOfMemory: p.isOutOfMemory() }]
   })
+}
+
+/**
+ * Adds the last lines that sidecars logged to an error of a request through them: an exception in a script closes the
+ * connection, and only the log says why.
+ * @param {unknown} error @param {Handle[]} processes @returns {Promise<unknown>}
+ */
+export async function withSidecarLogs(error, processes) {
+  if (!(error instanceof BenchError)) return error
+  const sidecars = processes.filter(({ spec }) => spec.role === 'sidecar')
+  const logs = await Promise.all(
+    sidecars.map(async ({ spec, readLog }) => {
+      const lines = lastLines(await readLog().catch(() => ''), LOG_LINES)
+      return lines.length > 0 ? `\n${spec.service}'s sidecar logged:\n  ${lines.join('\n  ')}` : ''
+    }),
+  )
+  return new BenchError(`${error.message}${logs.join('')}`, { cause: error, exitStatus: error.exitStatus })
 }
 
 /** Lists what all processes of an arm are made from. @param {{ testbed: Testbed, arm: Arm, folder: string }} options */

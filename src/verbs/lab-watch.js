@@ -24,6 +24,7 @@ export async function countSaves({ signal, ...given }) {
   const ending = new AbortController()
   const watching = { ...given, signal: AbortSignal.any([signal, ending.signal]) }
   try {
+    await watching.lab.assertServes('old', watching.signal)
     const old = await watching.lab.count('old', watching.signal)
     for (;;) await countSave(old, watching)
   } finally {
@@ -88,6 +89,7 @@ async function awaitSave(folder, { counted, signal }) {
 
 /** Counts the new side, with the corpus beside it. @param {Counting} counting */
 async function countTried({ lab, hasParity, signal, say }) {
+  await lab.assertServes('new', signal)
   const ending = new AbortController()
   const beside = AbortSignal.any([signal, ending.signal])
   setMaxListeners(0, beside)

@@ -134,6 +134,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   try {
     await lab.checkProfiler(signal)
     if (watch) return await countSaves({ lab, hasParity: options.parity, show, signal, folder: side.scripts, say })
+    for (const name of /** @type {const} */ (['old', 'new'])) await lab.assertServes(name, signal)
     if (options.parity) {
       await lab.checkParity(signal)
       say('equal work was tried, and it held')

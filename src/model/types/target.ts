@@ -1,5 +1,5 @@
 // Targets, on which services run.
-import type { Place } from './address.ts'
+import type { Endpoint, Place } from './address.ts'
 import type { Asking } from './asking.ts'
 import type * as D from './documents.ts'
 import type { Ledger } from './ledger.ts'

@@ -153,7 +153,10 @@ describe('a local target without cgroups', () => {
 
   it('is refused at the deadline where a process listens nowhere', async () => {
     const { deployment, process } = await deployOne(['-e', 'console.log("busy"); setInterval(() => {}, 1000)'])
-    await waitFor(async () => (await process.readLog()).includes('busy'), { what: 'its first line', deadlineSeconds: 10 })
+    await waitFor(async () => (await process.readLog()).includes('busy'), {
+      what: 'its first line',
+      deadlineSeconds: 10,
+    })
     await expect(process.waitUntilReady(signal, { deadlineSeconds: 0.2 })).rejects.toThrow(
       /^timed out after 0.2 s waiting for ratings-application to listen \(1 sockets an address\): it has no listening socket, not at 127\.\S+:8080; the end of its log .*busy$/s,
     )
