@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
-import { LOG_LINES, lastLines } from '../lib/log-tail.js'
+import { lastLines } from '../lib/log-tail.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { isRedirected } from '../model/arms.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
@@ -22,6 +22,9 @@ import { findScriptFolder } from './scripts.js'
  *   deadlineSeconds?: number, signal: AbortSignal }} Asked deadlineSeconds: for a process to be ready
  * @typedef {(asked: Asked) => Promise<Started>} StartServices
  */
+
+// An exception of a Pipy script takes about eight lines, and causes another.
+const SIDECAR_LINES = 24
 
 /** Starts an arm's services and its sidecars, and sends one nonce through. @param {Omit<Asked, 'round'>} asked */
 export async function startServices({ testbed, arm, start, folder, isBesideOthers = false, deadlineSeconds, signal }) {
@@ -117,7 +120,7 @@ export async function withSidecarLogs(error, processes) {
   const sidecars = processes.filter(({ spec }) => spec.role === 'sidecar')
   const logs = await Promise.all(
     sidecars.map(async ({ spec, readLog }) => {
-      const lines = lastLines(await readLog().catch(() => ''), LOG_LINES)
+      const lines = lastLines(await readLog().catch(() => ''), SIDECAR_LINES)
       return lines.length > 0 ? `\n${spec.service}'s sidecar logged:\n  ${lines.join('\n  ')}` : ''
     }),
   )

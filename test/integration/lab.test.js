@@ -103,18 +103,73 @@ describe('lab, of the scripts of a mesh', { timeout: 120_000 }, () => {
   })
 })
 
-describe('lab, of scripts that do not start', () => {
-  it('shows what Pipy says', async context => {
+const SERVES = '.demuxHTTP({ bufferSize: 16384 }).to(way)'
+/** Counts requests in a script, and does something at the 101st. @param {string} what */
+const atRequest101 = what => ({
+  'proxy.js': (/** @type {string} */ text) =>
+    text
+      .replace('export function createProxy', 'var requests = 0\nexport function createProxy')
+      .replace('.to(way)', `.to($=>$.handleMessageStart(() => { if (++requests > 100) ${what} }).pipe(way))`),
+})
+
+/** Changes to the kit's scripts that break them, and what is said of each. @type {[string, Record<string, (text: string) => string>, RegExp[]][]} */
+const BROKEN = [
+  [
+    'a syntax error',
+    { 'proxy.js': text => text.replace(SERVES, '.demuxHTTP((') },
+    [/did not start: it ended with status 255/, /proxy\.js/],
+  ],
+  [
+    'an identifier that is not there',
+    { 'router.js': () => 'export var createRouter = nowhere.there' },
+    [/did not start: it ended with status/, /unresolved identifier/],
+  ],
+  [
+    'a port of its own',
+    {
+      'listen.js': text =>
+        text.replace(/pipy\.listen\([^,]+, socketOptions/, "pipy.listen('0.0.0.0:18099', socketOptions"),
+    },
+    [/-sidecar listens at 0\.0\.0\.0:18099, and not at 127\.\S+:150/],
+  ],
+  [
+    'an answer of 500',
+    {
+      'proxy.js': text => text.replace('.to(way)', ".to($=>$.replaceMessage(new Message({ status: 500 }, 'broken')))"),
+    },
+    [/was answered 500 "broken", not by the application's echo/],
+  ],
+  [
+    'an exception at the 101st request',
+    atRequest101("throw new Error('more than 100')"),
+    [/request \d+ of \d+ to \S+ failed: socket hang up/, /client's sidecar logged:.*more than 100/s],
+  ],
+  ['an exit at the 101st request', atRequest101('pipy.exit(3)'), [/sidecar died in the window with status 3/]],
+  [
+    'an endless loop at the 101st request',
+    atRequest101('{ for (;;) { requests++ } }'),
+    [/request \d+ of \d+ to \S+ failed: no answer within 3 s/],
+  ],
+]
+
+describe('lab, of scripts that are broken', () => {
+  it.for(BROKEN)('says within seconds why, without a count: %s', async ([name, changes, reasons], context) => {
     need(context, 'pipy')
     if ('missing' in valgrind) return context.skip('needs valgrind, which cannot be had here')
-    const broken = path.join(folder, 'a broken script')
+    const broken = path.join(folder, `broken by ${name}`)
     cpSync('pipy-scripts', broken, { recursive: true })
-    writeFileSync(path.join(broken, 'router.js'), 'export var createRouter = nowhere.there')
-    const child = execa('node', ['src/cli.js', 'lab', broken, '--link', 'pair'], { reject: false })
+    for (const [file, change] of Object.entries(changes)) {
+      const text = readFileSync(path.join(broken, file), 'utf8')
+      const changed = change(text)
+      expect(changed).not.toBe(text)
+      writeFileSync(path.join(broken, file), changed)
+    }
+    const argv = ['src/cli.js', 'lab', broken, '--link', 'pair', '--no-parity', '--requests', '200']
+    const child = execa('node', argv, { reject: false })
     const { exitCode, stderr } = await child
     expect(exitCode).toBe(1)
-    expect(stderr).toMatch(/did not start: it ended with status/)
-    expect(stderr).toContain('unresolved identifier')
+    for (const reason of reasons) expect(stderr).toMatch(reason)
+    expect(stderr).not.toContain('counting')
     expectNothingLeft(child.pid)
   })
 })

@@ -26,6 +26,7 @@ async function watchWith({ count, checkParity, nth = 1 }) {
     count: (/** @type {string} */ side, /** @type {AbortSignal} */ signal) =>
       side === 'old' ? Promise.resolve('the old side') : count(++counts, signal),
     checkParity,
+    assertServes: async () => {},
   }
   const watching = countSaves({
     ...{ lab: /** @type {any} */ (lab), folder, hasParity: checkParity !== undefined, signal: stop.signal },
