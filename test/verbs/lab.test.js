@@ -104,7 +104,7 @@ it.each(['count', 'show'])('nothing of --watch keeps the process where to %s fai
   const script = `
     import { countSaves } from './src/verbs/lab-watch.js'
     const fail = () => Promise.reject(new Error('no space left'))
-    const made = { count: async () => [], show: async () => {}, ${failing}: fail }
+    const made = { assertServes: async () => {}, count: async () => [], show: async () => {}, ${failing}: fail }
     await countSaves({ lab: made, show: made.show, folder: ${JSON.stringify(folder)}, hasParity: false,
       signal: new AbortController().signal, say: () => {} }).catch(error => console.log(error.message))`
   const argv = ['--input-type=module', '--eval', script]
