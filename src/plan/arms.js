@@ -35,6 +35,7 @@ export function listValues({ overrides, axes, kind }) {
       takeEnds(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values, overrides.profile),
     ]),
   )
+  if (kind !== 'turns') lists.placement = AXES.placement.values
   if (kind !== 'turns' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
   // Services of all arms have namespaces where one arm is redirected: arms then differ in the redirection alone.
   return lists.interception.includes('redirect') ? lists : { ...lists, interception: AXES.interception.values }

@@ -24,8 +24,7 @@ export function shareLoads(arms, cpus) {
     const group = groups.find(own => own.includes(arm)) ?? []
     const count = Math.max(...splitGroup(group).map(part => part.length))
     if (ratePerSecond === undefined) {
-      const warmupSeconds = Math.max(load.warmupSeconds, Math.round(1000 * count * WARMUP_SECONDS_AN_ARM) / 1000)
-      return { ...arm, load: { ...load, warmupSeconds } }
+      return { ...arm, load: { ...load, ...fitTurns(load, count) } }
     }
     if (count * ratePerSecond <= TOGETHER_PER_CPU * cpus) return arm
     const cycleSeconds = (count * RATE_SLICE_MS) / 1000
@@ -33,6 +32,19 @@ export function shareLoads(arms, cpus) {
     const warmupSeconds = Math.ceil((1000 * load.warmupSeconds) / RATE_SLICE_MS) * cycleSeconds
     return { ...arm, load: { ...load, ratePerSecond, sliceMs: RATE_SLICE_MS, windowSeconds, warmupSeconds } }
   })
+}
+
+/**
+ * Rounds the warm-up and the window up to whole passes, in each of which every arm has a turn.
+ * @param {Arm['load']} load @param {number} count of arms
+ */
+function fitTurns({ sliceMs = 0, warmupSeconds, windowSeconds }, count) {
+  const passMs = Math.max(1, count * sliceMs)
+  const roundUp = (/** @type {number} */ seconds) => (Math.ceil((1000 * seconds) / passMs) * passMs) / 1000
+  return {
+    warmupSeconds: roundUp(Math.max(warmupSeconds, count * WARMUP_SECONDS_AN_ARM)),
+    windowSeconds: roundUp(windowSeconds),
+  }
 }
 
 /** Orders arms by round, in turning orders of start. @param {{ arms: Arm[], rounds: number, seed: number }} options */

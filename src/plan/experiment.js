@@ -25,7 +25,7 @@ export const TURN_PROFILES = {
   smoke: { rounds: 1, warmupSeconds: 1, windowSeconds: 3, hasControl: false },
   quick: { rounds: 3, warmupSeconds: 1, windowSeconds: 6, hasControl: false },
   // Deployments of the same arms differ more than the seconds of one deployment: docs/evidence/turns.md.
-  standard: { rounds: 12, warmupSeconds: 1, windowSeconds: 4, hasControl: true },
+  standard: { rounds: 12, warmupSeconds: 1, windowSeconds: 6, hasControl: true },
   full: { rounds: 24, warmupSeconds: 3, windowSeconds: 10, hasControl: true },
 }
 

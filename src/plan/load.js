@@ -1,10 +1,13 @@
 import { PLANS } from '../kinds/plans.js'
+import { parseChoice } from '../model/arms.js'
 
 /** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
 /** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from './question.js' */
 
 const SMALL_CAP = 0.25
-const SLICE_MS = 20
+// The start of a turn costs planes unlike much, and arms of one plane alike: these may have short turns, which are
+// narrower (docs/evidence/accuracy.md).
+const SLICE_MS = { planes: 500, onePlane: 250 }
 const USERS = { turns: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
@@ -39,12 +42,17 @@ export function chooseLoad(question, placed) {
       : rate !== null
         ? { kind: 'open', users, ratePerSecond: rate }
         : isBesideOthers
-          ? { kind: 'turns', users, sliceMs: overrides.sliceMs ?? SLICE_MS }
+          ? {
+              kind: 'turns',
+              users,
+              sliceMs: overrides.sliceMs ?? SLICE_MS[hasOnePlane(question) ? 'onePlane' : 'planes'],
+            }
           : { kind: 'closed', users }),
     ...(isBesideOthers && { isBesideOthers }),
     payloadBytes: cell.payloadBytes,
     connections: cell.connections,
     ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
+    ...(cell.placement === 'apart' && { placement: cell.placement }),
     hasCertificate: load.hasCertificate && hasSidecars && conditions.tls !== 'plaintext',
     burst: burstSeconds
       ? { factor: overrides.burstFactor ?? load.burstFactor, beginsSeconds, seconds: burstSeconds }
@@ -56,6 +64,12 @@ export function chooseLoad(question, placed) {
     ),
     windowSeconds: rate && chooseWindowSeconds ? chooseWindowSeconds(profile.windowSeconds, rate) : windowSeconds,
   }
+}
+
+/** Says whether all that is compared are programs, scripts and profiles of one plane. @param {Question} question */
+function hasOnePlane({ overrides, axes }) {
+  const choices = overrides.planes ?? axes.plane.map(parseChoice)
+  return new Set(choices.map(({ plane }) => plane).filter(plane => plane !== 'none')).size === 1
 }
 
 /** @param {Pick<Placed, 'hasSidecars' | 'cap' | 'caps'>} placed */

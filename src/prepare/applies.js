@@ -9,9 +9,16 @@ import { GENERATORS } from '../model/tools.js'
 
 const REQUESTS = { isMet: (/** @type {Experiment} */ { load }) => load.kind !== 'idle', lacks: 'has no load' }
 
+const INTERLEAVED = {
+  isMet: (/** @type {Experiment} */ experiment, /** @type {Pick<RunOptions, 'measure'>} */ { measure }) =>
+    (measure ?? kindsOf(experiment)).includes('turns'),
+  lacks: 'measures nothing side by side',
+}
+
 /**
  * Conditions of an experiment under which an option changes something.
- * @type {Partial<Record<keyof RunOptions | 'users' | 'pairs' | 'services' | 'rate' | 'payload' | 'idleConnections' | 'burst',
+ * @type {Partial<Record<keyof RunOptions | 'users' | 'pairs' | 'services' | 'rate' | 'payload' | 'idleConnections' | 'burst' |
+ *   'placement',
  *   { isMet: (experiment: Experiment, options: Pick<RunOptions, 'measure'>) => boolean, lacks: string }>>}
  */
 const NEEDS = {
@@ -24,10 +31,8 @@ const NEEDS = {
   generator: { isMet: ({ axes }) => axes.sidecars === undefined, lacks: REQUESTS.lacks },
   p99: { isMet: asked => planOf(asked).limit !== undefined, lacks: 'searches no limit that a p99 holds' },
   rounds: { isMet: asked => !planOf(asked).choosesTrials, lacks: 'is a search, and has no rounds' },
-  idleConnections: {
-    isMet: (experiment, { measure }) => (measure ?? kindsOf(experiment)).includes('turns'),
-    lacks: 'measures nothing side by side',
-  },
+  idleConnections: INTERLEAVED,
+  placement: INTERLEAVED,
 }
 
 /** @param {Experiment} experiment */

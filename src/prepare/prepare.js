@@ -53,7 +53,7 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
   const given = plan.settings.isPinned ? cores : []
   const placementOf = createPlacing({ arms: plan.arms, topologies, cores: given, isLoadElsewhere })
   const notes = []
-  if (plan.settings.isPinned && plan.arms.some(arm => placementOf(arm) === null)) {
+  if (plan.settings.isPinned && plan.arms.some(arm => !arm.load.isBesideOthers && placementOf(arm) === null)) {
     const what = isLoadElsewhere ? 'applications' : 'generator, applications'
     const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
     notes.push(`${what} and sidecars share all CPUs: ${why}`)

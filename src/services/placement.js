@@ -15,7 +15,8 @@ export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false
   const isUncapped = arms.some(arm => arm.capCores === null && arm.hasSidecars && !arm.load.isBesideOthers)
   const largestCap = Math.max(0, ...arms.map(arm => arm.capCores ?? 0))
   return arm => {
-    if (arm.load.isBesideOthers) return placeTurns({ cores, isLoadElsewhere })
+    // The kubelet pins nothing, so interleaved arms cost what they cost on a node: docs/evidence/accuracy.md.
+    if (arm.load.isBesideOthers) return arm.load.placement === 'apart' ? halveCpus({ cores, isLoadElsewhere }) : null
     if (isUncapped) return null
     const { services } = topologyOf(arm, topologies)
     return placeRoles({
@@ -31,11 +32,10 @@ export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false
  * Halves the CPUs between the generator and all services of every arm; null where there is one CPU.
  * @param {{ cores: number[][], isLoadElsewhere: boolean }} options @returns {Placement | null}
  */
-function placeTurns({ cores, isLoadElsewhere }) {
+function halveCpus({ cores, isLoadElsewhere }) {
   const cpus = cores.flat()
   if (isLoadElsewhere || cpus.length < 2) return null
-  const ofGenerator = Math.floor(cpus.length / 2)
-  const services = cpus.slice(0, cpus.length - ofGenerator)
+  const services = cpus.slice(0, Math.ceil(cpus.length / 2))
   return { sidecar: services, application: services, generator: cpus.slice(services.length) }
 }
 

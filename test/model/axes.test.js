@@ -170,7 +170,14 @@ describe('groupOf', () => {
       link: { link: 'x' },
       capCores: { capCores: 2 },
       burstSeconds: { load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } },
-      ...each('load', { users: 2, payloadBytes: 1, connections: 'new', ratePerSecond: 5, idleConnections: 5 }),
+      ...each('load', {
+        users: 2,
+        payloadBytes: 1,
+        connections: 'new',
+        ratePerSecond: 5,
+        idleConnections: 5,
+        placement: 'apart',
+      }),
       ...each('conditions', {
         ...{ services: 2, pairs: 2, ending: 'sigterm', interception: 'none', tls: 'plaintext', protocol: 'http/2' },
         ...{ workers: 2, configuredServices: 1, memoryLimitBytes: 1, changesPerMinute: 0, changed: 'certificate' },

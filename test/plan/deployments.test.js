@@ -55,6 +55,17 @@ describe('shareLoads', () => {
     expect(shareLoads(closed(6), 2)[0].load.warmupSeconds).toBeCloseTo(1.8)
   })
 
+  it('rounds warm-up and window up to passes in which every arm has a turn', () => {
+    const load = { kind: /** @type {const} */ ('turns'), sliceMs: 500, warmupSeconds: 1, windowSeconds: 4 }
+    const fitted = (/** @type {number} */ count) =>
+      shareLoads(
+        Array.from({ length: count }, (_, i) => arm(`plane-${i}`, { load })),
+        2,
+      )[0].load
+    expect(fitted(2)).toMatchObject({ warmupSeconds: 1, windowSeconds: 4 })
+    expect(fitted(3)).toMatchObject({ warmupSeconds: 1.5, windowSeconds: 4.5 })
+  })
+
   const open = (/** @type {number} */ ratePerSecond) =>
     ['pipy', 'envoy'].map(plane =>
       arm(plane, { load: { kind: 'open', ratePerSecond, isBesideOthers: beside, windowSeconds: 4 } }),

@@ -56,6 +56,19 @@ describe('createPlan', () => {
     ])
   })
 
+  it('gives arms of one plane shorter turns than those of several', () => {
+    const turnsOf = (/** @type {string} */ planes, overrides = {}) =>
+      planOf(`plane: [${planes}], link: [ratings], capCores: [1]`, 'measure: [turns]', { overrides }).arms.map(
+        ({ load }) => load.sliceMs,
+      )
+    expect(turnsOf('pipy, envoy')).toEqual([500, 500])
+    expect(turnsOf('envoy, envoy:osm-1.1')).toEqual([250, 250])
+    expect(turnsOf('pipy, envoy', { planes: [choiceOf('pipy'), { ...choiceOf('pipy'), variant: '/mine' }] })).toEqual([
+      250, 250,
+    ])
+    expect(turnsOf('pipy, envoy', { sliceMs: 20 })).toEqual([20, 20])
+  })
+
   it('runs every arm once a round, in an order that the seed decides', () => {
     const { trials, arms } = plan()
     const order = (/** @type {number} */ round) => trials.filter(t => t.round === round).map(t => t.arm.id)

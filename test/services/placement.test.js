@@ -57,6 +57,20 @@ describe('createPlacing', () => {
     expect(createPlacing({ arms, topologies, cores: cores(8) })(arms[0])).toBeNull()
   })
 
+  it('pins no interleaved arm, unless the generator is asked to be apart', () => {
+    const interleaved = { kind: /** @type {const} */ ('turns'), isBesideOthers: /** @type {const} */ (true) }
+    const [free, apart] = [{}, { placement: /** @type {const} */ ('apart') }].map(fields =>
+      createArm({ plane: 'pipy', capCores: 1, load: { ...interleaved, ...fields } }),
+    )
+    const placementsOf = (/** @type {number} */ cpus) =>
+      [free, apart].map(createPlacing({ arms: [free, apart], topologies, cores: cores(cpus) }))
+    expect(placementsOf(8)).toEqual([
+      null,
+      { sidecar: [0, 1, 2, 3], application: [0, 1, 2, 3], generator: [4, 5, 6, 7] },
+    ])
+    expect(placementsOf(1)).toEqual([null, null])
+  })
+
   it('places an arm that is not in the plan by its own cap', () => {
     const arms = [createArm({ plane: 'pipy', capCores: 1 })]
     const tried = { ...createArm({ plane: 'pipy', capCores: 2 }), id: 'link-pipy@2' }

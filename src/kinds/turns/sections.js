@@ -43,7 +43,7 @@ function nameConditions({ arms, turns, tools }) {
   const cpus = (/** @type {number} */ count) => (count === 1 ? 'one CPU' : `${count} CPUs`)
   const where = turns?.cpus
     ? `on ${cpus(turns.cpus.generator)}, all arms on ${turns.cpus.arms === 1 ? 'another' : `${turns.cpus.arms} others`}`
-    : 'on the CPUs of the arms'
+    : 'and all arms unpinned'
   return `Side by side without a cap (${how}; ${generatorOf({ tools })} ${where})`
 }
 

@@ -4,6 +4,9 @@ import { list, readCount, readSize, showCount, UNDER_LOAD } from './axis.js'
 
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 
+/** How interleaved arms get CPUs. */
+export const PLACEMENTS = /** @type {const} */ (['unpinned', 'apart'])
+
 /** Ways in which a sidecar ends under load: as a container runtime ends it, by the plane's own way, or so when its client knows. */
 export const ENDINGS = /** @type {const} */ (['sigterm', 'graceful', 'told'])
 const ENDED = {
@@ -117,6 +120,18 @@ export const LOAD_AXES = {
     of: arm => arm.load.idleConnections ?? 0,
     show: v => `${showCount(v, 'idle connection')} a user`,
     label: 'idle connections a user',
+  },
+  placement: {
+    kinds: ['turns'],
+    option: list(
+      '--placement',
+      'interleaved: unpinned (all processes on all CPUs, as the kubelet runs them) or apart (the generator on half of the CPUs, all else on the others)',
+    ),
+    schema: z.enum(PLACEMENTS),
+    values: ['unpinned'],
+    of: arm => arm.load.placement ?? 'unpinned',
+    show: v => (v === 'apart' ? 'the generator on CPUs of its own' : v),
+    label: 'placement',
   },
   burstSeconds: {
     kinds: UNDER_LOAD,

@@ -41,6 +41,10 @@ export const load = z
     idleConnections: count
       .optional()
       .describe('side by side: that each user keeps beside the one that it uses; absent: none'),
+    placement: z
+      .literal('apart')
+      .optional()
+      .describe('interleaved: the generator has half of the CPUs, and all arms the others; absent: nothing is pinned'),
     hasCertificate: z.boolean().describe('the client speaks mTLS to the first sidecar'),
     burst: z
       .object({ factor: z.number(), beginsSeconds: z.number(), seconds: z.number() })

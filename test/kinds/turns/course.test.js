@@ -86,7 +86,7 @@ describe('arms side by side', () => {
     expect(summary.arms.filter(({ rounds }) => rounds === 6)).toHaveLength(3)
     const text = answerOf(summary)
     expect(text).toMatch(
-      /^Side by side without a cap \(10 users in turns of 20 ms; .*\): cheap uses 50.0 % less CPU per request than dear \[50.0, 50.0\], 12 deployments; at a cap of 0.25: cheap delivers \d+ \[\d+, \d+\] requests\/s, dear delivers/,
+      /^Side by side without a cap \(10 users in turns of 500 ms; .* and all arms unpinned\): cheap uses 50.0 % less CPU per request than dear \[50.0, 50.0\], 12 deployments; at a cap of 0.25: cheap delivers \d+ \[\d+, \d+\] requests\/s, dear delivers/,
     )
     const table = renderTable(summary)
     expect(table).toContain('\nSide by side, not capped:\n')
