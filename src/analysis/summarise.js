@@ -7,6 +7,7 @@ import { AXES, groupOf, isBaselineOf, nameOf } from '../model/arms.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.js'
 import { compareArms } from './compare.js'
+import { findBands } from './conditions.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
 import { measurePrecision } from './verdict.js'
@@ -52,6 +53,7 @@ export function summarise({ manifest, records }) {
     parity,
     ...(manifest.deployed && { deployed: manifest.deployed }),
     comparisons,
+    carries: findBands(comparisons),
     thresholds: manifest.thresholds.flatMap(expression =>
       evaluateThreshold(parseThreshold(expression, arms), comparisons),
     ),

@@ -8,6 +8,7 @@ import { AXES, describeAxes, findVaried, nameOf } from '../model/arms.js'
 import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
 import { GENERATORS, generatorOf } from '../model/tools.js'
 import { tellPolicy } from '../parity/verdict/rows.js'
+import { renderConditions } from './conditions.js'
 
 /** The lines below the table. Pure. @import { Precision, Summary } from '../model/types.ts' */
 
@@ -25,7 +26,11 @@ const COST = 'µs/req is CPU time per verified request: of all sidecars, then of
 export function renderNotes(summary) {
   const { arms, relaxes, parity, tools, precision, deployed = [] } = summary
   if (arms[0].load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
-  const notes = [...renderPrecision({ precision }), ...splitByKind(summary).flatMap(noteKind)]
+  const notes = [
+    ...renderPrecision({ precision }),
+    ...renderConditions(summary),
+    ...splitByKind(summary).flatMap(noteKind),
+  ]
   const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
   if (generator !== DEFAULT_GENERATOR)
     notes.push(`${generator} made the load: its runs are compared with each other only.`)

@@ -259,6 +259,18 @@ export const comparison = z.object({
   gapLeast: z.number().optional().describe('with a precision: a smaller gap is no difference; else it is 0.03'),
 })
 
+export const band = comparison.pick({ a: true, b: true, link: true, conditions: true }).extend({
+  low: z.number().describe('the lowest median over the loads, limits and placements of the run'),
+  high: z.number(),
+  measured: z.array(
+    comparison.pick({ load: true, capCores: true }).extend({ ratio: z.number(), low: z.number(), high: z.number() }),
+  ),
+  isContradicted: z
+    .boolean()
+    .nullable()
+    .describe('intervals of interleaved arms and of windows exclude each other; null: the run measured one of the two'),
+})
+
 export const summaryPrecision = askedPrecision.extend({
   rounds: count,
   isReached: z.boolean(),
@@ -294,6 +306,10 @@ export const summarySchema = z.object({
   parity: z.array(parityRow),
   deployed: z.array(deployedProfile).optional(),
   comparisons: z.array(comparison),
+  carries: z
+    .array(band)
+    .optional()
+    .describe('how far the ratio of each pair of planes in CPU per request carries; absent: written by an older kit'),
   thresholds: z.array(thresholdResult),
   precision: summaryPrecision.optional(),
   shows,

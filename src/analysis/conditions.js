@@ -1,0 +1,54 @@
+import { PRIMARY } from '../judge/quantities.js'
+import { groupBy } from '../lib/group-by.js'
+import { AXES, AXIS_NAMES } from '../model/arms.js'
+
+/** How far the ratio of two planes carries: what it is under each load, limit and placement of a run. Pure. */
+/** @import { AxisName, Comparison, Quantity, Summary } from '../model/types.ts' */
+
+/** Axes that are a condition of the answer, and no part of the question. @type {AxisName[]} */
+const CONDITION_AXES = ['users', 'ratePerSecond', 'placement', 'capCores']
+
+/** @param {Comparison[]} comparisons of a run @returns {NonNullable<Summary['carries']>} of each pair of planes */
+export function findBands(comparisons) {
+  const pairs = comparisons.filter(
+    c =>
+      c.quantity === PRIMARY.name && c.service === null && c.contrast === null && !c.isControl && hasInterval(c.ratio),
+  )
+  const names = AXIS_NAMES.filter(name => !CONDITION_AXES.includes(name))
+  const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, ...names.map(name => AXES[name].of(c))])
+  return [...groupBy(pairs, keyOf).values()].map(own => {
+    const [{ a, b, link, conditions }] = own
+    const measured = own.map(({ load, capCores, ratio: { median, low, high } }) => ({
+      load,
+      capCores: load.isBesideOthers ? null : capCores,
+      ratio: Number(median),
+      low: Number(low),
+      high: Number(high),
+    }))
+    const ratios = measured.map(({ ratio }) => ratio)
+    return {
+      a,
+      b,
+      link,
+      conditions,
+      low: Math.min(...ratios),
+      high: Math.max(...ratios),
+      measured,
+      isContradicted: isContradicted(measured),
+    }
+  })
+}
+
+/**
+ * Says whether an interval of interleaved arms and one of windows exclude each other; null: one of the two was not measured.
+ * @param {{ load: Comparison['load'], low: number, high: number }[]} measured
+ */
+function isContradicted(measured) {
+  const interleaved = measured.filter(({ load }) => load.isBesideOthers)
+  const windows = measured.filter(({ load }) => !load.isBesideOthers)
+  if (interleaved.length === 0 || windows.length === 0) return null
+  return interleaved.some(a => windows.some(b => a.low > b.high || b.low > a.high))
+}
+
+/** @param {Quantity} ratio */
+const hasInterval = ({ median, low, high }) => median !== null && low !== null && high !== null

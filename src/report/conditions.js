@@ -1,0 +1,65 @@
+import { lowerFirst } from '../lib/letters.js'
+import { renderCommand } from '../lib/render-command.js'
+import { describeAxes, findVaried } from '../model/arms.js'
+import { generatorOf } from '../model/tools.js'
+
+/** Sentences on how far a ratio carries. Pure. @import { Summary } from '../model/types.ts' */
+/** @typedef {NonNullable<Summary['carries']>[number]} Band */
+
+/** @param {Pick<Summary, 'carries' | 'tools' | 'run'>} summary */
+export function renderConditions(summary) {
+  return (summary.carries ?? []).flatMap(band => {
+    const interleaved = band.measured.filter(({ load }) => load.isBesideOthers)
+    return [
+      ...(band.isContradicted ? [renderContradiction(band)] : []),
+      ...(interleaved.length > 1 ? [renderBand(band, interleaved)] : []),
+      ...(interleaved.length === 1 && !band.isContradicted ? [renderOneCondition(band, summary)] : []),
+    ]
+  })
+}
+
+/** @param {Band} band */
+function renderContradiction({ a, b, measured }) {
+  const parts = measured.map(
+    ({ load, capCores, ratio, low, high }) =>
+      `${ratio.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}] ${load.isBesideOthers ? 'interleaved' : 'alone'} (${nameLoad({ load, capCores })})`,
+  )
+  return `CPU per request of ${a} over ${b} is ${parts.join(' and ')}: the intervals exclude each other, so the gap depends on load and limit. Quote each with its condition.`
+}
+
+/** @param {Band} band @param {Band['measured']} interleaved */
+function renderBand({ a, b, link, conditions }, interleaved) {
+  const medians = interleaved.map(({ ratio }) => ratio)
+  const arms = interleaved.map(({ load, capCores }) => ({ link, conditions, load, capCores }))
+  const varied = findVaried(arms)
+  const where = interleaved.map((_, i) => describeAxes(arms[i], varied)).join('; ')
+  return `${a} against ${b}: ${renderGap(Math.min(...medians), Math.max(...medians))} CPU per request over the ${interleaved.length} conditions of this run (${where}).`
+}
+
+/** @param {Band} band @param {Pick<Summary, 'tools'>} summary */
+function renderOneCondition({ a, b, measured }, { tools }) {
+  const one = /** @type {Band['measured'][number]} */ (measured.find(({ load }) => load.isBesideOthers))
+  const generator = generatorOf({ tools }) ?? 'k6'
+  return `How much less or more ${a} uses than ${b} was measured at ${lowerFirst(nameLoad(one))}, driven by ${generator}, on this machine. Other loads and placements move it: ${renderCommand('bench', 'conditions')} measures by how much.`
+}
+
+/** Renders `42 to 57 % less`. @param {number} low @param {number} high ratios */
+function renderGap(low, high) {
+  const share = (/** @type {number} */ ratio) => 100 * (ratio - 1)
+  const render = (/** @type {number} */ ratio) => `${Math.abs(share(ratio)).toFixed(0)} %`
+  if (low <= 1 && high > 1) return `from ${render(low)} less to ${render(high)} more`
+  const [least, most] = low < 1 ? [high, low] : [low, high]
+  return `${Math.abs(share(least)).toFixed(0)} to ${render(most)} ${low < 1 ? 'less' : 'more'}`
+}
+
+/** @param {Pick<Band['measured'][number], 'load' | 'capCores'>} condition */
+function nameLoad({ load, capCores }) {
+  const how = load.kind === 'open' ? `${load.ratePerSecond} requests/s` : `${load.users} users`
+  const limit = capCores === null ? 'no CPU limit' : `a limit of ${capCores} CPU${capCores === 1 ? '' : 's'}`
+  const where = !load.isBesideOthers
+    ? ''
+    : load.placement === 'apart'
+      ? ', the generator on CPUs of its own'
+      : ', unpinned'
+  return `${how}, ${limit}${where}`
+}

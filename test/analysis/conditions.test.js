@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { findBands } from '../../src/analysis/conditions.js'
+import { createArm } from '../fakes/fake-records.js'
+
+/** @import { Comparison } from '../../src/model/types.ts' */
+
+/**
+ * @param {[number, number, number]} interval median, low, high
+ * @param {{ load?: object, capCores?: number | null, fields?: Partial<Comparison> }} [options]
+ */
+function createComparison([median, low, high], { load = {}, capCores = 1, fields = {} } = {}) {
+  const { link, conditions, ...arm } = createArm({ capCores, load: { users: 32, ...load } })
+  return /** @type {Comparison} */ ({
+    ...{ a: 'pipy', b: 'envoy', link, conditions, capCores, load: arm.load, contrast: null, isControl: false },
+    ...{ quantity: 'cpuPerRequest', service: null, ratio: { median, low, high, values: [] }, ...fields },
+  })
+}
+const interleaved = { kind: /** @type {const} */ ('turns'), isBesideOthers: /** @type {const} */ (true) }
+
+describe('findBands', () => {
+  it('spans the medians of one pair over users, placements and limits', () => {
+    const [band, ...others] = findBands([
+      createComparison([0.5, 0.48, 0.52], { load: interleaved }),
+      createComparison([0.45, 0.44, 0.46], { load: { ...interleaved, placement: 'apart' } }),
+      createComparison([0.57, 0.55, 0.58], { load: { ...interleaved, users: 200 } }),
+    ])
+    expect(others).toEqual([])
+    expect(band).toMatchObject({ a: 'pipy', b: 'envoy', low: 0.45, high: 0.57, isContradicted: null })
+    expect(band.measured.map(({ load }) => [load.users, load.placement])).toEqual([
+      [32, undefined],
+      [32, 'apart'],
+      [200, undefined],
+    ])
+  })
+
+  it('finds windows and interleaved arms whose intervals exclude each other', () => {
+    const ofWindows = (/** @type {[number, number, number]} */ interval) =>
+      findBands([
+        createComparison([0.426, 0.421, 0.432], { load: interleaved }),
+        createComparison(interval, { load: { users: 200 } }),
+      ])[0].isContradicted
+    expect(ofWindows([0.56, 0.5, 0.65])).toBe(true)
+    expect(ofWindows([0.38, 0.35, 0.41])).toBe(true)
+    expect(ofWindows([0.46, 0.43, 0.5])).toBe(false)
+  })
+
+  it('keeps pairs, payloads and links apart, and leaves out A/A, other quantities and ratios without an interval', () => {
+    const same = /** @type {[number, number, number]} */ ([0.5, 0.4, 0.6])
+    expect(
+      findBands([
+        createComparison(same),
+        createComparison(same, { fields: { b: 'none' } }),
+        createComparison(same, { load: { payloadBytes: 1 } }),
+        createComparison(same, { fields: { link: 'pair' } }),
+      ]),
+    ).toHaveLength(4)
+    expect(
+      findBands([
+        createComparison(same, { fields: { isControl: true } }),
+        createComparison(same, { fields: { quantity: 'rss' } }),
+        createComparison(same, { fields: { service: 'gateway' } }),
+        createComparison(same, { fields: { contrast: 'users' } }),
+        createComparison(same, { fields: { ratio: { median: 0.5, low: null, high: null, values: [0.5] } } }),
+      ]),
+    ).toEqual([])
+  })
+})
