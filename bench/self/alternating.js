@@ -11,7 +11,7 @@ import { scratch } from './kit.js'
 import { createTurns } from './turns.js'
 
 /**
- * @import { LoadGenerator, Summary, TrialRecord } from '../../src/model/types.ts'
+ * @import { LoadGenerator, ProcessSpec, Site, Summary, TrialRecord } from '../../src/model/types.ts'
  * @import { Watcher } from '../../src/run/events.js'
  */
 
@@ -19,20 +19,23 @@ const say = (/** @type {string} */ line) => void process.stderr.write(`${line}\n
 let started = 0
 
 /**
- * @param {{ experiment: string, load?: LoadGenerator, watch?: Watcher['watch'] }[]} runs experiment: a file
+ * @typedef {(spec: ProcessSpec) => number[] | undefined} Place the CPUs of a process; undefined: all
+ * @param {{ experiment: string, sliceMs?: number, load?: LoadGenerator, watch?: Watcher['watch'], place?: Place,
+ *   gate?: import('../../src/parity/gate.js').GateParity }[]} runs experiment: a file
  * @returns {Promise<{ folder: string, manifest: any, records: TrialRecord[], summary: Summary }[]>}
  */
 export async function benchAlternately(runs) {
   const way = await findCapWay()
   const turns = createTurns(runs.length)
   return Promise.all(
-    runs.map(async ({ experiment, load, watch }, i) => {
+    runs.map(async ({ experiment, sliceMs, load, watch, gate, place }, i) => {
       const id = ++started
-      const site = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
+      const opened = await openLocalSite({ runId: `turns-${process.pid}-${id}`, way, findTool })
+      const site = place ? { ...opened, target: placeProcesses(opened.target, place) } : opened
       try {
         const preparation = await prepare({
           experiment: readExperiment(experiment),
-          overrides: OVERRIDES,
+          overrides: { ...OVERRIDES, sliceMs },
           load,
           app: null,
           site,
@@ -44,6 +47,7 @@ export async function benchAlternately(runs) {
           out: path.join(scratch, `turns-${id}`),
           execution: { command: [], turns: turns[i] },
           watcher: { say, watch },
+          gate,
           signal: new AbortController().signal,
         })
         const { manifest, records } = readRun(folder)
@@ -54,6 +58,18 @@ export async function benchAlternately(runs) {
       }
     }),
   )
+}
+
+/** @param {Site['target']} target @param {Place} place @returns {Site['target']} */
+function placeProcesses(target, place) {
+  return {
+    ...target,
+    deploy: (specs, at) =>
+      target.deploy(
+        specs.map(spec => ({ ...spec, cpuSet: place(spec) ?? null })),
+        at,
+      ),
+  }
 }
 
 /** @type {import('../../src/plan/question.js').Overrides} */

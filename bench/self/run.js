@@ -1,7 +1,8 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
-//   npm run bench:self [-- sidecar|k6|orchestrator|caps|time|accuracy|aa|kubelet|compare|generator|live|report|load|pipeline ...]
+//   npm run bench:self [-- bias|sidecar|k6|orchestrator|caps|time|accuracy|aa|kubelet|compare|generator|live|report|load|pipeline ...]
 //   npm run bench:self -- agree [EXPERIMENT] [options of bench]: the experiment here and on the cluster of this machine, in turn
-//   [--rounds N] of generator
+//   [--rounds N] of generator and bias
+//   bias [--seconds N of a window] [--study NAME [--into FILE] [--only PATTERN]]: a study measures one factor
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -19,6 +20,7 @@ import { findTool } from '../../src/tools/find.js'
 import { studyItself } from './aa.js'
 import { checkAccuracy } from './accuracy.js'
 import { agree } from './agree.js'
+import { holdAgainstWindows, studyBias } from './bias.js'
 import { compareTwoRuns } from './compare.js'
 import { compareGenerators } from './generator.js'
 import { bench, finding } from './kit.js'
@@ -31,12 +33,15 @@ import { reportLongRun } from './report.js'
 /**
  * @import { Tool, TrialRecord } from '../../src/model/types.ts'
  * @import { Finding } from './kit.js'
+ * @typedef {{ rounds?: string, study?: string, seconds?: string, into?: string, only?: string }} Options
  */
 
+const text = /** @type {const} */ ({ type: 'string' })
+const OPTIONS = { rounds: text, study: text, seconds: text, into: text, only: text }
 const K6_ROUNDS = 6
 const K6_SECONDS = 5
 
-/** @type {Record<string, (options: { rounds?: string }) => Promise<Finding[]>>} */
+/** @type {Record<string, (options: Options) => Promise<Finding[]>>} */
 const measurements = {
   accuracy: checkAccuracy,
   aa: studyItself,
@@ -44,6 +49,13 @@ const measurements = {
   compare: compareTwoRuns,
   pipeline: comparePipeline,
   generator: ({ rounds }) => compareGenerators(rounds === undefined ? undefined : Number(rounds)),
+  bias({ study, rounds, seconds, into = 'results/bias.jsonl', only = '' }) {
+    const lengths = {
+      ...(rounds && { rounds: Number(rounds) }),
+      ...(seconds && { windowSeconds: Number(seconds) }),
+    }
+    return study ? studyBias({ study, into, only: new RegExp(only), ...lengths }) : holdAgainstWindows(lengths)
+  },
   live: watchLive,
   report: reportLongRun,
   load: holdLoad,
@@ -135,7 +147,7 @@ const [first, ...words] = process.argv.slice(2)
 await (first === 'agree' ? agree(words) : judgePromises())
 
 async function judgePromises() {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { rounds: { type: 'string' } } })
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS })
   // A cluster is asked only by name.
   const chosen = positionals.length > 0 ? positionals : Object.keys(measurements).filter(name => name !== 'kubelet')
   for (const name of chosen) {

@@ -1,0 +1,286 @@
+// What moves the CPU a request costs a sidecar, one factor at a time: the length of a turn, the placement, the generator,
+// the users, the arms that stand beside. Rows are appended to a file, so a grid can be measured in pieces.
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { cpuPerRequestMicros, sidecarsOf } from '../../src/judge/measures.js'
+import { ROOT } from '../../src/lib/paths.js'
+import { summariseRatios } from '../../src/lib/stats.js'
+import { k6 } from '../../src/loads/k6/index.js'
+import { orderSlices } from '../../src/loads/slices.js'
+import { wrk } from '../../src/loads/wrk/index.js'
+import { createProcess } from '../../src/model/processes.js'
+import { benchAlternately } from './alternating.js'
+import { burn } from './burn.js'
+import { scratch } from './kit.js'
+
+/**
+ * @import { LoadGenerator, LoadResult, TrialRecord } from '../../src/model/types.ts'
+ * @import { Place } from './alternating.js'
+ * @typedef {{ name: string, turnMs?: number, load?: LoadGenerator, users?: number, place?: Place, planes?: string[],
+ *   windowSeconds?: number }} Variant turnMs: absent: windows of one arm that stands alone
+ * @typedef {{ round: number, pipy: number, envoy: number, planted?: number }} Cost microseconds a request
+ * @typedef {Cost & { study: string, variant: string, sitting: string }} Row
+ */
+
+const USERS = 32
+const RATIO_BIAS_MOST = 0.02
+const MICROS_BIAS_MOST = 0.05
+const PLANTED_TURNS = 30
+const FIRST_HALF = [0]
+const SECOND_HALF = [1]
+
+/** CPUs of each process, on a machine of two. @type {Record<string, Place>} */
+const PLACES = {
+  unpinned: () => undefined,
+  pinned: ({ role }) => (role === 'generator' ? SECOND_HALF : FIRST_HALF),
+  'generator pinned': ({ role }) => (role === 'generator' ? SECOND_HALF : undefined),
+  spread: ({ role, service }) =>
+    role === 'generator' ? undefined : service === 'gateway' || service === 'client' ? FIRST_HALF : SECOND_HALF,
+}
+
+const LENGTHS_MS = [20, 100, 250, 500, 1000]
+const plainWrk = createPlainWrk()
+
+/** @type {Record<string, () => Variant[]>} */
+const STUDIES = {
+  sitting: () => [
+    { name: 'k6, 20 ms, generator and proxies apart', turnMs: 20, place: PLACES.pinned },
+    { name: 'k6, 20 ms, unpinned', turnMs: 20 },
+    { name: 'k6, 250 ms, unpinned', turnMs: 250 },
+    { name: 'k6, 1000 ms, unpinned', turnMs: 1000 },
+    { name: 'k6, windows of one arm alone, unpinned' },
+    { name: 'plain wrk, 1000 ms, unpinned', turnMs: 1000, load: plainWrk },
+  ],
+  length: () => LENGTHS_MS.map(turnMs => ({ name: `${turnMs} ms`, turnMs })),
+  'length-wrk': () => LENGTHS_MS.map(turnMs => ({ name: `${turnMs} ms`, turnMs, load: wrk })),
+  'length-pinned': () => [20, 250, 1000].map(turnMs => ({ name: `${turnMs} ms`, turnMs, place: PLACES.pinned })),
+  placement: () =>
+    Object.entries(PLACES).flatMap(([name, place]) =>
+      [20, 500].map(turnMs => ({ name: `${name}, ${turnMs} ms`, turnMs, place })),
+    ),
+  generator: () => [
+    ...[k6, wrk, plainWrk].map(load => ({ name: load.name, turnMs: 1000, load })),
+    ...[k6, wrk, plainWrk].map(load => ({ name: `${load.name}, pinned`, turnMs: 1000, load, place: PLACES.pinned })),
+  ],
+  users: () =>
+    [8, 32, 200].flatMap(users =>
+      [k6, wrk].map(load => ({ name: `${users} users, ${load.name}`, turnMs: 500, users, load })),
+    ),
+  beside: () => [
+    { name: 'alone, windows' },
+    { name: '2 arms', turnMs: 1000 },
+    { name: '6 arms', turnMs: 1000, planes: ['pipy', 'envoy', ...writeCopies(4)] },
+  ],
+  windows: () => [
+    { name: 'windows of one arm alone', windowSeconds: 4 },
+    { name: '500 ms', turnMs: 500 },
+    { name: '250 ms', turnMs: 250 },
+  ],
+}
+
+/**
+ * @param {{ study: string, rounds?: number, windowSeconds?: number, into: string, only?: RegExp }} options
+ * @returns {Promise<import('./kit.js').Finding[]>} none: it measures, and promises nothing
+ */
+export async function studyBias({ study, rounds = 4, windowSeconds = 8, into, only = /./ }) {
+  const variants = STUDIES[study]().filter(({ name }) => only.test(name))
+  const sitting = new Date().toISOString()
+  const runs = await benchAlternately(
+    variants.map(({ turnMs, load, place, ...variant }, i) => ({
+      experiment: writeExperiment(`${study}-${i}`, {
+        rounds,
+        windowSeconds,
+        ...variant,
+        isAlone: turnMs === undefined,
+        relaxes: load === plainWrk ? ['passage'] : [],
+      }),
+      ...(turnMs === undefined ? {} : { sliceMs: turnMs }),
+      load,
+      place,
+      gate: async () => [],
+    })),
+  )
+  mkdirSync(path.dirname(into), { recursive: true })
+  for (const [i, { records }] of runs.entries()) {
+    for (const row of rowsOf(records))
+      appendFileSync(into, `${JSON.stringify({ study, variant: variants[i].name, sitting, ...row })}\n`)
+  }
+  print(into, study)
+  return []
+}
+
+/**
+ * Holds the default design against long windows of one arm, unpinned both: the ratio of two planes, that of a planted
+ * change, and microseconds.
+ * @param {{ rounds?: number, windowSeconds?: number }} options
+ * @returns {Promise<import('./kit.js').Finding[]>}
+ */
+export async function holdAgainstWindows({ rounds = 8, windowSeconds = 8 } = {}) {
+  const planes = ['pipy', 'envoy', `pipy=${burn('planted', PLANTED_TURNS)}`]
+  const lengths = { rounds, windowSeconds, planes, relaxes: [] }
+  const [interleaved, windows] = await benchAlternately(
+    [false, true].map(isAlone => ({
+      experiment: writeExperiment(`held-${isAlone}`, { ...lengths, isAlone }),
+      gate: async () => [],
+    })),
+  )
+  const [ours, long] = [interleaved, windows].map(({ records }) => rowsOf(records))
+  const both = ours.flatMap(own => long.filter(({ round }) => round === own.round).map(other => [own, other]))
+  const hold = (/** @type {string} */ what, /** @type {number} */ most, /** @type {(row: Cost) => number} */ of) => {
+    const ratio = summariseRatios(
+      both.map(([own, other]) => of(own) / of(other)),
+      1,
+    )
+    const [low, high] = [Number(ratio.low), Number(ratio.high)]
+    const isWithin = low >= 1 - most && high <= 1 + most
+    const isBeyond = low > 1 + most || high < 1 - most
+    return {
+      promise: `${what}, interleaved over long windows, ${(1 - most).toFixed(2)} to ${(1 + most).toFixed(2)}`,
+      measured: `${show(ratio.values, 3)} in ${both.length} repeats`,
+      // An interval that reaches beyond the bound decides nothing.
+      isKept: ratio.low === null || !(isWithin || isBeyond) ? null : isWithin,
+    }
+  }
+  return [
+    hold('Pipy / Envoy', RATIO_BIAS_MOST, row => row.pipy / row.envoy),
+    hold('Pipy / a copy that does more', RATIO_BIAS_MOST, row => row.pipy / Number(row.planted)),
+    hold('µs of Pipy', MICROS_BIAS_MOST, row => row.pipy),
+    hold('µs of Envoy', MICROS_BIAS_MOST, row => row.envoy),
+  ]
+}
+
+/** @param {TrialRecord[]} records @returns {Cost[]} */
+function rowsOf(records) {
+  const rounds = [...new Set(records.map(r => r.trial.round))]
+  return rounds.flatMap(round => {
+    const costOf = (/** @type {string} */ plane, isPlanted = false) => {
+      const record = records.findLast(
+        ({ trial, outcome }) =>
+          trial.round === round &&
+          trial.arm.plane === plane &&
+          Boolean(trial.arm.variant?.endsWith('planted')) === isPlanted &&
+          (isPlanted || trial.arm.variant === null) &&
+          outcome !== 'failed',
+      )
+      return record ? cpuPerRequestMicros(record, sidecarsOf(record)) : null
+    }
+    const [pipy, envoy, planted] = [costOf('pipy'), costOf('envoy'), costOf('pipy', true)]
+    return pipy && envoy ? [{ round, pipy, envoy, ...(planted && { planted }) }] : []
+  })
+}
+
+/** Prints a table of a study's rows, of all sittings. @param {string} file @param {string} study */
+export function print(file, study) {
+  if (!existsSync(file)) return
+  /** @type {Row[]} */
+  const rows = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+    .filter(row => row.study === study)
+  const names = [...new Set(rows.map(({ variant }) => variant))]
+  console.log(`| ${study} | Pipy, µs | Envoy, µs | Pipy / Envoy | repeats |\n| --- | --- | --- | --- | --- |`)
+  for (const name of names) {
+    const own = rows.filter(({ variant }) => variant === name)
+    const costs = /** @type {const} */ (['pipy', 'envoy']).map(plane =>
+      show(
+        own.map(row => row[plane]),
+        1,
+      ),
+    )
+    console.log(
+      `| ${name} | ${costs.join(' | ')} | ${show(
+        own.map(({ pipy, envoy }) => pipy / envoy),
+        3,
+      )} | ${own.length} |`,
+    )
+  }
+}
+
+/** @param {(number | null)[]} values @param {number} digits */
+function show(values, digits) {
+  const { median: middle, low, high } = summariseRatios(values, 1)
+  const format = (/** @type {number | null} */ value) => value?.toFixed(digits)
+  return low === null ? `${format(middle ?? null)}` : `${format(middle)} [${format(low)}, ${format(high)}]`
+}
+
+/**
+ * @param {string} name
+ * @param {{ rounds: number, windowSeconds: number, users?: number, planes?: string[], isAlone: boolean, relaxes: string[] }} options
+ */
+function writeExperiment(name, { rounds, windowSeconds, users = USERS, planes = ['pipy', 'envoy'], isAlone, relaxes }) {
+  const file = path.join(scratch, `bias-${name}.yaml`)
+  writeFileSync(
+    file,
+    `name: bias
+question: What moves the cost of a request?
+axes: { plane: [${planes.join(', ')}], link: [gateway-ratings], capCores: none, users: [${users}] }
+measure: [${isAlone ? 'load' : 'turns'}]
+trafficPolicy: open
+relaxes: [${relaxes.map(gate => `{ gate: ${gate}, why: its connections end with each turn }`).join(', ')}]
+profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, warmupSeconds: 1, hasControl: false } }
+`,
+  )
+  return file
+}
+
+/** Copies the kit's Pipy scripts, for arms that stand beside. @param {number} count */
+function writeCopies(count) {
+  return Array.from({ length: count }, (_, i) => {
+    const folder = path.join(scratch, `copy-${i}`)
+    cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
+    return `pipy=${folder}`
+  })
+}
+
+/** wrk without a script that counts: what a check by hand uses. @returns {LoadGenerator} */
+function createPlainWrk() {
+  return {
+    ...wrk,
+    name: 'plain wrk',
+    createGenerator({ tool, urls, arms = [], seed = 0, load, tailMs, folder }) {
+      const options = {
+        program: tool.path,
+        script: path.join(ROOT, 'bench/self/plain-wrk.lua'),
+        urls: arms.length > 0 ? arms.map(arm => arm.urls[0]) : urls,
+        order: orderSlices({ arms: Math.max(1, arms.length), slices: 100, seed }),
+        users: load.users,
+        turnMs: load.sliceMs ?? 1000,
+        warmupMs: Math.round(load.warmupSeconds * 1000) + 1000 * Math.max(1, arms.length),
+        windowMs: Math.round(load.windowSeconds * 1000),
+        tailMs,
+      }
+      return createProcess({
+        service: 'wrk',
+        role: 'generator',
+        program: process.execPath,
+        argv: [path.join(ROOT, 'bench/self/plain-wrk.js'), JSON.stringify(options)],
+        env: { PAYLOAD_BYTES: `${load.payloadBytes}` },
+        folder,
+        scripts: [],
+        listens: [],
+        workers: 0,
+        image: null,
+      })
+    },
+    parseResult(log, place = 0) {
+      const [, text] = /^plain (.+)$/m.exec(log) ?? []
+      if (!text) return null
+      const { counts, seconds } = JSON.parse(text)
+      return /** @type {LoadResult} */ ({
+        verified: counts[place],
+        failed: 0,
+        corrupted: 0,
+        verifiedInSecondHalf: Math.round(counts[place] / 2),
+        coldUsers: 0,
+        reportedUsers: USERS,
+        dropped: 0,
+        lagP99Ms: null,
+        distribution: null,
+        series: null,
+        failures: [],
+        turns: { seconds: seconds[place], perSecond: [] },
+      })
+    },
+  }
+}
