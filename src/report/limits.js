@@ -4,7 +4,7 @@ import { fitOnNode } from '../kinds/search/nodes.js'
 import { groupBy } from '../lib/group-by.js'
 import { MIB } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
-import { toResources } from '../model/container-limits.js'
+import { toMillicores, toResources } from '../model/container-limits.js'
 
 /**
  * Renders the limits that were found, to paste, and how many of them a node holds. Pure.
@@ -67,7 +67,7 @@ export function renderLimits({ sizes }, format) {
 
 /** @param {SizeResult} size */
 function findRequest({ answer }) {
-  return answer?.requestCores ? { requestMillicores: Math.ceil(1000 * answer.requestCores) } : {}
+  return answer?.requestCores ? { requestMillicores: toMillicores(answer.requestCores) } : {}
 }
 
 /** @param {SizeResult} size */

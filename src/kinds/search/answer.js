@@ -2,7 +2,7 @@ import { groupBy } from '../../lib/group-by.js'
 import { renderTextTable, right, wrapText } from '../../lib/text-table.js'
 import { GIB, MIB } from '../../lib/units.js'
 import { describeAxes, nameOf } from '../../model/arms.js'
-import { toLimits } from '../../model/container-limits.js'
+import { toLimits, toMillicores } from '../../model/container-limits.js'
 import { RULE } from './confirm.js'
 import { fitOnNode } from './nodes.js'
 
@@ -14,7 +14,7 @@ import { fitOnNode } from './nodes.js'
  */
 
 const MEMORY =
-  "Memory limit: 1.5 times the most that the kernel charged to a sidecar's cgroup, which is what a pod's limit counts and was tried here; not RSS, which counts shared pages of the program in each sidecar, nor PSS."
+  "Memory limit: 1.5 times the most that a sidecar took, pages of its program included. A pod's limit counts what its cgroup is charged for, and was tried here as that; RSS counts shared pages in each sidecar, PSS divides them."
 const REQUEST = 'CPU request: what the busiest sidecar used on average, and 15 % more.'
 
 /** @param {SizeResult} size @returns {size is Answered} results of older searches have none */
@@ -24,7 +24,7 @@ export const isAnswered = size => size.answer !== undefined
 export function renderLimits({ limits, requestCores }) {
   if (limits === null) return 'no limits'
   const { millicores, mebibytes } = toLimits(limits)
-  const request = requestCores === null ? '' : `CPU request ${Math.ceil(1000 * requestCores)}m, `
+  const request = requestCores === null ? '' : `CPU request ${toMillicores(requestCores)}m, `
   return `${request}CPU limit ${millicores}m, memory limit ${mebibytes}Mi`
 }
 
@@ -90,7 +90,7 @@ function renderCells({ limits, requestCores, p99Ms, met, missed, notJudged }) {
   if (limits === null) return ['-', '-', '-', '-', `0 of ${missed}`]
   const { millicores, mebibytes } = toLimits(limits)
   return [
-    requestCores === null ? '-' : `${Math.ceil(1000 * requestCores)}m`,
+    requestCores === null ? '-' : `${toMillicores(requestCores)}m`,
     `${millicores}m`,
     `${mebibytes}Mi`,
     p99Ms === null ? '-' : `${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms`,
@@ -170,7 +170,7 @@ function renderTrial({ trial, ratePerSecond, cpuCores, memoryBytes, state, p99Ms
   return [
     trial,
     String(ratePerSecond),
-    cpuCores === null ? '-' : `${Math.ceil(1000 * cpuCores)}m`,
+    cpuCores === null ? '-' : `${toMillicores(cpuCores)}m`,
     memoryBytes === null ? 'no limit' : `${(memoryBytes / MIB).toFixed(2)} MiB`,
     p99Ms === null ? '-' : `${p99Ms.toFixed(1)} ms`,
     state,

@@ -133,8 +133,9 @@ function pickUnrefuted(groups) {
 }
 
 /** Says why limits are not confirmed. @param {Judged} judged @param {boolean} isOver */
-function sayLack({ met, notJudged, boundMs, outcomes }, isOver) {
-  const busy = outcomes.findLast(o => o.held === null)
+function sayLack({ met, boundMs, outcomes }, isOver) {
+  const lost = outcomes.filter(o => o.held === null)
+  const cause = findMostFrequentCause(lost)
   if (met >= TRIALS.least && boundMs !== null) return `the next trial may take up to ${boundMs.toFixed(0)} ms`
   const spoiledMs = outcomes.flatMap(o => (o.held === null && o.p99Ms !== null ? [o.p99Ms] : []))
   const shown = spoiledMs.length > 0 ? ` (p99 up to ${Math.max(...spoiledMs).toFixed(0)} ms)` : ''
@@ -143,7 +144,14 @@ function sayLack({ met, notJudged, boundMs, outcomes }, isOver) {
       ? `no trial at these limits could be judged${shown}`
       : `${met} of the ${TRIALS.least} trials needed met the p99`
   if (!isOver) return `${count} before the search was cut short`
-  return notJudged > 0 && busy ? `${count}: ${busy.why}` : count
+  return cause === null ? count : `${count}: ${cause}`
+}
+
+/** Finds the last cause of the kind that spoiled the most trials: its words but for numbers. @param {Outcome[]} lost */
+function findMostFrequentCause(lost) {
+  const causes = lost.map(({ cause, why }) => cause ?? why)
+  const kinds = [...groupBy(causes, text => text.replaceAll(/[\d.]+/g, '')).values()]
+  return kinds.toSorted((a, b) => b.length - a.length)[0]?.at(-1) ?? null
 }
 
 /** @param {{ judged: Judged, whole: Outcome[], why: string | null }} options why: not confirmed @returns {Answer} */

@@ -18,6 +18,7 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * @property {boolean | null} survived nothing was killed for memory; null: not known
  * @property {boolean} isClear no second trial is needed
  * @property {string} why
+ * @property {string} [cause] of a trial that is not judged, where it is another than the first of its reasons
  * @property {boolean} isNeedSeen what it used was read, and is what the rate takes
  * @property {number | null} p99Ms null: too few requests, or none
  * @property {number} coresMost CPU of the busiest sidecar
@@ -78,10 +79,12 @@ export function judgeOutcome(record, p99Ms) {
     return { ...end(false, `${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`), isClear: true }
   // The rate is above the knee, and nothing else is saturated: missing requests have failed, or were dropped.
   const isOwnKnee = isOwn || boundBy === 'rate' || boundBy === 'drops'
-  const foreign = gates.find(
+  const foreign = gates.filter(
     g => !OWN_GATES.includes(g.gate) && g.spoils.includes('latency') && !(g.gate === 'knee' && isOwnKnee),
   )
-  if (foreign) return end(null, foreign.reason)
+  // A neighbour is the cause of what else a busy machine spoils.
+  const cause = foreign.find(g => g.gate === 'neighbour') ?? foreign[0]
+  if (cause) return { ...end(null, foreign[0].reason), cause: cause.reason }
   const own = gates.find(g => OWN_GATES.includes(g.gate) || g.gate === 'knee')
   if (own && (p99Ms !== null || isSpoiled(record, 'memory'))) return end(false, own.reason)
   const p99 = seen.p99Ms

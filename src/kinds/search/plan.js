@@ -13,6 +13,9 @@ const ratePerSecond = LOAD_AXES.ratePerSecond.schema
 const PRECISION = { default: 0.05, smoke: 0.5 }
 /** Trials of a search, of each arm: measured, on a machine of its own. */
 const TRIALS_MOST = { knee: 22, 'memory-floor': 14, size: 12 }
+// One with all the CPU, two on the way down, and three at the limits.
+const USUAL_TRIALS = 6
+const USUAL_SHARE = 0.7
 // A search for services tries the ends of the line, and checks each service.
 const SERVICES_TRIALS = { line: 2, each: 4 }
 
@@ -60,6 +63,11 @@ export function specifySearch(search, profile) {
   const precision = profile === 'smoke' ? PRECISION.smoke : PRECISION.default
   const isSize = search.kind === 'size' || search.kind === 'services'
   return { ...search, precision, ...(isSize && { trialsToConfirm: TRIALS.least }) }
+}
+
+/** Counts the trials that a search takes on a quiet machine, of each arm. @param {NonNullable<Plan['search']>} search */
+export function countUsualTrials(search) {
+  return search.kind === 'size' ? USUAL_TRIALS : Math.ceil(countSearchTrials(search) * USUAL_SHARE)
 }
 
 /** Counts the most trials that a search takes, of each arm. @param {Plan['search']} search */

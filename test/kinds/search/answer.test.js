@@ -40,18 +40,18 @@ describe('renderAnswer', () => {
       .map(line => line.trim().split(/ {2,}/))
     expect(rows).toEqual([
       ['each sidecar', 'CPU request', 'CPU limit', 'memory limit', 'p99 at it', 'met', 'pods on 2c4g'],
-      // 0.04 × 1.15, and place 5 of the grid; 1000 / 41 pods.
-      ['pipy', '41m', '41m', '30Mi', '5.0 ms', '3 of 3', '24', 'confirmed'],
-      ['envoy', '163m', '163m', '105Mi', '5.0 ms', '3 of 3', '6', 'confirmed'],
+      // 0.04 × 1.15, and place 6 of the grid, the first that is more than 15 % above; 1000 / 47 pods.
+      ['pipy', '46m', '47m', '30Mi', '5.0 ms', '3 of 3', '21', 'confirmed'],
+      ['envoy', '173m', '188m', '105Mi', '5.0 ms', '3 of 3', '5', 'confirmed'],
     ])
   })
 
   it('says what the first plane saves a pod, and on the nodes of a fleet', () => {
     const text = render([pipy, envoy], fleet).join('\n').replaceAll(/\n */g, ' ')
-    // 163 - 41 and 105 - 30; times 300.
-    expect(text).toContain('pipy needs 122m less and 75Mi less a pod than envoy: 36.6 cores and 22.0 GiB on 300 nodes.')
+    // 188 - 47 and 105 - 30; times 300.
+    expect(text).toContain('pipy needs 141m less and 75Mi less a pod than envoy: 42.3 cores and 22.0 GiB on 300 nodes.')
     expect(text).toContain(
-      'On 300 nodes, one such pod each: pipy 12.3 cores and 8.8 GiB; envoy 48.9 cores and 30.8 GiB.',
+      'On 300 nodes, one such pod each: pipy 14.1 cores and 8.8 GiB; envoy 56.4 cores and 30.8 GiB.',
     )
   })
 
@@ -76,7 +76,7 @@ describe('renderAnswer', () => {
 describe('the report of a size', () => {
   it('has the state of the answer in a line', () => {
     expect(sayAnswer(pipy)).toBe(
-      'pipy, 120 requests/s with a p99 of at most 80 ms: CPU request 41m, CPU limit 41m, memory limit 30Mi; confirmed: 3 of 3 trials at these limits met the p99; the next will below 5 ms',
+      'pipy, 120 requests/s with a p99 of at most 80 ms: CPU request 46m, CPU limit 47m, memory limit 30Mi; confirmed: 3 of 3 trials at these limits met the p99; the next will below 5 ms',
     )
   })
 

@@ -31,8 +31,9 @@ describe('measureSearches', () => {
           adopted.push(record)
           return { ...record, trial }
         },
-        async run(/** @type {Pick<TrialRecord, 'trial'>} */ { trial }) {
+        async run(/** @type {Pick<TrialRecord, 'trial'> & { progress: string }} */ { trial, progress }) {
           measured++
+          expect(progress).toMatch(/^looking for the knee \(about \d+ s left\)$/)
           return {
             ...createTrial(false),
             trial,

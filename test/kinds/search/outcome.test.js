@@ -59,6 +59,13 @@ describe('judgeOutcome', () => {
     })
   })
 
+  it('names the neighbour as the cause of what else a busy machine spoils', () => {
+    const gates = [gate('generator', ['latency']), gate('neighbour', ['latency'])]
+    expect(judgeOutcome(createTrial({ gates }), 50)).toMatchObject({
+      ...{ held: null, why: 'generator failed', cause: 'neighbour failed' },
+    })
+  })
+
   it('fails a p99 over the limit, not clearly, and holds one at it', () => {
     expect(judgeOutcome(createTrial(), 5)).toMatchObject({
       ...{ held: false, survived: true, isClear: false, why: 'p99 9.9 ms, over 5 ms' },
