@@ -18,7 +18,7 @@ import { createRandom } from '../../src/lib/random.js'
 
 const SEED = Number(process.env.FUZZ_SEED ?? 1)
 /** Inputs a parser. */
-export const INPUTS = Number(process.env.FUZZ_INPUTS ?? 300)
+export const INPUTS = Number(process.env.FUZZ_INPUTS ?? 100)
 const SLOW_MS = 10_000
 const HANGS_MS = 30_000
 // Beside what it quotes.

@@ -93,7 +93,9 @@ describe('runPlan', () => {
   it('has a reason, and no stack, of a sidecar that refuses a connection after the window', async () => {
     const planes = ['cheap', 'dear'].map(name => ({ ...createFakePlane(name), parseOverflows: () => 0 }))
     const target = await createFakeTarget({ readAdmin: () => Promise.reject(new Error('connect ECONNREFUSED')) })
-    const { records } = await runFake({ folder, target, planes: [none, ...planes] })
+    // Each waits until the counters are given up.
+    const more = 'profiles: { standard: { rounds: 1, hasControl: false } }'
+    const { records } = await runFake({ folder, target, planes: [none, ...planes], more })
     const failed = records.filter(r => r.outcome === 'failed')
     expect(new Set(failed.map(r => r.trial.arm.plane))).toEqual(new Set(['cheap', 'dear']))
     expect(failed[0].reasons).toEqual([
