@@ -389,19 +389,8 @@ describe('size', { timeout: 900_000 }, () => {
     need(context, 'pipy', 'k6', 'caps')
     const file = `${folder}/services.yaml`
     writeFileSync(file, 'services:\n  - { name: orders, requestsPerSecond: 400, p99: 100ms }\n')
-    const asked = [
-      '-f',
-      file,
-      '--link',
-      'ratings',
-      '--planes',
-      'pipy',
-      '--users',
-      '16',
-      '--node',
-      'pi4',
-      ...sized.slice(-2),
-    ]
+    const options = '--link ratings --planes pipy --users 16 --node pi4'.split(' ')
+    const asked = ['-f', file, ...options, ...sized.slice(-2)]
     const out = `${folder}/services`
     const { stdout, stderr, exitCode } = await cli('size', ...asked, '--format', 'compose', '--out', out)
     expect([0, 3], stderr).toContain(exitCode)
