@@ -93,7 +93,7 @@ export default defineConfig({
           ...oneByOne,
           name: 'faults',
           include: ['test/faults/*.test.js'],
-          maxConcurrency: 3,
+          maxConcurrency: 2,
           sequence: { groupOrder: 4 },
         },
       },

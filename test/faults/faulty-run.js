@@ -55,7 +55,7 @@ export async function runWithFault({
   const out = options.out ?? path.join(folder, `run-${nth}`)
   const temporary = path.join(folder, `tmp-${nth}`)
   mkdirSync(temporary)
-  const before = lookAtMachine({ runId: null, temporary })
+  const before = lookAtMachine({ runId: null, blocks: [], temporary })
   const command = ['node', 'src/cli.js', 'bench', ...ARGV, '--rounds', `${ROUNDS}`, '--out', out, ...argv]
   const [program, ...words] = wrap(command)
   const child = execa(program, words, {
@@ -80,7 +80,10 @@ export async function runWithFault({
     throw error
   }
   const { exitCode, signal, stdout, stderr } = await child
-  const leftovers = findLeftovers(before, lookAtMachine({ runId: running.runId(), temporary }))
+  const leftovers = findLeftovers(
+    before,
+    lookAtMachine({ runId: running.runId(), blocks: running.blocks(), temporary }),
+  )
   // An unsteady window is measured again: that is none of the fault's.
   const readable = readRecords(out)
   const records = readable.filter(({ trial }) => trial.repeats === null)
@@ -130,6 +133,16 @@ function createRunning({ child, out }) {
     id ??= readLedgers().find(({ owner }) => owner?.command.includes(out))?.runId ?? null
     return id
   }
+  /** @type {Set<string>} */
+  const blocks = new Set()
+  const noteBlocks = () => {
+    for (const { owner, holdings } of readLedgers())
+      for (const { kind, name } of owner?.command.includes(out) ? holdings : [])
+        if (kind === 'addresses') blocks.add(name)
+  }
+  // The ledger says which addresses a run has, until it has ended.
+  const noting = setInterval(noteBlocks, 200)
+  child.finally(() => clearInterval(noting)).catch(() => {})
   const ownerPid = () => readLedgers().find(({ owner }) => owner?.command.includes(out))?.owner?.pid ?? pid
   const processes = (/** @type {RegExp} */ names) =>
     listMarked().flatMap(marked => (marked.runId === runId() && names.test(marked.name) ? [marked.pid] : []))
@@ -161,6 +174,7 @@ function createRunning({ child, out }) {
     pid,
     ownerPid,
     runId,
+    blocks: () => [...blocks],
     processes,
     /** @param {Phase} phase */
     async reach(phase) {

@@ -12,15 +12,18 @@ import { capWay } from '../integration/real-tools.js'
 
 /**
  * The machine as it is now.
- * @param {{ runId: string | null, temporary: string }} options of the run; temporary: its TMPDIR @returns {Machine}
+ * @param {{ runId: string | null, blocks: string[], temporary: string }} options of the run; blocks: of its addresses, whose
+ *   ports are looked at; temporary: its TMPDIR
+ * @returns {Machine}
  */
-export function lookAtMachine({ runId, temporary }) {
+export function lookAtMachine({ runId, blocks, temporary }) {
+  const listeners = listListeners()
   const ledgers = readLedgers()
-  // Another run starts and ends what it wants on its own block of addresses.
-  const blocks = ledgers
-    .filter(ledger => ledger.runId !== runId)
-    .flatMap(({ holdings }) => holdings.flatMap(({ kind, name }) => (kind === 'addresses' ? [`${name}.`] : [])))
-  const isOfAnother = (/** @type {string} */ address) => blocks.some(block => address.startsWith(block))
+  // Another run may have begun since, on addresses that this one gave back.
+  const taken = ledgers
+    .filter(ledger => ledger.runId !== runId && ledger.state === 'alive')
+    .flatMap(({ holdings }) => holdings.flatMap(({ kind, name }) => (kind === 'addresses' ? [name] : [])))
+  const ownBlocks = blocks.filter(block => !taken.includes(block))
   return {
     processes: listMarked().flatMap(marked => (marked.runId === runId ? [`${marked.name} (${marked.pid})`] : [])),
     cgroups: treeParents(capWay).flatMap(parent =>
@@ -29,8 +32,9 @@ export function lookAtMachine({ runId, temporary }) {
     mounts: readFileSync('/proc/self/mountinfo', 'utf8')
       .split('\n')
       .map(line => line.split(' ')[4] ?? ''),
-    ports: listListeners().flatMap(({ address, port }) =>
-      address.startsWith('127.') && !isOfAnother(address) ? [`${address}:${port}`] : [],
+    // Other programs of this machine listen where they want.
+    ports: listeners.flatMap(({ address, port }) =>
+      ownBlocks.some(block => address.startsWith(`${block}.`)) ? [`${address}:${port}`] : [],
     ),
     ledgers: ledgers.flatMap(ledger => (ledger.state === 'alive' ? [] : [ledger.runId])),
     temporary: existsSync(temporary) ? readdirSync(temporary) : [],
