@@ -6,7 +6,7 @@ import { AXES, AXIS_NAMES } from '../model/arms.js'
 /** @import { AxisName, Comparison, Quantity, Summary } from '../model/types.ts' */
 
 /** Axes that are a condition of the answer, and no part of the question. @type {AxisName[]} */
-const CONDITION_AXES = ['users', 'ratePerSecond', 'placement', 'capCores']
+const CONDITION_AXES = ['users', 'ratePerSecond', 'placement', 'capCores', 'workers']
 
 /** @param {Comparison[]} comparisons of a run @returns {NonNullable<Summary['carries']>} of each pair of planes */
 export function findBands(comparisons) {
@@ -15,7 +15,8 @@ export function findBands(comparisons) {
       c.quantity === PRIMARY.name && c.service === null && c.contrast === null && !c.isControl && hasInterval(c.ratio),
   )
   const names = AXIS_NAMES.filter(name => !CONDITION_AXES.includes(name))
-  const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, ...names.map(name => AXES[name].of(c))])
+  const keyOf = (/** @type {Comparison} */ c) =>
+    JSON.stringify([c.a, c.b, countWorkers(c), ...names.map(name => AXES[name].of(c))])
   return [...groupBy(pairs, keyOf).values()].map(own => {
     const [{ a, b, link, conditions }] = own
     const measured = own.map(({ load, capCores, ratio: { median, low, high } }) => ({
@@ -48,6 +49,11 @@ function isContradicted(measured) {
   const windows = measured.filter(({ load }) => !load.isBesideOthers)
   if (interleaved.length === 0 || windows.length === 0) return null
   return interleaved.some(a => windows.some(b => a.low > b.high || b.low > a.high))
+}
+
+/** Counts the workers of a sidecar: without a number, as many as its limit has CPUs. @param {Comparison} comparison */
+function countWorkers({ conditions: { workers }, capCores }) {
+  return workers ?? (capCores === null ? null : Math.max(1, Math.ceil(capCores)))
 }
 
 /** @param {Quantity} ratio */

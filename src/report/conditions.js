@@ -6,9 +6,18 @@ import { generatorOf } from '../model/tools.js'
 /** Sentences on how far a ratio carries. Pure. @import { Summary } from '../model/types.ts' */
 /** @typedef {NonNullable<Summary['carries']>[number]} Band */
 
-/** @param {Pick<Summary, 'carries' | 'tools' | 'run'>} summary */
-export function renderConditions(summary) {
-  return (summary.carries ?? []).flatMap(band => {
+/** @param {Pick<Summary, 'carries' | 'tools' | 'turns'>} summary */
+export function renderConditions({ carries = [], ...summary }) {
+  // Method version 4 pinned all interleaved arms, and said so of the run alone.
+  const isPinned = summary.turns?.cpus && carries.every(({ measured }) => measured.every(m => !m.load.placement))
+  const pin = (/** @type {Band} */ { measured, ...band }) => ({
+    ...band,
+    measured: measured.map(({ load, ...rest }) => ({
+      ...rest,
+      load: isPinned && load.isBesideOthers ? { ...load, placement: /** @type {const} */ ('apart') } : load,
+    })),
+  })
+  return carries.map(pin).flatMap(band => {
     const interleaved = band.measured.filter(({ load }) => load.isBesideOthers)
     return [
       ...(band.isContradicted ? [renderContradiction(band)] : []),

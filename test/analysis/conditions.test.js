@@ -44,6 +44,18 @@ describe('findBands', () => {
     expect(ofWindows([0.46, 0.43, 0.5])).toBe(false)
   })
 
+  it('holds one worker of interleaved arms against windows whose limit gives them one, and not two', () => {
+    const one = { conditions: { ...createArm({}).conditions, workers: 1 } }
+    const bandsOf = (/** @type {number} */ capCores) =>
+      findBands([
+        createComparison([0.52, 0.51, 0.53], { load: interleaved, fields: one }),
+        createComparison([0.6, 0.59, 0.66], { load: { users: 200 }, capCores }),
+      ]).map(({ isContradicted }) => isContradicted)
+    expect(bandsOf(1)).toEqual([true])
+    expect(bandsOf(0.25)).toEqual([true])
+    expect(bandsOf(2)).toEqual([null, null])
+  })
+
   it('keeps pairs, payloads and links apart, and leaves out A/A, other quantities and ratios without an interval', () => {
     const same = /** @type {[number, number, number]} */ ([0.5, 0.4, 0.6])
     expect(

@@ -63,6 +63,14 @@ describe('renderConditions', () => {
     expect(render(measured, false)[0]).not.toContain('exclude')
   })
 
+  it('says of a run whose arms were all pinned that they were', () => {
+    const { link, conditions } = createArm({})
+    const measured = [condition([0.52, 0.51, 0.53], interleaved)]
+    const band = { a: 'pipy', b: 'envoy', link, conditions, low: 0.52, high: 0.52, measured, isContradicted: null }
+    const summary = createSummary([], { carries: [band], turns: { cpus: { generator: 1, arms: 1 }, connections: [] } })
+    expect(renderConditions(summary)[0]).toContain('32 users, no CPU limit, the generator on CPUs of its own')
+  })
+
   it('has nothing to say of a run by an older kit', () => {
     expect(renderConditions(createSummary([]))).toEqual([])
   })
