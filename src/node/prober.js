@@ -7,7 +7,7 @@ import { BenchError, OWN_CODES } from '../lib/errors.js'
 import { waitFor } from '../lib/wait.js'
 import { probeAccess } from '../parity/beside/access.js'
 import { probeCallers } from '../parity/beside/callers.js'
-import { probeAnswers, probePooling } from '../parity/beside/probe.js'
+import { probeAnswers, probeLoneRetry, probePooling } from '../parity/beside/probe.js'
 import { startUpstreams } from '../parity/beside/upstreams.js'
 import { perform } from './perform.js'
 import { repeat, send } from './send.js'
@@ -83,6 +83,7 @@ export function createProber() {
     perform: ({ actions }) => perform(actions),
 
     probeAnswers: () => probeAnswers(opened()),
+    probeLoneRetry: () => probeLoneRetry(opened()),
     probeAccess: () => probeAccess(opened()),
     probeCallers: () => probeCallers(opened()),
     probePooling: () => probePooling(opened()),

@@ -9,63 +9,81 @@ import { findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
 import { countWorkers, findDeployed } from '../services/specs.js'
 import { listModes, topologyOf } from '../services/topology.js'
+import { createDependencies } from './dependencies.js'
 import { probeFeatures } from './features.js'
 import { createRig } from './rig.js'
+import { createSlots } from './slots.js'
 import { configurationOf, holdAgainst, PARITY_NAMES, sizeOf } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
-/** @import { Testbed } from '../run/kind.js' */
+/** @import { Testbed } from '../run/kind.js' @import { ParityCache } from './cache.js' */
 /** @import { Row } from './beside/probe.js' */
-/** @import { Rig } from './rig.js' */
+/** @import { Rig } from './rig.js' @import { Slot } from './slots.js' */
 
 // The limit is longer than on one machine: pods take their time, and so do three sidecars on one slow CPU.
 const RIG_START_SECONDS = 120
 
 /** A row, the links that it is about, and why it falls short. @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} Found */
 /**
- * @typedef {{ testbed: Testbed, arms: Arm[], nextIndex: () => number, signal: AbortSignal, say: (line: string) => void }} GateOptions
+ * cache: of checks that passed before; absent: every one is made.
+ * @typedef {{ testbed: Testbed, arms: Arm[], nextIndex: () => number, signal: AbortSignal, say: (line: string) => void,
+ *   cache?: ParityCache }} GateOptions
  * @typedef {(options: GateOptions) => Promise<ParityRow[]>} GateParity
  */
 
 /**
  * Starts each arm once, before any load, counts its workers, and tries each plane with the corpus in every
  * configuration that is measured, on processes of their own that are then ended (a body of 10 MiB leaves its mark on
- * a process).
+ * a process). A check that passed before is not made again, where all that it depends on is the same.
  * @type {GateParity}
  * @throws {BenchError} when an arm does not start or does not answer
  */
-export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
-  const own = arms.filter(arm => arm.repeatOf === null)
-  if (own.length === 0) return []
-  const starts = groupAlike(own, arm => ({ ...configurationOf(arm), ...sizeOf(arm) })).map(([arm]) => arm)
-  const withSidecars = own.filter(arm => arm.hasSidecars)
-  say(`checking ${starts.length} arms, and that the planes do equal work`)
-  /** @type {ParityRow[]} */
-  const rows = []
-  const add = (/** @type {Arm} */ arm, /** @type {Found} */ row, /** @type {ParityRow['size']} */ size) =>
-    rows.push({
-      ...row,
-      ...configurationOf(arm),
-      trafficPolicy: testbed.settings.trafficPolicy,
-      size,
-      ...(findDeployed(testbed.programs.planes, arm) && { isDeployed: true }),
+export async function gateParity({ testbed, arms, nextIndex, signal, say, cache }) {
+  const measured = arms.filter(arm => arm.repeatOf === null)
+  if (measured.length === 0) return []
+  const dependencies = cache && createDependencies(testbed)
+  /** @type {Check[]} */
+  const starts = groupAlike(measured, arm => ({ ...configurationOf(arm), ...sizeOf(arm) })).map(([arm]) => ({
+    ...{ arm, size: sizeOf(arm), depends: dependencies?.ofStart(arm) },
+    run: options => checkWorkers({ testbed, arm, ...options }),
+  }))
+  const withSidecars = measured.filter(arm => arm.hasSidecars)
+  /** @type {Check[]} */
+  const probes = groupAlike(withSidecars, configurationOf).map(alike => ({
+    ...{ arm: alike[0], alike, size: null, depends: dependencies?.ofConfiguration(alike) },
+    run: options => probePlane({ testbed, alike, ...options }),
+  }))
+  const checks = [...starts, ...probes]
+  const passed = checks.map(({ depends }) => (depends && cache ? cache.find(depends) : null))
+  const known = passed.filter(found => found !== null)
+  if (known.length < checks.length) say(`checking ${starts.length} arms, and that the planes do equal work`)
+  if (known.length > 0)
+    say(
+      describeKnown(
+        known.map(({ triedAt }) => triedAt),
+        checks.length,
+      ),
+    )
+  const open = checks.filter((_, i) => passed[i] === null)
+  const made = await makeChecks(open, { testbed, nextIndex, signal })
+  for (const [check, rows] of made) if (check.depends && cache) cache.keep(check.depends, rows)
+  const rows = checks.flatMap((check, i) => {
+    const { arm, alike, size } = check
+    const { rows: found, triedAt } = passed[i] ?? { rows: made.get(check) ?? [], triedAt: undefined }
+    return found.flatMap(({ mode, ...row }) => {
+      const links = alike?.filter(arm => !mode || modesOf(arm, testbed).includes(mode)).map(({ link }) => link)
+      if (links?.length === 0) return []
+      return {
+        ...row,
+        ...(links && mode && { links: [...new Set(links)] }),
+        ...configurationOf(arm),
+        trafficPolicy: testbed.settings.trafficPolicy,
+        size,
+        ...(findDeployed(testbed.programs.planes, arm) && { isDeployed: /** @type {const} */ (true) }),
+        ...(triedAt && { triedAt }),
+      }
     })
-  for (const arm of starts) {
-    const sidecars = await countSockets({ testbed, arm, index: nextIndex(), signal })
-    // Workers cannot be counted on a target that reads no sockets.
-    if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) continue
-    const asked = countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
-    const counted = sidecars.map(({ sockets, wanted }) => (sockets === wanted ? asked : sockets))
-    const found = `${[...new Set(counted)].join(' and ')} a sidecar`
-    const expected = `${asked} a sidecar`
-    add(arm, { name: 'parity-workers', found, expected, differences: [] }, sizeOf(arm))
-  }
-  for (const alike of groupAlike(withSidecars, configurationOf)) {
-    for (const { mode, ...row } of await probePlane({ testbed, alike, index: nextIndex(), signal })) {
-      const links = alike.filter(arm => !mode || modesOf(arm, testbed).includes(mode)).map(({ link }) => link)
-      if (links.length > 0) add(alike[0], { ...row, ...(mode && { links: [...new Set(links)] }) }, null)
-    }
-  }
+  })
   const held = rows.filter(({ name }) => PARITY_NAMES.includes(name))
   const reasons = held.flatMap(({ plane, lacks = [] }) =>
     lacks.map(why => `${plane} falls short of equal work: ${why}`),
@@ -74,18 +92,94 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say }) {
   return rows
 }
 
+/**
+ * @typedef {object} Check the start of an arm, or the corpus in a configuration
+ * @property {Arm} arm
+ * @property {Arm[]} [alike] arms of the configuration
+ * @property {ParityRow['size']} size
+ * @property {object} [depends] all that its result depends on
+ * @property {(options: { index: number, slot: Slot, signal: AbortSignal }) => Promise<Found[]>} run
+ */
+
+/** @param {string[]} moments of the checks that are not made @param {number} count of all */
+function describeKnown(moments, count) {
+  const last = moments.toSorted().at(-1)?.slice(0, 16).replace('T', ' ')
+  const which = moments.length === count ? 'passed before' : `passed before in ${moments.length} of ${count} checks`
+  return `equal work ${which} (last at ${last} UTC), and all that it depends on is the same: not tried again (--recheck)`
+}
+
+/**
+ * Makes checks, some at the same time where the target has room for their rigs.
+ * @param {Check[]} checks @param {{ testbed: Testbed, nextIndex: () => number, signal: AbortSignal }} options
+ * @returns {Promise<Map<Check, Found[]>>} @throws what the first check threw that failed, once all have ended
+ */
+async function makeChecks(checks, { testbed, nextIndex, signal }) {
+  // Redirected connections have one way into their network namespaces.
+  const isRedirected = checks.some(({ arm }) => arm.conditions.interception !== undefined)
+  const rigsMost = isRedirected ? 1 : (testbed.site.target.rigsMost ?? 1)
+  const failing = new AbortController()
+  const either = AbortSignal.any([signal, failing.signal])
+  setMaxListeners(0, either)
+  /** @type {Map<Check, Found[]>} */
+  const made = new Map()
+  const starts = checks.filter(({ alike }) => !alike)
+  const probes = checks.filter(({ alike }) => alike)
+  const indices = new Map(checks.map(check => [check, nextIndex()]))
+  /** @type {unknown} */
+  let failure = null
+  const make = async (/** @type {Check[]} */ own, /** @type {Slot} */ slot) => {
+    try {
+      for (const check of own) {
+        if (either.aborted) return
+        made.set(check, await check.run({ index: Number(indices.get(check)), slot, signal: either }))
+      }
+    } catch (error) {
+      if (!failing.signal.aborted) failure = error
+      failing.abort(error)
+    } finally {
+      slot.end()
+    }
+  }
+  // The starts go on beside the first rigs, where these may be several.
+  const batches = rigsMost > 1 ? [] : [[starts]]
+  for (let first = 0; first < probes.length; first += rigsMost)
+    batches.push(probes.slice(first, first + rigsMost).map(check => [check]))
+  if (rigsMost > 1) batches[0] = [starts, ...(batches[0] ?? [])]
+  for (const batch of batches) {
+    const slots = createSlots(batch.length)
+    await Promise.all(batch.map((own, i) => make(own, slots[i])))
+  }
+  signal.throwIfAborted()
+  if (failing.signal.aborted) throw failure
+  return made
+}
+
 /** Lists the modes of the inbound listeners on an arm's link. @param {Arm} arm @param {Testbed} testbed */
 function modesOf(arm, { layout }) {
   return listModes(topologyOf(arm, layout.topologies), arm.conditions.tls)
 }
 
 /**
- * Starts the sidecars of an arm, and counts the listening sockets of each.
- * @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options
+ * Starts an arm, and counts the workers of its sidecars.
+ * @param {{ testbed: Testbed, arm: Arm, index: number, slot: Slot, signal: AbortSignal }} options @returns {Promise<Found[]>}
  */
-async function countSockets({ testbed, arm, index, signal }) {
+async function checkWorkers({ testbed, arm, ...options }) {
+  const sidecars = await countSockets({ testbed, arm, ...options })
+  // Workers cannot be counted on a target that reads no sockets.
+  if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return []
+  const workers = countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
+  const counted = sidecars.map(({ sockets, wanted }) => (sockets === wanted ? workers : sockets))
+  const found = `${[...new Set(counted)].join(' and ')} a sidecar`
+  return [{ name: 'parity-workers', found, expected: `${workers} a sidecar`, differences: [] }]
+}
+
+/**
+ * Starts the sidecars of an arm, and counts the listening sockets of each.
+ * @param {Parameters<typeof checkWorkers>[0]} options
+ */
+async function countSockets({ testbed, arm, index, slot, signal }) {
   const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
-  const { deployment } = await startServices({ testbed, arm, start: index, folder, signal })
+  const { deployment } = await slot.inTurn(() => startServices({ testbed, arm, start: index, folder, signal }))
   try {
     const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
     const looks = await testbed.site.target.look(sidecars)
@@ -118,7 +212,7 @@ async function probePlane(options) {
 
 /**
  * Tries the plane of arms of one configuration. lacks: of a row that falls short only of what the plane declares to lack.
- * @param {{ testbed: Testbed, alike: Arm[], index: number, signal: AbortSignal }} options
+ * @param {{ testbed: Testbed, alike: Arm[], index: number, slot?: Slot, signal: AbortSignal }} options
  * @returns {Promise<Found[]>}
  * @throws {BenchError} where the plane does not serve the corpus
  */
@@ -133,8 +227,8 @@ export async function tryConfiguration({ testbed, alike, ...options }) {
   })
 }
 
-/** @param {{ testbed: Testbed, arm: Arm, index: number, signal: AbortSignal }} options @returns {Promise<Row[]>} */
-async function probeInRig({ testbed, arm, index, signal }) {
+/** @param {{ testbed: Testbed, arm: Arm, index: number, slot?: Slot, signal: AbortSignal }} options @returns {Promise<Row[]>} */
+async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signal }) {
   const plane = testbed.programs.planes[arm.plane]
   const { folders, settings } = testbed
   const { tls, protocol, features } = arm.conditions
@@ -142,12 +236,14 @@ async function probeInRig({ testbed, arm, index, signal }) {
   const ending = AbortSignal.any([signal, starting.signal])
   // Each request of a check listens to this signal.
   setMaxListeners(0, ending)
-  const timer = setTimeout(
-    () => starting.abort(new BenchError(`it was not ready within ${RIG_START_SECONDS} s`)),
-    RIG_START_SECONDS * 1000,
-  )
-  try {
-    const rig = await createRig({
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  const start = () => {
+    timer = setTimeout(
+      () => starting.abort(new BenchError(`it was not ready within ${RIG_START_SECONDS} s`)),
+      RIG_START_SECONDS * 1000,
+    )
+    return createRig({
       target: testbed.site.target,
       index,
       plane,
@@ -160,9 +256,13 @@ async function probeInRig({ testbed, arm, index, signal }) {
       interception: arm.conditions.interception,
       signal: ending,
     })
+  }
+  try {
+    // Others that start meanwhile would lengthen the timeouts, which are chosen by how long upstreams take to start.
+    const rig = await slot.inTurn(start)
     clearTimeout(timer)
     try {
-      return await probeRig(rig)
+      return await probeRig(rig, slot)
     } finally {
       await rig.close()
     }
@@ -174,8 +274,11 @@ async function probeInRig({ testbed, arm, index, signal }) {
   }
 }
 
-/** Probes all that is held equal and does not depend on a link. @param {Rig} rig @returns {Promise<Row[]>} */
-export async function probeRig(rig) {
+/**
+ * Probes all that is held equal and does not depend on a link.
+ * @param {Rig} rig @param {Slot} [slot] beside checks that go on meanwhile @returns {Promise<Row[]>}
+ */
+export async function probeRig(rig, slot = createSlots(1)[0]) {
   const { call, sidecars } = rig
   const sumLogs = async () => {
     const logs = await Promise.all(sidecars.processes.map(p => p.readLog()))
@@ -187,11 +290,14 @@ export async function probeRig(rig) {
   const { row, requests } = await call('probePooling', undefined)
   const bytes = (await sumLogs()) - before
   const features = await probeFeatures(rig)
+  const lone = await slot.alone(() => call('probeLoneRetry', undefined))
+  await assertAllRun(sidecars.processes, 'parity')
+  const common = [lone, ...answers, row]
   // An access log is tried as a feature.
-  if (listFeatures(rig.measured.features).includes('access-log')) return [...answers, row, ...features]
+  if (listFeatures(rig.measured.features).includes('access-log')) return [...common, ...features]
   const nothing = `nothing for ${requests} requests`
   const found = bytes === 0 ? nothing : `${bytes} bytes for ${requests} requests`
-  return [...answers, row, { name: 'parity-logging', found, expected: nothing, differences: [] }, ...features]
+  return [...common, { name: 'parity-logging', found, expected: nothing, differences: [] }, ...features]
 }
 
 /** @param {Arm[]} arms @param {(arm: Arm) => object} identityOf */

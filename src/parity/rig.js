@@ -2,7 +2,7 @@ import path from 'node:path'
 import { certificatesFolder } from '../lib/certificate-files.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { untilAborted } from '../lib/wait.js'
-import { identityOf, PORTS, PROBER, TLS } from '../model/sidecar-contract.js'
+import { identityOf, PORTS, PROBER, placeAt, TLS } from '../model/sidecar-contract.js'
 import { createModel } from '../services/topology.js'
 import { BYTE_HOSTS, BYTE_UPSTREAMS, bytePortOf, ROUTES, route } from './beside/corpus.js'
 import { SERVERS } from './beside/peers.js'
@@ -96,12 +96,12 @@ export async function createRig({ target, index, plane, folder, measured, signal
     permissive: { address: places.permissive.reach, port },
   }
   /** A sidecar that hangs must not keep an interrupted run. @type {Target['call']} */
-  const call = (procedure, args) => untilAborted(target.call(procedure, args), signal)
+  const call = (procedure, args) => untilAborted(target.call(procedure, args, index), signal)
   /** @type {Deployment | null} */
   let sidecars = null
   const close = async () => {
     await sidecars?.remove()
-    await target.call('close', undefined)
+    await target.call('close', undefined, index)
   }
   try {
     const startedAt = performance.now()
@@ -120,12 +120,8 @@ export async function createRig({ target, index, plane, folder, measured, signal
       isRedirected,
       port,
     })
-    const scriptFiles = plane.deployed?.[`${profile}`]?.scripts && readTextFiles(scripts)
-    const specs = models.map(model => {
-      const where = { scripts: target.locate(scripts), folder: target.locate(path.join(folder, model.service)) }
-      return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null, scriptFiles })
-    })
-    sidecars = await target.deploy(/** @type {ProcessSpec[]} */ (specs), { start: index, folder })
+    const specs = createSpecs(models, { plane, tool, profile, scripts, folder, locate: target.locate })
+    sidecars = await target.deploy(specs, { start: index, folder })
     await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))
     await call('reach', { endpoints: Object.values(sidecarsAt) })
     const { client, permissive } = sidecarsAt
@@ -136,6 +132,34 @@ export async function createRig({ target, index, plane, folder, measured, signal
     await close()
     throw error
   }
+}
+
+/**
+ * @param {SidecarModel[]} models
+ * @param {{ plane: DataPlane, tool: Tool, profile: string | null, scripts: string, folder: string, locate: Target['locate'] }} options
+ */
+function createSpecs(models, { plane, tool, profile, scripts, folder, locate }) {
+  const scriptFiles = plane.deployed?.[`${profile}`]?.scripts && readTextFiles(scripts)
+  const specs = models.map(model => {
+    const where = { scripts: locate(scripts), folder: locate(path.join(folder, model.service)) }
+    return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null, scriptFiles })
+  })
+  return /** @type {ProcessSpec[]} */ (specs)
+}
+
+/**
+ * Renders the sidecars of a rig at addresses and in folders that are the same each time, to tell whether two rigs differ.
+ * @param {{ plane: DataPlane, tool: Tool, scripts: string, measured: Measured, profile: string | null,
+ *   interception?: Conditions['interception'] }} options
+ */
+export function renderRig({ plane, tool, scripts, measured, profile, interception }) {
+  const isRedirected = interception === 'redirect' && measured.protocol !== 'tcp'
+  const names = [...TOPOLOGY.services.map(({ name }) => name), PROBER]
+  const places = Object.fromEntries(names.map((name, i) => [name, placeAt(`127.0.0.${i + 1}`)]))
+  const port = isRedirected ? PORTS.application : PORTS.inbound
+  const timeouts = chooseTimeouts(0)
+  const models = createModels({ places, certificates: '/certificates', measured, timeouts, isRedirected, port })
+  return createSpecs(models, { plane, tool, profile, scripts, folder: '/rig', locate: where => where })
 }
 
 /**

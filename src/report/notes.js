@@ -7,7 +7,7 @@ import { count, percent } from '../lib/units.js'
 import { AXES, describeAxes, findVaried, nameOf } from '../model/arms.js'
 import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
 import { GENERATORS, generatorOf } from '../model/tools.js'
-import { tellPolicy } from '../parity/verdict/rows.js'
+import { tellPolicy, tellTried } from '../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 
 /** The lines below the table. Pure. @import { Precision, Summary } from '../model/types.ts' */
@@ -38,7 +38,7 @@ export function renderNotes(summary) {
     notes.push('Connections are new for every request: response times include connecting and the handshake.')
   if (arms.some(a => a.link === 'ratings') && !arms.some(a => a.load.hasCertificate))
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
-  notes.push(...tellPolicy({ parity }))
+  notes.push(...tellPolicy({ parity }), ...tellTried({ parity }))
   for (const { plane, from } of deployed) notes.push(`${plane} is as deployed: ${from}.`)
   for (const { gate, why } of relaxes) notes.push(`The experiment sets aside ${gate}: ${why}`)
   return notes

@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { certificatesFolder } from '../../src/lib/certificate-files.js'
@@ -5,15 +6,17 @@ import { writeCertificates } from '../../src/lib/certificates.js'
 import { AgentError, BenchError } from '../../src/lib/errors.js'
 import { identityOf, PROBER, placeAt } from '../../src/model/sidecar-contract.js'
 import { SERVERS } from '../../src/parity/beside/peers.js'
+import { openParityCache } from '../../src/parity/cache.js'
 import { SERVICES } from '../../src/parity/credentials.js'
 import { writeFlawedCertificates } from '../../src/parity/flawed-certificates.js'
 import { gateParity } from '../../src/parity/gate.js'
 import { findWrong } from '../../src/parity/verdict/rows.js'
 import { createFakePlane, createFakeTarget, fakeTool } from '../fakes/fake-bench.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
-import { makeFolder } from '../fakes/scratch.js'
+import { makeFolder, makeOwnFolder } from '../fakes/scratch.js'
 
 /** @import { Arm, DataPlane, ParityRow, SidecarOptions } from '../../src/model/types.ts' */
+/** @import { ParityCache } from '../../src/parity/cache.js' */
 
 const folder = makeFolder('gate-test')
 const certificates = path.join(folder, 'certificates')
@@ -45,6 +48,7 @@ async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers, fin
     close: () => {},
     reach: () => {},
     probeAnswers: probeAnswers ?? (() => [{ name: 'parity-tls', found: 'x', expected: 'x', differences: [] }]),
+    probeLoneRetry: () => ({ name: 'parity-answers', found: 'x', expected: 'x', differences: [] }),
     probePooling: () => ({ row: { name: 'parity-pooling', found: 'x', expected: 'x', differences: [] }, requests: 1 }),
   }
   const target = {
@@ -89,10 +93,10 @@ async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers, fin
   return { testbed, opened, rendered, running: fake.running }
 }
 
-/** @param {any} testbed @param {Arm[]} arms @param {{ signal: AbortSignal, say?: (line: string) => void }} [options] */
-function gate(testbed, arms, { signal, say = () => {} } = new AbortController()) {
+/** @param {any} testbed @param {Arm[]} arms @param {{ signal?: AbortSignal, say?: (line: string) => void, cache?: ParityCache }} [options] */
+function gate(testbed, arms, { signal = new AbortController().signal, say = () => {}, cache } = {}) {
   let index = 0
-  return gateParity({ testbed, arms, nextIndex: () => index++, signal, say })
+  return gateParity({ testbed, arms, nextIndex: () => index++, signal, say, cache })
 }
 
 const armOf = (/** @type {Partial<Arm['conditions']>} */ conditions, fields = {}) =>
@@ -226,5 +230,92 @@ describe('gateParity', () => {
     const { testbed, running } = await createTestbed({ look: async () => Promise.reject(new Error('no such cgroup')) })
     await expect(gate(testbed, [armOf({})])).rejects.toThrow('no such cgroup')
     expect(running.size).toBe(0)
+  })
+})
+
+describe('an equal-work check that passed before', () => {
+  /** @param {Awaited<ReturnType<typeof createTestbed>>} rig */
+  async function createCached(rig) {
+    const own = makeOwnFolder('gate-cache-test')
+    const scripts = path.join(own, 'scripts')
+    mkdirSync(scripts)
+    writeFileSync(path.join(scripts, 'main.js'), 'pipy()')
+    const { testbed } = rig
+    testbed.folders = { ...testbed.folders, pipyScripts: scripts, echo: scripts }
+    testbed.programs.planes.cheap.hasVariants = true
+    for (const tool of [testbed.programs.tools.proxy, testbed.programs.appRuntime]) tool.path = process.execPath
+    const cacheAt = (isRechecked = false) => openParityCache({ folder: path.join(own, 'equal-work'), isRechecked })
+    /** @type {string[]} */
+    const said = []
+    const run = async (arms = [armOf({})], isRechecked = false) => {
+      rig.opened.length = 0
+      said.length = 0
+      const rows = await gate(testbed, arms, { say: line => said.push(line), cache: cacheAt(isRechecked) })
+      return { rows, tried: rig.opened.length, said: [...said] }
+    }
+    return { run, testbed, scripts }
+  }
+
+  it('is not made again, and its rows say when it was', async () => {
+    const { run } = await createCached(await createTestbed())
+    const first = await run()
+    expect(first).toMatchObject({ tried: 1, said: ['checking 1 arms, and that the planes do equal work'] })
+    const second = await run()
+    expect(second.tried).toBe(0)
+    expect(second.said).toEqual([expect.stringMatching(/^equal work passed before \(last at .* UTC\).*--recheck\)$/)])
+    expect(second.rows.map(({ triedAt, ...row }) => row)).toEqual(first.rows)
+    expect(second.rows.every(row => /^\d{4}-/.test(`${row.triedAt}`))).toBe(true)
+    expect((await run([armOf({})], true)).tried).toBe(1)
+  })
+
+  /** @type {[string, (cached: Awaited<ReturnType<typeof createCached>>) => void][]} */
+  const CHANGES = [
+    ['a byte of the scripts', ({ scripts }) => writeFileSync(path.join(scripts, 'main.js'), 'pipy( )')],
+    ['the program', ({ testbed }) => void Object.assign(testbed.programs.tools.proxy, { sha256: 'another' })],
+    ['the version of the program', ({ testbed }) => void Object.assign(testbed.programs.tools.proxy, { version: '9' })],
+    ['the traffic policy', ({ testbed }) => void Object.assign(testbed.settings, { trafficPolicy: 'open' })],
+    [
+      'the rendered configuration',
+      ({ testbed }) => {
+        const { createSidecar } = testbed.programs.planes.cheap
+        testbed.programs.planes.cheap.createSidecar = (/** @type {SidecarOptions} */ options) => ({
+          ...createSidecar(options),
+          argv: ['--other'],
+        })
+      },
+    ],
+  ]
+  it.each(CHANGES)('is made again where %s has changed', async (_, change) => {
+    const cached = await createCached(await createTestbed())
+    await cached.run()
+    expect((await cached.run()).tried).toBe(0)
+    change(cached)
+    expect((await cached.run()).tried).toBe(1)
+  })
+
+  it.each([
+    { tls: 'rsa-2048' },
+    { protocol: 'http/2' },
+    { tls: 'plaintext' },
+  ])('is of its conditions alone: %j', async own => {
+    const { run } = await createCached(await createTestbed())
+    await run()
+    expect((await run([armOf(/** @type {any} */ (own))])).tried).toBe(1)
+  })
+
+  it('is made again where the program is a script, which starts others', async () => {
+    const { run, testbed, scripts } = await createCached(await createTestbed())
+    const wrapper = path.join(scripts, '../proxy')
+    writeFileSync(wrapper, '#!/bin/sh\nexec /usr/local/bin/proxy "$@"\n')
+    testbed.programs.tools.proxy.path = wrapper
+    await run()
+    expect((await run()).tried).toBe(1)
+  })
+
+  it('is made again where it did not pass', async () => {
+    const wrong = { name: 'parity-tls', found: 'x', expected: 'y', differences: [] }
+    const { run } = await createCached(await createTestbed({ probeAnswers: () => [wrong] }))
+    await run()
+    expect((await run()).tried).toBe(1)
   })
 })

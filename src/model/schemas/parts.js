@@ -218,4 +218,8 @@ export const parityRow = z.object({
   links: z.array(z.string()).optional().describe('that do this work; absent: every link does'),
   lacks: z.array(z.string()).optional().describe('why it falls short, where the plane declares all that differs'),
   isDeployed: z.literal(true).optional().describe('the plane is as a mesh deploys it: a difference is a finding'),
+  triedAt: z
+    .string()
+    .optional()
+    .describe('when an earlier run tried it, with all that it depends on unchanged since; absent: this run tried it'),
 })

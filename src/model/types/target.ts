@@ -59,10 +59,13 @@ export interface Target {
     specs: ProcessSpec[],
     at: { start: number; folder: string; pace?: () => Promise<void>; onStart?: (process: Handle) => void },
   ): Promise<Deployment>
-  /** Runs a procedure of src/node/prober.js where the services can be reached. */
+  /** Rigs of the equal-work check that may stand at the same time; absent: one. */
+  rigsMost?: number
+  /** Runs a procedure of src/node/prober.js where the services can be reached; rig: tells rigs apart that stand at once. */
   call<Name extends keyof Prober>(
     procedure: Name,
     args: Parameters<Prober[Name]>[0],
+    rig?: number,
   ): Promise<Awaited<ReturnType<Prober[Name]>>>
   /** Reads memory, identity and workers, which costs too much inside of a window. */
   look(processes: Handle[]): Promise<D.Look[]>

@@ -25,7 +25,8 @@ const POOL_ENTRIES = ['client', 'permissive']
 /**
  * The rig as a check needs it.
  * @typedef {Pick<Upstreams, 'countConnections' | 'observed' | 'hasGot'> & { sidecars: Record<string, Endpoint>,
- *   credentials: Record<string, Credentials>, configuration: Configuration }} Probed sidecars: where each listens, by service
+ *   credentials: Record<string, Credentials>, configuration: Configuration, answered?: string[] }} Probed sidecars: where
+ *   each listens, by service; answered: what differed in the answers
  */
 
 /**
@@ -34,21 +35,29 @@ const POOL_ENTRIES = ['client', 'permissive']
  * @typedef {{ name: string, mode?: MtlsMode, found: string, expected: string | null, differences: string[] }} Row
  */
 
-/** Tells what is answered, refused and negotiated. @param {Probed} rig @returns {Promise<Row[]>} */
+/** @param {Configuration} configuration */
+function checksOf({ protocol }) {
+  if (protocol === 'tcp') return BYTES
+  return protocol === 'grpc' ? [...CALLED, ...UNARY] : ANSWERS
+}
+
+/**
+ * Tells what is refused and negotiated, and keeps what is answered for `probeLoneRetry`.
+ * @param {Probed} rig @returns {Promise<Row[]>}
+ */
 export async function probeAnswers(rig) {
   const { configuration, credentials, sidecars } = rig
   // The connect timeout is tried while no connection is kept: HAProxy tells it only to a connection's first request.
   const isTcp = configuration.protocol === 'tcp'
   const isGrpc = configuration.protocol === 'grpc'
-  const [checks, connect, alone] = isTcp
-    ? [BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES]
-    : [isGrpc ? [...CALLED, ...UNARY] : ANSWERS, CONNECT_TIMEOUT, LONE_RETRY]
+  const checks = checksOf(configuration)
+  const connect = isTcp ? CONNECT_TIMEOUT_OF_BYTES : CONNECT_TIMEOUT
   const tryOne = async (/** @type {string} */ name, /** @type {Check} */ check, /** @type {Words} */ words) =>
     createRow(name, await runChecks(rig, [check]), words)
   const givenUp = 'given up by the connect timeout'
   // This check takes as long as a request may; all others are tried meanwhile.
   const connecting = tryOne('parity-connect-timeout', connect, { right: givenUp, wrong: `not ${givenUp}` })
-  const many = await runChecks(rig, checks)
+  rig.answered = await runChecks(rig, checks)
   const own = [await tryOne('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]
   if (isTcp) {
     // A refused connection of bytes; that of a request is tried among its answers.
@@ -62,17 +71,10 @@ export async function probeAnswers(rig) {
   const access = await tryPeers(rig)
   const asServer = await negotiateAsServer({ endpoint: sidecars.server, credentials: credentials.client })
   const asClient = await negotiateAsClient(rig)
-  const tried = checks.length + 1
-  const count = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
-  const namesOf = (/** @type {string[]} */ differences) => new Set(differences.map(line => line.split(': ')[0]))
   const ofTls = { endpoint: sidecars.server, credentials: credentials.client, suite: configuration.suite }
   const handshakes = configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]
-  const connected = await connecting
-  // This check counts the kernel's resets, so nothing goes on beside it.
-  const answers = [...many, ...(await runChecks(rig, [alone]))]
   return [
-    createRow('parity-answers', answers, { right: count(0), wrong: count(namesOf(answers).size) }),
-    connected,
+    await connecting,
     ...own,
     ...access,
     ...handshakes,
@@ -89,6 +91,21 @@ export async function probeAnswers(rig) {
       differences: [],
     },
   ]
+}
+
+/**
+ * Tells what is answered, once `probeAnswers` has, with one check more: it counts the kernel's resets, so that nothing may
+ * go on beside it, in this rig or another. @param {Probed} rig @returns {Promise<Row>}
+ */
+export async function probeLoneRetry(rig) {
+  const { configuration, answered } = rig
+  if (!answered) throw new Error('the answers were not probed before')
+  const tried = checksOf(configuration).length + 1
+  const count = (/** @type {number} */ wrong) => `${tried - wrong} of ${tried} as they must be`
+  const alone = configuration.protocol === 'tcp' ? LONE_RETRY_OF_BYTES : LONE_RETRY
+  const differences = [...answered, ...(await runChecks(rig, [alone]))]
+  const wrong = new Set(differences.map(line => line.split(': ')[0])).size
+  return createRow('parity-answers', differences, { right: count(0), wrong: count(wrong) })
 }
 
 /** @typedef {{ right: string, wrong: string }} Words what is found, where nothing differs and where something does */

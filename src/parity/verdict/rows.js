@@ -209,6 +209,15 @@ export function tellPolicy({ parity }) {
     : []
 }
 
+/** Says which checks an earlier run made. @param {Pick<Summary, 'parity'>} summary */
+export function tellTried({ parity }) {
+  const moments = parity.flatMap(({ triedAt }) => triedAt ?? []).toSorted()
+  if (moments.length === 0) return []
+  const which = moments.length === parity.length ? 'Equal work was' : 'Some of equal work was'
+  const when = moments[0].slice(0, 16).replace('T', ' ')
+  return [`${which} tried on ${when} UTC, and all that it depends on is the same: --recheck tries it again.`]
+}
+
 /** @param {ParityRow} row @param {typeof CONFIGURATION[number]} axis */
 function valueOn(row, axis) {
   return row[axis] ?? AXES[axis].values[0]

@@ -19,6 +19,9 @@ import { countReceived } from './received.js'
 /** @import { CapWay, CgroupTree } from './cgroups.js' @import { Networks } from './networks.js' */
 /** @import { RunningProcess } from './process.js' */
 
+// Most of a rig's time is waiting for timeouts; each leaves a hundred MiB.
+const RIGS_MOST = 3
+
 /**
  * Opens this machine as a site.
  * @param {{ runId: string, way: CapWay, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
@@ -101,6 +104,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       return Object.fromEntries([...services, PROBER, GENERATOR].map(name => [name, placeAt(nextAddress())]))
     },
 
+    rigsMost: RIGS_MOST,
     deploy: createDeploy({ runId, tree, networks, running, call }),
     call,
     look: async processes => look(probesOf(processes)),

@@ -16,7 +16,7 @@ const CLOSE_SECONDS = 5
 const isOfCorpus = (/** @type {string} */ procedure) => /^(open$|close$|probe)/.test(procedure)
 
 /**
- * Makes the prober of this machine. From `open` to `close` the procedures of the parity corpus run in their own process:
+ * Makes the prober of this machine. From `open` to `close` the procedures of a rig of the parity corpus run in their own process:
  * its bodies leave a hundred MiB behind, which would be the kit's in every window. Where services have network namespaces,
  * a process in one of them runs the other procedures, too.
  * @param {{ runId: string, enter?: () => string[] | null }} options enter: the command that brings a process there; null: services
@@ -27,18 +27,20 @@ export function createLocalProber({ runId, enter = () => null }) {
   const prober = createProber()
   /** @type {Session | null} */
   let inside = null
-  /** @type {(Session & { ended: Promise<string> }) | null} */
-  let session = null
-  const end = async () => {
+  /** By rig. @type {Map<number, Session & { ended: Promise<string> }>} */
+  const sessions = new Map()
+  const end = async (/** @type {number} */ rig) => {
+    const session = sessions.get(rig)
     session?.close()
     await session?.ended
-    session = null
+    sessions.delete(rig)
   }
   /** @type {import('../../model/types.ts').Target['call']} */
-  const call = async (procedure, args) => {
+  const call = async (procedure, args, rig = 0) => {
     const entering = enter()
-    if (procedure === 'open') session = startAgent({ runId, enter: entering ?? [] })
-    if (session === null || !isOfCorpus(procedure)) {
+    if (procedure === 'open') sessions.set(rig, startAgent({ runId, enter: entering ?? [] }))
+    const session = sessions.get(rig)
+    if (session === undefined || !isOfCorpus(procedure)) {
       if (entering === null) return /** @type {any} */ (prober)[procedure](args)
       if (!inside?.isOpen()) inside = startAgent({ runId, enter: entering })
       return /** @type {any} */ (inside.call(procedure, args))
@@ -50,14 +52,14 @@ export function createLocalProber({ runId, enter = () => null }) {
       // A stopped agent never answers; the failure of an agent has been told.
       const answered = asked.catch(() => {})
       await within(answered, { seconds: CLOSE_SECONDS, late: () => {} })
-      return /** @type {any} */ (end())
+      return /** @type {any} */ (end(rig))
     }
     try {
       return /** @type {any} */ (await asked)
     } catch (error) {
       // Nothing can be said of a plane without the agent.
       if (!isOpen()) throw new SiteLostError(/** @type {Error} */ (error).message, { cause: error })
-      if (procedure === 'open') await end()
+      if (procedure === 'open') await end(rig)
       throw error
     }
   }

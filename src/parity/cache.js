@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import path from 'node:path'
+import { z } from 'zod'
+import { hashText } from '../lib/hash.js'
+import { safely } from '../lib/safely.js'
+import { isWrong, PARITY_NAMES } from './verdict/rows.js'
+
+/**
+ * Equal-work checks that passed on this machine, each in a file that is named by the SHA-256 of all that it depends on. A
+ * file is believed only where nobody else could have written it: a check that is skipped wrongly would hide unequal work.
+ */
+
+/** Entries that are kept. */
+const KEPT_MOST = 200
+const BYTES_MOST = 1024 * 1024
+const OTHERS_WRITE = 0o022
+
+const row = z.strictObject({
+  name: z.string(),
+  mode: z.string().optional(),
+  found: z.string(),
+  expected: z.string().nullable(),
+  differences: z.array(z.string()),
+  lacks: z.array(z.string()).optional(),
+})
+const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows: z.array(row) })
+
+/**
+ * A row as the check gives it, without the arm that it is for.
+ * @typedef {import('./gate.js').Found} Found
+ * @typedef {{ triedAt: string, rows: Found[] }} Passed
+ * @typedef {ReturnType<typeof openParityCache>} ParityCache
+ */
+
+/**
+ * Says whether a check passed: in the rows that are held equal nothing differs, not even what the plane declares to lack.
+ * Other rows are kept as they are. @param {Found[]} rows
+ */
+export function hasPassed(rows) {
+  return rows.every(({ lacks = [], ...result }) => {
+    const isEqual = result.differences.length === 0 && lacks.length === 0 && !isWrong(result)
+    return isEqual || !PARITY_NAMES.includes(result.name)
+  })
+}
+
+/**
+ * Opens the folder of passed checks; it is made when the first is kept.
+ * @param {{ folder: string, isRechecked?: boolean }} options isRechecked: nothing is taken from it
+ */
+export function openParityCache({ folder, isRechecked = false }) {
+  const fileOf = (/** @type {string} */ key) => path.join(folder, `${key}.json`)
+  return {
+    /** Finds a check that passed. @param {object} dependencies all that it depends on @returns {Passed | null} */
+    find(dependencies) {
+      const key = keyOf(dependencies)
+      // A file that is damaged or another user's is no error: the check is made again.
+      return isRechecked || !isOwnAlone(folder) ? null : safely(() => readEntry(fileOf(key), key), null)
+    },
+    /** Keeps a check, where it passed. @param {object} dependencies @param {Found[]} rows */
+    keep(dependencies, rows) {
+      if (!hasPassed(rows)) return
+      // The run goes on without a cache: the disk may be full, or read-only.
+      safely(() => {
+        mkdirSync(folder, { recursive: true, mode: 0o700 })
+        if (!isOwnAlone(folder)) return
+        const key = keyOf(dependencies)
+        const text = JSON.stringify({ key, triedAt: new Date().toISOString(), rows })
+        const temporary = `${fileOf(key)}.${randomBytes(6).toString('hex')}`
+        writeFileSync(temporary, `${hashText(text)}\n${text}`, { mode: 0o600, flag: 'wx' })
+        renameSync(temporary, fileOf(key))
+        removeOldest(folder)
+      }, null)
+    },
+  }
+}
+
+/** @param {object} dependencies */
+function keyOf(dependencies) {
+  return hashText(JSON.stringify(dependencies))
+}
+
+/** Reads an entry; throws where it cannot be believed. @param {string} file @param {string} key @returns {Passed | null} */
+function readEntry(file, key) {
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
+  try {
+    const stat = fstatSync(descriptor)
+    if (!stat.isFile() || stat.size > BYTES_MOST || !isOfUser(stat)) return null
+    const [sha256, ...lines] = readFileSync(descriptor, 'utf8').split('\n')
+    const text = lines.join('\n')
+    if (sha256 !== hashText(text)) return null
+    const { triedAt, ...read } = entry.parse(JSON.parse(text))
+    const rows = /** @type {Found[]} */ (read.rows)
+    return read.key === key && hasPassed(rows) ? { triedAt, rows } : null
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Says whether a folder is this user's, and no other can write to it. @param {string} folder */
+function isOwnAlone(folder) {
+  const stat = safely(() => lstatSync(folder), null)
+  return stat?.isDirectory() === true && isOfUser(stat)
+}
+
+/** @param {{ uid: number, mode: number }} stat */
+function isOfUser({ uid, mode }) {
+  return uid === process.geteuid?.() && (mode & OTHERS_WRITE) === 0
+}
+
+/** @param {string} folder */
+function removeOldest(folder) {
+  const files = readdirSync(folder).map(name => path.join(folder, name))
+  const byAge = files.map(file => ({ file, ms: lstatSync(file).mtimeMs })).sort((a, b) => b.ms - a.ms)
+  for (const { file } of byAge.slice(KEPT_MOST)) rmSync(file, { force: true })
+}

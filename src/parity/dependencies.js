@@ -1,0 +1,119 @@
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { hashFolder, hashText } from '../lib/hash.js'
+import { hashKit } from '../lib/kit.js'
+import { ROOT } from '../lib/paths.js'
+import { safely } from '../lib/safely.js'
+import { toolOf } from '../model/tools.js'
+import { findScriptFolder } from '../run/scripts.js'
+import { renderRig } from './rig.js'
+import { configurationOf, sizeOf } from './verdict/rows.js'
+
+/**
+ * Lists all that an equal-work check depends on: programs, scripts and rendered configurations by their hashes, the kit's
+ * own code, and the machine. A check that passed is believed while none of it changes.
+ * @import { Arm, Tool } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
+ */
+
+const ELF = Buffer.from('\x7fELF')
+// The packages that the kit imports are as much a part of the check as its own code.
+const PACKAGES = ['package.json', 'package-lock.json']
+
+/** @param {Testbed} testbed */
+export function createDependencies(testbed) {
+  const { programs, layout, settings, folders, site } = testbed
+  const common = { kit: hashKit(), packages: PACKAGES.map(hashIfThere), machine: describeMachine(), cpus: site.cpus }
+  /** @type {Map<string, string>} */
+  const hashes = new Map()
+  const hashOnce = (/** @type {string} */ folder) => {
+    if (!hashes.has(folder)) hashes.set(folder, hashFolder(folder))
+    return hashes.get(folder)
+  }
+  const ofProgram = (/** @type {Tool} */ { name, version, sha256 }) => ({ name, version, sha256 })
+  const programOf = (/** @type {Arm} */ { plane, variant }) => {
+    const { tool } = programs.planes[plane]
+    return tool && toolOf(programs.tools, { tool, variant })
+  }
+  const isTellable = (/** @type {Arm} */ arm) => {
+    const tool = programOf(arm)
+    return tool === null || isBinary(tool)
+  }
+  const ofArm = (/** @type {Arm} */ arm) => {
+    const plane = programs.planes[arm.plane]
+    const tool = programOf(arm)
+    return {
+      ...common,
+      ...configurationOf(arm),
+      conditions: arm.conditions,
+      trafficPolicy: settings.trafficPolicy,
+      tool: tool && ofProgram(tool),
+      scripts: plane.hasVariants ? hashOnce(findScriptFolder(testbed, arm)) : null,
+    }
+  }
+  return {
+    /** Of the start of an arm, and its workers; undefined: not all can be told. @param {Arm} arm */
+    ofStart(arm) {
+      if (!isTellable(arm) || !isBinary(programs.appRuntime)) return undefined
+      return {
+        ...ofArm(arm),
+        ...{ check: 'start', size: sizeOf(arm), hasCertificate: arm.load.hasCertificate },
+        ...{ topology: layout.topologies[arm.link], applications: ofProgram(programs.appRuntime) },
+        echo: hashOnce(folders.echo),
+      }
+    },
+    /** Of the corpus in a configuration; undefined: not all can be told. @param {Arm[]} alike arms of it */
+    ofConfiguration(alike) {
+      const [arm] = alike
+      if (!isTellable(arm)) return undefined
+      const { tls, protocol, features } = arm.conditions
+      const specs = renderRig({
+        plane: programs.planes[arm.plane],
+        tool: /** @type {Tool} */ (programOf(arm)),
+        scripts: findScriptFolder(testbed, arm),
+        measured: { tls, protocol, features, trafficPolicy: settings.trafficPolicy },
+        profile: arm.profile,
+        interception: arm.conditions.interception,
+      })
+      const rendered = specs.map(spec => ({ argv: spec.argv, env: spec.env, files: spec.files, listens: spec.listens }))
+      return { ...ofArm(arm), check: 'corpus', rendered: hashText(JSON.stringify(rendered)) }
+    },
+  }
+}
+
+/** Lists what of a machine may change what a program does; a cache may lie on a disk that several machines share. */
+function describeMachine() {
+  return {
+    id: readIfThere('/etc/machine-id') ?? os.hostname(),
+    system: readIfThere('/etc/os-release'),
+    kernel: [os.type(), os.release(), os.version()],
+    architecture: os.arch(),
+    // It is written anew with each library that is installed.
+    libraries: safely(() => statSync('/etc/ld.so.cache').mtimeMs, null),
+    versions: process.versions,
+  }
+}
+
+/** @param {string} file */
+function readIfThere(file) {
+  return safely(() => readFileSync(file, 'utf8'), null)
+}
+
+/** @param {string} name of a file of the kit */
+function hashIfThere(name) {
+  return safely(() => hashText(readFileSync(path.join(ROOT, name), 'utf8')), null)
+}
+
+/** Says whether a program is no script: a script starts programs of which its hash tells nothing. @param {Pick<Tool, 'path'>} tool */
+function isBinary({ path: file }) {
+  return safely(() => {
+    const start = Buffer.alloc(ELF.length)
+    const descriptor = openSync(file, 'r')
+    try {
+      readSync(descriptor, start, 0, ELF.length, 0)
+    } finally {
+      closeSync(descriptor)
+    }
+    return start.equals(ELF)
+  }, false)
+}
