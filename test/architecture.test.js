@@ -31,7 +31,7 @@ const MAY_IMPORT = {
   'kinds/computed': ['model', 'records', 'analysis', 'report', 'kinds/pure'],
   analysis: ['model', 'kinds/judge', 'kinds/pure', 'judge', 'records', 'parity/verdict'],
   report: ['model', 'analysis', 'kinds/judge', 'kinds/pure', 'judge', 'parity/verdict'],
-  live: ['model', 'judge', 'report', 'run'],
+  live: ['model', 'judge', 'kinds/judge', 'analysis', 'report', 'run'],
   lab: ['model', 'node', 'run', 'report', 'tools', 'dataplanes'],
   prepare: ['*'],
   verbs: ['*'],

@@ -3,7 +3,7 @@ import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { BASELINE_AXES, findVaried, isAlike, nameOf } from '../model/arms.js'
 import { findDisparities, findUnequal } from '../parity/verdict/rows.js'
-import { compareQuantity, compareSides, findSpread } from './compare.js'
+import { compareQuantity, compareSides, findSpread, isCutShort } from './compare.js'
 import { matchArms, nameMatch, refuseArms } from './match-arms.js'
 import { countRounds, findIncomparable, findWarnings, relaxedBy, sayScripts } from './match-runs.js'
 import { conclude } from './status.js'
@@ -162,7 +162,7 @@ function pairOf({ old, next, match }) {
     b: sideOf({ run: old, arm: match.old, age: 'old' }),
     rounds: Math.min(countRounds(old), countRounds(next)),
     seed: next.manifest.run.seed,
-    isSequence: [old, next].some(({ manifest }) => manifest.precision !== undefined),
+    isSequence: [old, next].some(({ manifest }) => manifest.precision !== undefined || isCutShort(manifest)),
   }
 }
 

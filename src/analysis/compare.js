@@ -7,7 +7,7 @@ import { AXES, describeAxes, groupOf, nameOf, nameOfContender } from '../model/a
 import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRounds } from './verdict.js'
 
 /** Verdicts on two planes, from the ratios of their rounds. Pure. */
-/** @import { Arm, AxisName, Comparison, TrialRecord } from '../model/types.ts' */
+/** @import { Arm, AxisName, Comparison, Manifest, TrialRecord } from '../model/types.ts' */
 /** @import { QuantityRow } from '../judge/quantities.js' */
 
 /**
@@ -17,6 +17,7 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  * @property {number} rounds
  * @property {number} seed of the resampling
  * @property {number} [precision] how narrow the rounds were to make the intervals; absent: their number was fixed before
+ * @property {boolean} [isCutShort] the run ended early, as somebody who watched it may have decided
  * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
  * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work
  * @property {(a: Arm, b: Arm) => string[]} [findUnequal] the rows in which one of them does other work, as a mesh deploys it
@@ -26,25 +27,32 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
 /** Compares planes, a plane with itself by contrasts, and A/A pairs. @param {Compared} run */
 export function compareArms(run) {
   const controls = run.arms.filter(arm => arm.repeatOf !== null)
-  const own = run.arms.filter(arm => arm.repeatOf === null)
-  const planes = own.filter(arm => arm.hasSidecars)
+  const planes = run.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
   const ofControls = controls.flatMap(b => {
     const a = planes.find(arm => arm.id === b.repeatOf)
     return a ? comparePair({ run, a, b, controls: [] }) : []
   })
-  const pairs = planes.flatMap((a, i) =>
+  const ofPairs = listPairs(run).flatMap(pair => comparePair({ run, ...pair, controls: ofControls }))
+  return [...ofPairs, ...ofControls]
+}
+
+/**
+ * Lists what is compared: planes under the same conditions, then a plane with itself by contrasts; no A/A pair.
+ * @param {Pick<Compared, 'arms' | 'contrasts'>} run @returns {{ a: Arm, b: Arm, contrast: AxisName | null }[]}
+ */
+export function listPairs({ arms, contrasts = [] }) {
+  const own = arms.filter(arm => arm.repeatOf === null)
+  const planes = own.filter(arm => arm.hasSidecars)
+  const ofPlanes = planes.flatMap((a, i) =>
     planes
       .slice(i + 1)
       .filter(b => groupOf(a) === groupOf(b))
-      .map(b => ({ a, b })),
+      .map(b => ({ a, b, contrast: null })),
   )
-  const ofPlanes = pairs.flatMap(({ a, b }) => comparePair({ run, a, b, controls: ofControls }))
-  const ofAxes = (run.contrasts ?? []).flatMap(contrast =>
-    findContrasts(AXES[contrast].isCostOfAll ? own : planes, contrast).flatMap(({ a, b }) =>
-      comparePair({ run, a, b, controls: ofControls, contrast }),
-    ),
+  const ofAxes = contrasts.flatMap(contrast =>
+    findContrasts(AXES[contrast].isCostOfAll ? own : planes, contrast).map(pair => ({ ...pair, contrast })),
   )
-  return [...ofPlanes, ...ofAxes, ...ofControls]
+  return [...ofPlanes, ...ofAxes]
 }
 
 /** Pairs each arm with the first that differs from it in an axis alone. @param {Arm[]} arms @param {AxisName} axis */
@@ -58,15 +66,19 @@ function findContrasts(arms, axis) {
 
 /** @param {{ run: Compared, a: Arm, b: Arm, controls: Comparison[], contrast?: AxisName | null }} options */
 function comparePair({ run, a, b, controls, contrast = null }) {
-  const sideOf = (/** @type {Arm} */ arm) => ({
+  const [sideA, sideB] = [a, b].map(arm => ({
     arm,
     name: nameOf(arm),
     records: run.records.filter(r => r.trial.arm.id === arm.id),
-  })
+  }))
+  const { isCutShort = false } = run
+  const records = [...sideA.records, ...sideB.records]
+  const { rounds, isSequence } = findLength({ planned: a.rounds ?? run.rounds, records, isCutShort })
   return compareSides({
-    a: sideOf(a),
-    b: sideOf(b),
-    rounds: a.rounds ?? run.rounds,
+    a: sideA,
+    b: sideB,
+    rounds,
+    isSequence,
     seed: run.seed,
     contrast,
     ...(stoodTogether(run.records, a, b) && { gapLeast: GAP_LEAST_BESIDE }),
@@ -75,6 +87,21 @@ function comparePair({ run, a, b, controls, contrast = null }) {
     unequal: contrast === null ? run.findUnequal?.(a, b) : [],
     findNoise: (quantity, service) => findSpread(controls, { quantity, service, arms: [a, b] }),
   })
+}
+
+/** Says whether a run ended before its plan did, or has not ended. @param {Pick<Manifest, 'ended'>} manifest */
+export function isCutShort({ ended }) {
+  return ended !== undefined && ended !== 'finished'
+}
+
+/**
+ * Finds how many rounds of arms are summarised, and whether only the intervals of a confidence sequence hold: those of a
+ * fixed number hold for the number that was planned.
+ * @param {{ planned: number, records: TrialRecord[], isCutShort: boolean }} options records: of the arms
+ */
+export function findLength({ planned, records, isCutShort }) {
+  const last = Math.max(0, ...records.map(({ trial }) => trial.round))
+  return isCutShort && last < planned ? { rounds: last, isSequence: true } : { rounds: planned, isSequence: false }
 }
 
 /** Says whether two arms were ever in one deployment. @param {TrialRecord[]} records @param {Arm} a @param {Arm} b */
@@ -192,8 +219,11 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
   }
 }
 
-/** Pairs by deployment, or round. @param {TrialRecord[]} ofA @param {TrialRecord[]} ofB @returns {TrialRecord[][][]} */
-function pairUp(ofA, ofB) {
+/**
+ * Pairs the trials of a round by deployment, or all of them. @template {{ trial: { deployment?: string } }} T
+ * @param {T[]} ofA @param {T[]} ofB @returns {T[][][]}
+ */
+export function pairUp(ofA, ofB) {
   const shared = ofA.flatMap(x => {
     const y = ofB.find(({ trial }) => trial.deployment !== undefined && trial.deployment === x.trial.deployment)
     return y ? [[[x], [y]]] : []

@@ -6,7 +6,7 @@ import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { AXES, groupOf, isBaselineOf, nameOf } from '../model/arms.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.js'
-import { compareArms } from './compare.js'
+import { compareArms, findLength, isCutShort } from './compare.js'
 import { findBands } from './conditions.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
 import { evaluateThreshold, parseThreshold } from './thresholds.js'
@@ -33,6 +33,7 @@ export function summarise({ manifest, records }) {
     seed: run.seed,
     contrasts: settings.shows.contrasts,
     ...(precision && { precision: precision.width }),
+    isCutShort: isCutShort(manifest),
     findDisparities: (a, b) => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
     findUnequal: (a, b) => findUnequal({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
     findWrong: (a, b) => findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
@@ -72,11 +73,12 @@ export function summarise({ manifest, records }) {
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
   const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length
-  const ownRounds = arm.rounds ?? manifest.rounds
+  const planned = arm.rounds ?? manifest.rounds
+  const { rounds: ownRounds, isSequence } = findLength({ planned, records, isCutShort: isCutShort(manifest) })
   const roundsOf = (/** @type {Arm | undefined} */ other) =>
     other && other !== arm ? splitRounds(byArm[other.id], ownRounds) : []
   const rounds = {
-    summarise: manifest.precision ? summariseSequence : summariseValues,
+    summarise: manifest.precision || isSequence ? summariseSequence : summariseValues,
     own: splitRounds(records, ownRounds),
     baseline: roundsOf(arms.find(other => isBaselineOf(other, arm))),
     unchanged: roundsOf(arms.find(other => isWithout('changesPerMinute', other, arm))),

@@ -10,7 +10,8 @@ import { rolloutPart } from './rollout/numbers.js'
  * @property {import('zod').ZodType} schema of the file
  * @property {(seen: Seen) => Judged} judge
  * @property {boolean} hasWindow a window follows
- * @property {(judged: Judged) => string} tell in a line of progress
+ * @property {(judged: Judged, textOf: (quantity: string) => string) => string} tell in a line of progress, with values of
+ *   the table of quantities
  */
 
 const PARTS = /** @type {const} */ ({ rollout: rolloutPart, growth: growthPart })

@@ -55,11 +55,17 @@ export function summariseRatios(ratios, seed) {
   }).sort((a, b) => a - b)
   const at = (/** @type {number} */ q) => Math.exp(quantileSorted(medians, q))
   return {
-    median: Math.exp(medianSorted(logs)),
+    median: medianRatio(ratios.filter(ratio => ratio !== null)),
     low: at((1 - CONFIDENCE) / 2),
     high: at((1 + CONFIDENCE) / 2),
     values: ratios,
   }
+}
+
+/** Finds the median that `summariseRatios` has: from ten on, that of the logarithms. @param {number[]} ratios at least one */
+export function medianRatio(ratios) {
+  const sorted = sortPresent(ratios)
+  return sorted.length < BOOTSTRAP_LEAST ? medianSorted(sorted) : Math.exp(medianSorted(sorted.map(Math.log)))
 }
 
 /**

@@ -2,7 +2,7 @@ import { appendPoint, appendStretch } from '../lib/bounded.js'
 import { createCharts } from './page-charts.js'
 import { findElement, setText } from './page-elements.js'
 import { createSidecarList, createTrialTable } from './page-lists.js'
-import { sayArm, sayLeft, sayNumber, sayTrial } from './words.js'
+import { renderPlace, renderValues, sayArm, sayLeft, sayNumber, sayTrial } from './words.js'
 
 /**
  * The page of a run: keeps the events of the server and shows them. Runs in browsers.
@@ -84,6 +84,7 @@ function showSnapshot(snapshot) {
   show('run', runId === null ? null : `run ${runId}`)
   show('phase', now ?? 'between trials')
   show('arm', arms)
+  show('so-far', snapshot.parts.map(part => `${renderPlace(part)}: ${renderValues(part)}.`).join(' '))
   show('progress', [progress, trial].filter(Boolean).join(', ') || '–')
   show('rate', sayNumber(snapshot.ratePerSecond))
   show('failed', `${sayNumber(snapshot.failed)} in this trial, ${snapshot.failedInAll} in all`)

@@ -1,6 +1,6 @@
 import { finiteOrNull } from '../judge/describe-window.js'
 import { measureRound, QUANTITIES } from '../judge/quantities.js'
-import { summariseSequence, summariseValues } from '../lib/stats.js'
+import { summariseSequence } from '../lib/stats.js'
 import { describeVaried, findVaried, labelOf, nameOf } from '../model/arms.js'
 import { createColours } from '../report/charts.js'
 
@@ -27,8 +27,8 @@ const DRAWN = /** @type {const} */ (['throughput', 'cpuPerRequest'])
 
 /** Makes the list of a run's results. */
 export function createResults() {
-  /** @type {{ runId: string | null, arms: Arm[], rounds: number, isSearch: boolean, summarise: typeof summariseValues }} */
-  let plan = { runId: null, arms: [], rounds: 0, isSearch: false, summarise: summariseValues }
+  /** @type {{ runId: string | null, arms: Arm[], rounds: number, isSearch: boolean }} */
+  let plan = { runId: null, arms: [], rounds: 0, isSearch: false }
   /** @type {Kept[]} */
   let results = []
   /** Arms that a search found. @type {Map<string, Arm>} */
@@ -42,21 +42,20 @@ export function createResults() {
 
   return {
     describe,
+    isOfPlan,
     /** Says whether the plan counts a trial: repetitions and capacity trials are not counted. */
     isCounted: (/** @type {TrialRecord['trial']} */ { arm, repeats }) => repeats === null && isOfPlan(arm),
     /**
      * Takes a plan; a run that is planned again, with fewer arms, keeps its results.
-     * @param {{ run: { id: string }, arms: Arm[], rounds: number, trials: number | null, isSequence: boolean }} planned
+     * @param {{ run: { id: string }, arms: Arm[], rounds: number, trials: number | null }} planned
      */
-    plan({ run, arms, rounds, trials, isSequence }) {
+    plan({ run, arms, rounds, trials }) {
       if (run.id !== plan.runId) {
         results = []
         found = new Map()
         colourFor = createColours()
       }
-      // A viewer may end such a run early, which only these intervals allow.
-      const summarise = isSequence ? summariseSequence : summariseValues
-      plan = { runId: run.id, arms, rounds, isSearch: trials === null, summarise }
+      plan = { runId: run.id, arms, rounds, isSearch: trials === null }
       varied = findVaried([...arms, ...found.values()])
       for (const arm of arms) colourFor(arm)
     },
@@ -105,7 +104,8 @@ export function createResults() {
           armId: arm.id,
           label: labelOf(arm, varied),
           colour: colourFor(arm),
-          ...mapDrawn(name => plan.summarise(Array.from({ length: rounds }, (_, i) => firstOf(i + 1, name)))),
+          // A viewer may end any run early, which only these intervals allow.
+          ...mapDrawn(name => summariseSequence(Array.from({ length: rounds }, (_, i) => firstOf(i + 1, name)))),
         }
       })
     },

@@ -1,25 +1,29 @@
 import { createSidecars } from '../judge/sidecars.js'
+import { findOwnPart } from '../kinds/parts.js'
+import { createRepeats } from './repeats.js'
 import { createResults } from './results.js'
 
 /**
  * Computes the state of a run, event after event. Pure.
  * RunSnapshot: a run at its last event; null: not known, or not now. Kept: what events say; the rest is computed. done:
  * trials of the plan that ended; nth: which trial of the plan this is; trials: of the plan; null: a search; ratePerSecond:
- * between the last two counts; failed: requests of this trial; outcomes: trials.
- * @import { Phase, RunEvent } from '../run/events.js'
+ * between the last two counts; failed: requests of this trial; outcomes: trials; parts: the values of the repeats so far.
+ * @import { TrialRecord } from '../model/types.ts' @import { Phase, RunEvent } from '../run/events.js'
  * @import { SidecarNow, SidecarSeries } from '../judge/sidecars.js'
  * @typedef {{ runId: string | null, experiment: string | null, question: string | null, startedAtMs: number | null,
  *   phase: Phase | null, progress: string | null, done: number, nth: number | null, trials: number | null,
  *   ending: { outcome: 'finished' | 'interrupted' | 'failed', atMs: number } | null }} Kept
  * @typedef {Kept & { secondsLeft: number | null, sidecars: SidecarNow[], ratePerSecond: number | null,
  *   arm: { name: string, what: string, link: string, capCores: number | null } | null, failed: number | null,
- *   failedInAll: number, outcomes: { completed: number, failed: number, invalid: number } }} RunSnapshot
+ *   failedInAll: number, outcomes: { completed: number, failed: number, invalid: number },
+ *   parts: import('./repeats.js').PartSoFar[] }} RunSnapshot
  * @typedef {ReturnType<typeof createRunState>} RunState
  */
 
 /** Makes the state of a run. A missing value is null, never 0. */
 export function createRunState() {
   const results = createResults()
+  const repeats = createRepeats()
   const sidecars = createSidecars()
   let version = 0
   let nowMs = Number.NEGATIVE_INFINITY
@@ -40,7 +44,9 @@ export function createRunState() {
         counter.clear()
         arm = null
         sidecars.clear()
+        repeats.clear()
       }
+      repeats.plan(event)
       run.trials = event.trials
       left = { seconds: event.seconds, atMs: event.atMs }
     },
@@ -61,9 +67,14 @@ export function createRunState() {
     'trial-ended'({ record }) {
       results.meet(record.trial.arm)
       results.add(record)
+      repeats.add(record)
       if (results.isCounted(record.trial)) run.done++
       run.phase = null
       counter.end(record.load?.failed ?? 0)
+    },
+    'repeat-ended'({ secondsLeft, atMs, ...ended }) {
+      repeats.end(ended)
+      if (secondsLeft > 0) left = { seconds: secondsLeft, atMs }
     },
     ended({ outcome, atMs }) {
       Object.assign(run, { phase: null, ending: { outcome, atMs } })
@@ -79,6 +90,9 @@ export function createRunState() {
       nowMs = Math.max(nowMs, event.kind === 'sampled' ? event.sample.epochMs : event.atMs)
       appliers[event.kind](/** @type {any} */ (event))
     },
+    /** Says whether a trial is told with its repeat: not one of a search, or with numbers of its own. @param {TrialRecord} record */
+    isOfRepeat: record =>
+      run.trials !== null && results.isOfPlan(record.trial.arm) && findOwnPart(record) === undefined,
     /** Number that rises with every event. */
     version: () => version,
     /** Copies the state of now. @returns {RunSnapshot} */
@@ -90,6 +104,7 @@ export function createRunState() {
         arm: arm === null ? null : { ...results.describe(arm), link: arm.link, capCores: arm.capCores },
         sidecars: sidecars.snapshot(),
         outcomes: results.countOutcomes(),
+        parts: repeats.list(),
       }
     },
     /** The live series of the current trial: they go on, so read them and keep none. @type {() => SidecarSeries[]} */

@@ -1,28 +1,96 @@
 import { createLogUpdate } from 'log-update'
 import { showControls } from '../lib/printable.js'
-import { SIDECARS_SHOWN, sayArm, sayCores, sayLeft, sayMemory, sayNumber, sayThrottled, sayTrial } from './words.js'
+import {
+  renderPlace,
+  renderRatio,
+  renderValues,
+  SIDECARS_SHOWN,
+  sayArm,
+  sayCores,
+  sayLeft,
+  sayMemory,
+  sayNumber,
+  sayThrottled,
+  sayTrial,
+} from './words.js'
 
-/** Draws a run as a few lines of a terminal, again and again. @import { RunSnapshot, RunState } from './state.js' */
+/**
+ * Draws a run as a few lines of a terminal, again and again.
+ * @import { ValueRow } from './repeats.js' @import { RunSnapshot, RunState } from './state.js'
+ */
 
 const COLUMNS = 80
 const BAR_COLUMNS = 16
+// The bar of the row with the most.
+const SHARE_COLUMNS = 20
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
+const ROWS_SHOWN = 6
+const RATIOS_SHOWN = 5
 // Characters that move the cursor, colour the terminal or reverse the line; names come from files of others.
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Renders lines that fit a terminal. @param {RunSnapshot} snapshot @param {number} columns of the terminal */
 export function renderLive(snapshot, columns) {
-  const { experiment, progress, phase, secondsLeft, arm, sidecars, ratePerSecond, failed, ending } = snapshot
+  const { experiment, progress, phase, secondsLeft, ending } = snapshot
+  const now = ending?.outcome ?? (phase === 'parity' ? 'equal-work check' : phase)
+  const lines = [
+    [experiment, progress ?? sayTrial(snapshot), now, sayLeft(secondsLeft)].filter(Boolean).join(' · '),
+    ...(renderSoFar(snapshot, columns) ?? renderSidecars(snapshot)),
+  ]
+  const shown = lines.filter(line => line !== '').map(line => [...clean(line)])
+  return shown.map(line => (line.length > columns ? `${line.slice(0, columns - 1).join('')}…` : line.join('')))
+}
+
+/**
+ * Renders the first part as bars with its ratios, and each later part as a line; null: there is no value yet.
+ * @param {RunSnapshot} snapshot @param {number} columns
+ */
+function renderSoFar({ parts, failed, ending }, columns) {
+  const [first, ...others] = parts
+  if (!first?.rows.some(({ cost }) => cost !== null)) return null
+  const { rows, ratios } = first
+  const lines = ratios.slice(0, RATIOS_SHOWN).map(ratio => {
+    const advice = ratio === ratios[0] && ending === null ? '; Ctrl-C keeps it' : ''
+    return `  ${renderRatio(ratio)}${ratio.isNarrower ? ', narrowing' : ''}${advice}`
+  })
+  const later = others.map(part => `  ${renderPlace(part)}: ${renderValues({ ...part, ratios: [] })}`)
+  return [...renderBars(rows, columns), ...lines, ...later, failed ? `  ${failed} requests failed` : '']
+}
+
+/** Draws a bar for each row, two on a line where there is room. @param {ValueRow[]} rows @param {number} columns */
+function renderBars(rows, columns) {
+  const drawn = rows.filter(({ cost }) => cost !== null).slice(0, ROWS_SHOWN)
+  const most = Math.max(...drawn.map(({ cost }) => cost ?? 0))
+  const pad = (/** @type {'label' | 'text'} */ name) => Math.max(...drawn.map(row => clean(row[name]).length))
+  const [labels, texts] = [pad('label'), pad('text')]
+  const bars = drawn.map(({ label, text, cost }) => {
+    const eighths = Math.round((8 * SHARE_COLUMNS * (cost ?? 0)) / (most || 1))
+    const bar = `${'█'.repeat(eighths >> 3)}${EIGHTHS[eighths & 7]}`
+    return `  ${clean(label).padEnd(labels)}  ${clean(text).padStart(texts)}  ${bar.padEnd(SHARE_COLUMNS)}`
+  })
+  const across = drawn.length <= 2 && 2 * bars[0].length <= columns ? 2 : 1
+  return bars.flatMap((_, i) =>
+    i % across === 0
+      ? [
+          bars
+            .slice(i, i + across)
+            .join('')
+            .trimEnd(),
+        ]
+      : [],
+  )
+}
+
+/** Renders what each sidecar of the trial uses. @param {RunSnapshot} snapshot */
+function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
   const shown = sidecars.slice(0, SIDECARS_SHOWN)
   const width = Math.max(0, ...shown.map(({ service }) => clean(service).length))
-  const lines = [
-    joinWords([experiment, progress, sayTrial(snapshot), phase ?? ending?.outcome, sayLeft(secondsLeft)]),
+  return [
     arm === null ? '' : joinWords([arm.name, sayArm(arm)]),
     ...shown.map(sidecar => joinWords([clean(sidecar.service).padEnd(width), ...saySidecar(sidecar)])),
     sidecars.length > shown.length ? `and ${sidecars.length - shown.length} more` : '',
     failed === null ? '' : `${sayNumber(ratePerSecond)} requests/s, ${failed} failed`,
   ]
-  const shownLines = lines.filter(line => line !== '').map(line => [...clean(line)])
-  return shownLines.map(line => (line.length > columns ? `${line.slice(0, columns - 1).join('')}…` : line.join('')))
 }
 
 /**

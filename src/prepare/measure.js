@@ -17,7 +17,7 @@ import { stampNow } from './site.js'
 /**
  * Runs what was prepared into a folder, and makes the summary of its records, also of a run that was cut short.
  * @param {{ preparation: Preparation, site: Site, out: string | null, execution: Execution, watcher: Watcher,
- *   signal: AbortSignal, finish?: (folder: string) => Promise<void>, gate?: GateParity }} options out: does not exist or is
+ *   signal: AbortSignal, finish?: (folder: string, summary: Summary) => Promise<void>, gate?: GateParity }} options out: does not exist or is
  *   empty; null: a new one; finish: is called when there is a summary
  * @returns {Promise<{ folder: string, summary: Summary }>} @throws {UsageError} where another run writes into the folder
  */
@@ -65,12 +65,12 @@ export async function measure({ preparation, site, out, execution, watcher, sign
   }
 }
 
-/** Makes the summary. @param {string} folder @param {(folder: string) => Promise<void>} finish */
+/** Makes the summary. @param {string} folder @param {(folder: string, summary: Summary) => Promise<void>} finish */
 async function finishRun(folder, finish) {
   // The code that summarises would be in memory beside what is measured.
   const { writeSummary } = await loadAfter(folder, () => import('./write-summary.js'))
   const summary = writeSummary(folder)
-  await finish(folder)
+  await finish(folder, summary)
   return summary
 }
 

@@ -33,7 +33,7 @@ import { readAnyExperiment } from './read-experiment.js'
  * Options of a run beside its experiment. precision is a fraction, p99 milliseconds, burst a multiple of the rate; `readAxes` reads the values of axes.
  * @typedef {SiteOptions & { planes?: PlaneChoice[], control?: string[], real?: number, burst?: number, rounds?: number, precision?: number, measure?: ('turns' | 'load')[],
  *   profile: string, seed?: number, pin: boolean, app?: 'pipy' | 'node', p99?: number, threshold?: string[],
- *   maxMinutes: number, yes?: boolean, retain?: boolean, live?: LiveAddress, metrics?: LiveAddress }} RunOptions
+ *   maxMinutes: number, yes?: boolean, retain?: boolean, recheck?: boolean, live?: LiveAddress, metrics?: LiveAddress }} RunOptions
  */
 
 const DEFAULT_EXPERIMENT = 'cap'
@@ -82,6 +82,7 @@ const SHARED = {
     'what makes the load; wrk: closed loops only, at a fraction of the CPU of k6',
     GENERATORS,
   ).default(GENERATORS[0]),
+  recheck: word('--recheck', 'check for equal work also what passed before on this machine, and has not changed since'),
   noPin: word('--no-pin', 'let generator, applications and sidecars share CPUs'),
   p99: word(
     '--p99 <time>',

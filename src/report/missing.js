@@ -26,11 +26,43 @@ export function describeUnfinished({ manifest, records, summary }) {
     new Set(some.map(({ trial }) => `${trial.round} ${trial.arm.id}`)).size
   const count = countDistinct(own)
   const failed = countDistinct(own.filter(r => r.outcome === 'failed'))
+  if (manifest.ended === 'interrupted') {
+    const done = describeRepeats({ arms, rounds, records: own })
+    return [`Interrupted after ${done}${precision ? ': the precision asked for is not reached' : ''}.`]
+  }
   if (precision?.ended === null)
     return [`${CUT_SHORT}: ${count} trials are recorded, and the precision asked for is not reached.`]
   if (count >= planned) return failed > 0 ? [`${failed} of ${planned} trials failed.`] : []
   const also = failed > 0 ? `, and ${failed} of them failed` : ''
   return [`${CUT_SHORT}: ${count} of ${planned} trials are recorded${also}.`]
+}
+
+/**
+ * Counts the repeats of interleaved arms and of the others, where there are both.
+ * @param {Pick<Manifest, 'arms' | 'rounds'> & { records: TrialRecord[] }} run
+ */
+function describeRepeats({ arms, rounds, records }) {
+  const parts = [...groupBy(arms, ({ load }) => load.isBesideOthers === true)].map(([isBesideOthers, ofPart]) => {
+    // A repeat has ended once each of its arms has a record.
+    const ended = ofPart.map(
+      ({ id }) => new Set(records.flatMap(r => (r.trial.arm.id === id ? r.trial.round : []))).size,
+    )
+    const planned = Math.max(...ofPart.map(arm => arm.rounds ?? rounds))
+    return {
+      name: isBesideOthers ? 'interleaved repeats' : 'repeats of arms alone',
+      ended: Math.min(...ended),
+      planned,
+    }
+  })
+  // The part that was going on is the last with a repeat, or the first.
+  const last = Math.max(
+    0,
+    parts.findLastIndex(({ ended }) => ended > 0),
+  )
+  const begun = parts.slice(0, last + 1)
+  return begun
+    .map(({ name, ended, planned }) => `${ended} of ${planned} ${begun.length > 1 ? name : 'repeats'}`)
+    .join(', and ')
 }
 
 /** Says which arms were not measured, each reason once. @param {{ plane: string, reason: string }[]} notMeasured */

@@ -31,10 +31,10 @@ export function findScriptFolders({ load }) {
  * Preparation: every trial, and all that they need but a place to run. Execution: command, thresholds: for the manifest;
  * retain: leave the services of the last trial running; reusable: trials of earlier runs that a search may take;
  * interrupted: the run to go on with, whose trials are not run again; assess: after a round of a run that goes on until it
- * is precise; echoScripts: applications to measure with instead of the kit's.
+ * is precise; echoScripts: applications to measure with instead of the kit's; parityCache: of equal-work checks that passed.
  * @typedef {{ plan: Plan & { notes: string[] }, programs: Programs, layout: Layout }} Preparation
  * @typedef {{ command: string[], thresholds?: string[], retain?: boolean, reusable?: Reusable, interrupted?: Interrupted,
- *   turns?: import('./rounds.js').Turns, assess?: import('./stopping.js').Assess, echoScripts?: string }} Execution
+ *   parityCache?: import('../parity/cache.js').ParityCache, turns?: import('./rounds.js').Turns, assess?: import('./stopping.js').Assess, echoScripts?: string }} Execution
  */
 
 /**

@@ -29,7 +29,8 @@ const WARMUP_MOST_MORE_SECONDS = 30
  * to it; then round after round. @param {Pass} pass @throws {BenchError} when no rate can be reached
  */
 export async function measureRounds(pass) {
-  const { plan, run, runTogether, turns, assess, recordedRounds, writeManifest, announce, say, signal } = pass
+  const { plan, run, runTogether, turns, assess, recordedRounds, writeManifest, announce, say } = pass
+  const { secondsAfter, watch, signal } = pass
   /** @type {Calibration[]} */
   const calibrations = []
   for (const arm of plan.mostOfCapacity === null ? [] : plan.calibrations) {
@@ -55,15 +56,15 @@ export async function measureRounds(pass) {
   const stopping = precision
     ? createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest })
     : null
-  await runRounds({ plan: measured, runTogether, turns, stopping, signal })
+  await runRounds({ plan: measured, runTogether, turns, stopping, secondsAfter, watch, signal })
 }
 
 /**
  * Runs round after round; windows that were unsteady or cold are run again at the end of theirs.
- * @param {{ plan: Plan, runTogether: RunTogether, turns: Turns, stopping: Stopping | null, signal: AbortSignal }} options
- *   stopping: null: all rounds of the plan are run
+ * @param {{ plan: Plan, runTogether: RunTogether, turns: Turns, stopping: Stopping | null, signal: AbortSignal } &
+ *   Pick<Pass, 'secondsAfter' | 'watch'>} options stopping: null: all rounds of the plan are run
  */
-async function runRounds({ plan, runTogether, turns, stopping, signal }) {
+async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, watch, signal }) {
   const estimateLeft = createPace(plan.trials)
   const isBesideTurns = plan.kinds.length > 1 && plan.trials.every(({ deployment }) => deployment === undefined)
   const ofRound = plan.trials.filter(({ round }) => round === 1).length
@@ -71,6 +72,7 @@ async function runRounds({ plan, runTogether, turns, stopping, signal }) {
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()
+  let secondsLeft = 0
   const runAgain = async (/** @type {Trial[]} */ planned) => {
     const [first] = planned
     const trials = planned.map(trial => {
@@ -81,10 +83,11 @@ async function runRounds({ plan, runTogether, turns, stopping, signal }) {
     })
     const records = await runTogether({
       trials,
-      progress: `round ${first.round} of ${stopping ? 'at most ' : ''}${plan.rounds}`,
-      secondsLeft: stopping ? undefined : isDone => estimateLeft(first, isDone),
+      progress: `repeat ${first.round} of ${stopping ? 'at most ' : ''}${plan.rounds}`,
+      secondsLeft: stopping ? undefined : estimateLeft(first, false) + secondsAfter,
     })
     for (const record of records) stopping?.add(record)
+    secondsLeft = stopping ? 0 : Math.round(estimateLeft(first, true) + secondsAfter)
     return records
   }
   for (let round = 1; round <= plan.rounds; round++) {
@@ -113,6 +116,9 @@ async function runRounds({ plan, runTogether, turns, stopping, signal }) {
       await runAgain(again)
     }
     turns.pass()
+    const arms = plan.arms.map(({ id }) => id)
+    const length = { round, rounds: plan.rounds, isMost: stopping !== null }
+    watch?.({ kind: 'repeat-ended', ...length, arms, secondsLeft, atMs: Date.now() })
     if (stopping?.isOver(round)) return
   }
 }

@@ -1,10 +1,9 @@
-import { timeLeft } from '../lib/units.js'
+import { safely } from '../lib/safely.js'
 import { gateParity } from '../parity/gate.js'
-import { estimatePlanSeconds } from '../plan/plan.js'
+import { estimatePlanSeconds, estimateSeconds } from '../plan/plan.js'
 import { writeDocument } from '../records/files.js'
 import { rawNameOf, removeRaw, writeObserved } from '../records/raw.js'
 import { appendTrial, copyTrial } from '../records/records.js'
-import { describeTrial } from './progress.js'
 import { createStandingServices } from './standing-services.js'
 import { runTrial } from './trial.js'
 
@@ -21,10 +20,10 @@ const ALONE = { take: async () => {}, pass: () => {} }
 
 /**
  * Both run trials, and record them before the next start; RunTogether of arms that stand at the same time. progress: such
- * as 'round 2 of 6'; secondsLeft: of the run, before and after this trial.
+ * as 'repeat 2 of 6'; secondsLeft: of the run, before this trial.
  * @typedef {(options: { trial: Trial } & Told) => Promise<TrialRecord>} RunOne
  * @typedef {(options: { trials: Trial[] } & Told) => Promise<TrialRecord[]>} RunTogether
- * @typedef {{ progress: string, secondsLeft?: (isDone: boolean) => number }} Told
+ * @typedef {{ progress: string, secondsLeft?: number }} Told
  */
 
 /**
@@ -34,7 +33,14 @@ const ALONE = { take: async () => {}, pass: () => {} }
  * @throws {import('../lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
  */
 export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, watcher, signal, gate = gateParity }) {
-  const { retain = false, turns = ALONE, reusable = NOTHING, assess = UNKNOWN, interrupted } = execution
+  const {
+    retain = false,
+    turns = ALONE,
+    reusable = NOTHING,
+    assess = UNKNOWN,
+    interrupted,
+    parityCache: cache,
+  } = execution
   const recorded = interrupted?.records ?? new Map()
   const { site, folders } = testbed
   const { say, watch } = watcher
@@ -42,17 +48,17 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
   let index = 0
   const nextIndex = () => index++
   /** @type {Manifest} */
-  let known = { parity: [], ...manifest }
+  let known = { parity: [], ...manifest, ended: null }
   const writeManifest = (/** @type {Partial<Manifest>} */ found) => {
     known = { ...known, ...found }
     writeDocument(folders.results, 'manifest.json', known)
     return known
   }
   const announce = (/** @type {Plan} */ planned) => {
-    const { experiment, question, arms, rounds, trials, precision } = planned
+    const { experiment, question, arms, rounds, trials, settings } = planned
     const run = { id: manifest.run.id, experiment, question }
     const length = { rounds, trials: trials.length || null, seconds: estimatePlanSeconds(planned) }
-    watch?.({ kind: 'planned', run, arms, ...length, isSequence: precision !== undefined, atMs: Date.now() })
+    watch?.({ kind: 'planned', run, arms, ...length, contrasts: settings.shows.contrasts, atMs: Date.now() })
   }
 
   /** @type {'finished' | 'interrupted' | 'failed'} */
@@ -64,9 +70,10 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
     watch?.({ kind: 'phase', phase: 'parity', atMs: Date.now() })
     const [kind] = kinds
     const arms = kind.hasRequests === false ? [] : plan.arms
-    writeManifest({ parity: await gate({ testbed: { ...testbed, kind }, arms, nextIndex, signal, say }) })
-    for (const kind of kinds) {
+    writeManifest({ parity: await gate({ testbed: { ...testbed, kind }, arms, nextIndex, signal, say, cache }) })
+    for (const [i, kind] of kinds.entries()) {
       const own = { ...testbed, kind }
+      const later = kinds.slice(i + 1).flatMap(({ name }) => plan.trials.filter(trial => trial.kind === name))
       const runTogether = createRunTogether({ testbed: own, standing, recorded, nextIndex, watcher, signal })
       await kind.measure({
         plan: kinds.length === 1 ? plan : takePart(plan, kind.name),
@@ -77,7 +84,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
           const trial = { ...planned, kind: kind.name }
           const record = { ...earlier.record, trial }
           copyTrial({ from: earlier.folder, to: folders.results, record: earlier.record, trial })
-          watch?.({ kind: 'trial-ended', record, atMs: Date.now() })
+          watch?.({ kind: 'trial-ended', record, progress: null, atMs: Date.now() })
           return record
         },
         reusable,
@@ -86,15 +93,20 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
         recordedRounds: manifest.rounds,
         writeManifest,
         announce,
+        secondsAfter: estimateSeconds(later),
         say,
+        watch,
         signal,
       })
     }
     // An abort at the end of the last trial has removed the services to retain.
     signal.throwIfAborted()
+    writeManifest({ ended: 'finished' })
     outcome = 'finished'
   } finally {
     if (signal.aborted) outcome = 'interrupted'
+    // The disk may be full: what ended the run is told, not this.
+    if (outcome !== 'finished') safely(() => writeManifest({ ended: outcome }), null)
     watch?.({ kind: 'ended', outcome, atMs: Date.now() })
     await standing.end({ isFinished: outcome === 'finished' })
   }
@@ -104,26 +116,30 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
  * @param {{ testbed: Testbed, standing: StandingServices, recorded: Map<string, TrialRecord>, nextIndex: () => number,
  *   watcher: Watcher, signal: AbortSignal }} options @returns {RunTogether}
  */
-function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { say, watch }, signal }) {
+function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { watch, follow }, signal }) {
   const folder = testbed.folders.results
   return async ({ trials: planned, progress, secondsLeft }) => {
     const trials = planned.map(trial => ({ ...trial, kind: testbed.kind.name }))
     const known = trials.flatMap(({ id }) => recorded.get(id) ?? [])
     if (known.length === trials.length) {
-      for (const record of known) watch?.({ kind: 'trial-ended', record, atMs: Date.now() })
+      for (const record of known) watch?.({ kind: 'trial-ended', record, progress: null, atMs: Date.now() })
       return known
     }
     for (const name of new Set(trials.flatMap(trial => [trial.id, rawNameOf(trial)]))) removeRaw(folder, name)
-    const left = secondsLeft?.(false) ?? null
+    const left = secondsLeft ?? null
     for (const trial of trials) watch?.({ kind: 'trial-started', trial, progress, secondsLeft: left, atMs: Date.now() })
-    const { records, ...observed } = await runTrial({ testbed, trials, nextStart: nextIndex, standing, watch, signal })
+    const { records, ...observed } = await runTrial({
+      testbed,
+      trials,
+      nextStart: nextIndex,
+      standing,
+      watch: follow,
+      signal,
+    })
     // A trial that is recorded is not run again: its files come before its record.
     writeObserved(folder, { trial: trials[0], ...observed })
     for (const record of records) appendTrial(folder, record)
-    for (const record of records) watch?.({ kind: 'trial-ended', record, atMs: Date.now() })
-    const secondsAfter = Math.round(secondsLeft?.(true) ?? 0)
-    const told = `${progress}${secondsAfter > 0 ? ` (${timeLeft(secondsAfter)})` : ''}`
-    for (const record of records) say(`${told}  ${describeTrial(record)}`)
+    for (const record of records) watch?.({ kind: 'trial-ended', record, progress, atMs: Date.now() })
     return records
   }
 }

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { findStatus } from '../analysis/status.js'
-import { UsageError } from '../lib/errors.js'
+import { EXIT, UsageError } from '../lib/errors.js'
 import { loadAfter } from '../prepare/measure.js'
 import { CLUSTER, collect, withExperiment, withOptions } from '../prepare/options.js'
 import { readAnyExperiment, readExperiment } from '../prepare/read-experiment.js'
@@ -14,7 +14,7 @@ import { sayWhere, writeDocuments } from './documents.js'
  */
 
 // Options that may be given again beside `--resume`: they change no number.
-const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'yes', 'maxMinutes', 'retain']
+const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'yes', 'maxMinutes', 'retain', 'recheck']
 
 /** Adds `bench`, which runs an experiment, and reports it. @type {import('./program.js').AddVerb} */
 export function addBench(verb, context) {
@@ -50,10 +50,12 @@ function runBench(asked, context) {
       ...asked,
       writeDocuments,
       sayWhere,
-      async report({ summary, folder }) {
+      async report({ summary, folder, isInterrupted }) {
         // The code of the table is loaded now, so that it is not in memory beside what is measured.
-        const { renderText } = await loadAfter(folder, () => import('./report.js'))
-        print(json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder }))
+        const { listUnfinished, renderText } = await loadAfter(folder, () => import('./report.js'))
+        const warnings = isInterrupted ? listUnfinished(folder, summary) : []
+        print(json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder, warnings }))
+        if (isInterrupted) return EXIT.interrupted
         const { status, reasons } = findStatus(summary, { isVerdictRequired })
         reasons.forEach(say)
         return status
@@ -65,7 +67,16 @@ function runBench(asked, context) {
 
 /** @param {Command} command */
 function defineBench(command) {
-  const shared = /** @type {const} */ (['precision', 'loadHost', 'address', ...CLUSTER, 'live', 'metrics', 'out'])
+  const shared = /** @type {const} */ ([
+    'precision',
+    'loadHost',
+    'address',
+    ...CLUSTER,
+    'live',
+    'metrics',
+    'out',
+    'recheck',
+  ])
   withOptions(withExperiment(command), ...shared)
     .option('--resume <results>', 'go on with a run that was cut short: measure what it lacks')
     .option('--json', 'print summary.json instead of the table')

@@ -135,6 +135,11 @@ export function renderText(summary, { folder, warnings = [], hasPage = existsSyn
   return renderTable(summary, { folder: path.relative('', folder) || folder, hasPage, warnings, claims })
 }
 
+/** Says what a run lacks that was cut short. @param {string} folder @param {Summary} summary */
+export function listUnfinished(folder, summary) {
+  return describeUnfinished({ ...readRun(folder), summary })
+}
+
 /** @param {string} root */
 function renderList(root) {
   const runs = listRuns(root).map(({ folder, startedAt, experiment, says }) => {

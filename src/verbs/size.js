@@ -80,10 +80,16 @@ export function addSize(verb, context) {
         },
         writeDocuments,
         sayWhere,
-        report({ summary }) {
+        async report({ summary, folder, isInterrupted }) {
           const answer = renderWhole(summary, { node, nodes }).join('\n').trimEnd()
+          if (isInterrupted) {
+            const { listUnfinished } = await import('./report.js')
+            listUnfinished(folder, summary).forEach(say)
+          }
           if (options.format) {
             say(answer)
+            // Nobody is to paste limits that were not searched to the end.
+            if (isInterrupted) return EXIT.interrupted
             print(renderLimits(summary, options.format))
           } else print(options.json ? JSON.stringify(summary, null, 2) : answer)
           const { sizes, controlNeeds = [] } = summary
@@ -143,7 +149,7 @@ function defineSize(verb) {
     .option('--from <results...>', 'take matching trials from these runs instead of measuring again')
     .option('--extrapolate', 'where no limit here holds, extrapolate from lower rates')
     .option('--seed <n>', 'seed', parseSeed)
-  return withOptions(verb, 'generator', 'noPin', 'out')
+  return withOptions(verb, 'generator', 'noPin', 'out', 'recheck')
     .addOption(new Option('--json', 'print summary.json instead of the answer').conflicts('format'))
     .addHelpText('after', () => `${FILE_HELP}\nKnown nodes, as their makers publish them:\n${listNodes().join('\n')}`)
 }

@@ -1,8 +1,9 @@
+import { createLineView } from '../live/lines.js'
 import { createRunState } from '../live/state.js'
 import { readLibrary, readReportFile } from './report-assets.js'
 
 /**
- * Watchers of a run: a terminal, browsers, Prometheus. None of them can end it.
+ * Watchers of a run: lines, a terminal, browsers, Prometheus. None of them can end it.
  * @import { LiveAddress } from '../live/address.js' @import { RunEvent } from '../run/events.js'
  * @typedef {{ publish: (event: RunEvent) => void, close: () => Promise<void> | void }} Watcher
  */
@@ -11,7 +12,7 @@ import { readLibrary, readReportFile } from './report-assets.js'
 const CHARTS = ['style.js', 'rounds.js', 'over-time.js']
 
 /**
- * Opens the views of a run. `watch` is undefined where nobody does; `say` writes beside the view of the terminal.
+ * Opens the views of a run; `say` writes beside the view of the terminal.
  * @param {{ live?: LiveAddress, metrics?: LiveAddress }} addresses
  * @param {{ stream: NodeJS.WriteStream, say: (line: string) => void }} context stream: where progress is said
  * @throws {import('../lib/errors.js').BenchError} where nothing can be served at an address
@@ -50,6 +51,8 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
       opened.push({ publish: () => {}, close: view.close })
       sayBeside = view.say
     }
+    const lines = createLineView({ state, say: line => sayBeside(line), hasRepeats: sayBeside === say })
+    opened.push({ publish: lines.publish, close: () => {} })
   } catch (error) {
     await close()
     throw error
@@ -68,5 +71,5 @@ export async function openWatchers({ live, metrics }, { stream, say }) {
     guard(() => state.apply(event), watchers)
     for (const watcher of watchers) guard(() => watcher.publish(event), [watcher])
   }
-  return { watch: watchers.size === 0 ? undefined : tell, say: sayBeside, close }
+  return { watch: tell, follow: opened.length > 1 ? tell : undefined, say: sayBeside, close }
 }

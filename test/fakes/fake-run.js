@@ -60,7 +60,7 @@ export async function runFake({ folder, signal = new AbortController().signal, .
   const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', load: '/k', certificates: '/c' }
   const testbed = { site, ...prepared, folders, settings: plan.settings }
   const own = options.kind ? [options.kind] : plan.kinds.map(kind => kinds[kind])
-  const watcher = { say: () => {}, watch }
+  const watcher = { say: () => {}, watch, follow: watch }
   await runPlan({ plan, testbed, kinds: own, manifest, execution: { retain }, watcher, signal, gate })
   return { summary: writeSummary(folder), records: /** @type {any[]} */ (readRun(folder).records) }
 }

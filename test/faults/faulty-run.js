@@ -18,7 +18,8 @@ export const PHASES = /** @type {const} */ ([
 /** @typedef {typeof PHASES[number]} Phase */
 
 const ROUNDS = 2
-const ARGV = '--measure load --profile smoke --cpu 0.5 --planes pipy --link ratings --users 5'.split(' ')
+// A check that is not made again would be no phase to inject a fault into.
+const ARGV = '--measure load --profile smoke --cpu 0.5 --planes pipy --link ratings --users 5 --recheck'.split(' ')
 // On a busy machine, beside two others.
 const ENDS_WITHIN_MS = 120_000
 const WINDOW = /window (\d+) (\d+)/

@@ -168,10 +168,12 @@ describe('when things go wrong', { timeout: 180_000 }, () => {
     const isRecorded = () => readSafely(`${out}/trials.jsonl`).includes('\n')
     await waitFor(isRecorded, { what: 'a trial', deadlineSeconds: 90 })
     child.kill(/** @type {NodeJS.Signals} */ (signal))
-    const { exitCode, stderr } = await child
+    const { exitCode, stdout, stderr } = await child
     expect(exitCode, stderr).toBe(status)
     expect(recordsOf(out).length).toBeGreaterThanOrEqual(1)
     expect(readdirSync(out)).toContain('summary.json')
+    expect(stdout).toMatch(/Interrupted after \d of 3 repeats/)
+    expect(readRun(out).manifest.ended).toBe('interrupted')
     expectNothingLeft()
   })
 

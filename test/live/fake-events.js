@@ -21,7 +21,7 @@ export function plan(fields = {}) {
   return {
     kind: 'planned',
     run: { id: 'run-1', experiment: 'cap', question: 'what does it cost?' },
-    ...{ arms: ARMS, rounds: 2, trials: 8, seconds: 480, isSequence: false, atMs: START_MS },
+    ...{ arms: ARMS, rounds: 2, trials: 8, seconds: 480, contrasts: [], atMs: START_MS },
     ...fields,
   }
 }
@@ -35,7 +35,7 @@ export function startTrial(arm, { round = 1, atMs = START_MS, secondsLeft = 120,
   return {
     kind: 'trial-started',
     trial: { id: `r${round}-${arm.id}${repeats ? '-again' : ''}`, round, arm, repeats, searchOf: null },
-    ...{ progress: `round ${round} of 2`, secondsLeft, atMs },
+    ...{ progress: `repeat ${round} of 2`, secondsLeft, atMs },
     ...fields,
   }
 }
@@ -63,7 +63,12 @@ export function sample({ seconds, reading, specs = [createSidecarSpec('gateway')
 
 /** @param {Parameters<typeof createRecord>[0]} [fields] @returns {RunEvent} */
 export function endTrial(fields) {
-  return { kind: 'trial-ended', record: /** @type {TrialRecord} */ (createRecord(fields)), atMs: START_MS }
+  return {
+    kind: 'trial-ended',
+    record: /** @type {TrialRecord} */ (createRecord(fields)),
+    progress: 'repeat 1 of 2',
+    atMs: START_MS,
+  }
 }
 
 /** @param {Partial<Reading>} fields @returns {Reading} */
@@ -73,4 +78,10 @@ export function createReading(fields) {
     ...{ anonBytes: 30e6, workingSetBytes: 40e6, peakBytes: 50e6, oomKills: 0 },
     ...fields,
   }
+}
+
+/** @param {number} round @param {{ arms?: Arm[], rounds?: number, secondsLeft?: number }} [fields] @returns {RunEvent} */
+export function endRepeat(round, { arms = ARMS, rounds = 2, secondsLeft = 60 } = {}) {
+  const ids = arms.map(({ id }) => id)
+  return { kind: 'repeat-ended', round, rounds, isMost: false, arms: ids, secondsLeft, atMs: START_MS }
 }

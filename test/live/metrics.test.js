@@ -243,7 +243,7 @@ describe('the metrics of the load', () => {
     expect((await expose(started()))[`requests_total{${ARM}}`]).toBe(0)
     const idle = { load: { kind: /** @type {'idle'} */ ('idle') } }
     const record = /** @type {TrialRecord} */ ({ ...createRecord({ arm: idle }), load: null })
-    const exposed = await expose(started(idle), sampled(), { kind: 'trial-ended', record, atMs: 0 })
+    const exposed = await expose(started(idle), sampled(), { kind: 'trial-ended', record, progress: null, atMs: 0 })
     expect(only(exposed, 'requests')).toEqual({})
     expect(only(exposed, 'trial_')).toEqual({})
   })
@@ -286,7 +286,7 @@ describe('the metrics of trials that ended', () => {
       started(),
       endTrial(),
       started(),
-      /** @type {RunEvent} */ ({ kind: 'trial-ended', record, atMs: 0 }),
+      /** @type {RunEvent} */ ({ kind: 'trial-ended', record, progress: null, atMs: 0 }),
     ]
     expect(only(await expose(...events), 'trial_')).toEqual({})
 

@@ -98,7 +98,7 @@ describe('the page', () => {
     const snapshot = state.snapshot()
     expect(snapshot.ratePerSecond).toBe(1432)
     await shows('phase', 'window')
-    await shows('progress', 'round 1 of 2, trial 2 of 8')
+    await shows('progress', 'repeat 1 of 2, trial 2 of 8')
     await shows('failed', '2 in this trial, 2 in all')
     await shows('outcomes', '1 completed, 0 failed, 0 invalid')
     await shows('left', '2 min left')
@@ -230,7 +230,7 @@ describe('the page', () => {
     emit(...RUN)
     await until(async () => (await countDrawn(page, 'over-time')) > 4, 'the chart over time')
     emit(endTrial({ arm: cheap }), startTrial(arms[2]))
-    await shows('progress', 'round 1 of 2, trial 3 of 8')
+    await shows('progress', 'repeat 1 of 2, trial 3 of 8')
     await shows('rate', '–')
     expect(await page.locator('#sidecars-section').isHidden()).toBe(true)
     const uncapped = [createSidecarSpec('gateway', null)]

@@ -17,7 +17,7 @@ const GATEWAY = {
 function createSnapshot(fields = {}) {
   return {
     ...createRunState().snapshot(),
-    ...{ experiment: 'cap', progress: 'round 2 of 6', nth: 9, trials: 24, phase: 'window', secondsLeft: 130 },
+    ...{ experiment: 'cap', progress: 'repeat 2 of 6', nth: 9, trials: 24, phase: 'window', secondsLeft: 130 },
     arm: { name: 'cheap', what: '0.25 cores', link: 'gateway-ratings', capCores: 0.25 },
     sidecars: [GATEWAY, { ...GATEWAY, service: 'ratings', ofCap: 0.1, cores: 0.025, throttledFraction: 0 }],
     ...{ ratePerSecond: 1431.7, failed: 0 },
@@ -28,7 +28,7 @@ function createSnapshot(fields = {}) {
 describe('the lines of a terminal', () => {
   it('say where the run is and what each sidecar uses', () => {
     expect(renderLive(createSnapshot(), 100)).toEqual([
-      'cap  round 2 of 6  trial 9 of 24  window  2 min left',
+      'cap · repeat 2 of 6 · window · 2 min left',
       'cheap  link gateway-ratings, 0.25 cores',
       'gateway  ████████████░░░░ 0.198 of 0.25 cores  throttled 98 %  28.8 MiB',
       'ratings  █░░░░░░░░░░░░░░░ 0.025 of 0.25 cores  throttled 0 %  28.8 MiB',
@@ -47,12 +47,42 @@ describe('the lines of a terminal', () => {
       ],
     })
     expect(renderLive(snapshot, 100)).toEqual([
-      'cap  looking for the knee  trial 9  window',
+      'cap · looking for the knee · window',
       'cheap  link a, 2 users',
       'gateway  ░░░░░░░░░░░░░░░░ – of 0.25 cores  40.0 MiB working set',
       'gateway  1.500 cores',
     ])
     expect(renderLive(createRunState().snapshot(), 100)).toEqual([])
+  })
+
+  it('have bars and the ratio so far once a repeat has ended, and what a later part shows', () => {
+    const ratio = { a: 'pipy', b: 'envoy', words: 'uses % less CPU per request', repeats: 9, isNarrower: true }
+    const rows = [
+      { label: 'pipy', cost: 186, text: '186 µs' },
+      { label: 'envoy', cost: 431, text: '431 µs' },
+    ]
+    const part = { arms: [], conditions: '', repeat: 9, repeats: 12, isMost: false, rows }
+    const parts = [{ ...part, ratios: [{ ...ratio, median: 0.431, low: 0.39, high: 0.479 }] }]
+    const fields = { ...{ experiment: 'cap', progress: 'repeat 10 of 12', phase: null, secondsLeft: 58 }, parts }
+    expect(renderLive(createSnapshot({ ...fields }), 100)).toEqual([
+      'cap · repeat 10 of 12 · 58 s left',
+      '  pipy   186 µs  ████████▋             envoy  431 µs  ████████████████████',
+      '  pipy uses 56.9 % less CPU per request than envoy [52.1, 61.0] so far, narrowing; Ctrl-C keeps it',
+    ])
+    const alone = { ...part, conditions: 'at 1 CPU each', repeat: 1, repeats: 6, ratios: [] }
+    const none = { label: 'none', cost: null, text: '8915 requests/s' }
+    const both = [
+      { ...parts[0], ratios: [{ ...parts[0].ratios[0], low: null, high: null }] },
+      { ...alone, rows: [none] },
+    ]
+    expect(renderLive(createSnapshot({ ...fields, parts: both, failed: 3 }), 60)).toEqual([
+      'cap · repeat 10 of 12 · 58 s left',
+      '  pipy   186 µs  ████████▋',
+      '  envoy  431 µs  ████████████████████',
+      '  pipy uses 56.9 % less CPU per request than envoy (9 repea…',
+      '  at 1 CPU each, repeat 1 of 6: none 8915 requests/s',
+      '  3 requests failed',
+    ])
   })
 
   it('show six sidecars of many', () => {
@@ -71,7 +101,7 @@ describe('the lines of a terminal', () => {
       expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cf}\u2028]/u)
     }
     expect(renderLive(createSnapshot({ sidecars: [{ ...GATEWAY, service }] }), 100)[2]).toMatch(/^evil\[2Jname {2}█/)
-    expect(renderLive(createSnapshot(), 20)[0]).toBe('cap  round 2 of 6  …')
+    expect(renderLive(createSnapshot(), 20)[0]).toBe('cap · repeat 2 of 6…')
   })
 })
 
@@ -83,13 +113,13 @@ describe('the view on a terminal', () => {
     state.apply(plan())
     state.apply(startTrial(createArm({ plane: 'cheap' })))
     await delay(30)
-    expect(screen()).toEqual(['cap  round 1 of 2  trial 1 of 8  2 min left', 'cheap  link link'])
+    expect(screen()).toEqual(['cap · repeat 1 of 2 · 2 min left', 'cheap  link link'])
     const { writes } = stream
     await delay(30)
     expect(stream.writes).toBe(writes)
     state.apply({ kind: 'phase', phase: 'window', atMs: 0 })
     await delay(30)
-    expect(screen()[0]).toBe('cap  round 1 of 2  trial 1 of 8  window  2 min left')
+    expect(screen()[0]).toBe('cap · repeat 1 of 2 · window · 2 min left')
     view.close()
   })
 
@@ -100,10 +130,10 @@ describe('the view on a terminal', () => {
     await delay(30)
     view.say('first\nof two lines')
     view.say('second')
-    expect(screen()).toEqual(['before', 'first', 'of two lines', 'second', 'cap  8 min left'])
+    expect(screen()).toEqual(['before', 'first', 'of two lines', 'second', 'cap · 8 min left'])
     state.apply({ kind: 'phase', phase: 'parity', atMs: 0 })
     await delay(30)
-    expect(screen()).toEqual(['before', 'first', 'of two lines', 'second', 'cap  parity  8 min left'])
+    expect(screen()).toEqual(['before', 'first', 'of two lines', 'second', 'cap · equal-work check · 8 min left'])
     view.close()
     view.close()
     view.say('last')

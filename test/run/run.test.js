@@ -5,7 +5,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { none } from '../../src/dataplanes/none/index.js'
 import { BenchError } from '../../src/lib/errors.js'
 import { gateParity } from '../../src/parity/gate.js'
+import { writeSummary } from '../../src/prepare/write-summary.js'
 import { readRun } from '../../src/records/records.js'
+import { describeUnfinished } from '../../src/report/missing.js'
 import { renderTable } from '../../src/report/table.js'
 import { createFakeLoad, createFakePlane, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { createControlledPlane } from '../fakes/fake-control.js'
@@ -286,7 +288,54 @@ describe('runPlan', () => {
     const target = await createFakeTarget()
     await expect(runFake({ folder, target, ...createInterruption(5) })).rejects.toThrow('interrupted')
     expect(readRun(folder).records.length).toBeGreaterThanOrEqual(4)
+    expect(readRun(folder).manifest.ended).toBe('interrupted')
     expect(target.running.size).toBe(0)
+  })
+})
+
+describe('an interrupted run', () => {
+  const more = 'measure: [turns]\nprofiles: { standard: { hasControl: false } }'
+  const axes = '{ plane: [cheap, dear], link: [gateway-ratings], capCores: none, users: [10] }'
+
+  /** @param {number} repeats that end before */
+  async function interruptAfter(repeats) {
+    const folder = path.join(makeOwnFolder('interrupted-test'), 'run')
+    const cores = (/** @type {ProcessSpec} */ { role, armId }) =>
+      role !== 'sidecar' ? 0.05 : armId?.includes('dear') ? 0.2 : 0.1
+    const stop = new AbortController()
+    const watch = (/** @type {RunEvent} */ event) => {
+      if (event.kind === 'repeat-ended' && event.round === repeats) stop.abort(new BenchError('interrupted by SIGINT'))
+    }
+    const target = await createFakeTarget({ cores })
+    const run = runFake({ folder, target, axes, more, watch, signal: stop.signal })
+    if (repeats < 12) await expect(run).rejects.toThrow('interrupted by SIGINT')
+    else await run.catch(() => {})
+    const summary = writeSummary(folder)
+    const recorded = readRun(folder)
+    const [cost] = summary.comparisons.filter(c => c.quantity === 'cpuPerRequest' && c.service === null)
+    return { cost, summary, manifest: recorded.manifest, told: describeUnfinished({ ...recorded, summary }) }
+  }
+
+  it('has an answer: its ratio so far, and how far it came', async () => {
+    const { cost, summary, manifest, told } = await interruptAfter(5)
+    expect(manifest).toMatchObject({ ended: 'interrupted', rounds: 12 })
+    expect(told).toEqual(['Interrupted after 5 of 12 repeats.'])
+    expect(cost).toMatchObject({ verdict: 'indicative', ratio: { median: 0.5, low: null } })
+    expect(cost.ratio.values).toHaveLength(5)
+    expect(summary.arms[0].cpuPerRequestMicros).toMatchObject({ low: null, values: Array(5).fill(expect.any(Number)) })
+  })
+
+  it('has the intervals of a confidence sequence, which hold whenever a viewer ends it: none of seven', async () => {
+    const [seven, eight] = [await interruptAfter(7), await interruptAfter(8)]
+    expect(seven.cost).toMatchObject({ verdict: 'indicative', ratio: { low: null } })
+    expect(eight.cost).toMatchObject({ verdict: 'lower', ratio: { low: 0.5, high: 0.5 } })
+    expect(eight.told).toEqual(['Interrupted after 8 of 12 repeats.'])
+  })
+
+  it('has the intervals of the repeats that were planned, where these were all measured', async () => {
+    const { cost, manifest } = await interruptAfter(12)
+    expect(manifest.ended).toBe('interrupted')
+    expect(cost.ratio).toMatchObject({ low: 0.5, values: Array(12).fill(0.5) })
   })
 })
 

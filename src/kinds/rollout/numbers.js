@@ -26,10 +26,10 @@ export const rolloutPart = {
   schema: rolloutSchema,
   judge: judgeRollout,
   hasWindow: true,
-  tell({ sidecars, simulated = 0, ...phases }) {
-    const [first, change] = [phases.first, phases.change].map(phase => `${phase?.seconds?.toFixed(1)} s`)
+  tell({ sidecars, simulated = 0, change }, textOf) {
     const who = simulated > 0 ? `${sidecars - simulated} real of ${sidecars}` : sidecars
-    return `${who} sidecars configured within ${first}, changed within ${change}`
+    const changed = change ? `, changed within ${textOf('changeAllSeconds')}` : ''
+    return `${who} sidecars configured within ${textOf('rolloutSeconds')}${changed}`
   },
 }
 

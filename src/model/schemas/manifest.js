@@ -126,4 +126,11 @@ export const manifestSchema = z.object({
   notMeasured: z.array(missing),
   topologies: z.record(z.string(), topology),
   parity: z.array(parityRow),
+  ended: z
+    .enum(['finished', 'interrupted', 'failed'])
+    .nullable()
+    .optional()
+    .describe(
+      'how the run ended; null: it goes on, or was killed. Any but finished: intervals of what it measured in part are those of a confidence sequence. Absent: an older version ran it',
+    ),
 })

@@ -1,0 +1,64 @@
+import { formatValue, measureRound, QUANTITIES } from '../judge/quantities.js'
+import { findOwnPart } from '../kinds/parts.js'
+import { renderPlace, renderValues, sayLeft } from './words.js'
+
+/**
+ * Renders a run as lines that stay: one for each repeat, and one for each trial that failed or stands alone.
+ * @import { TrialRecord } from '../model/types.ts' @import { RunEvent } from '../run/events.js'
+ * @import { RunState } from './state.js'
+ */
+
+// Samples are taken every 0.1 s: a longer gap means that one was missed.
+const GAP_SECONDS = 0.2
+
+/**
+ * Makes the view. It is told of an event once the state has applied it.
+ * @param {{ state: Pick<RunState, 'snapshot' | 'isOfRepeat'>, say: (line: string) => void, hasRepeats?: boolean }} options
+ *   hasRepeats: false: another view has their lines
+ */
+export function createLineView({ state, say, hasRepeats = true }) {
+  /** Arms and gates that were told. @type {Set<string>} */
+  let told = new Set()
+  return {
+    /** @param {RunEvent} event */
+    publish(event) {
+      if (event.kind === 'planned') told = new Set()
+      if (event.kind === 'repeat-ended' && hasRepeats) {
+        const part = state.snapshot().parts.find(({ arms }) => arms.join(' ') === event.arms.join(' '))
+        const values = part ? renderValues(part) : ''
+        const left = event.secondsLeft > 0 ? ` (${sayLeft(event.secondsLeft)})` : ''
+        if (part && values !== '') say(`${renderPlace(part)}${left}: ${values}`)
+      }
+      if (event.kind !== 'trial-ended' || event.progress === null) return
+      const { record, progress } = event
+      const { outcome, gates, trial } = record
+      const key = `${trial.arm.id} ${gates.map(({ gate }) => gate).join(' ')}`
+      const isNew = outcome === 'failed' || (outcome === 'invalid' && !told.has(key))
+      told.add(key)
+      if (isNew || !state.isOfRepeat(record)) say(`${progress}: ${renderTrial(record)}`)
+    },
+  }
+}
+
+/** Renders what came of a trial, in a line. @param {TrialRecord} record */
+export function renderTrial(record) {
+  const { trial, outcome, load, window, boundBy, isSteady, reasons, samples } = record
+  const name = `${trial.id.replace(/^r\d+-/, '')}:`
+  const own = findOwnPart(record)
+  const textOf = (/** @type {string} */ quantity) => renderValue(QUANTITIES[quantity], record)
+  const ofKind = own?.part.tell(own.judged, textOf)
+  if (own && !own.part.hasWindow) return `${name} ${ofKind}`
+  if (outcome === 'failed' || !window) return `${name} failed: ${reasons[0]}`
+  const invalid = outcome === 'invalid' ? `, invalid: ${reasons[0]}` : ''
+  const isLate = samples?.source === 'cgroup' && samples.largestGapSeconds > GAP_SECONDS
+  const late = isLate ? `, sampled with a gap of ${samples.largestGapSeconds.toFixed(1)} s` : ''
+  if (load === null) return `${name} ${ofKind ?? `idle for ${window.seconds} s`}${late}${invalid}`
+  const served = `${textOf('throughput')}${boundBy === null ? '' : `, bound by ${boundBy}`}`
+  return `${name} ${served}${isSteady === false ? ', unsteady' : ''}${late}${invalid}`
+}
+
+/** Renders a value as the report does. @param {import('../judge/quantities.js').QuantityRow} row @param {TrialRecord} record */
+function renderValue(row, record) {
+  const value = measureRound(row, [record])
+  return `${value === null ? '–' : formatValue(row, value)} ${row.unit}`
+}
