@@ -116,6 +116,7 @@ export function describeProcess({ facts, start, end, overflows, received }) {
     overflows: finiteOrNull(overflows),
     cpuSeconds: b.cpuSeconds - a.cpuSeconds,
     cpuCores: (b.cpuSeconds - a.cpuSeconds) / seconds,
+    ...describeUsage(start.state, end.state),
     throttledFraction: periods === null || throttled === null ? null : periods > 0 ? throttled / periods : 0,
     throttledSeconds: subtract(b.throttledSeconds, a.throttledSeconds),
     oomKills: finiteOrNull(b.oomKills),
@@ -141,6 +142,31 @@ export function finiteOrNull(value) {
 export function subtract(...ends) {
   const [later, earlier] = ends.map(finiteOrNull)
   return later === null || earlier === null ? null : later - earlier
+}
+
+/**
+ * Computes CPU time from what each process counts itself, and lists the groups that one has left; empty where neither was
+ * read. @param {Edge['states'][number]} start @param {Edge['states'][number]} end
+ * @returns {Pick<ProcessRecord, 'byProcesses' | 'outside'>}
+ */
+function describeUsage(start, end) {
+  const [before, after] = [start.usage ?? [], end.usage ?? []]
+  const outside = [...new Set([...(start.outside ?? []), ...(end.outside ?? [])])]
+  const rises = after.map(usage => {
+    const earlier = before.find(({ pid }) => pid === usage.pid)
+    return {
+      cpuSeconds: Math.max(0, usage.cpuSeconds - (earlier?.cpuSeconds ?? 0)),
+      childrenSeconds: Math.max(0, usage.childrenSeconds - (earlier?.childrenSeconds ?? 0)),
+    }
+  })
+  const leastSeconds = rises.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+  const childrenSeconds = rises.reduce((sum, rise) => sum + rise.childrenSeconds, 0)
+  const isWhole = before.every(({ pid }) => after.some(usage => usage.pid === pid))
+  const mostSeconds = isWhole ? leastSeconds + childrenSeconds : null
+  return {
+    ...(after.length > 0 && { byProcesses: { leastSeconds, mostSeconds, processes: after.length } }),
+    ...(outside.length > 0 && { outside }),
+  }
 }
 
 /** @param {ThreadCpu[]} before @param {ThreadCpu[]} after */

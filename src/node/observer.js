@@ -87,6 +87,8 @@ function takeEdge(probes, edge) {
       threads: p.readThreads(),
       capCores: p.readCapCores(),
       identity: p.identify(),
+      usage: p.readUsage(),
+      outside: p.listOutside(),
       cpuSet: p.readCpuSet(),
     })),
     host: readHostCpu(),

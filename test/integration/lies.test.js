@@ -124,6 +124,24 @@ describe('is caught:', { timeout: 180_000 }, () => {
     expect(records[0].outcome).toBe('invalid')
   })
 
+  it('a sidecar that leaves the group which counts its CPU time', async context => {
+    need(context, 'envoy', 'k6', 'caps')
+    const { records } = await lie(['--planes', 'envoy', '--cpu', '0.25'], {
+      inWindow: () => {
+        if (capWay.how !== 'v1' && capWay.how !== 'v2') throw new Error('no cgroups')
+        const [pid] = pidsOf('ratings-sidecar', path.join(folder, `run-${count}`))
+        writeFileSync(path.join(capWay.parents.cpuacct, 'cgroup.procs'), `${pid}`)
+      },
+    })
+    expect(records[0].outcome).toBe('invalid')
+    expect(records[0].reasons.join('\n')).toMatch(
+      /^accounting: process \d+ is not in .*, where ratings's sidecar is counted$/m,
+    )
+    expect(records[0].reasons.join('\n')).toMatch(
+      /^accounting: the group of ratings's sidecar counted 0\.\d+ s of CPU time, and its processes used 0\.\d+ s$/m,
+    )
+  })
+
   it('a sidecar that is stopped, with the phase and its state', async context => {
     need(context, 'envoy', 'k6', 'caps')
     const { records } = await lie(['--planes', 'envoy', '--cpu', '0.5'], {

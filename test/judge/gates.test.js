@@ -97,6 +97,25 @@ describe('findGates', () => {
     expect(found({ arm: { load: open }, load: { reportedUsers: null, lagP99Ms: 1 }, boundBy: 'rate' })).toEqual([])
   })
 
+  it('holds the CPU time of a group against that of its processes and threads, both ways', () => {
+    const by = (/** @type {number} */ leastSeconds, /** @type {number | null} */ mostSeconds, processes = 1) =>
+      having({ cpuSeconds: 0.5, cpuCores: 0.1, byProcesses: { leastSeconds, mostSeconds, processes } })
+    expect(found(by(0.55, 0.55))).toEqual([])
+    expect(found(by(0.57, 0.57, 2))).toEqual([])
+    expect(found(by(0.56, 0.56))).toEqual([
+      "accounting: the group of gateway's sidecar counted 0.50 s of CPU time, and its processes used 0.56 s",
+    ])
+    // Children that ended count for what is below, and nobody knows of a process that ended otherwise.
+    expect(found(by(0.1, 0.45))).toEqual([])
+    expect(found(by(0.1, null))).toEqual([])
+    expect(found(by(0.1, 0.4)).join()).toContain('counted 0.50 s of CPU time, and its processes used 0.40 s')
+    const threads = [1, 2].map(id => ({ id, name: 'worker', cpuSeconds: 0.15 }))
+    expect(found(having({ threads })).join()).toContain('counted 0.10 s of CPU time, and its processes used 0.30 s')
+    expect(found(having({ outside: ['process 7 is not in /sys/fs/cgroup/cpuacct/x'] }))).toEqual([
+      "accounting: process 7 is not in /sys/fs/cgroup/cpuacct/x, where gateway's sidecar is counted",
+    ])
+  })
+
   it('knows of bytes past a sidecar only where they were counted, of all copies together, and of new connections of answers', () => {
     const passing = { passages: 2, receivedBytes: 4 * 1024 * 1000 }
     const copies = [

@@ -6,6 +6,10 @@ import { nameOf } from './gate.js'
 const CAP_TOLERANCE = 0.001
 const CAP_USE_TOLERANCE = 0.03
 const PERIOD_SECONDS = 0.1
+const ACCOUNTING_SHARE = 0.05
+const ACCOUNTING_SECONDS = 0.03
+// Two clock ticks of 10 ms: one for each of the two times of a process.
+const TICKS_SECONDS = 0.02
 
 /** @type {Gate[]} */
 export const PROCESS_GATES = [
@@ -56,6 +60,15 @@ export const PROCESS_GATES = [
       ),
   },
   {
+    // A process that leaves its group goes on working, and the group counts it no more.
+    name: 'accounting',
+    finds:
+      'CPU time of a group that differs from that of its processes by more than 5 % and 30 ms (20 ms more for each further process), or a process that is not in the group at an edge of the window',
+    words: 'CPU time not counted',
+    find: ({ processes }) =>
+      processes.flatMap(p => [...(p.outside ?? []).map(at => `${at}, where ${nameOf(p)} is counted`), findMiscount(p)]),
+  },
+  {
     name: 'restart',
     finds: 'another process than the one that was started',
     words: 'process replaced',
@@ -71,6 +84,23 @@ export const PROCESS_GATES = [
       ),
   },
 ]
+
+/** @param {ProcessRecord} process */
+function findMiscount(process) {
+  const { byProcesses, threads, cpuSeconds } = process
+  const byThreads = threads.reduce((sum, thread) => sum + Math.max(0, thread.cpuSeconds), 0)
+  const least = Math.max(byProcesses?.leastSeconds ?? 0, byThreads)
+  const most = byProcesses?.mostSeconds ?? null
+  const further = Math.max(0, (byProcesses?.processes ?? 1) - 1)
+  const slack = ACCOUNTING_SECONDS + TICKS_SECONDS * further
+  const isAbove = least - cpuSeconds > slack + ACCOUNTING_SHARE * least
+  const isBelow = most !== null && cpuSeconds - Math.max(most, byThreads) > slack + ACCOUNTING_SHARE * cpuSeconds
+  const said = isAbove ? least : most
+  return (
+    (isAbove || isBelow) &&
+    `the group of ${nameOf(process)} counted ${cpuSeconds.toFixed(2)} s of CPU time, and its processes used ${said?.toFixed(2)} s`
+  )
+}
 
 /** @param {Pick<TrialRecord, 'samples'>} record @param {ProcessRecord} process */
 function isCapUnread(record, { capCores, capReadBackCores }) {

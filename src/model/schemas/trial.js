@@ -28,6 +28,12 @@ export const workers = count.nullable().describe('listening sockets an address; 
 export const connections = count.describe('established connections that it held just after the window')
 export const cpuSet = z.string().describe('the CPUs it may run on, as the kernel lists them')
 
+export const processUsage = z
+  .object({ pid: count, cpuSeconds: z.number().min(0), childrenSeconds: z.number().min(0) })
+  .describe('CPU time as a process counts it, to a clock tick; childrenSeconds: of children that have ended')
+
+export const outside = z.array(z.string()).describe('the cgroups that one of its processes is not in')
+
 export const overflows = count
   .nullable()
   .describe('requests a sidecar answered itself because a limit was reached; null: not counted')
@@ -44,6 +50,15 @@ export const processRecord = processFacts.extend({
   overflows,
   cpuSeconds: z.number().min(0),
   cpuCores: z.number().min(0),
+  byProcesses: z
+    .object({
+      leastSeconds: z.number().min(0).describe('without children that ended'),
+      mostSeconds: nullable.describe('with children that ended; null: a process ended, and nobody knows'),
+      processes: count,
+    })
+    .optional()
+    .describe('CPU time by the processes themselves, not by their group; absent: it was not read'),
+  outside: outside.optional(),
   throttledFraction: fraction.nullable().describe('periods that were throttled'),
   throttledSeconds: fraction.nullable(),
   oomKills: count.nullable(),
@@ -220,7 +235,16 @@ export const look = z
   .describe('what costs too much to read inside of the window')
 
 export const edge = z.object({
-  states: z.array(z.object({ threads: z.array(threadCpu), capCores: nullable, identity: z.array(z.string()), cpuSet })),
+  states: z.array(
+    z.object({
+      threads: z.array(threadCpu),
+      capCores: nullable,
+      identity: z.array(z.string()),
+      usage: z.array(processUsage).optional(),
+      outside: outside.optional(),
+      cpuSet,
+    }),
+  ),
   host: hostCpu,
   ownCpuSeconds: z.number().describe('CPU time of what observes'),
   ownPeakBytes: nullable

@@ -33,6 +33,7 @@ export type Manifest = z.infer<typeof S.manifestSchema>
 /** One reading of a group of processes; what a kernel does not offer is null. */
 export type Reading = z.infer<typeof S.reading>
 export type ThreadCpu = z.infer<typeof S.threadCpu>
+export type ProcessUsage = z.infer<typeof S.processUsage>
 export type ProcessMemory = z.infer<typeof S.processMemory>
 export type Look = z.infer<typeof S.look>
 export type HostCpu = z.infer<typeof S.hostCpu>

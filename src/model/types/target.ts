@@ -17,6 +17,10 @@ export interface Probe {
   read(): D.Reading
   readCapCores(): number | null
   readThreads(): D.ThreadCpu[]
+  /** The CPU time of each of its processes as the process itself counts it, also of one that has left the group. */
+  readUsage(): D.ProcessUsage[]
+  /** The groups that one of its processes is not in, in words. */
+  listOutside(): string[]
   /** null when it has ended. */
   readMemory(): D.ProcessMemory | null
   /** The listening sockets that it holds itself, the fewest of its addresses. */

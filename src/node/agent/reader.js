@@ -77,6 +77,8 @@ function whileThere(probe) {
     read: guard(probe.read, GONE),
     readCapCores: guard(probe.readCapCores, null),
     readThreads: guard(probe.readThreads, []),
+    readUsage: guard(probe.readUsage, []),
+    listOutside: guard(probe.listOutside, []),
     readMemory: guard(probe.readMemory, null),
     countListeners: guard(probe.countListeners, 0),
     listListening: guard(probe.listListening, []),

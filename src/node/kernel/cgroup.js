@@ -1,12 +1,14 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import path from 'node:path'
+import { BenchError } from '../../lib/errors.js'
 
 /** The kernel's counters of a cgroup, in both versions of cgroups. */
 
 /**
  * readCapCores: the least quota of it and its ancestors
  * @typedef {{ read: () => import('../../model/types.ts').Reading, readCapCores: () => number | null,
- *   pids: () => number[], close: () => void }} Counters
+ *   pids: () => number[], listOutside: (pids: number[]) => string[], close: () => void }} Counters
+ *   listOutside: the folders of its controllers that lack one of these processes, in words
  */
 /** @typedef {{ cpu: string, cpuacct: string, memory: string }} Folders of one cgroup, by controller */
 
@@ -27,6 +29,7 @@ const buffer = Buffer.alloc(16384)
 export function openCountersV1({ cpu, cpuacct, memory }) {
   return openCounters({
     folder: cpu,
+    folders: [cpu, cpuacct, memory],
     paths: {
       usage: path.join(cpuacct, 'cpuacct.usage'),
       cpu: path.join(cpu, 'cpu.stat'),
@@ -52,6 +55,7 @@ export function openCountersV2(folder) {
   const at = (/** @type {string} */ name) => path.join(folder, name)
   return openCounters({
     folder,
+    folders: [folder],
     paths: {
       usage: at('cpu.stat'),
       stat: at('memory.stat'),
@@ -74,16 +78,17 @@ export function openCountersV2(folder) {
 }
 
 /**
- * @param {{ folder: string, paths: Record<'usage' | 'stat' | 'current' | 'events', string> & { cpu?: string, peak?:
+ * @param {{ folder: string, folders: string[], paths: Record<'usage' | 'stat' | 'current' | 'events', string> & { cpu?: string, peak?:
  *   string }, parseUsage: (text: string) => number, throttled: { name: string, perSecond: number }, prefix: string,
  *   anon: string, quotaFile: string, readQuota: (folder: string) => number }} version folder: with the quota;
- * quotaFile: which each group has that may have a quota; readQuota: in cores @returns {Counters}
+ * folders: one for each controller; quotaFile: which each group has that may have a quota; readQuota: in cores @returns {Counters}
  */
-function openCounters({ folder, paths, parseUsage, throttled, prefix, anon, quotaFile, readQuota }) {
+function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, anon, quotaFile, readQuota }) {
   const entries = Object.entries(paths).map(([name, file]) => [name, openCounterFile(file)])
   /** @type {Record<keyof typeof paths, ReturnType<typeof openCounterFile> | undefined>} */
   const files = Object.fromEntries(entries)
-  const readFile = (/** @type {keyof typeof paths} */ name) => files[name]?.read() ?? ''
+  const readFile = (/** @type {keyof typeof paths} */ name) =>
+    naming(path.dirname(paths[name] ?? folder), () => files[name]?.read() ?? '')
   return {
     read() {
       const before = performance.now()
@@ -109,10 +114,27 @@ function openCounters({ folder, paths, parseUsage, throttled, prefix, anon, quot
         least = Math.min(least, readQuota(at))
       return Number.isFinite(least) ? least : null
     },
-    pids: () => readPids(folder),
+    pids: () => naming(folder, () => readPids(folder)),
+    listOutside: pids =>
+      [...new Set(folders)].flatMap(at => {
+        const members = naming(at, () => readPids(at))
+        return pids.filter(pid => !members.includes(pid)).map(pid => `process ${pid} is not in ${at}`)
+      }),
     close() {
       for (const file of Object.values(files)) file?.close()
     },
+  }
+}
+
+/** Reads of a cgroup, and names it where it is gone. @template T @param {string} folder @param {() => T} act @returns {T} @throws {BenchError} where it is gone */
+export function naming(folder, act) {
+  try {
+    return act()
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error)
+    if (code !== 'ENODEV' && code !== 'ENOENT') throw error
+    const advice = 'something else removed it (systemd, a cleanup job), after it had moved or ended its processes'
+    throw new BenchError(`the cgroup ${folder} was removed while it was measured: ${advice}`, { cause: error })
   }
 }
 

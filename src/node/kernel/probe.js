@@ -6,9 +6,13 @@ import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 
 /** @import { Endpoint, Probe } from '../../model/types.ts' */
 
+// USER_HZ, in which every kernel that the kit runs on counts for programs (proc(5)).
+const TICKS_PER_SECOND = 100
+
 /**
  * Makes the reader of a group of processes of this kernel.
- * @param {{ group: Pick<Probe, 'read' | 'readCapCores'> & { pids: () => number[] }, listens: Endpoint[] }} options
+ * @param {{ group: Pick<Probe, 'read' | 'readCapCores'> & { pids: () => number[], listOutside?:
+ *   (pids: number[]) => string[] }, listens: Endpoint[] }} options
  * @returns {Probe}
  */
 export function createProbe({ group, listens }) {
@@ -19,10 +23,20 @@ export function createProbe({ group, listens }) {
     const inodes = listSocketInodes(pids)
     return listListeners(pids[0]).flatMap(({ address, port, inode }) => (inodes.has(inode) ? [{ address, port }] : []))
   }
+  // A process that was moved out of the group is still the one to measure.
+  /** @type {Map<number, number | null>} */
+  const started = new Map()
+  const listAlive = () => {
+    for (const pid of group.pids()) if (pid > 0 && !started.has(pid)) started.set(pid, processStartTicks(pid))
+    for (const [pid, ticks] of started) if (ticks === null || processStartTicks(pid) !== ticks) started.delete(pid)
+    return [...started.keys()]
+  }
   return {
     read: group.read,
     readCapCores: group.readCapCores,
-    readThreads: () => group.pids().flatMap(readThreads),
+    readThreads: () => listAlive().flatMap(readThreads),
+    readUsage: () => listAlive().flatMap(readUsage),
+    listOutside: () => group.listOutside?.(listAlive()) ?? [],
 
     /** Reads resident and proportional set size; null when a process has ended. */
     readMemory() {
@@ -65,4 +79,19 @@ export function readThreads(pid) {
     const [nanoseconds] = schedstat.split(' ', 1)
     return { id: Number(id), name: readSafely(`${folder}/comm`).trim(), cpuSeconds: Number(nanoseconds) / 1e9 }
   })
+}
+
+/**
+ * Reads the CPU time of a process, to a clock tick, with that of threads that have ended (proc(5), stat): its own, and
+ * that of children that it has waited for. Empty when the process has ended. @param {number} pid
+ * @returns {import('../../model/types.ts').ProcessUsage[]}
+ */
+export function readUsage(pid) {
+  const [, rest] = /^\d+ \(.*\) (\S.*)$/s.exec(readSafely(`/proc/${pid}/stat`)) ?? []
+  if (rest === undefined) return []
+  // Fields begin with the state, field 3 in proc(5).
+  const [utime, stime, cutime, cstime] = rest.split(' ').slice(11, 15).map(Number)
+  return [
+    { pid, cpuSeconds: (utime + stime) / TICKS_PER_SECOND, childrenSeconds: (cutime + cstime) / TICKS_PER_SECOND },
+  ]
 }

@@ -36,6 +36,7 @@ export function createProcessAccounting({ runId }) {
         },
         readCapCores: () => null,
         pids,
+        listOutside: () => [],
         close() {},
         // The search is repeated: a process may have started another meanwhile, which outlives it.
         async remove() {

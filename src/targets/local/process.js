@@ -75,7 +75,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   const pids = () => group.pids().filter(pid => spec.batchOf === undefined || pid !== child.pid)
   const whole = createProbe({ group: { ...group, pids }, listens: spec.listens })
   /** @type {Probe} */
-  const probe = spec.batchOf === undefined ? whole : { ...whole, readThreads: () => [] }
+  const probe = spec.batchOf === undefined ? whole : { ...whole, readThreads: () => [], readUsage: () => [] }
   const isOutOfMemory = () => (probe.read().oomKills ?? 0) > 0
   const findHostLimit = () => {
     const { memoryLimitBytes: most } = spec

@@ -1,8 +1,16 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { numberAfter, numberOf, openCounterFile, parseMounts } from '../../../src/node/kernel/cgroup.js'
-import { readThreads } from '../../../src/node/kernel/probe.js'
+import {
+  naming,
+  numberAfter,
+  numberOf,
+  openCounterFile,
+  openCountersV1,
+  parseMounts,
+} from '../../../src/node/kernel/cgroup.js'
+import { createProbe, readThreads, readUsage } from '../../../src/node/kernel/probe.js'
 import { parseHostCpu } from '../../../src/node/kernel/proc-files.js'
 import { parseListeners, parseResets } from '../../../src/node/kernel/sockets.js'
 import { findCapWay, wrapInSystemdScope } from '../../../src/targets/local/cgroups.js'
@@ -91,6 +99,52 @@ describe('readThreads', () => {
     while (performance.now() < until);
     expect(readOwn() - before).toBeGreaterThan(0.01)
     expect(readThreads(2 ** 22 + 1)).toEqual([])
+  })
+})
+
+describe('readUsage', () => {
+  it('counts the CPU time of this process, to a clock tick', () => {
+    const { user, system } = process.cpuUsage()
+    const [{ pid, cpuSeconds }] = readUsage(process.pid)
+    expect(pid).toBe(process.pid)
+    expect(Math.abs(cpuSeconds - (user + system) / 1e6)).toBeLessThan(0.1)
+    expect(readUsage(2 ** 22 + 1)).toEqual([])
+  })
+})
+
+describe('createProbe', () => {
+  it('goes on reading a process that has left its group, and lists the controllers that lack it', async () => {
+    const at = makeOwnFolder('probe')
+    const folders = { cpu: `${at}/cpu`, cpuacct: `${at}/cpuacct`, memory: `${at}/memory` }
+    const child = execa('sleep', ['60'], { reject: false })
+    for (const folder of Object.values(folders)) {
+      mkdirSync(folder)
+      writeFileSync(`${folder}/cgroup.procs`, `${child.pid}\n`)
+      for (const name of ['cpuacct.usage', 'memory.usage_in_bytes', 'memory.max_usage_in_bytes'])
+        writeFileSync(`${folder}/${name}`, '1\n')
+      for (const name of ['cpu.stat', 'memory.stat', 'memory.oom_control']) writeFileSync(`${folder}/${name}`, '')
+    }
+    const probe = createProbe({ group: openCountersV1(folders), listens: [] })
+    expect([probe.listOutside(), probe.readUsage().map(({ pid }) => pid)]).toEqual([[], [child.pid]])
+    for (const folder of [folders.cpu, folders.cpuacct]) writeFileSync(`${folder}/cgroup.procs`, '')
+    expect(probe.listOutside()).toEqual([
+      `process ${child.pid} is not in ${folders.cpu}`,
+      `process ${child.pid} is not in ${folders.cpuacct}`,
+    ])
+    expect(probe.readThreads().map(({ id }) => id)).toEqual([child.pid])
+    child.kill()
+    await child
+    expect(probe.readUsage()).toEqual([])
+  })
+
+  it('says that a group was removed, and which', () => {
+    const at = makeOwnFolder('gone')
+    const gone = Object.assign(new Error('ENODEV: no such device, read'), { code: 'ENODEV' })
+    expect(() =>
+      naming(at, () => {
+        throw gone
+      }),
+    ).toThrow(`the cgroup ${at} was removed while it was measured`)
   })
 })
 

@@ -1,0 +1,104 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { StringDecoder } from 'node:string_decoder'
+import { BenchError } from './errors.js'
+import { mib } from './units.js'
+
+/** Files that somebody else may have written: only regular files, read within bounds. */
+
+const MIB = 2 ** 20
+/** The most that a file of settings may hold: an experiment, a topology, services, claims. */
+export const SETTINGS_BYTES_MOST = 4 * MIB
+/** The most that a document of a run may hold. */
+export const DOCUMENT_BYTES_MOST = 64 * MIB
+/** @typedef {{ bytes: number, lineBytes: number, lines: number }} LineLimits */
+/** @type {LineLimits} */
+export const LINE_LIMITS = { bytes: 512 * MIB, lineBytes: 16 * MIB, lines: 2_000_000 }
+const DEPTH_MOST = 64
+const CHUNK_BYTES = MIB
+const [LINE_END, QUOTE, BACKSLASH, SQUARE, SQUARE_END, CURLY, CURLY_END] = ['\n', '"', '\\', '[', ']', '{', '}'].map(c =>
+  c.charCodeAt(0),
+)
+
+/**
+ * Reads a regular file. @param {string} file @param {number} [bytesMost]
+ * @throws {BenchError} where it is no regular file, or holds more; the error of the system where it cannot be opened
+ */
+export function readBounded(file, bytesMost = SETTINGS_BYTES_MOST) {
+  const chunks = []
+  for (const chunk of readChunks(file, bytesMost)) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/**
+ * Reads a regular file line by line. A file that ends in a line end has an empty last line, as with `split`.
+ * @param {string} file @param {LineLimits} [limits] @returns {Generator<string>}
+ * @throws {BenchError} where it is no regular file, or beyond a limit; the error of the system where it cannot be opened
+ */
+export function* readLines(file, { bytes, lineBytes, lines } = LINE_LIMITS) {
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  let count = 0
+  const assertCount = () => {
+    if (++count > lines) throw new BenchError(`${file} has more than ${lines} lines: it is no file that the kit wrote`)
+  }
+  const assertLength = () => {
+    if (rest.length > lineBytes)
+      throw new BenchError(`${file}:${count + 1} is longer than ${mib(lineBytes)} MiB: it is no line that the kit wrote`)
+  }
+  for (const chunk of readChunks(file, bytes)) {
+    let from = 0
+    for (let at = chunk.indexOf(LINE_END); at >= 0; at = chunk.indexOf(LINE_END, from)) {
+      rest += decoder.write(chunk.subarray(from, at))
+      assertLength()
+      assertCount()
+      yield rest
+      rest = ''
+      from = at + 1
+    }
+    rest += decoder.write(chunk.subarray(from))
+    assertLength()
+  }
+  assertCount()
+  yield rest + decoder.end()
+}
+
+/** Says whether a text of JSON is nested deeper than any document of the kit: reading it would use up the stack. @param {string} text */
+export function isTooDeep(text) {
+  let depth = 0
+  let isQuoted = false
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (isQuoted) {
+      if (c === BACKSLASH) i++
+      else if (c === QUOTE) isQuoted = false
+    } else if (c === QUOTE) isQuoted = true
+    else if (c === SQUARE || c === CURLY) {
+      if (++depth > DEPTH_MOST) return true
+    } else if (c === SQUARE_END || c === CURLY_END) depth--
+  }
+  return false
+}
+
+/** Says why a text is refused that is nested too deep. */
+export const TOO_DEEP = `it is nested more than ${DEPTH_MOST} levels deep`
+
+/** @param {string} file @param {number} bytesMost @returns {Generator<Buffer>} each only until the next */
+function* readChunks(file, bytesMost) {
+  // A pipe that nobody writes to would block, and a device has no end.
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(descriptor).isFile())
+      throw new BenchError(`cannot read ${file}: it is a directory, a pipe or a device, and not a file`)
+    const buffer = Buffer.alloc(CHUNK_BYTES)
+    let total = 0
+    for (let bytes = 1; bytes > 0; ) {
+      bytes = readSync(descriptor, buffer, 0, buffer.length, null)
+      total += bytes
+      if (total > bytesMost)
+        throw new BenchError(`cannot read ${file}: it holds more than ${mib(bytesMost)} MiB, the most that is read`)
+      yield buffer.subarray(0, bytes)
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}
