@@ -13,3 +13,11 @@ export function readPlace() {
   const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   return { pidNamespace: readlinkSync('/proc/self/ns/pid'), bootId }
 }
+
+/** Names the scope of a pid in a word: the boot of the machine, which may share its folders, and the pid namespace. */
+export function describePlace() {
+  return safely(() => {
+    const { bootId, pidNamespace } = readPlace()
+    return `${bootId.slice(0, 8)}${/\d+/.exec(pidNamespace)?.[0]}`
+  }, 'unknown')
+}

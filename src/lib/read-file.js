@@ -1,22 +1,21 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import { BenchError } from './errors.js'
-import { mib } from './units.js'
+import { MIB, mib } from './units.js'
 
 /** Files that somebody else may have written: only regular files, read within bounds. */
 
-const MIB = 2 ** 20
 /** The most that a file of settings may hold: an experiment, a topology, services, claims. */
 export const SETTINGS_BYTES_MOST = 4 * MIB
 /** The most that a document of a run may hold. */
 export const DOCUMENT_BYTES_MOST = 64 * MIB
 /** @typedef {{ bytes: number, lineBytes: number, lines: number }} LineLimits */
 /** @type {LineLimits} */
-export const LINE_LIMITS = { bytes: 512 * MIB, lineBytes: 16 * MIB, lines: 2_000_000 }
+export const LINE_LIMITS = { bytes: 500 * MIB, lineBytes: 16 * MIB, lines: 2_000_000 }
 const DEPTH_MOST = 64
 const CHUNK_BYTES = MIB
-const [LINE_END, QUOTE, BACKSLASH, SQUARE, SQUARE_END, CURLY, CURLY_END] = ['\n', '"', '\\', '[', ']', '{', '}'].map(c =>
-  c.charCodeAt(0),
+const [LINE_END, QUOTE, BACKSLASH, SQUARE, SQUARE_END, CURLY, CURLY_END] = ['\n', '"', '\\', '[', ']', '{', '}'].map(
+  c => c.charCodeAt(0),
 )
 
 /**
@@ -43,7 +42,9 @@ export function* readLines(file, { bytes, lineBytes, lines } = LINE_LIMITS) {
   }
   const assertLength = () => {
     if (rest.length > lineBytes)
-      throw new BenchError(`${file}:${count + 1} is longer than ${mib(lineBytes)} MiB: it is no line that the kit wrote`)
+      throw new BenchError(
+        `${file}:${count + 1} is longer than ${mib(lineBytes)} MiB: it is no line that the kit wrote`,
+      )
   }
   for (const chunk of readChunks(file, bytes)) {
     let from = 0
@@ -79,8 +80,8 @@ export function isTooDeep(text) {
   return false
 }
 
-/** Says why a text is refused that is nested too deep. */
-export const TOO_DEEP = `it is nested more than ${DEPTH_MOST} levels deep`
+/** The fault of such a text, in words. */
+export const TOO_DEEP = `nested more than ${DEPTH_MOST} levels deep`
 
 /** @param {string} file @param {number} bytesMost @returns {Generator<Buffer>} each only until the next */
 function* readChunks(file, bytesMost) {

@@ -1,14 +1,38 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { atExit } from './at-exit.js'
+import { BenchError } from './errors.js'
+import { describePlace, processStartTicks } from './process-start.js'
+import { safely } from './safely.js'
+
+/** Folders of this process alone. Each says in its name which process made it, when that started, and where its id counts. */
+
+const OWNED = /^sidecar-bench-[a-z]+-(\d+)-(\d+)-(\w+)-\w{6}$/
+
+/**
+ * Makes a folder that nobody else has, in a folder. @param {string} parent @param {string} name @returns {string}
+ */
+export function makeOwnedFolder(parent, name) {
+  const { pid } = process
+  return mkdtempSync(path.join(parent, `${name}-${pid}-${processStartTicks(pid)}-${describePlace()}-`))
+}
+
+/**
+ * Says whether the process that owns a folder has ended; null: it cannot be seen from here.
+ * @param {{ pid: string, ticks: string, place: string }} owner as the name of the folder says
+ */
+export function hasOwnerEnded({ pid, ticks, place }) {
+  return place === describePlace() ? processStartTicks(Number(pid)) !== Number(ticks) : null
+}
 
 /**
  * Calls a function with a new folder, which is removed when it ends, throws, or this process exits.
- * @template T @param {string} name of the folder, before random letters @param {(folder: string) => T | Promise<T>} use
+ * @template T @param {string} name of the folder: sidecar-bench- and a word @param {(folder: string) => T | Promise<T>} use
+ * @throws {BenchError} where no folder can be made
  */
 export async function withTemporaryFolder(name, use) {
-  const folder = mkdtempSync(path.join(os.tmpdir(), `${name}-`))
+  const folder = makeTemporaryFolder(name)
   const remove = () => rmSync(folder, { recursive: true, force: true })
   const takeBack = atExit(remove)
   try {
@@ -17,4 +41,33 @@ export async function withTemporaryFolder(name, use) {
     takeBack()
     remove()
   }
+}
+
+/** Makes a folder that `cleanup` removes where this process is killed. @param {string} name sidecar-bench- and a word @throws {BenchError} where none can be made */
+export function makeTemporaryFolder(name) {
+  const parent = os.tmpdir()
+  try {
+    return makeOwnedFolder(parent, name)
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error)
+    throw new BenchError(
+      `cannot make a temporary folder in ${parent}: ${message}; set TMPDIR to a folder that can be written`,
+      { cause: error },
+    )
+  }
+}
+
+/** Removes the folders of this user's killed processes, and names each. @param {string} [parent] */
+export function removeStaleFolders(parent = os.tmpdir()) {
+  const names = safely(() => readdirSync(parent), /** @type {string[]} */ ([]))
+  return names.flatMap(name => {
+    const [, pid, ticks, place] = OWNED.exec(name) ?? []
+    const folder = path.join(parent, name)
+    // Every user may write in /tmp.
+    const found = pid === undefined ? undefined : lstatSync(folder, { throwIfNoEntry: false })
+    if (!found?.isDirectory() || found.uid !== process.getuid?.()) return []
+    if (hasOwnerEnded({ pid, ticks, place }) !== true) return []
+    rmSync(folder, { recursive: true, force: true })
+    return [`temporary folder ${folder}`]
+  })
 }

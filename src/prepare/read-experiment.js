@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { parseBalance } from '../kinds/balance/trials.js'
-import { UsageError } from '../lib/errors.js'
+import { BenchError, UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
+import { readBounded } from '../lib/read-file.js'
 import { renderCommand } from '../lib/render-command.js'
 import { parseExperiment } from '../plan/experiment.js'
 import { parseTopology } from '../services/topology.js'
@@ -40,8 +41,9 @@ export function readTopology(link) {
 /** @param {string} file @param {{ name: string, what: string, folder: string }} options */
 function readOrSuggest(file, { name, what, folder }) {
   try {
-    return readFileSync(file, 'utf8')
+    return readBounded(file)
   } catch (error) {
+    if (error instanceof BenchError) throw new UsageError(error.message)
     const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
     if (/\.ya?ml$/.test(name) && code !== 'ENOENT') throw new UsageError(`${name} cannot be read: ${message}`)
     if (what === 'experiment' && name.includes('/') && !/\.ya?ml$/.test(name))

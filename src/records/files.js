@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { listMissing, makeFolder } from '../lib/folders.js'
+import { DOCUMENT_BYTES_MOST, LINE_LIMITS, readBounded, readLines } from '../lib/read-file.js'
 import { safely } from '../lib/safely.js'
 
 /** The files of a run's folder: whole or not there, and never outside of it. */
@@ -16,16 +17,37 @@ const REASONS = /** @type {Record<string, string | undefined>} */ ({
   EFBIG: 'it is larger than this process may write (ulimit -f); what was recorded before is kept',
 })
 
-/** Reads a file; null: there is none. @param {string} file @throws {BenchError} when it is unreadable, or no file */
-export function readText(file) {
+/**
+ * Reads a file; null: there is none. @param {string} file @param {number} [bytesMost]
+ * @throws {BenchError} when it is unreadable, too large, or no file
+ */
+export function readText(file, bytesMost = DOCUMENT_BYTES_MOST) {
   try {
-    if (fs.statSync(file).isFile()) return fs.readFileSync(file, 'utf8')
+    return readBounded(file, bytesMost)
   } catch (error) {
-    const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null
-    throw new BenchError(`cannot read ${file}: ${message}`, { cause: error })
+    return ifMissing(file, error)
   }
-  throw new BenchError(`cannot read ${file}: it is a directory, a pipe or a device, and not a file`)
+}
+
+/**
+ * Reads a file line by line; no line where there is no file. @param {string} file
+ * @param {Partial<import('../lib/read-file.js').LineLimits>} [limits] other than the most that is read @returns {Generator<string>}
+ * @throws {BenchError} when it is unreadable, no file, or beyond a limit
+ */
+export function* readTextLines(file, limits = {}) {
+  try {
+    yield* readLines(file, { ...LINE_LIMITS, ...limits })
+  } catch (error) {
+    ifMissing(file, error)
+  }
+}
+
+/** @param {string} file @param {unknown} error @returns {null} where the file is missing @throws {BenchError} otherwise */
+function ifMissing(file, error) {
+  if (error instanceof BenchError) throw error
+  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+  if (code === 'ENOENT' || code === 'ENOTDIR') return null
+  throw new BenchError(`cannot read ${file}: ${message}`, { cause: error })
 }
 
 /** Writes a document of JSON, as `writeWhole` does. @param {string} folder @param {string} name @param {unknown} document */
@@ -56,8 +78,25 @@ export function writeWhole(folder, name, text) {
   return file
 }
 
+// Signs that quote, end a line, or name a variable in the configuration of one plane or another.
+const UNSAFE = /[\p{Cc}"'`\\$%{}(),;#<>|&*?]/u
+
+/**
+ * Refuses a path that the configurations of data planes cannot carry: the files of sidecars lie below it.
+ * @param {string} folder @param {string} [by] the option that named it @throws {UsageError}
+ */
+export function assertCarried(folder, by = '--out') {
+  const whole = path.resolve(folder)
+  const [sign] = UNSAFE.exec(whole) ?? []
+  if (sign !== undefined)
+    throw new UsageError(
+      `the results folder ${JSON.stringify(whole)} has ${JSON.stringify(sign)} in its path, which configurations of data planes take for something else: give ${by} another folder`,
+    )
+}
+
 /** Tries whether a results folder can be made, and leaves nothing behind. @param {string} out @throws {UsageError} */
 export function assertOut(out) {
+  assertCarried(out)
   const folder = path.resolve(out)
   const missing = listMissing(folder)
   try {

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parseJson } from '../lib/json.js'
 import { findFault, observationSchema, sampleSchema } from '../model/schemas.js'
-import { readText, writeWhole } from './files.js'
+import { readText, readTextLines, writeWhole } from './files.js'
 
 /** The raw files of a trial: raw/<trial>/. @import { BenchError } from '../lib/errors.js' */
 /** @import { ObservationRecord, Sample, SampleLine, Trial } from '../model/types.ts' */
@@ -63,8 +63,12 @@ export function readOwnPart(folder, { trialId, name, schema }) {
  * @param {string} folder @param {string} trialId @returns {SampleLine[]} none where there are no samples
  */
 export function readSamples(folder, trialId) {
-  const lines = parseLines(readText(path.join(folder, 'raw', trialId, 'samples.jsonl')))
-  return lines.filter(line => findFault(sampleSchema, line) === null)
+  const samples = []
+  for (const line of readTextLines(path.join(folder, 'raw', trialId, 'samples.jsonl'))) {
+    const sample = parseJson(line)
+    if (sample !== undefined && findFault(sampleSchema, sample) === null) samples.push(sample)
+  }
+  return samples
 }
 
 /** Reads what the load generator printed; null: nothing. @param {string} folder @param {string} trialId */
@@ -84,12 +88,6 @@ function toJson(value) {
 
 /** @param {string} file @param {import('zod').ZodType} schema @returns {any} null: it is not there, or not whole */
 function readWhole(file, schema) {
-  const [document] = parseLines(readText(file))
+  const document = parseJson(readText(file) ?? '')
   return document === undefined || findFault(schema, document) !== null ? null : document
-}
-
-/** @param {string | null} text @returns {any[]} without the lines that are cut off */
-function parseLines(text) {
-  const lines = (text ?? '').split('\n').map(parseJson)
-  return lines.filter(line => line !== undefined)
 }

@@ -4,15 +4,20 @@ import { QUANTITIES } from '../judge/quantities.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { makeFolder } from '../lib/folders.js'
 import { parseJson } from '../lib/json.js'
+import { isTooDeep, TOO_DEEP } from '../lib/read-file.js'
 import { findFault, manifestSchema, trialSchema } from '../model/schemas.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { appendLine, cannotWrite, readText, writeWhole } from './files.js'
+import { appendLine, assertCarried, cannotWrite, readText, readTextLines, writeWhole } from './files.js'
 import { rawNameOf } from './raw.js'
 
 /** The files of a run on disk. @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts' */
 
+// Each line that is left out is told.
+const TRIALS_MOST = 200_000
+
 /** Makes the folder of a run, which must not exist, or be empty. @param {string} folder @throws {UsageError} otherwise */
 export function createResultsFolder(folder) {
+  assertCarried(folder)
   try {
     makeFolder(path.join(folder, 'raw'))
   } catch (error) {
@@ -50,8 +55,8 @@ export function copyTrial({ from, to, record, trial }) {
 export function readRun(folder) {
   const manifest = parseManifest(folder)
   const file = path.join(folder, 'trials.jsonl')
-  const text = readText(file)
-  if (text === null) throw new BenchError(`${file} is missing: ${folder} has lost its trials, and cannot be reported`)
+  if (!existsSync(file))
+    throw new BenchError(`${file} is missing: ${folder} has lost its trials, and cannot be reported`)
   const { arms, calibrations, rounds } = manifest
   const known = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
   const seen = new Set()
@@ -68,12 +73,14 @@ export function readRun(folder) {
   /** @type {TrialRecord[]} */
   const records = []
   const warnings = []
-  for (const [i, line] of text.split('\n').entries()) {
+  let count = 0
+  for (const line of readTextLines(file, { lines: TRIALS_MOST })) {
+    count++
     if (!line.trim()) continue
-    const where = `${file}:${i + 1}`
+    const where = `${file}:${count}`
     const record = parseJson(line)
     if (record === undefined) {
-      warnings.push(`${where}: the line is cut off and left out`)
+      warnings.push(`${where}: the line is ${isTooDeep(line) ? TOO_DEEP : 'cut off'} and left out`)
       continue
     }
     // A number that is missing reads as 0 in a sum: such a record is not used.
@@ -86,7 +93,7 @@ export function readRun(folder) {
 
 /** Removes the lines of trials.jsonl that were cut off; their trials have no record. @param {string} folder */
 export function dropCutLines(folder) {
-  const lines = (readText(path.join(folder, 'trials.jsonl')) ?? '').split('\n')
+  const lines = [...readTextLines(path.join(folder, 'trials.jsonl'))]
   const whole = lines.filter(line => !line.trim() || parseJson(line) !== undefined)
   if (whole.length < lines.length) writeWhole(folder, 'trials.jsonl', whole.join('\n'))
 }
@@ -120,6 +127,7 @@ function findUnknown({ settings }) {
 export function parseDocument(file, otherwise) {
   const text = readText(file)
   if (text === null) throw new BenchError(otherwise)
+  if (isTooDeep(text)) throw new BenchError(`${file} is not a document of this kit: it is ${TOO_DEEP}`)
   /** @type {any} */
   let written
   try {

@@ -7,16 +7,17 @@ declare module 'tar-stream' {
     size?: number
     mtime?: Date
     mode?: number
+    pax?: Record<string, string>
   }
   export interface Pack extends AsyncIterable<Uint8Array> {
-    entry(header: Header, content: string): void
+    entry(header: Header, content: string | Uint8Array): void
     finalize(): void
   }
-  export interface Entry extends AsyncIterable<Uint8Array> {
+  export interface Entry extends NodeJS.ReadableStream {
     header: Header & { size: number }
   }
-  export interface Extract extends AsyncIterable<Entry> {
-    end(archive: Uint8Array): void
+  export interface Extract extends NodeJS.WritableStream {
+    [Symbol.asyncIterator](): AsyncIterator<Entry>
   }
   export function pack(): Pack
   export function extract(): Extract

@@ -1,10 +1,9 @@
 import { statSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { makeFolder } from '../lib/folders.js'
 import { cacheFolder } from '../lib/paths.js'
-import { processStartTicks, readPlace } from '../lib/process-start.js'
-import { safely } from '../lib/safely.js'
+import { hasOwnerEnded, makeOwnedFolder } from '../lib/temporary-folder.js'
 
 /** The folders of downloads. Each says in its name which process made it, when that started, and where its id counts. */
 
@@ -17,8 +16,7 @@ const FOREIGN_MS = 24 * 3600 * 1000
 /** Makes a folder for a download. @param {string} cache the folder of all tools @param {string} name of the program */
 export async function openDownload(cache, name) {
   makeFolder(cache)
-  const { pid } = process
-  return mkdtemp(path.join(cache, `.${name}-${pid}-${processStartTicks(pid)}-${describePlace()}-`))
+  return makeOwnedFolder(cache, `.${name}`)
 }
 
 /** Removes what downloads left whose process has ended, and names it. @param {string} [cache] the folder of all tools */
@@ -26,22 +24,12 @@ export async function removeStaleDownloads(cache = cacheFolder()) {
   const removed = []
   for (const name of await readdir(cache).catch(() => [])) {
     const folder = path.join(cache, name)
-    const [, pid, ticks, namespace] = OWNED.exec(name) ?? []
+    const [, pid, ticks, place] = OWNED.exec(name) ?? []
     if (pid === undefined && !NAMELESS.test(name)) continue
     const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
-    const isHere = namespace === describePlace()
-    const isLeft = isHere ? processStartTicks(Number(pid)) !== Number(ticks) : Date.now() - mtimeMs > FOREIGN_MS
-    if (!isLeft) continue
+    if (!(hasOwnerEnded({ pid, ticks, place }) ?? Date.now() - mtimeMs > FOREIGN_MS)) continue
     await rm(folder, { recursive: true, force: true })
     removed.push(`interrupted download ${folder}`)
   }
   return removed
-}
-
-/** Names the scope of a pid: the boot of the machine, which may share its home, and the pid namespace. */
-function describePlace() {
-  return safely(() => {
-    const { bootId, pidNamespace } = readPlace()
-    return `${bootId.slice(0, 8)}${/\d+/.exec(pidNamespace)?.[0]}`
-  }, 'unknown')
 }

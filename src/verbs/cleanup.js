@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
+import { removeStaleFolders } from '../lib/temporary-folder.js'
 import { readLedgers } from '../node/ledger.js'
 import { assertTargetHas } from '../prepare/applies.js'
 import { withOptions } from '../prepare/options.js'
@@ -42,7 +43,7 @@ export function addCleanup(verb, { print }) {
       const { removed, left, failed } = await attemptAll([
         async () => (api ? cleanUpCluster({ api, isAll, run, retained }) : {}),
         async () => cleanUpLocal({ way: await findCapWay(), run, hasRetained, isNamespaceGone }),
-        async () => ({ removed: run === null ? await removeStaleDownloads() : [] }),
+        async () => ({ removed: run === null ? [...(await removeStaleDownloads()), ...removeStaleFolders()] : [] }),
       ])
       const said = [...removed.map(what => `removed ${what}`), ...left.map(what => `left    ${what}`)]
       if (said.length > 0) print(said.join('\n'))

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import os from 'node:os'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { atExit } from '../lib/at-exit.js'
 import { BenchError } from '../lib/errors.js'
 import { escapePattern } from '../lib/printable.js'
+import { makeTemporaryFolder } from '../lib/temporary-folder.js'
 import { unpackBundle } from '../records/bundle.js'
 
 export const BUNDLE_ENDING = /\.(tar\.gz|tgz)$/
@@ -28,7 +28,7 @@ export async function withRuns(given, use) {
   try {
     const folders = []
     for (const name of given) {
-      const folder = isBundle(name) ? mkdtempSync(path.join(os.tmpdir(), 'sidecar-bench-bundle-')) : name
+      const folder = isBundle(name) ? makeTemporaryFolder('sidecar-bench-bundle') : name
       folders.push(folder)
       if (folder === name) continue
       bundles.set(folder, name)

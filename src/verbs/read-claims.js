@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { evaluateClaims, parseClaims } from '../analysis/claims/claims.js'
 import { UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
+import { readBounded } from '../lib/read-file.js'
 import { listExperiments } from '../prepare/read-experiment.js'
 
 /** @import { ClaimsFile } from '../analysis/claims/claims.js' */
@@ -28,7 +29,7 @@ export function readClaims(folder, known) {
   const names = readdirSync(folder).filter(name => name.endsWith('.yaml'))
   const files = names.sort().map(name => {
     const file = path.join(folder, name)
-    return parseClaims(readFileSync(file, 'utf8'), file, known)
+    return parseClaims(readBounded(file), file, known)
   })
   /** @type {Map<string, string>} */
   const seen = new Map()

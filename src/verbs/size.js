@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { Option } from 'commander'
 import { isAnswered, renderAnswer } from '../kinds/search/answer.js'
 import { listNodes, readNode } from '../kinds/search/nodes.js'
 import { tellFindings } from '../kinds/sections.js'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
+import { readBounded } from '../lib/read-file.js'
 import {
   createControlExperiment,
   createServicesExperiment,
@@ -180,7 +180,7 @@ function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, planes = [], 
 /** @param {string} file @throws {UsageError} */
 function readText(file) {
   try {
-    return readFileSync(file, 'utf8')
+    return readBounded(file)
   } catch (error) {
     throw new UsageError(`-f ${file} cannot be read: ${/** @type {Error} */ (error).message}`)
   }

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { writeWhole } from '../../src/records/files.js'
+import { assertOut, writeWhole } from '../../src/records/files.js'
 import { writeObserved } from '../../src/records/raw.js'
-import { appendTrial, readRun } from '../../src/records/records.js'
+import { appendTrial, createResultsFolder, readRun } from '../../src/records/records.js'
 import { sayWhere, writeDocuments } from '../../src/verbs/documents.js'
 import { cli } from '../fakes/cli.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
@@ -36,6 +36,21 @@ function mount(...words) {
     return false
   }
 }
+
+describe('a results folder', () => {
+  it.each(['\n', '"', "'", '\\', '$', '{', ';', '(', ','])('is refused with %j in its path', sign => {
+    const out = path.join(base, `a${sign}b`)
+    expect(() => assertOut(out)).toThrow(
+      `the results folder ${JSON.stringify(out)} has ${JSON.stringify(sign)} in its path`,
+    )
+    expect(() => createResultsFolder(out)).toThrow('configurations of data planes')
+    expect(existsSync(out)).toBe(false)
+  })
+
+  it('may have a blank, and letters of any script', () => {
+    expect(() => assertOut(path.join(base, 'My Runs/größe 計測'))).not.toThrow()
+  })
+})
 
 /** Leaves a few bytes of the disk. @param {number} [pages] @returns {() => void} makes room again */
 function fill(pages = 0) {

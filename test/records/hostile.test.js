@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { execa } from 'execa'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
 import { k6 } from '../../src/loads/k6/index.js'
@@ -46,6 +47,31 @@ describe('a document that is none', () => {
       expect(lines[0]).toBe('24 of 24 records were computed again from their raw files')
       expect(lines.join('\n')).toContain(`differs: ${folder}/summary.json is not`)
     }
+  })
+
+  it('does not end verify where it is nested deeper than the stack, and a record so deep is left out', () => {
+    const folder = copyRun()
+    const deep = '['.repeat(200_000) + ']'.repeat(200_000)
+    writeFileSync(`${folder}/summary.json`, `{"schemaVersion":3,"x":${deep}}`)
+    const { lines, agrees } = verifyRun({ folder, findLoad: () => load })
+    expect(agrees).toBe(false)
+    expect(lines.join('\n')).toContain(
+      `differs: ${folder}/summary.json is not a document of this kit: it is nested more than 64 levels deep`,
+    )
+    appendFileSync(`${folder}/trials.jsonl`, `${deep}\n`)
+    expect(readRun(folder).warnings.join()).toMatch(
+      /trials\.jsonl:25: the line is nested more than 64 levels deep and left out$/,
+    )
+  })
+
+  it('claims nothing where all records are damaged, and report ends with 3', async () => {
+    const folder = copyRun()
+    writeFileSync(`${folder}/trials.jsonl`, '{"a":1}\n'.repeat(3))
+    const { exitCode, stdout, stderr } = await execa('node', ['src/cli.js', 'report', folder], { reject: false })
+    expect(stdout).toContain('Nothing was measured.')
+    expect(stdout).not.toMatch(/No sidecar was the limit|is the capacity|Medians|NaN|Infinity/)
+    expect(stderr.match(/the record is left out/g)).toHaveLength(3)
+    expect(exitCode).toBe(3)
   })
 
   it('leaves the other runs in the list', () => {

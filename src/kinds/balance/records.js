@@ -3,7 +3,7 @@ import { BenchError } from '../../lib/errors.js'
 import { parseJson } from '../../lib/json.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { balanceManifestSchema, balanceTrialSchema, findFault } from '../../model/schemas.js'
-import { readText, writeDocument, writeWhole } from '../../records/files.js'
+import { readTextLines, writeDocument, writeWhole } from '../../records/files.js'
 import { createResultsFolder, parseDocument } from '../../records/records.js'
 
 /**
@@ -25,7 +25,7 @@ export function readBalance(folder) {
   const file = path.join(folder, 'manifest.json')
   const manifest = /** @type {BalanceManifest} */ (parseDocument(file, `${file} is missing`))
   assertWhole(file, findFault(balanceManifestSchema, manifest))
-  const lines = readText(path.join(folder, 'trials.jsonl'))?.split('\n').filter(Boolean) ?? []
+  const lines = [...readTextLines(path.join(folder, 'trials.jsonl'))].filter(Boolean)
   const trials = lines.map((line, i) => {
     const trial = parseJson(line)
     assertWhole(`${folder}/trials.jsonl:${i + 1}`, findFault(balanceTrialSchema, trial))
