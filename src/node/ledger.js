@@ -3,6 +3,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -13,7 +14,9 @@ import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { parseJson } from '../lib/json.js'
 import { processStartTicks, readPlace } from '../lib/process-start.js'
+import { renderCommand } from '../lib/render-command.js'
 import { safely } from '../lib/safely.js'
+import { count } from '../lib/units.js'
 import { listSafely, readSafely } from './kernel/proc-files.js'
 
 /**
@@ -51,7 +54,7 @@ export function openLedger({ runId, root = ledgersFolder() }) {
   } catch (error) {
     if (error instanceof BenchError) throw error
     throw new BenchError(
-      `cannot record in ${root} what this run holds: ${/** @type {Error} */ (error).message}; a run that is killed could not be cleaned up`,
+      `cannot record in ${root} what this run holds: ${/** @type {Error} */ (error).message}; a run that is killed could not be cleaned up: make /tmp a folder that can be written (mount -t tmpfs tmpfs /tmp)`,
       { cause: error },
     )
   }
@@ -153,7 +156,31 @@ function readHoldings(folder) {
 
 /** Every user may write in /tmp: a folder of this name may be somebody else's. @param {string} root @throws {BenchError} */
 function assertOwn(root) {
-  if (!isOwnFolder(root)) throw new BenchError(`${root} is not a folder that only this user can read: remove it`)
+  const distrust = findDistrust(root)
+  if (distrust !== null) throw new BenchError(distrust)
+}
+
+/**
+ * Finds why the folder of ledgers is not trusted, what is in it, and how to go on; null: it is, or there is none.
+ * @param {string} [root]
+ */
+export function findDistrust(root = ledgersFolder()) {
+  const found = lstatSync(root, { throwIfNoEntry: false })
+  if (found === undefined || isOwnFolder(root)) return null
+  if (!found.isDirectory()) return `${root} is no folder, and ledgers of runs would be kept there: remove it`
+  const runs = listSafely(root).map(name => `${name} (${count(listFiles(path.join(root, name)).length, 'file')})`)
+  const holds = runs.length > 0 ? `holds ${runs.join(', ')}, with private keys` : 'shows no runs'
+  if (found.uid !== process.getuid?.())
+    return `${root} belongs to the user ${found.uid}, so it is not trusted; it ${holds}: have that user, or root, remove it`
+  const mode = (found.mode & 0o777).toString(8)
+  const advice = `if nobody else has written in it, chmod 700 ${root}, and then ${renderCommand('cleanup')}`
+  return `${root} has the mode ${mode}, so other users can read it, and it is not trusted; it ${holds}: ${advice}`
+}
+
+/** @param {string} folder */
+function listFiles(folder) {
+  const entries = safely(() => readdirSync(folder, { recursive: true, withFileTypes: true }), [])
+  return entries.filter(entry => entry.isFile())
 }
 
 /** @param {string} root */

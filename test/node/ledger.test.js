@@ -73,7 +73,9 @@ describe('a ledger', () => {
 
   it('is not written into a folder that others may read', () => {
     chmodSync(root, 0o755)
-    expect(() => openLedger({ runId: 'a', root })).toThrow(/is not a folder that only this user can read: remove it/)
+    expect(() => openLedger({ runId: 'a', root })).toThrow(
+      /has the mode 755, so other users can read it, and it is not trusted/,
+    )
     expect(existsSync(path.join(root, 'a'))).toBe(false)
   })
 

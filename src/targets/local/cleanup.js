@@ -3,7 +3,7 @@ import path from 'node:path'
 import { groupBy } from '../../lib/group-by.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { safely } from '../../lib/safely.js'
-import { readLedgers, removeHalfMadeLedgers, removeLedger } from '../../node/ledger.js'
+import { findDistrust, readLedgers, removeHalfMadeLedgers, removeLedger } from '../../node/ledger.js'
 import { removeCgroup } from './cgroup-folders.js'
 import { runIdOf, treeParents } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
@@ -26,6 +26,8 @@ const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
 export async function cleanUpLocal({ way, run = null, hasRetained = false, isNamespaceGone, root }) {
   /** @type {Cleaned} */
   const cleaned = { removed: [], left: [], failed: [] }
+  const distrust = findDistrust(root)
+  if (distrust !== null) cleaned.failed.push(distrust)
   const ledgers = new Map(readLedgers(root).map(ledger => [ledger.runId, ledger]))
   const processes = groupBy(listMarked(), ({ runId }) => runId)
   // Looks at the cgroups of this way to cap, and at those that ledgers name.

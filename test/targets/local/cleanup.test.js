@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { openLedger } from '../../../src/node/ledger.js'
+import { findDistrust, openLedger } from '../../../src/node/ledger.js'
 import { cleanUpLocal, takeSteps } from '../../../src/targets/local/cleanup.js'
 import { renderMarks } from '../../../src/targets/local/marks.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
@@ -48,6 +48,21 @@ describe('cleanUpLocal', () => {
     expect(failed).toEqual([])
     expect(await end).toBe('SIGKILL')
     expect(existsSync(keys)).toBe(false)
+  })
+
+  it('says that others can read the keys of a killed run, what is there and how to go on, and touches nothing', async () => {
+    const { keys } = leaveRun()
+    writeFileSync(path.join(keys, 'key.pem'), 'key')
+    chmodSync(root, 0o755)
+    const { removed, failed } = await cleanUpLocal({ way, root })
+    expect(ofThisRun(removed)).toEqual([])
+    expect(failed).toEqual([
+      `${root} has the mode 755, so other users can read it, and it is not trusted; it holds ${RUN} (2 files), with private keys: if nobody else has written in it, chmod 700 ${root}, and then npm run cleanup`,
+    ])
+    expect(() => openLedger({ runId: 'next', root })).toThrow(`chmod 700 ${root}`)
+    chmodSync(root, 0o700)
+    expect(ofThisRun((await cleanUpLocal({ way, root, run: RUN })).removed)).toHaveLength(2)
+    expect(findDistrust(root)).toBe(null)
   })
 
   it('leaves a run whose owner lives, also when it is named', async () => {
