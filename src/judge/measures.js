@@ -1,4 +1,4 @@
-import { secondsUnderLoad } from './gates/gate.js'
+import { secondsUnderLoad, USES } from './gates/gate.js'
 import { isSpoiled } from './gates.js'
 
 /** Measures of a trial; the table of quantities defines each. Pure. @import { QuantityRow } from './quantities.js' */
@@ -27,11 +27,23 @@ export function splitRounds(records, count) {
 }
 
 /**
- * Finds the value of a round: that of the first trial that is good for a use and has one.
+ * Lists the trials of a round whose numbers count: where it was measured again, the one that is good for the most uses, and
+ * of those the first. The rate of one trial says nothing beside the CPU time of another. Older kits took each number from
+ * the first trial that had it. @param {TrialRecord[]} trials of one arm and round
+ */
+export function listCounted(trials) {
+  if (!trials.some(({ trial }) => trial.isExclusive)) return trials
+  const countGood = (/** @type {TrialRecord} */ r) =>
+    r.outcome === 'failed' ? -1 : USES.filter(use => !isSpoiled(r, use)).length
+  return trials.toSorted((a, b) => countGood(b) - countGood(a)).slice(0, 1)
+}
+
+/**
+ * Finds the value of a round: that of the first trial that counts, is good for a use and has one.
  * @param {TrialRecord[]} trials @param {Use} use @param {(record: TrialRecord) => number | null} measure
  */
 export function valueOfRound(trials, use, measure) {
-  const values = trials
+  const values = listCounted(trials)
     .filter(r => r.outcome !== 'failed' && !isSpoiled(r, use))
     .map(measure)
     .filter(value => value !== null && Number.isFinite(value))

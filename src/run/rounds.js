@@ -111,7 +111,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
       spare -= records.length
       const again = trials.map(trial => {
         const deployment = trial.deployment && { deployment: `${trial.deployment}-again` }
-        return { ...trial, ...deployment, id: `${trial.id}-again`, repeats: trial.id }
+        return { ...trial, ...deployment, id: `${trial.id}-again`, repeats: trial.id, isExclusive: true }
       })
       await runAgain(again)
     }

@@ -3,6 +3,7 @@ import {
   capacityPerSecond,
   cpuPerRequestMicros,
   hasTail,
+  listCounted,
   mostOf,
   quantileMs,
   ratePerSecond,
@@ -58,13 +59,32 @@ describe('mostOf', () => {
 describe('valueOfRound', () => {
   const measure = ratePerSecond
 
+  const failed = createRecord({ outcome: 'failed', load: { verified: 1 } })
+  const without = createRecord({ window: null })
+  const good = createRecord({ load: { verified: 700 } })
+  /** @param {ReturnType<typeof createRecord>} record */
+  const again = record => ({ ...record, trial: { ...record.trial, repeats: 'first', isExclusive: true } })
+
   it('is that of the first good trial: not of a failed one, nor of one without a number', () => {
-    const failed = createRecord({ outcome: 'failed', load: { verified: 1 } })
-    const without = createRecord({ window: null })
-    const good = createRecord({ load: { verified: 700 } })
     expect(valueOfRound([failed, without, good, createRecord()], 'throughput', measure)).toBe(700)
     expect(valueOfRound([failed, without], 'throughput', measure)).toBeNull()
     expect(valueOfRound([good], 'throughput', () => Infinity)).toBeNull()
+  })
+
+  it('never puts the rate of a repeat beside the CPU time of a trial that was stopped for a while', () => {
+    /** @type {import('../../src/model/types.ts').Use[]} */
+    const spoils = ['throughput', 'capacity', 'latency']
+    const gates = [{ gate: 'steady', spoils, reason: 'stopped' }]
+    const stopped = createRecord({ load: { verified: 100 }, gates })
+    expect(valueOfRound([stopped, again(good)], 'throughput', measure)).toBe(700)
+    expect(valueOfRound([stopped, again(good)], 'cpuPerRequest', measure)).toBe(700)
+    expect(listCounted([stopped, again(good)])).toEqual([again(good)])
+    // Both were stopped: the first stands for the round, with what it is good for.
+    expect(valueOfRound([stopped, again({ ...good, gates })], 'throughput', measure)).toBeNull()
+    expect(valueOfRound([stopped, again({ ...good, gates })], 'cpuPerRequest', measure)).toBe(100)
+    expect(valueOfRound([failed, again(good)], 'cpuPerRequest', measure)).toBe(700)
+    // A run of an older kit keeps its numbers.
+    expect(valueOfRound([stopped, good], 'cpuPerRequest', measure)).toBe(100)
   })
 })
 

@@ -144,6 +144,10 @@ export const trial = z.object({
     .optional()
     .describe('what it shares with the trials of the arms that stood at the same time; absent: it stood alone'),
   repeats: z.string().nullable().describe('the trial that it runs again'),
+  isExclusive: z
+    .boolean()
+    .optional()
+    .describe('all numbers of the round come from it, or all from the trial that it repeats'),
   searchOf: z.string().nullable().describe('the arm whose limit is searched for with it'),
   warmup: z
     .object({ plannedSeconds: z.number(), isLongest: z.boolean() })
