@@ -34,8 +34,13 @@ for (let i = 0; i <= 98; i++) QUANTILES.push(i)
 for (let i = 990; i <= 998; i++) QUANTILES.push(i / 10)
 for (let i = 9990; i <= 9999; i++) QUANTILES.push(i / 100)
 
+// k6 interpolates between the two times beside a quantile. A quantile just below tells how far these are apart, so the
+// reader finds the time that was measured (src/loads/k6/summary.js).
+const BELOW_PERCENT = 1e-7
+const BELOW = [50, 90, 95, 99, 99.9].map(q => (q - BELOW_PERCENT).toFixed(7))
+
 export const commonOptions = {
-  summaryTrendStats: ['count', 'avg', ...QUANTILES.map(q => `p(${q})`)],
+  summaryTrendStats: ['count', 'avg', ...[...QUANTILES, ...BELOW].map(q => `p(${q})`)],
   systemTags: [],
   // No cookies here: a jar of its own for every iteration costs for nothing.
   noCookiesReset: true,

@@ -124,11 +124,42 @@ function parseSeries(pieces, seconds) {
 /** @param {Record<string, number>} values @returns {Distribution | null} */
 function parseDistribution(values) {
   if (!values.count) return null
-  const grid = Object.entries(values)
-    .flatMap(([name, ms]) => {
-      const percent = /^p\(([\d.]+)\)$/.exec(name)?.[1]
-      return percent === undefined ? [] : [/** @type {[number, number]} */ ([Number(percent) / 100, ms])]
+  const all = Object.entries(values).flatMap(([name, ms]) => {
+    const percent = /^p\(([\d.]+)\)$/.exec(name)?.[1]
+    return percent === undefined ? [] : [/** @type {[number, number]} */ ([Number(percent), ms])]
+  })
+  const isBelow = (/** @type {number} */ low, /** @type {number} */ percent) =>
+    Math.abs(percent - low - BELOW_PERCENT) < BELOW_PERCENT / 10
+  const grid = all
+    .filter(([low]) => !all.some(([percent]) => isBelow(low, percent)))
+    .map(([percent, ms]) => {
+      const below = all.find(([low]) => isBelow(low, percent))
+      const measured = below === undefined ? ms : findMeasured({ percent, ms, belowMs: below[1], count: values.count })
+      return /** @type {[number, number]} */ ([percent / 100, measured])
     })
     .sort((a, b) => a[0] - b[0])
   return { count: values.count, meanMs: values.avg, grid }
+}
+
+// As in bench/k6/common.js.
+const BELOW_PERCENT = 1e-7
+// k6 keeps times to a nanosecond, and two quantiles so near tell their distance to a ten-thousandth of a millisecond.
+const DIGITS = 1e4
+
+/**
+ * Finds the time at the nearest rank, which a request took. k6 gives a time between the two beside the quantile (its
+ * TrendSink.P): where half of the requests take 1 ms and half 100, a p50 that none took. From a quantile just below follows
+ * how far the two are apart. @param {{ percent: number, ms: number, belowMs: number, count: number }} of count: of requests
+ */
+function findMeasured({ percent, ms, belowMs, count }) {
+  const q = percent / 100
+  const rank = q * (count - 1)
+  const share = rank - Math.floor(rank)
+  const step = (BELOW_PERCENT / 100) * (count - 1)
+  // The quantile is a rank itself, or the one below is beyond another rank.
+  if (share <= step || 1 - share <= step) return ms
+  const apartMs = Math.max(0, (ms - belowMs) / step)
+  const lowerMs = ms - share * apartMs
+  const nearest = Math.ceil(q * count) - 1 === Math.floor(rank) ? lowerMs : lowerMs + apartMs
+  return Math.round(nearest * DIGITS) / DIGITS
 }

@@ -53,6 +53,30 @@ describe('what k6 1.1.0 leaves', () => {
     expect(called).toMatchObject({ verified: result.verified, failed: 0, distribution: result.distribution })
   })
 
+  it.each([
+    ['an even number', 1000, 0.5],
+    ['an odd number', 1001, 0.5],
+    ['many', 123_456, 0.5],
+    ['few', 21, 0.905],
+    ['a tail', 40_000, 0.9895],
+  ])('has as a quantile a time that a request took: %s', (_, count, fastShare) => {
+    const times = Array.from({ length: count }, (_, i) => (i < fastShare * count ? 1 + i / 1e5 : 100 + i / 1e5))
+    // TrendSink.P of k6 1.1.0.
+    const interpolate = (/** @type {number} */ percent) => {
+      const rank = (percent / 100) * (count - 1)
+      const [lower, upper] = [times[Math.floor(rank)], times[Math.ceil(rank)]]
+      return lower + (upper - lower) * (rank - Math.floor(rank))
+    }
+    const names = [50, 90, 95, 99, 99.9].flatMap(q => [`${q}`, (q - 1e-7).toFixed(7)])
+    const values = Object.fromEntries(names.map(name => [`p(${name})`, interpolate(Number(name))]))
+    const { metrics } = JSON.parse(text)
+    const times0 = { values: { count, avg: 1, ...values } }
+    const printed = `${messages}\n${JSON.stringify({ metrics: { ...metrics, 'http_req_duration{window:yes}': times0 } })}`
+    const grid = parse(printed).distribution?.grid ?? []
+    expect(grid.map(([q]) => Number(q.toFixed(6)))).toEqual([0.5, 0.9, 0.95, 0.99, 0.999])
+    for (const [q, ms] of grid) expect(ms).toBeCloseTo(times[Math.ceil(q * count) - 1], 3)
+  })
+
   it('says when the window is', () => {
     const window = k6.parseWindow(log)
     expect(Number(window?.endMs) - Number(window?.startMs)).toBe(500)
