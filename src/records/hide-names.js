@@ -5,6 +5,10 @@ import { escapePattern } from '../lib/printable.js'
 
 const HOST_OPTIONS = /^--(?:load-host|address|context|node|load-node|namespace|live|metrics)(?:=(.+))?$/
 const HIDDEN = 'hidden'
+// With the colon after a key.
+const STRING = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g
+const LINE = /^.*$/gm
+const NUMBER = /^\d+(?:\.\d+)?$/
 // A path begins a string or a word. Paths that the kernel names are the same on every machine.
 const PATH =
   /(?<=^|[\s"'`=:,;()[\]{}<>|]|\\[nrt])\/(?!(?:proc|sys|dev)\/)(?:[^\s/"'`\\=:,;()[\]{}<>|]+\/)+[^\s/"'`\\=:,;()[\]{}<>|]*/gm
@@ -13,7 +17,8 @@ const PATH =
  * Makes what hides names in a text. Every file of a run is changed alike, so its numbers still agree.
  * @param {Record<string, string>} files of the run
  * @param {{ folders: string[], names: string[] }} own folders: of this machine; names: of it and its user
- * @returns {{ hide: (text: string) => string, kept: string[] }} kept: names that stay, since an arm or a tool has them too
+ * @returns {{ hide: (text: string) => string, hideIn: (file: string, text: string) => string, kept: string[] }} hideIn: in
+ *   what a file holds; kept: names that stay, since an arm or a tool has them too
  */
 export function createHiding(files, { folders, names }) {
   const manifest = parseJson(files['manifest.json'])
@@ -21,16 +26,38 @@ export function createHiding(files, { folders, names }) {
   const all = [...new Set([...listHosts(manifest), ...names])].filter(Boolean).sort((a, b) => b.length - a.length)
   const words = all.filter(name => !arms.includes(name))
   const name = new RegExp(String.raw`(?<![\w-])(?:${words.map(escapePattern).join('|')})(?![\w-])`, 'g')
+  const counted = words.filter(word => !NUMBER.test(word))
+  const numbers = words.filter(word => NUMBER.test(word)).map(escapePattern)
+  const asNumber = numbers.length > 0 ? new RegExp(`(["=@])(?:${numbers.join('|')})"$`) : /(?!)/
+  const inText = new RegExp(String.raw`(?<![\w-])(?:${counted.map(escapePattern).join('|')})(?![\w-])`, 'g')
   const roots = folders
     .map(folder => folder.replace(/\/$/, ''))
     .sort((a, b) => b.length - a.length)
     .flatMap(folder => (folder === '' ? [] : new RegExp(String.raw`(?<![\w.-])${escapePattern(folder)}/`, 'g')))
-  const hide = (/** @type {string} */ text) => {
+  const shorten = (/** @type {string} */ text) => {
     const relative = roots.reduce((all, root) => all.replace(root, ''), text)
     const short = relative.replace(PATH, found => `${found.split('/').filter(Boolean).at(-1)}`)
-    return words.length > 0 ? short.replace(name, HIDDEN) : short
+    return short
   }
-  return { hide, kept: all.filter(name => arms.includes(name)) }
+  const hide = (/** @type {string} */ text) => (words.length > 0 ? shorten(text).replace(name, HIDDEN) : shorten(text))
+  // A number in a line of a log may be one that is read.
+  const hideWords = (/** @type {string} */ line) =>
+    counted.length > 0 ? shorten(line).replace(inText, HIDDEN) : shorten(line)
+  // A host may be named 42: of JSON, only strings are names, and such a name only where it is the whole value.
+  const hideStrings = (/** @type {string} */ json) => {
+    /** @type {Map<string, string>} */
+    const known = new Map()
+    return json.replace(STRING, string => {
+      const hidden = known.get(string) ?? hideWords(string).replace(asNumber, `$1${HIDDEN}"`)
+      known.set(string, hidden)
+      return hidden
+    })
+  }
+  const hideIn = (/** @type {string} */ file, /** @type {string} */ text) =>
+    file.endsWith('.log')
+      ? text.replace(LINE, line => (line.startsWith('{') ? hideStrings(line) : hideWords(line)))
+      : hideStrings(text)
+  return { hide, hideIn, kept: all.filter(name => arms.includes(name)) }
 }
 
 /** Lists the hosts that a run names. @param {any} manifest @returns {string[]} */

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { BenchError, UsageError } from '../lib/errors.js'
-import { cacheFolder, ROOT } from '../lib/paths.js'
+import { cacheFolder, homeFolder, ROOT } from '../lib/paths.js'
+import { safely } from '../lib/safely.js'
 import { withTemporaryFolder } from '../lib/temporary-folder.js'
 import { MIB } from '../lib/units.js'
 import { readCarried, writeBundle } from '../records/bundle.js'
@@ -29,11 +30,14 @@ export async function bundleRun(
   if (!existsSync(path.join(folder, 'manifest.json')))
     throw new BenchError(`${folder} holds no run: ${path.join(folder, 'manifest.json')} is missing`)
   const files = readCarried(folder)
-  const { hide, kept } = createHiding(files, {
-    folders: [folder, '.', ROOT, cacheFolder(), os.homedir()].map(at => path.resolve(at)),
-    names: [os.hostname(), os.userInfo().username].filter(name => name !== 'root'),
+  const { hideIn, kept } = createHiding(files, {
+    folders: [folder, '.', ROOT, cacheFolder(), homeFolder()].map(at => path.resolve(at)),
+    // A user may have no entry in passwd(5).
+    names: [os.hostname(), safely(() => os.userInfo().username, '')].filter(name => name !== 'root'),
   })
-  const carried = keepsNames ? files : Object.fromEntries(Object.entries(files).map(([at, text]) => [at, hide(text)]))
+  const carried = keepsNames
+    ? files
+    : Object.fromEntries(Object.entries(files).map(([at, text]) => [at, hideIn(at, text)]))
   await withTemporaryFolder('sidecar-bench-bundle', staged => {
     for (const [name, text] of Object.entries(carried)) writeWhole(staged, name, text)
     const { lines, agrees } = verifyFolder(staged)

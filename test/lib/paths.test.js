@@ -1,6 +1,6 @@
 import os from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { cacheFolder } from '../../src/lib/paths.js'
 
 describe('cacheFolder', () => {
@@ -19,6 +19,19 @@ describe('cacheFolder', () => {
   it('is an absolute path, also where the variable names one below the current folder', () => {
     process.env.SIDECAR_BENCH_CACHE = 'cache'
     expect(cacheFolder()).toBe(path.resolve('cache'))
+  })
+
+  it('is there for a user without a home and without an entry in passwd(5)', () => {
+    process.env.HOME = ''
+    const userInfo = vi.spyOn(os, 'userInfo').mockImplementation(() => {
+      throw new Error('uv_os_get_passwd returned ENOENT')
+    })
+    vi.spyOn(os, 'homedir').mockImplementation(() => {
+      throw new Error('uv_os_homedir returned ENOENT')
+    })
+    expect(cacheFolder()).toBe(path.join(os.tmpdir(), '.cache/sidecar-bench'))
+    expect(userInfo).toHaveBeenCalled()
+    vi.restoreAllMocks()
   })
 
   it('takes an empty variable for one that is unset', () => {

@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { makeOwnedFolder, removeStaleFolders } from '../../src/lib/temporary-folder.js'
 import { readCarried, unpackBundle, writeBundle } from '../../src/records/bundle.js'
 import { createHiding } from '../../src/records/hide-names.js'
 import { withRuns } from '../../src/verbs/open-runs.js'
@@ -83,6 +84,66 @@ describe('a bundle', () => {
     }
   })
 
+  it.each([
+    ['lines', (/** @type {Buffer} */ block) => block.fill('\n'), /trials\.jsonl has more than 200000 lines/],
+    ['one line', (/** @type {Buffer} */ block) => block.fill('['), /trials\.jsonl:1 is longer than 16\.0 MiB/],
+  ])('is refused where a small file unpacks to nothing but %s, and leaves nothing', async (name, fill, words) => {
+    const before = listUnpacked()
+    const files = readCarried(`${RUNS}/load`)
+    const file = path.join(folder, `bomb-${name}.tar.gz`)
+    await writeBundle(file, { ...files, 'trials.jsonl': fill(Buffer.alloc(64 * 2 ** 20)).toString() })
+    expect(statSync(file).size).toBeLessThan(200_000)
+    await expect(verify(file)).rejects.toThrow(words)
+    expect(listUnpacked()).toEqual(before)
+  })
+
+  it('is refused where it unpacks to more than a run holds, or names are long or hide a size', async () => {
+    const refuses = async (
+      /** @type {(archive: import('tar-stream').Pack) => void} */ fill,
+      /** @type {RegExp} */ words,
+    ) => {
+      const archive = pack()
+      archive.entry({ name: 'manifest.json' }, '{}')
+      fill(archive)
+      archive.finalize()
+      const file = path.join(folder, 'large.tar.gz')
+      writeFileSync(file, gzipSync(await buffer(archive), { level: 1 }))
+      await expect(verify(file)).rejects.toThrow(words)
+    }
+    const zeros = Buffer.alloc(260 * 2 ** 20)
+    await refuses(archive => {
+      archive.entry({ name: 'trials.jsonl' }, zeros)
+      archive.entry({ name: 'summary.json' }, zeros)
+    }, /unpacked it has more than 500\.0 MiB/)
+    await refuses(
+      archive => archive.entry({ name: `raw/${'x'.repeat(100_000)}/a.json` }, '{}'),
+      /a name in it has 1\d{5} bytes/,
+    )
+    await refuses(
+      archive => archive.entry({ name: 'summary.json', pax: { size: '10' } }, '{}        '),
+      /a file in it has two sizes/,
+    )
+  })
+
+  it('that a killed process had unpacked is removed by cleanup, and that of a living process stays', () => {
+    const parent = makeOwnFolder('temporary')
+    const own = makeOwnedFolder(parent, 'sidecar-bench-bundle')
+    const killed = own.replace(/bundle-\d+/, `bundle-${2 ** 22 + 1}`)
+    mkdirSync(killed)
+    mkdirSync(path.join(parent, 'sidecar-bench-bundle-abcdef'))
+    expect(removeStaleFolders(parent)).toEqual([`temporary folder ${killed}`])
+    expect(readdirSync(parent).sort()).toEqual([path.basename(own), 'sidecar-bench-bundle-abcdef'].sort())
+    expect(removeStaleFolders(path.join(parent, 'nowhere'))).toEqual([])
+  })
+
+  it('is not unpacked where no temporary folder can be made, which names the variable that moves it', async () => {
+    vi.stubEnv('TMPDIR', path.join(folder, 'nowhere'))
+    await expect(verify(path.join(folder, 'load.tar.gz'))).rejects.toThrow(
+      /^cannot make a temporary folder in .*nowhere: ENOENT.*; set TMPDIR to a folder that can be written$/,
+    )
+    vi.unstubAllEnvs()
+  })
+
   it('is not made of a run that verify does not accept, nor under the name of something else', async () => {
     const damaged = path.join(folder, 'damaged')
     await unpackBundle(path.join(folder, 'load.tar.gz'), damaged)
@@ -122,6 +183,20 @@ describe('names in a bundle', () => {
     ['edge-host', 'hidden'],
     ['pipy', 'pipy'],
   ])('%s becomes %s', (text, shown) => expect(hide(text)).toBe(shown))
+
+  it('are hidden in fields, and never in numbers: a host may be named 42', () => {
+    const files = {
+      'manifest.json': JSON.stringify({ ...manifest, command: ['bench', '--load-host=42', '--node', '7'] }),
+    }
+    const { hideIn } = createHiding(files, { folders: [], names: ['2024.5'] })
+    const record =
+      '{"command":["--load-host=42","7"],"at":42,"grid":[[0.42,7]],"p(42)":7,"node":"7","pid":"7 since 42"}'
+    expect(hideIn('trials.jsonl', record)).toBe(
+      '{"command":["--load-host=hidden","hidden"],"at":42,"grid":[[0.42,7]],"p(42)":7,"node":"hidden","pid":"7 since 42"}',
+    )
+    const log = 'msg="window 42 7"\n{"metrics":{"p(42)":42}}\n'
+    expect(hideIn('raw/r1/k6-generator.log', log)).toBe(log)
+  })
 
   it('stay where an arm has them, which is said', () => expect(kept).toEqual(['pipy']))
 })
