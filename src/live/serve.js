@@ -7,6 +7,9 @@ import { joinAddress } from './address.js'
 
 // Each connection takes a file descriptor that the run may need; a browser opens six.
 const CONNECTIONS_MOST = 100
+const CONNECTIONS_OF_ADDRESS_MOST = 20
+// A client that says so little in this time is none, or a hostile one.
+const HEAD_MS = 5000
 
 /** Serves on an address that an option names. @import { LiveAddress } from './address.js' */
 
@@ -17,13 +20,17 @@ const CONNECTIONS_MOST = 100
  * @throws {BenchError} when nothing can be served there
  */
 export async function serve(address, answer, finish = () => {}) {
-  const server = http.createServer((request, response) => {
+  const timeouts = { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS, connectionsCheckingInterval: 1000 }
+  const server = http.createServer(timeouts, (request, response) => {
+    limit.serve(request.socket)
     if (isOwnHost(request.headers.host, address)) return answer(request, response)
     response
       .writeHead(421, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
       .end(`nothing is served under this name: use localhost, ${address.host}, or the URL that the run printed\n`)
   })
   server.maxConnections = CONNECTIONS_MOST
+  const limit = limitByAddress(CONNECTIONS_OF_ADDRESS_MOST)
+  server.on('connection', limit.add)
   try {
     await once(server.listen({ host: address.host, port: address.port }), 'listening')
   } catch (error) {
@@ -40,6 +47,34 @@ export async function serve(address, answer, finish = () => {}) {
       server.closeAllConnections()
       await closed
     },
+  }
+}
+
+/**
+ * Limits the connections of each address, so that none takes those of others: of one that has too many, the oldest that has
+ * not asked for anything is cut; where all have, the newest. @param {number} most
+ */
+function limitByAddress(most) {
+  /** @type {Map<string, Set<import('node:net').Socket>>} */
+  const open = new Map()
+  const served = new WeakSet()
+  return {
+    /** @param {import('node:net').Socket} socket */
+    add(socket) {
+      const address = `${socket.remoteAddress}`
+      const sockets = open.get(address) ?? new Set()
+      open.set(address, sockets.add(socket))
+      socket.once('close', () => {
+        sockets.delete(socket)
+        if (sockets.size === 0) open.delete(address)
+      })
+      if (sockets.size <= most) return
+      const idle = [...sockets].find(other => other !== socket && !served.has(other)) ?? socket
+      sockets.delete(idle)
+      idle.destroy()
+    },
+    /** @param {import('node:net').Socket} socket that has sent a request */
+    serve: socket => void served.add(socket),
   }
 }
 

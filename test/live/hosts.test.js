@@ -1,6 +1,7 @@
 import http from 'node:http'
+import net from 'node:net'
 import os from 'node:os'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parseAddress } from '../../src/live/address.js'
 import { startMetricsServer } from '../../src/live/metrics.js'
 import { startLiveServer } from '../../src/live/server.js'
@@ -49,6 +50,25 @@ describe.each(SERVERS)('%s', (_, start) => {
     const { status, type, body } = await ask(':0', host)
     expect({ status, type }).toEqual({ status: 421, type: 'text/plain; charset=utf-8' })
     expect(body).toBe('nothing is served under this name: use localhost, 127.0.0.1, or the URL that the run printed\n')
+  })
+
+  it('goes on answering beside 150 connections that say nothing, and keeps 20 of them', async () => {
+    const { url, close } = await start(':0')
+    onTestFinished(close)
+    const { port, pathname } = new URL(url)
+    let cut = 0
+    const slow = Array.from({ length: 150 }, () => net.connect({ host: '127.0.0.1', port: Number(port) }))
+    for (const socket of slow) {
+      socket.on('error', () => {}).on('close', () => cut++)
+      socket.write('GET / HTTP/1.1\r\n')
+    }
+    onTestFinished(() => {
+      for (const socket of slow) socket.destroy()
+    })
+    await vi.waitFor(() => expect(cut).toBe(130), { timeout: 5000 })
+    const response = await fetch(`http://127.0.0.1:${port}${pathname}`)
+    expect(response.status).toBe(200)
+    await response.arrayBuffer()
   })
 
   it('refuses a request without a name', async () => expect((await ask(':0', null)).status).toBeGreaterThanOrEqual(400))
