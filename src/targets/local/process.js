@@ -62,6 +62,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   closeSync(log)
   /** @type {string | null} */
   let ending = null
+  let isFlooding = false
   /** @type {Promise<string>} */
   const exited = new Promise(resolve => {
     child.once('error', error => resolve(error.message))
@@ -91,6 +92,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   }
   const findStopped = () => group.pids().find(isStopped)
   const findCause = () => {
+    if (isFlooding) return `: it was ended, for its log grew over ${LOG_MOST}`
     if (isOutOfMemory())
       return `: the kernel killed it for memory (${findHostLimit() ?? `its limit is ${mib(Number(spec.memoryLimitBytes))} MiB`})`
     const stopped = findStopped()
@@ -139,8 +141,19 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     },
 
     describeFailure,
-    readLog: () => readFile(logFile, 'utf8'),
-    boundLog: () => boundLog(logFile),
+    async readLog() {
+      if (isLarge(logFile))
+        throw new BenchError(await describeFailure(`the log of ${name} is over ${LOG_MOST}, and is not read`))
+      return readFile(logFile, 'utf8')
+    },
+    async boundLog() {
+      if (spec.role !== 'generator') return boundLog(logFile)
+      // The log of a generator is its result: its start and its end are needed, so it cannot be cut while it goes on.
+      if (!isLarge(logFile)) return false
+      isFlooding = true
+      child.kill('SIGKILL')
+      return true
+    },
     unref: () => child.unref(),
 
     async stop() {
@@ -148,7 +161,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
       // A cgroup that is gone from its place has ended nothing.
       if (ending === null) child.kill('SIGKILL')
       await exited
-      if (spec.role !== 'generator') await boundLog(logFile).catch(() => {})
+      await boundLog(logFile).catch(() => {})
       group.close()
     },
   }
@@ -180,6 +193,9 @@ export function openLog(file) {
   writeFileSync(file, '')
   return openSync(file, 'a')
 }
+
+/** @param {string} file */
+const isLarge = file => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MOST_BYTES
 
 /** Cuts a large log down to its end, and says so at its start. @param {string} file @returns whether it was large */
 export async function boundLog(file, mostBytes = MOST_BYTES) {

@@ -1,6 +1,7 @@
-import { closeSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, readFileSync, statSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
+import { waitFor } from '../../../src/lib/wait.js'
 import { createProcess } from '../../../src/model/processes.js'
 import { boundLog, openLog, startProcess } from '../../../src/targets/local/process.js'
 import { makeFolder } from '../../fakes/scratch.js'
@@ -33,4 +34,25 @@ it('ends with its stop, where its cgroup is gone from its place', async () => {
   const process = await startProcess({ spec, folder, tree, start: 1, runId: 'test' })
   await process.stop()
   expect(process.ending()).toBe('signal SIGKILL')
+})
+
+it('ends a generator that floods its log, whose parts cannot be told apart then, and keeps the end of the log', async () => {
+  const group = {
+    joinFiles: [],
+    pids: () => [],
+    remove: async () => {},
+    close: () => {},
+    read: () => ({ oomKills: 0 }),
+  }
+  const tree = /** @type {any} */ ({ create: async () => group })
+  const own = { program: '/usr/bin/yes', argv: ['flood'], folder, listens: [] }
+  const spec = createProcess({ service: 'k6', role: 'generator', ...own })
+  const generator = await startProcess({ spec, folder, tree, start: 1, runId: 'test' })
+  await waitFor(generator.boundLog, { what: 'the log to be large', deadlineSeconds: 20, intervalMs: 20 })
+  expect(await generator.exited).toBe('signal SIGKILL')
+  await expect(generator.readLog()).rejects.toThrow(
+    /^the log of k6-generator is over 32\.0 MiB, and is not read: it was ended, for its log grew over 32\.0 MiB; the end/,
+  )
+  await generator.stop()
+  expect(statSync(path.join(folder, 'k6-generator.log')).size).toBeLessThan(70_000)
 })
