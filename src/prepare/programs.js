@@ -1,6 +1,6 @@
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
-import { BenchError, MissingPlaneError } from '../lib/errors.js'
+import { BenchError, BrokenToolError, MissingPlaneError } from '../lib/errors.js'
 import { isProgram } from '../lib/programs.js'
 import { loads } from '../loads/registry.js'
 import { nameVariantTool } from '../model/tools.js'
@@ -47,7 +47,10 @@ export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTo
   const wanted = dataPlanes.filter(({ name }) => chosen.some(choice => choice.plane === name && !hasOwnProgram(choice)))
   const [generator, ...founds] = await Promise.all([
     findTool(load.tool),
-    ...wanted.map(async ({ name, tool }) => ({ name, found: tool && (await findTool(tool)) })),
+    ...wanted.map(async ({ name, tool }) => ({
+      name,
+      found: tool && (await findRunning(tool, { findTool, isPlaneRequired })),
+    })),
   ])
   for (const { name, found } of founds) {
     if (found === null) continue
@@ -75,6 +78,19 @@ export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTo
   }
   findOwnScripts(chosen, { scripts, lacks })
   return { tools, missing, scripts, lacks }
+}
+
+/**
+ * Finds the program of a plane; one that does not run is missing, and the other planes are measured, unless this plane was
+ * asked for. @param {ToolSpec} tool @param {{ findTool: Site['findTool'], isPlaneRequired: boolean }} options
+ */
+async function findRunning(tool, { findTool, isPlaneRequired }) {
+  try {
+    return await findTool(tool)
+  } catch (error) {
+    if (isPlaneRequired || !(error instanceof BrokenToolError)) throw error
+    return { missing: error.message }
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { execa } from 'execa'
-import { BenchError, EXIT } from '../lib/errors.js'
+import { BenchError, BrokenToolError, EXIT } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { findLoad } from '../loads/registry.js'
 import { readLedgers } from '../node/ledger.js'
@@ -68,13 +68,13 @@ async function openSite(options, context) {
   if (way.how === 'none' && cpu !== 'none') throw new BenchError(`no CPU cap can be set here: ${way.reason}`)
   await makeRoom(way, context)
   assertRoom()
-  // Programs are found until one does not run.
+  // The search ends at an error, but for a program that does not run: the other planes may go on.
   const failing = new AbortController()
   const ending = AbortSignal.any([signal, failing.signal])
   /** @type {Site['findTool']} */
   const find = spec =>
     findTool(spec, { say, signal: ending }).catch(error => {
-      failing.abort(error)
+      if (!(error instanceof BrokenToolError)) failing.abort(error)
       throw error
     })
   const site = await openLocalSite({ runId, way, findTool: find, say })

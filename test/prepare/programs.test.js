@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { BrokenToolError } from '../../src/lib/errors.js'
 import { findLoad } from '../../src/loads/registry.js'
 import { toolOf } from '../../src/model/tools.js'
 import { findPlane, findPrograms, planes } from '../../src/prepare/programs.js'
@@ -27,6 +28,19 @@ describe('findPrograms', () => {
     const variants = [null, process.execPath, 'pipy-scripts']
     const paths = variants.map(variant => toolOf(tools, { tool, variant }).path)
     expect(paths).toEqual(['pipy', process.execPath, 'pipy'])
+  })
+
+  it('leaves out a plane whose program does not run, unless it was asked for, and finds the others', async () => {
+    const findTool = async (/** @type {ToolSpec} */ { name }) => {
+      if (name === 'envoy') throw new BrokenToolError('envoy does not run: MmapAligned() failed')
+      return { ...fakeTool, name }
+    }
+    const chosen = [choose(null), { ...choose(null), plane: 'envoy' }]
+    const options = { load: findLoad(), chosen, arms: [], findTool }
+    const { missing, tools } = await findPrograms({ ...options, isPlaneRequired: false })
+    expect(missing).toEqual([{ plane: 'envoy', reason: 'envoy does not run: MmapAligned() failed' }])
+    expect(Object.keys(tools)).toEqual(['pipy', 'k6'])
+    await expect(findPrograms({ ...options, isPlaneRequired: true })).rejects.toThrow('MmapAligned() failed')
   })
 
   it('looks for no other where every arm names its own', async () => {
