@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { quoteWord } from '../../src/dataplanes/haproxy/connections.js'
 import { parseOverflows } from '../../src/dataplanes/haproxy/counters.js'
 import { renderMap, renderRoutes } from '../../src/dataplanes/haproxy/routes.js'
 import { createRoute as route } from '../fakes/fake-models.js'
@@ -16,6 +17,14 @@ describe('the routes of HAProxy', () => {
       'default_backend no_route',
     ])
     expect(renderMap(routes)).toBe('a.test of-A.test\nb of-b\n')
+  })
+
+  it('name files in a folder with a blank in its name as one word, which HAProxy accepts', async () => {
+    const routes = [route({ host: 'a' }), route({ host: 'b', split: [{ cluster: 'other', weight: 1 }] })]
+    expect(renderRoutes(routes, '/f a/m')[0]).toMatch(
+      /^http-request set-var\(txn.to\) ".*,map_str\(\/f a\/m,no_route\)"$/,
+    )
+    expect(quoteWord('/f/m')).toBe('/f/m')
   })
 
   it('share what is left of the weights, and quote what they compare with', () => {

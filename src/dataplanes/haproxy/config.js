@@ -1,5 +1,5 @@
 // The sidecar model as a configuration of HAProxy, and the files that it names.
-import { listenAt, milliseconds, renderBackend, renderEntry } from './connections.js'
+import { listenAt, milliseconds, quoteWord, renderBackend, renderEntry } from './connections.js'
 import { ERROR_FILES, MARK_FAILED, UNMARK_FAILED } from './error-files.js'
 import { NO_ROUTE, renderMap, renderRoutes } from './routes.js'
 import { renderTcpSections } from './tcp.js'
@@ -83,7 +83,7 @@ function renderDefaults({ timeouts, retries }, folder) {
     `retries ${retries}`,
     // The one more try goes to the next endpoint.
     'option redispatch 1',
-    ...ERROR_FILES.map(({ name, replaces }) => `errorfile ${replaces} ${folder}/${name}`),
+    ...ERROR_FILES.map(({ name, replaces }) => `errorfile ${replaces} ${quoteWord(`${folder}/${name}`)}`),
   ]
 }
 

@@ -79,6 +79,11 @@ export function listenAt({ address, port, redirectedPorts }, tls) {
   return [[`bind ${address}:${port} shards by-thread`, ...(tls ? [tls] : [])].join(' '), ...meant]
 }
 
+/** Quotes a word with a blank in it; results folders have no other sign that HAProxy takes for its own. @param {string} word */
+export function quoteWord(word) {
+  return word.includes(' ') ? `"${word}"` : word
+}
+
 /** @param {number} seconds */
 export function milliseconds(seconds) {
   return `${Math.round(seconds * 1000)}ms`
@@ -110,6 +115,6 @@ function renderVerified(cluster, { serverName, acceptedIdentities }) {
 
 /** @param {SidecarModel} model */
 function renderTls({ trust, tls }) {
-  const files = `crt ${trust.combinedPath} ca-file ${trust.caPath} verify required`
+  const files = `crt ${quoteWord(trust.combinedPath)} ca-file ${quoteWord(trust.caPath)} verify required`
   return `${files} ssl-min-ver TLSv1.3 ssl-max-ver TLSv1.3 ciphersuites ${tls.suite}`
 }

@@ -1,4 +1,5 @@
 import { groupByHost, isUnconditional } from '../../model/routes.js'
+import { quoteWord } from './connections.js'
 
 /** The backend of a request: a look-up of the host, and rules in order for hosts whose routes have conditions. */
 /** @import { Route } from '../../model/types.ts' */
@@ -14,7 +15,7 @@ export function renderRoutes(routes, mapFile) {
   const any = hosts.find(({ host }) => host === null)?.backend ?? NO_ROUTE
   if (hosts.length === 1 && hosts[0].host === null && hosts[0].rules.length === 0) return [`default_backend ${any}`]
   return [
-    `http-request set-var(txn.to) ${HOST},map_str(${mapFile},${any})`,
+    `http-request set-var(txn.to) ${quoteWord(`${HOST},map_str(${mapFile},${any})`)}`,
     ...hosts.flatMap(({ backend, rules }) =>
       rules.flatMap(rule => renderRule(`{ var(txn.to) -m str ${backend} }`, rule)),
     ),
