@@ -3,7 +3,7 @@ import path from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import { summarise } from '../analysis/summarise.js'
 import { findComputed } from '../kinds/computed.js'
-import { BenchError, UsageError } from '../lib/errors.js'
+import { BenchError, EXIT, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { PAGE } from '../records/files.js'
 import { readRun } from '../records/records.js'
@@ -41,7 +41,7 @@ const FORMATS = {
 }
 
 /** Adds `report`: a run from its records, in any format, or all runs. @type {import('./program.js').AddVerb} */
-export function addReport(verb, { print, say }) {
+export function addReport(verb, { print, say, end }) {
   verb
     .argument('[results]', 'a results folder, or a bundle')
     .option(
@@ -79,7 +79,9 @@ export function addReport(verb, { print, say }) {
       await withRuns([given], async ([folder], show) => {
         // Beside a bundle there are no records to write to.
         const at = out ?? (isBundle(given) ? path.basename(given).replace(BUNDLE_ENDING, '') : folder)
-        print(show(await renderRun({ folder, format, out: at }, line => say(show(line)))))
+        const { text, isEmpty } = await renderRun({ folder, format, out: at }, line => say(show(line)))
+        print(show(text))
+        if (isEmpty) end(EXIT.nothingShown)
       })
     })
 }
@@ -87,10 +89,15 @@ export function addReport(verb, { print, say }) {
 /** @param {{ folder: string, format: string, out: string }} options @param {(line: string) => void} say */
 async function renderRun({ folder, format, out }, say) {
   const computed = findComputed(folder)
-  if (computed) return writeOut({ out }, at => reportComputed(computed, { folder, format, out: at }))
+  if (computed)
+    return {
+      text: await writeOut({ out }, at => reportComputed(computed, { folder, format, out: at })),
+      isEmpty: false,
+    }
   const run = readRun(folder)
   run.warnings.forEach(say)
-  return FORMATS[format]({ folder, out, summary: summarise(run), run })
+  const text = await FORMATS[format]({ folder, out, summary: summarise(run), run })
+  return { text, isEmpty: run.records.length === 0 }
 }
 
 /** @param {string | undefined} out @param {string} format @throws {UsageError} where nothing can be written there */
