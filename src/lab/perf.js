@@ -3,6 +3,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
+import { findNoexec } from '../lib/mounts.js'
 import { joinStacks, shortenName } from './profile.js'
 
 /**
@@ -15,6 +16,8 @@ import { joinStacks, shortenName } from './profile.js'
 const EVENT = 'cpu-clock'
 // A prime number, so that samples do not follow events that repeat a thousand times a second.
 const SAMPLES_PER_SECOND = 499
+// The limit of reading stacks, which takes minutes on a slow machine, and of a perf that does not end.
+const READ_MS = 600_000
 const PARANOID = '/proc/sys/kernel/perf_event_paranoid'
 // The fields that perf script prints for each sample.
 const FIELDS = 'pid,event,ip,sym,dso'
@@ -65,15 +68,18 @@ export async function samplePids({ file, ...asked }) {
 
 /** @param {Parameters<typeof samplePids>[0]} options @returns {Promise<string>} what perf script prints */
 async function recordPids({ perf, pids, seconds, file, signal }) {
-  const run = (/** @type {string[]} */ argv) =>
-    execa(perf.path, argv, { cancelSignal: signal, stdin: 'ignore', maxBuffer: 2 ** 30, reject: false })
+  const run = (/** @type {string[]} */ argv, timeout = READ_MS) =>
+    execa(perf.path, argv, { cancelSignal: signal, stdin: 'ignore', maxBuffer: 2 ** 30, reject: false, timeout })
   // Pipy has no frame pointers, so that perf copies the stack and unwinds it afterwards.
   const how = ['-e', EVENT, '-F', `${SAMPLES_PER_SECOND}`, '--call-graph', 'dwarf']
-  const recorded = await run(['record', ...how, '-o', file, '-p', pids.join(','), '--', 'sleep', `${seconds}`])
+  const recorded = await run(
+    ['record', ...how, '-o', file, '-p', pids.join(','), '--', 'sleep', `${seconds}`],
+    1000 * seconds + READ_MS,
+  )
   signal.throwIfAborted()
   if (recorded.failed) {
     const paranoid = await readFile(PARANOID, 'utf8').catch(() => null)
-    throw new BenchError(describeRefusal(`${recorded.stderr}`, paranoid))
+    throw new BenchError(describeRefusal(`${recorded.stderr}`, paranoid, { isRoot: process.getuid?.() === 0, file }))
   }
   const read = await run(['script', '-i', file, '--no-inline', '-F', FIELDS])
   signal.throwIfAborted()
@@ -81,17 +87,27 @@ async function recordPids({ perf, pids, seconds, file, signal }) {
   return `${read.stdout}`
 }
 
-/** Explains why perf took no samples. @param {string} stderr @param {string | null} paranoid null: no such file */
-export function describeRefusal(stderr, paranoid) {
+/**
+ * Explains why perf took no samples. @param {string} stderr @param {string | null} paranoid null: no such file
+ * @param {{ isRoot?: boolean, file?: string }} [options] file: that it was to write
+ */
+export function describeRefusal(stderr, paranoid, { isRoot = false, file } = {}) {
   const setting = paranoid === null ? `there is no ${PARANOID}` : `${PARANOID} is ${paranoid.trim()}`
+  const mount = file === undefined ? null : findNoexec(file)
+  if (mount !== null)
+    return `perf cannot sample the sidecars: ${lineOf(stderr)}; it wrote to ${mount}, which is mounted with noexec: set TMPDIR to a folder elsewhere`
+  const asRoot = 'a container needs CAP_PERFMON, and a seccomp profile that lets it call perf_event_open'
+  if (isRoot) return `perf cannot sample the sidecars: ${lineOf(stderr)} (${setting}); ${asRoot}`
   const advice =
     'run as root, or sudo sysctl kernel.perf_event_paranoid=2; a container needs CAP_PERFMON, and a seccomp profile that lets it call perf_event_open'
   return `perf cannot sample the sidecars: ${lineOf(stderr)} (${setting}); ${advice}`
 }
 
-/** Finds the first line with words. @param {string} text */
+/** Finds the first line with words that is no progress of perf. @param {string} text */
 function lineOf(text) {
-  const line = text.split('\n').find(line => /\w/.test(line) && line.trim() !== 'Error:')
+  const line = text
+    .split('\n')
+    .find(line => /\w/.test(line) && line.trim() !== 'Error:' && !line.startsWith('[ perf record:'))
   return line?.trim().replace(/[.:]$/, '') ?? 'it does not say why'
 }
 

@@ -11,6 +11,8 @@ import { findScripts } from '../tools/find-scripts.js'
 const KIT = path.join(ROOT, 'pipy-scripts')
 const GIT = 'git:'
 const MAIN = 'main.js'
+// git may ask a network for what a partial clone lacks.
+const DEADLINE_MS = 120_000
 
 /** @typedef {{ label: string, scripts: string, profile: string | null }} Side scripts: a folder with main.js; profile: of Pipy, that runs them */
 
@@ -44,12 +46,12 @@ async function takeFromGit({ ref, scripts, into }) {
   mkdirSync(into, { recursive: true })
   // git archives only the folder in which it is started.
   const words = ['-C', folder, 'archive', `--output=${archive}`, '--end-of-options', ref]
-  const { failed, stderr, code } = await execa('git', words, { reject: false })
+  const { failed, stderr, code } = await execa('git', words, { reject: false, timeout: DEADLINE_MS })
   const advice = 'name a commit that has it, or a folder: --against FOLDER'
   if (code === 'ENOENT')
     throw new UsageError(`${scripts} in ${ref} needs git, which is not installed; name a folder: --against FOLDER`)
   if (failed) throw new UsageError(`git has no ${scripts} in ${ref}: ${`${stderr}`.split('\n')[0]}; ${advice}`)
-  await execa('tar', ['-xf', archive, '-C', into]).catch(error => {
+  await execa('tar', ['-xf', archive, '-C', into], { timeout: DEADLINE_MS }).catch(error => {
     throw new BenchError(`cannot unpack the scripts of ${ref}: ${error.message}`, { cause: error })
   })
   rmSync(archive)

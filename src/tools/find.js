@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { BenchError } from '../lib/errors.js'
+import { BenchError, BrokenToolError } from '../lib/errors.js'
 import { hashFile } from '../lib/hash.js'
 import { parseJson } from '../lib/json.js'
+import { findNoexec } from '../lib/mounts.js'
 import { cacheFolder } from '../lib/paths.js'
 import { isProgram } from '../lib/programs.js'
 import { hashSource, isBuilt } from './build.js'
@@ -52,6 +53,11 @@ export async function findTool(spec, options = {}) {
   const sha256 = isCached ? await hashAsFetched(folder, spec.name) : null
   if (sha256 !== null) return probeTool(spec, { program, source: 'cache', sha256, signal })
 
+  const mount = findNoexec(folder)
+  if (mount !== null)
+    return {
+      missing: `no ${spec.name} in ${spec.variable} or PATH, and nothing is fetched to ${folder}: no program of ${mount} may be executed, which is mounted with noexec: set SIDECAR_BENCH_CACHE to a folder elsewhere`,
+    }
   const why = await fetchInto(folder, spec, finding)
   if (why === null) return probeTool(spec, { program, source: 'fetched', signal })
   if (!isCached) return { missing: `no ${spec.name} in ${spec.variable}, PATH or ${folder}${why}` }
@@ -98,7 +104,7 @@ async function probeTool(spec, { program, source, by = spec.variable, sha256, si
   const { version, failed, said } = await askVersion(spec, program, { signal })
   if (!version) {
     const how = `${failed ? 'does not run' : 'tells no version'}: ${said || 'it printed nothing'}`
-    throw new BenchError(`${program} (${source}) ${how}; wanted ${spec.name} ${spec.wanted}: ${advice}`)
+    throw new BrokenToolError(`${program} (${source}) ${how}; wanted ${spec.name} ${spec.wanted}: ${advice}`)
   }
   if (!spec.isAccepted(version))
     throw new BenchError(`${program} (${source}) is ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}`)

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { lastLines } from '../lib/log-tail.js'
+import { findNoexec } from '../lib/mounts.js'
 import { safely } from '../lib/safely.js'
 
 /** @import { ToolSpec } from '../model/types.ts' */
@@ -65,7 +66,12 @@ function sayWhyNot(program, { code, message }) {
   if (stat?.isDirectory()) return 'it is a folder, and no program'
   if (!stat) return code === 'ENOENT' ? 'there is no such file' : message
   if (code === 'ENOENT') return 'it names an interpreter or loader that is not here'
-  if (code === 'EACCES') return 'it may not be executed: chmod +x, or another file system'
+  if (code === 'EACCES') {
+    const mount = findNoexec(program)
+    return mount === null
+      ? 'it may not be executed: chmod +x'
+      : `no program of ${mount} may be executed, which is mounted with noexec: put it elsewhere`
+  }
   return code === 'ENOEXEC' ? 'it is no program for this machine' : message
 }
 

@@ -102,6 +102,10 @@ it('a kernel that lets perf see nothing is named, with its setting and what can 
   expect(describeRefusal(stderr, '4')).toMatch(
     /^perf cannot sample the sidecars: No permission to enable cpu-clock event \(\/proc\/sys\/kernel\/perf_event_paranoid is 4\); run as root, or sudo sysctl/,
   )
+  const progress = '[ perf record: Woken up 3136 times to write data ]\nfailed to mmap file\n'
+  expect(describeRefusal(progress, '1', { isRoot: true })).toMatch(
+    /^perf cannot sample the sidecars: failed to mmap file \(.*perf_event_paranoid is 1\); a container needs CAP_PERFMON/,
+  )
   expect(describeRefusal('', null)).toContain('it does not say why (there is no /proc/sys/kernel/perf_event_paranoid)')
 })
 

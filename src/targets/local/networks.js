@@ -157,14 +157,23 @@ function createHub({ ledger, common, run, iptables }) {
     } catch (error) {
       await close()
       const why = /** @type {Error} */ (error).message
-      throw new BenchError(
-        `--interception redirect needs root, or CAP_NET_ADMIN in a user namespace that has the user ${SIDECAR_USER}: ${why}`,
-        { cause: error },
-      )
+      throw new BenchError(`--interception redirect ${explainFailure(why)}`, { cause: error })
     }
   }
 
   return { name: hub, open, isOpen: () => opening !== null, make, rehearse, close }
+}
+
+// A module that is missing, as iptables words it with the older rules of the kernel and with nf_tables.
+const LACKS_MODULE =
+  /no chain\/target\/match|missing kernel module|table does not exist|insmod|rule_append failed|couldn't load (?:match|target)|extension \w+ /i
+
+/** Explains why no rules could be set. @param {string} why as the command said it @param {boolean} [isRoot] */
+export function explainFailure(why, isRoot = process.getuid?.() === 0) {
+  if (LACKS_MODULE.test(why))
+    return `needs modules that this kernel has not loaded: modprobe xt_REDIRECT xt_owner (a kernel without them cannot redirect): ${why}`
+  if (isRoot && !/not permitted|permission denied/i.test(why)) return `cannot be set up: ${why}`
+  return `needs root, or CAP_NET_ADMIN in a user namespace that has the user ${SIDECAR_USER}: ${why}`
 }
 
 /** Lists the runs that have namespaces on this machine, for `cleanup`. */
@@ -192,9 +201,16 @@ function enter(namespace) {
   return ['nsenter', `--net=${FOLDER}/${namespace}`, '--']
 }
 
+// iptables waits for a lock that another program may hold.
+const DEADLINE_MS = 60_000
+
 /** @type {Run} */
 async function runCommand([program, ...argv], input = '') {
-  const { failed, stdout, stderr, shortMessage } = await execa(program, argv, { input, reject: false })
+  const { failed, stdout, stderr, shortMessage } = await execa(program, argv, {
+    input,
+    reject: false,
+    timeout: DEADLINE_MS,
+  })
   if (failed) throw new BenchError([shortMessage, stderr].join(' ').trim().replaceAll(/\s+/g, ' '))
   return stdout
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { BenchError } from '../../../src/lib/errors.js'
 import { createProcess } from '../../../src/model/processes.js'
 import { openLedger, readLedgers } from '../../../src/node/ledger.js'
-import { createNetworks } from '../../../src/targets/local/networks.js'
+import { createNetworks, explainFailure } from '../../../src/targets/local/networks.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
 
 /** @import { ProcessSpec } from '../../../src/model/types.ts' */
@@ -95,9 +95,23 @@ describe('the network namespaces of a run', () => {
   it('are refused in one line where this user may not make them, and nothing is held', async () => {
     const { networks } = create({ refuses: /iptables-restore/ })
     await expect(networks.assertPossible()).rejects.toThrow(
-      /^--interception redirect needs root, or CAP_NET_ADMIN .*: refused: nsenter .* iptables-restore -w$/,
+      /^--interception redirect (?:needs root, or CAP_NET_ADMIN .*|cannot be set up): refused: nsenter .* iptables-restore -w$/,
     )
     expect(readLedgers(root)[0].holdings).toEqual([])
+  })
+
+  it.each([
+    [
+      'iptables: No chain/target/match by that name.',
+      'needs modules that this kernel has not loaded: modprobe xt_REDIRECT xt_owner',
+    ],
+    ['Warning: Extension REDIRECT revision 0 not supported, missing kernel module?', 'needs modules that'],
+    ["can't initialize iptables table `nat': Table does not exist (do you need to insmod?)", 'needs modules that'],
+    ['RTNETLINK answers: Operation not permitted', 'needs root, or CAP_NET_ADMIN'],
+    ['Error: Unknown device type', 'cannot be set up: Error: Unknown device type'],
+  ])('are refused to root with the cause first: %s', (why, words) => {
+    expect(explainFailure(why, true)).toMatch(words)
+    expect(explainFailure(why, true)).toContain(why)
   })
 
   it('are refused with the package of a program that is missing', async () => {

@@ -1,0 +1,36 @@
+import { readFileSync, realpathSync } from 'node:fs'
+import path from 'node:path'
+import { safely } from './safely.js'
+
+/**
+ * Finds the mount that forbids to run programs of a file or folder, which may not be there yet; null: none does.
+ * @param {string} file @param {string} [mountinfo] as of proc(5)
+ */
+export function findNoexec(file, mountinfo = safely(() => readFileSync('/proc/self/mountinfo', 'utf8'), '')) {
+  const real = findReal(path.resolve(file))
+  /** @type {{ mountPoint: string, isNoexec: boolean } | null} */
+  let nearest = null
+  for (const line of mountinfo.split('\n')) {
+    const [, , , , name = '', options = ''] = line.split(' ')
+    // Blanks and their like are written in octal.
+    const mountPoint = name.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))
+    if (mountPoint === '' || !isBelow(real, mountPoint)) continue
+    // Of mounts at one place, the last one is seen.
+    if (nearest === null || mountPoint.length >= nearest.mountPoint.length)
+      nearest = { mountPoint, isNoexec: options.split(',').includes('noexec') }
+  }
+  return nearest?.isNoexec ? nearest.mountPoint : null
+}
+
+/** Resolves links of as much of a path as is there. @param {string} file @returns {string} */
+function findReal(file) {
+  return (
+    safely(() => realpathSync(file), null) ??
+    (file === '/' ? '/' : path.join(findReal(path.dirname(file)), path.basename(file)))
+  )
+}
+
+/** @param {string} file @param {string} folder */
+function isBelow(file, folder) {
+  return file === folder || file.startsWith(folder === '/' ? '/' : `${folder}/`)
+}
