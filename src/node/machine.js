@@ -1,6 +1,7 @@
 import os from 'node:os'
 import { joinIfThere, numberAfter, ownPath, parseMounts } from './kernel/cgroup.js'
 import { listPids, listSafely, readLinkSafely, readSafely, readStatus } from './kernel/proc-files.js'
+import { readPortRange } from './kernel/sockets.js'
 
 /** Reads facts about this machine for the manifest; null: the kernel does not tell. */
 export function readMachine() {
@@ -13,6 +14,7 @@ export function readMachine() {
     physicalCores: readCores().length,
     smt: readText('/sys/devices/system/cpu/smt/control'),
     memoryBytes: os.totalmem(),
+    transparentHugePages: parseChosen(readText('/sys/kernel/mm/transparent_hugepage/enabled')),
     governor: readText('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor'),
     node: process.version,
   }
@@ -25,6 +27,11 @@ export function readMachine() {
 export function nameCpu(model, board = readText('/proc/device-tree/model')) {
   const name = model.trim()
   return (name === '' || name === 'unknown' ? board?.replaceAll('\0', '') : name) || 'unknown'
+}
+
+/** Finds the choice in `always [madvise] never`; null: there is none. @param {string | null} text */
+export function parseChosen(text) {
+  return /\[(\w+)\]/.exec(text ?? '')?.[1] ?? null
 }
 
 /** Reads the memory that can be had, in bytes: what the machine has available, or this process's limit if less. */
@@ -49,7 +56,7 @@ export function readLimits() {
   const read = (/** @type {string} */ name) => numbers(readText(`/proc/sys/${name}`))
   const limitOf = (/** @type {string} */ name) =>
     numbers(new RegExp(`^${name} +(\\d+)`, 'm').exec(readText('/proc/self/limits') ?? '')?.[1] ?? null)[0]
-  const [first = 32768, last = 60999] = read('net/ipv4/ip_local_port_range')
+  const { first, last } = readPortRange()
   // The fourth of five fields is `running/all`, proc(5).
   const running = numbers(readText('/proc/loadavg')?.split(' ')[3].split('/')[1] ?? null)[0] ?? 0
   const ofMachine = [...read('kernel/threads-max'), ...read('kernel/pid_max'), limitOf('Max processes')]

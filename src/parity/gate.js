@@ -4,6 +4,7 @@ import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { listFeatures } from '../model/features.js'
 import { toolOf } from '../model/tools.js'
+import { findPortShortage } from '../node/kernel/sockets.js'
 import { assertAllRun } from '../run/alive.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
@@ -85,6 +86,8 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache 
     })
   })
   const held = rows.filter(({ name }) => PARITY_NAMES.includes(name))
+  const shortage = held.every(row => row.found === row.expected) ? null : findPortShortage()
+  if (shortage !== null) throw new BenchError(`it could not be tried whether planes do equal work: ${shortage}`)
   const reasons = held.flatMap(({ plane, lacks = [] }) =>
     lacks.map(why => `${plane} falls short of equal work: ${why}`),
   )

@@ -2,8 +2,9 @@ import os from 'node:os'
 import { renderCommand } from '../lib/render-command.js'
 import { largestBindingCap } from '../model/caps.js'
 import { readMachine } from '../node/machine.js'
-import { findCapWay } from '../targets/local/cgroups.js'
-import { describeRoom } from './room.js'
+import { findCapWay, MEMORY_OFF } from '../targets/local/cgroups.js'
+import { findQuota, tryLargestCap } from '../targets/local/quota.js'
+import { describePorts, describeRoom } from './room.js'
 
 /**
  * @import { Site, Tool, ToolSpec } from '../model/types.ts' @import { Finding } from '../targets/kubernetes/doctor.js'
@@ -12,10 +13,10 @@ import { describeRoom } from './room.js'
 
 /**
  * Looks for everything that a default run needs on this machine.
- * @param {{ specs: ToolSpec[], others: Other[], findTool: Site['findTool'], findBuilt: Site['findTool'] }} options
- *   others: are measured only where they are named; findBuilt builds nothing
+ * @param {{ specs: ToolSpec[], others: Other[], findTool: Site['findTool'], findBuilt: Site['findTool'], findWay?: typeof findCapWay }} options
+ *   others: are measured only where they are named; findBuilt builds nothing; findWay: to cap
  */
-export async function examineMachine({ specs, others, findTool, findBuilt }) {
+export async function examineMachine({ specs, others, findTool, findBuilt, findWay = findCapWay }) {
   const { kernel, cpuModel, cpus, memoryBytes, node } = readMachine()
   /** @type {Finding[]} */
   const findings = []
@@ -32,6 +33,8 @@ export async function examineMachine({ specs, others, findTool, findBuilt }) {
   }
   const { isEnough, text } = describeRoom()
   add(isEnough ? 'ok' : 'missing', text)
+  const ports = describePorts()
+  add(ports.isEnough ? (ports.isEnoughForChurn ? 'ok' : 'warning') : 'missing', ports.text)
   for (const { spec, option, isLater } of others) {
     const look = isLater ? findBuilt : findTool
     const tool = await look(spec).catch(error => ({ missing: error.message, isRefused: true }))
@@ -40,11 +43,27 @@ export async function examineMachine({ specs, others, findTool, findBuilt }) {
     else
       add('ok', `${spec.name}: the first run with ${option} builds it (${renderCommand('doctor', option)} does it now)`)
   }
-  const way = await findCapWay()
+  const way = await findWay()
   if (way.how === 'none') add('missing', `CPU caps: ${way.reason}`)
   else if (way.how === 'systemd-run') add('ok', 'CPU caps: cgroup v2 in a scope of systemd-run --user')
   else add('ok', `CPU caps: cgroup ${way.how}${way.isRoot ? '' : ', delegated'}, under ${way.parents.cpu}`)
+  if ('lacksMemory' in way) add('warning', MEMORY_OFF)
+  findings.push(...examineQuota(way))
   const largest = largestBindingCap(os.availableParallelism())
   add('ok', `largest cap that two sidecars can use up on ${cpus} CPUs: ${largest} cores`)
   return findings
+}
+
+/** Looks for a quota of this job or container, visible or not. @param {import('../targets/local/cgroups.js').CapWay} way @returns {Finding[]} */
+function examineQuota(way) {
+  const cpus = os.availableParallelism()
+  const quota = findQuota(way)
+  if (quota) {
+    const text = `CPU quota: this job or container may use ${quota.cores} cores in all (${quota.folder}), which sidecars, applications and the load share`
+    return [{ level: 'warning', text }]
+  }
+  const most = tryLargestCap(way, cpus)
+  if (most >= cpus) return []
+  const text = `CPU quota: the kernel takes no cap above ${most} cores: a group that is not visible from here, of this job or container, has that quota`
+  return [{ level: 'warning', text }]
 }

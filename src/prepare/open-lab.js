@@ -21,6 +21,8 @@ import { perfTool, straceTool, valgrindTool } from '../tools/profilers.js'
 import { planRun } from './prepare.js'
 import { planes } from './programs.js'
 
+const PROBE_MS = 20_000
+
 /**
  * Turns the words of `lab` into two sides that can be tried and counted.
  * @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
@@ -126,7 +128,10 @@ export async function openLab({
 async function findStrace() {
   const found = await findTool(straceTool)
   if ('missing' in found) return found
-  const { failed, stderr } = await execa(found.path, ['-f', '-o', '/dev/null', 'true'], { reject: false })
+  const { failed, stderr } = await execa(found.path, ['-f', '-o', '/dev/null', 'true'], {
+    reject: false,
+    timeout: PROBE_MS,
+  })
   return failed ? { missing: `${found.path} traces no process here: ${stderr.split('\n')[0]}` } : found
 }
 

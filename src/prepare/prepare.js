@@ -1,4 +1,5 @@
 import { parseThreshold } from '../analysis/thresholds.js'
+import { UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
 import { wrk } from '../loads/wrk/index.js'
 import { bindsOnlyBesideWrk } from '../model/caps.js'
@@ -52,7 +53,7 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
   for (const expression of thresholds) parseThreshold(expression, plan.arms, services)
   const given = plan.settings.isPinned ? cores : []
   const placementOf = createPlacing({ arms: plan.arms, topologies, cores: given, isLoadElsewhere })
-  const notes = []
+  const notes = noteQuota(plan.arms, limits)
   if (plan.settings.isPinned && plan.arms.some(arm => !arm.load.isBesideOthers && placementOf(arm) === null)) {
     const what = isLoadElsewhere ? 'applications' : 'generator, applications'
     const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
@@ -110,6 +111,21 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
       scripts: found.scripts,
     },
   }
+}
+
+/**
+ * Notes that all of a run shares a quota of this job or container. @param {Arm[]} arms @param {Site['limits']} limits
+ * @throws {UsageError} where a cap is larger: cgroup v1 refuses it, and v2 lets it never be reached
+ */
+function noteQuota(arms, limits) {
+  const quota = limits && 'quota' in limits ? limits.quota : null
+  const caps = arms.flatMap(({ capCores }) => capCores ?? [])
+  if (!quota || caps.length === 0) return []
+  const what = `this job or container may use ${quota.cores} cores in all (the quota of ${quota.folder})`
+  const beyond = caps.find(cap => cap > quota.cores)
+  if (beyond !== undefined)
+    throw new UsageError(`--cpu ${beyond}: ${what}; give at most ${quota.cores}, raise that quota, or give --cpu none`)
+  return [`${what}: sidecars, applications and the load share them`]
 }
 
 /** @param {Arm} arm */

@@ -1,9 +1,13 @@
 import { BenchError } from '../lib/errors.js'
 import { MIB } from '../lib/units.js'
+import { MORE_PORTS, readPortRange } from '../node/kernel/sockets.js'
 import { readRoomBytes } from '../node/machine.js'
 
 /** The least resident MiB, as measured while planes are checked: docs/sizing.md, "On a small machine". */
 const NEEDED = { 'the kit': 80, 'the parity corpus': 140, 'three sidecars': 60 }
+// The corpus opens some hundred connections to one address, whose ports stay in use for a minute (TIME_WAIT).
+const PORTS_LEAST = 1000
+const PORTS_OF_CHURN = 10_000
 const NEEDED_MIB = Object.values(NEEDED).reduce((a, b) => a + b)
 
 /** Says whether this machine has the memory that the smallest run needs. @param {number} [bytes] that can be had */
@@ -13,8 +17,29 @@ export function describeRoom(bytes = readRoomBytes()) {
   return { isEnough: bytes >= NEEDED_MIB * MIB, text: `memory: ${Math.floor(bytes / MIB)} MiB can be had; ${needed}` }
 }
 
-/** @param {number} [bytes] that can be had @throws {BenchError} where it is too little for any run */
-export function assertRoom(bytes) {
+/**
+ * Says whether this machine has the local ports that the checks for equal work need, and whether a load of new connections.
+ * @param {number} [ports] of the range
+ */
+export function describePorts(ports = countPorts()) {
+  const needed = `a run needs at least ${PORTS_LEAST} (net.ipv4.ip_local_port_range), and one of new connections (churn) ${PORTS_OF_CHURN}`
+  return {
+    isEnough: ports >= PORTS_LEAST,
+    isEnoughForChurn: ports >= PORTS_OF_CHURN,
+    text: `local ports: ${ports}; ${needed}${ports < PORTS_OF_CHURN ? `: ${MORE_PORTS}` : ''}`,
+  }
+}
+
+/** @param {number} [bytes] that can be had @param {number} [ports] @throws {BenchError} where it is too little for any run */
+export function assertRoom(bytes, ports) {
+  const local = describePorts(ports)
+  if (!local.isEnough) throw new BenchError(local.text)
+
   const { isEnough, text } = describeRoom(bytes)
   if (!isEnough) throw new BenchError(`${text}: end other programs, or take a machine or a memory limit with more`)
+}
+
+function countPorts() {
+  const { first, last } = readPortRange()
+  return last - first + 1
 }

@@ -40,6 +40,8 @@ export function renderNotes(summary) {
     notes.push('The link ratings carries no mTLS: the client speaks plaintext to the only sidecar.')
   notes.push(...tellPolicy({ parity }), ...tellTried({ parity }))
   for (const { plane, from } of deployed) notes.push(`${plane} is as deployed: ${from}.`)
+  if (summary.machine.lacksMemoryController)
+    notes.push('Memory is from /proc, process by process: the memory controller of cgroups is off in this kernel.')
   for (const { gate, why } of relaxes) notes.push(`The experiment sets aside ${gate}: ${why}`)
   return notes
 }
@@ -51,6 +53,8 @@ function noteKind({ summary, heading }, place) {
   const names = ['throughput', 'cpuPerRequest', ...shows.quantities]
   const quantities = arms.flatMap(a => names.map(name => quantityOf(a, name)))
   const rounds = Math.max(...quantities.map(q => q.values.filter(v => v !== null).length))
+  // Nothing was measured: there is nothing to say of it.
+  if (rounds === 0) return []
   const interval =
     rounds >= (precision ? SEQUENCE_LEAST : ROUNDS_LEAST) ? ' with [95 % interval]' : ', too few for an interval'
   const sizes = [...new Set(arms.map(a => a.load.payloadBytes))].join(' or ')

@@ -7,13 +7,17 @@ import { readAsked } from '../prepare/preparation.js'
 import { planRun } from '../prepare/prepare.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { renderPlan } from '../report/plan.js'
+import { findCapWay } from '../targets/local/cgroups.js'
+import { findQuota } from '../targets/local/quota.js'
 
 /** Adds `plan`: what a `bench` would run. @type {import('./program.js').AddVerb} */
 export function addPlan(verb, { print }) {
   const command = withOptions(withExperiment(verb), 'precision', 'loadHost', 'address')
-  command.action((name, /** @type {import('../prepare/options.js').RunOptions} */ options) => {
+  command.action(async (name, /** @type {import('../prepare/options.js').RunOptions} */ options) => {
     assertTargetHas(options)
-    const site = { cpus: os.availableParallelism(), cores: readCores(), limits: readLimits() }
+    const isHere = options.target !== 'kubernetes'
+    const quota = isHere ? findQuota(await findCapWay()) : null
+    const site = { cpus: os.availableParallelism(), cores: readCores(), limits: { ...readLimits(), quota } }
     const { plan } = planRun({ ...readAsked(readExperiment(name), options), site })
     print(renderPlan(plan, estimatePlanSeconds(plan)))
   })

@@ -97,6 +97,13 @@ describe('findGates', () => {
     expect(found({ arm: { load: open }, load: { reportedUsers: null, lagP99Ms: 1 }, boundBy: 'rate' })).toEqual([])
   })
 
+  it('blames the ports of the machine of the load for requests that could not be sent', () => {
+    const failures = ['dial tcp 127.0.0.1:15001: connect: cannot assign requested address']
+    expect(found({ load: { failed: 20, failures } }).join()).toContain(
+      'cannot assign requested address; the machine of the load ran out of local ports, which is no fault of the plane',
+    )
+  })
+
   it('holds the CPU time of a group against that of its processes and threads, both ways', () => {
     const by = (/** @type {number} */ leastSeconds, /** @type {number | null} */ mostSeconds, processes = 1) =>
       having({ cpuSeconds: 0.5, cpuCores: 0.1, byProcesses: { leastSeconds, mostSeconds, processes } })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readRoomBytes } from '../../src/node/machine.js'
-import { assertRoom, describeRoom } from '../../src/prepare/room.js'
+import { assertRoom, describePorts, describeRoom } from '../../src/prepare/room.js'
 
 const MIB = 2 ** 20
 
@@ -10,6 +10,16 @@ describe('assertRoom', () => {
       'memory: 279 MiB can be had; a run needs at least 280 MiB (the kit 80, the parity corpus 140, three sidecars 60): end other programs',
     )
     expect(() => assertRoom(280 * MIB)).not.toThrow()
+  })
+
+  it('refuses a machine with too few local ports, and says which setting has them', () => {
+    expect(() => assertRoom(280 * MIB, 21)).toThrow(
+      'local ports: 21; a run needs at least 1000 (net.ipv4.ip_local_port_range), and one of new connections (churn) 10000: wait a minute, or widen the range',
+    )
+    expect(describePorts(5000)).toMatchObject({ isEnough: true, isEnoughForChurn: false })
+    expect(describePorts(28_232).text).toBe(
+      'local ports: 28232; a run needs at least 1000 (net.ipv4.ip_local_port_range), and one of new connections (churn) 10000',
+    )
   })
 
   it('asks this machine where no number is given', () => {

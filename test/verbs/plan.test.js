@@ -46,6 +46,17 @@ describe('planRun', () => {
     for (const arm of [...plan.arms, ...plan.calibrations]) layout.placementOf(arm)
   })
 
+  it('refuses a cap above the quota of the job, and says what shares it', () => {
+    const limits = {
+      ...{ memoryBytes: 2 ** 34, threads: 1e6, threadsUsed: 0, files: 1e6, ports: 28_000 },
+      ...{ inotifyInstances: 1e6, inotifyInstancesUsed: 0, quota: { cores: 0.5, folder: '/sys/fs/cgroup/job' } },
+    }
+    const what = 'this job or container may use 0.5 cores in all (the quota of /sys/fs/cgroup/job)'
+    const plan = (/** @type {number} */ cpu) => planWith('cap', { cpu: [cpu] }, { ...SITE, limits })
+    expect(plan(0.5).plan.notes).toContain(`${what}: sidecars, applications and the load share them`)
+    expect(() => plan(1)).toThrow(`--cpu 1: ${what}; give at most 0.5, raise that quota, or give --cpu none`)
+  })
+
   it('refuses a rollout that the pods of a node cannot be, with the arithmetic', () => {
     const limits = {
       ...{ node: 'n1', pods: 110, podsUsed: 10, memoryBytes: 2 ** 34, memoryRequestedBytes: 0 },

@@ -9,6 +9,11 @@ const SECONDS_IDLE = 10
 // A share of the bytes in the bodies of verified requests and answers: heads come on top.
 const PASSED_LEAST = 0.9
 
+// EADDRNOTAVAIL, as k6, wrk and Node word it.
+const isOutOfPorts = (/** @type {string} */ failure) => /assign requested address|EADDRNOTAVAIL/i.test(failure)
+const OUT_OF_PORTS =
+  '; the machine of the load ran out of local ports, which is no fault of the plane: widen net.ipv4.ip_local_port_range'
+
 /** @type {Gate[]} */
 export const ANSWER_GATES = [
   {
@@ -29,7 +34,7 @@ export const ANSWER_GATES = [
     words: 'failing requests',
     find: ({ load: { failed, verified, failures } }) => [
       failed > ERRORS_MOST * (verified + failed) &&
-        `${failed} requests failed (${percent(failed / (verified + failed))}, at most 0.1 %): ${failures.join('; ') || 'no message'}`,
+        `${failed} requests failed (${percent(failed / (verified + failed))}, at most 0.1 %): ${failures.join('; ') || 'no message'}${failures.some(isOutOfPorts) ? OUT_OF_PORTS : ''}`,
     ],
   },
   {

@@ -103,6 +103,8 @@ export interface Limits {
   /** Those of the user: all, and those in use. */
   inotifyInstances: number
   inotifyInstancesUsed: number
+  /** The least CPU quota of this job or container, and the group that has it; absent or null: none is visible. */
+  quota?: { cores: number; folder: string } | null
 }
 
 /** A node's offer to pods, and what its pods have requested of it. */

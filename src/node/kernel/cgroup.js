@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
+import { numberOf, sumStatusBytes } from './proc-files.js'
 
 /** The kernel's counters of a cgroup, in both versions of cgroups. */
 
@@ -33,20 +34,19 @@ export function openCountersV1({ cpu, cpuacct, memory }) {
     paths: {
       usage: path.join(cpuacct, 'cpuacct.usage'),
       cpu: path.join(cpu, 'cpu.stat'),
-      stat: path.join(memory, 'memory.stat'),
-      current: path.join(memory, 'memory.usage_in_bytes'),
-      peak: path.join(memory, 'memory.max_usage_in_bytes'),
-      events: path.join(memory, 'memory.oom_control'),
+      ...(existsSync(path.join(memory, 'memory.stat')) && {
+        stat: path.join(memory, 'memory.stat'),
+        current: path.join(memory, 'memory.usage_in_bytes'),
+        peak: path.join(memory, 'memory.max_usage_in_bytes'),
+        events: path.join(memory, 'memory.oom_control'),
+      }),
     },
     parseUsage: text => numberOf(text) / 1e9,
     throttled: { name: 'throttled_time', perSecond: 1e9 },
     prefix: 'total_',
     anon: 'rss',
     quotaFile: 'cpu.cfs_quota_us',
-    readQuota(at) {
-      const [quota, period] = ['quota', 'period'].map(name => read(at, `cpu.cfs_${name}_us`)).map(numberOf)
-      return quota > 0 ? quota / period : Number.POSITIVE_INFINITY
-    },
+    readQuota: readQuotaV1,
   })
 }
 
@@ -58,28 +58,39 @@ export function openCountersV2(folder) {
     folders: [folder],
     paths: {
       usage: at('cpu.stat'),
-      stat: at('memory.stat'),
-      current: at('memory.current'),
-      // The file is there since Linux 5.19.
-      ...(existsSync(at('memory.peak')) ? { peak: at('memory.peak') } : {}),
-      events: at('memory.events'),
+      ...(existsSync(at('memory.stat')) && {
+        stat: at('memory.stat'),
+        current: at('memory.current'),
+        // The file is there since Linux 5.19.
+        ...(existsSync(at('memory.peak')) ? { peak: at('memory.peak') } : {}),
+        events: at('memory.events'),
+      }),
     },
     parseUsage: text => numberAfter(text, 'usage_usec') / 1e6,
     throttled: { name: 'throttled_usec', perSecond: 1e6 },
     prefix: '',
     anon: 'anon',
     quotaFile: 'cgroup.procs',
-    readQuota(at) {
-      if (!existsSync(path.join(at, 'cpu.max'))) return Number.POSITIVE_INFINITY
-      const [quota, period = ''] = read(at, 'cpu.max').trim().split(' ')
-      return quota === 'max' ? Number.POSITIVE_INFINITY : numberOf(quota) / numberOf(period)
-    },
+    readQuota: readQuotaV2,
   })
 }
 
+/** Reads the quota of a group of cgroup v1, in cores; infinite: none. @param {string} folder */
+export function readQuotaV1(folder) {
+  const [quota, period] = ['quota', 'period'].map(name => read(folder, `cpu.cfs_${name}_us`)).map(numberOf)
+  return quota > 0 ? quota / period : Number.POSITIVE_INFINITY
+}
+
+/** Reads the quota of a group of cgroup v2, in cores; infinite: none. @param {string} folder */
+export function readQuotaV2(folder) {
+  if (!existsSync(path.join(folder, 'cpu.max'))) return Number.POSITIVE_INFINITY
+  const [quota, period = ''] = read(folder, 'cpu.max').trim().split(' ')
+  return quota === 'max' ? Number.POSITIVE_INFINITY : numberOf(quota) / numberOf(period)
+}
+
 /**
- * @param {{ folder: string, folders: string[], paths: Record<'usage' | 'stat' | 'current' | 'events', string> & { cpu?: string, peak?:
- *   string }, parseUsage: (text: string) => number, throttled: { name: string, perSecond: number }, prefix: string,
+ * @param {{ folder: string, folders: string[], paths: { usage: string, cpu?: string, stat?: string, current?: string, peak?:
+ *   string, events?: string }, parseUsage: (text: string) => number, throttled: { name: string, perSecond: number }, prefix: string,
  *   anon: string, quotaFile: string, readQuota: (folder: string) => number }} version folder: with the quota;
  * folders: one for each controller; quotaFile: which each group has that may have a quota; readQuota: in cores @returns {Counters}
  */
@@ -87,8 +98,20 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
   const entries = Object.entries(paths).map(([name, file]) => [name, openCounterFile(file)])
   /** @type {Record<keyof typeof paths, ReturnType<typeof openCounterFile> | undefined>} */
   const files = Object.fromEntries(entries)
+  const readMemory = (/** @type {string} */ stat) => ({
+    anonBytes: numberAfter(stat, `${prefix}${anon}`),
+    workingSetBytes: Math.max(0, numberOf(readFile('current')) - numberAfter(stat, `${prefix}inactive_file`)),
+    peakBytes: files.peak ? numberOf(readFile('peak')) : null,
+    oomKills: numberAfter(readFile('events'), 'oom_kill'),
+  })
+  // The memory controller may be off, as it is on a Raspberry Pi.
+  const readProcMemory = () => {
+    const pids = readPids(folder)
+    const [anonBytes, peakBytes] = ['RssAnon', 'VmHWM'].map(name => sumStatusBytes(pids, name))
+    return { anonBytes, workingSetBytes: null, peakBytes, oomKills: null }
+  }
   const readFile = (/** @type {keyof typeof paths} */ name) =>
-    naming(path.dirname(paths[name] ?? folder), () => files[name]?.read() ?? '')
+    readWhileThere(path.dirname(paths[name] ?? folder), () => files[name]?.read() ?? '')
   return {
     read() {
       const before = performance.now()
@@ -102,10 +125,7 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
         periods: numberAfter(cpu, 'nr_periods'),
         throttledPeriods: numberAfter(cpu, 'nr_throttled'),
         throttledSeconds: numberAfter(cpu, throttled.name) / throttled.perSecond,
-        anonBytes: numberAfter(stat, `${prefix}${anon}`),
-        workingSetBytes: Math.max(0, numberOf(readFile('current')) - numberAfter(stat, `${prefix}inactive_file`)),
-        peakBytes: files.peak ? numberOf(readFile('peak')) : null,
-        oomKills: numberAfter(readFile('events'), 'oom_kill'),
+        ...(files.stat ? readMemory(stat) : readProcMemory()),
       }
     },
     readCapCores() {
@@ -114,10 +134,10 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
         least = Math.min(least, readQuota(at))
       return Number.isFinite(least) ? least : null
     },
-    pids: () => naming(folder, () => readPids(folder)),
+    pids: () => readWhileThere(folder, () => readPids(folder)),
     listOutside: pids =>
       [...new Set(folders)].flatMap(at => {
-        const members = naming(at, () => readPids(at))
+        const members = readWhileThere(at, () => readPids(at))
         return pids.filter(pid => !members.includes(pid)).map(pid => `process ${pid} is not in ${at}`)
       }),
     close() {
@@ -126,8 +146,8 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
   }
 }
 
-/** Reads of a cgroup, and names it where it is gone. @template T @param {string} folder @param {() => T} act @returns {T} @throws {BenchError} where it is gone */
-export function naming(folder, act) {
+/** Reads of a cgroup. @template T @param {string} folder @param {() => T} act @returns {T} @throws {BenchError} where it is gone */
+export function readWhileThere(folder, act) {
   try {
     return act()
   } catch (error) {
@@ -150,11 +170,6 @@ export function openCounterFile(file) {
 /** Lists the processes of a cgroup; it must be there. @param {string} folder */
 export function readPids(folder) {
   return read(folder, 'cgroup.procs').split('\n').filter(Boolean).map(numberOf)
-}
-
-/** Reads the number that a file holds alone; NaN where it holds something else. @param {string} text */
-export function numberOf(text) {
-  return /^\d{1,20}\n?$/.test(text) ? Number(text) : Number.NaN
 }
 
 /** Reads the number after a name in `name value` lines; NaN without the name. @param {string} text @param {string} name */

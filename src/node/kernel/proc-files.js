@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { safely } from '../../lib/safely.js'
-import { numberOf } from './cgroup.js'
 
 /** @import { HostCpu } from '../../model/types.ts' */
 
@@ -16,6 +15,10 @@ export const readLinkSafely = file => safely(() => readlinkSync(file), '')
 /** Reads a field of /proc/PID/status; empty when the process has ended. @param {number | 'self'} pid @param {string} name */
 export const readStatus = (pid, name) =>
   new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(readSafely(`/proc/${pid}/status`))?.[1] ?? ''
+
+/** Sums a field of /proc/PID/status over processes, in bytes. @param {number[]} pids @param {string} name of a field in kB */
+export const sumStatusBytes = (pids, name) =>
+  pids.reduce((sum, pid) => sum + (Number.parseInt(readStatus(pid, name), 10) || 0) * 1024, 0)
 
 /** Lists the ids of all processes. @param {string} [proc] where /proc is */
 export function listPids(proc = '/proc') {
@@ -58,4 +61,9 @@ export function parseHostCpu(stat) {
     total: busy + idle + iowait + irq + softirq + steal,
     cpus: lines.filter(line => /^cpu\d/.test(line)).length,
   }
+}
+
+/** Reads the number that a file holds alone; NaN where it holds something else. @param {string} text */
+export function numberOf(text) {
+  return /^\d{1,20}\n?$/.test(text) ? Number(text) : Number.NaN
 }

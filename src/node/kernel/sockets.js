@@ -5,6 +5,10 @@ import { listPids, listSafely, readLinkSafely, readSafely } from './proc-files.j
 
 const LISTEN = '0A'
 const ESTABLISHED = '01'
+// The kernel tries only so many ports before it gives up.
+const PORTS_USED_UP = 0.9
+/** The way to more local ports. */
+export const MORE_PORTS = 'wait a minute, or widen the range: sysctl -w net.ipv4.ip_local_port_range="10000 65000"'
 
 /** Lists the TCP sockets that listen in a process's network namespace; a wildcard address is '*'. @param {number | 'self'} [pid] */
 export function listListeners(pid = 'self') {
@@ -43,6 +47,36 @@ export function createSocketTables() {
     tables.set(network, inodes)
     return inodes
   }
+}
+
+/** Reads the range of local ports that connections take without asking for one: the first, and the last. */
+export function readPortRange() {
+  const [first = 32768, last = 60999] = (readSafely('/proc/sys/net/ipv4/ip_local_port_range').match(/\d+/g) ?? []).map(
+    Number,
+  )
+  return { first, last }
+}
+
+/**
+ * Finds whether the connections of this machine to one endpoint have used up the local ports, in words; null: they have not.
+ * A closed connection holds its port for a minute (TIME_WAIT), and the next connect fails with EADDRNOTAVAIL.
+ * @param {{ tcp?: string, range?: ReturnType<typeof readPortRange> }} [known] tcp: text of /proc/net/tcp
+ */
+export function findPortShortage({ tcp = readSafely('/proc/self/net/tcp'), range = readPortRange() } = {}) {
+  const { first, last } = range
+  /** @type {Map<string, number>} */
+  const used = new Map()
+  for (const [, from, port, to] of tcp.matchAll(/^ *\d+: ([0-9A-F]{8}):([0-9A-F]{4}) ([0-9A-F]{8}:[0-9A-F]{4}) /gim)) {
+    const local = Number.parseInt(port, 16)
+    if (local < first || local > last) continue
+    const pair = `${from} ${to}`
+    used.set(pair, (used.get(pair) ?? 0) + 1)
+  }
+  const [pair, count] = [...used].sort((a, b) => b[1] - a[1])[0] ?? ['', 0]
+  const ports = last - first + 1
+  if (count < PORTS_USED_UP * ports) return null
+  const [address, port] = pair.split(' ')[1].split(':')
+  return `this machine ran out of local ports: ${count} of ${ports} (net.ipv4.ip_local_port_range) are in use for connections to ${parseAddress(address)}:${Number.parseInt(port, 16)}, so others fail with EADDRNOTAVAIL: ${MORE_PORTS}`
 }
 
 /** Lists the socket inodes that processes hold. @param {number[]} pids */

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError, SiteLostError, UsageError } from '../../lib/errors.js'
 import { parseJson } from '../../lib/json.js'
 import { suggest } from '../../lib/nearest.js'
+import { homeFolder } from '../../lib/paths.js'
 import { within } from '../../lib/wait.js'
 
 /** @import { KubeConfig, KubernetesObject } from '@kubernetes/client-node' */
@@ -24,7 +24,7 @@ const RBAC = 'k8s/rbac.yaml names the least that a run needs'
  * @param {{ context: string | null, environment?: NodeJS.ProcessEnv, home?: string }} options context null: the current
  * @throws {UsageError} when there is no kubeconfig, or no such context
  */
-export async function connect({ context, environment = process.env, home = os.homedir() }) {
+export async function connect({ context, environment = process.env, home = homeFolder() }) {
   const k8s = await import('@kubernetes/client-node')
   const config = new k8s.KubeConfig()
   loadConfig(config, environment, home)

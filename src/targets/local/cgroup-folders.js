@@ -1,14 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { BenchError } from '../../lib/errors.js'
 import { waitFor } from '../../lib/wait.js'
 import { openCountersV1, openCountersV2, readPids } from '../../node/kernel/cgroup.js'
 import { kill } from './marks.js'
+import { findLargestQuota } from './quota.js'
 
 /** @import { CgroupTree, TreeWay } from './cgroups.js' */
 
 const PERIOD_US = 100_000
-const CONTROLLERS = '+cpu +memory'
 const REMOVE_SECONDS = 30
 // Killed processes take a moment to go; this process may be out of file descriptors for a moment.
 const AGAIN = ['EBUSY', 'EMFILE', 'ENFILE']
@@ -24,7 +25,7 @@ export async function createFolders({ way, name }) {
   const isV1 = way.how === 'v1'
   const bases = childOf(way.parents, name)
   for (const base of distinct(bases)) await mkdir(base)
-  if (!isV1) await writeFile(path.join(bases.cpu, 'cgroup.subtree_control'), CONTROLLERS)
+  if (!isV1) await writeFile(path.join(bases.cpu, 'cgroup.subtree_control'), renderControllers(way))
 
   return async (group, { cpuCores, memoryLimitBytes }) => {
     const folders = childOf(bases, group)
@@ -34,9 +35,17 @@ export async function createFolders({ way, name }) {
     if (cpuCores !== null) {
       const quotaUs = Math.round(cpuCores * PERIOD_US)
       if (isV1) await writeCpu('cpu.cfs_period_us', `${PERIOD_US}`)
-      await (isV1 ? writeCpu('cpu.cfs_quota_us', `${quotaUs}`) : writeCpu('cpu.max', `${quotaUs} ${PERIOD_US}`))
+      await (isV1 ? writeCpu('cpu.cfs_quota_us', `${quotaUs}`) : writeCpu('cpu.max', `${quotaUs} ${PERIOD_US}`)).catch(
+        error => {
+          throw isV1 && error.code === 'EINVAL' ? explainRefusal(folders.cpu, cpuCores, error) : error
+        },
+      )
     }
     const memoryFile = path.join(folders.memory, isV1 ? 'memory.limit_in_bytes' : 'memory.max')
+    if (memoryLimitBytes !== null && way.lacksMemory)
+      throw new BenchError(
+        `no memory limit of ${memoryLimitBytes} bytes can be set: the memory controller is off in this kernel`,
+      )
     if (memoryLimitBytes !== null) await writeFile(memoryFile, `${memoryLimitBytes}`)
     return {
       joinFiles: distinct(folders).map(folder => path.join(folder, 'cgroup.procs')),
@@ -48,21 +57,37 @@ export async function createFolders({ way, name }) {
   }
 }
 
+/** Says what EINVAL means for a quota of cgroup v1. @param {string} folder @param {number} cores @param {Error} cause */
+function explainRefusal(folder, cores, cause) {
+  const most = findLargestQuota(folder, cores)
+  const what = `the kernel refused a cap of ${cores} cores for ${folder} (EINVAL)`
+  const why = 'a group above it, of this job or container, has a smaller quota'
+  const advice =
+    most > 0
+      ? `at most ${most} cores fit: give --cpu ${most}, or raise that quota`
+      : 'raise that quota, or measure without a cap: --cpu none'
+  return new BenchError(`${what}: ${why}, which may not be visible from here; ${advice}`, { cause })
+}
+
 /**
  * Turns the controllers on for the children of a group of cgroup v2; processes in it are moved to a leaf first (the rule
- * of no internal processes, Documentation/admin-guide/cgroup-v2.rst). @param {string} folder
+ * of no internal processes, Documentation/admin-guide/cgroup-v2.rst). @param {TreeWay} way
  */
-export async function enableControllers(folder) {
+export async function enableControllers(way) {
+  const folder = way.parents.cpu
   const control = path.join(folder, 'cgroup.subtree_control')
   const enabled = (await readFile(control, 'utf8')).split(/\s+/)
-  if (enabled.includes('cpu') && enabled.includes('memory')) return
+  if (enabled.includes('cpu') && (enabled.includes('memory') || way.lacksMemory)) return
   if (existsSync(path.join(folder, 'cgroup.type'))) {
     const leaf = path.join(folder, 'sidecar-bench-supervisor')
     await mkdir(leaf, { recursive: true })
     for (const pid of readPids(folder)) await writeFile(path.join(leaf, 'cgroup.procs'), `${pid}`)
   }
-  await writeFile(control, CONTROLLERS)
+  await writeFile(control, renderControllers(way))
 }
+
+/** @param {TreeWay} way */
+const renderControllers = ({ lacksMemory }) => (lacksMemory ? '+cpu' : '+cpu +memory')
 
 /** Kills every process in a cgroup and below it, and removes them all; nothing happens when it is gone. @param {string} folder */
 export async function removeCgroup(folder) {

@@ -16,13 +16,19 @@ import { createFolders, enableControllers, removeCgroup } from './cgroup-folders
  * @property {() => Promise<void>} remove kills what is in it
  */
 
-/** @typedef {{ how: 'v1' | 'v2', version: 1 | 2, parents: Folders, isRoot: boolean }} TreeWay */
+/**
+ * lacksMemory: the memory controller is off: memory is read from /proc, and `parents.memory` is the folder of cpu
+ * @typedef {{ how: 'v1' | 'v2', version: 1 | 2, parents: Folders, isRoot: boolean, lacksMemory?: true }} TreeWay
+ */
 /**
  * @typedef {TreeWay | { how: 'systemd-run', version: 2 } | { how: 'none', version: 1 | 2 | null, reason: string }}
  *   CapWay
  */
 
 const PREFIX = 'sidecar-bench.'
+/** The memory controller is off, in words, and how to turn it on. */
+export const MEMORY_OFF =
+  'the memory controller of cgroups is off in this kernel: memory is read from /proc, process by process, and --memory cannot be set; to turn it on, add cgroup_enable=memory to the kernel command line (on a Raspberry Pi in /boot/firmware/cmdline.txt) and reboot'
 const WAYS_OUT = 'run as root; or in a cgroup v2 subtree delegated to this user; or measure without a cap: --cpu none'
 
 /** Finds how processes can be capped: as root, in a delegated subtree or by systemd. @returns {Promise<CapWay>} */
@@ -32,11 +38,13 @@ export async function findCapWay({
   hasSystemd = hasUserSystemd,
 } = {}) {
   const mounts = parseMounts(mountinfo)
-  const controllers = ['cpu', 'cpuacct', 'memory']
-  if (controllers.every(name => mounts.v1.has(name))) {
-    const [cpu, cpuacct, memory] = controllers.map(name => joinIfThere(mounts.v1.get(name) ?? '', ownPath(own, name)))
+  if (['cpu', 'cpuacct'].every(name => mounts.v1.has(name))) {
+    const lacksMemory = !mounts.v1.has('memory') && { lacksMemory: /** @type {const} */ (true) }
+    const [cpu, cpuacct, memory] = ['cpu', 'cpuacct', lacksMemory ? 'cpu' : 'memory'].map(name =>
+      joinIfThere(mounts.v1.get(name) ?? '', ownPath(own, name)),
+    )
     if ([cpu, cpuacct, memory].every(isWritable))
-      return { how: 'v1', version: 1, parents: { cpu, cpuacct, memory }, isRoot: true }
+      return { how: 'v1', version: 1, parents: { cpu, cpuacct, memory }, isRoot: true, ...lacksMemory }
     return { how: 'none', version: 1, reason: `cgroup v1 under ${cpu} is not writable: ${WAYS_OUT}` }
   }
   if (!mounts.v2)
@@ -46,8 +54,10 @@ export async function findCapWay({
   if (isWritable(parent) && isWritable(path.join(parent, 'cgroup.subtree_control'))) {
     const offered = readSafely(path.join(parent, 'cgroup.controllers')).split(/\s+/)
     const parents = { cpu: parent, cpuacct: parent, memory: parent }
-    if (offered.includes('cpu') && offered.includes('memory'))
-      return { how: 'v2', version: 2, parents, isRoot: parent === mounts.v2 }
+    const lacksMemory = !offered.includes('memory') && { lacksMemory: /** @type {const} */ (true) }
+    if (offered.includes('cpu')) return { how: 'v2', version: 2, parents, isRoot: parent === mounts.v2, ...lacksMemory }
+    const reason = `the cgroup ${parent} has no controller cpu (it offers ${offered.filter(Boolean).join(', ') || 'none'}): turn it on there, or measure without a cap: --cpu none`
+    if (parent === mounts.v2) return { how: 'none', version: 2, reason }
   }
   if (await hasSystemd()) return { how: 'systemd-run', version: 2 }
   const reason = `the cgroup ${home} is not delegated to this user with cpu and memory: ${WAYS_OUT}`
@@ -70,7 +80,7 @@ export async function createTree({ way, ledger }) {
     await Promise.all(removing)
   }
   try {
-    if (way.how === 'v2') await enableControllers(way.parents.cpu)
+    if (way.how === 'v2') await enableControllers(way)
     return { create: await createFolders({ way, name }), remove }
   } catch (error) {
     await remove()

@@ -13,6 +13,7 @@ import { createNetworks } from './networks.js'
 import { createLocalProber } from './prober.js'
 import { BOUND_MS, LOG_MOST, startProcess } from './process.js'
 import { createProcessAccounting } from './process-accounting.js'
+import { findQuota } from './quota.js'
 import { countReceived } from './received.js'
 
 /** @import { Deployment, Ledger, Target, Site, Tool, ToolSpec } from '../../model/types.ts' */
@@ -34,6 +35,7 @@ export async function openLocalSite({ runId, way, findTool, say }) {
   const networks = createNetworks({ ledger })
   /** @type {Record<string, unknown>} */
   const machine = { ...readMachine(), bootId: readPlace().bootId, cgroupVersion: way.version, capWay: way.how }
+  if ('lacksMemory' in way) machine.lacksMemoryController = true
   return {
     target: await createLocalTarget({ ledger, way, networks, say }).catch(error => {
       ledger.close()
@@ -44,7 +46,7 @@ export async function openLocalSite({ runId, way, findTool, say }) {
     cpus: os.availableParallelism(),
     machine,
     sampleSource: 'cgroup',
-    limits: readLimits(),
+    limits: { ...readLimits(), quota: findQuota(way) },
     cores: hasTaskset ? readCores() : [],
     async assertInterception() {
       await networks.assertPossible()
@@ -87,11 +89,11 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     const name = `${spec.service}'s ${spec.role}`
     if (!(await boundLog().catch(() => false)) || flooding.has(name)) return
     flooding.add(name)
-    say(`the log of ${name} is over ${LOG_MOST}: only its end is kept, and what it logs costs CPU and disk`)
+    const how = spec.role === 'generator' ? 'it was ended' : 'what it logs costs CPU and disk'
+    say(`the log of ${name} is over ${LOG_MOST}: only its end is kept, and ${how}`)
   }
-  // Logs of generators are results, and stay whole.
   const bounding = setInterval(() => {
-    for (const process of running) if (process.spec.role !== 'generator') boundLog(process)
+    for (const process of running) boundLog(process)
   }, BOUND_MS).unref()
 
   return {

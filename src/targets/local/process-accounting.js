@@ -1,7 +1,7 @@
 import { waitFor } from '../../lib/wait.js'
 import { NOT_OFFERED } from '../../node/kernel/cgroup.js'
 import { readThreads } from '../../node/kernel/probe.js'
-import { hasEnded, listSafely, readStatus } from '../../node/kernel/proc-files.js'
+import { hasEnded, listSafely, sumStatusBytes } from '../../node/kernel/proc-files.js'
 import { kill, listMarked } from './marks.js'
 
 /**
@@ -30,8 +30,8 @@ export function createProcessAccounting({ runId }) {
             ...NOT_OFFERED,
             atSeconds: (before + after) / 2000,
             cpuSeconds,
-            anonBytes: sumStatus(pids(), 'RssAnon'),
-            peakBytes: sumStatus(pids(), 'VmHWM'),
+            anonBytes: sumStatusBytes(pids(), 'RssAnon'),
+            peakBytes: sumStatusBytes(pids(), 'VmHWM'),
           }
         },
         readCapCores: () => null,
@@ -57,9 +57,4 @@ export function createProcessAccounting({ runId }) {
     },
     async remove() {},
   }
-}
-
-/** @param {number[]} pids @param {string} field of /proc/PID/status, in kB */
-function sumStatus(pids, field) {
-  return pids.reduce((sum, pid) => sum + (Number.parseInt(readStatus(pid, field), 10) || 0) * 1024, 0)
 }

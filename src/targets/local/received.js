@@ -8,6 +8,7 @@ import { listSocketInodes } from '../../node/kernel/sockets.js'
 
 // The programs that count take some milliseconds of CPU, in the warm-up.
 const BEFORE_MS = 500
+const DEADLINE_MS = 10_000
 
 /** The pids of a process and its children; null: it is not counted. @typedef {(() => number[]) | null} Pids */
 /** Bytes received so far by connections that are open, by the socket's inode. @typedef {Map<string, number>} Received */
@@ -54,7 +55,7 @@ async function readSockets(network, pid) {
     ...(isHere ? [] : ['nsenter', `--net=/proc/${pid}/ns/net`]),
     ...['ss', '--tcp', '--info', '--numeric', '--extended', '--oneline', '--no-header', 'state', 'established'],
   ]
-  const { stdout } = await execa(program, argv)
+  const { stdout } = await execa(program, argv, { timeout: DEADLINE_MS })
   // `ss` reads /proc where inet_diag is missing, which has no such counters. A counter that is 0 is not printed.
   if (stdout.includes(' ino:') && !/ segs_(in|out):/.test(stdout)) throw new Error('no counters of sockets')
   return stdout

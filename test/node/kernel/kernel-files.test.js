@@ -3,16 +3,18 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import {
-  naming,
   numberAfter,
-  numberOf,
   openCounterFile,
   openCountersV1,
+  openCountersV2,
   parseMounts,
+  readWhileThere,
 } from '../../../src/node/kernel/cgroup.js'
 import { createProbe, readThreads, readUsage } from '../../../src/node/kernel/probe.js'
-import { parseHostCpu } from '../../../src/node/kernel/proc-files.js'
-import { parseListeners, parseResets } from '../../../src/node/kernel/sockets.js'
+import { numberOf, parseHostCpu } from '../../../src/node/kernel/proc-files.js'
+import { findPortShortage, parseListeners, parseResets } from '../../../src/node/kernel/sockets.js'
+import { parseChosen } from '../../../src/node/machine.js'
+import { createFolders } from '../../../src/targets/local/cgroup-folders.js'
 import { findCapWay, wrapInSystemdScope } from '../../../src/targets/local/cgroups.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
 
@@ -28,6 +30,32 @@ describe('parseListeners', () => {
       { address: '127.9.1.2', port: 15003, inode: '9001' },
       { address: '127.9.1.2', port: 15003, inode: '9002' },
     ])
+  })
+})
+
+describe('parseChosen', () => {
+  it('is the word in brackets', () => {
+    expect(parseChosen('always [madvise] never\n')).toBe('madvise')
+    expect(parseChosen(null)).toBeNull()
+  })
+})
+
+describe('findPortShortage', () => {
+  const range = { first: 40_000, last: 40_019 }
+  /** A table with so many closed connections to 127.1.2.3:15001, which still hold their ports. @param {number} count */
+  const tableOf = count =>
+    Array.from({ length: count }, (_, i) => {
+      const port = (40_000 + i).toString(16).toUpperCase()
+      return `   ${i}: 0100007F:${port} 0302017F:3A99 06 00000000:00000000 03:00000F00 00000000     0        0 0 3 0000`
+    }).join('\n')
+
+  it('counts the ports towards each endpoint, and blames the range where most are used', () => {
+    expect(findPortShortage({ tcp: tableOf(17), range })).toBeNull()
+    expect(findPortShortage({ tcp: tableOf(18), range })).toContain(
+      'this machine ran out of local ports: 18 of 20 (net.ipv4.ip_local_port_range) are in use for connections to 127.1.2.3:15001, so others fail with EADDRNOTAVAIL: wait a minute',
+    )
+    expect(findPortShortage({ tcp: read('proc-net-tcp.txt'), range })).toBeNull()
+    expect(findPortShortage()).toBeNull()
   })
 })
 
@@ -141,7 +169,7 @@ describe('createProbe', () => {
     const at = makeOwnFolder('gone')
     const gone = Object.assign(new Error('ENODEV: no such device, read'), { code: 'ENODEV' })
     expect(() =>
-      naming(at, () => {
+      readWhileThere(at, () => {
         throw gone
       }),
     ).toThrow(`the cgroup ${at} was removed while it was measured`)
@@ -154,6 +182,38 @@ describe('findCapWay', () => {
     expect(v1.get('cpu')).toBe('/sys/fs/cgroup/cpu')
     expect(v1.get('memory')).toBe('/sys/fs/cgroup/memory')
     expect(v2).toBe('/sys/fs/cgroup/unified')
+  })
+
+  it('caps without the memory controller, whose numbers are then those of the processes', async () => {
+    const at = makeOwnFolder('no-memory')
+    writeFileSync(`${at}/cgroup.controllers`, 'cpuset cpu io pids\n')
+    writeFileSync(`${at}/cgroup.subtree_control`, '')
+    const mountinfo = `31 23 0:28 / ${at} rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n`
+    const way = await findCapWay({ mountinfo, own: '0::/\n', hasSystemd: async () => false })
+    expect(way).toMatchObject({ how: 'v2', lacksMemory: true, parents: { cpu: at, memory: at } })
+
+    writeFileSync(`${at}/cpu.stat`, 'usage_usec 2000000\nnr_periods 1\nnr_throttled 0\nthrottled_usec 0\n')
+    writeFileSync(`${at}/cgroup.procs`, `${process.pid}\n`)
+    const { anonBytes, peakBytes, ...others } = openCountersV2(at).read()
+    expect(others).toMatchObject({ cpuSeconds: 2, workingSetBytes: null, oomKills: null })
+    expect(anonBytes).toBeGreaterThan(2 ** 20)
+    expect(peakBytes).toBeGreaterThan(Number(anonBytes))
+    const create = await createFolders({ way: /** @type {any} */ (way), name: 'run' })
+    await expect(create('group', { cpuCores: null, memoryLimitBytes: 1000 })).rejects.toThrow(
+      'no memory limit of 1000 bytes can be set: the memory controller is off in this kernel',
+    )
+    expect(readFileSync(`${at}/run/cgroup.subtree_control`, 'utf8')).toBe('+cpu')
+  })
+
+  it('names the controller cpu where the kernel does not offer it', async () => {
+    const at = makeOwnFolder('no-cpu')
+    writeFileSync(`${at}/cgroup.controllers`, 'io pids\n')
+    writeFileSync(`${at}/cgroup.subtree_control`, '')
+    const mountinfo = `31 23 0:28 / ${at} rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n`
+    expect(await findCapWay({ mountinfo, own: '0::/\n', hasSystemd: async () => false })).toMatchObject({
+      how: 'none',
+      reason: expect.stringContaining(`the cgroup ${at} has no controller cpu (it offers io, pids)`),
+    })
   })
 
   it('goes through systemd where the own group is not delegated and a user manager runs', async () => {

@@ -1,0 +1,60 @@
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { safely } from '../../lib/safely.js'
+import { readQuotaV1, readQuotaV2 } from '../../node/kernel/cgroup.js'
+
+/** The CPU quota that a job, a container or a service of systemd has on this kit and all that it starts. */
+/** @import { Limits } from '../../model/types.ts' @import { CapWay } from './cgroups.js' */
+
+const PERIOD_US = 100_000
+// The least quota that a kernel takes is 1 ms.
+const STEP_US = 1000
+
+/** Finds the least quota of the groups above those of a run, as far as they can be seen; null: there is none. @param {CapWay} way @returns {NonNullable<Limits['quota']> | null} */
+export function findQuota(way) {
+  if (way.how !== 'v1' && way.how !== 'v2') return null
+  const isV1 = way.how === 'v1'
+  /** @type {NonNullable<Limits['quota']> | null} */
+  let least = null
+  for (let at = way.parents.cpu; existsSync(path.join(at, 'cgroup.procs')); at = path.dirname(at)) {
+    const cores = isV1 ? safely(() => readQuotaV1(at), Number.POSITIVE_INFINITY) : readQuotaV2(at)
+    if (cores < (least?.cores ?? Number.POSITIVE_INFINITY)) least = { cores, folder: at }
+  }
+  return least
+}
+
+/**
+ * Finds the largest quota that cgroup v1 takes for a group: at most that of any group above it, also of one that cannot be
+ * seen from here. @param {string} folder of the group, whose quota is changed @param {number} mostCores @returns {number} cores
+ */
+export function findLargestQuota(folder, mostCores) {
+  const takes = (/** @type {number} */ steps) =>
+    safely(() => {
+      writeFileSync(path.join(folder, 'cpu.cfs_quota_us'), `${steps * STEP_US}`)
+      return true
+    }, false)
+  let [fits, tooMuch] = [0, Math.ceil((mostCores * PERIOD_US) / STEP_US)]
+  if (takes(tooMuch)) return mostCores
+  while (tooMuch - fits > 1) {
+    const middle = Math.floor((fits + tooMuch) / 2)
+    if (takes(middle)) fits = middle
+    else tooMuch = middle
+  }
+  return (fits * STEP_US) / PERIOD_US
+}
+
+/**
+ * Tries which cap this machine takes, with a group that is removed at once: a quota above what can be seen shows in no file.
+ * @param {CapWay} way @param {number} mostCores @returns {number} cores: as many as asked, where nothing is in the way
+ */
+export function tryLargestCap(way, mostCores) {
+  if (way.how !== 'v1') return mostCores
+  const folder = path.join(way.parents.cpu, `sidecar-bench-doctor-${process.pid}`)
+  mkdirSync(folder)
+  try {
+    writeFileSync(path.join(folder, 'cpu.cfs_period_us'), `${PERIOD_US}`)
+    return findLargestQuota(folder, mostCores)
+  } finally {
+    rmdirSync(folder)
+  }
+}
