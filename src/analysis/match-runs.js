@@ -70,6 +70,8 @@ const SAID = [
   ...MACHINE,
   { label: 'node', of: m => m.machine.node },
   { label: 'bytes of memory', of: m => m.machine.memoryBytes },
+  // The memory of a process depends on it, and a little of its CPU.
+  { label: 'transparent huge pages', of: m => m.machine.transparentHugePages },
   { label: 'boot id', of: m => m.machine.bootId },
   ...CHANGING,
 ]

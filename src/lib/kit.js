@@ -12,7 +12,11 @@ export async function readKit() {
   const { execa } = await import('execa')
   // An installed package may lie in the checkout of another project.
   if (!existsSync(`${ROOT}/.git`)) return { version: readVersion(), git: null, sha256: hashKit() }
-  const git = await execa('git', ['describe', '--always', '--dirty', '--abbrev=12'], { cwd: ROOT, reject: false })
+  const git = await execa('git', ['describe', '--always', '--dirty', '--abbrev=12'], {
+    cwd: ROOT,
+    reject: false,
+    timeout: 10_000,
+  })
   return { version: readVersion(), git: git.exitCode === 0 ? git.stdout : null, sha256: hashKit() }
 }
 

@@ -88,7 +88,7 @@ const schema = z.strictObject({
     })
     .prefault({}),
   /** Files of bench/claims that it can test. */
-  claims: z.array(z.string()).default([]),
+  claims: z.array(z.string().regex(/^[\w-]+$/, 'is the name of a file in bench/claims, without .yaml')).default([]),
   targets: z.array(z.enum(['local', 'kubernetes'])).default(['local', 'kubernetes']),
   relaxes: z.array(z.strictObject({ gate: z.enum(RELAXABLE), why: z.string().min(1) })).default([]),
   profiles: z

@@ -6,6 +6,8 @@ import { ROOT } from '../lib/paths.js'
 /** @import { KeyType } from '../lib/certificates.js' */
 
 const ISSUER = path.join(ROOT, 'src/run/issuer.js')
+// RSA keys of hundreds of services take a minute on a slow machine.
+const DEADLINE_MS = 600_000
 
 /**
  * certificates: the folder of all key types, as in lib/certificate-files.js; names: of services; rotated: those that get
@@ -19,7 +21,11 @@ const ISSUER = path.join(ROOT, 'src/run/issuer.js')
  */
 export async function issueCertificates(issue) {
   const input = JSON.stringify(issue)
-  const { failed, stderr, shortMessage } = await execa(process.execPath, [ISSUER], { input, reject: false })
+  const { failed, stderr, shortMessage } = await execa(process.execPath, [ISSUER], {
+    input,
+    reject: false,
+    timeout: DEADLINE_MS,
+  })
   if (!failed) return
   const why = findReason(stderr) ?? shortMessage
   throw new BenchError(`cannot make certificates in ${issue.certificates}: ${why}`)

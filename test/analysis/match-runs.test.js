@@ -144,3 +144,15 @@ describe('findWarnings', () => {
     ])
   })
 })
+
+describe('transparent huge pages', () => {
+  it('are named where they differ', () => {
+    const of = (/** @type {string} */ transparentHugePages) => ({
+      manifest: createManifest({ machine: { bootId: 'boot-1', kernel: 'Linux 6.1', cpus: 2, transparentHugePages } }),
+      records: [createRecord()],
+    })
+    const words = 'transparent huge pages: always in old, madvise in new'
+    expect(findWarnings({ old: of('always'), next: of('madvise') })).toContain(words)
+    expect(findWarnings({ old: of('always'), next: of('always') }).join()).not.toContain('huge pages')
+  })
+})

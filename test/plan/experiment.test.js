@@ -71,6 +71,13 @@ describe('parseExperiment', () => {
     )
   })
 
+  it('refuses claims that are no name of a file in their folder', () => {
+    expect(() => parseExperiment(`${text}claims: [../../x]\n`, 'a.yaml')).toThrow(
+      'a.yaml:7: claims.0: is the name of a file in bench/claims, without .yaml',
+    )
+    expect(parseExperiment(`${text}claims: [cap]\n`, 'a.yaml').claims).toEqual(['cap'])
+  })
+
   const withAxis = (/** @type {string} */ line) => text.replace('  capCores', `  ${line}\n  capCores`)
   it.each([
     [
