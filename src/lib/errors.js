@@ -43,11 +43,10 @@ export class MissingPlaneError extends BenchError {
 /** A condition did not hold before its deadline. */
 export class TimeoutError extends BenchError {}
 
-/** Processes that exited early, each with cause and OOM flag. @template E */
 /** A program is here and does not run. */
 export class BrokenToolError extends BenchError {}
 
-/** Processes ended that were to run: which, how, and whether for memory. @template E */
+/** Processes that exited early, each with cause and OOM flag. @template E */
 export class EndedError extends BenchError {
   /** @param {string} message @param {{ cause?: unknown, ended: E[] }} options */
   constructor(message, { cause, ended }) {
