@@ -16,6 +16,7 @@ import { cannotWrite, readText, writeWhole } from './files.js'
 const RAW = String.raw`raw/(?!\.)[^/\0]+/(?!\.)(?:[^/\0]+\.json|samples\.jsonl|[^/\0]+-generator\.log)`
 const CARRIED = new RegExp(`^(?:manifest\\.json|summary\\.json|trials\\.jsonl|${RAW})$`)
 const FILES_MOST = 50_000
+const NAME_SHOWN = 200
 const HEADER_BYTES = 512
 // Long names and their like, in tar(5): they are read into memory.
 const NAMES_BYTES_MOST = 64 * 1024
@@ -62,9 +63,11 @@ export async function unpackBundle(file, folder) {
     unpacked.catch(() => {})
     for await (const entry of entries) {
       const { name, type } = entry.header
-      if (type !== 'file') refuse(`"${name}" in it is a ${type}, and no file`)
-      if (!CARRIED.test(name)) refuse(`"${name}" in it is none of the files of a run`)
-      if (seen.has(name)) refuse(`"${name}" stands in it twice`)
+      // A name may be as long as a file.
+      const shown = JSON.stringify(name.slice(0, NAME_SHOWN))
+      if (type !== 'file') refuse(`${shown} in it is a ${type}, and no file`)
+      if (!CARRIED.test(name)) refuse(`${shown} in it is none of the files of a run`)
+      if (seen.has(name)) refuse(`${shown} stands in it twice`)
       seen.add(name)
       if (seen.size > FILES_MOST) refuse(`it has more than ${FILES_MOST} files`)
       const at = path.join(folder, name)

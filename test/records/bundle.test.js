@@ -17,7 +17,8 @@ const RUNS = 'test/fixtures/runs'
 const KINDS = ['load', 'search', 'rollout', 'growth', 'balance']
 const folder = makeFolder('bundle-test')
 const verify = (/** @type {string} */ file) => withRuns([file], ([run]) => verifyFolder(run))
-const listUnpacked = () => readdirSync(os.tmpdir()).filter(name => name.startsWith(`sidecar-bench-bundle-${process.pid}-`))
+const listUnpacked = () =>
+  readdirSync(os.tmpdir()).filter(name => name.startsWith(`sidecar-bench-bundle-${process.pid}-`))
 
 describe('a bundle', () => {
   it.each(KINDS)('of the kind %s is verified like its folder', async kind => {
