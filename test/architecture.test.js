@@ -19,26 +19,30 @@ const MAY_IMPORT = {
   // Its tables have the rows of kinds.
   judge: ['model', 'kinds/judge'],
   'kinds/judge': ['model', 'judge'],
+  // What a run says, as data: kinds make it, and reports render it.
+  answer: ['model', 'judge'],
   services: ['model', 'dataplanes'],
   plan: ['model', 'judge', 'services', 'kinds/pure', 'parity/verdict'],
-  'kinds/pure': ['model', 'judge', 'services', 'kinds/judge'],
+  'kinds/pure': ['model', 'judge', 'answer', 'services', 'kinds/judge'],
   records: ['model', 'judge'],
   targets: ['model', 'node', 'tools'],
   run: ['model', 'plan', 'services', 'judge', 'kinds/judge', 'records', 'node', 'parity', 'parity/verdict'],
   parity: ['model', 'services', 'judge', 'node', 'parity/beside', 'parity/verdict', 'run'],
   kinds: ['model', 'plan', 'services', 'judge', 'node', 'kinds/judge', 'kinds/pure', 'run'],
   // Kinds that compute alone are opened by verbs only.
-  'kinds/computed': ['model', 'records', 'analysis', 'report', 'kinds/pure'],
+  'kinds/computed': ['model', 'answer', 'records', 'analysis', 'report', 'kinds/pure'],
   analysis: ['model', 'kinds/judge', 'kinds/pure', 'judge', 'records', 'parity/verdict'],
-  report: ['model', 'analysis', 'kinds/judge', 'kinds/pure', 'judge', 'parity/verdict'],
+  report: ['model', 'answer', 'analysis', 'kinds/judge', 'kinds/pure', 'judge', 'parity/verdict'],
   live: ['model', 'judge', 'kinds/judge', 'analysis', 'report', 'run'],
-  lab: ['model', 'node', 'run', 'report', 'tools', 'dataplanes'],
+  lab: ['model', 'answer', 'node', 'run', 'report', 'tools', 'dataplanes'],
   prepare: ['*'],
   verbs: ['*'],
   'cli.js': ['verbs'],
 }
 // No files, processes, clock or randomness.
-const PURE = 'model plan services judge kinds/judge kinds/pure parity/verdict analysis report dataplanes'.split(' ')
+const PURE = 'model plan services judge answer kinds/judge kinds/pure parity/verdict analysis report dataplanes'.split(
+  ' ',
+)
 
 const WITH_EFFECTS = /^src\/kinds\/(registry|[^/]+\/(course|phases))\.js$/
 const COMPUTED = /^src\/kinds\/(computed|balance\/(document|records))\.js$/

@@ -1,13 +1,12 @@
 import { PRIMARY } from '../judge/quantities.js'
 import { extrapolateCount, SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST, summariseRatios, summariseSequence } from '../lib/stats.js'
-import { ROUNDS_MOST } from '../model/bounds.js'
+import { GAP_LEAST, ROUNDS_MOST } from '../model/bounds.js'
 
 /** The rule of a verdict, where the number of rounds was fixed and where their precision decided it. Pure. */
 /** @import { Comparison, Manifest, Precision, Quantity, Verdict } from '../model/types.ts' */
 
-/** A gap smaller than this is no difference, however narrow the interval. */
-export const GAP_LEAST = 0.03
+export { GAP_LEAST }
 /** The same of arms that stood side by side. */
 export const GAP_LEAST_BESIDE = 0.01
 // A run that goes on until it is precise has more rounds, and some are sure to meet a gate.

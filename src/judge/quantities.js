@@ -278,6 +278,9 @@ const ROWS = [
 export const QUANTITIES = Object.fromEntries(ROWS.map(row => [row.name, row]))
 /** @type {[string, ...string[]]} */
 export const QUANTITY_NAMES = /** @type {any} */ (Object.keys(QUANTITIES))
+
+/** Shown where an experiment names no quantities. */
+export const SHOWN_BY_DEFAULT = ['throughput', 'cpuPerRequest', 'rss']
 export const [PRIMARY] = ROWS
 
 /** @param {Pick<Arm, 'conditions'>} arm */

@@ -7,13 +7,15 @@ import { turnsSections } from './turns/sections.js'
 
 /** Answers and sections of each kind of trial, as data: the formats are the report's. Pure. */
 /** @import { Arm, Manifest, Summary, SummaryArm, TrialKind, TrialRecord } from '../model/types.ts' */
+/** @import { KindAnswer } from '../answer/picture.js' */
 
 /**
  * @typedef {object} Told
  * @property {Summary} summary with the arms and comparisons of the kind alone
  * @property {SummaryArm[]} measured its arms of which a trial was completed
- * @property {string[]} cost its planes in the primary quantity, in words: verdicts, or without two planes their values
  * @property {boolean} isAlone the run has no trials of another kind
+ * @property {{ node?: ReturnType<typeof import('./search/nodes.js').readNode> | null, nodes?: number | null }} [place] node: to fill with sidecars;
+ *   nodes: of a fleet, each with one such pod
  */
 
 /**
@@ -32,7 +34,7 @@ import { turnsSections } from './turns/sections.js'
  * @property {(summary: Summary) => string} [heading] where an experiment measures several kinds
  * @property {(run: { manifest: Manifest, arms: Arm[], records: TrialRecord[] }) => Partial<Summary>} [summarise] what of a
  *   summary is its own
- * @property {(told: Told) => string[]} answer its parts; none: nothing was measured
+ * @property {(told: Told) => KindAnswer | null} answer null: nothing was measured
  * @property {(summary: Summary) => string[]} [findings] lines beside the tables
  * @property {(drawn: Drawn) => OwnChart[]} [charts]
  * @property {(run: { manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'searches' | 'sizes'> }) =>

@@ -10,14 +10,14 @@ import { DEFINITIONS } from './comparison.js'
 const CALLS = ['calls', 'wakeUps']
 const COLUMNS = right('old', 'new', 'difference', 'of the old')
 /** @param {number} value @param {number} [digits] after the point */
-const count = (value, digits = 0) => {
+export const formatCount = (value, digits = 0) => {
   const options = { minimumFractionDigits: digits, maximumFractionDigits: digits }
   return (Number(value.toFixed(digits)) || 0).toLocaleString('en-US', options).replaceAll(',', ' ')
 }
 /** @param {number} value @param {number} [digits] */
-const signed = (value, digits) => `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${count(value, digits)}`
+export const signed = (value, digits) => `${Number(value.toFixed(digits)) > 0 ? '+' : ''}${formatCount(value, digits)}`
 /** @param {number} share */
-const showChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
+export const showChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
 /**
  * Results of the lab; notes: limits of the numbers.
@@ -25,7 +25,7 @@ const showChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math
  */
 
 /** @param {Found} found */
-export function renderLab({ rows, breakdowns, labels, notes }) {
+export function renderLabDetails({ rows, breakdowns, labels, notes }) {
   return joinParts([
     [`old: ${labels.old}`, `new: ${labels.new}`],
     ...[tabulateRows(rows), ...breakdowns.flatMap(tabulateBreakdown)].map(table => [
@@ -72,7 +72,11 @@ export function tabulateRows(rows) {
     columns: [...left('link', 'sidecar', 'counted'), ...right('old', 'new', 'difference', 'new/old', 'apart')],
     rows: rows.map(({ link, service, quantity, ratio, spread, ...row }) => {
       const digits = CALLS.includes(quantity) ? 2 : 0
-      const [old, next, change] = [count(row.old, digits), count(row.new, digits), signed(row.new - row.old, digits)]
+      const [old, next, change] = [
+        formatCount(row.old, digits),
+        formatCount(row.new, digits),
+        signed(row.new - row.old, digits),
+      ]
       return [link, service, quantity, old, next, change, ratio.toFixed(4), `${(100 * spread).toFixed(3)} %`]
     }),
   }
@@ -88,7 +92,7 @@ export function tabulateBreakdown({ link, service, unit, groups, filters, calls,
     {
       caption: `${of}, functions that changed most`,
       columns: [...left('function'), ...COLUMNS, ...right('with what it calls')],
-      rows: functions.map(part => [part.name, ...cellsOf(part), count(part.inclusive)]),
+      rows: functions.map(part => [part.name, ...cellsOf(part), formatCount(part.inclusive)]),
     },
   ]
 }
@@ -102,8 +106,8 @@ function tabulateParts(caption, parts, digits) {
 function cellsOf(part, digits = 0) {
   const change = Number(part.new.toFixed(digits)) - Number(part.old.toFixed(digits))
   return [
-    count(part.old, digits),
-    count(part.new, digits),
+    formatCount(part.old, digits),
+    formatCount(part.new, digits),
     signed(change, digits),
     part.old > 0 ? showChange(change / part.old) : 'new',
   ]

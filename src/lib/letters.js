@@ -3,3 +3,7 @@ export const capitalise = text => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** @param {string} text */
 export const lowerFirst = text => text.charAt(0).toLowerCase() + text.slice(1)
+
+/** Joins words as in a sentence: `a, b and c`. @param {string[]} words */
+export const joinWords = words =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words[words.length - 1]}`

@@ -51,3 +51,6 @@ export const memoryBytes = z
 export const capCores = z
   .number()
   .min(0.01, 'at least 0.01 cores: the kernel takes no CPU quota below 1 ms in a period of 100 ms')
+
+/** A gap smaller than this share is no difference, however narrow the interval. */
+export const GAP_LEAST = 0.03

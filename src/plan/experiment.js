@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { GATES } from '../judge/gates.js'
-import { QUANTITY_NAMES } from '../judge/quantities.js'
+import { QUANTITY_NAMES, SHOWN_BY_DEFAULT } from '../judge/quantities.js'
 import { OWN_PARTS } from '../kinds/plans.js'
 import { parseYaml } from '../lib/yaml.js'
 import { AXES, AXIS_NAMES } from '../model/arms.js'
@@ -78,7 +78,7 @@ const schema = z.strictObject({
   ...OWN_PARTS,
   shows: z
     .strictObject({
-      quantities: z.array(z.enum(QUANTITY_NAMES)).min(1).default(['throughput', 'cpuPerRequest', 'rss']),
+      quantities: z.array(z.enum(QUANTITY_NAMES)).min(1).default(SHOWN_BY_DEFAULT),
       across: axisName.nullable().default(null),
       contrasts: z.array(axisName).default([]),
       hasCpuLine: z.boolean().default(false),

@@ -52,7 +52,7 @@ const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS
 })
 
 /** Options of what is computed, and measures nothing. */
-export const COMPUTED_OPTIONS = ['seed', 'out', 'json']
+export const COMPUTED_OPTIONS = ['seed', 'out', 'json', 'details']
 
 /** The kinds of trial of each option; other options are for all kinds. @type {Record<string, TrialKind[]>} */
 const KINDS = {

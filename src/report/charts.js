@@ -19,9 +19,6 @@ import * as tables from './charts/tables.js'
  *   seriesOf: (trialId: string) => SidecarSeries[], colourFor: ColourFor }} Given what is drawn
  */
 
-/** The number of charts of rounds that show the answer. */
-export const FIRST = 2
-
 /** Forms of charts that one kind of trial alone has: how each is drawn, and its table. */
 const FORMS = {
   overShare: { draw: drawOverShare, tabulate: tables.tabulateShares },
@@ -66,7 +63,12 @@ function drawKinds(summary, { arms, colourFor }) {
     const own = arms.filter(arm => all.includes(arm))
     const charts = drawQuantities(own, colourFor)
     if (name === undefined) return charts
-    return charts.map(chart => ({ ...chart, id: `${chart.id}-${i + 1}`, title: `${chart.title}: ${lowerFirst(name)}` }))
+    return charts.map(chart => ({
+      ...chart,
+      part: i,
+      id: `${chart.id}-${i + 1}`,
+      title: `${chart.title}: ${lowerFirst(name)}`,
+    }))
   })
 }
 

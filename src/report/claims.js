@@ -17,6 +17,41 @@ export function renderClaims(results, experiments) {
   return [...sources.flatMap(source => renderSource(source, hasRuns)), countStatuses(own), ...rest]
 }
 
+/**
+ * Makes the answer: how many claims of each source the runs reproduce, and which they contradict.
+ * @param {ClaimResult[]} results @param {string[]} experiments run here @returns {import('./answer/answer.js').Answer}
+ */
+export function createClaimsAnswer(results, experiments) {
+  const own = results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
+  const contradicted = own.filter(({ status }) => status === 'contradicted')
+  const tested = own.filter(({ status }) => status !== NOT_TESTABLE)
+  const sources = [...groupBy(own, ({ source }) => source.publisher)]
+  const count = (/** @type {ClaimResult[]} */ of, /** @type {string} */ status) =>
+    of.filter(result => result.status === status).length
+  return {
+    conditions: ['claims', [...new Set(experiments)].join(', '), 'published numbers against these runs'],
+    pictures: [
+      {
+        columns: STATUSES.map(heading => ({ heading })),
+        rows: sources.map(([label, of]) => ({
+          label,
+          cells: STATUSES.map(status => ({ text: `${count(of, status)}`, value: count(of, status) })),
+        })),
+      },
+    ].filter(({ rows }) => rows.length > 0),
+    verdicts: [
+      tested.length === 0
+        ? `None of ${results.length} published claims could be tested by these runs.`
+        : `Of ${tested.length} published claims that could be tested, ${count(tested, 'reproduced')} are reproduced, ${count(tested, 'direction only')} in their direction only, and ${contradicted.length} contradicted.`,
+    ],
+    basis: [],
+    warnings: contradicted.map(
+      ({ id, theirs, ours }) => `Contradicted: ${id}: theirs ${theirs ?? '-'}, ours ${ours ?? '-'}.`,
+    ),
+    notMeasured: [],
+  }
+}
+
 /** Counts claims by their answer, and names the contradicted ones. @param {ClaimResult[]} results */
 export function tellClaims(results) {
   if (results.length === 0) return []

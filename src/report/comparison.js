@@ -1,7 +1,10 @@
+import { renderPair, renderReason } from '../answer/pairs.js'
+import { dropEmpty } from '../answer/picture.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
+import { capitalise } from '../lib/letters.js'
 import { joinParts } from '../lib/text-table.js'
-import { percent } from '../lib/units.js'
+import { count as countOf, percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/arms.js'
 import { renderVerdict, SECONDARY } from './verdicts.js'
 
@@ -12,8 +15,68 @@ import { renderVerdict, SECONDARY } from './verdicts.js'
  * @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named
  */
 
-/** Renders a comparison. @param {RunComparison} result @param {{ old: Named, new: Named }} runs */
-export function renderComparison({ comparisons, controls, refused, warnings, thresholds }, runs) {
+/** Quantities that the answer tells of each arm, with their headings. @type {[string, string][]} */
+const COLUMNS = [
+  [PRIMARY.name, 'CPU per request'],
+  ['rss', 'memory'],
+  ['capacity', 'capacity'],
+  ['p99', 'p99'],
+]
+const SENTENCES_MOST = 3
+
+/** Makes the answer. @param {RunComparison} result @param {{ old: Named, new: Named }} runs @returns {import('./answer/answer.js').Answer} */
+export function createComparisonAnswer({ comparisons, controls, refused, warnings, thresholds }, runs) {
+  // Interleaved trials are the surer ones: windows at a limit beside them are told in the details.
+  const isInterleaved = comparisons.some(({ load }) => load.isBesideOthers)
+  const whole = comparisons.filter(c => c.service === null && (c.load.isBesideOthers ?? false) === isInterleaved)
+  const varied = findVaried(whole)
+  const arms = [...groupBy(whole, c => JSON.stringify([c.a, c.b, groupOf(c)])).values()]
+  const find = (/** @type {Comparison[]} */ own, /** @type {string} */ name) => own.find(c => c.quantity === name)
+  const verdicts = arms.flatMap(own => {
+    const primary = find(own, PRIMARY.name) ?? own[0]
+    const where = arms.length > 1 ? describeAxes(own[0], varied) : ''
+    const sentence = renderPair(primary, primary.quantity === 'rss' ? [] : own.filter(c => c.quantity === 'rss'))
+    return [where ? `${capitalise(where)}: ${sentence}` : sentence]
+  })
+  const repeats = Math.max(0, ...whole.map(({ ratio }) => ratio.values.filter(value => value !== null).length))
+  const told = [...verdicts.slice(0, SENTENCES_MOST), ...thresholds.map(threshold => `${renderThreshold(threshold)}.`)]
+  return {
+    conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`],
+    pictures:
+      arms.length === 0
+        ? []
+        : [
+            dropEmpty({
+              columns: COLUMNS.map(([, heading]) => ({ heading: `${heading}, new / old` })),
+              rows: arms.map(own => ({
+                label: [own[0].a.replace(/ in new$/, ''), describeAxes(own[0], varied)].filter(Boolean).join(', '),
+                cells: COLUMNS.map(([name]) => renderChangeCell(find(own, name))),
+              })),
+            }),
+          ],
+    verdicts: told.length > 0 ? told : ['Nothing could be compared.'],
+    basis: [
+      ...controls.slice(0, 1).map(control => `${renderControl(control, controls)}.`),
+      ...(repeats > 0 ? [`${countOf(repeats, 'repeat')} a side.`] : []),
+    ],
+    warnings: [
+      ...refused.map(({ arm, differing }) => `Not compared: ${arm}: ${differing.join('; ')}.`),
+      ...warnings.map(warning => `${capitalise(warning)}.`),
+    ],
+    notMeasured: [],
+  }
+}
+
+/** @param {Comparison | undefined} comparison @returns {import('../answer/picture.js').Cell | null} */
+function renderChangeCell(comparison) {
+  if (comparison === undefined || comparison.ratio.median === null || comparison.verdict === 'invalid') return null
+  const { median, low, high } = comparison.ratio
+  const interval = low === null || high === null ? ' (no interval yet)' : ` [${low.toFixed(2)}, ${high.toFixed(2)}]`
+  return { text: `${median.toFixed(2)}${interval}`, value: median, low, high }
+}
+
+/** Renders every verdict. @param {RunComparison} result @param {{ old: Named, new: Named }} runs */
+export function renderComparisonDetails({ comparisons, controls, refused, warnings, thresholds }, runs) {
   return joinParts([
     [`old: ${nameRun(runs.old)}`, `new: ${nameRun(runs.new)}`],
     warnings.map(warning => `warning: ${warning}`),
@@ -52,7 +115,7 @@ function renderControl(control, controls) {
   const { ratio, reasons } = control
   const where = describeAxes(control, findVaried(controls))
   const without = `Without sidecars${where ? ` (${where})` : ''}`
-  const notes = reasons.length > 0 ? `: ${reasons.join('; ')}` : ''
+  const notes = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
   if (ratio.median === null) return `${without} it is not known what the applications' CPU per request did${notes}`
   const gap = `${percent(Math.abs(ratio.median - 1), 1)} ${ratio.median < 1 ? 'less' : 'more'}`
   return `${without} the applications used ${gap} CPU per request in new${notes}`
@@ -61,6 +124,6 @@ function renderControl(control, controls) {
 /** @param {HeldThreshold} threshold */
 function renderThreshold({ expression, arm, value, held }) {
   if (arm === null) return `Threshold ${expression}: not tested: no arm that has its quantity was compared`
-  const result = held === null ? 'not tested: spoiled' : `${held ? 'held' : 'CROSSED'}: ${value?.toFixed(3)}`
+  const result = held === null ? 'not tested: excluded' : `${held ? 'met' : 'NOT met'}: ${value?.toFixed(3)}`
   return `Threshold ${expression} (${arm}): ${result}`
 }

@@ -27,8 +27,8 @@ export function renderConditions({ carries = [], ...summary }) {
   })
 }
 
-/** @param {Band} band */
-function renderContradiction({ a, b, measured }) {
+/** Says that two measurements of one run exclude each other. @param {Band} band */
+export function renderContradiction({ a, b, measured }) {
   const parts = measured.map(
     ({ load, capCores, ratio, low, high }) =>
       `${ratio.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}] ${load.isBesideOthers ? 'interleaved' : 'alone'} (${nameLoad({ load, capCores })})`,

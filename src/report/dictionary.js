@@ -6,32 +6,32 @@ import { left } from '../lib/text-table.js'
 
 /** @type {Record<BoundBy, string>} */
 const BOUND_BY = {
-  sidecar: 'A sidecar used at least 95 % of its cap. Only then is req/s the capacity of a plane.',
+  sidecar: 'A sidecar used at least 95 % of its CPU limit. Only then is req/s the capacity of a proxy.',
   worker: 'One worker thread of a sidecar used at least 95 % of a core.',
   application:
-    'A thread of an application used at least 90 % of a core. (From 70 % on it already slows requests, and its gate fires.)',
+    'A thread of an application used at least 90 % of a core. (From 70 % on it already slows requests, and its check fires.)',
   generator: 'The generator used more than 80 % of its CPUs, or was throttled.',
   host: 'The machine was less than 5 % idle.',
   users:
-    'Closed loop: nothing was saturated. More users may give more requests; where the machine is nearly full, only a smaller cap or wrk does.',
+    'Closed loop: nothing was saturated. More users may give more requests; where the machine is nearly full, only a smaller CPU limit or wrk does.',
   drops: 'Open loop: requests that were due never started, for no user was free to send them.',
   rate: 'Open loop: nothing was saturated at this rate.',
 }
 
 /** @type {Record<Verdict, string>} */
 const VERDICTS = {
-  lower: 'The first plane has less: the 95 % interval of the median ratio is below 1, and the gap is above the noise.',
-  higher: 'The first plane has more.',
+  lower: 'The first proxy has less: the 95 % interval of the median ratio is below 1, and the gap is above the noise.',
+  higher: 'The first proxy has more.',
   'no-difference-shown':
-    'The interval includes 1, or the gap is smaller than 3 % (side by side, with an A/A pair: 1 %) or than the A/A difference.',
-  indicative: 'Fewer than six rounds: a ratio without an interval, and no winner.',
+    'The interval includes 1, or the gap is smaller than 3 % (interleaved, with an A/A pair: 1 %) or than the A/A difference.',
+  indicative: 'No interval yet: fewer than six repeats, so the ratio names no winner.',
   invalid:
-    'Nothing is claimed: a gate spoiled a round, or the planes did not do equal work. Of capacity also: something else than the sidecar was the limit.',
+    'No verdict: a check excluded a repeat, or the proxies did not do equal work. Of capacity also: something else than the sidecar was the limit.',
 }
 
 const GENERAL = {
   arm: 'One plane at one value of every axis: link, cap, load, TLS, features and so on.',
-  cap: 'The CPU limit of each sidecar, in cores: the quota of its cgroup.',
+  'CPU limit': 'Of each sidecar, in cores: the quota of its cgroup.',
   window: 'The part of a trial that is measured, after the warm-up.',
   'parity corpus':
     'Requests and connections that try every plane before load. Only planes that do equal work are compared.',
@@ -45,7 +45,7 @@ const GENERAL = {
   'median [low, high]':
     'The median over the rounds and its 95 % interval, exact from order statistics; of ratios of ten rounds and more by bootstrap. None below six rounds.',
   'A/A': 'One plane, measured twice in each round. Its difference from itself is the noise of the run.',
-  gate: 'A check of a trial. Where it fires, it spoils the quantities that are then untrue, and no others.',
+  check: 'A test of a trial. Where it fires, it excludes the quantities that are then untrue, and no others.',
 }
 
 /** Makes the tables of definitions. @returns {import('../lib/text-table.js').Table[]} */
@@ -66,8 +66,8 @@ export function tabulateDictionary() {
     define('Verdicts', Object.entries(VERDICTS)),
     define('Other words', Object.entries(GENERAL)),
     {
-      caption: 'Gates',
-      columns: left('gate', 'finds', 'spoils'),
+      caption: 'Checks',
+      columns: left('check', 'finds', 'excludes'),
       rows: [...GATES].map(([name, { finds, spoils }]) => {
         return [name, finds, spoils.length === USES.length ? 'everything' : spoils.join(', ')]
       }),

@@ -1,20 +1,21 @@
 import { NOT_TESTABLE } from '../analysis/claims/answers.js'
 import { GATES } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
-import { hasAny, tellFindings } from '../kinds/sections.js'
+import { hasAny, splitByKind, tellFindings } from '../kinds/sections.js'
 import { left, right } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { listDisparities, tabulateParity } from '../parity/verdict/rows.js'
+import { createAnswer } from './answer/answer.js'
 import { nameLinks, tabulateArms, tabulatePivots } from './arms-table.js'
 import { drawCharts } from './charts.js'
 import { groupUntested, tellClaims } from './claims.js'
 import { tabulateDictionary } from './dictionary.js'
 import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'
-import { describeNotMeasured, describeUnfinished, listFired, renderFired } from './missing.js'
-import { renderNext, renderNotes, renderThresholds, tellDeviations } from './notes.js'
+import { describeUnfinished, listFired } from './missing.js'
+import { renderNotes, renderThresholds, tellDeviations } from './notes.js'
 import { describeSetting, tabulateProvenance } from './provenance.js'
-import { answerOf, tellContrasts, tellVerdicts } from './verdicts.js'
+import { tellContrasts, tellVerdicts } from './verdicts.js'
 
 /**
  * The content of a run's document in any format. warnings: parts of the run that could not be read. Pure.
@@ -38,11 +39,13 @@ const DOTS =
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
   const { target, machine, placements } = manifest
-  const { arms, shows, notMeasured } = summary
+  const { arms, shows } = summary
   const hasRounds = hasAny(summary, 'hasRounds')
   const isIdle = arms[0]?.load.kind === 'idle'
   const isPivot = shows.across !== null || isIdle
-  const results = !hasRounds ? [] : isPivot ? tabulatePivots(summary) : tabulateArms(summary)
+  const tabulate = (/** @type {Summary} */ some) =>
+    !hasRounds ? [] : isPivot ? tabulatePivots(some) : tabulateArms(some)
+  const charts = drawCharts(run)
   const own = tellFindings(summary)
   // Where the load generator has CPUs or a machine for itself, it shares none.
   const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
@@ -51,8 +54,14 @@ export function createDocument(run) {
     title: `${summary.run.experiment}${arms.length === 0 ? '' : `, ${nameLinks(summary)}`}`,
     question: /** @type {string} */ (manifest.question ?? ''),
     startedAt: summary.run.startedAt,
-    answer: answerOf(summary),
-    missing: [...warnings, ...describeUnfinished(run), ...describeNotMeasured(notMeasured)],
+    answer: createAnswer(summary, { seconds: findSeconds(run), unfinished: describeUnfinished(run) }),
+    missing: [...warnings, ...describeUnfinished(run)],
+    parts: splitByKind(summary).map(({ summary: part, heading: name = 'Results' }, i) => ({
+      name,
+      verdicts: tellVerdicts(part),
+      results: tabulate(part),
+      charts: charts.rounds.filter(chart => (chart.part ?? 0) === i),
+    })),
     verdicts: tellVerdicts(summary),
     contrasts: tellContrasts(summary),
     findings: [
@@ -63,12 +72,10 @@ export function createDocument(run) {
       ...(hasRounds ? own : []),
     ],
     thresholds: renderThresholds(summary),
-    results,
+    results: tabulate(summary),
     notes: hasRounds ? [...renderNotes(summary), ...tellDeviations(summary), ...(isShared ? [SHARING] : [])] : [],
-    next: !hasRounds || isIdle ? [] : renderNext(summary),
-    charts: drawCharts(run),
+    charts,
     dots: DOTS,
-    fired: renderFired(summary),
     /** null: the run measured nothing. */
     trials: /** @type {{ gates: Table, all: Table, files: Table } | null} */ ({
       gates: tabulateGates(summary),
@@ -83,11 +90,21 @@ export function createDocument(run) {
   }
 }
 
+/** Measures the time from the start of a run to its last record; null without records. @param {Pick<Run, 'manifest' | 'records'>} run */
+export function findSeconds({ manifest, records }) {
+  const ends = records.map(({ startedAt, window, phasesSeconds }) => {
+    const phases = Object.values(phasesSeconds).reduce((sum, seconds) => sum + seconds, 0)
+    return Math.max(window?.endMs ?? 0, Date.parse(startedAt) + 1000 * phases)
+  })
+  const seconds = (Math.max(...ends) - Date.parse(manifest.run.startedAt)) / 1000
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : null
+}
+
 /** Lists the gates that spoiled something. @param {Summary} summary @returns {Table} */
 function tabulateGates(summary) {
   return {
-    caption: 'Gates that fired, and trials that failed',
-    columns: left('gate', 'trials', 'spoils', 'why, the first of them'),
+    caption: 'Checks that excluded something, and trials that failed',
+    columns: left('check', 'trials', 'excludes', 'why, the first of them'),
     rows: listFired(summary).map(({ gate, name, arms, reason }) => {
       return [name, arms, GATES.get(gate)?.spoils.join(', ') ?? 'everything', reason]
     }),
@@ -104,7 +121,7 @@ function tabulateTrials(records) {
       ...right('req/s'),
       ...left('cores of each sidecar'),
       ...right('host idle'),
-      ...left('bound by', 'what spoiled it'),
+      ...left('bound by', 'excluded for'),
     ],
     rows: records.map(record => {
       const { trial, outcome, host, boundBy, reasons } = record

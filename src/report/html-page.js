@@ -57,11 +57,11 @@ export function renderCharts(charts) {
 
 /** @param {Omit<ReportChart, 'table'>} chart @param {{ isDrawn: boolean, body: Markup }} options */
 export function renderFigure(chart, { isDrawn, body }) {
-  const { id, title, description } = chart
+  const { id, title, description, height } = chart
   const drawing = isDrawn
     ? trust(withVariables(drawSvg(chart)))
     : html`<p>Drawn where JavaScript is on; the numbers are below.</p>`
-  return html`<figure><figcaption>${title}</figcaption><div class="chart" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${body}</figure>`
+  return html`<figure><figcaption>${title}</figcaption><div class="chart" style="height: ${height}px" data-chart="${id}" role="img" aria-label="${description}">${drawing}</div>${body}</figure>`
 }
 
 /** @param {Table} table @param {string} [kind] a class */
@@ -108,8 +108,7 @@ export function drawSvg({ title, description, height, option }, { isStandalone =
   try {
     chart.setOption(isStandalone ? { ...option, backgroundColor: BACKGROUND } : option)
     const svg = showControls(chart.renderToSVGString())
-    if (!isStandalone) return svg
-    const named = `<title>${escapeMarkup(title)}</title><desc>${escapeMarkup(description)}</desc>`
+    const named = `<title>${escapeMarkup(title)}</title>${isStandalone ? `<desc>${escapeMarkup(description)}</desc>` : ''}`
     return svg.replace(/^<svg[^>]*>/, opening => `${opening}${named}`)
   } finally {
     chart.dispose()

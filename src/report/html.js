@@ -1,4 +1,5 @@
-import { FIRST, listCharts } from './charts.js'
+import { renderAnswerHtml } from './answer/html.js'
+import { listCharts } from './charts.js'
 import {
   renderCharts,
   renderDetails,
@@ -22,70 +23,66 @@ const DRAWN_MOST = 24
 
 /** Renders the page. @param {Document} document @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} given */
 export function renderHtml(document, { series, assets }) {
-  const { title, question, answer, startedAt, missing, fired, next, charts } = document
+  const { title, question, answer, startedAt, missing, charts } = document
   const sections = listSections(document).filter(({ body }) => body.length > 0)
-  const body = html`<header>
-<h1>${title}</h1>
-<p class="answer">${answer}</p>
-<p class="muted">${question} Started ${startedAt}.</p>
-</header>
+  const first = renderAnswerHtml(answer)
+  const body = html`${first.header}
 <main>
-${renderFirst(charts.rounds.slice(0, FIRST), document.dots)}
-${renderLimits([...missing, ...fired], next)}
+${first.body}
+<p class="muted">${question} Started ${startedAt}.</p>
+${renderLacks(missing.filter(line => !answer.warnings.includes(line)))}
 <nav aria-label="Sections"><ul>${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
 ${renderSections(sections)}
 </main>`
-  return renderPage({ title: `${title}: ${answer}`, body, charts: listCharts(charts), series, assets })
+  return renderPage({ title: `${title}: ${first.title}`, body, charts: listCharts(charts), series, assets })
 }
 
 /** @param {Document} document @returns {{ id: string, name: string, body: import('./markup.js').Markup[] }[]} */
 function listSections(document) {
-  const { verdicts, contrasts, findings, thresholds, results, notes, charts, trials } = document
+  const { parts, contrasts, findings, thresholds, notes, charts, trials, dots } = document
   const { parity, disparities, claimsTold, claims, untested, provenance, dictionary } = document
-  const tables = results.map(table => renderTable(table))
-  const lines = [...thresholds, ...notes]
   const inColumns = findings.length === 0 ? [] : [html`<pre tabindex="0">${findings.join('\n')}</pre>`]
   const gates = trials ? [renderTable(trials.gates, 'prose'), renderDetails(trials.all)] : []
   const files = trials ? [renderDetails(trials.files)] : []
   const claimTables = [claims, untested].filter(({ rows }) => rows.length > 0)
   const told = claimsTold.map(line => html`<p>${line}</p>`)
+  const explained = (/** @type {ReportChart[]} */ drawn) =>
+    drawn.length > 0 ? [...renderCharts(drawn), html`<p class="muted">${dots}</p>`] : []
   return [
-    { id: 'verdicts', name: 'Verdicts', body: [...verdicts.map(renderVerdicts), ...renderList(contrasts, CONTRASTS)] },
-    { id: 'results', name: 'Results', body: [...tables, ...inColumns, ...renderList(lines)] },
-    { id: 'rounds', name: 'Other quantities', body: renderCharts(charts.rounds.slice(FIRST)) },
+    ...parts.map(({ name, verdicts, results, charts: drawn }, i) => ({
+      id: i === 0 ? 'results' : `results-${i + 1}`,
+      name,
+      body: [...verdicts.map(renderVerdicts), ...results.map(table => renderTable(table)), ...explained(drawn)],
+    })),
+    { id: 'contrasts', name: CONTRASTS, body: renderList(contrasts) },
+    { id: 'findings', name: 'Findings', body: inColumns },
     { id: 'latency', name: 'Latency', body: renderCharts(charts.distributions) },
     { id: 'over-rate', name: 'CPU over the rate', body: renderCharts(charts.overRate) },
     { id: 'over-limit', name: 'Rate over the CPU limit', body: renderOverLimit(charts.overLimit) },
     { id: 'over-share', name: 'Convergence', body: renderCharts(charts.overShare) },
     { id: 'over-sidecars', name: 'Memory over the sidecars', body: renderCharts(charts.overSidecars) },
-    { id: 'over-time', name: 'CPU and memory over time', body: renderOverTime(charts.overTime) },
-    { id: 'gates', name: 'Gates and trials', body: gates },
+    { id: 'over-time', name: 'Memory and CPU over time', body: renderOverTime(charts.overTime) },
     { id: 'parity', name: 'Equal work', body: parity ? [renderTable(parity), ...renderList(disparities)] : [] },
     {
       id: 'claims',
       name: 'Published claims',
       body: [...told, ...claimTables.map(table => renderDetails(table, 'prose'))],
     },
-    { id: 'provenance', name: 'Provenance', body: [renderTable(provenance, 'prose'), ...files] },
+    { id: 'trials', name: 'Every trial', body: gates },
+    {
+      id: 'provenance',
+      name: 'Provenance',
+      body: [...renderList([...thresholds, ...notes]), renderTable(provenance, 'prose'), ...files],
+    },
     { id: 'words', name: 'What the words mean', body: dictionary.map(table => renderTable(table, 'prose')) },
   ]
 }
 
-/** @param {ReportChart[]} charts that show the answer @param {string} dots how they are read */
-function renderFirst(charts, dots) {
-  if (charts.length === 0) return null
-  return html`<section id="charts" aria-label="The answer as charts">${renderCharts(charts)}
-<p class="muted">${dots}</p></section>`
-}
-
-/** @param {string[]} lines @param {string[]} next with a command at the end of each */
-function renderLimits(lines, next) {
-  if (lines.length + next.length === 0) return null
-  const commands = next.map(line => {
-    const [what, command] = line.split(/(?=npm run |npx )/)
-    return html`<li>${what}${command ? html`<code>${command}</code>` : null}</li>`
-  })
-  return html`<section id="limits" aria-labelledby="limits-name"><h2 id="limits-name">Not shown by this run</h2><ul>${lines.map(line => html`<li>${line}</li>`)}${commands}</ul></section>`
+/** Lists what could not be read or drawn of the run. @param {string[]} lines */
+function renderLacks(lines) {
+  return lines.length === 0
+    ? null
+    : html`<section id="lacks" aria-label="What is missing">${renderList(lines)}</section>`
 }
 
 /** @param {Document['verdicts'][0]} verdicts */
@@ -100,7 +97,7 @@ ${noise ? html`<p class="muted">${noise}</p>` : null}`
 function renderOverLimit(charts) {
   if (charts.length === 0) return []
   return [
-    html`<p>Each point is a trial of a CPU limit: filled where the step held the load, hollow where it did not. A diamond is an answer.</p>`,
+    html`<p>Each point is a trial of a CPU limit: filled where the step met the limit, hollow where it did not. A diamond is an answer.</p>`,
     ...renderCharts(charts),
   ]
 }
@@ -109,7 +106,7 @@ function renderOverLimit(charts) {
 function renderOverTime(charts) {
   if (charts.length === 0) return []
   return [
-    html`<p>Of each arm the trial whose CPU per request is nearest to the median. Dashed red: the cap. Shaded: the quota of a period was used up.</p>`,
+    html`<p>Of each arm the trial whose CPU per request is nearest to the median. Dashed red: the CPU limit. Shaded: the quota of a period was used up.</p>`,
     ...charts.map(
       ({ table, ...chart }, i) =>
         html`<details class="arm"><summary>${chart.title}</summary>${renderFigure(chart, { isDrawn: i < DRAWN_MOST, body: renderTable(table) })}</details>`,

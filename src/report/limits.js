@@ -103,14 +103,20 @@ export function renderNodeFit({ sizes, machine }, node) {
   return [sayNode(node), ...planes.map(own => `  ${renderFit(own, node)}`), saySpeed(node, machine)]
 }
 
+/** Sums the limits of the sidecars of all services; null: some have none. @param {SizeResult[]} sizes of a plane @returns {Limits | null} */
+function sumLimits(sizes) {
+  if (sizes.some(size => limitsOf(size) === null)) return null
+  const sum = (/** @type {'millicores' | 'mebibytes'} */ name) =>
+    sizes.reduce((total, size) => total + Math.max(1, size.services.length) * Number(limitsOf(size)?.[name]), 0)
+  return { millicores: sum('millicores'), mebibytes: sum('mebibytes') }
+}
+
 /** @param {SizeResult[]} sizes of a plane: of one load, or of all services @param {ReturnType<typeof readNode>} node */
 function renderFit(sizes, { left }) {
   const name = nameOf(sizes[0])
   const lack = sizes.find(size => limitsOf(size) === null)
   if (lack) return `${name}: no limits were found${lack.services.length > 0 ? ` for ${lack.services.join(', ')}` : ''}`
-  const sum = (/** @type {'millicores' | 'mebibytes'} */ of) =>
-    sizes.reduce((total, size) => total + Math.max(1, size.services.length) * Number(limitsOf(size)?.[of]), 0)
-  const needed = { millicores: sum('millicores'), mebibytes: sum('mebibytes') }
+  const needed = /** @type {Limits} */ (sumLimits(sizes))
   const { count, limit, byCpu, byMemory } = fitOnNode(needed, left)
   const cpu = `${Math.round(1000 * left.cores)}m / ${needed.millicores}m = ${byCpu.toFixed(1)}`
   const memory = `${left.bytes / MIB} / ${needed.mebibytes} MiB = ${byMemory.toFixed(1)}`

@@ -1,18 +1,22 @@
 import { showControls } from '../lib/printable.js'
+import { listNotMeasured, tabulatePictures } from './answer/markdown.js'
 import { CONTRASTS, SECONDARY } from './verdicts.js'
 
 /** Renders runs and histories for a pull request or a CI job. Pure. @import { Table } from '../lib/text-table.js' */
 
 /** Renders a run. @param {import('./document.js').Document} document */
 export function renderMarkdown(document) {
-  const { title, answer, missing, verdicts, contrasts, findings, thresholds, results, notes, next } = document
+  const { answer, missing, verdicts, contrasts, findings, thresholds, results, notes } = document
   const { trials, parity, disparities, claims, untested, provenance } = document
   const parts = [
-    `## ${escapeText(title)}`,
-    `**${escapeText(answer)}**`,
-    list(missing),
+    `**${answer.verdicts.map(escapeText).join('**<br>\n**')}**`,
+    ...tabulatePictures(answer).map(renderTable),
+    escapeText(answer.basis.join(' ')),
+    list([...new Set([...answer.warnings, ...missing, ...listNotMeasured(answer)])]),
+    escapeText(answer.conditions.join(' · ')),
+    '### Every verdict',
     ...verdicts.flatMap(({ heading, primary, secondary, noise }) => [
-      heading ? `### ${escapeText(heading)}` : '',
+      heading ? `#### ${escapeText(heading)}` : '',
       list(primary),
       secondary.length > 0 ? `${SECONDARY}:` : '',
       list(secondary),
@@ -28,7 +32,6 @@ export function renderMarkdown(document) {
     ...(parity ? [fold(parity), list(disparities)] : []),
     ...[claims, untested].filter(({ rows }) => rows.length > 0).map(fold),
     fold(provenance),
-    list(next),
   ]
   return joinParts(parts)
 }

@@ -97,5 +97,5 @@ export function nameOfGate({ gate, part }) {
 
 /** Renders a line for every gate. @param {Pick<Summary, 'arms'>} summary */
 export function renderFired(summary) {
-  return listFired(summary).map(({ name, arms, reason }) => `Gate ${name} (${arms} trials): ${reason}`)
+  return listFired(summary).map(({ name, arms, reason }) => `Check ${name} (${arms} trials): ${reason}`)
 }

@@ -1,24 +1,16 @@
 import { quantityOf } from '../judge/quantities.js'
 import { splitByKind } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
-import { renderCommand } from '../lib/render-command.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { count, percent } from '../lib/units.js'
-import { AXES, describeAxes, findVaried, nameOf } from '../model/arms.js'
-import { bindsOnlyBesideWrk, largestBindingCap } from '../model/caps.js'
+import { describeAxes, findVaried, nameOf } from '../model/arms.js'
 import { GENERATORS, generatorOf } from '../model/tools.js'
 import { tellPolicy, tellTried } from '../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 
 /** The lines below the table. Pure. @import { Precision, Summary } from '../model/types.ts' */
 
-// Share of the rate at saturation: a proxy far below it wakes up for every request, and costs up to
-// three times as much CPU for it (measured: 169 and 458 µs for Pipy, 336 and 759 for Envoy at 500 requests/s).
-const RATE_SHARE = 0.15
 const [DEFAULT_GENERATOR] = GENERATORS
-const DEFAULT_LINK = 'gateway-ratings'
-const DEFAULT_PLANES = ['none', 'pipy', 'envoy']
-const ASKED = /** @type {const} */ (['tls', 'protocol', 'features'])
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
@@ -58,7 +50,7 @@ function noteKind({ summary, heading }, place) {
   const interval =
     rounds >= (precision ? SEQUENCE_LEAST : ROUNDS_LEAST) ? ' with [95 % interval]' : ', too few for an interval'
   const sizes = [...new Set(arms.map(a => a.load.payloadBytes))].join(' or ')
-  const unit = load.isBesideOthers ? 'deployments' : 'rounds'
+  const unit = load.isBesideOthers ? 'interleaved repeats' : 'repeats'
   const start = heading === undefined ? 'M' : `${heading}: m`
   return [
     `${start}edians of up to ${rounds} ${unit}${interval}; ${sizes} bytes posted and echoed.${place === 0 ? ` ${COST}` : ''}`,
@@ -71,7 +63,7 @@ function noteKind({ summary, heading }, place) {
 function tellTimes(arms) {
   const [{ load }] = arms
   const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
-  if (load.kind === 'turns') return 'req/s is the rate of an arm in its own turns: no capacity.'
+  if (load.kind === 'turns') return 'req/s is the rate of a proxy in its own turns: no capacity.'
   if (load.kind === 'open')
     return `Open loop: requests start at the rate, at most ${users} at a time. Added latency is over no mesh, round by round.`
   return `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`
@@ -82,7 +74,7 @@ function noteCapacities({ arms }) {
   const bound = arms.filter(a => a.repeatOf === null && quantityOf(a, 'capacity').median !== null).map(nameOf)
   const why = arms.some(a => a.boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
   return bound.length > 0
-    ? `req/s is the capacity at this cap where the sidecar was the limit (${[...new Set(bound)].join(', ')}), elsewhere throughput.`
+    ? `req/s is the capacity at this CPU limit where the sidecar was the limit (${[...new Set(bound)].join(', ')}), elsewhere throughput.`
     : `${why}: req/s is throughput, not capacity.`
 }
 
@@ -96,61 +88,9 @@ export function tellDeviations({ deployed = [] }) {
 /** @param {Pick<Summary, 'thresholds'>} summary */
 export function renderThresholds({ thresholds }) {
   return thresholds.map(({ expression, link, capCores, value, held }) => {
-    const result = held === null ? 'not tested: spoiled' : `${held ? 'held' : 'CROSSED'}: ${value?.toFixed(3)}`
+    const result = held === null ? 'not tested: excluded' : `${held ? 'met' : 'NOT met'}: ${value?.toFixed(3)}`
     return `Threshold ${expression} (${link}${capCores ? `, ${capCores} cores` : ''}): ${result}`
   })
-}
-
-/** Writes the options that ask for the same again, where they are not the defaults. @param {Summary['arms']} arms */
-function askAgain(arms) {
-  const nameWhole = (/** @type {Summary['arms'][number]} */ { variant, ...arm }) =>
-    `${nameOf({ ...arm, variant: null })}${variant ? `=${variant}` : ''}`
-  const planes = [...new Set(arms.filter(arm => !arm.repeatOf).map(nameWhole))]
-  const axes = ASKED.flatMap(name => {
-    const values = [...new Set(arms.filter(({ hasSidecars }) => hasSidecars).map(AXES[name].of))]
-    return values.length === 0 || (values.length === 1 && values[0] === AXES[name].values[0])
-      ? []
-      : [` --${name} ${values.join(',')}`]
-  })
-  const isUsual = planes.every(plane => DEFAULT_PLANES.includes(plane))
-  return [...(isUsual ? [] : [` --planes ${planes.join(',')}`]), ...axes].join('')
-}
-
-/** Lists open questions, each with its command. @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary */
-export function renderNext({ arms: all, machine, tools }) {
-  const arms = all.filter(arm => !arm.load.isBesideOthers)
-  if (arms.length === 0) return []
-  const lines = []
-  const sidecars = arms.filter(a => a.sidecars.length > 0 && a.capCores !== null)
-  const [{ load, link }] = arms
-  const again = askAgain(arms)
-  if (load.kind === 'closed' && sidecars.some(a => a.boundBy !== 'sidecar')) {
-    const elsewhere = machine.loadHost !== undefined
-    const largest = largestBindingCap(Number(machine.cpus), elsewhere)
-    const smallest = Math.min(...sidecars.map(a => a.capCores ?? Number.POSITIVE_INFINITY))
-    if (largest < smallest) {
-      const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
-      const rest = `${on}${again}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
-      lines.push(`Capacity: ${renderCommand('bench', `--cpu ${largest}${rest}`)}`)
-    }
-    const options = { cap: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
-    const isForWrk = !elsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
-    if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR) {
-      const besideWrk = (/** @type {string} */ on) =>
-        renderCommand('bench', `--cpu ${smallest} --link ${on}${again} --generator wrk`)
-      if (bindsOnlyBesideWrk(options)) lines.push(`Capacity beside a lighter load: ${besideWrk(link)}`)
-      else if (link === DEFAULT_LINK && bindsOnlyBesideWrk({ ...options, sidecars: 1 }))
-        lines.push(`Capacity of one sidecar at this cap: ${besideWrk('ratings')}`)
-    }
-  }
-  const slowest = Math.min(...arms.map(a => quantityOf(a, 'throughput').median ?? 0))
-  if (load.kind === 'closed' && slowest > 0) {
-    const rate = Number((slowest * RATE_SHARE).toPrecision(1))
-    const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].capCores}` : ''
-    const words = `--rate ${Math.max(1, rate)}${cpu} --link ${link}${again}`
-    lines.push(`Latency at an equal rate: ${renderCommand('bench', words)}`)
-  }
-  return lines
 }
 
 /** Tells the pair with the widest interval, and the rounds that are still needed. @param {Precision} precision */

@@ -1,18 +1,15 @@
-import { GAP_LEAST } from '../analysis/verdict.js'
-import { formatValue as format, PRIMARY, QUANTITIES, quantityOf } from '../judge/quantities.js'
+import { findNoise, renderReason } from '../answer/pairs.js'
+import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { splitByKind } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { percent } from '../lib/units.js'
-import { describeAxes, findVaried, groupOf, nameOf } from '../model/arms.js'
-import { findDiffering } from '../parity/verdict/rows.js'
+import { describeAxes, findVaried, groupOf } from '../model/arms.js'
 
-/** Comparisons as sentences, and the answer of a run in one. Pure. */
-/** @import { Comparison, Summary, SummaryArm } from '../model/types.ts' */
+/** Every comparison of a run as a sentence. Pure. @import { Comparison, Summary } from '../model/types.ts' */
 
 export const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
 export const CONTRASTS = 'Each plane against itself'
-const UNEQUAL = 'Unequal or untried work, so what it costs cannot be held against other planes'
 
 /**
  * Tells the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
@@ -63,9 +60,9 @@ function renderSecondary(comparisons, primary) {
       const label = comparedIn(quantity)?.label
       return verdict === 'indicative' && median !== null ? `${label} ${median.toFixed(2)} : 1` : label
     })
-    const told = reasons.length > 0 ? `: ${reasons.join('; ')}` : ''
+    const told = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
     const why = said.has(`${key}`) ? ' for the same reason' : told
-    return [`${names.join(', ')} of ${a} and ${b}: ${verdict === 'invalid' ? 'invalid' : 'indicative only'}${why}`]
+    return [`${names.join(', ')} of ${a} and ${b}: ${verdict === 'invalid' ? 'no verdict' : 'no interval yet'}${why}`]
   })
 }
 
@@ -92,32 +89,31 @@ function renderIndicative(comparisons) {
   const [{ quantity, b, reasons }] = comparisons
   const say = (/** @type {number | null} */ median) => (median === null ? 'unknown' : `${median.toFixed(2)} : 1`)
   const ratios = comparisons.map(({ a, ratio }) => `${a} ${say(ratio.median)}`)
-  const notes = reasons.length > 0 ? `: ${reasons.join('; ')}` : ''
-  return `${comparedIn(quantity)?.label} against ${b}, indicative only${notes}: ${ratios.join(', ')}`
+  const notes = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
+  return `${comparedIn(quantity)?.label} against ${b}, no interval yet${notes}: ${ratios.join(', ')}`
 }
 
 /** Renders `pipy uses 48 % less CPU per request than envoy [46, 50], 6 rounds`. @param {Comparison} comparison */
-export function renderVerdict({ a, b, quantity, service, ratio, aaSpread, verdict, reasons, gapLeast, load }) {
+export function renderVerdict(comparison) {
+  const { a, b, quantity, service, ratio, verdict, reasons, gapLeast, load } = comparison
   const compared = comparedIn(quantity)
   const { median, low, high, values } = ratio
   const rounds = values.filter(v => v !== null).length
   const whose = service === null ? '' : ` at ${service}`
   const pair = `${compared?.label}${whose} of ${a} and ${b}`
-  const notes = reasons.length > 0 ? `: ${reasons.join('; ')}` : ''
-  if (verdict === 'invalid' || median === null) return `${pair}: invalid${notes}`
-  if (verdict === 'indicative') return `${pair}: ${median.toFixed(2)} : 1, indicative only${notes}`
+  const notes = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
+  if (verdict === 'invalid' || median === null) return `${pair}: no verdict${notes}`
+  if (verdict === 'indicative') return `${pair}: ${median.toFixed(2)} : 1, no interval yet${notes}`
 
   const digits = gapLeast === undefined ? 0 : 1
   const gap = (/** @type {number} */ r) => 100 * Math.abs(r - 1)
   if (verdict === 'no-difference-shown' || low === null || high === null) {
-    // The smallest gap that would have counted as a difference.
-    const width = low !== null && high !== null && low <= 1 && high >= 1 ? Math.max(gap(low), gap(high)) : 0
-    const noise = Math.max(100 * (gapLeast ?? GAP_LEAST), 100 * (aaSpread ?? 0), width)
-    return `${pair}: no difference shown at this noise (±${noise.toFixed(1)} %)${notes}`
+    const noise = findNoise(comparison)
+    return `${pair}: no difference found at this noise (±${noise.toFixed(1)} %)${notes}`
   }
   const words = `${median < 1 ? compared?.less : compared?.more}`.replace('%', `${gap(median).toFixed(digits)} %`)
   const ends = [gap(low), gap(high)].sort((x, y) => x - y).map(v => v.toFixed(digits))
-  const unit = load.isBesideOthers ? 'deployments' : 'rounds'
+  const unit = load.isBesideOthers ? 'interleaved repeats' : 'repeats'
   return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
 }
 
@@ -131,66 +127,3 @@ function renderNoise(comparisons) {
 
 /** @param {string} quantity */
 const comparedIn = quantity => QUANTITIES[quantity]?.compared
-
-/** Joins the answers of a run's kinds of trials. @param {Summary} summary @returns {string} */
-export function answerOf(summary) {
-  const parts = splitByKind(summary).map(part => {
-    return { ...part, measured: part.summary.arms.filter(arm => arm.trials.completed > 0) }
-  })
-  const told = parts.flatMap(({ sections, summary: own, measured }) => {
-    const cost = measured.length > 0 ? tellCost(own, measured) : []
-    const isAlone = parts.every(part => part.sections === sections || part.measured.length === 0)
-    return sections.answer({ summary: own, measured, cost, isAlone })
-  })
-  if (told.length === 0) return 'Nothing was measured.'
-  const text = [...(findDiffering(summary).wrong.length > 0 ? [UNEQUAL] : []), ...told].join('; ')
-  return /[.!]$/.test(text) ? text : `${text}.`
-}
-
-/** Tells verdicts on the primary quantity, or values. @param {Summary} summary @param {SummaryArm[]} measured */
-function tellCost(summary, measured) {
-  const primary = summary.comparisons.filter(
-    c => c.quantity === PRIMARY.name && c.service === null && c.contrast === null && !c.isControl,
-  )
-  const verdicts = primary.length > 0 ? tellPrimary(summary, primary) : []
-  return verdicts.length > 0 ? verdicts : [tellValues(measured)]
-}
-
-/** Pairs that the answer tells; of more, it tells those with the first plane. */
-export const PAIRS_MOST = 3
-
-/** Tells the verdicts of one group, or counts those of many. @param {Summary} summary @param {Comparison[]} primary */
-function tellPrimary(summary, primary) {
-  const groups = tellVerdicts(summary)
-  if (groups.length === 1) {
-    if (primary.length <= PAIRS_MOST) return groups[0].primary
-    const ofFirst = primary.filter(({ a }) => a === primary[0].a)
-    return [...ofFirst.map(renderVerdict), `the other ${primary.length - ofFirst.length} pairs stand below`]
-  }
-  return [...groupBy(primary, c => JSON.stringify([c.a, c.b])).values()].map(own => {
-    const [{ a, b }] = own
-    const counts = ['lower', 'higher', 'no-difference-shown', 'indicative', 'invalid'].flatMap(verdict => {
-      const count = own.filter(c => c.verdict === verdict).length
-      return count > 0 ? [`${verdict.replaceAll('-', ' ')} at ${count}`] : []
-    })
-    const ratios = own.flatMap(c => (c.verdict === 'invalid' ? [] : (c.ratio.median ?? []))).sort((x, y) => x - y)
-    const range = ratios.length > 0 ? `; ${ratios[0].toFixed(2)} to ${ratios.at(-1)?.toFixed(2)} : 1` : ''
-    return `CPU per request of ${a} against ${b} at ${own.length} points: ${counts.join(', ')}${range}`
-  })
-}
-
-/** @param {SummaryArm[]} arms that were measured */
-function tellValues(arms) {
-  const [{ load }] = arms
-  const [name, unit] = load.kind === 'idle' ? ['cpuCores', 'cores when idle'] : ['cpuPerRequest', 'µs CPU per request']
-  const values = arms.flatMap(arm => {
-    const median = quantityOf(arm, name).median
-    return median === null || arm.repeatOf !== null ? [] : [{ plane: nameOf(arm), median }]
-  })
-  const told = [...groupBy(values, v => v.plane)].map(([plane, own]) => {
-    const medians = own.map(v => v.median)
-    const [low, high] = [Math.min(...medians), Math.max(...medians)].map(value => format(QUANTITIES[name], value))
-    return `${plane}: ${low === high ? low : `${low} to ${high}`} ${unit}`
-  })
-  return told.length > 0 ? told.join('; ') : 'No sidecar was measured'
-}

@@ -10,11 +10,11 @@ import { sayWhere, writeDocuments } from './documents.js'
 
 /**
  * @import { RunOptions } from '../prepare/options.js' @import { Context } from './program.js'
- * @typedef {RunOptions & { resume?: string, json?: boolean, requireVerdict?: boolean }} BenchOptions
+ * @typedef {RunOptions & { resume?: string, json?: boolean, details?: boolean, requireVerdict?: boolean }} BenchOptions
  */
 
 // Options that may be given again beside `--resume`: they change no number.
-const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'yes', 'maxMinutes', 'retain', 'recheck']
+const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'details', 'yes', 'maxMinutes', 'retain', 'recheck']
 
 /** Adds `bench`, which runs an experiment, and reports it. @type {import('./program.js').AddVerb} */
 export function addBench(verb, context) {
@@ -44,17 +44,16 @@ export async function benchWith(words, context) {
  */
 function runBench(asked, context) {
   const { print, say } = context
-  const { json, requireVerdict: isVerdictRequired = false } = asked.options
+  const { json, details, requireVerdict: isVerdictRequired = false } = asked.options
   return runExperiment(
     {
       ...asked,
       writeDocuments,
       sayWhere,
       async report({ summary, folder, isInterrupted }) {
-        // The code of the table is loaded now, so that it is not in memory beside what is measured.
-        const { listUnfinished, renderText } = await loadAfter(folder, () => import('./report.js'))
-        const warnings = isInterrupted ? listUnfinished(folder, summary) : []
-        print(json ? JSON.stringify(summary, null, 2) : renderText(summary, { folder, warnings }))
+        // The code of the answer is loaded now, so that it is not in memory beside what is measured.
+        const { renderRunText } = await loadAfter(folder, () => import('./answer.js'))
+        print(json ? JSON.stringify(summary, null, 2) : renderRunText({ summary, folder, details }))
         if (isInterrupted) return EXIT.interrupted
         const { status, reasons } = findStatus(summary, { isVerdictRequired })
         reasons.forEach(say)
@@ -79,7 +78,8 @@ function defineBench(command) {
   ])
   withOptions(withExperiment(command), ...shared)
     .option('--resume <results>', 'go on with a run that was cut short: measure what it lacks')
-    .option('--json', 'print summary.json instead of the table')
+    .option('--json', 'print summary.json instead of the answer')
+    .option('--details', 'print every quantity, check and definition instead of the answer')
     .option('--threshold <expr>', "a ratio that must hold, such as 'pipy/envoy cpuPerRequest <= 0.6'", collect, [])
     .option('--require-verdict', 'status 3 where no verdict is reached')
     .option('--retain', 'leave the services of the last trial running')

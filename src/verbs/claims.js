@@ -1,9 +1,11 @@
+import { Option } from 'commander'
 import { evaluateClaims } from '../analysis/claims/claims.js'
 import { summarise } from '../analysis/summarise.js'
 import { findComputed } from '../kinds/computed.js'
 import { BenchError, EXIT } from '../lib/errors.js'
 import { readRun } from '../records/records.js'
-import { renderClaims } from '../report/claims.js'
+import { renderAnswerText } from '../report/answer/text.js'
+import { createClaimsAnswer, renderClaims } from '../report/claims.js'
 import { withRuns } from './open-runs.js'
 import { findClaims } from './read-claims.js'
 
@@ -12,7 +14,8 @@ export function addClaims(verb, { print, say, end }) {
   verb
     .argument('<results...>', 'results folders or bundles, oldest first')
     .option('--json', 'print the answers as JSON')
-    .action((/** @type {string[]} */ given, /** @type {{ json?: boolean }} */ options) =>
+    .addOption(new Option('--details', 'print each claim, theirs and ours').conflicts('json'))
+    .action((/** @type {string[]} */ given, /** @type {{ json?: boolean, details?: boolean }} */ options) =>
       withRuns(given, (folders, show) => {
         const read = (/** @type {string} */ folder) => {
           const computed = findComputed(folder)
@@ -33,7 +36,13 @@ export function addClaims(verb, { print, say, end }) {
         })
         const results = evaluateClaims({ files: findClaims(), summaries })
         const experiments = summaries.map(({ run }) => run.experiment)
-        print(options.json ? JSON.stringify(results, null, 2) : renderClaims(results, experiments).join('\n'))
+        const render = options.details
+          ? () => renderClaims(results, experiments).join('\n')
+          : () =>
+              renderAnswerText(createClaimsAnswer(results, experiments), {
+                more: ['Each claim, theirs and ours: --details'],
+              })
+        print(options.json ? JSON.stringify(results, null, 2) : render())
       }),
     )
 }

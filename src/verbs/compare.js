@@ -1,8 +1,10 @@
+import { Option } from 'commander'
 import { compareRuns, findCompareStatus } from '../analysis/compare-runs.js'
 import { summarise } from '../analysis/summarise.js'
 import { collect } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
-import { renderComparison } from '../report/comparison.js'
+import { renderAnswerText } from '../report/answer/text.js'
+import { createComparisonAnswer, renderComparisonDetails } from '../report/comparison.js'
 import { withRuns } from './open-runs.js'
 
 /** Adds `compare`: one run against another, as two planes are compared. @type {import('./program.js').AddVerb} */
@@ -12,7 +14,8 @@ export function addCompare(verb, { print, say, end }) {
     .argument('<new>', 'a results folder, or a bundle')
     .option('--threshold <expr>', "a ratio that must hold, such as 'new/old cpuPerRequest <= 1.05'", collect, [])
     .option('--json', 'print the comparison as JSON')
-    .action((older, newer, /** @type {{ threshold: string[], json?: boolean }} */ options) =>
+    .addOption(new Option('--details', 'print every verdict instead of the answer').conflicts('json'))
+    .action((older, newer, /** @type {{ threshold: string[], json?: boolean, details?: boolean }} */ options) =>
       withRuns([older, newer], (folders, show) => {
         const [old, next] = folders.map(folder => {
           const { manifest, records, warnings } = readRun(folder)
@@ -20,7 +23,11 @@ export function addCompare(verb, { print, say, end }) {
           return { folder: show(folder), manifest, records, summary: summarise({ manifest, records }) }
         })
         const result = compareRuns({ old, new: next }, { thresholds: options.threshold })
-        print(options.json ? JSON.stringify(result, null, 2) : renderComparison(result, { old, new: next }))
+        const render = options.details
+          ? renderComparisonDetails
+          : (/** @type {Parameters<typeof createComparisonAnswer>} */ ...compared) =>
+              renderAnswerText(createComparisonAnswer(...compared), { more: ['More numbers: --details'] })
+        print(options.json ? JSON.stringify(result, null, 2) : render(result, { old, new: next }))
         const { status, reasons } = findCompareStatus(result)
         reasons.forEach(say)
         end(status)

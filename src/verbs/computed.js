@@ -2,11 +2,13 @@ import path from 'node:path'
 import { COMPUTED } from '../kinds/computed.js'
 import { UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
+import { renderCommand } from '../lib/render-command.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { COMPUTED_OPTIONS } from '../prepare/options.js'
 import { stampNow } from '../prepare/site.js'
-import { assertOut, writeWhole } from '../records/files.js'
+import { assertOut, PAGE, writeWhole } from '../records/files.js'
 import { readSummary } from '../records/records.js'
+import { renderAnswerText } from '../report/answer/text.js'
 import { sayWhere } from './documents.js'
 import { answerClaims } from './read-claims.js'
 
@@ -34,7 +36,7 @@ export async function benchComputed({ experiment, command }, context) {
     throw new UsageError(
       `${others.map(({ long }) => long).join(', ')}: ${named} measures nothing, and takes ${COMPUTED_OPTIONS.map(option => `--${option}`).join(', ')} alone`,
     )
-  const { seed = FIRST_SEED, out, json } = command.opts()
+  const { seed = FIRST_SEED, out, json, details } = command.opts()
   if (out) assertOut(out)
   const startedAt = new Date().toISOString()
   const folder = path.resolve(out ?? path.join('results', `${stampNow()}-${named}`))
@@ -54,13 +56,20 @@ export async function benchComputed({ experiment, command }, context) {
   const { markdown, writeHtml } = await openDocuments(kind, run)
   writeWhole(folder, 'report.md', markdown())
   writeHtml(folder)
-  context.print(json ? JSON.stringify(summary, null, 2) : await FORMATS.text(kind, run, folder))
+  context.print(
+    json ? JSON.stringify(summary, null, 2) : await FORMATS[details ? 'details' : 'text'](kind, run, folder),
+  )
   sayWhere(folder, context)
 }
 
 /** Formats of `report`. @type {Record<string, (kind: ComputedKind, run: Run, out: string) => string | Promise<string>>} */
 const FORMATS = {
-  text(kind, run) {
+  text(kind, run, folder) {
+    const where = path.relative('', folder) || folder
+    const more = [`Report: ${where}/${PAGE}    More numbers: ${renderCommand('report', `${where} --details`)}`]
+    return renderAnswerText(kind.answer(kind.summarise(run)), { more })
+  },
+  details(kind, run) {
     const summary = kind.summarise(run)
     return kind.renderText(summary, answerClaims(summary))
   },
@@ -73,8 +82,12 @@ const FORMATS = {
 
 /** @param {ComputedKind} kind @param {{ folder: string, format: string, out: string }} options @throws {UsageError} */
 export async function reportComputed(kind, { folder, format, out }) {
-  if (Object.hasOwn(FORMATS, format)) return FORMATS[format](kind, kind.read(folder), out)
-  throw new UsageError(`--format ${format}: a run of ${kind.name} has ${Object.keys(FORMATS).join(', ')}`)
+  if (Object.hasOwn(FORMATS, format)) return FORMATS[format](kind, kind.read(folder), format === 'text' ? folder : out)
+  throw new UsageError(
+    `--format ${format}: a run of ${kind.name} has ${Object.keys(FORMATS)
+      .filter(name => name !== 'details')
+      .join(', ')}`,
+  )
 }
 
 /** Computes every record again, and the summary from the records. @param {ComputedKind} kind @param {string} folder */

@@ -1,9 +1,10 @@
 import path from 'node:path'
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
+import { createLabAnswer } from '../lab/answer.js'
 import { breakDown, compareCounts } from '../lab/comparison.js'
 import { copyScripts, copyShortest, SHORTEST } from '../lab/new-scripts.js'
 import { findSide } from '../lab/sides.js'
-import { renderLab, renderSaves } from '../lab/text.js'
+import { renderLabDetails, renderSaves } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { quoteWord } from '../lib/quote-word.js'
@@ -14,6 +15,7 @@ import { collect, createFeaturesOption, parseCount, parseOnAxis } from '../prepa
 import { readTopology } from '../prepare/read-experiment.js'
 import { withSite } from '../prepare/site.js'
 import { writeDocument, writeWhole } from '../records/files.js'
+import { renderAnswerText } from '../report/answer/text.js'
 import { together } from '../run/lanes.js'
 import { assertTimed, timeSides } from './lab-time.js'
 import { countSaves } from './lab-watch.js'
@@ -24,7 +26,7 @@ import { readReportFile } from './report-assets.js'
  * @import { Site } from '../model/types.ts'
  * @import { Context } from './program.js'
  * @typedef {{ against?: string, link: string[], requests: number, payload?: number, features?: string, pipy: string[], functions: number,
- *   parity: boolean, threshold: string[], watch?: boolean, profile?: boolean, time?: boolean, out?: string, json?: boolean }} LabOptions
+ *   parity: boolean, threshold: string[], details?: boolean, watch?: boolean, profile?: boolean, time?: boolean, out?: string, json?: boolean }} LabOptions
  * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[],
  *   into?: string }} Asked into: for old scripts of git
  */
@@ -66,7 +68,10 @@ export function addLab(verb, context) {
     .option('--profile', 'where the CPU time goes under load: samples by perf, instead of a count')
     .option('--time', 'then measure the CPU time of both side by side, in about two minutes')
     .option('--out <dir>', 'write lab.html, with flame graphs, and lab.json there')
-    .option('--json', 'print lab.json instead of the tables')
+    .option('--json', 'print lab.json instead of the answer')
+    .addOption(
+      new Option('--details', 'print every quantity, group and function instead of the answer').conflicts('json'),
+    )
     .action(async (folder, given) => {
       const odd = NOT_SAMPLED.find(name => given.profile && verb.getOptionValueSource(name) === 'cli')
       if (odd) throw new UsageError(`--profile samples a load: --${odd} belongs to a count, leave one of them out`)
@@ -100,11 +105,19 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   const rest = { hasHandshakes: !watch, hasCalls: !watch && !isSampled }
   const lab = await openLab({ site, side, against, into, link, payload, features, pipy, requests, isSampled, ...rest })
   const { labels } = lab
-  const { out, json } = options
+  const { out, json, details, time } = options
   const counted = [
     ...(features === undefined ? [] : [`sidecars with ${AXES.features.show(features)}`]),
     ...(payload === undefined ? [] : [`bodies of ${payload} bytes`]),
   ]
+  const conditions = isSampled ? ['under load'] : [`${requests} requests`]
+  const more = [
+    ...(isSampled || time ? [] : ['CPU time: --time (2 min)']),
+    ...(out ? [] : ['Flame graph: --out DIR']),
+    'More numbers: --details',
+  ].join('    ')
+  const renderAnswerOf = (/** @type {import('../lab/text.js').Found} */ found, /** @type {string[]} */ conditions) =>
+    renderAnswerText(createLabAnswer({ ...found, conditions }), { more: [more] })
   /** @type {import('../lab/text.js').Save[]} */
   const saves = []
   const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
@@ -120,7 +133,13 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
       writeDocument(out, 'lab.json', found)
       writeWhole(out, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
     }
-    print(json ? JSON.stringify(found, null, 2) : renderLab(found))
+    print(
+      json
+        ? JSON.stringify(found, null, 2)
+        : details
+          ? renderLabDetails(found)
+          : renderAnswerOf(found, [...conditions, ...counted]),
+    )
     if (out) say(`to look at: ${path.join(out, 'lab.html')}`)
     const { held, crossed, undecided } = judgeThresholds(thresholds, found)
     for (const line of [...held, ...crossed, ...undecided]) say(line)

@@ -5,7 +5,7 @@ import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { readRun, readSummary } from '../records/records.js'
-import { answerOf } from '../report/verdicts.js'
+import { createAnswer } from '../report/answer/answer.js'
 
 /** @typedef {{ folder: string, startedAt: string, experiment: string, says: string }} ListedRun */
 
@@ -57,7 +57,7 @@ function readAnswer(folder) {
   const computed = findComputed(folder)
   if (computed) {
     const summary = computed.summarise(computed.read(folder))
-    return { run: summary.run, says: computed.answer(summary) }
+    return { run: summary.run, says: computed.answer(summary).verdicts.join(' ') }
   }
   if (!existsSync(path.join(folder, 'summary.json'))) {
     const { manifest, records } = readRun(folder)
@@ -65,6 +65,6 @@ function readAnswer(folder) {
   }
   const summary = readSummary(folder)
   const fault = findFault(summarySchema, summary)
-  if (fault === null) return { run: summary.run, says: answerOf(summary) }
+  if (fault === null) return { run: summary.run, says: createAnswer(summary).verdicts.join(' ') }
   throw new BenchError(`summary.json is damaged: ${fault}; ${renderCommand('report', folder)} reads the trials`)
 }

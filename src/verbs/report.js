@@ -5,33 +5,27 @@ import { summarise } from '../analysis/summarise.js'
 import { findComputed } from '../kinds/computed.js'
 import { BenchError, EXIT, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
-import { PAGE } from '../records/files.js'
 import { readRun } from '../records/records.js'
-import { tellClaims } from '../report/claims.js'
 import { renderArmsCsv } from '../report/csv.js'
 import { renderJunit } from '../report/junit.js'
-import { describeUnfinished } from '../report/missing.js'
-import { renderTable } from '../report/table.js'
+import { RESULTS, renderRunText } from './answer.js'
 import { reportComputed } from './computed.js'
 import { openDocuments } from './documents.js'
 import { listRuns } from './list-runs.js'
 import { BUNDLE_ENDING, isBundle, withRuns } from './open-runs.js'
-import { answerClaims } from './read-claims.js'
 
 /** @import { Summary } from '../model/types.ts' */
 
-const RESULTS = 'results'
 /** The formats that are files. */
 const FILES = ['html', 'svg', 'otava']
 /** Formats of a history alone, which other programs read. */
 const OF_HISTORY = ['benchfmt', 'otava']
 
-/** @typedef {{ folder: string, out: string, summary: Summary, run: ReturnType<typeof readRun> }} Reported out: for files */
+/** @typedef {{ folder: string, out: string, summary: Summary, run: ReturnType<typeof readRun>, details?: boolean }} Reported out: for files; details: of text */
 
 /** Formats that are printed, or written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
-  text: ({ folder, summary, run }) =>
-    renderText(summary, { folder, warnings: describeUnfinished({ ...run, summary }) }),
+  text: ({ folder, summary, run, details }) => renderRunText({ folder, summary, run, details }),
   html: async run => writeOut(run, (await openDocuments(run)).writeHtml),
   md: async run => (await openDocuments(run)).markdown().trimEnd(),
   svg: async run => writeOut(run, (await openDocuments(run)).writeSvgs).join('\n'),
@@ -59,8 +53,17 @@ export function addReport(verb, { print, say, end }) {
         'write the run as one file (default: NAME.tar.gz here), which verify and compare read',
       ).conflicts(['format', 'out', 'json', 'history']),
     )
+    .addOption(
+      new Option('--details', 'every quantity, check and definition; without [results] of the last run').conflicts([
+        'format',
+        'json',
+        'history',
+        'bundle',
+      ]),
+    )
     .option('--keep-names', 'with --bundle: keep the names of hosts, users and folders')
-    .action(async (given, { json, history, bundle, keepNames, out, ...options }) => {
+    .action(async (named, { json, history, bundle, keepNames, out, details, ...options }) => {
+      const given = named ?? (details ? findLast() : undefined)
       const format = json ? 'json' : options.format
       if (!history && OF_HISTORY.includes(format))
         throw new UsageError(
@@ -79,24 +82,28 @@ export function addReport(verb, { print, say, end }) {
       await withRuns([given], async ([folder], show) => {
         // Beside a bundle there are no records to write to.
         const at = out ?? (isBundle(given) ? path.basename(given).replace(BUNDLE_ENDING, '') : folder)
-        const { text, isEmpty } = await renderRun({ folder, format, out: at }, line => say(show(line)))
+        const { text, isEmpty } = await renderRun({ folder, format, out: at, details }, line => say(show(line)))
         print(show(text))
         if (isEmpty) end(EXIT.nothingShown)
       })
     })
 }
 
-/** @param {{ folder: string, format: string, out: string }} options @param {(line: string) => void} say */
-async function renderRun({ folder, format, out }, say) {
+/**
+ * @param {{ folder: string, format: string, out: string, details?: boolean }} options @param {(line: string) => void} say
+ */
+async function renderRun({ folder, format, out, details }, say) {
   const computed = findComputed(folder)
   if (computed)
     return {
-      text: await writeOut({ out }, at => reportComputed(computed, { folder, format, out: at })),
+      text: await writeOut({ out }, at =>
+        reportComputed(computed, { folder, format: details ? 'details' : format, out: at }),
+      ),
       isEmpty: false,
     }
   const run = readRun(folder)
   run.warnings.forEach(say)
-  const text = await FORMATS[format]({ folder, out, summary: summarise(run), run })
+  const text = await FORMATS[format]({ folder, out, summary: summarise(run), run, details })
   return { text, isEmpty: run.records.length === 0 }
 }
 
@@ -133,18 +140,11 @@ function writeOut({ out, printed = 'text, md, csv, json or junit' }, write) {
   }
 }
 
-/**
- * Renders the table, and the count of the claims. @param {Summary} summary
- * @param {{ folder: string, warnings?: string[], hasPage?: boolean }} of
- */
-export function renderText(summary, { folder, warnings = [], hasPage = existsSync(path.join(folder, PAGE)) }) {
-  const claims = tellClaims(answerClaims(summary))
-  return renderTable(summary, { folder: path.relative('', folder) || folder, hasPage, warnings, claims })
-}
-
-/** Says what a run lacks that was cut short. @param {string} folder @param {Summary} summary */
-export function listUnfinished(folder, summary) {
-  return describeUnfinished({ ...readRun(folder), summary })
+/** Finds the last run. @throws {UsageError} */
+function findLast() {
+  const [last] = listRuns(RESULTS)
+  if (last) return last.folder
+  throw new UsageError(`report --details: there are no runs in ${RESULTS}/: name a folder`)
 }
 
 /** @param {string} root */

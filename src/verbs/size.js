@@ -1,7 +1,5 @@
 import { Option } from 'commander'
-import { isAnswered, renderAnswer } from '../kinds/search/answer.js'
 import { listNodes, readNode } from '../kinds/search/nodes.js'
-import { tellFindings } from '../kinds/sections.js'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
 import { readBounded } from '../lib/read-file.js'
@@ -26,14 +24,15 @@ import { findScriptFolders } from '../run/execute.js'
 import { openReusable } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
+import { renderRunText } from './answer.js'
 import { sayWhere, writeDocuments } from './documents.js'
 
 /**
- * @import { Summary } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
+ * @import { RunOptions } from '../prepare/options.js'
  * @typedef {RunOptions & { link: string, rate?: number, users?: number, payload?: number, features?: string, interception?: string,
  *   protocol?: string, tls?: string, file?: string,
  *   sidecars?: number, reserve?: string, nodes?: number, format?: string, from?: string[], extrapolate?: boolean,
- *   json?: boolean }} SizeOptions p99 is milliseconds, payload bytes
+ *   json?: boolean, details?: boolean }} SizeOptions p99 is milliseconds, payload bytes
  */
 
 const FILE_HELP = `
@@ -80,12 +79,11 @@ export function addSize(verb, context) {
         },
         writeDocuments,
         sayWhere,
-        async report({ summary, folder, isInterrupted }) {
-          const answer = renderWhole(summary, { node, nodes }).join('\n').trimEnd()
-          if (isInterrupted) {
-            const { listUnfinished } = await import('./report.js')
-            listUnfinished(folder, summary).forEach(say)
-          }
+        report({ summary, folder, isInterrupted }) {
+          const { details } = options
+          const hints = summary.sizes.length > 0 ? ['Paste: --format yaml, helm, compose'] : []
+          const fit = node && details ? ['', ...renderNodeFit(summary, node)] : []
+          const answer = [renderRunText({ summary, folder, details, place: { node, nodes }, hints }), ...fit].join('\n')
           if (options.format) {
             say(answer)
             // Nobody is to paste limits that were not searched to the end.
@@ -100,20 +98,6 @@ export function addSize(verb, context) {
       context,
     )
   })
-}
-
-/**
- * Renders the answer; what the control plane of many sidecars needs is told by its findings.
- * @param {Summary} summary @param {{ node: ReturnType<typeof readNode> | null, nodes: number | null }} options
- */
-function renderWhole(summary, { node, nodes }) {
-  const sizes = summary.sizes.filter(isAnswered)
-  if (sizes.length === 0) return tellFindings(summary)
-  const isSet = sizes.some(size => size.services.length > 0)
-  return [
-    ...renderAnswer({ ...summary, sizes }, { node, nodes }),
-    ...(isSet && node ? renderNodeFit(summary, node) : []),
-  ]
 }
 
 /** @param {import('commander').Command} verb */
@@ -151,6 +135,9 @@ function defineSize(verb) {
     .option('--seed <n>', 'seed', parseSeed)
   return withOptions(verb, 'generator', 'noPin', 'out', 'recheck')
     .addOption(new Option('--json', 'print summary.json instead of the answer').conflicts('format'))
+    .addOption(
+      new Option('--details', 'print every trial and check instead of the answer').conflicts(['format', 'json']),
+    )
     .addHelpText('after', () => `${FILE_HELP}\nKnown nodes, as their makers publish them:\n${listNodes().join('\n')}`)
 }
 

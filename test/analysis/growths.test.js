@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { fitGrowths } from '../../src/kinds/growth/sections.js'
 import { findControlNeeds } from '../../src/kinds/rollout/needs.js'
 import { tellFindings } from '../../src/kinds/sections.js'
-import { answerOf } from '../../src/report/verdicts.js'
+import { createAnswer } from '../../src/report/answer/answer.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
 /** @import { FailureReason, TrialRecord } from '../../src/model/types.ts' */
 
+const answerOf = (/** @type {import('../../src/model/types.ts').Summary} */ summary) =>
+  createAnswer(summary).verdicts.join(' ')
 const MB = 1e6
 const ARM = { plane: 'pipy', conditions: { sidecars: 800 } }
 
@@ -101,7 +103,7 @@ describe('what the control plane of 800 sidecars needs', () => {
     expect(need.limits?.bytes).toBeCloseTo(1.25 * 82 * MB)
     const summary = createSummary([ARM], { controlNeeds: [need] })
     expect(answerOf(summary)).toBe(
-      'pipy: the control plane of 800 sidecars needs 2415m and 98Mi (measured up to there).',
+      'pipy: the control plane of 800 sidecars needs 2415m CPU and 98Mi memory, with room; measured with 800 sidecars.',
     )
     expect(tellFindings(summary).join('\n')).toMatch(
       /CPU of a change of all: 2\.00 \[.*\] ms a sidecar, 1\.61 s of 800/,

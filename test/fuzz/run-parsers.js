@@ -9,11 +9,11 @@ import { findFault, manifestSchema, observationSchema, summarySchema, trialSchem
 import { readLedgers } from '../../src/node/ledger.js'
 import { readObserved } from '../../src/records/raw.js'
 import { readRun } from '../../src/records/records.js'
-import { renderComparison } from '../../src/report/comparison.js'
+import { createComparisonAnswer } from '../../src/report/comparison.js'
 import { renderArmsCsv } from '../../src/report/csv.js'
 import { renderJunit } from '../../src/report/junit.js'
 import { listRuns } from '../../src/verbs/list-runs.js'
-import { renderText } from '../../src/verbs/report.js'
+import { renderRunText } from '../../src/verbs/answer.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
@@ -141,7 +141,7 @@ export const RUN_PARSERS = [
     const summary = summarise(run)
     const fault = findFault(summarySchema, JSON.parse(JSON.stringify(summary)))
     if (fault !== null) throw new Error(`summary: ${fault}`)
-    return [renderText(summary, { folder }), renderArmsCsv(summary), renderJunit(summary)].join('\n')
+    return [renderRunText({ summary, folder }), renderRunText({ summary, folder, details: true }), renderArmsCsv(summary), renderJunit(summary)].join('\n')
   }),
   ofWhole('documents of a run', 0.005, () => {
     const report = openReport({ folder, summary: summarise(readRun(folder)), claims: [] })
@@ -153,6 +153,8 @@ export const RUN_PARSERS = [
       const { manifest, records } = readRun(at)
       return { folder: at, manifest, records, summary: summarise({ manifest, records }) }
     })
-    return renderComparison(compareRuns({ old, new: next }, { thresholds: [] }), { old, new: next })
+    return JSON.stringify(
+      createComparisonAnswer(compareRuns({ old, new: next }, { thresholds: [] }), { old, new: next }),
+    )
   }),
 ]

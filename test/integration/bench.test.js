@@ -53,7 +53,7 @@ describe('a capped run', { timeout: 180_000 }, () => {
       expect(Number(load?.verified) / Number(window?.seconds)).toBeLessThan(102)
     }
     expect(summary.thresholds).toMatchObject([{ held: true }, { held: false }])
-    expect(stdout).toContain('Threshold pipy/envoy rss <= 0.9 (ratings, 0.5 cores): held')
+    expect(stdout).toContain('Threshold pipy/envoy rss <= 0.9: met, ')
     expect(stderr).toContain('the threshold envoy/pipy cpuPerRequest@ratings <= 0.01 was crossed')
     expect(exitCode).toBe(5)
   })
@@ -69,7 +69,7 @@ describe('a capped run', { timeout: 180_000 }, () => {
     expect(new Set(recordsOf(out).map(r => r.trial.arm.id))).toEqual(
       new Set(['ratings-none', 'ratings-pipy-0.5', 'pair-none', 'pair-pipy-0.5']),
     )
-    expect(stdout).toContain('The link ratings carries no mTLS')
+    expect(stdout).toContain('ratings and pair: 1 to 2 sidecars, plaintext, mTLS')
   })
 
   it.concurrent('runs without a cap, with workers for every CPU', async context => {

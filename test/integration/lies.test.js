@@ -24,7 +24,19 @@ let count = 0
  */
 async function lie(argv, { env, inWindow } = {}) {
   const out = path.join(folder, `run-${++count}`)
-  const common = ['--measure', 'load', '--profile', 'smoke', '--link', 'ratings', '--users', '5', '--out', out]
+  const common = [
+    '--measure',
+    'load',
+    '--profile',
+    'smoke',
+    '--link',
+    'ratings',
+    '--users',
+    '5',
+    '--details',
+    '--out',
+    out,
+  ]
   const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], { reject: false, env })
   if (inWindow) {
     await waitUntil((await awaitWindowStart(out)) + 100)
@@ -180,7 +192,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
     expect(stdout).toMatch(
       /parity-answers: pipy=local: \d+ of (\d+) as they must be, \1 of \1 as they must be is expected/,
     )
-    expect(stdout).toContain('CPU per request of pipy=local and envoy: invalid')
+    expect(stdout).toContain('CPU per request of pipy=local and envoy: no verdict')
     expect(exitCode).toBe(3)
   })
 
@@ -211,7 +223,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
       'for a; do shift; set -- "$@" "$([ "$before" = --concurrency ] && echo 2 || echo "$a")"; before=$a; done; exec "$TOOL" "$@"',
     )
     const { records, stdout } = await lie(['--planes', 'pipy,envoy', '--cpu', '0.5'], { env: { ENVOY } })
-    expect(stdout).toContain('invalid: parity-workers: envoy: 2 a sidecar, 1 a sidecar is expected')
+    expect(stdout).toContain('no verdict: parity-workers: envoy: 2 a sidecar, 1 a sidecar is expected')
     expect(records.find(r => r.trial.arm.plane === 'envoy')?.reasons).toContain(
       "workers: ratings's sidecar listens with 2 sockets an address, and 1 workers were asked for",
     )
@@ -224,7 +236,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
     )
     const { stdout, records, exitCode } = await lie(['--planes', `pipy=${variant},envoy`, '--cpu', '0.5'])
     expect(stdout).toContain(
-      'invalid: parity-tls: pipy=tls: TLSv1.3 TLS_AES_256_GCM_SHA384 X25519 ecdsa-p256, TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256 is expected',
+      'no verdict: parity-tls: pipy=tls: TLSv1.3 TLS_AES_256_GCM_SHA384 X25519 ecdsa-p256, TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256 is expected',
     )
     expect(new Set(records.map(r => r.outcome))).toEqual(new Set(['completed']))
     expect(exitCode).toBe(3)

@@ -58,7 +58,7 @@ describe('the packed kit', { timeout: 120_000 }, () => {
     need(context, 'pipy', 'k6', 'caps')
     const { exitCode, stdout, stderr } = await kit(['bench', '--cpu', '0.5', '--out', 'results/run', ...SHORT])
     expect([0, 3], stderr).toContain(exitCode)
-    expect(stdout).toContain('npx sidecar-bench verify results/run')
+    expect(stdout).toContain('npx sidecar-bench report --details')
     expect(`${stdout}${stderr}`).not.toContain('npm run')
     const run = path.join(folder, 'results/run')
     expect(readdirSync(run)).toContain('report.html')

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { renderLab, renderSaves } from '../../src/lab/text.js'
+import { renderLabDetails, renderSaves } from '../../src/lab/text.js'
 
 it('the text has the table of both sides, where instructions go, and what the words mean', () => {
   const part = { name: 'memory', old: 100, new: 150 }
-  const text = renderLab({
+  const text = renderLabDetails({
     labels: { old: 'pipy-scripts in HEAD, Pipy 1.5.18', new: 'mine, Pipy 1.5.18' },
     rows: [
       {

@@ -45,10 +45,10 @@ export async function listAxeViolations(page) {
   )
 }
 
-/** A report's first screen holds the answer, its two charts, and what was not shown. @param {Page} page 1280 by 800 */
+/** A report's first screen holds the answer, its picture, its table, and what was not measured. @param {Page} page 1280 by 800 */
 export async function expectOnFirstScreen(page, { hasLimits = true } = {}) {
-  const parts = page.locator('.answer, #charts [data-chart] svg, #limits li')
-  expect(await page.locator('#charts [data-chart] svg').count()).toBe(2)
+  const parts = page.locator('.answer, #answer .panels svg, #answer tbody tr, #limits li')
+  expect(await page.locator('#answer .panels svg').count()).toBe(2)
   if (hasLimits) expect(await page.locator('#limits li').count()).toBeGreaterThan(0)
   for (const part of await parts.all()) {
     const box = await part.boundingBox()

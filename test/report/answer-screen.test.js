@@ -1,9 +1,8 @@
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readRun } from '../../src/records/records.js'
-import { describeUnfinished } from '../../src/report/missing.js'
+import { renderRunText } from '../../src/verbs/answer.js'
 import { findClaims } from '../../src/verbs/read-claims.js'
-import { renderText } from '../../src/verbs/report.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { NO_PIPY, writeDefaultRun } from '../fakes/default-run.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -15,44 +14,45 @@ let count = 0
 function show(options = {}) {
   const folder = path.join(base, `run-${++count}`)
   const { summary } = writeDefaultRun({ folder, ...options })
-  const { manifest, records } = readRun(folder)
-  const warnings = describeUnfinished({ manifest, records, summary })
-  const text = renderText(summary, { folder: 'results/RUN', warnings, hasPage: true })
-  return { folder, summary, lines: text.split('\n') }
+  const printed = { run: readRun(folder), summary, folder: 'results/RUN', hasPage: true }
+  const [answer, details] = [false, true].map(is => renderRunText({ ...printed, details: is }))
+  return { folder, summary, answer, details }
 }
 const occurrences = (/** @type {string} */ text, /** @type {string} */ words) => text.split(words).length - 1
 
-describe('the answer of a default run', () => {
-  it('fits on a screen', async () => {
-    const { lines } = show()
-    expect(lines.length).toBeLessThanOrEqual(40)
-    expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(100)
-    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('../golden/answer/default.txt')
+describe('what a default run prints', () => {
+  it('is an answer, and with --details everything', async () => {
+    const { answer, details } = show()
+    await expect(`${answer}\n`).toMatchFileSnapshot('../golden/answer/default.txt')
+    await expect(`${details}\n`).toMatchFileSnapshot('../golden/answer/default-details.txt')
+    for (const line of details.split('\n')) expect(line.length).toBeLessThanOrEqual(100)
   })
 
   it('says once that a plane is missing, in every format', async () => {
-    const { folder, summary, lines } = show({ hasPipy: false })
-    expect(lines.length).toBeLessThanOrEqual(40)
-    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('../golden/answer/without-pipy.txt')
+    const { folder, summary, answer } = show({ hasPipy: false })
+    await expect(`${answer}\n`).toMatchFileSnapshot('../golden/answer/without-pipy.txt')
     const report = openReport({ folder, summary, claims: findClaims() })
     report.write()
-    expect(occurrences(lines.join('\n'), NO_PIPY)).toBe(1)
+    expect(occurrences(answer.replaceAll('\n', ' '), NO_PIPY)).toBe(1)
     expect(occurrences(report.markdown(), NO_PIPY)).toBe(1)
-    expect(occurrences(JSON.stringify(report.document), NO_PIPY)).toBe(1)
     expect(report.document.untested.rows.filter(([why]) => why === 'not measured: pipy')).toHaveLength(1)
   })
 
-  it('shows what differs where the work is not equal, and says once that verdicts are spoiled by it', () => {
-    const { lines } = show({ differs: true })
-    const text = lines.join('\n')
-    expect(text).toContain('NOT equal work')
+  it('shows what differs where the work is not equal, and says once that verdicts are excluded by it', () => {
+    const { answer, details } = show({ differs: true })
+    expect(occurrences(answer, 'UNEQUAL WORK (tls)')).toBe(1)
+    expect(answer).toContain('No verdict on CPU per request of pipy and envoy')
+    expect(details).toContain('Equal-work check: NOT passed')
+    const lines = details.split('\n')
     expect(lines.filter(line => /^tls +(pipy|envoy) +TLS of \1$/.test(line))).toHaveLength(2)
     expect(lines.filter(line => /^(answers|refusals|workers|pooling|logging) /.test(line))).toEqual([])
-    expect(occurrences(text, 'parity-tls')).toBe(1)
+    expect(occurrences(details, 'parity-tls')).toBe(1)
   })
 
   it('says where a run was cut short', () => {
-    const { lines } = show({ recorded: 5 })
-    expect(lines[1]).toBe('This run was cut short, or still goes on: 5 of 24 trials are recorded.')
+    const { answer, details } = show({ recorded: 5 })
+    const words = 'This run was cut short, or still goes on: 5 of 24 trials are recorded.'
+    expect(answer).toContain(`  ! ${words}`)
+    expect(details.split('\n')[1]).toBe(words)
   })
 })

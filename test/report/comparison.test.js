@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { renderComparison } from '../../src/report/comparison.js'
+import { renderComparisonDetails } from '../../src/report/comparison.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm } from '../fakes/fake-records.js'
 
@@ -43,10 +43,10 @@ const control = createComparison({
 
 /** @param {Partial<RunComparison>} result */
 const render = result =>
-  renderComparison({ comparisons: [], controls: [], refused: [], warnings: [], thresholds: [], ...result }, runs)
+  renderComparisonDetails({ comparisons: [], controls: [], refused: [], warnings: [], thresholds: [], ...result }, runs)
 const without = (/** @type {string} */ text) => text.split('\n').slice(3)
 
-describe('renderComparison', () => {
+describe('renderComparisonDetails', () => {
   it('says which run is old and which is new, and who made them', () => {
     expect(render({}).split('\n')).toEqual([
       'old: results/a (experiment cap, started 2026-11-21T20:00:00.000Z, kit 0.1.0 abc)',
@@ -60,9 +60,9 @@ describe('renderComparison', () => {
       controls: [control],
     })
     expect(without(text)).toEqual([
-      'pipy in new uses 12 % more CPU per request than pipy in old [10, 14], 6 rounds',
+      'pipy in new uses 12 % more CPU per request than pipy in old [10, 14], 6 repeats',
       'Secondary, not adjusted for multiple comparisons:',
-      '  resident memory of pipy in new and pipy in old: no difference shown at this noise (±3.0 %)',
+      '  resident memory of pipy in new and pipy in old: no difference found at this noise (±3.0 %)',
       '',
       'Without sidecars the applications used 1.2 % more CPU per request in new',
     ])
@@ -84,7 +84,7 @@ describe('renderComparison', () => {
       '',
       'not compared: pipy at 0.5 cores: cap: 0.25 cores in old, 0.5 cores in new; link: a in old, b in new',
       '',
-      'pipy in new uses 12 % more CPU per request than pipy in old [10, 14], 6 rounds',
+      'pipy in new uses 12 % more CPU per request than pipy in old [10, 14], 6 repeats',
     ])
   })
 
@@ -106,7 +106,7 @@ describe('renderComparison', () => {
       ],
     })
     expect(without(text)).toEqual([
-      'CPU per request of pipy in new and pipy in old: invalid: generator bound in 1 of 6 rounds (pipy in old)',
+      'CPU per request of pipy in new and pipy in old: no verdict: generator saturated in 1 of 6 repeats (pipy in old)',
     ])
   })
 
@@ -121,7 +121,7 @@ describe('renderComparison', () => {
     const cheaper = { ...control, ratio: { median: 0.95, low: 0.94, high: 0.96, values: Array(6).fill(0.95) } }
     expect(without(render({ controls: [cheaper, spoiled] }))).toEqual([
       'Without sidecars (link link) the applications used 5.0 % less CPU per request in new',
-      "Without sidecars (link pair) it is not known what the applications' CPU per request did: trial failed in 6 of 6 rounds",
+      "Without sidecars (link pair) it is not known what the applications' CPU per request did: trial failed in 6 of 6 repeats",
     ])
   })
 
@@ -136,9 +136,9 @@ describe('renderComparison', () => {
       ],
     })
     expect(without(text)).toEqual([
-      'Threshold new/old cpuPerRequest <= 1.05 (pipy at 0.25 cores): held: 1.020',
-      'Threshold new/old cpuPerRequest <= 1.05 (pipy at 1 cores): CROSSED: 1.120',
-      'Threshold new/old cpuPerRequest <= 1.05 (pipy at 2 cores): not tested: spoiled',
+      'Threshold new/old cpuPerRequest <= 1.05 (pipy at 0.25 cores): met: 1.020',
+      'Threshold new/old cpuPerRequest <= 1.05 (pipy at 1 cores): NOT met: 1.120',
+      'Threshold new/old cpuPerRequest <= 1.05 (pipy at 2 cores): not tested: excluded',
       'Threshold new/old cpuPerRequest <= 1.05: not tested: no arm that has its quantity was compared',
     ])
   })

@@ -21,9 +21,10 @@ function open(options = {}) {
 describe('a report', () => {
   it('answers in one sentence, with the interval and what bound the run', () => {
     const { report } = open()
-    expect(report.document.answer).toBe(
-      'pipy uses 58 % less CPU per request than envoy [57, 58], 6 rounds; bound by the sidecar.',
-    )
+    expect(report.document.answer.verdicts).toEqual([
+      'pipy uses 58 % less CPU per request than envoy (95 % CI 57 to 58) and as much memory.',
+      'At 0.25 CPU each: pipy has 97 % more capacity than envoy (95 % CI 94 to 99).',
+    ])
   })
 
   it('says what the load generator adds where it shares the CPUs of the sidecars', () => {
@@ -80,7 +81,7 @@ describe('a report', () => {
     const { folder, report } = open()
     report.write()
     const page = readFileSync(`${folder}/report.html`, 'utf8')
-    expect(page).toContain(`<p class="answer">${report.document.answer}</p>`)
+    expect(page).toContain(`<h1 class="answer">${report.document.answer.verdicts[0]}</h1>`)
     expect(page).toContain("default-src 'none'")
     const own = page.slice(0, page.indexOf('<script>'))
     expect(own).not.toMatch(/(?:src|href)="(?!#|data:)/)
@@ -108,7 +109,7 @@ describe('a report', () => {
   it('is made of a run that has not recorded anything', () => {
     const { folder, report } = open({ recorded: 0 })
     report.write()
-    expect(report.document.answer).toBe('Nothing was measured.')
+    expect(report.document.answer.verdicts).toEqual(['Nothing was measured.'])
     expect(readFileSync(`${folder}/report.md`, 'utf8')).toContain('0 of 18 trials are recorded')
   })
 

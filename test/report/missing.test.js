@@ -71,9 +71,9 @@ describe('the gates that fired', () => {
     const less = [{ ...arms[1], trials: 2, reason: 'unknown are 600 of 2000 ms' }]
     const other = { ...createSummaryArm({ ...LOAD, plane: 'envoy' }), trials: TRIALS, spoiled: less }
     expect(renderFired({ arms: [spoiled, other] })).toEqual([
-      'Gate resolution of the rollout (pipy 6/6 trials): unknown are 196 of 498 ms',
-      'Gate resolution of the change (pipy 6/6, envoy 2/6 trials): unknown are 725 of 2275 ms',
-      'Gate clock (pipy 1/6 trials): the clocks are 30 ms apart',
+      'Check resolution of the rollout (pipy 6/6 trials): unknown are 196 of 498 ms',
+      'Check resolution of the change (pipy 6/6, envoy 2/6 trials): unknown are 725 of 2275 ms',
+      'Check clock (pipy 1/6 trials): the clocks are 30 ms apart',
     ])
   })
 })

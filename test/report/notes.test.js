@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { renderNext, tellDeviations } from '../../src/report/notes.js'
+import { listOpenQuestions } from '../../src/kinds/load/open-questions.js'
+import { tellDeviations } from '../../src/report/notes.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
@@ -7,13 +8,17 @@ it.each([
   [
     'gateway-ratings',
     2,
-    'Capacity of one sidecar at this cap: npm run bench -- --cpu 1 --link ratings --generator wrk',
+    'npm run bench -- --cpu 1 --link ratings --generator wrk   capacity of one sidecar at this limit',
   ],
-  ['ratings', 1, 'Capacity beside a lighter load: npm run bench -- --cpu 1 --link ratings --generator wrk'],
+  [
+    'ratings',
+    1,
+    'npm run bench -- --cpu 1 --link ratings --generator wrk   capacity at this limit, beside a lighter load generator',
+  ],
 ])('a run of %s that no sidecar bound names the command with wrk that fits two CPUs', (link, sidecars, line) => {
-  expect(renderNext(summaryOf({ link, sidecars }))).toContain(line)
-  expect(renderNext(summaryOf({ link, sidecars, generator: 'wrk' })).join()).not.toContain('wrk')
-  expect(renderNext(summaryOf({ link, sidecars, boundBy: 'sidecar' })).join()).not.toContain('wrk')
+  expect(listCommands(summaryOf({ link, sidecars }))).toContain(line)
+  expect(listCommands(summaryOf({ link, sidecars, generator: 'wrk' })).join()).not.toContain('wrk')
+  expect(listCommands(summaryOf({ link, sidecars, boundBy: 'sidecar' })).join()).not.toContain('wrk')
 })
 
 it('names what a plane does otherwise than the mesh that deploys it so', () => {
@@ -27,10 +32,19 @@ it('names what a plane does otherwise than the mesh that deploys it so', () => {
 
 it('a run of other planes or TLS than the default names them in each command', () => {
   const asked = { plane: 'caddy', conditions: { ...DEFAULT_CONDITIONS, tls: 'plaintext' } }
-  const lines = renderNext(summaryOf({ link: 'pair', sidecars: 2, asked }))
-  expect(lines[0]).toBe('Capacity: npm run bench -- --cpu 0.5 --link pair --planes caddy --tls plaintext')
+  const lines = listCommands(summaryOf({ link: 'pair', sidecars: 2, asked }))
+  expect(lines[0]).toBe(
+    'npm run bench -- --cpu 0.5 --link pair --planes caddy --tls plaintext   capacity at the largest limit that this machine can show',
+  )
   for (const line of lines) expect(line).toContain('--planes caddy --tls plaintext')
 })
+
+/** @param {import('../../src/model/types.ts').Summary} summary */
+function listCommands(summary) {
+  return listOpenQuestions(summary).flatMap(({ commands }) =>
+    commands.map(({ command, gives }) => `${command}   ${gives}`),
+  )
+}
 
 /** @param {{ link: string, sidecars: number, generator?: string, boundBy?: string, asked?: object }} options */
 function summaryOf({ link, sidecars, generator = 'k6', boundBy = 'users', asked = {} }) {

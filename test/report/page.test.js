@@ -69,6 +69,24 @@ describe('report.html in a browser', () => {
     expect(complaints).toEqual([])
   })
 
+  it('gives every chart the height at which it is drawn, before its script has drawn it and after', async context => {
+    const heights = (/** @type {Page} */ page) =>
+      page.locator('[data-chart]').evaluateAll(all => all.map(at => at.getBoundingClientRect().height))
+    const options = { viewport: { width: 1440, height: 900 } }
+    const { page: still } = await open(context, run.url, { ...options, javaScriptEnabled: false })
+    for (const summary of await still.locator('details.arm > summary').all()) await summary.click()
+    const { page: drawn } = await open(context, run.url, options)
+    await look(drawn)
+    const before = await heights(still)
+    expect(before).toEqual(await heights(drawn))
+    // A chart that has a row for itself is as wide as the page: its lines and letters are no larger for that.
+    const inside = await still
+      .locator('[data-chart] > svg')
+      .evaluateAll(all => all.map(at => /** @type {SVGSVGElement} */ (at).getScreenCTM()?.a ?? 0))
+    for (const scale of inside) expect(scale).toBeLessThanOrEqual(1)
+    expect(await still.locator('[data-chart] > svg > title').count()).toBe(before.length)
+  })
+
   it('folds the charts over time under their arms, which open without JavaScript', async context => {
     const { page } = await open(context, run.url, { javaScriptEnabled: false })
     const arms = page.locator('details.arm')
@@ -78,7 +96,7 @@ describe('report.html in a browser', () => {
     expect(await arms.first().locator('svg').isVisible()).toBe(true)
   })
 
-  it('has the answer, its two charts and what was not shown on the first screen, each reason once', async context => {
+  it('has the answer, its picture and what was not measured on the first screen, each reason once', async context => {
     const reason = 'pipy was not found: get it, and say where with PIPY=/path/to/pipy'
     const arms = createArms().filter(arm => arm.plane !== 'pipy')
     const notMeasured = ['pipy', 'pipy=v2'].map(plane => ({ plane, reason }))
@@ -107,7 +125,7 @@ describe('report.html in a browser', () => {
     expect(await mediansOf(page, 'rounds-throughput')).toEqual(medians('throughput'))
     expect(await mediansOf(page, 'rounds-cpuPerRequest')).toEqual(medians('cpuPerRequest'))
     const results = await page
-      .locator('#results tbody tr')
+      .locator('#results > .scroll tbody tr')
       .evaluateAll(rows => rows.map(row => row.children[2].textContent))
     expect(results).toEqual(
       arms.map(
@@ -193,7 +211,7 @@ describe('report.html in a browser', () => {
     await page.locator('[data-chart^=over-time]').first().hover()
     expect(await page.locator('img, [onerror]').count()).toBe(0)
     expect(await page.title()).toContain('cap')
-    expect(await page.locator('#gates').textContent()).toContain('document.title')
+    expect(await page.locator('#trials').textContent()).toContain('document.title')
     expect(await page.locator('.answer').textContent()).toContain(`pipy=${label} uses`)
     expect(complaints).toEqual([])
   })

@@ -29,7 +29,7 @@ describe('what an axis changes', () => {
     expect(
       tell(createContrast('log', { median: 1.48, ...few }), createContrast('limit', { median: 1.07, ...few })),
     ).toEqual([
-      'CPU per request against pipy with no features, indicative only: 3 rounds: 6 are needed: pipy with log 1.48 : 1, pipy with limit 1.07 : 1',
+      'CPU per request against pipy with no features, no interval yet: 3 repeats: 6 are needed: pipy with log 1.48 : 1, pipy with limit 1.07 : 1',
     ])
   })
 
@@ -38,8 +38,8 @@ describe('what an axis changes', () => {
     expect(
       tell(createContrast('log', { median: 1.48, ...higher }), createContrast('limit', { median: 1.07, ...few })),
     ).toEqual([
-      'pipy with log uses 48 % more CPU per request than pipy with no features [47, 49], 6 rounds',
-      'CPU per request of pipy with limit and pipy with no features: 1.07 : 1, indicative only: 3 rounds: 6 are needed',
+      'pipy with log uses 48 % more CPU per request than pipy with no features [47, 49], 6 repeats',
+      'CPU per request of pipy with limit and pipy with no features: 1.07 : 1, no interval yet: 3 repeats: 6 are needed',
     ])
   })
 })

@@ -7,8 +7,8 @@ import { BenchError } from '../../src/lib/errors.js'
 import { gateParity } from '../../src/parity/gate.js'
 import { writeSummary } from '../../src/prepare/write-summary.js'
 import { readRun } from '../../src/records/records.js'
+import { renderDetailsText } from '../../src/report/details.js'
 import { describeUnfinished } from '../../src/report/missing.js'
-import { renderTable } from '../../src/report/table.js'
 import { createFakeLoad, createFakePlane, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { createControlledPlane } from '../fakes/fake-control.js'
 import { runFake } from '../fakes/fake-run.js'
@@ -55,7 +55,7 @@ describe('runPlan', () => {
   it('leaves a table that names what bound each arm', async () => {
     const target = await createFakeTarget({ cores: spec => (spec.role === 'sidecar' ? 0.25 : 0.05) })
     const { summary } = await runFake({ folder, target })
-    const table = renderTable({ ...summary, notMeasured: [{ plane: 'envoy', reason: 'not here' }] })
+    const table = renderDetailsText({ ...summary, notMeasured: [{ plane: 'envoy', reason: 'not here' }] })
     expect(table.match(/Not measured: envoy: not here/g)).toHaveLength(1)
     expect(table).toMatch(/cheap +0\.25 .* sidecar/)
     expect(table).toMatch(/none +- .* users/)

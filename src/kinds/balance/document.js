@@ -1,4 +1,4 @@
-import { capitalise } from '../../lib/letters.js'
+import { capitalise, joinWords } from '../../lib/letters.js'
 import { joinParts, left, renderTextTable, right, wrapText } from '../../lib/text-table.js'
 import { ALGORITHMS, BALANCE_NAMES, BALANCE_QUANTITIES } from '../../model/balance.js'
 import { drawRounds } from '../../report/charts/rounds.js'
@@ -27,7 +27,7 @@ const NOTES = [
 export function renderBalanceText(summary, claims) {
   const tables = summary.form.sizes.map(sizes => tabulateBalance(summary, sizes))
   return joinParts([
-    [`${summary.run.experiment}: ${describeForm(summary)}`, ...wrapText(answerOfBalance(summary))],
+    [`${summary.run.experiment}: ${describeForm(summary)}`],
     ...tables.map(table => [`${table.caption}:`, ...renderTextTable(table)]),
     NOTES.flatMap(note => wrapText(`- ${note}`, '', '  ')),
     tellClaims(claims).flatMap(line => wrapText(line)),
@@ -51,14 +51,17 @@ export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) 
 
 /** @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run @returns {Document} */
 export function createBalanceDocument({ manifest, summary, claims }) {
+  const results = summary.form.sizes.map(sizes => tabulateBalance(summary, sizes))
+  const rounds = drawBalance(summary)
   return {
     title: `${summary.run.experiment}, ${describeForm(summary)}`,
     question: summary.question,
     startedAt: summary.run.startedAt,
     answer: answerOfBalance(summary),
-    results: summary.form.sizes.map(sizes => tabulateBalance(summary, sizes)),
+    results,
+    parts: [{ name: 'Results', verdicts: [], results, charts: rounds }],
     notes: NOTES,
-    charts: { ...NO_CHARTS, rounds: drawBalance(summary) },
+    charts: { ...NO_CHARTS, rounds },
     dots: 'A dot is a seed, which is a round here; a bar is the median, a band its 95 % interval.',
     ...tabulateClaims(claims),
     provenance: tabulateProvenance(manifest),
@@ -68,24 +71,52 @@ export function createBalanceDocument({ manifest, summary, claims }) {
     contrasts: [],
     findings: [],
     thresholds: [],
-    next: [],
-    fired: [],
     trials: null,
     parity: null,
     disparities: [],
   }
 }
 
-/** Ranks the algorithms by moves and by spread, for the first kind of sizes. @param {BalanceSummary} summary */
-export function answerOfBalance({ form: { items, shards, sizes }, rows }) {
+/** Answers which algorithm moves least, and which spreads best. @param {BalanceSummary} summary @returns {import('../../report/answer/answer.js').Answer} */
+export function answerOfBalance(summary) {
+  const { form, rows, run } = summary
+  const { items, shards, sizes, seeds } = form
   const own = rows.filter(row => row.sizes === sizes[0])
-  const tell = (/** @type {'moves' | 'spread'} */ name) => {
+  const columns = BALANCE_NAMES.map((name, i) => ({
+    heading: BALANCE_QUANTITIES[name].label,
+    ...(i === 0 && { isBar: /** @type {const} */ (true) }),
+  }))
+  const findLeast = (/** @type {'moves' | 'spread'} */ name) => {
     const medianOf = (/** @type {BalanceRow} */ { quantities }) => Number(quantities[name].median)
-    const sorted = own.toSorted((a, b) => medianOf(a) - medianOf(b))
+    const least = Math.min(...own.map(medianOf))
     const { digits } = BALANCE_QUANTITIES[name]
-    return sorted.map(row => `${ALGORITHMS[row.algorithm].label} ${medianOf(row).toFixed(digits)}`).join(', ')
+    const best = own.filter(row => medianOf(row).toFixed(digits) === least.toFixed(digits))
+    return `${joinWords(best.map(row => ALGORITHMS[row.algorithm].label))} (${least.toFixed(digits)})`
   }
-  return `From ${shards} shards to ${shards - 1}, of ${items} items of ${sizes[0]} sizes move: ${tell('moves')}. Spread of load, of the mean: ${tell('spread')}.`
+  return {
+    conditions: [
+      run.experiment,
+      `${items} items of ${sizes[0]} sizes`,
+      `${shards} shards, then ${shards - 1}`,
+      'computed',
+    ],
+    pictures: [
+      {
+        columns,
+        rows: own.map(({ algorithm, quantities }) => ({
+          label: ALGORITHMS[algorithm].label,
+          cells: BALANCE_NAMES.map(name => {
+            const { median, low, high } = quantities[name]
+            return { text: Number(median).toFixed(BALANCE_QUANTITIES[name].digits), value: Number(median), low, high }
+          }),
+        })),
+      },
+    ],
+    verdicts: [`Fewest items move with ${findLeast('moves')}; the load is spread best by ${findLeast('spread')}.`],
+    basis: [`Medians of ${seeds} seeds from ${run.seed}; no process is started.`],
+    warnings: [],
+    notMeasured: [],
+  }
 }
 
 /** @param {BalanceSummary} summary */

@@ -2,6 +2,7 @@ import { fitMemory, renderOff } from '../../judge/over-sidecars.js'
 import { summariseValues } from '../../lib/stats.js'
 import { MIB } from '../../lib/units.js'
 import { choiceOf, findVaried, labelOf } from '../../model/arms.js'
+import { answerGrowth } from './answer.js'
 import { hasHeld, listMemoryPoints, tellEndings } from './numbers.js'
 
 /** Sections of growth: the sidecars that each control plane served, and its memory for a sidecar. Pure. */
@@ -19,8 +20,7 @@ export const growthSections = {
     const growths = fitGrowths(run)
     return growths.length > 0 ? { growths } : {}
   },
-  answer: ({ summary: { arms, growths = [] } }) =>
-    growths.map(growth => `${nameGrowth(arms, growth)}: ${tellEndings(growth)}`),
+  answer: answerGrowth,
   findings: ({ arms, growths = [] }) => [
     'With more and more sidecars:',
     ...growths.flatMap(growth => renderGrowth(growth, nameGrowth(arms, growth))),

@@ -1,121 +1,105 @@
-import { groupBy } from '../../lib/group-by.js'
-import { renderTextTable, right, wrapText } from '../../lib/text-table.js'
-import { GIB, MIB } from '../../lib/units.js'
-import { describeAxes, nameOf } from '../../model/arms.js'
+import { joinWords } from '../../lib/letters.js'
+import { count, GIB, MIB } from '../../lib/units.js'
+import { nameOf } from '../../model/arms.js'
 import { toLimits, toMillicores } from '../../model/container-limits.js'
-import { RULE } from './confirm.js'
+import { limitsOf } from './memory-floor.js'
 import { fitOnNode } from './nodes.js'
+import { isAnswered } from './trial-rows.js'
 
-/**
- * The answer of `size` as people read it: on the terminal, and each trial behind it. Pure.
- * @import { AxisName, SizeResult, Summary } from '../../model/types.ts' @import { readNode } from './nodes.js'
- * @typedef {NonNullable<SizeResult['answer']>} Answer
- * @typedef {SizeResult & { answer: Answer }} Answered
- */
+/** The answer of searches: the limits, or the rates, that were found. Pure. */
+/** @import { SearchResult, SizeResult } from '../../model/types.ts' @import { Told } from '../sections.js' */
+/** @import { Cell, KindAnswer, Picture } from '../../answer/picture.js' */
 
-const MEMORY =
-  "Memory limit: 1.5 times the most that a sidecar took, pages of its program included. A pod's limit counts what its cgroup is charged for, and was tried here as that; RSS counts shared pages in each sidecar, PSS divides them."
-const REQUEST = 'CPU request: what the busiest sidecar used on average, and 15 % more.'
-
-/** @param {SizeResult} size @returns {size is Answered} results of older searches have none */
-export const isAnswered = size => size.answer !== undefined
-
-/** Renders limits as they are pasted. @param {Answer} answer */
-export function renderLimits({ limits, requestCores }) {
-  if (limits === null) return 'no limits'
-  const { millicores, mebibytes } = toLimits(limits)
-  const request = requestCores === null ? '' : `CPU request ${toMillicores(requestCores)}m, `
-  return `${request}CPU limit ${millicores}m, memory limit ${mebibytes}Mi`
+/** What each search looks for: headings, and what a trial that was tried next did not. */
+const SEARCHES = {
+  knee: { heading: 'highest rate within the p99', next: 'not at' },
+  cpu: { heading: 'smallest CPU limit', next: 'not with' },
+  memory: { heading: 'smallest memory limit', next: 'killed with' },
 }
 
-/**
- * Renders the answer on one screen; node: to fill; nodes: of the fleet, each with one such pod.
- * @param {Pick<Summary, 'machine' | 'arms'> & { sizes: Answered[] }} summary
- * @param {{ node?: ReturnType<typeof readNode> | null, nodes?: number | null }} [options]
- */
-export function renderAnswer({ sizes, machine, arms }, { node = null, nodes = null } = {}) {
-  const isSet = sizes.some(size => size.services.length > 0)
-  const [first] = sizes
-  const payloads = [...new Set(arms.map(({ load }) => load.payloadBytes))].map(renderBytes)
-  const load = isSet ? 'services of a file' : `${first.ratePerSecond} requests/s · p99 at most ${first.p99LimitMs} ms`
-  const head = `size · ${load} · POST ${payloads.join(', ')}, echoed · link ${first.cpu.link}, ${sayConditions(arms)} · ${machine.cpus} CPUs ${machine.cpuModel}`
-  const hasPods = node !== null && !isSet
-  const table = renderTextTable({
-    caption: '',
-    columns: [
-      ['each sidecar', 'left'],
-      ...right('CPU request', 'CPU limit', 'memory limit', 'p99 at it', 'met'),
-      ...(hasPods ? right(`pods on ${node.name}`) : []),
-      ['', 'left'],
+/** @typedef {NonNullable<Told['place']>} Place @typedef {import('./trial-rows.js').Answered} Answered */
+
+/** @param {Told} told @returns {KindAnswer | null} null: nothing was found */
+export function answerSearches({ summary: { sizes, searches }, place = {} }) {
+  if (sizes.length + searches.length === 0) return null
+  const answered = sizes.filter(isAnswered)
+  const older = sizes.filter(size => !isAnswered(size))
+  return {
+    pictures: [...drawAnswered(answered, place), ...drawSizes(older), ...drawSearches(searches)],
+    verdicts: [
+      ...renderAnswered(answered, place),
+      ...renderChecks(older),
+      ...renderSavings(older),
+      ...renderFound(searches),
     ],
-    rows: sizes.map(size => [
-      isSet ? `${nameOf(size)} ${size.services.join(', ')}` : nameOf(size),
-      ...renderCells(size.answer),
-      ...(hasPods ? [countPods(size.answer, node)] : []),
-      size.answer.state === 'none' ? 'no limits here' : size.answer.state,
-    ]),
-  })
-  const states = sizes
-    .filter(({ answer }) => answer.state !== 'confirmed')
-    .map(
-      size => `${nameOf(size)}: ${size.answer.state === 'none' ? 'no limits' : size.answer.state}: ${size.answer.why}.`,
-    )
+    basis: answered.length > 0 && place.node ? [renderNode(place.node)] : [],
+    warnings: [...answered.flatMap(warnOfAnswered), ...older.flatMap(warnOfSize), ...searches.flatMap(warnOfSearch)],
+  }
+}
+
+/** Draws requests and limits, and how often they met the p99. @param {Answered[]} sizes @param {Place} place @returns {Picture[]} */
+function drawAnswered(sizes, { node = null }) {
+  if (sizes.length === 0) return []
+  const isSet = sizes.some(({ services }) => services.length > 0)
+  const [{ p99LimitMs }] = sizes
+  const isSameLimit = sizes.every(size => size.p99LimitMs === p99LimitMs)
+  const hasPods = node !== null && !isSet
   return [
-    ...wrapText(head),
-    '',
-    ...table.map(line => `  ${line}`),
-    '',
-    ...(isSet ? [] : compareSizes(sizes, nodes)).flatMap(line => wrapText(line, '  ')),
-    ...states.flatMap(line => wrapText(line, '  ')),
-    ...(hasPods ? wrapText(sayNode(node), '  ') : []),
-    ...wrapText(`${RULE}. ${REQUEST}`, '  '),
-    ...wrapText(MEMORY, '  '),
-    'Paste: --format yaml, helm, compose',
+    {
+      isOfProxies: !isSet,
+      columns: [
+        { heading: 'CPU request' },
+        { heading: 'CPU limit' },
+        { heading: 'memory limit' },
+        { heading: isSameLimit ? `p99, at most ${p99LimitMs} ms` : 'p99' },
+        { heading: 'met' },
+        ...(hasPods ? [{ heading: `pods on ${node.name}` }] : []),
+        { heading: '', align: 'left' },
+      ],
+      rows: sizes.map(size => ({
+        label: isSet ? `${nameOf(size)} ${size.services.join(', ')}` : nameOf(size),
+        cells: [
+          ...drawCells(size, isSameLimit),
+          ...(hasPods
+            ? [size.answer.limits && cell(`${fitOnNode(toLimits(size.answer.limits), node.left).count}`)]
+            : []),
+          cell(size.answer.state === 'none' ? 'no limits here' : size.answer.state),
+        ],
+      })),
+    },
   ]
 }
 
-/** Says what all sidecars have beside the link. @param {Pick<Summary, 'arms'>['arms']} arms */
-function sayConditions([arm]) {
-  const { interception, features } = arm.conditions
-  const shared = /** @type {AxisName[]} */ (['tls', 'protocol'])
-  return describeAxes(arm, [
-    ...shared,
-    ...(interception ? [/** @type {const} */ ('interception')] : []),
-    ...(features && features !== 'lean' ? [/** @type {const} */ ('features')] : []),
-  ])
-}
-
-/** @param {Answer} answer */
-function renderCells({ limits, requestCores, p99Ms, met, missed, notJudged }) {
-  if (limits === null) return ['-', '-', '-', '-', `0 of ${missed}`]
+/** @param {Answered} size @param {boolean} isSameLimit @returns {(Cell | null)[]} */
+function drawCells({ answer, p99LimitMs }, isSameLimit) {
+  const { limits, requestCores, p99Ms, met, missed, notJudged } = answer
+  if (limits === null) return [null, null, null, null, cell(`0 of ${missed}`)]
   const { millicores, mebibytes } = toLimits(limits)
   return [
-    requestCores === null ? '-' : `${toMillicores(requestCores)}m`,
-    `${millicores}m`,
-    `${mebibytes}Mi`,
-    p99Ms === null ? '-' : `${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms`,
-    `${met} of ${met + missed}${notJudged > 0 ? `, ${notJudged} not judged` : ''}`,
+    requestCores === null ? null : cell(`${toMillicores(requestCores)}m`),
+    cell(`${millicores}m`),
+    cell(`${mebibytes}Mi`),
+    p99Ms === null ? null : cell(`${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms${isSameLimit ? '' : ` of ${p99LimitMs}`}`),
+    cell(`${met} of ${met + missed}${notJudged > 0 ? `, ${notJudged} not judged` : ''}`),
   ]
 }
 
-/** @param {Answer} answer @param {ReturnType<typeof readNode>} node */
-function countPods({ limits }, { left }) {
-  return limits === null ? '-' : String(fitOnNode(toLimits(limits), left).count)
-}
-
-/** @param {ReturnType<typeof readNode>} node */
-function sayNode({ name, left }) {
-  return `Pods, each with one sidecar, by both limits in ${left.cores} cores and ${left.bytes / MIB} MiB of ${name}; a core of it may be faster or slower than one here.`
-}
-
-/** Says what each other plane would take more, or less, than the first. @param {Answered[]} sizes @param {number | null} nodes */
-function compareSizes(sizes, nodes) {
-  const known = sizes.flatMap(size => (size.answer.limits ? [{ size, limits: toLimits(size.answer.limits) }] : []))
-  if (known.length === 0) return []
-  const fleet = nodes === null ? [] : known.map(({ size, limits }) => `${nameOf(size)} ${renderFleet(limits, nodes)}`)
-  const onNodes = nodes === null ? [] : [`On ${nodes} nodes, one such pod each: ${fleet.join('; ')}.`]
+/** Says what the first proxy needs less than each other, or its limits where it is alone. @param {Answered[]} sizes @param {Place} place */
+function renderAnswered(sizes, { nodes = null }) {
+  const known = sizes.flatMap(size =>
+    size.answer.limits && size.services.length === 0 ? [{ size, limits: toLimits(size.answer.limits) }] : [],
+  )
+  if (known.length === 0) {
+    const met = sizes.filter(({ answer }) => answer.state === 'confirmed').length
+    return sizes.length === 0
+      ? []
+      : [`${met} of ${count(sizes.length, 'answer')} confirmed by every trial at its limits.`]
+  }
   const [{ size, limits: own }, ...others] = known
+  const fleet = nodes === null ? [] : known.map(one => `${nameOf(one.size)} ${renderFleet(one.limits, nodes)}`)
+  const alone = `${nameOf(size)} needs ${own.millicores}m CPU and ${own.mebibytes}Mi memory: ${size.answer.state}: ${size.answer.why}.`
   return [
+    ...(others.length === 0 ? [alone] : []),
     ...others.map(other => {
       const less = {
         millicores: other.limits.millicores - own.millicores,
@@ -124,7 +108,7 @@ function compareSizes(sizes, nodes) {
       const saved = nodes === null ? '' : `: ${renderFleet(less, nodes)} on ${nodes} nodes`
       return `${nameOf(size)} needs ${renderLess(less.millicores, 'm')} and ${renderLess(less.mebibytes, 'Mi')} a pod than ${nameOf(other.size)}${saved}.`
     }),
-    ...onNodes,
+    ...(nodes === null ? [] : [`On ${nodes} nodes, one such pod each: ${fleet.join('; ')}.`]),
   ]
 }
 
@@ -138,53 +122,156 @@ function renderFleet({ millicores, mebibytes }, nodes) {
   return `${cores.toFixed(1)} cores and ${gibibytes.toFixed(1)} GiB`
 }
 
-/** @param {number} bytes */
-function renderBytes(bytes) {
-  return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} B`
+/** @param {NonNullable<Place['node']>} node */
+function renderNode({ name, left }) {
+  return `Pods by both limits in ${left.cores} cores and ${left.bytes / MIB} MiB of ${name}; a core of it may be slower than one here.`
 }
 
-/** Says the answer of a plane in a line. @param {Answered} size */
-export function sayAnswer(size) {
-  const { answer, services, ratePerSecond, p99LimitMs } = size
-  const whose = `${nameOf(size)}${services.length > 0 ? `, ${services.join(', ')}` : ''}`
-  const load = `${ratePerSecond} requests/s with a p99 of at most ${p99LimitMs} ms`
-  return `${whose}, ${load}: ${renderLimits(answer)}; ${answer.state === 'none' ? '' : `${answer.state}: `}${answer.why}`
+/** @param {Answered} size */
+function warnOfAnswered(size) {
+  const { answer } = size
+  if (answer.state === 'confirmed') return []
+  return [`${nameOf(size)}: ${answer.state === 'none' ? 'no limits' : answer.state}: ${answer.why}.`]
 }
 
-/** Lists every trial of each plane: limits, state, p99 and why. @param {Answered[]} sizes */
-export function listTrialRows(sizes) {
-  return [...groupBy(sizes, nameOf)].flatMap(([name, own]) => [
-    `${name}: each trial, and the limits that it had`,
-    ...renderTextTable({
-      caption: '',
-      columns: [['trial', 'left'], ...right('requests/s', 'CPU', 'memory', 'p99'), ['state', 'left'], ['why', 'left']],
-      rows: own.flatMap(({ trials = [] }) => trials.map(renderTrial)),
-    }).map(line => `  ${line}`),
-    ...own.flatMap(({ answer: { need } }) => (need ? renderNeed(need) : [])),
-    '',
-  ])
-}
-
-/** @param {NonNullable<SizeResult['trials']>[0]} trial */
-function renderTrial({ trial, ratePerSecond, cpuCores, memoryBytes, state, p99Ms, why }) {
+/** @param {SizeResult[]} sizes @returns {Picture[]} */
+function drawSizes(sizes) {
+  if (sizes.length === 0) return []
+  const isOfServices = sizes.some(({ services }) => services.length > 0)
+  const [{ p99LimitMs }] = sizes
+  const isSameLimit = sizes.every(size => size.p99LimitMs === p99LimitMs)
+  const columns = [
+    { heading: 'CPU limit' },
+    { heading: 'memory limit' },
+    { heading: isSameLimit ? `p99 there (at most ${p99LimitMs} ms)` : 'p99 there' },
+  ]
   return [
-    trial,
-    String(ratePerSecond),
-    cpuCores === null ? '-' : `${toMillicores(cpuCores)}m`,
-    memoryBytes === null ? 'no limit' : `${(memoryBytes / MIB).toFixed(2)} MiB`,
-    p99Ms === null ? '-' : `${p99Ms.toFixed(1)} ms`,
-    state,
-    why,
+    {
+      isOfProxies: !isOfServices,
+      columns: isOfServices ? [{ heading: 'load' }, ...columns] : columns,
+      rows: sizes.map(size => {
+        const { cpu, p99Ms, services, ratePerSecond } = size
+        const limits = limitsOf(size)
+        const cells = [
+          cpu.isFound && cpu.held !== null ? cell(`${Math.ceil(1000 * cpu.held)}m`) : null,
+          limits === null ? null : cell(`${limits.mebibytes}Mi`),
+          p99Ms === null ? null : cell(`${p99Ms.toFixed(1)} ms${isSameLimit ? '' : ` of ${size.p99LimitMs}`}`),
+        ]
+        return isOfServices
+          ? { label: `${services.join(', ')}, ${nameOf(size)}`, cells: [cell(`${ratePerSecond} req/s`), ...cells] }
+          : { label: nameOf(size), cells }
+      }),
+    },
   ]
 }
 
-/** @param {NonNullable<Answer['need']>} need */
-function renderNeed({ cores, bytes, memory }) {
-  const mib = (/** @type {number | null} */ value) => (value === null ? '-' : (value / MIB).toFixed(1))
-  const used = `  the busiest sidecar used ${(1000 * cores).toFixed(0)}m, and the largest ${mib(bytes)} MiB`
-  if (!memory) return [used]
-  const { peakBytes, workingSetBytes, rssBytes, anonBytes, pssBytes } = memory
+/** @param {string} text @returns {Cell} */
+const cell = text => ({ text })
+
+/** @param {SizeResult[]} sizes */
+function renderChecks(sizes) {
+  const checked = sizes.filter(({ isChecked }) => isChecked)
+  if (checked.length === 0) return []
+  const trials = checked.map(({ checks }) => {
+    const own = checks.filter(({ mustHold }) => mustHold).map(check => check.trials.length)
+    return own.reduce((sum, n) => sum + n, 0)
+  })
+  const [least, most] = [Math.min(...trials), Math.max(...trials)]
+  const who = checked.length === sizes.length ? 'These limits' : `The limits of ${joinWords(checked.map(nameOf))}`
   return [
-    `${used}: most charged ${mib(peakBytes)}, working set ${mib(workingSetBytes)}, RSS ${mib(rssBytes)}, anonymous ${mib(anonBytes)}, PSS ${mib(pssBytes)}`,
+    `${who} met the p99 in each of ${least === most ? count(most, 'trial') : `${least} to ${most} trials`} that checked them.`,
   ]
+}
+
+/** Says what the first proxy needs less than each other. @param {SizeResult[]} sizes */
+function renderSavings(sizes) {
+  const [first, ...others] = sizes.filter(({ services }) => services.length === 0)
+  const own = first && limitsOf(first)
+  if (!own) return []
+  return others.flatMap(other => {
+    const limits = limitsOf(other)
+    if (!limits) return []
+    const compare = (/** @type {number} */ gap, /** @type {string} */ unit) =>
+      `${Math.abs(gap)}${unit} ${gap >= 0 ? 'less' : 'more'}`
+    const cpu = compare(limits.millicores - own.millicores, 'm')
+    const memory = compare(limits.mebibytes - own.mebibytes, 'Mi')
+    return [`A sidecar of ${nameOf(first)} needs ${cpu} CPU and ${memory} memory than one of ${nameOf(other)}.`]
+  })
+}
+
+/** @param {SizeResult} size */
+function warnOfSize(size) {
+  const { cpu, memory, isChecked, extrapolated } = size
+  const name = nameOf(size)
+  if (extrapolated !== null)
+    return [`${name}: EXTRAPOLATED from lower rates, not measured: about ${extrapolated.cores.toFixed(2)} cores.`]
+  if (!cpu.isFound && cpu.steps.some(step => step.held === null))
+    return [`${name}: no answer, for not every CPU limit could be judged: ${cpu.why}.`]
+  if (!cpu.isFound || cpu.held === null) return [`${name}: no CPU limit of this machine meets the p99: ${cpu.why}.`]
+  if (limitsOf(size) === null)
+    return [
+      `${name}: no limits are given, for no memory limit was ${memory === null ? 'tried' : `found: ${memory.why}`}.`,
+    ]
+  return isChecked ? [] : [`${name}: these limits did NOT pass their own check.`]
+}
+
+/** @param {SearchResult[]} searches @returns {Picture[]} */
+function drawSearches(searches) {
+  if (searches.length === 0) return []
+  const [{ looksFor }] = searches
+  const { heading, next } = SEARCHES[looksFor]
+  return [
+    {
+      isOfProxies: true,
+      columns: [{ heading, isBar: true }, { heading: next }],
+      rows: searches.map(search => ({
+        label: nameOf(search),
+        cells: [
+          search.isFound && search.held !== null
+            ? { text: formatValue(search.held, search), value: search.held }
+            : null,
+          search.failed === null ? null : cell(formatValue(search.failed, search)),
+        ],
+      })),
+    },
+  ]
+}
+
+/** Says who is better among those that were found, without a claim of chance. @param {SearchResult[]} searches */
+function renderFound(searches) {
+  const found = searches.filter(({ isFound, held }) => isFound && held !== null)
+  if (found.length === 0) return []
+  const [first, ...others] = found
+  const { looksFor } = first
+  if (others.length === 0) {
+    const words = { knee: 'meets the p99 up to', cpu: 'meets the p99 with', memory: 'survives with' }[looksFor]
+    return [`${nameOf(first)} ${words} ${formatValue(Number(first.held), first)}.`]
+  }
+  return others.map(other => {
+    const ratio = Number(first.held) / Number(other.held)
+    const verb = looksFor === 'knee' ? 'serves' : 'needs'
+    const what = { knee: 'requests/s within the p99', cpu: 'CPU', memory: 'memory' }[looksFor]
+    const more =
+      ratio >= 2
+        ? `${ratio.toFixed(1)} × as much`
+        : `${(100 * Math.abs(ratio - 1)).toFixed(0)} % ${ratio < 1 ? 'less' : 'more'}`
+    if (ratio === 1) return `${nameOf(first)} and ${nameOf(other)} have the same limit.`
+    return `${nameOf(first)} ${verb} ${more} ${what} than ${nameOf(other)} (one search each: no interval).`
+  })
+}
+
+/** @param {SearchResult} search */
+function warnOfSearch(search) {
+  if (search.isFound) return []
+  const isJudged = search.steps.every(step => step.held !== null)
+  const lack = isJudged
+    ? 'its limit cannot be reached on this machine'
+    : 'no answer, for not every value could be judged'
+  return [`${nameOf(search)}: ${lack}: ${search.why}.`]
+}
+
+/** @param {number} value @param {Pick<SearchResult, 'unit'>} result */
+function formatValue(value, { unit }) {
+  if (unit === 'bytes') return `${Number((value / MIB).toFixed(2))} MiB`
+  return unit === 'cores' ? `${value} CPU` : `${value} req/s`
 }

@@ -1,8 +1,8 @@
 import { nameOf } from '../../model/arms.js'
 import { withWarmupFor } from '../../plan/plan.js'
-import { renderLimits } from './answer.js'
 import { countUsualTrials } from './plan.js'
 import { describeTrials, isOfTrials, judgeTrial, startSearch } from './searches.js'
+import { renderLimits } from './trial-rows.js'
 
 /** @import { Arm, SearchSpec } from '../../model/types.ts' @import { Pass } from '../../run/kind.js' */
 /** @import { SizeSpec } from './searches.js' @import { Tried } from './whole.js' @import { SearchOptions } from './step.js' */

@@ -1,18 +1,18 @@
 import { ratePerSecond } from '../../judge/measures.js'
 import { groupBy } from '../../lib/group-by.js'
-import { MIB, mib } from '../../lib/units.js'
+import { MIB } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
 import { renderResources } from '../../model/container-limits.js'
-import { isAnswered, listTrialRows, sayAnswer } from './answer.js'
-import { limitsOf, recommendedBytes } from './memory-floor.js'
+import { answerSearches } from './answer.js'
+import { limitsOf } from './memory-floor.js'
 import { replaySearches } from './searches.js'
+import { isAnswered, listTrialRows } from './trial-rows.js'
 
 /** The results of searches, with the trials that show them. Pure. */
 /** @import { Manifest, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
-/** @import { Answered } from './answer.js' @import { Drawn, OwnChart, Sections } from '../sections.js' */
+/** @import { Answered } from './trial-rows.js' @import { Drawn, OwnChart, Sections } from '../sections.js' */
 
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
-const LOOKED_FOR = { knee: 'holds', cpu: 'holds with', memory: 'survives with' }
 
 /** @type {Sections} */
 export const searchSections = {
@@ -25,10 +25,7 @@ export const searchSections = {
       sizes: found.flatMap(result => ('looksFor' in result ? [] : [result])),
     }
   },
-  answer: ({ summary: { sizes, searches } }) => [
-    ...sizes.map(size => (isAnswered(size) ? sayAnswer(size) : tellSize(size))),
-    ...searches.map(tellSearch),
-  ],
+  answer: answerSearches,
   findings: ({ sizes, searches }) => [
     ...sizes.flatMap(size =>
       isAnswered(size) ? [] : [...(size.services.length > 0 ? renderService(size) : renderSize(size)), ''],
@@ -138,26 +135,6 @@ function renderStep({ value, held, why, trials }, result) {
 function formatValue(value, { unit }) {
   if (unit === 'bytes') return `${(value / MIB).toFixed(2)} MiB`
   return unit === 'cores' ? `${value} cores` : `${value} requests/s`
-}
-
-/** @param {SizeResult} size */
-function tellSize(size) {
-  const { cpu, memory, isChecked, p99Ms, services } = size
-  const load = services.length > 0 ? `that of ${services.join(', ')}` : 'the load'
-  if (cpu.steps.some(step => step.held === null) && !cpu.isFound)
-    return `${nameOf(size)}: no answer: not every CPU limit could be judged`
-  if (!cpu.isFound || cpu.held === null) return `${nameOf(size)}: no CPU limit of this machine holds ${load}`
-  const bytes = memory?.isFound ? ` and ${mib(recommendedBytes(memory))} MiB` : ''
-  const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
-  return `${nameOf(size)} holds ${load} with ${cpu.held} cores${bytes}${p99}${isChecked ? '' : ', NOT confirmed by its own check'}`
-}
-
-/** @param {SearchResult} search */
-function tellSearch(search) {
-  const { held, failed, isFound, looksFor } = search
-  if (!isFound || held === null) return `${nameOf(search)}: its limit is not reachable on this machine`
-  const but = failed === null ? '' : `, and not ${looksFor === 'knee' ? '' : 'with '}${formatValue(failed, search)}`
-  return `${nameOf(search)} ${LOOKED_FOR[looksFor]} ${formatValue(held, search)}${but}`
 }
 
 /** Draws the rates of a sizing's trials over the CPU limit. @param {Drawn} drawn @returns {OwnChart[]} */

@@ -3,6 +3,7 @@ import { groupBy } from '../../lib/group-by.js'
 import { summariseValues } from '../../lib/stats.js'
 import { nameOf } from '../../model/arms.js'
 import { generatorOf } from '../../model/tools.js'
+import { answerCost } from './answer.js'
 
 /** Turns: the cost of planes beside each other. Pure. @import { Sections } from '../sections.js' */
 /** @import { Manifest, Summary, TrialRecord } from '../../model/types.ts' */
@@ -10,10 +11,10 @@ import { generatorOf } from '../../model/tools.js'
 /** @type {Sections} */
 export const turnsSections = {
   isOf: ({ load }) => load.isBesideOthers === true,
-  heading: () => 'Side by side, not capped',
+  heading: () => 'Cost of a request, interleaved',
   summarise: run => ({ turns: summariseTurns(run) }),
-  answer: ({ summary, cost }) => (cost.length > 0 ? [`${nameConditions(summary)}: ${cost.join('; ')}`] : []),
-  findings: summary => tellConnections(summary),
+  answer: answerCost,
+  findings: summary => [`${nameConditions(summary)}.`, ...tellConnections(summary)],
 }
 
 /** @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {NonNullable<Summary['turns']>} */
@@ -42,9 +43,9 @@ function nameConditions({ arms, turns, tools }) {
       : `${load.users} users in turns of ${load.sliceMs} ms`
   const cpus = (/** @type {number} */ count) => (count === 1 ? 'one CPU' : `${count} CPUs`)
   const where = turns?.cpus
-    ? `on ${cpus(turns.cpus.generator)}, all arms on ${turns.cpus.arms === 1 ? 'another' : `${turns.cpus.arms} others`}`
-    : 'and all arms unpinned'
-  return `Side by side without a cap (${how}; ${generatorOf({ tools })} ${where})`
+    ? `on ${cpus(turns.cpus.generator)}, all proxies on ${turns.cpus.arms === 1 ? 'another' : `${turns.cpus.arms} others`}`
+    : 'and all proxies unpinned'
+  return `Interleaved, without a CPU limit: ${how}; ${generatorOf({ tools })} ${where}`
 }
 
 /** Tells the numbers of connections, since more of them make a request dearer. @param {Summary} summary */

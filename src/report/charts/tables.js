@@ -9,7 +9,8 @@ import { shorten } from './style.js'
  * The values of each chart as a table. Pure.
  * @import { Table } from '../../lib/text-table.js' @import { SidecarSeries } from '../../judge/sidecars.js'
  * @import { TimesLine } from './distributions.js' @import { LimitLine, MemoryLine, ShareLine } from './forms.js'
- * @typedef {import('./style.js').Chart & { id: string, table: Table }} ReportChart a chart with the table of its values
+ * @typedef {import('./style.js').Chart & { id: string, table: Table, part?: number }} ReportChart a chart with the table of its values; part: of the
+ *   run, where it has several kinds of trials
  */
 
 const SHARES = [0.25, 0.5, 0.75, 0.95, 1]

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { listTrialRows, renderAnswer, sayAnswer } from '../../../src/kinds/search/answer.js'
 import { readNode } from '../../../src/kinds/search/nodes.js'
 import { describeTrials, startSearch } from '../../../src/kinds/search/searches.js'
+import { listTrialRows } from '../../../src/kinds/search/trial-rows.js'
 import { tellFindings } from '../../../src/kinds/sections.js'
+import { createAnswer } from '../../../src/report/answer/answer.js'
+import { renderAnswerText } from '../../../src/report/answer/text.js'
 import { createArm } from '../../fakes/fake-records.js'
 import { createFakeSidecar, runSearch } from '../../fakes/fake-search.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
-/** @import { Answered } from '../../../src/kinds/search/answer.js' @import { SizeResult } from '../../../src/model/types.ts' */
+/** @import { Answered } from '../../../src/kinds/search/trial-rows.js' @import { Told } from '../../../src/kinds/sections.js'
+ * @import { SizeResult } from '../../../src/model/types.ts' */
 
 const MIB = 2 ** 20
 /** @param {string} plane @param {Parameters<typeof createFakeSidecar>[0]} truth */
@@ -27,19 +30,20 @@ const envoy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB })
 const busy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB, spoiledEvery: 1 })
 const tooMuch = sizeOf('envoy', { cores: 3 })
 const summary = createSummary([{ plane: 'pipy', load: { payloadBytes: 14336 } }])
-/** @param {Answered[]} sizes @param {Parameters<typeof renderAnswer>[1]} [options] */
-const render = (sizes, options) => renderAnswer({ ...summary, sizes }, options)
+/** @param {Answered[]} sizes @param {Told['place']} [place] */
+const answer = (sizes, place) => createAnswer({ ...summary, sizes }, { place })
+/** @param {Answered[]} sizes @param {Told['place']} [place] */
+const render = (sizes, place) =>
+  renderAnswerText(answer(sizes, place), { more: ['Paste: --format yaml, helm, compose'] })
 const fleet = { node: readNode('2c4g', '1c,2g'), nodes: 300 }
 
-describe('renderAnswer', () => {
+describe('the answer of a size', () => {
   it('leads with requests, limits, the p99 at them, how often it was met, and the pods that fit', () => {
-    const lines = render([pipy, envoy], fleet)
-    expect(lines[0]).toContain('size · 120 requests/s · p99 at most 80 ms · POST 14 KiB, echoed')
-    const rows = lines
-      .filter(line => /^ {2}(each sidecar|pipy|envoy) {2}/.test(line))
-      .map(line => line.trim().split(/ {2,}/))
-    expect(rows).toEqual([
-      ['each sidecar', 'CPU request', 'CPU limit', 'memory limit', 'p99 at it', 'met', 'pods on 2c4g'],
+    const [{ columns, rows }] = answer([pipy, envoy], fleet).pictures
+    expect(columns.map(({ heading }) => heading)).toEqual([
+      ...['CPU request', 'CPU limit', 'memory limit', 'p99, at most 80 ms', 'met', 'pods on 2c4g', ''],
+    ])
+    expect(rows.map(({ label, cells }) => [label, ...cells.map(cell => cell?.text)])).toEqual([
       // 0.04 × 1.15, and place 6 of the grid, the first that is more than 15 % above; 1000 / 47 pods.
       ['pipy', '46m', '47m', '30Mi', '5.0 ms', '3 of 3', '21', 'confirmed'],
       ['envoy', '173m', '188m', '105Mi', '5.0 ms', '3 of 3', '5', 'confirmed'],
@@ -47,39 +51,39 @@ describe('renderAnswer', () => {
   })
 
   it('says what the first plane saves a pod, and on the nodes of a fleet', () => {
-    const text = render([pipy, envoy], fleet).join('\n').replaceAll(/\n */g, ' ')
     // 188 - 47 and 105 - 30; times 300.
-    expect(text).toContain('pipy needs 141m less and 75Mi less a pod than envoy: 42.3 cores and 22.0 GiB on 300 nodes.')
-    expect(text).toContain(
+    expect(answer([pipy, envoy], fleet).verdicts).toEqual([
+      'pipy needs 141m less and 75Mi less a pod than envoy: 42.3 cores and 22.0 GiB on 300 nodes.',
       'On 300 nodes, one such pod each: pipy 14.1 cores and 8.8 GiB; envoy 56.4 cores and 30.8 GiB.',
-    )
+    ])
+    expect(answer([pipy]).verdicts).toEqual([
+      'pipy needs 47m CPU and 30Mi memory: confirmed: 3 of 3 trials at these limits met the p99; the next will below 5 ms.',
+    ])
   })
 
-  it('fits a screen: 100 columns, and 16 lines of two planes beside what was asked with --node and --nodes', () => {
-    expect(render([pipy, envoy]).length).toBeLessThanOrEqual(16)
-    for (const line of render([pipy, busy], fleet)) expect(line.length).toBeLessThanOrEqual(110)
+  it('fits a screen', () => {
+    for (const lines of [render([pipy, envoy], fleet), render([pipy, busy, tooMuch], fleet)].map(t => t.split('\n'))) {
+      expect(lines.length).toBeLessThanOrEqual(16)
+      for (const line of lines) expect(line.length).toBeLessThanOrEqual(100)
+    }
   })
 
   it('says of an estimate that it is one, and why', () => {
-    const text = render([pipy, busy]).join('\n').replaceAll(/\n */g, ' ')
-    expect(text).toMatch(/envoy +173m .* 0 of 0, 4 not judged +estimated/)
-    expect(text).toContain('envoy: estimated: no trial at these limits could be judged: a busy neighbour.')
+    const { pictures, warnings } = answer([pipy, busy])
+    expect(pictures[0].rows[1].cells.map(cell => cell?.text)).toEqual([
+      ...['173m', expect.anything(), expect.anything(), undefined, '0 of 0, 4 not judged', 'estimated'],
+    ])
+    expect(warnings).toEqual(['envoy: estimated: no trial at these limits could be judged: a busy neighbour.'])
   })
 
   it('says of a load that this machine cannot show why it has no limits', () => {
-    const text = render([pipy, tooMuch], fleet).join('\n').replaceAll(/\n */g, ' ')
-    expect(text).toMatch(/envoy +- +- +- +- +0 of \d - +no limits here|envoy .*no limits here/)
-    expect(text).toContain('envoy: no limits: with 2 CPUs: bound by the sidecar.')
+    const { pictures, warnings } = answer([pipy, tooMuch], fleet)
+    expect(pictures[0].rows[1].cells.at(-1)).toEqual({ text: 'no limits here' })
+    expect(warnings).toEqual(['envoy: no limits: with 2 CPUs: bound by the sidecar.'])
   })
 })
 
 describe('the report of a size', () => {
-  it('has the state of the answer in a line', () => {
-    expect(sayAnswer(pipy)).toBe(
-      'pipy, 120 requests/s with a p99 of at most 80 ms: CPU request 46m, CPU limit 47m, memory limit 30Mi; confirmed: 3 of 3 trials at these limits met the p99; the next will below 5 ms',
-    )
-  })
-
   it('lists every trial with its limits, state, p99 and why', () => {
     const lines = tellFindings({ ...summary, sizes: [pipy, busy] })
     for (const { trial, why } of [...(pipy.trials ?? []), ...(busy.trials ?? [])])

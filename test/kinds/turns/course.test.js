@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { groupBy } from '../../../src/lib/group-by.js'
-import { renderTable } from '../../../src/report/table.js'
-import { answerOf } from '../../../src/report/verdicts.js'
+import { createAnswer } from '../../../src/report/answer/answer.js'
+import { renderDetailsText } from '../../../src/report/details.js'
 import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
 import { runFake } from '../../fakes/fake-run.js'
 import { makeOwnFolder } from '../../fakes/scratch.js'
@@ -84,12 +84,19 @@ describe('arms side by side', () => {
     expect(records.filter(r => r.trial.kind === 'turns')).toHaveLength(12 * 3)
     expect(records.filter(r => r.trial.kind === 'load')).toHaveLength(6 * 3)
     expect(summary.arms.filter(({ rounds }) => rounds === 6)).toHaveLength(3)
-    const text = answerOf(summary)
-    expect(text).toMatch(
-      /^Side by side without a cap \(10 users in turns of 500 ms; .* and all arms unpinned\): cheap uses 50.0 % less CPU per request than dear \[50.0, 50.0\], 12 deployments; at a cap of 0.25: cheap delivers \d+ \[\d+, \d+\] requests\/s, dear delivers/,
+    const { verdicts, pictures, basis } = createAnswer(summary)
+    expect(verdicts[0]).toMatch(
+      /^cheap uses 50\.0 % less CPU per request than dear \(95 % CI 50\.0 to 50\.0\) and as much memory\.$/,
     )
-    const table = renderTable(summary)
-    expect(table).toContain('\nSide by side, not capped:\n')
-    expect(table).toContain('\nAt a cap of 0.25:\n')
+    expect(basis).toContain('12 interleaved repeats.')
+    expect(pictures).toHaveLength(1)
+    expect(pictures[0].columns.map(({ heading }) => heading)).toEqual([
+      ...['CPU per request', 'memory', 'capacity at 0.25 CPU each'],
+    ])
+    expect(pictures[0].rows.map(({ label }) => label)).toEqual(['cheap', 'dear', 'none'])
+    const details = renderDetailsText(summary)
+    expect(details).toMatch(/Interleaved, without a CPU limit: 10 users in turns of 500 ms; .*and all proxies unpinned/)
+    expect(details).toContain('\nCost of a request, interleaved:\n')
+    expect(details).toContain('\nAt a CPU limit of 0.25:\n')
   })
 })

@@ -2,23 +2,24 @@ import { hasAny, tellFindings } from '../kinds/sections.js'
 import { renderCommand } from '../lib/render-command.js'
 import { joinParts, keepColumns, renderTextTable, wrapText } from '../lib/text-table.js'
 import { findDiffering, listDisparities, PARITY_NAMES, tabulateParity, tellOwnWork } from '../parity/verdict/rows.js'
+import { createAnswer } from './answer/answer.js'
 import { nameLinks, renderPivots, tabulateArms } from './arms-table.js'
 import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'
 import { describeNotMeasured, renderFired } from './missing.js'
-import { renderNext, renderNotes, renderThresholds } from './notes.js'
-import { answerOf, CONTRASTS, PAIRS_MOST, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
+import { renderNotes, renderThresholds } from './notes.js'
+import { CONTRASTS, SECONDARY, tellContrasts, tellVerdicts } from './verdicts.js'
 
-/** The terminal's report, which fits on a screen. Pure. @import { Summary } from '../model/types.ts' */
+/** Every quantity, check and definition of a run, for `--details` on a terminal. Pure. @import { Summary } from '../model/types.ts' */
 
 // Columns that only other formats have: here the table fits 100 columns.
 const HIDDEN = ['p90', 'p95', 'CPU cores', 'throttled', 'anon']
 
 /**
- * Renders the answer, the verdicts, the arms or an axis, what limits them, and where the rest is. @param {Summary} summary
+ * Renders the verdicts, the arms or an axis, what limits them, and where the rest is. @param {Summary} summary
  * @param {{ folder?: string | null, hasPage?: boolean, warnings?: string[], claims?: string[] }} [given] hasPage:
  *   report.html is in the folder; warnings: what of the run is missing; claims: lines on published claims
  */
-export function renderTable(summary, { folder = null, hasPage = true, warnings = [], claims = [] } = {}) {
+export function renderDetailsText(summary, { folder = null, hasPage = true, warnings = [], claims = [] } = {}) {
   const { arms, machine, run, shows, notMeasured } = summary
   const missing = [...warnings, ...describeNotMeasured(notMeasured)].flatMap(line => wrapText(line))
   if (arms.length === 0) return joinParts([[`${run.experiment}: nothing was measured`, ...missing]])
@@ -35,7 +36,7 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
   const notes = hasRounds ? [...renderNotes(summary), ...renderFired(summary), ...renderThresholds(summary)] : []
   return joinParts([
     [title, ...missing],
-    [...wrapText(answerOf(summary)), ...renderAnswers(summary)],
+    renderAnswers(summary),
     listRest(`${CONTRASTS}:`, tellContrasts(summary)),
     ...(!hasRounds ? [own] : shows.across || isIdle ? renderPivots(summary) : renderArms(summary)),
     renderCpuLines(summary),
@@ -44,18 +45,18 @@ export function renderTable(summary, { folder = null, hasPage = true, warnings =
     hasRounds ? own : [],
     [...notes.flatMap(wrapHanging), ...renderParity(summary), ...claims.flatMap(wrapHanging)],
     [
-      ...(!hasRounds || isIdle ? [] : listRest('Not shown here; these commands show it:', renderNext(summary))),
+      ...(!hasRounds || isIdle ? [] : listRest('Not measured:', renderNotMeasured(summary))),
       ...(folder === null ? [] : listRest('More:', listMore(folder, { hasPage, hasClaims: claims.length > 0 }))),
     ],
   ])
 }
 
-/** Tells the verdicts beside the answer, which has the primary ones of a single group of few. @param {Summary} summary */
+/** Renders the verdicts, the primary quantity first. @param {Summary} summary */
 function renderAnswers(summary) {
   const groups = tellVerdicts(summary)
   return groups.flatMap(({ heading, primary, secondary, noise }) => [
     ...(groups.length > 1 ? ['', `${heading}:`] : []),
-    ...(groups.length > 1 || primary.length > PAIRS_MOST ? primary.flatMap(wrapHanging) : []),
+    ...primary.flatMap(wrapHanging),
     ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.flatMap(line => wrapText(line, '  ', '    '))] : []),
     ...(noise ? wrapHanging(noise) : []),
   ])
@@ -82,16 +83,23 @@ export function renderParity({ parity, arms, relaxes }) {
   if (differing.length === 0) {
     const between = findings.length > 0 ? ' between the other planes' : ''
     const lacking = shared.length > 0 ? `; all lack the same: ${shared.join('; ')}` : ''
-    return [`Equal work was tried before load, and it held${between}${lacking}.`, ...findings.flatMap(wrapHanging)]
+    return [`Equal-work check: passed${between}${lacking}.`, ...findings.flatMap(wrapHanging)]
   }
   const rows = parity.filter(row => (wrong.length > 0 ? wrong : differing).includes(row.name))
   return [
     wrong.length > 0
-      ? 'NOT equal work, tried before load:'
-      : 'Equal work was tried before load, and it held but for what the experiment sets aside:',
+      ? 'Equal-work check: NOT passed:'
+      : 'Equal-work check: passed but for what the experiment sets aside:',
     ...renderTextTable(tabulateParity({ parity: rows })),
     ...listDisparities({ parity: rows }).flatMap(line => wrapText(line, '  ', '    ')),
   ]
+}
+
+/** @param {Summary} summary */
+function renderNotMeasured(summary) {
+  return createAnswer(summary).notMeasured.flatMap(({ what, commands }) =>
+    commands.map(({ command, gives }) => `${what}: ${command} (${gives})`),
+  )
 }
 
 /** @param {string} folder @param {{ hasPage: boolean, hasClaims: boolean }} options */

@@ -1,0 +1,75 @@
+/**
+ * The answer of a run as data, which every format renders: pictures, sentences, warnings, and what was not measured. Pure.
+ */
+
+/**
+ * @typedef {object} Cell
+ * @property {string} text
+ * @property {number | null} [value] the length of its bar
+ * @property {number | null} [low] with high: the 95 % interval, in the unit of the value
+ * @property {number | null} [high]
+ */
+
+/**
+ * @typedef {object} Column
+ * @property {string} heading
+ * @property {string} [group] a heading over columns that stand beside each other
+ * @property {true} [isBar] the cells are drawn as bars
+ * @property {'left'} [align] absent: right
+ */
+
+/**
+ * @typedef {object} PictureRow
+ * @property {string} label
+ * @property {true} [isBaseline] no sidecars
+ * @property {(Cell | null)[]} cells null: not measured
+ */
+
+/** @typedef {{ columns: Column[], rows: PictureRow[], isOfProxies?: boolean }} Picture isOfProxies: a row is a proxy */
+
+/** @typedef {{ command: string, gives: string }} Command a command line, and what it measures */
+/** @typedef {{ what: string, why: string, commands: Command[] }} NotMeasured why: may be empty */
+
+/**
+ * The answer of one kind of trials.
+ * @typedef {object} KindAnswer
+ * @property {Picture[]} pictures
+ * @property {string[]} verdicts whole sentences, the primary quantity first
+ * @property {string[]} [basis] sentences about how sure they are, such as the noise floor
+ * @property {string[]} [warnings] whole sentences, the worst first
+ * @property {NotMeasured[]} [notMeasured]
+ */
+
+/**
+ * Joins pictures whose rows are proxies into one, by the labels of the rows; others stay. Proxies without sidecars
+ * come last. @param {Picture[]} pictures
+ */
+export function joinPictures(pictures) {
+  const [joined, others] = [true, false].map(is => pictures.filter(picture => (picture.isOfProxies ?? false) === is))
+  if (joined.length === 0) return others
+  const rows = new Map(joined.flatMap(picture => picture.rows.map(row => [row.label, row])))
+  const sorted = [...rows.values()].toSorted((a, b) => Number(a.isBaseline ?? false) - Number(b.isBaseline ?? false))
+  const whole = {
+    isOfProxies: true,
+    columns: joined.flatMap(({ columns }) => columns),
+    rows: sorted.map(row => ({
+      ...row,
+      cells: joined.flatMap(({ columns, rows: own }) => {
+        return own.find(({ label }) => label === row.label)?.cells ?? columns.map(() => null)
+      }),
+    })),
+  }
+  return [whole, ...others]
+}
+
+/** Leaves out columns and rows in which nothing was measured. @param {Picture} picture @returns {Picture} */
+export function dropEmpty({ columns, rows, ...picture }) {
+  const isFilled = (/** @type {unknown} */ _, /** @type {number} */ i) => rows.some(({ cells }) => cells[i] !== null)
+  return {
+    ...picture,
+    columns: columns.filter(isFilled),
+    rows: rows
+      .filter(({ cells }) => cells.some(cell => cell !== null))
+      .map(row => ({ ...row, cells: row.cells.filter(isFilled) })),
+  }
+}

@@ -1,0 +1,38 @@
+import { mib } from '../../lib/units.js'
+import { findVaried, labelOf } from '../../model/arms.js'
+import { tellEndings } from './numbers.js'
+
+/** The answer of growth: how many sidecars each control plane served, and why no more. Pure. */
+/** @import { Told } from '../sections.js' @import { KindAnswer } from '../../answer/picture.js' */
+/** @import { GrowthFit } from '../../model/types.ts' */
+
+/** @param {Told} told @returns {KindAnswer | null} null: nothing grew */
+export function answerGrowth({ summary: { arms, growths = [] } }) {
+  if (growths.length === 0) return null
+  const varied = findVaried(arms)
+  const nameGrowth = (/** @type {GrowthFit} */ { armId }) => {
+    const arm = arms.find(({ id }) => id === armId)
+    return arm ? labelOf(arm, varied) : armId
+  }
+  return {
+    pictures: [
+      {
+        isOfProxies: true,
+        columns: [{ heading: 'sidecars served', isBar: true }, { heading: 'memory of the control plane a sidecar' }],
+        rows: growths.map(growth => {
+          const reached = growth.rounds.map(({ sidecars }) => sidecars)
+          const [least, most] = [Math.min(...reached), Math.max(...reached)]
+          const { memory } = growth
+          return {
+            label: nameGrowth(growth),
+            cells: [
+              { text: least === most ? `${most}` : `${least} to ${most}`, value: least },
+              memory && { text: `${(memory.bytesPerSidecar / 1000).toFixed(1)} kB, over ${mib(memory.baseBytes)} MiB` },
+            ],
+          }
+        }),
+      },
+    ],
+    verdicts: growths.map(growth => `${nameGrowth(growth)}: ${tellEndings(growth)}.`),
+  }
+}

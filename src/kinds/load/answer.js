@@ -1,0 +1,127 @@
+import { renderSureness } from '../../answer/noise.js'
+import { renderContrasts, renderPair, renderPairs } from '../../answer/pairs.js'
+import { chooseQuantities, drawProxies, hasOwnQuantities } from '../../answer/proxies.js'
+import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
+import { findVaried } from '../../model/arms.js'
+import { listOpenQuestions } from './open-questions.js'
+
+/** The answer of windows under load: the cost of a request, and what each proxy delivers. Pure. */
+/** @import { Told } from '../sections.js' @import { Cell, Column, KindAnswer } from '../../answer/picture.js' */
+/** @import { Summary, SummaryArm } from '../../model/types.ts' */
+
+const USUAL = ['cpuPerRequest', 'rss']
+const USUAL_OF_IDLE = ['cpuCores', 'rss']
+
+/** @param {Told} told @returns {KindAnswer | null} null: nothing was measured */
+export function answerCapacity(told) {
+  const { summary, measured, isAlone } = told
+  if (measured.length === 0) return null
+  const { arms, comparisons } = summary
+  const isIdle = arms[0].load.kind === 'idle'
+  const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
+  const isUsual = !hasOwnQuantities(summary)
+  return {
+    pictures: isAlone ? drawAlone(told) : isUsual ? drawBeside(told) : [],
+    verdicts: [
+      ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
+      ...renderSecond(summary),
+    ],
+    basis: isAlone ? renderSureness(summary, { primary, repeats: 'repeat' }) : [],
+    notMeasured: isIdle ? [] : listOpenQuestions(summary),
+  }
+}
+
+/** Draws what each proxy costs, and what it delivered. @param {Told} told */
+function drawAlone({ summary, measured }) {
+  const { arms, comparisons } = summary
+  const isIdle = arms[0].load.kind === 'idle'
+  const usual = isIdle ? USUAL_OF_IDLE : USUAL
+  const hasPoints = findVaried(measured.filter(arm => arm.repeatOf === null)).length > 0
+  const isUsual = !hasOwnQuantities(summary)
+  const quantities = chooseQuantities(summary, usual)
+  return drawProxies({
+    ...{ arms, comparisons, primary: usual[0] },
+    quantities: hasPoints && isUsual && !isIdle ? [...quantities, rateOf(measured)] : quantities,
+    columns: isUsual && !isIdle ? listColumns(measured) : [],
+  })
+}
+
+/** Draws what each proxy delivered, where interleaved trials have answered what it costs. @param {Told} told */
+function drawBeside({ summary: { arms }, measured }) {
+  const hasPoints = findVaried(measured.filter(arm => arm.repeatOf === null)).length > 0
+  return hasPoints
+    ? drawProxies({ arms, comparisons: [], quantities: [rateOf(measured)] })
+    : drawProxies({ arms, comparisons: [], quantities: [], columns: listColumns(measured) })
+}
+
+/** Names the quantity that says what an arm delivers. @param {SummaryArm[]} arms */
+function rateOf(arms) {
+  if (arms[0].load.kind === 'open') return 'p99'
+  return arms.some(arm => quantityOf(arm, 'capacity').median !== null) ? 'capacity' : 'throughput'
+}
+
+/** Lists the columns of what each proxy delivered. @param {SummaryArm[]} arms that were measured */
+function listColumns(arms) {
+  const sidecars = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
+  const [arm = arms[0]] = sidecars
+  const { kind, ratePerSecond, users } = arm.load
+  const limit = arm.capCores === null ? '' : ` at ${arm.capCores} CPU each`
+  if (kind === 'open')
+    return [createColumn(`p99 at ${ratePerSecond} req/s`, 'p99'), createColumn('added by the sidecars', 'addedP99')]
+  const bound = sidecars.filter(own => quantityOf(own, 'capacity').median !== null)
+  const isCapacity = bound.length > 0
+  return [
+    {
+      column: /** @type {Column} */ ({
+        heading: isCapacity ? `capacity${limit}` : `rate of ${users} users${limit}`,
+        align: 'left',
+      }),
+      cellOf: (/** @type {SummaryArm} */ own) => renderRate(own, isCapacity),
+    },
+  ]
+}
+
+/** @param {string} heading @param {string} name of a quantity */
+function createColumn(heading, name) {
+  return {
+    column: /** @type {Column} */ ({ heading }),
+    cellOf: (/** @type {SummaryArm} */ arm) => {
+      const { median, low, high } = quantityOf(arm, name)
+      if (median === null || (name === 'addedP99' && !arm.hasSidecars)) return null
+      const [value, ...ends] = [median, low, high].map(v => formatValue(QUANTITIES[name], Number(v)))
+      return { text: low === null ? `${value} ms` : `${value} ms [${ends.join(', ')}]`, value: median }
+    },
+  }
+}
+
+/**
+ * Renders a capacity, or else the rate and how much of its CPU limit the sidecar used.
+ * @param {SummaryArm} arm @param {boolean} isCapacity the column is headed so @returns {Cell | null}
+ */
+function renderRate(arm, isCapacity) {
+  const capacity = quantityOf(arm, 'capacity')
+  const show = (/** @type {number | null} */ value) => formatValue(QUANTITIES.capacity, Number(value))
+  if (capacity.median !== null) {
+    const { median, low, high } = capacity
+    return { text: `${show(median)} req/s${low === null ? '' : ` [${show(low)}, ${show(high)}]`}` }
+  }
+  const rate = quantityOf(arm, 'throughput').median
+  if (rate === null) return null
+  const share = quantityOf(arm, 'cpuOfCap').median
+  const used = share === null ? '' : ` with ${formatValue(QUANTITIES.cpuOfCap, share)} of its limit used`
+  const more = isCapacity && arm.hasSidecars ? 'not reached: ' : ''
+  return { text: `${more}${show(rate)} req/s${used}` }
+}
+
+/** Says the verdict on capacity, or on latency. @param {Summary} summary of the kind */
+function renderSecond({ comparisons, arms }) {
+  const [{ load, capCores }] = arms.filter(arm => arm.hasSidecars).concat(arms)
+  const name = load.kind === 'open' ? 'p99' : 'capacity'
+  const pairs = comparisons.filter(
+    c => c.quantity === name && c.service === null && !c.isControl && c.contrast === null && c.ratio.median !== null,
+  )
+  if (pairs.length !== 1 || pairs[0].verdict === 'invalid') return []
+  const where = name === 'p99' ? `At ${load.ratePerSecond} req/s` : `At ${capCores} CPU each`
+  const sentence = renderPair(pairs[0])
+  return [`${where}: ${sentence.startsWith('No ') ? `n${sentence.slice(1)}` : sentence}`]
+}

@@ -1,0 +1,99 @@
+import { quantityOf } from '../../judge/quantities.js'
+import { renderCommand } from '../../lib/render-command.js'
+import { AXES, nameOf } from '../../model/arms.js'
+import { bindsOnlyBesideWrk, largestBindingCap } from '../../model/caps.js'
+import { GENERATORS, generatorOf } from '../../model/tools.js'
+
+/**
+ * What windows under load left open, with the commands that measure it. Pure.
+ * @import { Summary } from '../../model/types.ts' @import { Command, NotMeasured } from '../../answer/picture.js'
+ */
+
+// Share of the rate at saturation: a proxy far below it wakes up for every request, and costs up to
+// three times as much CPU for it (measured: 169 and 458 µs for Pipy, 336 and 759 for Envoy at 500 requests/s).
+const RATE_SHARE = 0.15
+const [DEFAULT_GENERATOR] = GENERATORS
+const DEFAULT_LINK = 'gateway-ratings'
+const DEFAULT_PLANES = ['none', 'pipy', 'envoy']
+const REPEATED = /** @type {const} */ (['tls', 'protocol', 'features'])
+
+/** What bound sidecars, in words that follow "capacity". @type {Record<string, string>} */
+const WHY = {
+  users: 'no sidecar reached its limit with %',
+  generator: '@ filled its CPUs before a sidecar reached its limit',
+  host: '@ and the applications filled the machine before a sidecar reached its limit',
+  application: 'an application filled a CPU before a sidecar reached its limit',
+  worker: 'a worker thread filled a CPU before its sidecar reached its limit',
+}
+
+/** Lists open questions. @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary @returns {NotMeasured[]} */
+export function listOpenQuestions({ arms: all, machine, tools }) {
+  const arms = all.filter(arm => !arm.load.isBesideOthers)
+  if (arms.length === 0 || arms[0].load.kind !== 'closed') return []
+  const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.capCores !== null)
+  const latency = findLatency({ arms, sidecars })
+  const unbound = sidecars.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null)
+  if (unbound.length === 0) return latency
+  const [{ boundBy, capCores, load }] = unbound
+  const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
+  const why = (WHY[`${boundBy}`] ?? 'no sidecar reached its limit')
+    .replace('%', `${load.users} users`)
+    .replace('@', generator)
+  const commands = listCommands({ arms, sidecars, machine, tools })
+  return [{ what: `capacity at ${capCores} CPU each`, why, commands }, ...latency]
+}
+
+/** @param {Pick<Summary, 'arms' | 'machine' | 'tools'> & { sidecars: Summary['arms'] }} options @returns {Command[]} */
+function listCommands({ arms, sidecars, machine, tools }) {
+  const [{ load, link }] = arms
+  const again = renderOptions(arms)
+  const elsewhere = machine.loadHost !== undefined
+  const largest = largestBindingCap(Number(machine.cpus), elsewhere)
+  const smallest = Math.min(...sidecars.map(arm => arm.capCores ?? Number.POSITIVE_INFINITY))
+  /** @type {Command[]} */
+  const commands = []
+  if (largest < smallest) {
+    const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
+    const rest = `${on}${again}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
+    const gives = 'capacity at the largest limit that this machine can show'
+    commands.push({ command: renderCommand('bench', `--cpu ${largest}${rest}`), gives })
+  }
+  const options = { cap: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
+  const isForWrk = !elsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
+  if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR) {
+    const besideWrk = (/** @type {string} */ on) =>
+      renderCommand('bench', `--cpu ${smallest} --link ${on}${again} --generator wrk`)
+    if (bindsOnlyBesideWrk(options))
+      commands.push({ command: besideWrk(link), gives: 'capacity at this limit, beside a lighter load generator' })
+    else if (link === DEFAULT_LINK && bindsOnlyBesideWrk({ ...options, sidecars: 1 }))
+      commands.push({ command: besideWrk('ratings'), gives: 'capacity of one sidecar at this limit' })
+  }
+  return commands
+}
+
+/** @param {{ arms: Summary['arms'], sidecars: Summary['arms'] }} options @returns {NotMeasured[]} */
+function findLatency({ arms, sidecars }) {
+  const slowest = Math.min(...arms.map(arm => quantityOf(arm, 'throughput').median ?? 0))
+  if (slowest <= 0) return []
+  const rate = Math.max(1, Number((slowest * RATE_SHARE).toPrecision(1)))
+  const [{ link }] = arms
+  const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
+  const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].capCores}` : ''
+  const command = renderCommand('bench', `--rate ${rate}${cpu}${on}${renderOptions(arms)}`)
+  return [{ what: 'latency', why: '', commands: [{ command, gives: `p99 of each proxy at ${rate} req/s` }] }]
+}
+
+/** Writes the options that ask for the same again, where they are not the defaults. @param {Summary['arms']} arms */
+function renderOptions(arms) {
+  const nameWhole = (/** @type {Summary['arms'][number]} */ { variant, ...arm }) =>
+    `${nameOf({ ...arm, variant: null })}${variant ? `=${variant}` : ''}`
+  const planes = [...new Set(arms.filter(arm => !arm.repeatOf).map(nameWhole))]
+  const axes = REPEATED.flatMap(name => {
+    const values = [...new Set(arms.filter(({ hasSidecars }) => hasSidecars).map(AXES[name].of))]
+    return values.length === 0 || (values.length === 1 && values[0] === AXES[name].values[0])
+      ? []
+      : [` --${name} ${values.join(',')}`]
+  })
+  const isUsual = planes.every(plane => DEFAULT_PLANES.includes(plane))
+  return [...(isUsual ? [] : [` --planes ${planes.join(',')}`]), ...axes].join('')
+}

@@ -1,0 +1,136 @@
+import { renderContrasts, renderPairs } from '../../answer/pairs.js'
+import { dropEmpty } from '../../answer/picture.js'
+import { chooseQuantities, drawProxies, renderQuantity } from '../../answer/proxies.js'
+import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
+import { groupBy } from '../../lib/group-by.js'
+import { findVaried, nameOf } from '../../model/arms.js'
+import { toLimits } from '../../model/container-limits.js'
+
+/** The answer of rollouts: how soon sidecars had their configuration, and what the control plane took. Pure. */
+/** @import { ControlNeed, SummaryArm } from '../../model/types.ts' @import { Told } from '../sections.js' */
+/** @import { Column, KindAnswer, Picture } from '../../answer/picture.js' */
+
+/** Quantities of a row, with their headings: some have a value only where they were measured. */
+const COLUMNS = /** @type {const} */ ([
+  ['podReadyMax', 'all pods ready'],
+  ['rolloutSeconds', 'all configured'],
+  ['changeAllSeconds', 'all changed'],
+  ['controlPeak', 'control plane, peak'],
+  ['controlPerSidecar', 'of it a sidecar'],
+  ['sidecarPss', 'memory of a sidecar'],
+])
+
+/** @param {Told & { bindingOf: (arm: SummaryArm) => string }} told bindingOf: what the control plane bound, in words; empty: none runs @returns {KindAnswer | null} */
+export function answerRollouts({ summary, measured, bindingOf }) {
+  const { controlNeeds = [], shows, comparisons, arms } = summary
+  if (measured.length === 0) return null
+  if (controlNeeds.length > 0)
+    return { pictures: [drawNeeds(controlNeeds)], verdicts: controlNeeds.map(renderNeedSentence) }
+  const own = measured.filter(arm => arm.repeatOf === null)
+  const isOfNumbers = findVaried(own).every(name => name === 'sidecars')
+  const [primary] = shows.quantities
+  return {
+    pictures: isOfNumbers
+      ? [drawNumbers(own)]
+      : drawProxies({ arms, comparisons, primary, quantities: chooseQuantities(summary, ['rolloutSeconds']) }),
+    verdicts: [
+      ...(primary === undefined ? [] : renderPairs({ comparisons, primary, others: [] })),
+      ...(primary === undefined ? [] : renderContrasts({ comparisons, primary })),
+      ...(isOfNumbers ? [...groupBy(own, nameOf).values()].map(same => renderMost(same, bindingOf)) : []),
+      ...(isOfNumbers ? [] : [...groupBy(own, bindingOf)].flatMap(([words, same]) => renderBound(words, same, own))),
+    ],
+  }
+}
+
+/** Draws a row for each proxy and number of sidecars. @param {SummaryArm[]} arms @returns {Picture} */
+function drawNumbers(arms) {
+  return dropEmpty({
+    isOfProxies: true,
+    columns: [
+      /** @type {Column} */ ({ heading: 'sidecars' }),
+      ...COLUMNS.map(([, heading]) => /** @type {Column} */ ({ heading })),
+    ],
+    rows: arms.map(arm => ({
+      label: nameOf(arm),
+      cells: [{ text: `${arm.conditions.sidecars}` }, ...COLUMNS.map(([name]) => renderValue(arm, name))],
+    })),
+  })
+}
+
+/** @param {SummaryArm} arm @param {string} name of a quantity */
+function renderValue(arm, name) {
+  const cell = renderQuantity(arm, name)
+  const { unit } = QUANTITIES[name]
+  return cell && { ...cell, text: cell.text.endsWith(unit) ? cell.text : `${cell.text} ${unit}` }
+}
+
+/** Says how soon the most sidecars of a proxy were configured. @param {SummaryArm[]} arms @param {(arm: SummaryArm) => string} bindingOf */
+function renderMost(arms, bindingOf) {
+  const [most] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
+  const { sidecars, simulated = 0 } = most.conditions
+  const real = Number(sidecars) - simulated
+  const asked = quantityOf(most, 'changeAsked').median ?? real
+  const told = [
+    ...within(
+      most,
+      'podReadyMax',
+      simulated > 0 ? `${real} of them were ready pods within %` : 'were ready pods within %',
+    ),
+    ...within(most, 'rolloutSeconds', 'had their first configuration within %'),
+    ...within(most, 'changeAllSeconds', `a change of it within %${asked < real ? ` (${asked} of ${real} asked)` : ''}`),
+  ]
+  const untold = simulated > 0 ? 'were configured' : 'were started, too fast for this machine to time'
+  const bound = bindingOf(most)
+  const all = told.length > 1 ? `${told.slice(0, -1).join(', ')} and ${told[told.length - 1]}` : (told[0] ?? untold)
+  return `${nameOf(most)}: ${sidecars} sidecars ${all}${bound ? `; ${bound}` : ''}.`
+}
+
+/** @param {SummaryArm} arm @param {string} name @param {string} words */
+function within(arm, name, words) {
+  const { median } = quantityOf(arm, name)
+  return median === null ? [] : [words.replace('%', `${formatValue(QUANTITIES[name], median)} s`)]
+}
+
+/** @param {string} words @param {SummaryArm[]} same @param {SummaryArm[]} all */
+function renderBound(words, same, all) {
+  if (words === '') return []
+  const where = same.length === all.length ? 'Everywhere' : `In ${same.length} of ${all.length} rows`
+  return [`${where} ${words}.`]
+}
+
+/** @param {ControlNeed[]} needs @returns {Picture} */
+function drawNeeds(needs) {
+  return {
+    isOfProxies: true,
+    columns: [
+      { heading: 'sidecars' },
+      { heading: 'CPU limit' },
+      { heading: 'memory limit' },
+      { heading: 'memory a sidecar' },
+    ],
+    rows: needs.map(need => {
+      const limits = need.limits && toLimits(need.limits)
+      return {
+        label: nameOf(need),
+        cells: [
+          { text: `${need.sidecars}` },
+          limits && { text: `${limits.millicores}m` },
+          limits && { text: `${limits.mebibytes}Mi` },
+          need.memory && { text: `${(need.memory.bytesPerSidecar / 1000).toFixed(0)} kB` },
+        ],
+      }
+    }),
+  }
+}
+
+/** @param {ControlNeed} need */
+function renderNeedSentence({ sidecars, measuredMost, limits, ...choice }) {
+  const name = nameOf(choice)
+  if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs.`
+  const { millicores, mebibytes } = toLimits(limits)
+  const how =
+    measuredMost < sidecars
+      ? `EXTRAPOLATED from at most ${measuredMost} sidecars`
+      : `measured with ${measuredMost} sidecars`
+  return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m CPU and ${mebibytes}Mi memory, with room; ${how}.`
+}

@@ -1,0 +1,68 @@
+import { groupBy } from '../../lib/group-by.js'
+import { renderTextTable, right, wrapText } from '../../lib/text-table.js'
+import { MIB } from '../../lib/units.js'
+import { nameOf } from '../../model/arms.js'
+import { toLimits, toMillicores } from '../../model/container-limits.js'
+import { RULE } from './confirm.js'
+
+/**
+ * Every trial of `size`, and what its limits mean. Pure.
+ * @import { SizeResult } from '../../model/types.ts'
+ * @typedef {NonNullable<SizeResult['answer']>} SizeAnswer
+ * @typedef {SizeResult & { answer: SizeAnswer }} Answered
+ */
+
+const MEMORY =
+  "Memory limit: 1.5 times the most that a sidecar took, pages of its program included. A pod's limit counts what its cgroup is charged for, and was tried here as that; RSS counts shared pages in each sidecar, PSS divides them."
+const REQUEST = 'CPU request: what the busiest sidecar used on average, and 15 % more.'
+
+/** @param {SizeResult} size @returns {size is Answered} results of older searches have none */
+export const isAnswered = size => size.answer !== undefined
+
+/** Renders limits as they are pasted. @param {SizeAnswer} answer */
+export function renderLimits({ limits, requestCores }) {
+  if (limits === null) return 'no limits'
+  const { millicores, mebibytes } = toLimits(limits)
+  const request = requestCores === null ? '' : `CPU request ${toMillicores(requestCores)}m, `
+  return `${request}CPU limit ${millicores}m, memory limit ${mebibytes}Mi`
+}
+
+/** Lists every trial of each plane: limits, state, p99 and why. @param {Answered[]} sizes */
+export function listTrialRows(sizes) {
+  if (sizes.length === 0) return []
+  const rows = [...groupBy(sizes, nameOf)].flatMap(([name, own]) => [
+    `${name}: each trial, and the limits that it had`,
+    ...renderTextTable({
+      caption: '',
+      columns: [['trial', 'left'], ...right('requests/s', 'CPU', 'memory', 'p99'), ['state', 'left'], ['why', 'left']],
+      rows: own.flatMap(({ trials = [] }) => trials.map(renderTrial)),
+    }).map(line => `  ${line}`),
+    ...own.flatMap(({ answer: { need } }) => (need ? renderNeed(need) : [])),
+    '',
+  ])
+  return [...rows, ...[`${RULE}. ${REQUEST}`, MEMORY].flatMap(line => wrapText(line))]
+}
+
+/** @param {NonNullable<SizeResult['trials']>[0]} trial */
+function renderTrial({ trial, ratePerSecond, cpuCores, memoryBytes, state, p99Ms, why }) {
+  return [
+    trial,
+    String(ratePerSecond),
+    cpuCores === null ? '-' : `${toMillicores(cpuCores)}m`,
+    memoryBytes === null ? 'no limit' : `${(memoryBytes / MIB).toFixed(2)} MiB`,
+    p99Ms === null ? '-' : `${p99Ms.toFixed(1)} ms`,
+    state,
+    why,
+  ]
+}
+
+/** @param {NonNullable<SizeAnswer['need']>} need */
+function renderNeed({ cores, bytes, memory }) {
+  const mib = (/** @type {number | null} */ value) => (value === null ? '-' : (value / MIB).toFixed(1))
+  const used = `  the busiest sidecar used ${(1000 * cores).toFixed(0)}m, and the largest ${mib(bytes)} MiB`
+  if (!memory) return [used]
+  const { peakBytes, workingSetBytes, rssBytes, anonBytes, pssBytes } = memory
+  return [
+    `${used}: most charged ${mib(peakBytes)}, working set ${mib(workingSetBytes)}, RSS ${mib(rssBytes)}, anonymous ${mib(anonBytes)}, PSS ${mib(pssBytes)}`,
+  ]
+}

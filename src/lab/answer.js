@@ -1,0 +1,72 @@
+import { DEFINITIONS } from './comparison.js'
+import { formatCount, showChange, signed } from './text.js'
+
+/** The answer of a count: what a request costs on either side, and where the difference is. Pure. */
+/** @import { Breakdown, Row } from './comparison.js' @import { Found } from './text.js' */
+/** @import { Answer } from '../report/answer/answer.js' */
+
+const FUNCTIONS_MOST = 3
+const NOUNS = { instructions: 'instructions', cpu: 'ns of CPU' }
+
+/** @param {Found & { conditions?: string[] }} found conditions: of the requests that were counted @returns {Answer} */
+export function createLabAnswer({ rows: all, breakdowns, labels, conditions = [] }) {
+  const quantity = all.some(row => row.quantity === 'cpu') ? 'cpu' : 'instructions'
+  const rows = all.filter(row => row.quantity === quantity)
+  const noun = NOUNS[quantity]
+  const links = [...new Set(rows.map(({ link }) => link))]
+  const nameSidecar = (/** @type {Row | Breakdown} */ { link, service }) =>
+    links.length > 1 ? `${service} of ${link}` : service
+  return {
+    conditions: ['lab', `new: ${labels.new}`, `old: ${labels.old}`, links.join(' and '), ...conditions],
+    pictures: [
+      {
+        columns: [
+          { heading: 'old' },
+          { heading: `new, ${noun} a request`, isBar: true },
+          { heading: 'change' },
+          { heading: 'noise' },
+        ],
+        rows: rows.map(row => ({
+          label: nameSidecar(row),
+          cells: [
+            { text: formatCount(row.old), value: row.old },
+            { text: formatCount(row.new), value: row.new },
+            { text: showChange(row.ratio - 1) },
+            { text: `±${(100 * row.spread).toFixed(2)} %` },
+          ],
+        })),
+      },
+    ],
+    verdicts: [
+      renderVerdict(rows, quantity),
+      ...breakdowns.flatMap(breakdown => renderMost(breakdown, nameSidecar(breakdown))),
+    ],
+    basis: [],
+    warnings: [],
+    notMeasured: [],
+  }
+}
+
+/** @param {Row[]} rows @param {keyof typeof NOUNS} quantity */
+function renderVerdict(rows, quantity) {
+  if (rows.length === 0) return `Nothing was counted: no sidecar is on both sides (${DEFINITIONS[quantity]}).`
+  const changes = rows.map(({ ratio }) => ratio - 1)
+  const isNone = rows.every(({ ratio, spread }) => Math.abs(ratio - 1) <= spread)
+  if (isNone) return `No difference found: a request takes as many ${NOUNS[quantity]} on either side.`
+  const [least, most] = [Math.min(...changes), Math.max(...changes)]
+  if (least < 0 && most > 0)
+    return `A request takes ${showChange(least)} to ${showChange(most)} ${NOUNS[quantity]} than before.`
+  const ends = [least, most].map(change => showChange(Math.abs(change)).replace('+', '').replace(' %', ''))
+  const range = ends[0] === ends[1] ? ends[0] : ends.toSorted((a, b) => Number(a) - Number(b)).join(' to ')
+  return `A request takes ${range} % ${most > 0 ? 'more' : 'less'} ${NOUNS[quantity]} than before.`
+}
+
+/** Names the functions with most of a sidecar's change. @param {Breakdown} breakdown @param {string} name */
+function renderMost({ functions }, name) {
+  const changed = functions
+    .filter(part => Math.abs(part.new - part.old) >= 0.5)
+    .toSorted((a, b) => Math.abs(b.new - b.old) - Math.abs(a.new - a.old))
+    .slice(0, FUNCTIONS_MOST)
+  if (changed.length === 0) return []
+  return [`Most of it in ${name}: ${changed.map(part => `${part.name} ${signed(part.new - part.old)}`).join(', ')}.`]
+}

@@ -1,0 +1,103 @@
+import { dropEmpty, joinPictures } from '../../answer/picture.js'
+import { splitByKind } from '../../kinds/sections.js'
+import { groupBy } from '../../lib/group-by.js'
+import { renderCommand } from '../../lib/render-command.js'
+import { findDiffering } from '../../parity/verdict/rows.js'
+import { renderConditions } from './conditions.js'
+import { listWarnings } from './warnings.js'
+
+/**
+ * The answer of a run, from the answers of its kinds, as data for every format. Pure.
+ * @import { Summary } from '../../model/types.ts' @import { Told } from '../../kinds/sections.js'
+ * @import { KindAnswer, NotMeasured, Picture } from '../../answer/picture.js'
+ */
+
+/**
+ * @typedef {object} Answer
+ * @property {string[]} conditions the experiment, its link, load and machine, in the parts of one line
+ * @property {Picture[]} pictures
+ * @property {string[]} verdicts whole sentences, the most important first; at least one
+ * @property {string[]} basis sentences about how sure they are
+ * @property {string[]} warnings whole sentences, the worst first
+ * @property {NotMeasured[]} notMeasured
+ */
+
+/**
+ * Makes the answer of a run.
+ * @param {Summary} summary
+ * @param {{ seconds?: number | null, unfinished?: string[], place?: Told['place'] }} [run] seconds: that it took; unfinished:
+ *   sentences on what it lacks, where it was cut short; place: where its sidecars are to run
+ * @returns {Answer}
+ */
+export function createAnswer(summary, { seconds = null, unfinished = [], place } = {}) {
+  const parts = splitByKind(summary).map(part => ({
+    ...part,
+    measured: part.summary.arms.filter(arm => arm.trials.completed > 0),
+  }))
+  const answers = parts.flatMap(({ sections, summary: own, measured }) => {
+    const isAlone = parts.every(part => part.sections === sections || part.measured.length === 0)
+    return sections.answer({ summary: own, measured, isAlone, place }) ?? []
+  })
+  const join = (/** @type {'verdicts' | 'basis' | 'warnings'} */ name) => answers.flatMap(answer => answer[name] ?? [])
+  const verdicts = [...join('verdicts'), ...renderThresholds(summary)]
+  return {
+    conditions: renderConditions(summary),
+    pictures: joinPictures(answers.flatMap(({ pictures }) => pictures)).map(dropEmpty),
+    verdicts: verdicts.length > 0 ? verdicts : [renderNothing(summary)],
+    basis: [...renderEqualWork(summary), ...withDuration(join('basis'), seconds)],
+    warnings: [...unfinished, ...listWarnings(summary), ...join('warnings')],
+    notMeasured: [...listAbsent(summary), ...answers.flatMap(({ notMeasured = [] }) => notMeasured)],
+  }
+}
+
+/** Says why there is no verdict. @param {Summary} summary */
+function renderNothing({ arms }) {
+  const measured = arms.filter(arm => arm.trials.completed > 0 && arm.repeatOf === null)
+  if (measured.length === 0) return 'Nothing was measured.'
+  const proxies = new Set(measured.filter(arm => arm.hasSidecars).map(({ plane, variant }) => `${plane}${variant}`))
+  return proxies.size === 1 ? 'One proxy was measured: there is nothing to compare it with.' : 'There is no verdict.'
+}
+
+/** @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary */
+function renderEqualWork({ parity, arms, relaxes }) {
+  if (parity.length === 0) return []
+  const { differing, wrong } = findDiffering({ parity, arms, relaxes })
+  if (wrong.length > 0) return []
+  const but = differing.map(name => name.replace('parity-', ''))
+  if (but.length > 0) return [`Equal work: passed, but for what the experiment sets aside (${but.join(', ')}).`]
+  return parity.some(row => row.isDeployed) ? [] : ['Equal work: passed.']
+}
+
+/** Adds the duration to the number of repeats. @param {string[]} basis @param {number | null} seconds */
+function withDuration(basis, seconds) {
+  if (seconds === null || seconds < 1) return basis
+  const last = basis.at(-1)
+  const duration = renderDuration(seconds)
+  if (last === undefined || !/repeats?\.$/.test(last)) return [...basis, `It took ${duration}.`]
+  return [...basis.slice(0, -1), `${last.slice(0, -1)}, ${duration}.`]
+}
+
+/** Renders `3 min 6 s`. @param {number} seconds */
+export function renderDuration(seconds) {
+  const whole = Math.round(seconds)
+  if (whole < 60) return `${whole} s`
+  if (whole < 3600) return `${Math.floor(whole / 60)} min${whole % 60 === 0 ? '' : ` ${whole % 60} s`}`
+  return `${Math.floor(whole / 3600)} h ${Math.round((whole % 3600) / 60)} min`
+}
+
+/** @param {Pick<Summary, 'thresholds'>} summary */
+function renderThresholds({ thresholds }) {
+  return thresholds.map(({ expression, value, held }) => {
+    if (held === null) return `Threshold ${expression}: not tested, its quantity was excluded.`
+    return `Threshold ${expression}: ${held ? 'met' : 'NOT met'}, ${value?.toFixed(3)}.`
+  })
+}
+
+/** Lists proxies that could not be measured. @param {Pick<Summary, 'notMeasured'>} summary @returns {NotMeasured[]} */
+function listAbsent({ notMeasured }) {
+  return [...groupBy(notMeasured, ({ reason }) => reason)].map(([why, same]) => ({
+    what: same.map(({ plane }) => plane).join(', '),
+    why,
+    commands: [{ command: renderCommand('doctor'), gives: 'what is missing, and how to get it' }],
+  }))
+}

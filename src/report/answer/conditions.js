@@ -1,0 +1,86 @@
+import { AXES, isRedirected } from '../../model/arms.js'
+import { LEAN } from '../../model/features.js'
+
+/** The conditions of a run in one line: link, sidecars, TLS, load, CPUs. Pure. @import { Summary, SummaryArm } from '../../model/types.ts' */
+
+const MODEL_LENGTH_MOST = 24
+
+/** @param {Summary} summary @returns {string[]} parts of a line */
+export function renderConditions({ run, arms, machine }) {
+  const parts = [
+    run.experiment,
+    ...(arms.length > 0 ? [renderLink(arms), renderLoad(arms)] : []),
+    renderMachine(machine),
+  ]
+  const target = arms[0]?.target ?? 'local'
+  if (machine.loadHost) parts.push(`load from ${machine.loadHost.host}`)
+  else if (!['local', 'fake'].includes(target)) parts.push(`on ${target}${machine.node ? ` (${machine.node})` : ''}`)
+  return parts.filter(Boolean)
+}
+
+/** @param {SummaryArm[]} arms */
+function renderLink(arms) {
+  const withSidecars = arms.filter(arm => arm.hasSidecars)
+  const links = [...new Set(arms.map(({ link }) => link))].join(' and ')
+  if (withSidecars.length === 0) return `${links}: no sidecars`
+  const counts = withSidecars
+    .map(({ sidecars, conditions }) => conditions.sidecars ?? sidecars.length)
+    .filter(number => number > 0)
+  const [least, most] = [Math.min(...counts), Math.max(...counts)]
+  const sidecars =
+    counts.length === 0 ? [] : [`${least === most ? most : `${least} to ${most}`} sidecar${most === 1 ? '' : 's'}`]
+  const protocols = [...new Set(withSidecars.map(AXES.protocol.of))].filter(name => name !== 'http/1.1')
+  const features = [...new Set(withSidecars.map(arm => AXES.features.of(arm) ?? LEAN))]
+  const parts = [
+    ...sidecars,
+    ...[...new Set(withSidecars.map(nameTls))],
+    ...(protocols.length === 1 ? [AXES.protocol.show(protocols[0])] : []),
+    ...(withSidecars.some(({ conditions }) => isRedirected(conditions)) ? ['redirected'] : []),
+    ...(features.length === 1 && features[0] !== LEAN ? [AXES.features.show(features[0])] : []),
+  ]
+  return `${links}: ${parts.join(', ')}`
+}
+
+/** Names TLS between sidecars, which one sidecar alone has only with the client. @param {SummaryArm} arm */
+function nameTls({ conditions: { tls }, load, sidecars }) {
+  if (tls === 'plaintext') return 'plaintext'
+  return sidecars.length === 1 && !load.hasCertificate ? 'plaintext' : 'mTLS'
+}
+
+/** @param {SummaryArm[]} arms */
+function renderLoad(arms) {
+  const [{ load }] = arms
+  if (load.kind === 'idle') return 'no load'
+  const only = (/** @type {(number | undefined)[]} */ values) => (new Set(values).size === 1 ? values[0] : undefined)
+  const bytes = only(arms.map(arm => arm.load.payloadBytes))
+  const rate = only(arms.map(arm => arm.load.ratePerSecond))
+  const users = only(arms.map(arm => arm.load.users))
+  const parts = [
+    bytes === undefined ? 'POST, echoed' : `POST ${renderSize(bytes)}, echoed`,
+    ...(rate !== undefined ? [`${rate} req/s`] : users !== undefined && load.kind !== 'open' ? [`${users} users`] : []),
+    ...(arms.every(arm => arm.load.connections === 'new') ? ['new connections'] : []),
+  ]
+  return parts.join(', ')
+}
+
+/** @param {number} bytes */
+export function renderSize(bytes) {
+  if (bytes >= 2 ** 20) return `${Number((bytes / 2 ** 20).toFixed(1))} MiB`
+  return bytes >= 1024 ? `${Number((bytes / 1024).toFixed(1))} KiB` : `${bytes} bytes`
+}
+
+/** @param {Summary['machine']} machine */
+function renderMachine({ cpus, cpuModel }) {
+  if (cpus === undefined) return ''
+  return `${cpus} CPU${Number(cpus) === 1 ? '' : 's'}${cpuModel ? ` ${shortenModel(`${cpuModel}`)}` : ''}`
+}
+
+/** Shortens `Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz`. @param {string} model */
+export function shortenModel(model) {
+  const words = model
+    .replace(/\((R|TM|C)\)/gi, '')
+    .replace(/ CPU| Processor| \d+-Core|@.*$/gi, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return words.length <= MODEL_LENGTH_MOST ? words : words.slice(0, MODEL_LENGTH_MOST).replace(/ \S*$/, '')
+}

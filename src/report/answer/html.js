@@ -1,0 +1,119 @@
+import { escapeMarkup, html, trust } from '../markup.js'
+
+/** Renders an answer as the first screen of a page. Pure. */
+/** @import { Answer } from './answer.js' @import { Cell, Picture } from '../../answer/picture.js' @import { Markup } from '../markup.js' */
+
+/** @typedef {{ label: string, colour: number, cell: Cell }} Bar */
+/** @typedef {{ title: string, bars: Bar[] }} Panel bars of one quantity */
+
+const PANELS_MOST = 2
+const BARS_MOST = 12
+const SERIES = 6
+/** Pixels of a panel. */
+const WIDTH = 560
+const ROW = 30
+const TOP = 28
+const LABEL = 150
+const VALUE = 150
+
+/** @param {Answer} answer @returns {{ title: string, header: Markup, body: Markup }} */
+export function renderAnswerHtml({ conditions, pictures, verdicts, basis, warnings, notMeasured }) {
+  const [headline, ...others] = verdicts
+  return {
+    title: headline,
+    header: html`<header>
+<h1 class="answer">${headline}</h1>
+${others.map(line => html`<p class="second">${line}</p>`)}
+<p class="muted">${basis.join(' ')}</p>
+${warnings.length > 0 ? html`<ul class="warnings">${warnings.map(line => html`<li>${line}</li>`)}</ul>` : null}
+</header>`,
+    body: html`<section id="answer" aria-label="The answer as a picture">
+${pictures.map(renderPicture)}
+${renderNotMeasured(notMeasured)}
+<p class="muted">${conditions.join(' · ')}</p>
+</section>`,
+  }
+}
+
+/** @param {Picture} picture */
+function renderPicture(picture) {
+  const panels = listPanels(picture)
+  const drawn = panels.filter(({ bars }) => bars.length > 0 && bars.length <= BARS_MOST).slice(0, PANELS_MOST)
+  return html`${drawn.length > 0 ? html`<div class="panels">${drawn.map(panel => trust(drawPanel(panel)))}</div>` : null}
+${renderTable(picture)}`
+}
+
+/** Lists the quantities whose values can be drawn. @param {Picture} picture @returns {Panel[]} */
+function listPanels({ columns, rows }) {
+  const groups = [...new Set(columns.map(({ group, heading }) => group ?? heading))]
+  const proxies = rows.filter(({ isBaseline }) => !isBaseline)
+  return groups.map(title => ({
+    title,
+    bars: rows.flatMap(row =>
+      columns.flatMap(({ group, heading }, i) => {
+        const cell = row.cells[i]
+        if ((group ?? heading) !== title || cell === null || typeof cell.value !== 'number') return []
+        const inGroup = columns.filter(column => column.group === group)
+        const colour =
+          group === undefined ? proxies.indexOf(row) : inGroup.findIndex(column => column.heading === heading)
+        return [
+          {
+            label: group === undefined ? row.label : `${row.label}, ${heading}`,
+            colour: row.isBaseline ? -1 : colour,
+            cell,
+          },
+        ]
+      }),
+    ),
+  }))
+}
+
+/** Draws bars with their intervals. @param {Panel} panel */
+function drawPanel({ title, bars }) {
+  const most = Math.max(...bars.map(({ cell }) => Math.max(Number(cell.value), cell.high ?? 0)))
+  const scale = (/** @type {number} */ value) => ((WIDTH - LABEL - VALUE) * value) / most
+  const height = TOP + ROW * bars.length
+  const described = bars.map(({ label, cell }) => `${label} ${cell.text}`).join('; ')
+  const rows = bars.map(({ label, colour, cell }, i) => {
+    const y = TOP + ROW * i
+    const width = Math.max(1, scale(Number(cell.value)))
+    const { low = null, high = null } = cell
+    const middle = y + ROW / 2 - 2
+    const whisker =
+      low === null || high === null
+        ? ''
+        : `<path d="M${LABEL + scale(low)} ${middle}H${LABEL + scale(high)}M${LABEL + scale(low)} ${middle - 5}v10M${LABEL + scale(high)} ${middle - 5}v10" stroke="var(--text)" fill="none"/>`
+    const end = LABEL + Math.max(width, high === null ? 0 : scale(high))
+    return `<g><text x="${LABEL - 8}" y="${middle + 5}" text-anchor="end">${escapeMarkup(shorten(label))}</text><rect x="${LABEL}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 10}" fill="var(--series${colour < 0 ? 0 : 1 + (colour % SERIES)})"/>${whisker}<text x="${(end + 8).toFixed(1)}" y="${middle + 5}">${escapeMarkup(cell.text)}</text></g>`
+  })
+  return `<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escapeMarkup(`${title}: ${described}`)}"><title>${escapeMarkup(`${title}: ${described}`)}</title><text x="0" y="16" class="title">${escapeMarkup(title)}</text>${rows.join('')}</svg>`
+}
+
+const shorten = (/** @type {string} */ label) => (label.length > 20 ? `${label.slice(0, 19)}…` : label)
+
+/** @param {Picture} picture */
+function renderTable({ columns, rows }) {
+  const groups = columns.map(({ group = '' }) => group)
+  const spans = groups.flatMap((group, i) =>
+    group !== '' && group === groups[i - 1]
+      ? []
+      : [{ group, width: group === '' ? 1 : groups.slice(i).findIndex(other => other !== group) }],
+  )
+  const widthOf = (/** @type {number} */ width, /** @type {number} */ i) =>
+    width > 0 ? width : groups.length - groups.indexOf(spans[i].group)
+  return html`<div class="scroll" role="group" tabindex="0" aria-label="The answer as a table"><table class="answer-table">
+<thead>${groups.some(Boolean) ? html`<tr><td></td>${spans.map(({ group, width }, i) => html`<th colspan="${widthOf(width, i)}" scope="colgroup">${group}</th>`)}</tr>` : null}<tr><td></td>${columns.map(({ heading, align }) => html`<th scope="col" class="${align ?? 'right'}">${heading}</th>`)}</tr></thead>
+<tbody>${rows.map(({ label, cells }) => html`<tr><th scope="row">${label}</th>${cells.map((cell, i) => html`<td class="${columns[i].align ?? 'right'}">${renderCell(cell)}</td>`)}</tr>\n`)}</tbody></table></div>`
+}
+
+/** @param {Cell | null} cell */
+const renderCell = cell => cell?.text ?? '–'
+
+/** @param {Answer['notMeasured']} notMeasured */
+function renderNotMeasured(notMeasured) {
+  if (notMeasured.length === 0) return null
+  return html`<section id="limits" aria-labelledby="limits-name"><h2 id="limits-name">Not measured</h2><ul>${notMeasured.map(
+    ({ what, why, commands }) =>
+      html`<li>${what}${why ? ` (${why})` : ''}${commands.map(({ command, gives }) => html`<br><code>${command}</code> <span class="muted">${gives}</span>`)}</li>`,
+  )}</ul></section>`
+}

@@ -1,0 +1,200 @@
+import { wrapText } from '../../lib/text-table.js'
+
+/** Renders an answer for the terminal: at most 16 lines of 100 columns. Pure. */
+/** @import { Answer } from './answer.js' @import { Picture } from '../../answer/picture.js' */
+
+export const LINES_MOST = 16
+export const COLUMNS_MOST = 100
+const BAR_WIDTH = 20
+const WARNINGS_MOST = 3
+const VERDICT_LINES_MOST = 4
+const WHY_LINES_MOST = 2
+const GAP = '   '
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
+
+/**
+ * Renders the answer.
+ * @param {Answer} answer @param {{ more?: string[] }} [options] more: lines at the end, such as the path of the report
+ */
+export function renderAnswerText(answer, { more = [] } = {}) {
+  const title = joinConditions(answer.conditions)
+  const verdicts = cut(
+    answer.verdicts.flatMap(line => wrapText(line, '  ')),
+    VERDICT_LINES_MOST,
+  )
+  const basis = wrapText(answer.basis.join(' '), '  ').filter(line => line.trim())
+  const warnings = answer.warnings.map(line => clip(`  ! ${line}`))
+  const { head, commands } = renderNotMeasured(answer)
+  const ends = more.map(line => clip(line))
+  const wanted = answer.pictures.reduce((sum, picture) => sum + countLines(picture), 0)
+  // An empty line stands before each part but the first. Rows, warnings and commands share what the rest leaves.
+  const whole = title.length + verdicts.length + basis.length + head.length + ends.length
+  const gaps = 1 + (wanted > 0 ? 1 : 0) + (head.length + ends.length > 0 ? 1 : 0)
+  let left = LINES_MOST - whole - gaps - Math.min(1, commands.length) - Math.min(1, warnings.length)
+  const pictures = drawPictures(answer.pictures, left)
+  left -= pictures.length
+  const warned = Math.min(WARNINGS_MOST, warnings.length, 1 + Math.max(0, left))
+  left -= Math.max(0, warned - 1)
+  return [
+    title,
+    pictures,
+    [...verdicts, ...basis, ...warnings.slice(0, warned)],
+    [...head, ...commands.slice(0, 1 + Math.max(0, left)), ...ends],
+  ]
+    .filter(lines => lines.length > 0)
+    .map(lines => lines.join('\n'))
+    .join('\n\n')
+}
+
+/** Joins the conditions, on two lines where one is too short. @param {string[]} conditions */
+function joinConditions(conditions) {
+  /** @type {string[]} */
+  const lines = []
+  for (const part of conditions) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 3 + part.length <= COLUMNS_MOST)
+      lines[lines.length - 1] = `${last} · ${part}`
+    else lines.push(clip(last === undefined ? part : `  ${part}`))
+  }
+  return lines
+}
+
+/** @param {Answer} answer */
+function renderNotMeasured({ notMeasured }) {
+  if (notMeasured.length === 0) return { head: [], commands: [] }
+  const [{ what: only, why: reason, commands: ways }] = notMeasured
+  if (notMeasured.length === 1 && !reason && ways.length === 1) {
+    const line = `Not measured: ${only}: ${ways[0].command}`
+    if (line.length <= COLUMNS_MOST) return { head: [line], commands: [] }
+  }
+  const whats = notMeasured.map(({ what, why }) => (why ? `${what} (${why})` : what))
+  const commands = [...new Map(notMeasured.flatMap(n => n.commands.map(c => [c.command, c]))).values()]
+  const width = Math.max(0, ...commands.map(({ command }) => command.length))
+  return {
+    head: cut(wrapText(`Not measured: ${whats.join('; ')}.`), WHY_LINES_MOST),
+    commands: commands.map(({ command, gives }) => {
+      const line = `  ${command.padEnd(width)}   ${gives}`
+      return line.length <= COLUMNS_MOST ? line : clip(`  ${command}`)
+    }),
+  }
+}
+
+/** @param {Picture} picture */
+const countLines = picture => renderRows(picture, picture.rows.length).length
+
+/** @param {Picture[]} pictures @param {number} most lines */
+function drawPictures(pictures, most) {
+  /** @type {string[]} */
+  const lines = []
+  for (const picture of pictures) {
+    const room = most - lines.length
+    const heads = renderRows(picture, 0).length
+    if (room <= heads + 1) break
+    const rows = Math.min(picture.rows.length, room - heads)
+    if (rows === picture.rows.length) lines.push(...renderRows(picture, rows))
+    else lines.push(...renderRows(picture, rows - 1), `  and ${picture.rows.length - rows + 1} more rows: --details`)
+  }
+  return lines
+}
+
+/** @param {Picture} picture @param {number} count of its rows */
+function renderRows(picture, count) {
+  const fitted = fitColumns(picture)
+  const { columns, rows } = fitted
+  const widths = computeWidths(fitted)
+  const texts = rows.map(row => row.cells.map(textOf))
+  const textWidths = columns.map((_, i) => Math.max(...texts.map(row => row[i].length)))
+  const longest = columns.map((_, i) => Math.max(...rows.map(({ cells }) => cells[i]?.value ?? 0)))
+  const labelWidth = Math.max(...rows.map(({ label }) => label.length))
+  const line = (/** @type {string} */ label, /** @type {string[]} */ parts) =>
+    `  ${label.padEnd(labelWidth)}  ${parts.join(GAP)}`.trimEnd()
+  const place = (/** @type {string} */ text, /** @type {number} */ i) =>
+    columns[i].isBar || columns[i].align === 'left' ? text.padEnd(widths[i]) : text.padStart(widths[i])
+  const spans = listSpans(columns)
+  return [
+    ...(spans.some(({ group }) => group !== '')
+      ? [
+          line(
+            '',
+            spans.map(({ group, from, to }) => group.padStart(spanWidth(widths, from, to))),
+          ),
+        ]
+      : []),
+    line(
+      '',
+      columns.map(({ heading }, i) => place(heading, i)),
+    ),
+    ...rows.slice(0, count).map(({ label, cells }, r) =>
+      line(
+        label,
+        columns.map(({ isBar }, i) => {
+          // A bar alone has nothing to be held against.
+          if (!isBar || rows.length < 2) return place(texts[r][i], i)
+          const value = cells[i]?.value ?? null
+          return place(
+            `${texts[r][i].padStart(textWidths[i])}  ${value === null ? '' : drawBar(value / longest[i])}`,
+            i,
+          )
+        }),
+      ),
+    ),
+  ]
+}
+
+/** @param {Picture['rows'][0]['cells'][0]} cell */
+const textOf = cell => cell?.text ?? '-'
+
+/** Lists columns that share a heading. @param {Picture['columns']} columns @returns {{ group: string, from: number, to: number }[]} */
+function listSpans(columns) {
+  const groups = columns.map(({ group = '' }) => group)
+  const starts = groups.flatMap((group, i) => (i > 0 && group !== '' && group === groups[i - 1] ? [] : [i]))
+  return starts.map((from, n) => ({ group: groups[from], from, to: starts[n + 1] ?? groups.length }))
+}
+
+/** @param {number[]} widths @param {number} from @param {number} to */
+function spanWidth(widths, from, to) {
+  return widths.slice(from, to).reduce((sum, width) => sum + width, 0) + GAP.length * (to - from - 1)
+}
+
+/** Computes the width of each column, which has room for its cells and headings. @param {Picture} picture */
+function computeWidths({ columns, rows }) {
+  const widths = columns.map(({ heading, isBar }, i) => {
+    const texts = Math.max(...rows.map(({ cells }) => textOf(cells[i]).length))
+    return Math.max(heading.length, texts + (isBar && rows.length > 1 ? 2 + BAR_WIDTH : 0))
+  })
+  for (const { group, from, to } of listSpans(columns))
+    widths[from] += Math.max(0, group.length - spanWidth(widths, from, to))
+  return widths
+}
+
+/** Leaves out the last columns, and then cuts labels, where a line is too long. @param {Picture} picture @returns {Picture} */
+function fitColumns(picture) {
+  const keep = (/** @type {number} */ count) => ({
+    ...picture,
+    columns: picture.columns.slice(0, count),
+    rows: picture.rows.map(row => ({ ...row, cells: row.cells.slice(0, count) })),
+  })
+  const labels = Math.max(...picture.rows.map(({ label }) => label.length))
+  for (let count = picture.columns.length; count > 0; count--) {
+    const kept = keep(count)
+    const widths = computeWidths(kept)
+    if (4 + labels + spanWidth(widths, 0, count) <= COLUMNS_MOST) return kept
+  }
+  const first = keep(1)
+  const room = Math.max(8, COLUMNS_MOST - 4 - computeWidths(first)[0])
+  return { ...first, rows: first.rows.map(row => ({ ...row, label: clip(row.label, room) })) }
+}
+
+/** @param {number} share of the longest bar */
+function drawBar(share) {
+  const eighths = Math.max(1, Math.round(8 * BAR_WIDTH * share))
+  return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]
+}
+
+/** @param {string} line @param {number} [most] columns */
+const clip = (line, most = COLUMNS_MOST) => (line.length <= most ? line : `${line.slice(0, most - 1).trimEnd()}…`)
+
+/** Keeps the first lines. @param {string[]} lines @param {number} most */
+function cut(lines, most) {
+  return lines.length <= most ? lines : [...lines.slice(0, most - 1), clip(`${lines[most - 1].slice(0, 98)} …`)]
+}

@@ -1,0 +1,93 @@
+import { GATES } from '../../judge/gates.js'
+import { PRIMARY } from '../../judge/quantities.js'
+import { groupBy } from '../../lib/group-by.js'
+import { capitalise } from '../../lib/letters.js'
+import { percent } from '../../lib/units.js'
+import { nameOf } from '../../model/arms.js'
+import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
+import { renderContradiction } from '../conditions.js'
+
+/** What changes how the numbers of a run are read, the worst first. Pure. @import { Summary, SummaryArm, Use } from '../../model/types.ts' */
+
+/** A check that excluded a smaller share of an arm's trials is left to the report. */
+const SHARE_LEAST = 1 / 3
+const IDLE_LEAST = 0.8
+
+/** @param {Summary} summary @returns {string[]} */
+export function listWarnings(summary) {
+  return [
+    ...renderUnequal(summary),
+    ...renderChecks(summary),
+    ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderContradiction),
+    ...renderDeployed(summary),
+    ...renderDrift(summary),
+    ...renderBusy(summary),
+  ]
+}
+
+/** @param {Summary} summary */
+function renderUnequal(summary) {
+  const wrong = findDiffering(summary).wrong.map(name => name.replace('parity-', ''))
+  return wrong.length === 0
+    ? []
+    : [`UNEQUAL WORK (${wrong.join(', ')}): what these proxies cost cannot be compared. The report says what differs.`]
+}
+
+/** Tells the checks that excluded much of what is shown; a search goes on until it has what it needs. @param {Summary} summary */
+function renderChecks({ arms, searches, sizes }) {
+  if (searches.length + sizes.length > 0) return []
+  const fired = arms.flatMap(arm => {
+    const trials = arm.trials.completed + arm.trials.failed + arm.trials.invalid
+    return arm.spoiled
+      .filter(({ gate, trials: spoiled }) => spoiled >= SHARE_LEAST * trials && isOfAnswer(gate, arm))
+      .map(({ gate, trials: spoiled, reason }) => ({ gate, reason, spoiled, trials, name: nameOf(arm) }))
+  })
+  return [...groupBy(fired, ({ gate }) => gate).values()]
+    .map(same => {
+      const sum = (/** @type {'spoiled' | 'trials'} */ name) => same.reduce((total, one) => total + one[name], 0)
+      const names = [...new Set(same.map(({ name }) => name))]
+      const [{ gate, reason }] = same
+      const words = gate === 'failed' ? 'trials that failed' : (GATES.get(gate)?.words ?? gate)
+      const whose = names.length === 1 ? ` of ${names[0]}` : ''
+      return {
+        share: sum('spoiled') / sum('trials'),
+        text: `${capitalise(words)} in ${sum('spoiled')} of ${sum('trials')} trials${whose}: ${reason.split('\n')[0]}.`,
+      }
+    })
+    .sort((x, y) => y.share - x.share)
+    .map(({ text }) => text)
+}
+
+/** Says whether a check spoils what the answer shows of an arm. @param {string} name @param {SummaryArm} arm */
+function isOfAnswer(name, { load }) {
+  const spoils = /** @type {readonly Use[] | undefined} */ (GATES.get(name)?.spoils)
+  if (spoils === undefined) return true
+  /** @type {Use[]} */
+  const uses = ['cpuPerRequest', 'memory', load.kind === 'open' ? 'latency' : 'throughput']
+  return uses.some(use => spoils.includes(use))
+}
+
+/** Names what proxies do otherwise because a mesh deploys them so. @param {Summary} summary */
+function renderDeployed({ parity }) {
+  const rows = parity.filter(row => row.isDeployed && isWrong(row))
+  const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, own]) => {
+    return `${plane} (${[...new Set(own.map(({ name }) => name.replace('parity-', '')))].join(', ')})`
+  })
+  return planes.length > 0 ? [`Unequal work, as meshes deploy it, is part of the cost: ${planes.join(', ')}.`] : []
+}
+
+/** @param {Summary} summary */
+function renderDrift({ comparisons }) {
+  const drifts = comparisons.flatMap(({ a, b, quantity, service, isControl, reasons }) => {
+    const drift = reasons.find(reason => reason.startsWith('the ratio drifted'))
+    return drift && quantity === PRIMARY.name && service === null && !isControl ? [`${a} and ${b}: ${drift}.`] : []
+  })
+  return drifts.slice(0, 1)
+}
+
+/** @param {Summary} summary */
+function renderBusy({ machine }) {
+  const idle = machine.before?.idleFraction
+  if (typeof idle !== 'number' || idle >= IDLE_LEAST) return []
+  return [`This machine was busy before the run (${percent(idle)} idle): expect wide intervals.`]
+}

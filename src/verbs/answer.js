@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { renderCommand } from '../lib/render-command.js'
+import { PAGE } from '../records/files.js'
+import { readRun } from '../records/records.js'
+import { createAnswer } from '../report/answer/answer.js'
+import { COLUMNS_MOST, renderAnswerText } from '../report/answer/text.js'
+import { tellClaims } from '../report/claims.js'
+import { renderDetailsText } from '../report/details.js'
+import { findSeconds } from '../report/document.js'
+import { describeUnfinished } from '../report/missing.js'
+import { answerClaims } from './read-claims.js'
+
+/** What a run prints at its end, and `report` of its folder. @import { Summary } from '../model/types.ts' */
+/** @import { Told } from '../kinds/sections.js' */
+
+export const RESULTS = 'results'
+
+/**
+ * @typedef {object} Printed
+ * @property {Summary} summary
+ * @property {string} folder of the run
+ * @property {boolean} [details] every quantity, check and definition instead of the answer
+ * @property {Pick<ReturnType<typeof readRun>, 'manifest' | 'records'>} [run] its records, where they were read already
+ * @property {boolean} [hasPage] report.html is in the folder
+ * @property {Told['place']} [place] where the sidecars of `size` are to run
+ * @property {string[]} [hints] lines of the verb before the last
+ */
+
+/** Renders what is printed of a run. @param {Printed} printed */
+export function renderRunText({
+  summary,
+  folder,
+  details = false,
+  run = readRun(folder),
+  place,
+  hints = [],
+  ...given
+}) {
+  const { hasPage = existsSync(path.join(folder, PAGE)) } = given
+  const where = path.relative('', folder) || folder
+  const unfinished = describeUnfinished({ ...run, summary })
+  if (details) {
+    const claims = tellClaims(answerClaims(summary))
+    return renderDetailsText(summary, { folder: where, hasPage, warnings: unfinished, claims })
+  }
+  const answer = createAnswer(summary, { seconds: findSeconds(run), unfinished, place })
+  return renderAnswerText(answer, { more: [...hints, ...renderMore(where, hasPage)] })
+}
+
+/** Says where the rest is: on one line, if it fits. @param {string} folder @param {boolean} hasPage */
+function renderMore(folder, hasPage) {
+  const page = hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)
+  // Without a folder, `report --details` prints the last run.
+  const last = path.dirname(folder) === RESULTS ? '--details' : `${folder} --details`
+  const parts = [`Report: ${page}`, `More numbers: ${renderCommand('report', last)}`]
+  const line = parts.join('    ')
+  return line.length <= COLUMNS_MOST ? [line] : parts
+}

@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { summarise } from '../../../src/analysis/summarise.js'
+import { findComputed } from '../../../src/kinds/computed.js'
+import { parseExperiment } from '../../../src/plan/experiment.js'
+import { readRun } from '../../../src/records/records.js'
+import { createAnswer } from '../../../src/report/answer/answer.js'
+import { COLUMNS_MOST, LINES_MOST, renderAnswerText } from '../../../src/report/answer/text.js'
+import { describeUnfinished } from '../../../src/report/missing.js'
+import { writeFakeRun } from '../../fakes/fake-folder.js'
+import { createFakePlan } from '../../fakes/fake-plan.js'
+import { makeFolder } from '../../fakes/scratch.js'
+
+const base = makeFolder('answer-test')
+const EXPERIMENTS = 'bench/experiments'
+const FIXTURES = 'test/fixtures/runs'
+const more = ['Report: results/20261126-000000-of-a-long-name/report.html', 'More numbers: npm run report -- --details']
+
+/** @param {string} text */
+function expectToFit(text) {
+  const lines = text.split('\n')
+  expect(lines.length, text).toBeLessThanOrEqual(LINES_MOST)
+  for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(COLUMNS_MOST)
+  // Every answer has a sentence that ends.
+  expect(text).toMatch(/\.$/m)
+  expect(text).not.toMatch(/undefined|NaN|null|\binvalid\b|users bound/)
+}
+
+/** @param {string} name of an experiment */
+function planOf(name) {
+  const file = path.join(EXPERIMENTS, name)
+  return createFakePlan(parseExperiment(readFileSync(file, 'utf8'), file), { overrides: { axes: {} } })
+}
+const measured = readdirSync(EXPERIMENTS).filter(
+  name => !/^(kind|search|grows):/m.test(readFileSync(path.join(EXPERIMENTS, name), 'utf8')),
+)
+
+describe('the answer on a screen', () => {
+  it.each(measured)('fits for %s, whole, without an interval, cut short and with unequal work', name => {
+    const plan = planOf(name)
+    const { arms } = plan
+    // Fake records have no times to fit a slope through.
+    const settings = { ...plan.settings, shows: { ...plan.settings.shows, hasSlopes: false } }
+    for (const [i, options] of [{ rounds: 6 }, { rounds: 2 }, { rounds: 6, recorded: arms.length + 1 }].entries()) {
+      const folder = path.join(base, `${name}-${i}`)
+      const manifest = { run: { id: name, startedAt: '2026-01-02T03:04:05.000Z', experiment: name, seed: 1 } }
+      writeFakeRun({ ...{ folder, arms, settings, manifest }, ...options })
+      const run = readRun(folder)
+      const summary = summarise(run)
+      const answer = createAnswer(summary, { seconds: 187, unfinished: describeUnfinished({ ...run, summary }) })
+      expectToFit(renderAnswerText(answer, { more }))
+      const crowded = {
+        ...answer,
+        warnings: ['of one', 'of another', 'of a third', 'of a fourth'].map(
+          what => `${'A warning '.repeat(20)}${what}.`,
+        ),
+        notMeasured: [
+          { what: 'pipy', why: 'a reason '.repeat(40), commands: [{ command: 'npm run doctor', gives: 'what lacks' }] },
+          ...answer.notMeasured,
+        ],
+      }
+      expectToFit(renderAnswerText(crowded, { more }))
+    }
+  })
+
+  it.each(readdirSync(FIXTURES))('fits for the recorded run of %s', name => {
+    const folder = path.join(FIXTURES, name)
+    const computed = findComputed(folder)
+    const answer = computed
+      ? computed.answer(computed.summarise(computed.read(folder)))
+      : createAnswer(summarise(readRun(folder)), { seconds: 60 })
+    expectToFit(renderAnswerText(answer, { more }))
+  })
+})
