@@ -26,7 +26,7 @@ function readRows(name, folder) {
   if (!agrees) throw new Error(`docs/results/${name} is not accepted by verify: ${lines.join('; ')}`)
   const summary = readSummary(folder)
   const own = summary.arms.filter(arm => arm.hasSidecars && arm.repeatOf === null && arm.trials.completed > 0)
-  const inTurns = own.filter(({ load }) => load.kind === 'turns')
+  const inTurns = own.filter(({ load }) => load.kind === 'interleaved')
   const shown = inTurns.length > 0 ? inTurns : own
   const ofRun = [tellNode(summary), `[${summary.run.experiment}](results/${name})`]
   // The rows below the first are of the same run.
@@ -49,6 +49,11 @@ function tellArm(arm, { tools }) {
     )
     return middle === null ? '-' : `${middle}${ends.includes(null) ? '' : ` (${ends.join(' to ')})`}`
   })
-  const at = arm.load.kind === 'turns' ? 'side by side' : arm.capCores === null ? 'no cap' : `${arm.capCores} cores`
+  const at =
+    arm.load.kind === 'interleaved'
+      ? 'side by side'
+      : arm.cpuLimitCores === null
+        ? 'no cap'
+        : `${arm.cpuLimitCores} cores`
   return [`${nameOf(arm)} ${tools[tool]?.version ?? ''}`.trim(), `${arm.link}, ${at}`, cost, memory]
 }

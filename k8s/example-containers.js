@@ -38,7 +38,7 @@ export function createContainers({ topology, service, plane, scripts, addresses 
       scripts: '/bench/pipy-scripts',
     },
     profile: null,
-    cpuCores: CAP_CORES,
+    cpuLimitCores: CAP_CORES,
   })
   return [application, sidecar].map(spec => ({ spec, folders: findFolders(spec, scripts) }))
 }

@@ -25,7 +25,7 @@ const PIPY = installTool('pipy', 'Version : 1.5.18')
 
 describe('bad input', () => {
   const typo = path.join(folder, 'typo.yaml')
-  writeFileSync(typo, 'name: a\nquestion: b\naxes:\n  plane: [none]\n  lnk: [ratings]\n  capCores: [1]\n')
+  writeFileSync(typo, 'name: a\nquestion: b\naxes:\n  plane: [none]\n  lnk: [ratings]\n  cpuLimitCores: [1]\n')
   const empty = path.join(folder, 'scripts')
   mkdirSync(empty)
   const full = path.join(folder, 'full')

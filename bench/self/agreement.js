@@ -31,10 +31,10 @@ export function compareTargets({ local, other }) {
     const ratio = summariseRatios(divideRounds(b, a), local.seed)
     const spoiled = ratio.values.some(value => value === null)
     const verdict = judge({ ratio, floor, isSpoiled: spoiled && ratio.values.length >= ROUNDS_LEAST })
-    const name = `${nameOf(arm)}${arm.capCores === null ? '' : ` at ${arm.capCores}`}`
+    const name = `${nameOf(arm)}${arm.cpuLimitCores === null ? '' : ` at ${arm.cpuLimitCores}`}`
     return { name, local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
   }
-  const keyOf = (/** @type {Comparison} */ c) => [c.a, c.b, c.quantity, c.service, c.link, c.capCores].join()
+  const keyOf = (/** @type {Comparison} */ c) => [c.a, c.b, c.quantity, c.service, c.link, c.cpuLimitCores].join()
   const pairs = local.summary.comparisons
     .filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !c.isControl)
     .flatMap(c => {

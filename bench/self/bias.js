@@ -214,7 +214,7 @@ function writeExperiment(name, { rounds, windowSeconds, users = USERS, planes = 
     file,
     `name: bias
 question: What moves the cost of a request?
-axes: { plane: [${planes.join(', ')}], link: [gateway-ratings], capCores: none, users: [${users}] }
+axes: { plane: [${planes.join(', ')}], link: [gateway-ratings], cpuLimitCores: none, users: [${users}] }
 measure: [${isAlone ? 'load' : 'turns'}]
 trafficPolicy: open
 relaxes: [${relaxes.map(gate => `{ gate: ${gate}, why: its connections end with each turn }`).join(', ')}]

@@ -28,7 +28,7 @@ export async function compareGenerators(rounds = ROUNDS) {
     experiment,
     `name: generator
 question: What does the load generator add to the CPU per request of sidecars?
-axes: { plane: [pipy, envoy], link: [gateway-ratings], capCores: [0.25], users: [50] }
+axes: { plane: [pipy, envoy], link: [gateway-ratings], cpuLimitCores: [0.25], users: [50] }
 profiles: { standard: { rounds: ${rounds}, hasControl: false } }
 `,
   )

@@ -47,7 +47,7 @@ export function writeExperiment(name, { rounds, windowSeconds, hasControl = true
     file,
     `name: ${name}
 question: Does the kit keep its promise?
-axes: { plane: [pipy], link: [gateway-ratings], capCores: [0.25] }
+axes: { plane: [pipy], link: [gateway-ratings], cpuLimitCores: [0.25] }
 profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, hasControl: ${hasControl} } }
 `,
   )

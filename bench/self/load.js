@@ -35,7 +35,7 @@ export async function holdLoad() {
 async function holdServices() {
   const start = performance.now()
   const target = await createFakeTarget()
-  const axes = `{ plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25], users: [10], services: [${SERVICES}] }`
+  const axes = `{ plane: [none, cheap, dear], link: [gateway-ratings], cpuLimitCores: [0.25], users: [10], services: [${SERVICES}] }`
   const more = 'profiles: { standard: { rounds: 2, hasControl: false } }'
   const { preparation, site } = prepareFake({
     target,
@@ -143,7 +143,7 @@ async function holdTicks() {
 function describeSleep(service, folder) {
   return {
     ...{ service, role: 'application', program: '/bin/sleep', argv: ['600'], env: {}, folder, files: [], scripts: [] },
-    ...{ credentials: [], listens: [], workers: 0, cpuCores: null, memoryLimitBytes: null, cpuSet: null },
+    ...{ credentials: [], listens: [], workers: 0, cpuLimitCores: null, memoryLimitBytes: null, cpuSet: null },
     ...{ admin: null, image: null },
   }
 }

@@ -102,7 +102,7 @@ const measurements = {
     const ids = [...new Set(records.map(r => r.trial.arm.id))].filter(id => !id.endsWith('-aa'))
     return ids.map(id => {
       const trials = completed(records).filter(r => r.trial.arm.id === id)
-      const shares = trials.flatMap(t => boundSidecars(t).map(p => p.cpuCores / (p.capCores ?? Number.NaN)))
+      const shares = trials.flatMap(t => boundSidecars(t).map(p => p.cpuCores / (p.cpuLimitCores ?? Number.NaN)))
       return finding(
         `share of the cap used by the sidecar that binds, 0.97 to 1.01: ${id}`,
         median(shares),

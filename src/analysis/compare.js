@@ -106,24 +106,24 @@ export function findLength({ planned, records, isCutShort }) {
 
 /** Says whether two arms were ever in one deployment. @param {TrialRecord[]} records @param {Arm} a @param {Arm} b */
 function stoodTogether(records, a, b) {
-  if (!a.load.isBesideOthers) return false
-  const deploymentsOf = (/** @type {Arm} */ arm) =>
-    records.flatMap(({ trial }) => (trial.arm.id === arm.id ? (trial.deployment ?? []) : []))
-  const own = new Set(deploymentsOf(a))
-  return deploymentsOf(b).some(deployment => own.has(deployment))
+  if (!a.load.isInterleaved) return false
+  const interleavingsOf = (/** @type {Arm} */ arm) =>
+    records.flatMap(({ trial }) => (trial.arm.id === arm.id ? (trial.interleaving ?? []) : []))
+  const own = new Set(interleavingsOf(a))
+  return interleavingsOf(b).some(interleaving => own.has(interleaving))
 }
 
 /**
  * Finds how far an arm was from itself, as a share; null without such a pair, or where it has no value.
  * @param {Comparison[]} controls A/A pairs
- * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>[] }}
+ * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'cpuLimitCores' | 'load' | 'conditions'>[] }}
  *   options
  */
 export function findSpread(controls, { quantity, service, arms }) {
   const groups = arms.map(arm => groupOf(arm))
   const same = controls.filter(c => c.quantity === quantity && c.service === service)
   // One A/A pair stands for all arms that are measured side by side on a link.
-  const beside = same.find(c => c.load.isBesideOthers && arms[0].load.isBesideOthers && c.link === arms[0].link)
+  const beside = same.find(c => c.load.isInterleaved && arms[0].load.isInterleaved && c.link === arms[0].link)
   const own = same.find(c => groups.includes(groupOf(c))) ?? beside
   return own === undefined || own.ratio.median === null ? null : Math.abs(own.ratio.median - 1)
 }
@@ -199,12 +199,12 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
   const [nameOfA, nameOfB] = [a, b].map(({ arm, name }) =>
     contrast === null ? name : `${name} with ${describeAxes(arm, [contrast])}`,
   )
-  const { link, capCores, load, conditions } = a.arm
+  const { link, cpuLimitCores, load, conditions } = a.arm
   return {
     a: nameOfA,
     b: nameOfB,
     link,
-    capCores,
+    cpuLimitCores,
     load,
     conditions,
     contrast,
@@ -220,12 +220,12 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
 }
 
 /**
- * Pairs the trials of a round by deployment, or all of them. @template {{ trial: { deployment?: string } }} T
+ * Pairs the trials of a round by deployment, or all of them. @template {{ trial: { interleaving?: string } }} T
  * @param {T[]} ofA @param {T[]} ofB @returns {T[][][]}
  */
 export function pairUp(ofA, ofB) {
   const shared = ofA.flatMap(x => {
-    const y = ofB.find(({ trial }) => trial.deployment !== undefined && trial.deployment === x.trial.deployment)
+    const y = ofB.find(({ trial }) => trial.interleaving !== undefined && trial.interleaving === x.trial.interleaving)
     return y ? [[[x], [y]]] : []
   })
   return shared.length > 0 ? shared : [[ofA, ofB]]

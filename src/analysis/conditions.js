@@ -6,7 +6,7 @@ import { AXES, AXIS_NAMES } from '../model/arms.js'
 /** @import { AxisName, Comparison, Quantity, Summary } from '../model/types.ts' */
 
 /** Axes that are a condition of the answer, and no part of the question. @type {AxisName[]} */
-const CONDITION_AXES = ['users', 'ratePerSecond', 'placement', 'capCores', 'workers']
+const CONDITION_AXES = ['users', 'ratePerSecond', 'placement', 'cpuLimitCores', 'workers']
 
 /** @param {Comparison[]} comparisons of a run @returns {NonNullable<Summary['carries']>} of each pair of planes */
 export function findBands(comparisons) {
@@ -19,9 +19,9 @@ export function findBands(comparisons) {
     JSON.stringify([c.a, c.b, countWorkers(c), ...names.map(name => AXES[name].of(c))])
   return [...groupBy(pairs, keyOf).values()].map(own => {
     const [{ a, b, link, conditions }] = own
-    const measured = own.map(({ load, capCores, ratio: { median, low, high } }) => ({
+    const measured = own.map(({ load, cpuLimitCores, ratio: { median, low, high } }) => ({
       load,
-      capCores: load.isBesideOthers ? null : capCores,
+      cpuLimitCores: load.isInterleaved ? null : cpuLimitCores,
       ratio: Number(median),
       low: Number(low),
       high: Number(high),
@@ -45,15 +45,15 @@ export function findBands(comparisons) {
  * @param {{ load: Comparison['load'], low: number, high: number }[]} measured
  */
 function isContradicted(measured) {
-  const interleaved = measured.filter(({ load }) => load.isBesideOthers)
-  const windows = measured.filter(({ load }) => !load.isBesideOthers)
+  const interleaved = measured.filter(({ load }) => load.isInterleaved)
+  const windows = measured.filter(({ load }) => !load.isInterleaved)
   if (interleaved.length === 0 || windows.length === 0) return null
   return interleaved.some(a => windows.some(b => a.low > b.high || b.low > a.high))
 }
 
 /** Counts the workers of a sidecar: without a number, as many as its limit has CPUs. @param {Comparison} comparison */
-function countWorkers({ conditions: { workers }, capCores }) {
-  return workers ?? (capCores === null ? null : Math.max(1, Math.ceil(capCores)))
+function countWorkers({ conditions: { workers }, cpuLimitCores }) {
+  return workers ?? (cpuLimitCores === null ? null : Math.max(1, Math.ceil(cpuLimitCores)))
 }
 
 /** @param {Quantity} ratio */

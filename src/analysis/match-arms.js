@@ -85,9 +85,9 @@ function sayDifferences({ old, next }) {
 /** Says `pipy at 0.5 cores`, or both names. @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options */
 export function nameMatch({ arm, varied, partner = arm }) {
   const names = [...new Set([nameOf(arm), nameOf(partner)])].join(' and ')
-  const others = varied.filter(name => name !== 'capCores' && AXES[name].of(arm) !== null)
+  const others = varied.filter(name => name !== 'cpuLimitCores' && AXES[name].of(arm) !== null)
   return [
-    arm.capCores === null ? names : `${names} at ${arm.capCores} cores`,
+    arm.cpuLimitCores === null ? names : `${names} at ${arm.cpuLimitCores} cores`,
     ...others.map(name => describeAxes(arm, [name])),
   ].join(', ')
 }

@@ -96,7 +96,7 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
   const all = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))
   // The cost is held where it was measured best: side by side, where a run has that.
-  const beside = quantity === PRIMARY.name ? all.filter(c => c.load.isBesideOthers) : []
+  const beside = quantity === PRIMARY.name ? all.filter(c => c.load.isInterleaved) : []
   const same = beside.length > 0 ? beside : all
   const own = same.filter(c => c.service === service)
   // A sidecar whose trials failed is in no record, and so in no comparison.
@@ -105,7 +105,15 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
     const median = isMeasured && c.verdict !== 'invalid' ? c.ratio.median : null
     const value = median === null || c.a === a ? median : 1 / median
     const held = value === null ? null : OPERATORS[operator](value, limit)
-    return { expression, link: c.link, capCores: c.capCores, load: c.load, conditions: c.conditions, value, held }
+    return {
+      expression,
+      link: c.link,
+      cpuLimitCores: c.cpuLimitCores,
+      load: c.load,
+      conditions: c.conditions,
+      value,
+      held,
+    }
   })
 }
 

@@ -63,11 +63,11 @@ export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
 export function measurePrecision({ asked, rounds, comparisons }) {
   const pairs = comparisons
     .filter(c => c.quantity === PRIMARY.name && c.service === null && !c.isControl)
-    .map(({ a, b, link, capCores, load, conditions, contrast, ratio }) => {
+    .map(({ a, b, link, cpuLimitCores, load, conditions, contrast, ratio }) => {
       const width = widthOf(ratio)
       const isNarrow = isPrecise(ratio, asked.width)
       const roundsMore = isNarrow ? 0 : countMore(ratio, asked.width)
-      return { a, b, link, capCores, load, conditions, contrast, width, isNarrow, roundsMore }
+      return { a, b, link, cpuLimitCores, load, conditions, contrast, width, isNarrow, roundsMore }
     })
   return { ...asked, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
 }

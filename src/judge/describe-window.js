@@ -107,7 +107,8 @@ export function describeProcess({ facts, start, end, overflows, received }) {
   const throttled = subtract(b.throttledPeriods, a.throttledPeriods)
   return {
     ...facts,
-    capReadBackCores: start.state.capCores === facts.capCores ? end.state.capCores : start.state.capCores,
+    cpuLimitReadBackCores:
+      start.state.cpuLimitCores === facts.cpuLimitCores ? end.state.cpuLimitCores : start.state.cpuLimitCores,
     workers: end.look.workers,
     connections: end.look.connections,
     ...(received === null ? {} : { receivedBytes: received }),

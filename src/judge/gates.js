@@ -30,13 +30,13 @@ export function judgeTrial(record, relaxed) {
   const { kind } = trial.arm.load
   // Arms that take turns are bound by their turns.
   const saturated =
-    kind === 'idle' || kind === 'turns'
+    kind === 'idle' || kind === 'interleaved'
       ? null
       : findBound({ processes: whileUnderLoad(record), generatorCpus, idleFraction: host.idleFraction, loadHost, kind })
   // Nothing looks saturated over a window of which a burst is a part: drops show that the rate was not kept.
   const boundBy = saturated === 'rate' && load.due !== undefined && droppedInWindow(record) > 0 ? 'drops' : saturated
   // Turns of a second do not divide into the halves of a window.
-  const steady = kind === 'idle' || trial.arm.load.isBesideOthers ? null : isSteady(load)
+  const steady = kind === 'idle' || trial.arm.load.isInterleaved ? null : isSteady(load)
   const gates = findGates({ ...record, boundBy, isSteady: steady }, relaxed)
   const isWorthless = USES.every(use => isSpoiled({ gates }, use))
   return {
@@ -50,8 +50,8 @@ export function judgeTrial(record, relaxed) {
 
 /** Measures CPU over an arm's turns of a second: over the whole window no process looks busy. @param {Measured} record */
 function whileUnderLoad({ processes, load, window, trial }) {
-  if (!load?.turns || !window || trial.arm.load.kind !== 'open') return processes
-  const times = window.seconds / load.turns.seconds
+  if (!load?.interleaved || !window || trial.arm.load.kind !== 'open') return processes
+  const times = window.seconds / load.interleaved.seconds
   return processes.map(({ busiestThreadCores: busiest, ...p }) => {
     const scale = p.role === 'generator' ? 1 : times
     return { ...p, cpuCores: p.cpuCores * scale, busiestThreadCores: busiest && busiest * scale }

@@ -75,7 +75,7 @@ export function ratePerSecond(record) {
 export function coresUnderLoad(record, service) {
   const cores = sumOf(countedOf(record, service), p => p.cpuCores)
   const { load, window } = record
-  return cores === null || !load?.turns || !window ? cores : (cores * window.seconds) / load.turns.seconds
+  return cores === null || !load?.interleaved || !window ? cores : (cores * window.seconds) / load.interleaved.seconds
 }
 
 /** Finds the rate of a closed loop that the sidecar bound; null where it did not. @param {TrialRecord} record */
@@ -85,7 +85,7 @@ export function capacityPerSecond(record) {
 
 /** Counts seconds up to the first answer; null for rollouts and arms started together. @param {TrialRecord} record */
 export function startSeconds({ phasesSeconds, trial, rollout }) {
-  return !trial.arm.hasSidecars || trial.deployment || rollout ? null : (phasesSeconds.start ?? null)
+  return !trial.arm.hasSidecars || trial.interleaving || rollout ? null : (phasesSeconds.start ?? null)
 }
 
 /** Sums; null where one is null. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */

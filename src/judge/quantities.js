@@ -1,5 +1,5 @@
+import { BURST_ROWS, CHANGE_ROWS, ENDING_ROWS, PAIR_ROWS } from '../kinds/capacity/quantities.js'
 import { GROWTH_ROWS } from '../kinds/growth/numbers.js'
-import { BURST_ROWS, CHANGE_ROWS, ENDING_ROWS, PAIR_ROWS } from '../kinds/load/quantities.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { summariseValues } from '../lib/stats.js'
 import { MIB } from '../lib/units.js'
@@ -70,7 +70,7 @@ import {
  */
 
 /** @type {Load['kind'][]} */
-const EVERY_LOAD = ['turns', 'closed', 'open', 'idle']
+const EVERY_LOAD = ['interleaved', 'closed', 'open', 'idle']
 const WHERE_GIVEN = 'Given where the rounds together hold ten requests beyond it.'
 const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
 const PERCENTILE_NAMES = /** @type {(keyof typeof PERCENTILES)[]} */ (Object.keys(PERCENTILES))
@@ -94,14 +94,14 @@ const ROWS = [
     sidecars: 'sum',
     measure: ({ record, service }) => cpuPerRequestMicros(record, countedOf(record, service)),
     compared: {
-      kinds: ['turns', 'closed', 'open'],
+      kinds: ['interleaved', 'closed', 'open'],
       label: 'CPU per request',
       less: 'uses % less CPU per request',
       more: 'uses % more CPU per request',
       isHeadline: true,
       isOf: endsNone,
     },
-    chart: { kinds: ['turns', 'closed', 'open'], title: 'CPU per request, all sidecars' },
+    chart: { kinds: ['interleaved', 'closed', 'open'], title: 'CPU per request, all sidecars' },
     metric: { name: 'trial_cpu_seconds_per_request', scale: 1e6 },
   },
   {
@@ -120,7 +120,7 @@ const ROWS = [
         ? cpuPerRequestMicros(record, [...countedOf(record), ...withRole(record.processes, 'application')])
         : null,
     compared: {
-      kinds: ['turns', 'closed', 'open'],
+      kinds: ['interleaved', 'closed', 'open'],
       label: 'CPU per request with the applications',
       less: 'uses % less CPU per request with the applications',
       more: 'uses % more CPU per request with the applications',
@@ -162,7 +162,7 @@ const ROWS = [
     unit: 'cores',
     digits: 3,
     definition:
-      'CPU time over wall time in the window, of all sidecars or of one; where arms take turns, over the time of their turns.',
+      'CPU time over wall time in the window, of all sidecars or of one; of interleaved arms, over the time of their slices.',
     use: 'cpuPerRequest',
     sidecars: 'sum',
     measure: ({ record, service }) => coresUnderLoad(record, service),
@@ -182,7 +182,7 @@ const ROWS = [
     use: 'cpuPerRequest',
     sidecars: 'most',
     measure: ({ record, service }) =>
-      mostOf(countedOf(record, service), p => (p.capCores === null ? null : p.cpuCores / p.capCores)),
+      mostOf(countedOf(record, service), p => (p.cpuLimitCores === null ? null : p.cpuCores / p.cpuLimitCores)),
   },
   {
     name: 'throttled',

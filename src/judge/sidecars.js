@@ -10,13 +10,13 @@ const APART_LEAST_SECONDS = 0.05
 /**
  * A sidecar now; null: not known, or no cap. cores, isThrottled: between the last two readings; ofCap: a fraction;
  * throttledFraction: of the periods since the first sample of the trial.
- * @typedef {{ service: string, isThrottled: boolean | null } & Record<'cores' | 'capCores' | 'ofCap' | 'throttledFraction' |
+ * @typedef {{ service: string, isThrottled: boolean | null } & Record<'cores' | 'cpuLimitCores' | 'ofCap' | 'throttledFraction' |
  *   'anonBytes' | 'workingSetBytes', number | null>} SidecarNow
  */
 
 /**
  * One sidecar over a trial: [seconds from the start of the window, value]; throttled: [from, to] in seconds.
- * @typedef {{ service: string, capCores: number | null, cores: [number, number][], anonBytes: [number, number][],
+ * @typedef {{ service: string, cpuLimitCores: number | null, cores: [number, number][], anonBytes: [number, number][],
  *   throttled: [number, number][] }} SidecarSeries
  */
 
@@ -35,7 +35,7 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
       tracked = []
     },
     /**
-     * @param {{ specs: Pick<ProcessSpec, 'service' | 'role' | 'cpuCores'>[], windowStartMs: number,
+     * @param {{ specs: Pick<ProcessSpec, 'service' | 'role' | 'cpuLimitCores'>[], windowStartMs: number,
      *   sample: Pick<Sample, 'epochMs'> & { readings: (Reading | undefined)[] } }} sampled
      */
     sample({ specs, sample, windowStartMs }) {
@@ -51,13 +51,13 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
   }
 }
 
-/** @param {Pick<ProcessSpec, 'service' | 'cpuCores'>} spec @param {number} place */
-function startTracking({ service, cpuCores: capCores }, place) {
+/** @param {Pick<ProcessSpec, 'service' | 'cpuLimitCores'>} spec @param {number} place */
+function startTracking({ service, cpuLimitCores }, place) {
   const unknown = { cores: null, ofCap: null, isThrottled: null, throttledFraction: null }
   return {
     place,
-    now: { service, capCores, ...unknown, anonBytes: null, workingSetBytes: null },
-    series: { service, capCores, cores: [], anonBytes: [], throttled: [] },
+    now: { service, cpuLimitCores, ...unknown, anonBytes: null, workingSetBytes: null },
+    series: { service, cpuLimitCores, cores: [], anonBytes: [], throttled: [] },
     first: null,
     last: null,
   }
@@ -85,7 +85,7 @@ function addReading({ sidecar, reading, seconds, most }) {
   if ((elapsed !== null && elapsed < 0) || (used !== null && used < 0)) sidecar.first = null
   else if (last !== null && elapsed !== null && used !== null) {
     now.cores = used / elapsed
-    now.ofCap = now.capCores === null ? null : now.cores / now.capCores
+    now.ofCap = now.cpuLimitCores === null ? null : now.cores / now.cpuLimitCores
     appendPoint(series.cores, [seconds, now.cores], most)
     const throttled = subtract(reading.throttledPeriods, last.reading.throttledPeriods)
     now.isThrottled = throttled === null ? null : throttled > 0

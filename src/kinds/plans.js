@@ -26,8 +26,8 @@ import { searchPlan, searchSchema } from './search/plan.js'
 
 /** @type {Record<TrialKind, KindPlan>} */
 export const PLANS = {
-  turns: { assertAskable: assertAlone },
-  load: { assertAskable: assertAlone },
+  cost: { assertAskable: assertAlone },
+  capacity: { assertAskable: assertAlone },
   search: searchPlan,
   rollout: {
     isAsked: ({ axes }) => axes.sidecars !== undefined,
@@ -44,12 +44,12 @@ export const PLANS = {
 
 /**
  * Lists the kinds of an experiment's trials, in the order in which they are run.
- * @param {Asking & { measure: ('turns' | 'load')[] | null }} experiment @returns {TrialKind[]}
+ * @param {Asking & { measure: ('cost' | 'capacity')[] | null }} experiment @returns {TrialKind[]}
  */
 export function kindsOf(experiment) {
   const kinds = /** @type {TrialKind[]} */ (Object.keys(PLANS))
   const own = kinds.findLast(kind => PLANS[kind].isAsked?.(experiment))
-  return own ? [own] : (experiment.measure ?? ['load'])
+  return own ? [own] : (experiment.measure ?? ['capacity'])
 }
 
 /** Parts of an experiment file that one kind alone reads. */

@@ -12,8 +12,8 @@ import { measureSearches } from './search/course.js'
 
 /** @type {Record<TrialKind, Kind>} */
 export const kinds = {
-  turns: { name: 'turns', start: startServices, measure: measureRounds },
-  load: { name: 'load', start: startServices, measure: measureRounds },
+  cost: { name: 'cost', start: startServices, measure: measureRounds },
+  capacity: { name: 'capacity', start: startServices, measure: measureRounds },
   search: { name: 'search', start: startServices, measure: measureSearches },
   rollout,
   growth,

@@ -1,9 +1,9 @@
 import { groupBy } from '../lib/group-by.js'
+import { capacitySections } from './capacity/sections.js'
+import { costSections } from './cost/sections.js'
 import { growthSections } from './growth/sections.js'
-import { loadSections } from './load/sections.js'
 import { rolloutSections } from './rollout/sections.js'
 import { searchSections } from './search/sections.js'
-import { turnsSections } from './turns/sections.js'
 
 /** Answers and sections of each kind of trial, as data: the formats are the report's. Pure. */
 /** @import { Arm, Manifest, Summary, SummaryArm, TrialKind, TrialRecord } from '../model/types.ts' */
@@ -51,12 +51,12 @@ const SECTIONS = {
   search: searchSections,
   growth: growthSections,
   rollout: rolloutSections,
-  turns: turnsSections,
-  load: loadSections,
+  cost: costSections,
+  capacity: capacitySections,
 }
 
 /** @param {Pick<Arm, 'load' | 'conditions'>} arm @param {Made} run */
-const findSections = (arm, run) => Object.values(SECTIONS).find(({ isOf }) => isOf(arm, run)) ?? loadSections
+const findSections = (arm, run) => Object.values(SECTIONS).find(({ isOf }) => isOf(arm, run)) ?? capacitySections
 
 /** @param {Pick<Arm, 'load' | 'conditions'>} arm @param {Pick<Summary, 'searches' | 'sizes' | 'growths'>} summary */
 export function sectionsOf(arm, { searches, sizes, growths }) {

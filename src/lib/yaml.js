@@ -4,10 +4,11 @@ import { suggest } from './nearest.js'
 import { sayIssue } from './say-issue.js'
 
 /**
- * Reads a YAML text by a zod schema; errors name the file, the line and the nearest valid name.
- * @template T @param {{ text: string, file: string, schema: import('zod').ZodType<T> }} source @throws {UsageError}
+ * Reads a YAML text by a zod schema; errors name the file, the line and the nearest valid name. modernise: makes of what
+ * an older file says what the schema reads.
+ * @template T @param {{ text: string, file: string, schema: import('zod').ZodType<T>, modernise?: (written: any) => any }} source @throws {UsageError}
  */
-export function parseYaml({ text, file, schema }) {
+export function parseYaml({ text, file, schema, modernise = written => written }) {
   const lines = new LineCounter()
   const document = attempt(file, () => parseDocument(text, { lineCounter: lines }))
   if (document.errors.length > 0) {
@@ -15,7 +16,7 @@ export function parseYaml({ text, file, schema }) {
     throw new UsageError(`${file}:${lines.linePos(pos[0]).line}: ${sayError(message)}`)
   }
   if (document.contents === null) throw new UsageError(`${file}: it is empty`)
-  const result = schema.safeParse(attempt(file, () => document.toJS()))
+  const result = schema.safeParse(modernise(attempt(file, () => document.toJS())))
   if (result.success) return result.data
   // A name that is unknown explains another that is missing.
   const { issues } = result.error

@@ -134,8 +134,8 @@ function followTrial(metrics, { arm }) {
 }
 
 /** @param {Metrics} metrics @param {Labels} labels @param {ProcessSpec} spec */
-function followSidecar(metrics, labels, { cpuCores }) {
-  metrics.set('sidecar_cap_cores', labels, cpuCores)
+function followSidecar(metrics, labels, { cpuLimitCores }) {
+  metrics.set('sidecar_cap_cores', labels, cpuLimitCores)
   const addCpu = metrics.follow('sidecar_cpu_seconds_total', labels, Infinity)
   const addPeriods = metrics.follow('sidecar_periods_total', labels, Infinity)
   const addThrottled = metrics.follow('sidecar_throttled_periods_total', labels, Infinity)
@@ -166,6 +166,6 @@ function setQuantities(metrics, record) {
 /** @param {Arm} arm @returns {Labels} */
 function labelsOf(arm) {
   const rate = arm.load.ratePerSecond
-  const shared = { plane: nameOf(arm), link: arm.link, cap_cores: String(arm.capCores ?? 'none') }
+  const shared = { plane: nameOf(arm), link: arm.link, cap_cores: String(arm.cpuLimitCores ?? 'none') }
   return { ...shared, ...(rate === undefined ? {} : { rate: String(rate) }), arm: arm.id }
 }

@@ -28,7 +28,7 @@ export function createSidecarList() {
     /** @param {SidecarNow[]} sidecars */
     show(sidecars) {
       section.hidden = sidecars.length === 0
-      const wanted = JSON.stringify(sidecars.map(({ service, capCores }) => [service, capCores]))
+      const wanted = JSON.stringify(sidecars.map(({ service, cpuLimitCores }) => [service, cpuLimitCores]))
       if (wanted !== names) list.replaceChildren(...sidecars.map(createItem))
       names = wanted
       for (const [i, sidecar] of sidecars.entries()) showItem(list.children[i], sidecar)
@@ -37,12 +37,12 @@ export function createSidecarList() {
 }
 
 /** @param {SidecarNow} sidecar */
-function createItem({ service, capCores }) {
+function createItem({ service, cpuLimitCores }) {
   const name = createElement('span', { text: service, attributes: { class: 'name' } })
   const words = createElement('span', { attributes: { class: 'words' } })
-  if (capCores === null) return createElement('li', { children: [name, words] })
+  if (cpuLimitCores === null) return createElement('li', { children: [name, words] })
   const meter = createElement('meter', {
-    attributes: { min: '0', max: String(capCores), 'aria-label': `CPU of ${service}, of its cap` },
+    attributes: { min: '0', max: String(cpuLimitCores), 'aria-label': `CPU of ${service}, of its cap` },
   })
   return createElement('li', { children: [name, meter, words] })
 }

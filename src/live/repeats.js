@@ -116,7 +116,7 @@ function quantityOf(arm) {
 
 /** @param {Arm[]} arms of one part */
 function nameConditions(arms) {
-  const caps = new Set(arms.flatMap(({ capCores }) => capCores ?? []))
+  const caps = new Set(arms.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))
   return caps.size === 1 ? `at ${[...caps][0]} CPU each` : ''
 }
 

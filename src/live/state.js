@@ -14,7 +14,7 @@ import { createResults } from './results.js'
  *   phase: Phase | null, progress: string | null, done: number, nth: number | null, trials: number | null,
  *   ending: { outcome: 'finished' | 'interrupted' | 'failed', atMs: number } | null }} Kept
  * @typedef {Kept & { secondsLeft: number | null, sidecars: SidecarNow[], ratePerSecond: number | null,
- *   arm: { name: string, what: string, link: string, capCores: number | null } | null, failed: number | null,
+ *   arm: { name: string, what: string, link: string, cpuLimitCores: number | null } | null, failed: number | null,
  *   failedInAll: number, outcomes: { completed: number, failed: number, invalid: number },
  *   parts: import('./repeats.js').PartSoFar[] }} RunSnapshot
  * @typedef {ReturnType<typeof createRunState>} RunState
@@ -101,7 +101,7 @@ export function createRunState() {
         ...run,
         ...counter.snapshot(),
         secondsLeft: left === null ? null : Math.max(0, left.seconds - (nowMs - left.atMs) / 1000),
-        arm: arm === null ? null : { ...results.describe(arm), link: arm.link, capCores: arm.capCores },
+        arm: arm === null ? null : { ...results.describe(arm), link: arm.link, cpuLimitCores: arm.cpuLimitCores },
         sidecars: sidecars.snapshot(),
         outcomes: results.countOutcomes(),
         parts: repeats.list(),

@@ -89,9 +89,9 @@ function createChanges(state) {
   const render = () => {
     const rows = ended.length > 0 ? state.rows() : []
     // Points are sent that came since the last call; stretches are sent whole.
-    const points = state.series().map(({ service, capCores, cores, anonBytes, throttled }) => ({
+    const points = state.series().map(({ service, cpuLimitCores, cores, anonBytes, throttled }) => ({
       service,
-      capCores,
+      cpuLimitCores,
       cores: takeLast(cores, ([at]) => at > toldSeconds),
       anonBytes: takeLast(anonBytes, ([at]) => at > toldSeconds),
       throttled: takeLast(throttled, ([, to]) => to > toldSeconds),

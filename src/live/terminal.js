@@ -130,9 +130,9 @@ export function createTerminalView({ stream, state, intervalMs = 500 }) {
 
 /** @param {import('../judge/sidecars.js').SidecarNow} sidecar */
 function saySidecar(sidecar) {
-  const { ofCap, capCores } = sidecar
+  const { ofCap, cpuLimitCores } = sidecar
   const full = Math.min(BAR_COLUMNS, Math.floor(BAR_COLUMNS * (ofCap ?? 0)))
-  const bar = capCores === null ? '' : `${'█'.repeat(full)}${'░'.repeat(BAR_COLUMNS - full)} `
+  const bar = cpuLimitCores === null ? '' : `${'█'.repeat(full)}${'░'.repeat(BAR_COLUMNS - full)} `
   return [`${bar}${sayCores(sidecar)}`, sayThrottled(sidecar), sayMemory(sidecar)]
 }
 

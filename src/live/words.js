@@ -57,10 +57,10 @@ export function sayArm({ link, what }) {
   return [what.split(', ').includes(`link ${link}`) ? null : `link ${link}`, what].filter(Boolean).join(', ')
 }
 
-/** @param {Pick<SidecarNow, 'cores' | 'capCores'>} sidecar */
-export function sayCores({ cores, capCores }) {
+/** @param {Pick<SidecarNow, 'cores' | 'cpuLimitCores'>} sidecar */
+export function sayCores({ cores, cpuLimitCores }) {
   const used = cores === null ? UNKNOWN : cores.toFixed(3)
-  return capCores === null ? `${used} cores` : `${used} of ${capCores} cores`
+  return cpuLimitCores === null ? `${used} cores` : `${used} of ${cpuLimitCores} cores`
 }
 
 /** @param {Pick<SidecarNow, 'throttledFraction'>} sidecar */

@@ -1,12 +1,12 @@
 import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
 import { LOAD_AXES } from './axes/load.js'
-import { CAP_AXIS, SIDECAR_AXES } from './axes/sidecar.js'
+import { CPU_LIMIT_AXIS, SIDECAR_AXES } from './axes/sidecar.js'
 
 /** All axes, each with what is its own in axes/; the names of arms, and facts about arms that rest on their axes. Pure. */
 /** @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' @import { Axis } from './axes/axis.js' */
 
 /** The axes, in the order in which arms are made of them. @type {Record<AxisName, Axis>} */
-export const AXES = { ...LOAD_AXES, ...SIDECAR_AXES, ...CONTROL_PLANE_AXES, capCores: CAP_AXIS }
+export const AXES = { ...LOAD_AXES, ...SIDECAR_AXES, ...CONTROL_PLANE_AXES, cpuLimitCores: CPU_LIMIT_AXIS }
 
 /** @type {AxisName[]} */
 export const AXIS_NAMES = /** @type {AxisName[]} */ (Object.keys(AXES))
@@ -16,7 +16,7 @@ export const BASELINE_AXES = AXIS_NAMES.filter(name => !AXES[name].isOfSidecars)
 
 /** Lists the axes in which arms with sidecars differ, else any arms. @param {Parameters<Axis['of']>[0][]} arms */
 export function findVaried(arms) {
-  const capped = arms.filter(arm => arm.capCores !== null)
+  const capped = arms.filter(arm => arm.cpuLimitCores !== null)
   const judged = capped.length > 0 ? capped : arms
   return AXIS_NAMES.filter(name => new Set(judged.map(AXES[name].of)).size > 1)
 }
@@ -48,9 +48,9 @@ export function groupOf(arm, except = null) {
   return JSON.stringify([kindOfLoad(arm.load), ...names.map(name => AXES[name].of(arm))])
 }
 
-/** Names the part of a load that arms must share to be compared. @param {Pick<Arm['load'], 'kind' | 'isBesideOthers'>} load */
-function kindOfLoad({ kind, isBesideOthers }) {
-  return isBesideOthers ? `${kind} beside others` : kind
+/** Names the part of a load that arms must share to be compared. @param {Pick<Arm['load'], 'kind' | 'isInterleaved'>} load */
+function kindOfLoad({ kind, isInterleaved }) {
+  return isInterleaved ? `${kind} beside others` : kind
 }
 
 /**
@@ -72,7 +72,7 @@ export function nameOfContender(arm) {
 
 /**
  * Tells the values of an arm on the axes that vary, without those that it cannot have, such as the cap of no sidecars.
- * @param {Pick<Arm, 'hasSidecars' | 'link' | 'capCores' | 'load' | 'conditions'>} arm @param {AxisName[]} varied
+ * @param {Pick<Arm, 'hasSidecars' | 'link' | 'cpuLimitCores' | 'load' | 'conditions'>} arm @param {AxisName[]} varied
  */
 export function describeVaried(arm, varied) {
   const has = (/** @type {AxisName} */ name) => {

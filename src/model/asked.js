@@ -4,7 +4,7 @@ import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
 
 /** Checks questions to trials of many sidecars, or of services alone. Pure. */
 /** @import { AxisName, PlaneChoice } from './types.ts' */
-/** Values of axes. @typedef {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} Values */
+/** Values of axes. @typedef {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, any[]>>} Values */
 
 /**
  * The parts of a question that kinds of trials look at.
@@ -12,13 +12,13 @@ import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
  * @property {{ name: string, load: { kind: string | null }, keepsServices: boolean, targets: string[],
  *   search: { kind: string } | null, grows: { deadlineSeconds: number } | null, sizesControlOf: number | null }} experiment
  * @property {{ axes: Values, caps: number[] | 'none' | null, controls?: string[] | null }} overrides
- * @property {Values & { capCores: number[] | 'none' }} axes of the experiment
+ * @property {Values & { cpuLimitCores: number[] | 'none' }} axes of the experiment
  */
 
 /** @typedef {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean }} Chosen the planes that were chosen */
 
 // An experiment of many sidecars has these beside the axes of its kind.
-const GIVEN_AXES = ['plane', 'control', 'link', 'capCores', 'tls']
+const GIVEN_AXES = ['plane', 'control', 'link', 'cpuLimitCores', 'tls']
 
 /** @type {string[]} */
 const CONTROLLED_AXES = AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout'))
@@ -59,9 +59,9 @@ function assertPairs({ experiment: { name, load }, overrides, axes }) {
 export function assertManySidecars({ experiment, overrides, axes }, { planes, hasSidecars }) {
   const { name, load, keepsServices } = experiment
   const isPlaintext = axes.tls?.every(tls => tls === 'plaintext')
-  if (load.kind !== 'idle' || keepsServices || axes.capCores !== 'none' || !isPlaintext) {
+  if (load.kind !== 'idle' || keepsServices || axes.cpuLimitCores !== 'none' || !isPlaintext) {
     throw new UsageError(
-      `${name} varies sidecars: it must have load { kind: idle }, capCores none, tls plaintext, and keep no services`,
+      `${name} varies sidecars: it must have load { kind: idle }, cpuLimitCores none, tls plaintext, and keep no services`,
     )
   }
   const ignored = Object.keys(axes).find(axis => ![...CONTROLLED_AXES, ...GIVEN_AXES].includes(axis))

@@ -48,7 +48,7 @@ export const memoryBytes = z
   .max(2 ** 40, 'at most 1024GiB: no sidecar reaches it')
 
 // kernel/sched/core.c, min_cfs_quota_period: a smaller quota is refused with EINVAL.
-export const capCores = z
+export const cpuLimitCores = z
   .number()
   .min(0.01, 'at least 0.01 cores: the kernel takes no CPU quota below 1 ms in a period of 100 ms')
 

@@ -11,7 +11,7 @@ import { nameRoute } from './routes.js'
  * @returns {ProcessSpec}
  */
 export function createProcess(own) {
-  const unlimited = { cpuCores: null, memoryLimitBytes: null, cpuSet: null }
+  const unlimited = { cpuLimitCores: null, memoryLimitBytes: null, cpuSet: null }
   return {
     env: {},
     files: [],
@@ -30,7 +30,7 @@ export function createProcess(own) {
  * @param {SidecarOptions} options @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} own
  * @throws {import('../lib/errors.js').BenchError} for a limit of the model that a plane cannot be given
  */
-export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
+export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, own) {
   assertLimits(model)
   const { service, trust, workers, inbound, outbound } = model
   const isRedirected = [inbound, outbound].some(listener => listener?.redirectedPorts)
@@ -44,7 +44,7 @@ export function createSidecarProcess({ model, folder, tool, cpuCores }, own) {
     credentials: [trust.caPath, trust.certificatePath, trust.keyPath],
     listens: listeners.flatMap(l => (l ? [{ address: l.address, port: l.port }] : [])),
     workers,
-    cpuCores,
+    cpuLimitCores,
     image: tool.image ?? null,
     ...(isRedirected && { redirects: { inbound: portOf(inbound), outbound: portOf(outbound) } }),
     ...own,

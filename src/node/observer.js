@@ -85,7 +85,7 @@ function takeEdge(probes, edge) {
     sample,
     states: probes.map(p => ({
       threads: p.readThreads(),
-      capCores: p.readCapCores(),
+      cpuLimitCores: p.readCpuLimitCores(),
       identity: p.identify(),
       usage: p.readUsage(),
       outside: p.listOutside(),

@@ -4,8 +4,8 @@ import { groupBy } from '../lib/group-by.js'
 import { AXES, AXIS_NAMES, groupOf, nameOf } from '../model/arms.js'
 import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
 import { SIDECAR_AXES } from '../model/axes/sidecar.js'
-import { countTurnWorkers } from './caps.js'
-import { groupAlike } from './deployments.js'
+import { countInterleavedWorkers } from './caps.js'
+import { groupAlike } from './interleave.js'
 import { chooseLoad } from './load.js'
 
 /** The arms of a plan: one of every plane at every place on the axes. Pure. */
@@ -30,13 +30,13 @@ const EVERY_CONDITION = /** @type {AxisName[]} */ (
 /** Lists the values of each axis: the ends of longer lists in a smoke run. @param {Question} question @returns {Lists} */
 export function listValues({ overrides, axes, kind }) {
   const lists = Object.fromEntries(
-    AXIS_NAMES.filter(name => name !== 'capCores').map(name => [
+    AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [
       name,
       takeEnds(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values, overrides.profile),
     ]),
   )
-  if (kind !== 'turns') lists.placement = AXES.placement.values
-  if (kind !== 'turns' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
+  if (kind !== 'cost') lists.placement = AXES.placement.values
+  if (kind !== 'cost' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
   // Services of all arms have namespaces where one arm is redirected: arms then differ in the redirection alone.
   return lists.interception.includes('redirect') ? lists : { ...lists, interception: AXES.interception.values }
 }
@@ -62,7 +62,7 @@ export function createArms(question, { lists, caps, contenders }) {
           isLimitable: !PLANS[question.kind].hasUncontrolled || runsControl(choice),
           simulated: cell.sidecars === null ? 0 : countSimulated(choice, cell.sidecars),
         })
-        if (question.kind === 'turns') conditions.workers ??= countTurnWorkers(question)
+        if (question.kind === 'cost') conditions.workers ??= countInterleavedWorkers(question)
         const placed = { hasSidecars: hasSidecars(choice.plane), cap, conditions, cell, caps }
         /** @type {Arm} */
         const arm = {
@@ -72,7 +72,7 @@ export function createArms(question, { lists, caps, contenders }) {
           calibratedBy: null,
           hasSidecars: placed.hasSidecars,
           link: cell.link,
-          capCores: cap,
+          cpuLimitCores: cap,
           conditions,
           load: chooseLoad(question, placed),
         }
@@ -116,7 +116,7 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
 
 /** Makes the name of an arm within its run, with the axes that the run varies. @param {Arm} arm @param {Lists} lists */
 function idOf(arm, lists) {
-  const others = AXIS_NAMES.filter(name => !['link', 'capCores', 'ratePerSecond'].includes(name))
+  const others = AXIS_NAMES.filter(name => !['link', 'cpuLimitCores', 'ratePerSecond'].includes(name))
   // An arm's name always tells its interception.
   const isVaried = (/** @type {string} */ name) => name === 'interception' || lists[name].length > 1
   const varied = others.filter(name => isVaried(name) && AXES[name].of(arm) !== null)
@@ -127,9 +127,9 @@ function idOf(arm, lists) {
     nameOf(arm)
       .replaceAll(/[^A-Za-z0-9._]+/g, '-')
       .slice(0, 80),
-    arm.capCores,
+    arm.cpuLimitCores,
     ratePerSecond === undefined ? null : `${ratePerSecond}rps`,
-    arm.load.isBesideOthers ? 'turns' : null,
+    arm.load.isInterleaved ? 'interleaved' : null,
     ...varied.map(name => AXES[name].show(AXES[name].of(arm)).replaceAll(/[^A-Za-z0-9.]+/g, '-')),
   ]
     .filter(part => part !== null)

@@ -13,17 +13,17 @@ const FALLBACK_CAP = 0.25
  */
 export function chooseCaps(question, cpus) {
   const { caps, isLoadElsewhere } = question.overrides
-  const own = question.axes.capCores
-  if (question.kind === 'turns' || (caps ?? own) === 'none') return { caps: [null], notes: [], notMeasured: [] }
+  const own = question.axes.cpuLimitCores
+  if (question.kind === 'cost' || (caps ?? own) === 'none') return { caps: [null], notes: [], notMeasured: [] }
   // A cap that the load saturates must bind; any other only has to fit.
-  const mustBind = question.kind === 'load' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
+  const mustBind = question.kind === 'capacity' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
   const room = { cpus, isLoadElsewhere, mustBind }
   return caps ? takeAsked(/** @type {number[]} */ (caps), room) : takeFitting(/** @type {number[]} */ (own), room)
 }
 
 /** Counts workers in turns: enough for the largest cap asked for; null: by the CPUs. @param {Question} question */
-export function countTurnWorkers({ overrides, axes }) {
-  const caps = overrides.caps ?? axes.capCores
+export function countInterleavedWorkers({ overrides, axes }) {
+  const caps = overrides.caps ?? axes.cpuLimitCores
   return caps === 'none' ? null : Math.max(1, ...caps.map(Math.ceil))
 }
 

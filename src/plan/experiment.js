@@ -4,7 +4,8 @@ import { QUANTITY_NAMES, SHOWN_BY_DEFAULT } from '../judge/quantities.js'
 import { OWN_PARTS } from '../kinds/plans.js'
 import { parseYaml } from '../lib/yaml.js'
 import { AXES, AXIS_NAMES } from '../model/arms.js'
-import { burstFactor, capCores, lengthSeconds, rounds } from '../model/bounds.js'
+import { burstFactor, cpuLimitCores, lengthSeconds, rounds } from '../model/bounds.js'
+import { moderniseQuestion } from '../model/old-words.js'
 import { PARITY_NAMES } from '../parity/verdict/rows.js'
 
 /** @import { AxisName } from '../model/types.ts' */
@@ -21,7 +22,7 @@ export const PROFILES = {
 }
 
 /** Profiles of arms in turns: rounds are deployments, and seconds are of all arms together. @type {typeof PROFILES} */
-export const TURN_PROFILES = {
+export const INTERLEAVED_PROFILES = {
   smoke: { rounds: 1, warmupSeconds: 1, windowSeconds: 3, hasControl: false },
   quick: { rounds: 3, warmupSeconds: 1, windowSeconds: 6, hasControl: false },
   // Deployments of the same arms differ more than the seconds of one deployment: docs/evidence/turns.md.
@@ -33,20 +34,21 @@ export const TURN_PROFILES = {
 const RELAXABLE = [...GATES.keys(), ...PARITY_NAMES]
 
 const axisName = z.enum(/** @type {[AxisName, ...AxisName[]]} */ (AXIS_NAMES))
-const optionalAxes = /** @type {Record<Exclude<AxisName, 'link' | 'capCores'>, z.ZodOptional<z.ZodArray<any>>>} */ (
-  Object.fromEntries(
-    AXIS_NAMES.filter(name => name !== 'link' && name !== 'capCores').map(name => [
-      name,
-      z.array(AXES[name].schema).min(1).optional(),
-    ]),
+const optionalAxes =
+  /** @type {Record<Exclude<AxisName, 'link' | 'cpuLimitCores'>, z.ZodOptional<z.ZodArray<any>>>} */ (
+    Object.fromEntries(
+      AXIS_NAMES.filter(name => name !== 'link' && name !== 'cpuLimitCores').map(name => [
+        name,
+        z.array(AXES[name].schema).min(1).optional(),
+      ]),
+    )
   )
-)
 const axes = z.strictObject({
   plane: z.array(z.string()).min(1),
   /** Control planes of the sidecars; a plane that has none of these takes its first. */
   control: z.array(z.string()).min(1).optional(),
   link: z.array(z.string()).min(1),
-  capCores: z.union([z.literal('none'), z.array(capCores).min(1)]),
+  cpuLimitCores: z.union([z.literal('none'), z.array(cpuLimitCores).min(1)]),
   ...optionalAxes,
 })
 
@@ -64,9 +66,9 @@ const schema = z.strictObject({
       burstFactor: burstFactor.default(5),
     })
     .prefault({}),
-  /** turns: the cost of arms that get the load in turn; load: what each delivers under its cap, alone. */
+  /** cost: of arms that are interleaved; capacity: what each delivers under its cap, alone. */
   measure: z
-    .array(z.enum(['turns', 'load']))
+    .array(z.enum(['cost', 'capacity']))
     .min(1)
     .nullable()
     .default(null),
@@ -110,5 +112,5 @@ const schema = z.strictObject({
 
 /** Reads an experiment; throws UsageError. @param {string} text YAML @param {string} file its name, for errors */
 export function parseExperiment(text, file) {
-  return parseYaml({ text, file, schema })
+  return parseYaml({ text, file, schema, modernise: moderniseQuestion })
 }

@@ -24,7 +24,7 @@ const OWN_FILES = 200
  * @typedef {{ what: string, each: number, fixed: number, offered: number, show?: (value: number) => string, more?: string }} Row
  */
 
-/** @typedef {Pick<Conditions, 'shards' | 'controlCapCores' | 'controlMemoryBytes'>} Controlled */
+/** @typedef {Pick<Conditions, 'shards' | 'controlCpuLimitCores' | 'controlMemoryBytes'>} Controlled */
 /** @typedef {ReturnType<NonNullable<Control['needsOf']>>} Needs */
 /** Simulated sidecars. @typedef {{ count: number, bytes: number }} Simulated bytes: of one */
 
@@ -78,14 +78,14 @@ function countOfMachine({ needs: { sidecarBytes, controlBytes, threads, inotifyI
  */
 function countOfNode({ needs: { sidecarBytes, controlBytes }, limits, simulated, conditions }) {
   const { podsUsed, memoryRequestedBytes, cpusRequested, ...offered } = limits
-  const { shards = 1, controlCapCores, controlMemoryBytes } = conditions
+  const { shards = 1, controlCpuLimitCores, controlMemoryBytes } = conditions
   // A control plane with a limit takes no more than that.
   const ofControl = controlMemoryBytes ? 0 : controlBytes
   const bytes = Math.max(REQUESTED.bytes, sidecarBytes + ofControl + POD_BYTES)
   // Simulated sidecars share one pod.
   const others = OTHER_PODS + Math.sign(simulated.count)
   // A pod with a limit requests that.
-  const millicoresOfShard = controlCapCores ? Math.round(1000 * controlCapCores) : REQUESTED.millicores
+  const millicoresOfShard = controlCpuLimitCores ? Math.round(1000 * controlCpuLimitCores) : REQUESTED.millicores
   return [
     { what: 'pods', each: 1, fixed: podsUsed + others + shards, offered: offered.pods },
     {

@@ -8,7 +8,7 @@ const SMALL_CAP = 0.25
 // The start of a turn costs planes unlike much, and arms of one plane alike: these may have short turns, which are
 // narrower (docs/evidence/accuracy.md).
 const SLICE_MS = { planes: 500, onePlane: 250 }
-const USERS = { turns: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
+const USERS = { interleaved: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 // Seconds before a burst, which show answers without one; and after it, as a multiple of its length.
@@ -28,10 +28,10 @@ export function chooseLoad(question, placed) {
   const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
   const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
   const isIdle = load.kind === 'idle'
-  const isBesideOthers = question.kind === 'turns'
+  const isInterleaved = question.kind === 'cost'
   const users = isIdle
     ? 0
-    : (cell.users ?? (rate !== null ? USERS.openLoop : isBesideOthers ? USERS.turns : chooseUsers(placed)))
+    : (cell.users ?? (rate !== null ? USERS.openLoop : isInterleaved ? USERS.interleaved : chooseUsers(placed)))
   const windowSeconds = burstSeconds
     ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
     : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0)
@@ -41,14 +41,14 @@ export function chooseLoad(question, placed) {
       ? { kind: 'idle', users }
       : rate !== null
         ? { kind: 'open', users, ratePerSecond: rate }
-        : isBesideOthers
+        : isInterleaved
           ? {
-              kind: 'turns',
+              kind: 'interleaved',
               users,
               sliceMs: overrides.sliceMs ?? SLICE_MS[hasOnePlane(question) ? 'onePlane' : 'planes'],
             }
           : { kind: 'closed', users }),
-    ...(isBesideOthers && { isBesideOthers }),
+    ...(isInterleaved && { isInterleaved }),
     payloadBytes: cell.payloadBytes,
     connections: cell.connections,
     ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
@@ -87,7 +87,7 @@ function findWarmupLeast({ users, cap, rate }) {
 /** Gives an arm of a search the warm-up that its cap and rate need. @param {Arm} arm @returns {Arm} */
 export function withWarmupFor(arm) {
   const { users, ratePerSecond = null } = arm.load
-  const least = findWarmupLeast({ users, cap: arm.capCores, rate: ratePerSecond })
+  const least = findWarmupLeast({ users, cap: arm.cpuLimitCores, rate: ratePerSecond })
   const warmupSeconds = Math.max(arm.load.warmupSeconds, least)
   return { ...arm, load: { ...arm.load, warmupSeconds } }
 }

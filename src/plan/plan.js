@@ -4,7 +4,7 @@ import { UsageError } from '../lib/errors.js'
 import { AXES, AXIS_NAMES, nameOf, parseChoice } from '../model/arms.js'
 import { calibrate, createArms, distinctly, listValues, refuseUnsupported, repeatFirst } from './arms.js'
 import { chooseCaps, isOpenLoop } from './caps.js'
-import { orderDeployments, shareLoads } from './deployments.js'
+import { orderInterleaved, shareLoads } from './interleave.js'
 import { choosePlanes, resolveQuestions } from './question.js'
 import { assertFew, chooseRounds, orderTrials } from './rounds.js'
 
@@ -29,7 +29,7 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   // Planes without sidecars have no cost to measure in turns.
   const questions = resolveQuestions(experiment, overrides).filter(
     ({ kind }, _, { length }) =>
-      length === 1 || kind !== 'turns' || planes.some(({ plane }) => known.hasSidecars(plane)),
+      length === 1 || kind !== 'cost' || planes.some(({ plane }) => known.hasSidecars(plane)),
   )
   const parts = questions.map(question => planPart(question, { cpus, missing, ...known }))
   const mostRounds = Math.max(...parts.map(({ rounds }) => rounds))
@@ -64,10 +64,10 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   } = known
   const { caps, notes, notMeasured } = chooseCaps(question, cpus)
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
-  const isBesideOthers = kind === 'turns'
+  const isInterleaved = kind === 'cost'
   const lists = listValues(question)
   // Arms without sidecars have no cost of their own: they show the latency that others add to, and the cost of rules.
-  const isOfSidecars = isBesideOthers && !isOpenLoop(question) && lists.interception.length === 1
+  const isOfSidecars = isInterleaved && !isOpenLoop(question) && lists.interception.length === 1
   const chosen = isOfSidecars ? named.filter(({ plane }) => hasSidecars(plane)) : named
   PLANS[kind].assertAskable(question, { planes: chosen, hasSidecars })
   const contenders = nameControls(question, chosen, controlsOf)
@@ -78,13 +78,13 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   const arms = createArms(question, { lists, caps, contenders: { planes, hasSidecars, runsControl, countSimulated } })
   const { possible, refused } = refuseUnsupported(arms, arm => findUnsupported(arm, kind))
   const { calibrations, calibrated } =
-    experiment.mostOfCapacity === null || isBesideOthers
+    experiment.mostOfCapacity === null || isInterleaved
       ? { calibrations: [], calibrated: possible }
       : calibrate(possible, lists)
   const hasRepeats = question.profile.hasControl && !PLANS[kind].choosesTrials
-  const all = hasRepeats ? [...calibrated, ...repeatFirst(calibrated, isBesideOthers)] : calibrated
-  const measured = isBesideOthers ? shareLoads(all, cpus) : all
-  const order = isBesideOthers ? orderDeployments : orderTrials
+  const all = hasRepeats ? [...calibrated, ...repeatFirst(calibrated, isInterleaved)] : calibrated
+  const measured = isInterleaved ? shareLoads(all, cpus) : all
+  const order = isInterleaved ? orderInterleaved : orderTrials
   const rounds = chooseRounds(question, { arms: measured, calibrations, order })
   const trials = order({ arms: measured, rounds: PLANS[kind].choosesTrials ? 0 : rounds, seed: overrides.seed })
   return {

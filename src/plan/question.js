@@ -2,7 +2,7 @@ import { kindsOf } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { parseChoice } from '../model/arms.js'
-import { PROFILES, TURN_PROFILES } from './experiment.js'
+import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
 
 /** An experiment in one of its profiles, with what was asked for beside it. Pure. */
 /** @import { AxisName, Plan, PlaneChoice, TrialKind } from '../model/types.ts' */
@@ -15,9 +15,9 @@ import { PROFILES, TURN_PROFILES } from './experiment.js'
  * @property {string[] | null} [controls] of those planes that have them
  * @property {number | null} [realMost] sidecars that are real; others are simulated, where a control plane has such
  * @property {number[] | 'none' | null} caps
- * @property {Partial<Record<Exclude<AxisName, 'capCores'>, any[]>>} axes values instead of the experiment's
+ * @property {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, any[]>>} axes values instead of the experiment's
  * @property {number | null} rounds
- * @property {('turns' | 'load')[]} [measure] instead of what the experiment measures
+ * @property {('cost' | 'capacity')[]} [measure] instead of what the experiment measures
  * @property {NonNullable<Plan['precision']>} [precision] rounds go on until this is reached
  * @property {string} profile
  * @property {number} seed
@@ -52,10 +52,10 @@ export function resolveQuestions(experiment, overrides) {
     axes,
     kind,
     profile:
-      kind === 'turns'
-        ? profileOfTurns(own, { experiment, overrides })
+      kind === 'cost'
+        ? interleavedProfileOf(own, { experiment, overrides })
         : // Turns show the noise: windows beside them repeat no arm for it.
-          { ...profile, hasControl: profile.hasControl && !kinds.includes('turns') },
+          { ...profile, hasControl: profile.hasControl && !kinds.includes('cost') },
   }))
 }
 
@@ -65,18 +65,18 @@ export function resolveQuestions(experiment, overrides) {
  */
 function askKinds(own, { experiment, overrides: { measure } }) {
   if (measure === undefined) return own
-  const isUnderLoad = own.every(kind => kind === 'turns' || kind === 'load') && experiment.load.kind !== 'idle'
+  const isUnderLoad = own.every(kind => kind === 'cost' || kind === 'capacity') && experiment.load.kind !== 'idle'
   // Calibrated rates follow from what each plane reaches alone.
-  const isCalibrated = experiment.mostOfCapacity !== null && measure.includes('turns')
+  const isCalibrated = experiment.mostOfCapacity !== null && measure.includes('cost')
   if (isUnderLoad && !isCalibrated && !experiment.keepsServices) return measure
   throw new UsageError(`--measure ${measure}: ${experiment.name} measures something else: leave it out`)
 }
 
 /** @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */
-function profileOfTurns(own, { experiment, overrides: { profile, rounds } }) {
+function interleavedProfileOf(own, { experiment, overrides: { profile, rounds } }) {
   // The lengths in an experiment of two kinds are those of the windows.
-  const given = own.join() === 'turns' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}
-  const lengths = { ...TURN_PROFILES[profile], ...given }
+  const given = own.join() === 'cost' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}
+  const lengths = { ...INTERLEAVED_PROFILES[profile], ...given }
   return { ...lengths, rounds: rounds ?? lengths.rounds }
 }
 

@@ -86,10 +86,10 @@ const ARM_CHECK_SECONDS = 0.4
 // The measured time of a sidecar of a rollout, with its change, or of a pair.
 const ROLLOUT_SECONDS_PER_SIDECAR = 0.03
 
-/** Estimates how long trials take, in seconds. @param {Trial[]} trials */
+/** Estimates how long trials take, in seconds. @param {Pick<Trial, 'arm' | 'interleaving'>[]} trials */
 export function estimateSeconds(trials) {
   // Arms that stand at the same time share a window.
-  const apart = new Map(trials.map((trial, i) => [trial.deployment ?? i, trial.arm]))
+  const apart = new Map(trials.map((trial, i) => [trial.interleaving ?? i, trial.arm]))
   return sumSeconds([...apart.values()])
 }
 

@@ -96,7 +96,7 @@ export function createControlExperiment(sidecars) {
     axes: {
       plane: ['pipy'],
       link: ['pair'],
-      capCores: 'none',
+      cpuLimitCores: 'none',
       workers: [1],
       tls: ['plaintext'],
       sidecars: [...new Set(SIZES.map(share => Math.round(share * sidecars)))],
@@ -120,7 +120,7 @@ function create({ question, axes, search }) {
     name: 'size',
     question,
     search,
-    axes: { plane: ['pipy', 'envoy'], capCores: [1], ...axes },
+    axes: { plane: ['pipy', 'envoy'], cpuLimitCores: [1], ...axes },
     trafficPolicy: 'open',
     targets: ['local'],
   }

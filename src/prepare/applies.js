@@ -11,7 +11,7 @@ const REQUESTS = { isMet: (/** @type {Experiment} */ { load }) => load.kind !== 
 
 const INTERLEAVED = {
   isMet: (/** @type {Experiment} */ experiment, /** @type {Pick<RunOptions, 'measure'>} */ { measure }) =>
-    (measure ?? kindsOf(experiment)).includes('turns'),
+    (measure ?? kindsOf(experiment)).includes('cost'),
   lacks: 'measures nothing side by side',
 }
 

@@ -86,7 +86,7 @@ export async function openLab({
       site,
       layout,
       settings: plan.settings,
-      kind: kinds.load,
+      kind: kinds.capacity,
       programs,
       folders: { ...findScriptFolders(programs), ...folders, pipyScripts: sides[name].scripts },
     }
@@ -198,7 +198,7 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
     const taken = []
     for (const [turn, name] of TURNS.entries()) {
       const arm = arms[name][at]
-      const trial = { id: `${turn}-${name}-${link}`, round: 1, arm, repeats: null, searchOf: null }
+      const trial = { id: `${turn}-${name}-${link}`, kind: 'capacity', round: 1, arm, repeats: null, searchOf: null }
       const sampled = await sampleTrial({ testbed: testbeds[name], trial, start: nextStart(), perf, signal })
       taken.push({ name, ...sampled })
     }
@@ -233,7 +233,7 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
  */
 function planLab({ link, payload, features, site, pipy, profiles, isRedirected }) {
   const names = new Set(profiles.map(profile => (profile === null ? 'pipy' : `pipy:${profile}`)))
-  const axes = `{ plane: ${JSON.stringify([...names])}, link: [${link.join(', ')}], capCores: [1] }`
+  const axes = `{ plane: ${JSON.stringify([...names])}, link: [${link.join(', ')}], cpuLimitCores: [1] }`
   const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
   const planned = planRun({
     experiment: parseExperiment(experiment, 'lab'),

@@ -12,6 +12,7 @@ import { AXES, AXIS_NAMES, parseChoice } from '../model/arms.js'
 import { readCount } from '../model/axes/axis.js'
 import { burstFactor, p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/bounds.js'
 import { FEATURE_NAMES } from '../model/features.js'
+import { OLD_KINDS } from '../model/old-words.js'
 import { GENERATORS } from '../model/tools.js'
 import { PROFILES } from '../plan/experiment.js'
 import { iptablesTool } from '../tools/iptables.js'
@@ -31,17 +32,17 @@ import { readAnyExperiment } from './read-experiment.js'
 
 /**
  * Options of a run beside its experiment. precision is a fraction, p99 milliseconds, burst a multiple of the rate; `readAxes` reads the values of axes.
- * @typedef {SiteOptions & { planes?: PlaneChoice[], control?: string[], real?: number, burst?: number, rounds?: number, precision?: number, measure?: ('turns' | 'load')[],
+ * @typedef {SiteOptions & { planes?: PlaneChoice[], control?: string[], real?: number, burst?: number, rounds?: number, precision?: number, measure?: ('cost' | 'capacity')[],
  *   profile: string, seed?: number, pin: boolean, app?: 'pipy' | 'node', p99?: number, threshold?: string[],
  *   maxMinutes: number, yes?: boolean, retain?: boolean, recheck?: boolean, live?: LiveAddress, metrics?: LiveAddress }} RunOptions
  */
 
 const DEFAULT_EXPERIMENT = 'cap'
-const MEASURED = /** @type {const} */ (['turns', 'load'])
+const MEASURED = /** @type {const} */ (['cost', 'capacity'])
 const HELP = ['-h', '--help']
 
 /** The options of the axes, first that of the cap, which is used most. */
-const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['capCores', ...AXIS_NAMES]))].flatMap(name => {
+const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['cpuLimitCores', ...AXIS_NAMES]))].flatMap(name => {
   const { option: words, kinds } = AXES[name]
   if (words === undefined) return []
   const option = word(words.flags, words.help)
@@ -57,8 +58,8 @@ export const COMPUTED_OPTIONS = ['seed', 'out', 'json', 'details']
 /** The kinds of trial of each option; other options are for all kinds. @type {Record<string, TrialKind[]>} */
 const KINDS = {
   real: ['rollout'],
-  precision: ['turns', 'load'],
-  measure: ['turns', 'load'],
+  precision: ['cost', 'capacity'],
+  measure: ['cost', 'capacity'],
 }
 
 export const parseCount = asArgument(readCount)
@@ -155,7 +156,7 @@ export function withExperiment(command) {
     )
     .option(
       '--measure <list>',
-      'turns: the cost of arms side by side; load: what each delivers at its cap; default: as the experiment says',
+      'cost: CPU per request of interleaved arms; capacity: what each delivers at its cap; default: as the experiment says',
       parseMeasured,
     )
     .option(
@@ -178,11 +179,12 @@ export function withExperiment(command) {
     })
 }
 
-/** @param {string} text @returns {('turns' | 'load')[]} */
+/** @param {string} text @returns {('cost' | 'capacity')[]} */
 function parseMeasured(text) {
-  const asked = parseList(text)
-  if (asked.some(name => name !== 'turns' && name !== 'load')) throw new InvalidArgumentError('turns, load, or both')
-  return MEASURED.filter(name => asked.includes(name))
+  const kinds = parseList(text).map(name => OLD_KINDS[name] ?? name)
+  if (kinds.some(name => name !== 'cost' && name !== 'capacity'))
+    throw new InvalidArgumentError('cost, capacity, or both')
+  return MEASURED.filter(name => kinds.includes(name))
 }
 
 /** Lists the options that help shows: those that the experiment takes. @this {Help} @param {Command} command */
@@ -215,11 +217,11 @@ const nameAsked = command => command.args.find(word => !word.startsWith('-')) ??
 
 /**
  * Reads the values that were asked for on axes, but for the cap of sidecars. @param {object} options of commander
- * @returns {Partial<Record<Exclude<AxisName, 'capCores'>, unknown[]>>}
+ * @returns {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, unknown[]>>}
  */
 export function readAxes(options) {
   const given = new Map(Object.entries(options).filter(([, value]) => value !== undefined))
-  const asked = AXIS_OPTIONS.filter(({ name, attribute }) => name !== 'capCores' && given.has(attribute))
+  const asked = AXIS_OPTIONS.filter(({ name, attribute }) => name !== 'cpuLimitCores' && given.has(attribute))
   // An option without a placeholder is true, which is its axis' one value.
   return Object.fromEntries(asked.map(({ name, attribute }) => [name, [given.get(attribute)].flat()]))
 }

@@ -54,12 +54,12 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
   const given = plan.settings.isPinned ? cores : []
   const placementOf = createPlacing({ arms: plan.arms, topologies, cores: given, isLoadElsewhere })
   const notes = noteQuota(plan.arms, limits)
-  if (plan.settings.isPinned && plan.arms.some(arm => !arm.load.isBesideOthers && placementOf(arm) === null)) {
+  if (plan.settings.isPinned && plan.arms.some(arm => !arm.load.isInterleaved && placementOf(arm) === null)) {
     const what = isLoadElsewhere ? 'applications' : 'generator, applications'
     const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
     notes.push(`${what} and sidecars share all CPUs: ${why}`)
   }
-  const bindsBesideWrk = (/** @type {Arm} */ { capCores: cap, link, ...arm }) =>
+  const bindsBesideWrk = (/** @type {Arm} */ { cpuLimitCores: cap, link, ...arm }) =>
     cap !== null &&
     wrk.findUnsupported(arm) === null &&
     bindsOnlyBesideWrk({ cap, cpus, sidecars: topologies[link].services.length })
@@ -119,7 +119,7 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
  */
 function noteQuota(arms, limits) {
   const quota = limits && 'quota' in limits ? limits.quota : null
-  const caps = arms.flatMap(({ capCores }) => capCores ?? [])
+  const caps = arms.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? [])
   if (!quota || caps.length === 0) return []
   const what = `this job or container may use ${quota.cores} cores in all (the quota of ${quota.folder})`
   const beyond = caps.find(cap => cap > quota.cores)

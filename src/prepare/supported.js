@@ -59,7 +59,7 @@ export function assertCanLoad(load, arms) {
 
 /** Asserts that a load from elsewhere needs one address here at a time. @param {Plan} plan @throws {UsageError} */
 export function assertOneEntry({ experiment, settings, arms }) {
-  if (arms.some(({ load }) => load.isBesideOthers))
+  if (arms.some(({ load }) => load.isInterleaved))
     throw new UsageError(
       `--load-host: the load goes to one address, and ${experiment} has arms side by side: leave it out`,
     )
@@ -109,7 +109,7 @@ function findUnending({ arm: { conditions, load }, plane: { endGracefully }, top
   const { ending, changesPerMinute, services } = conditions
   if (ending === undefined) return null
   if (isOnNode) return 'a sidecar is ended from beside it, which the kit does on one machine only'
-  if (load.kind === 'idle' || load.isBesideOthers) return 'a sidecar ends under a load of its own arm alone'
+  if (load.kind === 'idle' || load.isInterleaved) return 'a sidecar ends under a load of its own arm alone'
   if (conditions.interception !== undefined)
     return 'the sidecar that follows it would be outside of its network namespace'
   if (services > 1 && topology.services.every(({ calls }) => calls.length === 0))
@@ -160,12 +160,12 @@ function findUncontrolled({ control, version, lack }) {
 }
 
 /** @param {{ control: Control, conditions: Conditions, cpus: number }} options */
-function findUnlimitable({ control, conditions: { controlCapCores, controlMemoryBytes, shards }, cpus }) {
-  if ([controlCapCores, controlMemoryBytes, shards].every(asked => asked === undefined)) return null
+function findUnlimitable({ control, conditions: { controlCpuLimitCores, controlMemoryBytes, shards }, cpus }) {
+  if ([controlCpuLimitCores, controlMemoryBytes, shards].every(asked => asked === undefined)) return null
   if (control.createProcess === null)
     return `its control plane is ${control.name}, and no process that ${shards === undefined ? 'a limit could be set for' : 'could have shards'}`
-  if (Math.ceil(controlCapCores ?? 0) <= cpus) return null
-  return `a control plane at ${controlCapCores} cores: this machine has ${cpus} CPUs`
+  if (Math.ceil(controlCpuLimitCores ?? 0) <= cpus) return null
+  return `a control plane at ${controlCpuLimitCores} cores: this machine has ${cpus} CPUs`
 }
 
 /** @param {{ conditions: Conditions, control?: Control, hasMany: boolean }} options of a cluster */

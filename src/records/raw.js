@@ -1,15 +1,16 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parseJson } from '../lib/json.js'
+import { modernise } from '../model/old-words.js'
 import { findFault, observationSchema, sampleSchema } from '../model/schemas.js'
 import { readText, readTextLines, writeWhole } from './files.js'
 
 /** The raw files of a trial: raw/<trial>/. @import { BenchError } from '../lib/errors.js' */
 /** @import { ObservationRecord, Sample, SampleLine, Trial } from '../model/types.ts' */
 
-/** Names the folder below raw/, which arms side by side share. @param {Pick<Trial, 'id' | 'deployment'>} trial */
-export function rawNameOf({ id, deployment }) {
-  return deployment ?? id
+/** Names the folder below raw/, which interleaved arms share. @param {Pick<Trial, 'id' | 'interleaving'>} trial */
+export function rawNameOf({ id, interleaving }) {
+  return interleaving ?? id
 }
 
 /**
@@ -88,6 +89,6 @@ function toJson(value) {
 
 /** @param {string} file @param {import('zod').ZodType} schema @returns {any} null: it is not there, or not whole */
 function readWhole(file, schema) {
-  const document = parseJson(readText(file) ?? '')
+  const document = modernise(parseJson(readText(file) ?? ''))
   return document === undefined || findFault(schema, document) !== null ? null : document
 }

@@ -5,8 +5,9 @@ import { BenchError, UsageError } from '../lib/errors.js'
 import { makeFolder } from '../lib/folders.js'
 import { parseJson } from '../lib/json.js'
 import { isTooDeep, TOO_DEEP } from '../lib/read-file.js'
+import { modernise } from '../model/old-words.js'
 import { findFault, manifestSchema, trialSchema } from '../model/schemas.js'
-import { SCHEMA_VERSION } from '../model/versions.js'
+import { OLD_SCHEMA_VERSION, SCHEMA_VERSION } from '../model/versions.js'
 import { appendLine, assertCarried, cannotWrite, readText, readTextLines, writeWhole } from './files.js'
 import { rawNameOf } from './raw.js'
 
@@ -78,7 +79,7 @@ export function readRun(folder) {
     count++
     if (!line.trim()) continue
     const where = `${file}:${count}`
-    const record = parseJson(line)
+    const record = modernise(parseJson(line))
     if (record === undefined) {
       warnings.push(`${where}: the line is ${isTooDeep(line) ? TOO_DEEP : 'cut off'} and left out`)
       continue
@@ -137,11 +138,12 @@ export function parseDocument(file, otherwise) {
   }
   if (typeof written !== 'object' || written === null || Array.isArray(written))
     throw new BenchError(`${file} is not a document of this kit: it holds no object`)
-  if (written.schemaVersion !== SCHEMA_VERSION) {
+  const document = modernise(written)
+  if (document.schemaVersion !== SCHEMA_VERSION) {
     const version = typeof written.schemaVersion === 'number' ? written.schemaVersion : '(none)'
     throw new BenchError(
-      `${file} has schema version ${version}, and this kit reads version ${SCHEMA_VERSION}: read it with the kit that wrote it`,
+      `${file} has schema version ${version}, and this kit reads versions ${OLD_SCHEMA_VERSION} and ${SCHEMA_VERSION}: read it with the kit that wrote it`,
     )
   }
-  return written
+  return document
 }

@@ -25,7 +25,7 @@ export function tabulateArms(summary) {
 /** @param {Summary} summary of one kind @returns {Omit<Table, 'caption'>} */
 function tabulateKind(summary) {
   const links = linksOf(summary)
-  const varied = findVaried(summary.arms).filter(name => name !== 'link' && name !== 'capCores')
+  const varied = findVaried(summary.arms).filter(name => name !== 'link' && name !== 'cpuLimitCores')
   const added = summary.arms[0].load.kind === 'open' ? ADDED : []
   const columns = [
     ...left('plane'),
@@ -57,7 +57,7 @@ function tabulateArm({ arm, varied, added }) {
     arm.sidecars.map(({ service }) => line(service)).join('\n') || '-'
   return [
     nameOf(arm),
-    arm.capCores === null ? '-' : `${arm.capCores}`,
+    arm.cpuLimitCores === null ? '-' : `${arm.cpuLimitCores}`,
     ...varied.map(name => `${AXES[name].of(arm) ?? '-'}`),
     ...OF_ARM.map(name => showWhole(arm, name)),
     lines(service => service),

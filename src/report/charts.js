@@ -45,7 +45,7 @@ export function drawCharts({ summary, records, seriesOf }) {
       form === name ? [{ ...FORMS[name].draw(given), id, table: FORMS[name].tabulate(given) }] : [],
     )
   const inTime = arms.filter(arm => sectionsOf(arm, summary).hasSeries !== false)
-  const atOnce = hasRounds ? arms.filter(arm => arm.load.kind !== 'turns') : []
+  const atOnce = hasRounds ? arms.filter(arm => arm.load.kind !== 'interleaved') : []
   return {
     rounds: hasRounds ? drawKinds(summary, { arms, colourFor }) : [],
     distributions: drawPercentiles({ arms: atOnce, recordsOf, colourFor }),

@@ -27,8 +27,8 @@ const SENTENCES_MOST = 3
 /** Makes the answer. @param {RunComparison} result @param {{ old: Named, new: Named }} runs @returns {import('./answer/answer.js').Answer} */
 export function createComparisonAnswer({ comparisons, controls, refused, warnings, thresholds }, runs) {
   // Interleaved trials are the surer ones: windows at a limit beside them are told in the details.
-  const isInterleaved = comparisons.some(({ load }) => load.isBesideOthers)
-  const whole = comparisons.filter(c => c.service === null && (c.load.isBesideOthers ?? false) === isInterleaved)
+  const isInterleaved = comparisons.some(({ load }) => load.isInterleaved)
+  const whole = comparisons.filter(c => c.service === null && (c.load.isInterleaved ?? false) === isInterleaved)
   const varied = findVaried(whole)
   const arms = [...groupBy(whole, c => JSON.stringify([c.a, c.b, groupOf(c)])).values()]
   const find = (/** @type {Comparison[]} */ own, /** @type {string} */ name) => own.find(c => c.quantity === name)

@@ -6,19 +6,19 @@ import { generatorOf } from '../model/tools.js'
 /** Sentences on how far a ratio carries. Pure. @import { Summary } from '../model/types.ts' */
 /** @typedef {NonNullable<Summary['carries']>[number]} Band */
 
-/** @param {Pick<Summary, 'carries' | 'tools' | 'turns'>} summary */
+/** @param {Pick<Summary, 'carries' | 'tools' | 'interleaved'>} summary */
 export function renderConditions({ carries = [], ...summary }) {
   // Method version 4 pinned all interleaved arms, and said so of the run alone.
-  const isPinned = summary.turns?.cpus && carries.every(({ measured }) => measured.every(m => !m.load.placement))
+  const isPinned = summary.interleaved?.cpus && carries.every(({ measured }) => measured.every(m => !m.load.placement))
   const pin = (/** @type {Band} */ { measured, ...band }) => ({
     ...band,
     measured: measured.map(({ load, ...rest }) => ({
       ...rest,
-      load: isPinned && load.isBesideOthers ? { ...load, placement: /** @type {const} */ ('apart') } : load,
+      load: isPinned && load.isInterleaved ? { ...load, placement: /** @type {const} */ ('apart') } : load,
     })),
   })
   return carries.map(pin).flatMap(band => {
-    const interleaved = band.measured.filter(({ load }) => load.isBesideOthers)
+    const interleaved = band.measured.filter(({ load }) => load.isInterleaved)
     return [
       ...(band.isContradicted ? [renderContradiction(band)] : []),
       ...(interleaved.length > 1 ? [renderBand(band, interleaved)] : []),
@@ -30,8 +30,8 @@ export function renderConditions({ carries = [], ...summary }) {
 /** Says that two measurements of one run exclude each other. @param {Band} band */
 export function renderContradiction({ a, b, measured }) {
   const parts = measured.map(
-    ({ load, capCores, ratio, low, high }) =>
-      `${ratio.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}] ${load.isBesideOthers ? 'interleaved' : 'alone'} (${nameLoad({ load, capCores })})`,
+    ({ load, cpuLimitCores, ratio, low, high }) =>
+      `${ratio.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}] ${load.isInterleaved ? 'interleaved' : 'alone'} (${nameLoad({ load, cpuLimitCores })})`,
   )
   return `CPU per request of ${a} over ${b} is ${parts.join(' and ')}: the intervals exclude each other, so the gap depends on load and limit. Quote each with its condition.`
 }
@@ -39,7 +39,7 @@ export function renderContradiction({ a, b, measured }) {
 /** @param {Band} band @param {Band['measured']} interleaved */
 function renderBand({ a, b, link, conditions }, interleaved) {
   const medians = interleaved.map(({ ratio }) => ratio)
-  const arms = interleaved.map(({ load, capCores }) => ({ link, conditions, load, capCores }))
+  const arms = interleaved.map(({ load, cpuLimitCores }) => ({ link, conditions, load, cpuLimitCores }))
   const varied = findVaried(arms)
   const where = interleaved.map((_, i) => describeAxes(arms[i], varied)).join('; ')
   return `${a} against ${b}: ${renderGap(Math.min(...medians), Math.max(...medians))} CPU per request over the ${interleaved.length} conditions of this run (${where}).`
@@ -47,7 +47,7 @@ function renderBand({ a, b, link, conditions }, interleaved) {
 
 /** @param {Band} band @param {Pick<Summary, 'tools'>} summary */
 function renderOneCondition({ a, b, measured }, { tools }) {
-  const one = /** @type {Band['measured'][number]} */ (measured.find(({ load }) => load.isBesideOthers))
+  const one = /** @type {Band['measured'][number]} */ (measured.find(({ load }) => load.isInterleaved))
   const generator = generatorOf({ tools }) ?? 'k6'
   return `How much less or more ${a} uses than ${b} was measured at ${lowerFirst(nameLoad(one))}, driven by ${generator}, on this machine. Other loads and placements move it: ${renderCommand('bench', 'conditions')} measures by how much.`
 }
@@ -61,11 +61,11 @@ function renderGap(low, high) {
   return `${Math.abs(share(least)).toFixed(0)} to ${render(most)} ${low < 1 ? 'less' : 'more'}`
 }
 
-/** @param {Pick<Band['measured'][number], 'load' | 'capCores'>} condition */
-function nameLoad({ load, capCores }) {
+/** @param {Pick<Band['measured'][number], 'load' | 'cpuLimitCores'>} condition */
+function nameLoad({ load, cpuLimitCores }) {
   const how = load.kind === 'open' ? `${load.ratePerSecond} requests/s` : `${load.users} users`
-  const limit = capCores === null ? 'no CPU limit' : `a limit of ${capCores} CPU${capCores === 1 ? '' : 's'}`
-  const where = !load.isBesideOthers
+  const limit = cpuLimitCores === null ? 'no CPU limit' : `a limit of ${cpuLimitCores} CPU${cpuLimitCores === 1 ? '' : 's'}`
+  const where = !load.isInterleaved
     ? ''
     : load.placement === 'apart'
       ? ', the generator on CPUs of its own'

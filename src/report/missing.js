@@ -42,14 +42,14 @@ export function describeUnfinished({ manifest, records, summary }) {
  * @param {Pick<Manifest, 'arms' | 'rounds'> & { records: TrialRecord[] }} run
  */
 function describeRepeats({ arms, rounds, records }) {
-  const parts = [...groupBy(arms, ({ load }) => load.isBesideOthers === true)].map(([isBesideOthers, ofPart]) => {
+  const parts = [...groupBy(arms, ({ load }) => load.isInterleaved === true)].map(([isInterleaved, ofPart]) => {
     // A repeat has ended once each of its arms has a record.
     const ended = ofPart.map(
       ({ id }) => new Set(records.flatMap(r => (r.trial.arm.id === id ? r.trial.round : []))).size,
     )
     const planned = Math.max(...ofPart.map(arm => arm.rounds ?? rounds))
     return {
-      name: isBesideOthers ? 'interleaved repeats' : 'repeats of arms alone',
+      name: isInterleaved ? 'interleaved repeats' : 'repeats of arms alone',
       ended: Math.min(...ended),
       planned,
     }

@@ -50,7 +50,7 @@ function noteKind({ summary, heading }, place) {
   const interval =
     rounds >= (precision ? SEQUENCE_LEAST : ROUNDS_LEAST) ? ' with [95 % interval]' : ', too few for an interval'
   const sizes = [...new Set(arms.map(a => a.load.payloadBytes))].join(' or ')
-  const unit = load.isBesideOthers ? 'interleaved repeats' : 'repeats'
+  const unit = load.isInterleaved ? 'interleaved repeats' : 'repeats'
   const start = heading === undefined ? 'M' : `${heading}: m`
   return [
     `${start}edians of up to ${rounds} ${unit}${interval}; ${sizes} bytes posted and echoed.${place === 0 ? ` ${COST}` : ''}`,
@@ -63,7 +63,7 @@ function noteKind({ summary, heading }, place) {
 function tellTimes(arms) {
   const [{ load }] = arms
   const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
-  if (load.kind === 'turns') return 'req/s is the rate of a proxy in its own turns: no capacity.'
+  if (load.kind === 'interleaved') return 'req/s is the rate of a proxy in its own turns: no capacity.'
   if (load.kind === 'open')
     return `Open loop: requests start at the rate, at most ${users} at a time. Added latency is over no mesh, round by round.`
   return `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`
@@ -87,9 +87,9 @@ export function tellDeviations({ deployed = [] }) {
 
 /** @param {Pick<Summary, 'thresholds'>} summary */
 export function renderThresholds({ thresholds }) {
-  return thresholds.map(({ expression, link, capCores, value, held }) => {
+  return thresholds.map(({ expression, link, cpuLimitCores, value, held }) => {
     const result = held === null ? 'not tested: excluded' : `${held ? 'met' : 'NOT met'}: ${value?.toFixed(3)}`
-    return `Threshold ${expression} (${link}${capCores ? `, ${capCores} cores` : ''}): ${result}`
+    return `Threshold ${expression} (${link}${cpuLimitCores ? `, ${cpuLimitCores} cores` : ''}): ${result}`
   })
 }
 

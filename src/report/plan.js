@@ -9,7 +9,7 @@ import { describeNotMeasured } from './missing.js'
 /** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */
 
 /** Axes of every load, whose shared values are said once. @type {AxisName[]} */
-const SHARED = ['link', 'interception', 'capCores', 'users', 'payloadBytes']
+const SHARED = ['link', 'interception', 'cpuLimitCores', 'users', 'payloadBytes']
 
 /** @param {Plan & { notes: string[] }} plan @param {number} seconds estimated */
 export function renderPlan(plan, seconds) {
@@ -37,7 +37,7 @@ export function renderPlan(plan, seconds) {
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...[...groupBy(arms, arm => arm.load.isBesideOthers).values()].flatMap(own => tellArms(own, told?.loop)),
+    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(own => tellArms(own, told?.loop)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasCalls ? ', those of gRPC by node' : ''}.`,
@@ -48,7 +48,7 @@ export function renderPlan(plan, seconds) {
 /** @param {Arm[]} arms of one kind @param {string} [loop] */
 function tellArms(arms, loop) {
   const varied = findVaried(arms)
-  const who = arms[0].load.isBesideOthers ? 'Arms side by side' : 'Arms'
+  const who = arms[0].load.isInterleaved ? 'Arms side by side' : 'Arms'
   // Arms that differ in their plane alone are on one line.
   const alike = [...groupBy(arms, arm => describeVaried(arm, varied))]
   const lines = alike.map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)
@@ -66,7 +66,7 @@ function sayShared(arms, { varied, loop: own }) {
     SHARED.filter(name => !varied.includes(name) && !(AXES[name].isUnsaidWhenNull && AXES[name].of(arm) === null)),
   )
   const loop = own ?? `${kind} loop${rate}`
-  if (kind === 'turns')
+  if (kind === 'interleaved')
     return `in turns of ${sliceMs} ms, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
   return `${loop}, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
 }

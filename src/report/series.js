@@ -5,7 +5,7 @@ import { createSidecars } from '../judge/sidecars.js'
 /** @param {{ record: Pick<TrialRecord, 'window' | 'processes'>, samples: SampleLine[] }} trial a series per sidecar */
 export function describeSeries({ record: { window, processes }, samples }) {
   if (window === null) return []
-  const specs = processes.map(({ service, role, capCores }) => ({ service, role, cpuCores: capCores }))
+  const specs = processes.map(({ service, role, cpuLimitCores }) => ({ service, role, cpuLimitCores }))
   // The samples of arms side by side have the processes of all.
   const names = processes.map(({ armId, service, role }) => [armId, service, role].filter(Boolean).join('-'))
   const sidecars = createSidecars({ most: Number.POSITIVE_INFINITY })

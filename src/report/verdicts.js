@@ -113,7 +113,7 @@ export function renderVerdict(comparison) {
   }
   const words = `${median < 1 ? compared?.less : compared?.more}`.replace('%', `${gap(median).toFixed(digits)} %`)
   const ends = [gap(low), gap(high)].sort((x, y) => x - y).map(v => v.toFixed(digits))
-  const unit = load.isBesideOthers ? 'interleaved repeats' : 'repeats'
+  const unit = load.isInterleaved ? 'interleaved repeats' : 'repeats'
   return `${a} ${words}${whose} than ${b} [${ends.join(', ')}], ${rounds} ${unit}${notes}`
 }
 

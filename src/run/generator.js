@@ -44,8 +44,8 @@ export async function startGenerator({ testbed, trials, start, folder }, service
 }
 
 /** @param {Load} load */
-function tailMsOf({ isBesideOthers }) {
-  return isBesideOthers ? TAIL_MS.besideOthers : TAIL_MS.alone
+function tailMsOf({ isInterleaved }) {
+  return isInterleaved ? TAIL_MS.besideOthers : TAIL_MS.alone
 }
 
 /**

@@ -35,7 +35,7 @@ export async function measureRounds(pass) {
   const calibrations = []
   for (const arm of plan.mostOfCapacity === null ? [] : plan.calibrations) {
     signal.throwIfAborted()
-    const trial = { id: `r1-${arm.id}`, round: 1, arm, repeats: null, searchOf: null }
+    const trial = { id: `r1-${arm.id}`, kind: plan.kinds[0], round: 1, arm, repeats: null, searchOf: null }
     const record = await run({ trial, progress: 'finding the capacity' })
     const { boundBy } = record
     calibrations.push({ armId: arm.id, ratePerSecond: ratePerSecond(record), boundBy, trialId: trial.id })
@@ -66,9 +66,9 @@ export async function measureRounds(pass) {
  */
 async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, watch, signal }) {
   const estimateLeft = createPace(plan.trials)
-  const isBesideTurns = plan.kinds.length > 1 && plan.trials.every(({ deployment }) => deployment === undefined)
+  const isBesideCost = plan.kinds.length > 1 && plan.trials.every(({ interleaving }) => interleaving === undefined)
   const ofRound = plan.trials.filter(({ round }) => round === 1).length
-  let spare = ofRound * (isBesideTurns ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
+  let spare = ofRound * (isBesideCost ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()
@@ -96,7 +96,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
     stopping?.begin(round)
     const deployments = groupBy(
       plan.trials.filter(t => t.round === round),
-      trial => trial.deployment ?? trial.id,
+      trial => trial.interleaving ?? trial.id,
     )
     const measured = []
     for (const trials of deployments.values()) measured.push(await runAgain(trials))
@@ -110,8 +110,8 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
       if (!(isCold || isUnsteady || isBroken) || spare < records.length) continue
       spare -= records.length
       const again = trials.map(trial => {
-        const deployment = trial.deployment && { deployment: `${trial.deployment}-again` }
-        return { ...trial, ...deployment, id: `${trial.id}-again`, repeats: trial.id, isExclusive: true }
+        const interleaving = trial.interleaving && { interleaving: `${trial.interleaving}-again` }
+        return { ...trial, ...interleaving, id: `${trial.id}-again`, repeats: trial.id, isExclusive: true }
       })
       await runAgain(again)
     }

@@ -14,11 +14,11 @@ import { findScriptFolder } from './scripts.js'
 
 /**
  * Started: the services of an arm, and what a load needs to drive them. start: a number that no other start of this run
- * has; folder: of the processes; isBesideOthers: other arms stand at the same time.
+ * has; folder: of the processes; isInterleaved: other arms stand at the same time.
  * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, ProcessSpec, Target } from '../model/types.ts'
  * @import { Testbed } from './kind.js' @import { Ending } from '../services/specs.js'
  * @typedef {Awaited<ReturnType<typeof startServices>> & { seen?: import('./kind.js').Seen }} Started
- * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isBesideOthers?: boolean,
+ * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isInterleaved?: boolean,
  *   deadlineSeconds?: number, signal: AbortSignal }} Asked deadlineSeconds: for a process to be ready
  * @typedef {(asked: Asked) => Promise<Started>} StartServices
  */
@@ -27,7 +27,7 @@ import { findScriptFolder } from './scripts.js'
 const SIDECAR_LINES = 24
 
 /** Starts an arm's services and its sidecars, and sends one nonce through. @param {Omit<Asked, 'round'>} asked */
-export async function startServices({ testbed, arm, start, folder, isBesideOthers = false, deadlineSeconds, signal }) {
+export async function startServices({ testbed, arm, start, folder, isInterleaved = false, deadlineSeconds, signal }) {
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
   const { hasSidecars } = arm
@@ -51,7 +51,7 @@ export async function startServices({ testbed, arm, start, folder, isBesideOther
   const deploy = async (/** @type {ProcessSpec[]} */ rendered) => {
     const placed = rendered.map(spec => ({
       ...spec,
-      ...(isBesideOthers && { armId: arm.id }),
+      ...(isInterleaved && { armId: arm.id }),
       cpuSet: placement?.[spec.role === 'control' ? 'application' : spec.role] ?? null,
       memoryLimitBytes: spec.role === 'sidecar' ? arm.conditions.memoryLimitBytes : null,
     }))

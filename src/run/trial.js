@@ -151,11 +151,11 @@ async function deploy({ testbed, trials, start, nextStart, folder, clock, signal
   for (const { arm } of trials) kept.push(await standing.take(arm))
   // The services of the trial before may have been removed just now: that is no part of this start.
   clock.lap('clear')
-  const isBesideOthers = trials.length > 1
+  const isInterleaved = trials.length > 1
   const begun = trials.map(({ id, arm, round }, i) => {
-    const own = isBesideOthers ? path.join(testbed.folders.raw, id) : folder
+    const own = isInterleaved ? path.join(testbed.folders.raw, id) : folder
     const at = { start: i === 0 ? start : nextStart(), folder: own }
-    return kept[i] ?? testbed.kind.start({ testbed, arm, round, ...at, isBesideOthers, signal })
+    return kept[i] ?? testbed.kind.start({ testbed, arm, round, ...at, isInterleaved, signal })
   })
   const started = await Promise.allSettled(begun)
   for (const result of started) if (result.status === 'fulfilled') services.push(result.value)

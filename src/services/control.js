@@ -57,12 +57,17 @@ export function locateControl({ places, scriptFiles, controlTool }, name = CONTR
  */
 export function createControlPlane({ control, ...services }, name = CONTROL) {
   const { arm, folders, locate, places } = services
-  const { controlCapCores, controlMemoryBytes } = arm.conditions
+  const { controlCpuLimitCores, controlMemoryBytes } = arm.conditions
   const own = { ...locateControl(services, name), folder: locate(`${folders.own}/${name}`) }
   const process = control.createProcess?.({ ...own, control: { ...own.control, address: places[name].listen } })
   return {
     control: process
-      ? { ...process, service: name, cpuCores: controlCapCores ?? null, memoryLimitBytes: controlMemoryBytes ?? null }
+      ? {
+          ...process,
+          service: name,
+          cpuLimitCores: controlCpuLimitCores ?? null,
+          memoryLimitBytes: controlMemoryBytes ?? null,
+        }
       : null,
     setUp: control.setUp(own),
   }

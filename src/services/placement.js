@@ -12,16 +12,16 @@ import { topologyOf } from './topology.js'
  * @returns {(arm: Arm) => Placement | null} null where the CPUs are too few
  */
 export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false }) {
-  const isUncapped = arms.some(arm => arm.capCores === null && arm.hasSidecars && !arm.load.isBesideOthers)
-  const largestCap = Math.max(0, ...arms.map(arm => arm.capCores ?? 0))
+  const isUncapped = arms.some(arm => arm.cpuLimitCores === null && arm.hasSidecars && !arm.load.isInterleaved)
+  const largestCap = Math.max(0, ...arms.map(arm => arm.cpuLimitCores ?? 0))
   return arm => {
     // The kubelet pins nothing, so interleaved arms cost what they cost on a node: docs/evidence/accuracy.md.
-    if (arm.load.isBesideOthers) return arm.load.placement === 'apart' ? halveCpus({ cores, isLoadElsewhere }) : null
+    if (arm.load.isInterleaved) return arm.load.placement === 'apart' ? halveCpus({ cores, isLoadElsewhere }) : null
     if (isUncapped) return null
     const { services } = topologyOf(arm, topologies)
     return placeRoles({
       cores,
-      sidecarCpus: Math.ceil(services.length * (arm.capCores ?? largestCap)),
+      sidecarCpus: Math.ceil(services.length * (arm.cpuLimitCores ?? largestCap)),
       applications: services.filter(s => s.application !== null).length,
       isLoadElsewhere,
     })

@@ -87,12 +87,12 @@ function createEnding(spec, { service, controlled, arm, topology, places, progra
 
 /**
  * Counts the workers of a sidecar: by the experiment, else by the plane, else as many as its cap can use.
- * @param {Pick<Arm, 'plane' | 'profile' | 'capCores' | 'conditions'>} arm
+ * @param {Pick<Arm, 'plane' | 'profile' | 'cpuLimitCores' | 'conditions'>} arm
  * @param {{ cpus: number, planes: Programs['planes'] }} options cpus: of the machine
  */
-export function countWorkers({ plane, profile, capCores, conditions }, { cpus, planes }) {
+export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cpus, planes }) {
   const own = planes[plane].countWorkers({ profile, cpus })
-  return conditions.workers ?? own ?? Math.max(1, Math.ceil(capCores ?? cpus))
+  return conditions.workers ?? own ?? Math.max(1, Math.ceil(cpuLimitCores ?? cpus))
 }
 
 /** @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]} */
@@ -151,7 +151,7 @@ export function describeSidecar(
     scripts: locate(folders.scripts),
     scriptFiles,
     profile: arm.profile,
-    cpuCores: arm.capCores,
+    cpuLimitCores: arm.cpuLimitCores,
   }
 }
 

@@ -42,7 +42,7 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
   // Trial after trial, since all samples may not fit.
   for (const record of records.filter(r => r.window !== null)) {
     try {
-      const samples = readSamples(folder, record.trial.deployment ?? record.trial.id)
+      const samples = readSamples(folder, record.trial.interleaving ?? record.trial.id)
       const drawn = describeSeries({ record, samples }).map(({ cores, anonBytes, throttled, ...own }) => ({
         ...own,
         cores: round(thinSeries(cores, most)),

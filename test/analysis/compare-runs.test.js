@@ -19,7 +19,7 @@ const pipy = (cores = six(0.1), fields = /** @type {Parameters<typeof createArm>
   cores,
 })
 const none = (cores = six(0.1), fields = /** @type {Parameters<typeof createArm>[0]} */ ({})) => ({
-  arm: createArm({ plane: 'none', id: 'none', capCores: null, ...fields }),
+  arm: createArm({ plane: 'none', id: 'none', cpuLimitCores: null, ...fields }),
   cores,
 })
 const repeated = (/** @type {number[]} */ cores) => pipy(cores, { id: 'link-pipy-aa', repeatOf: 'link-pipy' })
@@ -103,10 +103,10 @@ describe('what is compared', () => {
   })
 
   it('is not what only one run has', () => {
-    const at = (/** @type {number} */ capCores, link = 'link') =>
-      pipy(six(0.1), { id: `at-${capCores}`, capCores, link })
+    const at = (/** @type {number} */ cpuLimitCores, link = 'link') =>
+      pipy(six(0.1), { id: `at-${cpuLimitCores}`, cpuLimitCores, link })
     const { comparisons, refused } = compare([[at(0.25), at(1)]], [[at(0.25), at(1), at(2, 'pair')]])
-    expect(new Set(comparisons.map(c => c.capCores))).toEqual(new Set([0.25, 1]))
+    expect(new Set(comparisons.map(c => c.cpuLimitCores))).toEqual(new Set([0.25, 1]))
     expect(refused).toEqual([{ arm: 'pipy at 2 cores, link pair', differing: ['not in the old run'] }])
   })
 
@@ -218,15 +218,15 @@ describe('what makes a comparison of runs invalid', () => {
 })
 
 describe('thresholds on two runs', () => {
-  const at = (/** @type {number} */ capCores, /** @type {number} */ cores) =>
-    pipy(six(cores), { id: `at-${capCores}`, capCores })
+  const at = (/** @type {number} */ cpuLimitCores, /** @type {number} */ cores) =>
+    pipy(six(cores), { id: `at-${cpuLimitCores}`, cpuLimitCores })
   const hold = (/** @type {string} */ expression) =>
     compare([[none(), at(0.25, 0.1), at(1, 0.1)]], [[none(), at(0.25, 0.11), at(1, 0.1)]], [expression]).thresholds
 
   it('are held against the median ratio of every arm, either way round', () => {
     expect(hold('new/old cpuPerRequest <= 1.05')).toMatchObject([
-      { arm: 'pipy at 0.25 cores', capCores: 0.25, link: 'link', held: false },
-      { arm: 'pipy at 1 cores', capCores: 1, value: 1, held: true },
+      { arm: 'pipy at 0.25 cores', cpuLimitCores: 0.25, link: 'link', held: false },
+      { arm: 'pipy at 1 cores', cpuLimitCores: 1, value: 1, held: true },
     ])
     expect(hold('new/old cpuPerRequest@gateway <= 1.05')[0].value).toBeCloseTo(1.1, 9)
     expect(hold('old/new cpuPerRequest >= 0.9')[0].value).toBeCloseTo(1 / 1.1, 9)
@@ -253,7 +253,7 @@ describe('thresholds on two runs', () => {
     expect(compare([[none(), pipy()]], next, ['new/old cpuPerRequest <= 2']).thresholds).toMatchObject([
       { arm: 'pipy at 0.25 cores', value: null, held: null },
     ])
-    expect(compare([[pipy()]], [[pipy(six(0.1), { capCores: 1 })]], ['new/old rss <= 2']).thresholds).toEqual([
+    expect(compare([[pipy()]], [[pipy(six(0.1), { cpuLimitCores: 1 })]], ['new/old rss <= 2']).thresholds).toEqual([
       { expression: 'new/old rss <= 2', arm: null, value: null, held: null },
     ])
   })
@@ -281,7 +281,7 @@ describe('findCompareStatus', () => {
 
   it('is 3 where all was refused, or spoiled', () => {
     const apart = ['nothing could be compared: the runs share no arm']
-    expect(status([[pipy()]], [[pipy(six(0.1), { capCores: 1 })]])).toEqual({ status: 3, reasons: apart })
+    expect(status([[pipy()]], [[pipy(six(0.1), { cpuLimitCores: 1 })]])).toEqual({ status: 3, reasons: apart })
     const { comparisons } = compare([[pipy()]], [[pipy()]])
     const spoiled = comparisons.map(c => ({ ...c, verdict: /** @type {const} */ ('invalid') }))
     expect(findCompareStatus({ comparisons: spoiled, refused: [], thresholds: [] })).toEqual({

@@ -16,14 +16,14 @@ const six = (/** @type {number} */ value) => Array(6).fill(value)
  * @param {{ pipy: number[], envoy: number[], aa?: number[], change?: (round: number, plane: string) => object, disparities?: string[], unequal?: string[], precision?: number }} options
  */
 function compare({ pipy, envoy, aa, change = () => ({}), disparities = [], unequal, precision }) {
-  const none = createArm({ plane: 'none', capCores: null })
+  const none = createArm({ plane: 'none', cpuLimitCores: null })
   const arms = [none, createArm({ plane: 'pipy' }), createArm({ plane: 'envoy' })]
   if (aa) arms.push(createArm({ plane: 'pipy', id: 'link-pipy-aa', repeatOf: 'link-pipy' }))
   /** @type {Record<string, number[] | undefined>} */
   const cores = { 'link-pipy': pipy, 'link-envoy': envoy, 'link-pipy-aa': aa }
   const records = arms.flatMap(arm =>
     (cores[arm.id] ?? []).map((value, i) => {
-      const processes = [describeFakeProcess({ cpuCores: value, capCores: 0.25 })]
+      const processes = [describeFakeProcess({ cpuCores: value, cpuLimitCores: 0.25 })]
       const record = createRecord({ arm, round: i + 1, processes, ...change(i + 1, arm.plane) })
       return { ...record, gates: findGates(record) }
     }),
@@ -103,7 +103,7 @@ describe('compareArms', () => {
   })
 
   it('says in how many rounds what spoiled a quantity, and whose', () => {
-    const generator = describeFakeProcess({ service: 'k6', role: 'generator', capCores: null, cpuCores: 0.9 })
+    const generator = describeFakeProcess({ service: 'k6', role: 'generator', cpuLimitCores: null, cpuCores: 0.9 })
     const change = (/** @type {number} */ round) => ({
       boundBy: /** @type {const} */ ('sidecar'),
       processes: [describeFakeProcess({ cpuCores: 0.25 }), ...(round <= 4 ? [generator] : [])],
@@ -161,7 +161,7 @@ describe('compareArms', () => {
     const idle = { kind: /** @type {const} */ ('idle') }
     const armOf = (/** @type {string} */ plane, /** @type {object} */ conditions) => {
       const id = `${plane}-${JSON.stringify(conditions)}`
-      return createArm({ plane, capCores: null, id, load: idle, conditions })
+      return createArm({ plane, cpuLimitCores: null, id, load: idle, conditions })
     }
     const arms = [
       armOf('pipy', { sidecars: 1600 }),

@@ -6,16 +6,16 @@ import { createArm } from '../fakes/fake-records.js'
 
 /**
  * @param {[number, number, number]} interval median, low, high
- * @param {{ load?: object, capCores?: number | null, fields?: Partial<Comparison> }} [options]
+ * @param {{ load?: object, cpuLimitCores?: number | null, fields?: Partial<Comparison> }} [options]
  */
-function createComparison([median, low, high], { load = {}, capCores = 1, fields = {} } = {}) {
-  const { link, conditions, ...arm } = createArm({ capCores, load: { users: 32, ...load } })
+function createComparison([median, low, high], { load = {}, cpuLimitCores = 1, fields = {} } = {}) {
+  const { link, conditions, ...arm } = createArm({ cpuLimitCores, load: { users: 32, ...load } })
   return /** @type {Comparison} */ ({
-    ...{ a: 'pipy', b: 'envoy', link, conditions, capCores, load: arm.load, contrast: null, isControl: false },
+    ...{ a: 'pipy', b: 'envoy', link, conditions, cpuLimitCores, load: arm.load, contrast: null, isControl: false },
     ...{ quantity: 'cpuPerRequest', service: null, ratio: { median, low, high, values: [] }, ...fields },
   })
 }
-const interleaved = { kind: /** @type {const} */ ('turns'), isBesideOthers: /** @type {const} */ (true) }
+const interleaved = { kind: /** @type {const} */ ('turns'), isInterleaved: /** @type {const} */ (true) }
 
 describe('findBands', () => {
   it('spans the medians of one pair over users, placements and limits', () => {
@@ -46,10 +46,10 @@ describe('findBands', () => {
 
   it('holds one worker of interleaved arms against windows whose limit gives them one, and not two', () => {
     const one = { conditions: { ...createArm({}).conditions, workers: 1 } }
-    const bandsOf = (/** @type {number} */ capCores) =>
+    const bandsOf = (/** @type {number} */ cpuLimitCores) =>
       findBands([
         createComparison([0.52, 0.51, 0.53], { load: interleaved, fields: one }),
-        createComparison([0.6, 0.59, 0.66], { load: { users: 200 }, capCores }),
+        createComparison([0.6, 0.59, 0.66], { load: { users: 200 }, cpuLimitCores }),
       ]).map(({ isContradicted }) => isContradicted)
     expect(bandsOf(1)).toEqual([true])
     expect(bandsOf(0.25)).toEqual([true])

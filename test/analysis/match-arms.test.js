@@ -16,8 +16,11 @@ function match(old, next, varied = []) {
 
 describe('matchArms', () => {
   it('matches each arm with the one of its name in its place', () => {
-    const [quarter, half] = [pipy(), pipy({ capCores: 0.5 })]
-    const { matches, left } = matchArms({ old: [half, quarter, variant('a')], next: [pipy(), pipy({ capCores: 0.5 })] })
+    const [quarter, half] = [pipy(), pipy({ cpuLimitCores: 0.5 })]
+    const { matches, left } = matchArms({
+      old: [half, quarter, variant('a')],
+      next: [pipy(), pipy({ cpuLimitCores: 0.5 })],
+    })
     expect(matches.map(m => m.old)).toEqual([quarter, half])
     expect(left).toEqual({ old: [variant('a')], next: [] })
   })
@@ -55,8 +58,8 @@ describe('matchArms', () => {
 describe('refuseArms', () => {
   it.each(
     /** @type {[string, Parameters<typeof createArm>[0]][]} */ ([
-      ['cap: 0.25 cores in old, 0.5 cores in new', { capCores: 0.5 }],
-      ['cap: 0.25 cores in old, no cap in new', { capCores: null }],
+      ['cap: 0.25 cores in old, 0.5 cores in new', { cpuLimitCores: 0.5 }],
+      ['cap: 0.25 cores in old, no cap in new', { cpuLimitCores: null }],
       ['link: link in old, pair in new', { link: 'pair' }],
       ['users: 10 users in old, 20 users in new', { load: { users: 20 } }],
       ['window: 1 s in old, 10 s in new', { load: { windowSeconds: 10 } }],
@@ -84,9 +87,9 @@ describe('refuseArms', () => {
 
   it('names what the nearest arm differs in, of the same name rather than of another', () => {
     const old = [
-      pipy({ id: 'far', capCores: 0.5, link: 'pair' }),
-      pipy({ id: 'variant', capCores: 0.5, variant: '/x/a' }),
-      pipy({ id: 'near', capCores: 0.75 }),
+      pipy({ id: 'far', cpuLimitCores: 0.5, link: 'pair' }),
+      pipy({ id: 'variant', cpuLimitCores: 0.5, variant: '/x/a' }),
+      pipy({ id: 'near', cpuLimitCores: 0.75 }),
     ]
     expect(match(old, [pipy()]).refused[0].differing).toEqual(['cap: 0.75 cores in old, 0.25 cores in new'])
   })
@@ -114,9 +117,9 @@ describe('refuseArms', () => {
 describe('nameMatch', () => {
   it.each([
     [{}, [], 'pipy at 0.25 cores'],
-    [{ capCores: null }, [], 'pipy'],
+    [{ cpuLimitCores: null }, [], 'pipy'],
     [{ link: 'pair' }, ['link'], 'pipy at 0.25 cores, link pair'],
-    [{ load: { users: 20 } }, ['users', 'capCores'], 'pipy at 0.25 cores, 20 users'],
+    [{ load: { users: 20 } }, ['users', 'cpuLimitCores'], 'pipy at 0.25 cores, 20 users'],
     [{ load: { burst: null } }, ['burstSeconds'], 'pipy at 0.25 cores'],
   ])('is the name, the cap and what varies, where it has it: %j %j', (fields, varied, label) => {
     expect(nameMatch({ arm: pipy(fields), varied: /** @type {AxisName[]} */ (varied) })).toBe(label)

@@ -43,7 +43,7 @@ describe('parseThreshold', () => {
 
 describe('evaluateThreshold', () => {
   const comparison = /** @type {any} */ ({
-    ...{ a: 'pipy', b: 'envoy', link: 'link', capCores: 0.25, load: {}, quantity: 'cpuPerRequest', service: null },
+    ...{ a: 'pipy', b: 'envoy', link: 'link', cpuLimitCores: 0.25, load: {}, quantity: 'cpuPerRequest', service: null },
     ...{ ratio: { median: 0.5 }, verdict: 'lower', contrast: null },
   })
   const hold = (/** @type {string} */ expression, comparisons = [comparison]) =>
@@ -52,7 +52,7 @@ describe('evaluateThreshold', () => {
   it('holds the median ratio, either way round, at every link and cap', () => {
     expect(hold('pipy/envoy cpuPerRequest <= 0.5')).toMatchObject([{ value: 0.5, held: true }])
     expect(hold('envoy/pipy cpuPerRequest <= 1.9')).toMatchObject([{ value: 2, held: false }])
-    expect(hold('pipy/envoy cpuPerRequest <= 0.6', [comparison, { ...comparison, capCores: 1 }])).toHaveLength(2)
+    expect(hold('pipy/envoy cpuPerRequest <= 0.6', [comparison, { ...comparison, cpuLimitCores: 1 }])).toHaveLength(2)
   })
 
   it.each([
@@ -65,7 +65,7 @@ describe('evaluateThreshold', () => {
   })
 
   it('holds the cost side by side where a run measured it, and other quantities everywhere', () => {
-    const beside = { ...comparison, capCores: null, load: { isBesideOthers: true }, ratio: { median: 0.55 } }
+    const beside = { ...comparison, cpuLimitCores: null, load: { isInterleaved: true }, ratio: { median: 0.55 } }
     const both = [beside, comparison]
     expect(hold('pipy/envoy cpuPerRequest <= 0.6', both)).toMatchObject([{ value: 0.55 }])
     const memory = both.map(c => ({ ...c, quantity: 'rss' }))

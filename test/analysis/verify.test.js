@@ -15,7 +15,7 @@ const base = makeFolder('verify-test')
 const load = createFakeLoad()
 const IDLE = `name: idle
 question: q
-axes: { plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25] }
+axes: { plane: [none, cheap, dear], link: [gateway-ratings], cpuLimitCores: [0.25] }
 load: { kind: idle }
 profiles: { standard: { warmupSeconds: 0.01, windowSeconds: 0.01 } }
 `
@@ -206,7 +206,7 @@ describe('a run that is not whole', () => {
 
   it('of another schema version is refused by name, and so is a manifest that is none', () => {
     const folder = copyRun()
-    edit(folder, text => text.replace('"schemaVersion": 3', '"schemaVersion": 7'), 'manifest.json')
+    edit(folder, text => text.replace('"schemaVersion": 4', '"schemaVersion": 7'), 'manifest.json')
     expect(() => verify(folder)).toThrow('manifest.json has schema version 7, and this kit reads version 3')
     const other = copyRun()
     edit(other, text => text.replace('"rounds": 6', '"rounds": "six"'), 'manifest.json')

@@ -6,10 +6,10 @@ import { createArm } from '../fakes/fake-records.js'
 
 /** @param {Partial<Comparison> & { median?: number | null, spread?: number, repeats?: number }} fields @returns {Comparison} */
 function compare({ median = 0.426, spread = 0.006, repeats = 12, ...fields } = {}) {
-  const { link, capCores, load, conditions } = createArm({})
+  const { link, cpuLimitCores, load, conditions } = createArm({})
   const isSure = median !== null && repeats >= 6
   return {
-    ...{ a: 'pipy', b: 'envoy', link, capCores, load, conditions, contrast: null, isControl: false, gapLeast: 0.01 },
+    ...{ a: 'pipy', b: 'envoy', link, cpuLimitCores, load, conditions, contrast: null, isControl: false, gapLeast: 0.01 },
     ...{ quantity: 'cpuPerRequest', service: null, aaSpread: 0.009, verdict: 'lower', reasons: [] },
     ratio: {
       ...{ median, values: Array(repeats).fill(median) },
@@ -81,10 +81,10 @@ describe('the verdict on a pair', () => {
 
   it('counts the points of an axis', () => {
     const at = (
-      /** @type {number} */ capCores,
+      /** @type {number} */ cpuLimitCores,
       /** @type {number} */ median,
       /** @type {Comparison['verdict']} */ verdict,
-    ) => compare({ capCores, median, verdict })
+    ) => compare({ cpuLimitCores, median, verdict })
     expect(render(at(1, 0.4, 'lower'), at(2, 0.6, 'lower'))).toEqual([
       'pipy uses 40 to 60 % less CPU per request than envoy, at each of 2 points.',
     ])

@@ -25,7 +25,7 @@ const secured = createCluster({ name: 'server', mtls: { serverName: 'server', ac
 const control = { address: '127.1.1.1', port: 6070 }
 const toolOf = (/** @type {string} */ version) => ({ name: 'tool', path: '/bin/tool', version, sha256: '', source: '' })
 const options = {
-  ...{ model, folder: '/raw/t/client-7', scripts: '/s', profile: null, cpuCores: null, control },
+  ...{ model, folder: '/raw/t/client-7', scripts: '/s', profile: null, cpuLimitCores: null, control },
   tool: toolOf('1.5.18'),
   controlTool: { ...toolOf('1.5.18'), path: '/bin/control' },
   scriptFiles: { 'main.js': 'main()', 'lib/a.js': 'a()' },

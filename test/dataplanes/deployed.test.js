@@ -33,7 +33,15 @@ const scriptFiles = {
 }
 const specOf = (/** @type {SidecarModel} */ model, scripts = scriptFiles) => {
   const tool = { name: 'pipy', path: '/bin/pipy', version: '1.5.18', sha256: '', source: '' }
-  const options = { model, folder: '/f', scripts: '/s', scriptFiles: scripts, profile: 'fsm', cpuCores: null, tool }
+  const options = {
+    model,
+    folder: '/f',
+    scripts: '/s',
+    scriptFiles: scripts,
+    profile: 'fsm',
+    cpuLimitCores: null,
+    tool,
+  }
   return /** @type {import('../../src/model/types.ts').ProcessSpec} */ (pipy.createSidecar?.(options))
 }
 
@@ -131,7 +139,14 @@ describe("the configuration of Istio's proxy", () => {
   it("has Istio's own filters where a developers' build of Envoy may have them", () => {
     const bootstrapOf = (/** @type {string} */ version) => {
       const tool = { name: 'envoy', path: '/bin/envoy', version, sha256: '', source: '' }
-      const options = { model: modelOf('ratings'), folder: '/f', scripts: '/s', profile: 'istio', cpuCores: null, tool }
+      const options = {
+        model: modelOf('ratings'),
+        folder: '/f',
+        scripts: '/s',
+        profile: 'istio',
+        cpuLimitCores: null,
+        tool,
+      }
       return envoy.createSidecar?.(options).files[0].content
     }
     expect(bootstrapOf('1.40.0')).not.toContain('"istio.stats"')

@@ -85,7 +85,7 @@ const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)
 /** @param {DataPlane} plane */
 const specOf = (plane, given = model) =>
   plane.createSidecar?.({
-    ...{ model: given, folder: '/f', scripts: '/s', profile: null, cpuCores: 1.5 },
+    ...{ model: given, folder: '/f', scripts: '/s', profile: null, cpuLimitCores: 1.5 },
     tool: { name: plane.name, path: `/bin/${plane.name}`, version: '1.5.18', sha256: '', source: '' },
   })
 

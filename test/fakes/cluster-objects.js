@@ -44,11 +44,17 @@ const tools = {
 
 /**
  * The containers of a service: its application, then its sidecar, as a run makes them.
- * @param {{ service: string, plane: 'pipy' | 'envoy', cpuCores: number | null, memoryLimitBytes?: number | null,
+ * @param {{ service: string, plane: 'pipy' | 'envoy', cpuLimitCores: number | null, memoryLimitBytes?: number | null,
  *   isRedirected?: boolean }} options
  * @returns {Container[]}
  */
-export function createContainers({ service: name, plane, cpuCores, memoryLimitBytes = null, isRedirected = false }) {
+export function createContainers({
+  service: name,
+  plane,
+  cpuLimitCores,
+  memoryLimitBytes = null,
+  isRedirected = false,
+}) {
   const service = /** @type {Service} */ (topology.services.find(s => s.name === name))
   const { createSidecar } = /** @type {DataPlane} */ (dataPlanes.find(p => p.name === plane))
   const application = createApplication({
@@ -64,7 +70,7 @@ export function createContainers({ service: name, plane, cpuCores, memoryLimitBy
     }),
     ...{ folder: `/bench/${name}`, tool: tools[plane], scripts: '/bench/pipy-scripts' },
     profile: null,
-    cpuCores,
+    cpuLimitCores,
   })
   return [containerOf(application), containerOf({ ...sidecar, memoryLimitBytes })]
 }
@@ -105,10 +111,10 @@ const generator = containerOf(
 export const pipyGateway = createContainers({
   service: 'gateway',
   plane: 'pipy',
-  cpuCores: 0.25,
+  cpuLimitCores: 0.25,
   memoryLimitBytes: 2 ** 27,
 })
-const envoyRatings = createContainers({ service: 'ratings', plane: 'envoy', cpuCores: 1.5 })
+const envoyRatings = createContainers({ service: 'ratings', plane: 'envoy', cpuLimitCores: 1.5 })
 const [, { spec: pipySidecar }] = pipyGateway
 const rendered = Object.fromEntries(pipySidecar.files.map(f => [f.name, f.content]))
 const kit = { path: '/bench/kit', configMap: 'kit', names: ['package.json', 'src/node/prober.js'] }

@@ -13,9 +13,10 @@ export const NO_PIPY = 'no pipy in PIPY, PATH or the cache, and it cannot be fet
 export function writeDefaultRun({ folder, hasPipy = true, differs = false, recorded }) {
   const planes = hasPipy ? ['pipy', 'envoy'] : ['envoy']
   const load = { users: 200, warmupSeconds: 1.5, windowSeconds: 3.5 }
-  const arm = (/** @type {object} */ fields) => createArm({ link: 'gateway-ratings', capCores: 1, load, ...fields })
+  const arm = (/** @type {object} */ fields) =>
+    createArm({ link: 'gateway-ratings', cpuLimitCores: 1, load, ...fields })
   const arms = [
-    arm({ id: 'none', plane: 'none', capCores: null }),
+    arm({ id: 'none', plane: 'none', cpuLimitCores: null }),
     ...planes.map(plane => arm({ id: `${plane}-1`, plane })),
     arm({ id: `${planes[0]}-1-aa`, plane: planes[0], repeatOf: `${planes[0]}-1` }),
   ]
@@ -43,10 +44,16 @@ export function writeDefaultRun({ folder, hasPipy = true, differs = false, recor
 
 /** @param {TrialRecord} record @returns {TrialRecord} */
 function bindByGenerator(record) {
-  const { plane, capCores } = record.trial.arm
+  const { plane, cpuLimitCores } = record.trial.arm
   const cpuCores = plane === 'envoy' ? 0.6 : 0.4
   const sidecar = (/** @type {string} */ service) =>
-    describeFakeProcess({ service, cpuCores, cpuSeconds: cpuCores, capCores, capReadBackCores: capCores })
+    describeFakeProcess({
+      service,
+      cpuCores,
+      cpuSeconds: cpuCores,
+      cpuLimitCores,
+      cpuLimitReadBackCores: cpuLimitCores,
+    })
   return {
     ...record,
     boundBy: 'generator',

@@ -68,11 +68,11 @@ export function createFakePlane(name) {
     countWorkers: () => null,
     findUnsupported: () => null,
     parseOverflows: null,
-    createSidecar: ({ model, folder, cpuCores }) => ({
+    createSidecar: ({ model, folder, cpuLimitCores }) => ({
       ...createSpec(model.service, 'sidecar', folder),
       listens: model.inbound ? [{ address: model.inbound.address, port: model.inbound.port }] : [],
       workers: model.workers,
-      cpuCores,
+      cpuLimitCores,
     }),
   }
 }
@@ -118,7 +118,7 @@ export function createInterruption(nth) {
  * A target whose processes use a set share of a core each, by a clock that stands still but for the readings:
  * every reading is one second after the one before.
  * @param {{ cores?: (spec: ProcessSpec) => number, ending?: (spec: ProcessSpec, isObserved: boolean) => string | null,
- *   capCores?: (spec: ProcessSpec) => number | null, isStopped?: (spec: ProcessSpec, isObserved: boolean) => boolean,
+ *   cpuLimitCores?: (spec: ProcessSpec) => number | null, isStopped?: (spec: ProcessSpec, isObserved: boolean) => boolean,
  *   isOutOfMemory?: (spec: ProcessSpec) => boolean, findHostLimit?: (spec: ProcessSpec) => string | null, readAdmin?: Handle['readAdmin'],
  *   statusOf?: (request: http.IncomingMessage) => number, readLog?: (spec: ProcessSpec) => string, backends?: string[] }} [options]
  *   isObserved: its window is over, or nearly; statusOf: what its listeners answer with; readLog: what a process printed;
@@ -129,7 +129,7 @@ export function createInterruption(nth) {
 export async function createFakeTarget({
   cores = () => 0.1,
   ending = () => null,
-  capCores = spec => spec.cpuCores,
+  cpuLimitCores = spec => spec.cpuLimitCores,
   isStopped = () => false,
   isOutOfMemory = () => false,
   findHostLimit = () => null,
@@ -180,7 +180,7 @@ export async function createFakeTarget({
       most = Math.max(most, new Set([...running].map(spec => /raw\/[^/]+/.exec(spec.folder)?.[0])).size)
       const processes = specs.map(spec =>
         createHandle({
-          ...{ spec, cores, capCores, readAdmin, readLog },
+          ...{ spec, cores, cpuLimitCores, readAdmin, readLog },
           ending: () => ending(spec, observed.has(spec)),
           isStopped: () => isStopped(spec, observed.has(spec)),
           isOutOfMemory: () => isOutOfMemory(spec),
@@ -239,11 +239,21 @@ function probesOf(processes) {
 }
 
 /**
- * @param {{ spec: ProcessSpec, cores: (spec: ProcessSpec) => number, capCores: (spec: ProcessSpec) => number | null,
+ * @param {{ spec: ProcessSpec, cores: (spec: ProcessSpec) => number, cpuLimitCores: (spec: ProcessSpec) => number | null,
  *   readLog: (spec: ProcessSpec) => string } & Pick<Handle, 'ending' | 'isStopped' | 'isOutOfMemory' | 'findHostLimit' | 'readAdmin'>} options
  * @returns {Handle}
  */
-function createHandle({ spec, cores, capCores, ending, isStopped, isOutOfMemory, findHostLimit, readAdmin, readLog }) {
+function createHandle({
+  spec,
+  cores,
+  cpuLimitCores,
+  ending,
+  isStopped,
+  isOutOfMemory,
+  findHostLimit,
+  readAdmin,
+  readLog,
+}) {
   let seconds = 0
   /** @type {Probe} */
   const probe = {
@@ -257,7 +267,7 @@ function createHandle({ spec, cores, capCores, ending, isStopped, isOutOfMemory,
         ...{ anonBytes: 1e6, workingSetBytes: 2e6, peakBytes: 3e6, oomKills: 0 },
       }
     },
-    readCapCores: () => capCores(spec),
+    readCpuLimitCores: () => cpuLimitCores(spec),
     readThreads: () => [{ id: 1, name: 'main', cpuSeconds: seconds * cores(spec) }],
     readUsage: () => [{ pid: 1, cpuSeconds: seconds * cores(spec), childrenSeconds: 0 }],
     listOutside: () => [],

@@ -18,7 +18,7 @@ const GRID = [...Array.from({ length: 99 }, (_, i) => i / 100), 0.99, 0.995, 0.9
 /** @param {Parameters<typeof createArm>[0]} [fields] of every arm */
 export function createArms(fields = {}) {
   return [
-    createArm({ ...fields, id: 'link-none', plane: 'none', capCores: null }),
+    createArm({ ...fields, id: 'link-none', plane: 'none', cpuLimitCores: null }),
     createArm({ ...fields, id: 'link-pipy-0.25', plane: 'pipy' }),
     createArm({ ...fields, id: 'link-envoy-0.25', plane: 'envoy' }),
   ]

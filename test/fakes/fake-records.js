@@ -9,7 +9,14 @@ import { SCHEMA_VERSION } from '../../src/model/versions.js'
 /** @param {Partial<ProcessRecord>} fields @returns {ProcessRecord} */
 export function describeFakeProcess(fields) {
   return {
-    ...{ service: 'gateway', copyOf: null, role: 'sidecar', command: [], capCores: 0.25, capReadBackCores: 0.25 },
+    ...{
+      service: 'gateway',
+      copyOf: null,
+      role: 'sidecar',
+      command: [],
+      cpuLimitCores: 0.25,
+      cpuLimitReadBackCores: 0.25,
+    },
     ...{ askedWorkers: 1, workers: 1, cpuSet: '0-1', isReplaced: false, overflows: null, files: [] },
     ...{ cpuSeconds: 0.1, cpuCores: 0.1, throttledFraction: 0, throttledSeconds: 0, oomKills: 0 },
     ...{ busiestThreadCores: 0.1, threads: [] },
@@ -35,7 +42,7 @@ export function createArm({ load, ...fields }) {
   const plane = fields.plane ?? 'pipy'
   return {
     ...{ id: `link-${plane}`, plane, variant: null, profile: null, repeatOf: null, calibratedBy: null },
-    ...{ hasSidecars: hasSidecars(plane), link: 'link', capCores: 0.25 },
+    ...{ hasSidecars: hasSidecars(plane), link: 'link', cpuLimitCores: 0.25 },
     ...fields,
     load: {
       ...{ kind: 'closed', users: 10, payloadBytes: 1024, warmupSeconds: 1, windowSeconds: 1 },
@@ -66,7 +73,7 @@ export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {})
   const made = createArm(arm)
   return {
     ...{ schemaVersion: SCHEMA_VERSION, target: 'fake', startedAt: '', outcome: 'completed', reasons: [] },
-    trial: { id: `r${round}-${made.id}`, round, arm: made, repeats: null, searchOf: null },
+    trial: { id: `r${round}-${made.id}`, kind: kindOf(made, fields), round, arm: made, repeats: null, searchOf: null },
     window: { startMs: 0, endMs: 1000, seconds: 1, startLateMs: 0, endLateMs: 0 },
     load: {
       ...{ verified: 1000, failed: 0, corrupted: 0, verifiedInSecondHalf: 500, coldUsers: 0, reportedUsers: 10 },
@@ -85,4 +92,11 @@ export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {})
     ...{ boundBy: 'users', isSteady: true, gates: [], changes: null, ended: [], phasesSeconds: {} },
     ...fields,
   }
+}
+
+/** @param {Arm} arm @param {{ rollout?: object, growth?: object }} parts of its record @returns {string} */
+function kindOf({ load }, { rollout, growth }) {
+  if (growth) return 'growth'
+  if (rollout) return 'rollout'
+  return load.isInterleaved ? 'cost' : 'capacity'
 }

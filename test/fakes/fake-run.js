@@ -24,7 +24,7 @@ let runs = 0
 const LEDGERS = mkdtempSync(path.join(os.tmpdir(), 'fake-ledgers-'))
 process.once('exit', () => rmSync(LEDGERS, { recursive: true, force: true }))
 
-const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25], users: [10] }'
+const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], cpuLimitCores: [0.25], users: [10] }'
 
 /**
  * @typedef {object} FakeRun

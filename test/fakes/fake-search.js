@@ -29,7 +29,7 @@ export function createFakeSidecar(truth) {
     const { ratePerSecond = 0 } = arm.load
     const { memoryLimitBytes } = arm.conditions
     const needed = cores + coresPerRequestPerSecond * ratePerSecond
-    const cap = arm.capCores ?? Number.POSITIVE_INFINITY
+    const cap = arm.cpuLimitCores ?? Number.POSITIVE_INFINITY
     const outcome = (/** @type {boolean | null} */ held, /** @type {string} */ why, isClear = false) => ({
       ...{ trial: `t${nth}`, held, isClear, why, coresMost: Math.min(cap, needed), p99Ms: held ? 5 : null },
       ...{ peakBytesMost: Math.min(memoryLimitBytes ?? peakBytes, peakBytes), unchargedBytes },

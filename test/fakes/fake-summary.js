@@ -14,7 +14,7 @@ const NOTHING = summariseValues([])
  * @typedef {object} Given
  * @property {string} plane
  * @property {string} [link]
- * @property {number | null} [capCores]
+ * @property {number | null} [cpuLimitCores]
  * @property {Partial<Load>} [load]
  * @property {Partial<SummaryArm['conditions']>} [conditions]
  * @property {Partial<Pick<SummaryArm, 'id' | 'variant' | 'profile' | 'repeatOf' | 'boundBy' | 'spoiled' | 'growth'>>} [fields]
@@ -29,7 +29,7 @@ const NOTHING = summariseValues([])
 const EVERY_QUANTITY = Object.fromEntries(Object.values(QUANTITIES).map(({ header }) => [header, NOTHING]))
 
 /** @param {Given} given @returns {SummaryArm} */
-export function createSummaryArm({ plane, link = 'pair', capCores = plane === 'none' ? null : 1, ...given }) {
+export function createSummaryArm({ plane, link = 'pair', cpuLimitCores = plane === 'none' ? null : 1, ...given }) {
   const { load = {}, conditions = {}, fields = {}, throughput, capacity, cpuPerRequest, cores, p99 } = given
   const quantity = (/** @type {(number | null)[] | undefined} */ values) => (values ? summariseValues(values) : NOTHING)
   const isOpen = load.ratePerSecond !== undefined
@@ -37,7 +37,7 @@ export function createSummaryArm({ plane, link = 'pair', capCores = plane === 'n
   const kind = isOpen ? 'open' : 'closed'
   const nest = (/** @type {Record<string, Quantity>} */ known) =>
     nestQuantities({ ...EVERY_QUANTITY, ...known }, { kind: load.kind ?? kind })
-  const arm = { plane, link, capCores, load: { kind, users: 200, ...load } }
+  const arm = { plane, link, cpuLimitCores, load: { kind, users: 200, ...load } }
   return /** @type {SummaryArm} */ ({
     ...createArm({ ...arm, id: '', conditions }),
     target: 'fake',

@@ -7,7 +7,7 @@ import { createFakeTarget } from './fake-bench.js'
 import { prepareFake, runFake } from './fake-run.js'
 
 const ROUNDS = 136
-const axes = '{ plane: [none, cheap, dear], link: [gateway-ratings], capCores: [0.25], users: [10] }'
+const axes = '{ plane: [none, cheap, dear], link: [gateway-ratings], cpuLimitCores: [0.25], users: [10] }'
 const more = `profiles: { standard: { rounds: ${ROUNDS}, warmupSeconds: 20, windowSeconds: 50, hasControl: false } }`
 
 const folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'long-run-')), 'run')

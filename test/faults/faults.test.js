@@ -323,7 +323,7 @@ describe('a kit that is killed', { timeout: 150_000 }, () => {
   it('a run that was killed is resumed', async () => {
     const killed = await runWithFault({ phase: 'between rounds', inject: send('SIGKILL') })
     await cleanUp(killed.leftovers)
-    appendFileSync(path.join(killed.out, 'trials.jsonl'), '{"schemaVersion":3,"tri')
+    appendFileSync(path.join(killed.out, 'trials.jsonl'), '{"schemaVersion":4,"tri')
     const { exitCode, stderr } = await execa('node', ['src/cli.js', 'bench', '--resume', killed.out], { reject: false })
     expect(exitCode, stderr).toBe(0)
     expect(stderr).toContain('1 trials are recorded in')

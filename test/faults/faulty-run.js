@@ -19,7 +19,7 @@ export const PHASES = /** @type {const} */ ([
 
 const ROUNDS = 2
 // A check that is not made again would be no phase to inject a fault into.
-const ARGV = '--measure load --profile smoke --cpu 0.5 --planes pipy --link ratings --users 5 --recheck'.split(' ')
+const ARGV = '--measure capacity --profile smoke --cpu 0.5 --planes pipy --link ratings --users 5 --recheck'.split(' ')
 // On a busy machine, beside two others.
 const ENDS_WITHIN_MS = 120_000
 const WINDOW = /window (\d+) (\d+)/

@@ -60,7 +60,7 @@ function ofCgroup(name, files, open) {
       const counters = open(at)
       try {
         const { atSeconds, ...reading } = counters.read()
-        return { ...reading, cap: counters.readCapCores(), pids: counters.pids() }
+        return { ...reading, cap: counters.readCpuLimitCores(), pids: counters.pids() }
       } finally {
         counters.close()
         writeFileSync(path.join(at, file), files[file])

@@ -23,7 +23,7 @@ function needScripts(context, variable) {
 const run = (out, argv, env) =>
   execa(process.execPath, ['src/cli.js', 'bench', ...argv, '--profile', 'smoke', '--out', out], { reject: false, env })
 
-const INTERCEPTED = ['--interception', 'redirect', '--measure', 'turns', '--users', '5']
+const INTERCEPTED = ['--interception', 'redirect', '--measure', 'cost', '--users', '5']
 
 describe('sidecars as meshes deploy them', { timeout: 300_000 }, () => {
   it('carry the load beside lean ones, and are compared as unequal work', async context => {

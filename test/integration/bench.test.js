@@ -23,7 +23,7 @@ let count = 0
  */
 function start({ onTestFinished }, argv) {
   const out = path.join(folder, `run-${++count}`)
-  const common = ['--measure', 'load', '--profile', 'smoke', '--out', out]
+  const common = ['--measure', 'capacity', '--profile', 'smoke', '--out', out]
   const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], {
     reject: false,
     // Stopping in order may take longer than a busy machine's five seconds.
@@ -87,7 +87,7 @@ describe('a capped run', { timeout: 180_000 }, () => {
     expect((await child).exitCode).toBe(0)
     for (const { processes } of recordsOf(out)) {
       expect(processes.find(p => p.role === 'sidecar')).toMatchObject({
-        capCores: null,
+        cpuLimitCores: null,
         workers: os.availableParallelism(),
       })
     }
@@ -180,7 +180,18 @@ describe('when things go wrong', { timeout: 180_000 }, () => {
   it.concurrent('goes on to its end where nobody reads any more what it says', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const out = path.join(folder, 'unread')
-    const argv = ['bench', '--measure', 'load', '--profile', 'smoke', '--out', out, '--planes', 'pipy', ...ONE_SIDECAR]
+    const argv = [
+      'bench',
+      '--measure',
+      'capacity',
+      '--profile',
+      'smoke',
+      '--out',
+      out,
+      '--planes',
+      'pipy',
+      ...ONE_SIDECAR,
+    ]
     await execa(`node src/cli.js ${argv.join(' ')} 2>&1 | head -1`, { shell: true })
     expect(recordsOf(out)[0].outcome).toBe('completed')
     expectNothingLeft()
@@ -246,7 +257,7 @@ describe('when things go wrong', { timeout: 180_000 }, () => {
     await execa('mount', ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', disk])
     try {
       const argv = [
-        ...'src/cli.js bench --measure load --profile smoke --rounds 9'.split(' '),
+        ...'src/cli.js bench --measure capacity --profile smoke --rounds 9'.split(' '),
         ...'--cpu 0.5 --planes pipy --link ratings --users 5'.split(' '),
       ]
       const { exitCode, stderr } = await execa('node', [...argv, '--out', path.join(disk, 'run')], { reject: false })

@@ -41,10 +41,10 @@ describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
     expect(manifest.machine).toMatchObject({ cgroupVersion: 2, capWay: 'v2' })
     const ownCpus = { sidecar: [0], application: [1], generator: [2, 3] }
     expect(manifest.placements).toMatchObject({ 'ratings-pipy-0.1': ownCpus, 'ratings-pipy-0.25': ownCpus })
-    const inTurns = records.filter(r => r.trial.arm.capCores === null)
+    const inTurns = records.filter(r => r.trial.arm.cpuLimitCores === null)
     expect(new Set(inTurns.map(r => r.outcome))).toEqual(new Set(['completed']))
-    const completed = records.filter(r => r.outcome === 'completed' && r.trial.arm.capCores !== null)
-    expect(new Set(completed.map(r => r.trial.arm.capCores))).toEqual(new Set([0.1, 0.25]))
+    const completed = records.filter(r => r.outcome === 'completed' && r.trial.arm.cpuLimitCores !== null)
+    expect(new Set(completed.map(r => r.trial.arm.cpuLimitCores))).toEqual(new Set([0.1, 0.25]))
     for (const { trial, processes, boundBy, generatorCpus } of completed) {
       expect(processes.map(p => [p.role, p.cpuSet])).toEqual([
         ['application', '1'],
@@ -53,11 +53,11 @@ describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
       ])
       expect(generatorCpus).toBe(2)
       const [sidecar] = processes.filter(p => p.role === 'sidecar')
-      expect(sidecar.capReadBackCores).toBe(trial.arm.capCores)
+      expect(sidecar.cpuLimitReadBackCores).toBe(trial.arm.cpuLimitCores)
       expect(sidecar.memory.anonBytes).toBeGreaterThan(1e6)
       expect(boundBy).toBe('sidecar')
       // A window of 35 periods, cut anywhere: one period more or less is 3 %.
-      expect(sidecar.cpuCores / Number(trial.arm.capCores)).toBeLessThan(1.03)
+      expect(sidecar.cpuCores / Number(trial.arm.cpuLimitCores)).toBeLessThan(1.03)
     }
   })
 
@@ -80,7 +80,7 @@ describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
       cat >/tmp/as-nobody <<'END'
       echo 0 >/sys/fs/cgroup/delegated/cgroup.procs
       cd /tmp/kit
-      exec setpriv --reuid=nobody --clear-groups env -u SIDECAR_BENCH_CACHE HOME=/tmp PIPY=/tmp/pipy K6=/tmp/k6 node src/cli.js ${BENCH} --profile smoke --measure load --cpu 0.25 --out ${out}/user
+      exec setpriv --reuid=nobody --clear-groups env -u SIDECAR_BENCH_CACHE HOME=/tmp PIPY=/tmp/pipy K6=/tmp/k6 node src/cli.js ${BENCH} --profile smoke --measure capacity --cpu 0.25 --out ${out}/user
 END
       bash /tmp/as-nobody
       ls -d /sys/fs/cgroup/delegated/sidecar-bench.* 2>/dev/null && exit 9
@@ -94,6 +94,7 @@ END
     const { manifest, records } = readRun(`${out}/user`)
     expect(manifest.machine.capWay).toBe('v2')
     expect(new Set(records.map(r => r.trial.arm.plane))).toEqual(new Set(['pipy']))
-    for (const { processes } of records) expect(processes.find(p => p.role === 'sidecar')?.capReadBackCores).toBe(0.25)
+    for (const { processes } of records)
+      expect(processes.find(p => p.role === 'sidecar')?.cpuLimitReadBackCores).toBe(0.25)
   })
 })

@@ -47,8 +47,8 @@ const BESIDE = readdirSync('bench/experiments')
 /** The ends of axes whose experiments differ in nothing else, both kinds of trial. */
 const AXES = `name: axes
 question: Does every axis reach the services and the generator?
-axes: { plane: [pipy], link: [ratings, pair], tls: [rsa-2048], users: [64], payloadBytes: [102400], capCores: [0.5] }
-measure: [turns, load]
+axes: { plane: [pipy], link: [ratings, pair], tls: [rsa-2048], users: [64], payloadBytes: [102400], cpuLimitCores: [0.5] }
+measure: [cost, capacity]
 `
 const ads = await findTool(adsTool)
 const other = sidecarPlanes.find(({ plane }) => plane.name.startsWith('pipy-2.'))?.tool
@@ -135,7 +135,7 @@ const SHOWN = {
     for (const { rollout, processes } of records) {
       expect(rollout).toMatchObject({ sidecars: 6, first: { converged: 6 }, change: { converged: 6 } })
       const shards = processes.filter(p => p.role === 'control')
-      expect(shards.map(p => [p.service, p.capCores])).toEqual([1, 2, 3].map(i => [`mesh-${i}`, 0.05]))
+      expect(shards.map(p => [p.service, p.cpuLimitCores])).toEqual([1, 2, 3].map(i => [`mesh-${i}`, 0.05]))
       // Each had a part of the work.
       for (const cpuSeconds of rollout?.first.shardCpuSeconds ?? []) expect(cpuSeconds).toBeGreaterThan(0)
       expect(rollout?.first.shardCpuSeconds).toHaveLength(3)

@@ -215,7 +215,7 @@ describe('k6', { timeout: 60_000 }, () => {
 /** @param {import('vitest').TestContext} context @param {string} generator @param {string[]} argv */
 function start({ onTestFinished }, generator, argv) {
   const out = path.join(folder, `run-${++count}`)
-  const common = ['--measure', 'load', '--generator', generator, '--link', 'ratings', '--cpu', '0.5', '--out', out]
+  const common = ['--measure', 'capacity', '--generator', generator, '--link', 'ratings', '--cpu', '0.5', '--out', out]
   const options = { reject: false, forceKillAfterDelay: 30_000 }
   const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], options)
   onTestFinished(() => endChild(child))
@@ -263,7 +263,7 @@ describe('a run with --generator wrk', { timeout: 180_000 }, () => {
       // Beside other work a sidecar may miss a part of its cap; where this machine was the limit, most of it.
       const used = processes.filter(p => p.role === 'sidecar').map(p => p.cpuCores)
       if (trial.arm.hasSidecars && boundBy !== 'host')
-        expect(Math.max(...used), `bound by ${boundBy}`).toBeGreaterThan(0.5 * Number(trial.arm.capCores))
+        expect(Math.max(...used), `bound by ${boundBy}`).toBeGreaterThan(0.5 * Number(trial.arm.cpuLimitCores))
     }
     expectNothingLeft()
     const verified = await execa('node', ['src/cli.js', 'verify', out])

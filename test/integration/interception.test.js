@@ -48,7 +48,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     { iptables: 'iptables-legacy', planes: 'pipy', interception: 'redirect', arms: 1 },
   ])('pass both sidecars of $planes, by rules of $iptables', async ({ iptables, arms, ...asked }, context) => {
     await needNamespaces(context, iptables)
-    const argv = ['--planes', asked.planes, '--measure', 'turns', '--interception', asked.interception]
+    const argv = ['--planes', asked.planes, '--measure', 'cost', '--interception', asked.interception]
     const { child, out } = start(argv, { env: { IPTABLES: iptables } })
     const { exitCode, stdout, stderr } = await child
     expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
@@ -68,7 +68,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
 
   it('are found to go past the sidecars where somebody flushes the rules', async context => {
     await needNamespaces(context, 'iptables', 'conntrack')
-    const { child, out } = start(['--planes', 'pipy', '--measure', 'load', '--interception', 'redirect'])
+    const { child, out } = start(['--planes', 'pipy', '--measure', 'capacity', '--interception', 'redirect'])
     await awaitWindowStart(out)
     for (const name of namespacesOf(`${runIdOf(out)}`).filter(name => /\.(gateway|ratings)$/.test(name))) {
       const inside = ['netns', 'exec', name]
@@ -86,7 +86,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
 
   it('leave nothing after a run that was killed, once it is cleaned up', async context => {
     await needNamespaces(context, 'iptables')
-    const { child, out } = start(['--planes', 'pipy', '--measure', 'load', '--interception', 'redirect'])
+    const { child, out } = start(['--planes', 'pipy', '--measure', 'capacity', '--interception', 'redirect'])
     await awaitWindowStart(out)
     const runId = `${runIdOf(out)}`
     child.kill('SIGKILL')

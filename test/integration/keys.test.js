@@ -14,7 +14,7 @@ it('keys are in a folder of their own while a run lasts, and nowhere else then o
   need(context, 'pipy', 'envoy', 'k6', 'caps')
   const out = path.join(folder, 'run')
   // Of this link k6 has a certificate, too.
-  const argv = '--measure load --link pair --planes pipy,envoy --profile smoke --cpu 0.25'.split(' ')
+  const argv = '--measure capacity --link pair --planes pipy,envoy --profile smoke --cpu 0.25'.split(' ')
   const run = execa('node', ['src/cli.js', 'bench', ...argv, '--out', out], { reject: false })
   let keysFolder = ''
   /** @type {Map<string, { text: string, mode: number }>} */

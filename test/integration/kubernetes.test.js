@@ -49,8 +49,8 @@ function start(argv, { config = kubeconfig, verb = 'bench' } = {}) {
   return { out, child }
 }
 
-const CAPACITY = 'load'
-const smoke = ['--measure', 'load', '--cpu', '0.25', '--profile', 'smoke']
+const CAPACITY = 'capacity'
+const smoke = ['--measure', 'capacity', '--cpu', '0.25', '--profile', 'smoke']
 
 const listNamespaces = async () => (await kubectl('get', 'namespaces', '-l', RUN_LABEL, '-o', 'name')).stdout
 const expectNothingLeft = async () => expect(await listNamespaces()).toBe('')
@@ -117,8 +117,8 @@ describe('the cap experiment on a cluster', () => {
         expect(load?.verified).toBeGreaterThan(100)
         for (const p of processes.filter(x => x.role === 'sidecar')) {
           expect(p).toMatchObject({
-            capCores: 0.25,
-            capReadBackCores: 0.25,
+            cpuLimitCores: 0.25,
+            cpuLimitReadBackCores: 0.25,
             workers: 1,
             isReplaced: false,
             oomKills: 0,
@@ -149,12 +149,12 @@ describe('the cap experiment on a cluster', () => {
       // Each in pods of its own, which share one load.
       const interleaved = all.filter(({ trial }) => trial.kind !== CAPACITY)
       expect(interleaved.map(r => r.trial.arm.plane).sort()).toEqual(['envoy', 'pipy'])
-      expect(new Set(interleaved.map(r => r.trial.deployment)).size).toBe(1)
+      expect(new Set(interleaved.map(r => r.trial.interleaving)).size).toBe(1)
       for (const { outcome, reasons, load, processes } of interleaved) {
         expect(outcome, reasons.join()).not.toBe('failed')
         expect(load?.verified).toBeGreaterThan(100)
         for (const p of processes.filter(x => x.role === 'sidecar'))
-          expect(p).toMatchObject({ capCores: null, workers: 1 })
+          expect(p).toMatchObject({ cpuLimitCores: null, workers: 1 })
       }
       await expectNothingLeft()
       const verified = await execa('node', ['src/cli.js', 'verify', out])
@@ -230,7 +230,7 @@ describe('what goes wrong in a run', () => {
     const experiment = path.join(scratch, 'faults.yaml')
     writeFileSync(
       experiment,
-      'name: faults\nquestion: What does a fault spoil?\naxes: { plane: [pipy], link: [ratings], capCores: [0.25] }\nprofiles: { smoke: { rounds: 3, windowSeconds: 4 } }\n',
+      'name: faults\nquestion: What does a fault spoil?\naxes: { plane: [pipy], link: [ratings], cpuLimitCores: [0.25] }\nprofiles: { smoke: { rounds: 3, windowSeconds: 4 } }\n',
     )
     const namespace = 'sidecar-bench-faults'
     const asked = ['--planes', `pipy,pipy=${leaky}`, '--memory', '96MiB', '--seed', '1', '--namespace', namespace]
@@ -429,7 +429,7 @@ describe('a webhook that stops a run', () => {
 describe('copies of a service', () => {
   it('come up 50 at once, each with its sidecar, and go', { timeout: 400_000 }, async () => {
     const asked =
-      '--measure load --services 50 --link pair --planes pipy --cpu 0.02 --rate 20 --users 4 --profile smoke'
+      '--measure capacity --services 50 --link pair --planes pipy --cpu 0.02 --rate 20 --users 4 --profile smoke'
     const { out, child } = start(asked.split(' '))
     const { stderr } = await child
     const [record] = readRun(out).records

@@ -21,7 +21,7 @@ function needBoth(context, ...names) {
   need(context, ...names)
 }
 
-const SHORT = 'bench --measure load --profile smoke --rounds 1 --planes pipy --link ratings --cpu 0.25'.split(' ')
+const SHORT = 'bench --measure capacity --profile smoke --rounds 1 --planes pipy --link ratings --cpu 0.25'.split(' ')
 
 /** Nothing of a run is on either machine. */
 async function expectNothingAnywhere() {

@@ -28,14 +28,14 @@ it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing
   for (const record of completed) {
     const sidecars = record.processes.filter(p => p.role === 'sidecar')
     expect(sidecars.length > 0).toBe(record.trial.arm.hasSidecars)
-    if (record.trial.kind === 'turns') {
+    if (record.trial.kind === 'cost') {
       expect(record.boundBy).toBeNull()
-      expect(sidecars.map(p => p.capReadBackCores)).toEqual([null, null])
-      expect(record.load?.turns?.perSecond).toHaveLength(3)
+      expect(sidecars.map(p => p.cpuLimitReadBackCores)).toEqual([null, null])
+      expect(record.load?.interleaved?.perSecond).toHaveLength(3)
       continue
     }
     for (const sidecar of sidecars) {
-      expect(sidecar.capReadBackCores).toBe(0.25)
+      expect(sidecar.cpuLimitReadBackCores).toBe(0.25)
       expect(sidecar.cpuCores).toBeLessThan(0.25 * 1.05)
     }
     // docs/sizing.md, "On a small machine"
@@ -52,8 +52,8 @@ it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing
   })
   expect(machine.before?.idleFraction).toBeGreaterThan(0)
   for (const name of ['pipy', 'envoy', 'k6']) expect(tools[name].sha256).toMatch(/^[0-9a-f]{64}$/)
-  expect(new Set(records.map(r => r.trial.kind))).toEqual(new Set(['turns', 'load']))
-  const first = /** @type {typeof records[number]} */ (records.find(r => r.trial.kind === 'load'))
+  expect(new Set(records.map(r => r.trial.kind))).toEqual(new Set(['cost', 'capacity']))
+  const first = /** @type {typeof records[number]} */ (records.find(r => r.trial.kind === 'capacity'))
   const samples = readFileSync(`${out}/raw/${first.trial.id}/samples.jsonl`, 'utf8')
     .trim()
     .split('\n')

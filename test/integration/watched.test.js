@@ -18,7 +18,7 @@ const folder = makeFolder('watched-test')
 // A browser and a Prometheus on the same machine are neighbours: what is watched here is not for its numbers.
 const EXPERIMENT = `name: watched
 question: Who looks on?
-axes: { plane: [none, pipy, envoy], link: [gateway-ratings], capCores: [0.25], ratePerSecond: [100] }
+axes: { plane: [none, pipy, envoy], link: [gateway-ratings], cpuLimitCores: [0.25], ratePerSecond: [100] }
 relaxes:
   - { gate: neighbour, why: who looks on runs on the same machine }
   - { gate: steady, why: the same }
@@ -117,7 +117,7 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
 
     const out = path.join(folder, 'alone')
     const own = await findFreePort()
-    const argv = '--measure load --planes pipy --link ratings --users 5 --cpu 0.5 --profile smoke'.split(' ')
+    const argv = '--measure capacity --planes pipy --link ratings --users 5 --cpu 0.5 --profile smoke'.split(' ')
     const running = execa('node', ['src/cli.js', 'bench', ...argv, '--live', `:${own}`, '--out', out], {
       reject: false,
     })

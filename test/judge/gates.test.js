@@ -33,8 +33,8 @@ describe('what bound a trial of the open loop', () => {
 })
 
 describe('findBound', () => {
-  const application = describeFakeProcess({ role: 'application', capCores: null, busiestThreadCores: 0.95 })
-  const generator = describeFakeProcess({ role: 'generator', capCores: null, cpuCores: 0.9 })
+  const application = describeFakeProcess({ role: 'application', cpuLimitCores: null, busiestThreadCores: 0.95 })
+  const generator = describeFakeProcess({ role: 'generator', cpuLimitCores: null, cpuCores: 0.9 })
   const sidecar = describeFakeProcess({})
 
   it('is the sidecar from 95 % of its cap on, whatever else is busy', () => {
@@ -43,7 +43,7 @@ describe('findBound', () => {
   })
 
   it('is a worker thread that fills a core', () => {
-    expect(bound([describeFakeProcess({ capCores: 2, cpuCores: 1.2, busiestThreadCores: 0.96 })])).toBe('worker')
+    expect(bound([describeFakeProcess({ cpuLimitCores: 2, cpuCores: 1.2, busiestThreadCores: 0.96 })])).toBe('worker')
   })
 
   it('is the application before the generator, and the generator before the host', () => {
@@ -63,7 +63,12 @@ describe('findBound', () => {
   })
 
   it('is a generator that was throttled', () => {
-    const throttled = describeFakeProcess({ role: 'generator', capCores: null, cpuCores: 0.1, throttledFraction: 0.1 })
+    const throttled = describeFakeProcess({
+      role: 'generator',
+      cpuLimitCores: null,
+      cpuCores: 0.1,
+      throttledFraction: 0.1,
+    })
     expect(bound([throttled])).toBe('generator')
   })
 
@@ -85,8 +90,8 @@ describe('isSteady', () => {
 describe('findGates', () => {
   /** @param {Parameters<typeof createRecord>[0]} fields */
   const found = fields => findGates(createRecord(fields)).map(({ gate, reason }) => `${gate}: ${reason}`)
-  const application = describeFakeProcess({ role: 'application', capCores: null, cpuCores: 0.1, cpuSeconds: 0.1 })
-  const generator = describeFakeProcess({ service: 'k6', role: 'generator', capCores: null, cpuCores: 0.1 })
+  const application = describeFakeProcess({ role: 'application', cpuLimitCores: null, cpuCores: 0.1, cpuSeconds: 0.1 })
+  const generator = describeFakeProcess({ service: 'k6', role: 'generator', cpuLimitCores: null, cpuCores: 0.1 })
   /** @param {Parameters<typeof describeFakeProcess>[0]} fields */
   const having = fields => ({ processes: [describeFakeProcess(fields)] })
   const open = { kind: /** @type {const} */ ('open'), users: 64, ratePerSecond: 1000 }
@@ -156,11 +161,11 @@ describe('findGates', () => {
     ],
     [
       "cap: gateway's sidecar was to be capped at 0.25 cores, and the kernel says no quota",
-      having({ capReadBackCores: null }),
+      having({ cpuLimitReadBackCores: null }),
     ],
     [
       "cap: gateway's sidecar was to be capped at 0.25 cores, and the kernel says 0.5",
-      having({ capReadBackCores: 0.5 }),
+      having({ cpuLimitReadBackCores: 0.5 }),
     ],
     ["cap: gateway's sidecar used 0.300 cores under a cap of 0.25", having({ cpuCores: 0.3 })],
     [
@@ -256,7 +261,7 @@ describe('findGates', () => {
   })
 
   describe("by the kubelet's counters", () => {
-    const unread = { capReadBackCores: null, workers: null, busiestThreadCores: null, throttledFraction: null }
+    const unread = { cpuLimitReadBackCores: null, workers: null, busiestThreadCores: null, throttledFraction: null }
     const unknown = { ...unread, oomKills: null, threads: [], cpuSet: '' }
     const samples = {
       ...{ count: 12, largestGapSeconds: 20, missing: 0, source: /** @type {const} */ ('kubelet'), clockOffsetMs: 0 },
@@ -268,7 +273,7 @@ describe('findGates', () => {
       findGates(createRecord({ samples, window, load, ...having({ ...unknown, ...fields }), ...changed }))
 
     it('finds nothing wrong with what the kubelet does not count, where no cap was asked for', () => {
-      expect(gatesOf({ capCores: null })).toEqual([])
+      expect(gatesOf({ cpuLimitCores: null })).toEqual([])
     })
 
     it('finds a cap that nobody read back, which spoils capacity and latency, and nothing else', () => {
@@ -289,19 +294,19 @@ describe('findGates', () => {
 
     it('finds a window below two minutes, which spoils everything', () => {
       const short = { ...window, endMs: 119_000, seconds: 119 }
-      const [finding] = gatesOf({ capCores: null }, { window: short, load: { ...load, verified: 119_000 } })
+      const [finding] = gatesOf({ cpuLimitCores: null }, { window: short, load: { ...load, verified: 119_000 } })
       const reason = "the kubelet's counters take a window of 2 minutes at least, and it was 119 s"
       expect(finding).toEqual({ gate: 'samples', spoils: USES, reason })
     })
 
     it('finds a process that was replaced, and numbers that are missing', () => {
-      expect(gatesOf({ capCores: null, isReplaced: true }).map(g => g.gate)).toEqual(['restart'])
+      expect(gatesOf({ cpuLimitCores: null, isReplaced: true }).map(g => g.gate)).toEqual(['restart'])
       const holes = { ...samples, missing: 1 }
-      expect(gatesOf({ capCores: null }, { samples: holes }).map(g => g.gate)).toEqual(['samples'])
+      expect(gatesOf({ cpuLimitCores: null }, { samples: holes }).map(g => g.gate)).toEqual(['samples'])
     })
 
     it('takes what an application used for its busiest thread', () => {
-      const application = { role: /** @type {const} */ ('application'), capCores: null, cpuSeconds: 84 }
+      const application = { role: /** @type {const} */ ('application'), cpuLimitCores: null, cpuSeconds: 84 }
       expect(gatesOf({ ...application, cpuCores: 0.7 }).map(g => g.reason)).toEqual([
         "gateway's application was 70 % busy (below 70 %)",
       ])
@@ -309,14 +314,14 @@ describe('findGates', () => {
     })
 
     it('is bound by its workers where they fill a core each', () => {
-      const sidecar = { ...unknown, capCores: null, askedWorkers: 2 }
+      const sidecar = { ...unknown, cpuLimitCores: null, askedWorkers: 2 }
       expect(bound([describeFakeProcess({ ...sidecar, cpuCores: 1.9 })])).toBe('worker')
       expect(bound([describeFakeProcess({ ...sidecar, cpuCores: 1.8 })])).toBe('users')
     })
   })
 
   it('needs a cap read back, and no gap, of the kernel', () => {
-    expect(found(having({ capReadBackCores: null }))).toHaveLength(1)
+    expect(found(having({ cpuLimitReadBackCores: null }))).toHaveLength(1)
     const samples = { ...createRecord().samples, largestGapSeconds: 20, source: 'cgroup' }
     const words = 'samples: no sample for 20.0 s of the window'
     expect(found(/** @type {any} */ ({ samples }))).toEqual([words])
@@ -334,7 +339,7 @@ describe('copies of a service', () => {
         { service: 'server', cpuSeconds },
         { service: 'server-2', cpuSeconds: 0, copyOf: 'server' },
         { service: 'echo-7', cpuSeconds: 0.1 },
-      ].map(own => describeFakeProcess({ role: 'application', capCores: null, ...own }))
+      ].map(own => describeFakeProcess({ role: 'application', cpuLimitCores: null, ...own }))
       return findGates(createRecord({ processes })).filter(({ gate }) => gate === 'source')
     }
     expect(source(0.1)).toEqual([])

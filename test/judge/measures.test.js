@@ -15,9 +15,9 @@ import {
 } from '../../src/judge/measures.js'
 import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
-/** @param {(number | null)[]} values of processes, as their capCores */
-const processesOf = values => values.map(capCores => describeFakeProcess({ capCores }))
-const capOf = (/** @type {{ capCores: number | null }} */ p) => p.capCores
+/** @param {(number | null)[]} values of processes, as their cpuLimitCores */
+const processesOf = values => values.map(cpuLimitCores => describeFakeProcess({ cpuLimitCores }))
+const capOf = (/** @type {{ cpuLimitCores: number | null }} */ p) => p.cpuLimitCores
 
 describe('hasTail', () => {
   it.each([

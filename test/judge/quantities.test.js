@@ -81,7 +81,7 @@ describe('quantities of an arm', () => {
 
   it('have no value where an arm has no sidecars', () => {
     const records = [
-      createRecord({ arm: { ...PIPY, plane: 'none', hasSidecars: false, capCores: null }, processes: [] }),
+      createRecord({ arm: { ...PIPY, plane: 'none', hasSidecars: false, cpuLimitCores: null }, processes: [] }),
     ]
     const [arm] = summariseRun({ arms: [records[0].trial.arm], records, rounds: 1 }).arms
     const known = Object.keys(QUANTITIES).filter(name => quantityOf(arm, name).median !== null)

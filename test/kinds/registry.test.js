@@ -13,8 +13,8 @@ describe('the kinds of trials', () => {
 
   it('are registered by their own names', () => {
     expect(Object.entries(kinds).map(([name, kind]) => [name, kind.name])).toEqual([
-      ['turns', 'turns'],
-      ['load', 'load'],
+      ['cost', 'cost'],
+      ['capacity', 'capacity'],
       ['search', 'search'],
       ['rollout', 'rollout'],
       ['growth', 'growth'],
@@ -24,7 +24,7 @@ describe('the kinds of trials', () => {
   it('are recorded with each trial', async () => {
     const { records } = await runFake({ folder })
     expect(records).toHaveLength(24)
-    expect(new Set(records.map(({ trial }) => trial.kind))).toEqual(new Set(['load']))
+    expect(new Set(records.map(({ trial }) => trial.kind))).toEqual(new Set(['capacity']))
   })
 
   it('take one more from a folder of its own, which a run asks for nothing else', async () => {

@@ -10,7 +10,7 @@ export const START_MS = 1_000_000
 
 /** Two planes and none, at a cap and no other. */
 export const ARMS = [
-  createArm({ plane: 'none', capCores: null }),
+  createArm({ plane: 'none', cpuLimitCores: null }),
   createArm({ plane: 'cheap' }),
   createArm({ plane: 'dear' }),
   createArm({ plane: 'cheap', id: 'link-cheap-again', repeatOf: 'link-cheap' }),
@@ -34,15 +34,15 @@ export function plan(fields = {}) {
 export function startTrial(arm, { round = 1, atMs = START_MS, secondsLeft = 120, repeats = null, ...fields } = {}) {
   return {
     kind: 'trial-started',
-    trial: { id: `r${round}-${arm.id}${repeats ? '-again' : ''}`, round, arm, repeats, searchOf: null },
+    trial: { id: `r${round}-${arm.id}${repeats ? "-again" : ""}`, kind: "capacity", round, arm, repeats, searchOf: null },
     ...{ progress: `repeat ${round} of 2`, secondsLeft, atMs },
     ...fields,
   }
 }
 
-/** @param {string} service @param {number | null} [cpuCores] @returns {ProcessSpec} */
-export function createSidecarSpec(service, cpuCores = 0.25) {
-  return /** @type {ProcessSpec} */ ({ service, role: 'sidecar', cpuCores })
+/** @param {string} service @param {number | null} [cpuLimitCores] @returns {ProcessSpec} */
+export function createSidecarSpec(service, cpuLimitCores = 0.25) {
+  return /** @type {ProcessSpec} */ ({ service, role: 'sidecar', cpuLimitCores })
 }
 
 /**
@@ -51,7 +51,8 @@ export function createSidecarSpec(service, cpuCores = 0.25) {
  * @returns {RunEvent}
  */
 export function sample({ seconds, reading, specs = [createSidecarSpec('gateway')] }) {
-  const other = (/** @type {string} */ role) => /** @type {ProcessSpec} */ ({ service: role, role, cpuCores: null })
+  const other = (/** @type {string} */ role) =>
+    /** @type {ProcessSpec} */ ({ service: role, role, cpuLimitCores: null })
   const readings = [createReading({ cpuSeconds: 99 }), ...specs.map(() => createReading(reading)), createReading({})]
   return {
     kind: 'sampled',

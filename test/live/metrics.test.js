@@ -25,10 +25,10 @@ const AT_RATE = 'plane="pipy",link="link",cap_cores="0.25",rate="200",arm="link-
 const GATEWAY = `${ARM},service="gateway"`
 const openLoop = { load: { kind: /** @type {'open'} */ ('open'), ratePerSecond: 200 } }
 const specs = /** @type {any[]} */ ([
-  { service: 'gateway', role: 'application', cpuCores: null },
-  { service: 'gateway', role: 'sidecar', cpuCores: 0.25 },
-  { service: 'ratings', role: 'sidecar', cpuCores: null },
-  { service: 'k6', role: 'generator', cpuCores: null },
+  { service: 'gateway', role: 'application', cpuLimitCores: null },
+  { service: 'gateway', role: 'sidecar', cpuLimitCores: 0.25 },
+  { service: 'ratings', role: 'sidecar', cpuLimitCores: null },
+  { service: 'k6', role: 'generator', cpuLimitCores: null },
 ])
 
 /** @param {Parameters<typeof createArm>[0]} [arm] */
@@ -209,7 +209,7 @@ describe('the metrics of a sidecar', () => {
       openLoop,
       { variant: './my/scripts/', id: 'v' },
       { repeatOf: 'link-pipy', id: 'aa' },
-      { capCores: null, id: 'free' },
+      { cpuLimitCores: null, id: 'free' },
     ]
     const exposed = await expose(...arms.flatMap(arm => [started(arm), sampled(), endTrial({ arm })]))
     expect(Object.keys(only(exposed, 'sidecar_cpu')).filter(name => name.includes('gateway'))).toEqual([

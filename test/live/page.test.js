@@ -19,9 +19,9 @@ const assets = {
   modules: Object.fromEntries(readdirSync(CHARTS).map(f => [`/charts/${f}`, readFileSync(`${CHARTS}/${f}`, 'utf8')])),
 }
 const arms = [
-  createArm({ plane: 'none', capCores: null, link: HOSTILE }),
+  createArm({ plane: 'none', cpuLimitCores: null, link: HOSTILE }),
   createArm({ plane: 'cheap', link: HOSTILE }),
-  createArm({ plane: 'cheap', id: 'other-cheap', capCores: 0.5, link: 'other' }),
+  createArm({ plane: 'cheap', id: 'other-cheap', cpuLimitCores: 0.5, link: 'other' }),
 ]
 const [none, cheap] = arms
 const specs = [createSidecarSpec('gateway'), createSidecarSpec(HOSTILE)]

@@ -37,7 +37,7 @@ describe('the state of a run', () => {
     expect(state.snapshot()).toMatchObject({
       ...{ runId: 'run-1', experiment: 'cap', question: 'what does it cost?', startedAtMs: START_MS },
       ...{ phase: 'warm-up', progress: 'repeat 1 of 2', done: 1, nth: 2, trials: 8, secondsLeft: 97.5 },
-      arm: { name: 'cheap', what: '', link: 'link', capCores: 0.25 },
+      arm: { name: 'cheap', what: '', link: 'link', cpuLimitCores: 0.25 },
       outcomes: { completed: 1, failed: 0, invalid: 0 },
     })
     expect(state.version()).toBe(4)
@@ -90,7 +90,7 @@ describe('a sidecar', () => {
     const state = applyAll(plan(), startTrial(cheap), sample({ seconds: -0.1, reading: first }))
     expect(state.snapshot().sidecars).toEqual([
       {
-        ...{ service: 'gateway', cores: null, capCores: 0.25, ofCap: null, isThrottled: null },
+        ...{ service: 'gateway', cores: null, cpuLimitCores: 0.25, ofCap: null, isThrottled: null },
         ...{ throttledFraction: null, anonBytes: 30e6, workingSetBytes: 40e6 },
       },
     ])
@@ -105,7 +105,7 @@ describe('a sidecar', () => {
     expect(last.ofCap).toBeCloseTo(0.2, 9)
     expect(last).toMatchObject({ isThrottled: false, throttledFraction: 1 / 3 })
     const [series] = state.series()
-    expect(series).toMatchObject({ service: 'gateway', capCores: 0.25, throttled: [[-0.1, 0]] })
+    expect(series).toMatchObject({ service: 'gateway', cpuLimitCores: 0.25, throttled: [[-0.1, 0]] })
     expect(series.cores.map(([at]) => at)).toEqual([0, 0.2])
     expect(series.anonBytes).toEqual([
       [-0.1, 30e6],
@@ -160,7 +160,7 @@ describe('a sidecar', () => {
     state.apply(sample({ seconds: 0.1, reading: { ...second, periods: null, throttledPeriods: null }, specs }))
     const { sidecars } = state.snapshot()
     expect(sidecars.map(s => s.service)).toEqual(['gateway', 'ratings'])
-    expect(sidecars[1]).toMatchObject({ capCores: null, ofCap: null, isThrottled: null, throttledFraction: null })
+    expect(sidecars[1]).toMatchObject({ cpuLimitCores: null, ofCap: null, isThrottled: null, throttledFraction: null })
     expect(sidecars[1].cores).toBeCloseTo(0.25, 9)
   })
 
@@ -254,11 +254,16 @@ describe('trials that ended', () => {
       /** @type {number} */ ratePerSecond,
       /** @type {number | null} */ cap,
     ) =>
-      createArm({ plane, id: `${plane}-${ratePerSecond}-${cap}`, capCores: cap, load: { kind: 'open', ratePerSecond } })
+      createArm({
+        plane,
+        id: `${plane}-${ratePerSecond}-${cap}`,
+        cpuLimitCores: cap,
+        load: { kind: 'open', ratePerSecond },
+      })
     const arms = [rated('none', 100, null), rated('cheap', 100, 0.25), rated('cheap', 200, 0.5)]
-    const closed = createArm({ plane: 'cheap', id: 'closed', capCores: 0.25 })
+    const closed = createArm({ plane: 'cheap', id: 'closed', cpuLimitCores: 0.25 })
     const state = applyAll(plan({ arms }), startTrial(closed))
-    expect(state.snapshot().arm).toEqual({ name: 'cheap', what: '0.25 cores', link: 'link', capCores: 0.25 })
+    expect(state.snapshot().arm).toEqual({ name: 'cheap', what: '0.25 cores', link: 'link', cpuLimitCores: 0.25 })
     expect(state.rows().map(row => row.label)).toEqual([
       'none, 100 requests/s',
       'cheap, 100 requests/s, 0.25 cores',

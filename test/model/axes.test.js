@@ -15,7 +15,7 @@ describe('AXES', () => {
   })
 
   it('read, of an arm that nothing was asked of, their defaults', () => {
-    const others = /** @type {AxisName[]} */ (['link', 'capCores', 'users'])
+    const others = /** @type {AxisName[]} */ (['link', 'cpuLimitCores', 'users'])
     for (const name of AXIS_NAMES.filter(n => !others.includes(n))) {
       expect([name, AXES[name].of(createArm({}))]).toEqual([name, AXES[name].values[0]])
     }
@@ -57,8 +57,8 @@ describe('AXES', () => {
       ['features', 'all', 'all features'],
       ['sidecars', null, 'no control plane'],
       ['sidecars', 1600, '1600 sidecars'],
-      ['controlCapCores', null, 'control plane without a cap'],
-      ['controlCapCores', 1.5, 'control plane at 1.5 cores'],
+      ['controlCpuLimitCores', null, 'control plane without a cap'],
+      ['controlCpuLimitCores', 1.5, 'control plane at 1.5 cores'],
       ['controlMemoryBytes', null, 'control plane without a memory limit'],
       ['controlMemoryBytes', 2 ** 28, 'control plane with 256 MiB'],
       ['shards', null, 'not in shards'],
@@ -75,8 +75,8 @@ describe('AXES', () => {
       ['commitsPerSecond', 50, 'at most 50 commits/s'],
       ['commitsAtOnce', null, 'commits at once by default'],
       ['commitsAtOnce', 8, '8 commits at once'],
-      ['capCores', null, 'no cap'],
-      ['capCores', 0.25, '0.25 cores'],
+      ['cpuLimitCores', null, 'no cap'],
+      ['cpuLimitCores', 0.25, '0.25 cores'],
     ]),
   )('says of %s %j: %s', (name, value, words) => expect(AXES[name].show(value)).toBe(words))
 
@@ -107,7 +107,7 @@ describe('AXES', () => {
       ['features', ''],
       ['features', 'lean+access-log'],
       ['sidecars', 0],
-      ['controlCapCores', 0.001],
+      ['controlCpuLimitCores', 0.001],
       ['controlMemoryBytes', 1024],
       ['shards', 101],
       ['assignment', 'random'],
@@ -115,7 +115,7 @@ describe('AXES', () => {
       ['isShardRemoved', false],
       ['commitsPerSecond', 9],
       ['commitsAtOnce', 257],
-      ['capCores', 0],
+      ['cpuLimitCores', 0],
     ]),
   )('refuse, of %s, %j', (name, value) => expect(AXES[name].schema.safeParse(value).success).toBe(false))
 })
@@ -126,20 +126,20 @@ describe('findVaried', () => {
       'users',
       'tls',
     ])
-    expect(findVaried([createArm({ capCores: 1 }), createArm({ capCores: 2, link: 'x' })])).toEqual([
+    expect(findVaried([createArm({ cpuLimitCores: 1 }), createArm({ cpuLimitCores: 2, link: 'x' })])).toEqual([
       'link',
-      'capCores',
+      'cpuLimitCores',
     ])
     expect(findVaried([createArm({}), createArm({ plane: 'envoy' })])).toEqual([])
   })
 
   it('does not mind what arms without a cap have not', () => {
-    const none = createArm({ plane: 'none', capCores: null, load: { users: 5 } })
+    const none = createArm({ plane: 'none', cpuLimitCores: null, load: { users: 5 } })
     expect(findVaried([none, createArm({}), armWith({ workers: 2 })])).toEqual(['workers'])
   })
 
   it('judges all arms where none has a cap', () => {
-    expect(findVaried([1, 2].map(users => createArm({ capCores: null, load: { users } })))).toEqual(['users'])
+    expect(findVaried([1, 2].map(users => createArm({ cpuLimitCores: null, load: { users } })))).toEqual(['users'])
   })
 
   it('is empty for no arms', () => expect(findVaried([])).toEqual([]))
@@ -147,7 +147,7 @@ describe('findVaried', () => {
 
 describe('describeAxes', () => {
   it('says what an arm has, in the order asked for', () => {
-    expect(describeAxes(open(100), ['capCores', 'ratePerSecond', 'tls'])).toBe(
+    expect(describeAxes(open(100), ['cpuLimitCores', 'ratePerSecond', 'tls'])).toBe(
       '0.25 cores, 100 requests/s, mTLS ecdsa-p256',
     )
     expect(describeAxes(open(100), [])).toBe('')
@@ -168,7 +168,7 @@ describe('groupOf', () => {
     /** @type {Record<string, Parameters<typeof createArm>[0]>} */
     const others = {
       link: { link: 'x' },
-      capCores: { capCores: 2 },
+      cpuLimitCores: { cpuLimitCores: 2 },
       burstSeconds: { load: { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } } },
       ...each('load', {
         users: 2,
@@ -181,7 +181,7 @@ describe('groupOf', () => {
       ...each('conditions', {
         ...{ services: 2, pairs: 2, ending: 'sigterm', interception: 'none', tls: 'plaintext', protocol: 'http/2' },
         ...{ workers: 2, configuredServices: 1, memoryLimitBytes: 1, changesPerMinute: 0, changed: 'certificate' },
-        ...{ features: 'access-log', sidecars: 2, controlCapCores: 1, controlMemoryBytes: 1, shards: 2 },
+        ...{ features: 'access-log', sidecars: 2, controlCpuLimitCores: 1, controlMemoryBytes: 1, shards: 2 },
         ...{ assignment: 'legacy-hash', sizes: 'random', commitsPerSecond: 50, commitsAtOnce: 2 },
         ...{ isShardRemoved: true, areServicesRemoved: true },
       }),

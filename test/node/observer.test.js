@@ -6,7 +6,7 @@ const HOUR_MS = 3600 * 1000
 /** @type {any} */
 const probe = {
   read: () => ({}),
-  readCapCores: () => null,
+  readCpuLimitCores: () => null,
   readThreads: () => [],
   readUsage: () => [],
   listOutside: () => [],

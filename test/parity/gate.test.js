@@ -107,7 +107,7 @@ describe('gateParity', () => {
     const { testbed, opened, rendered } = await createTestbed({ trafficPolicy: 'open' })
     const arms = [
       armOf({}),
-      armOf({}, { capCores: 1 }),
+      armOf({}, { cpuLimitCores: 1 }),
       armOf({ tls: 'rsa-2048' }),
       armOf({ tls: 'plaintext', protocol: 'http/2' }),
       armOf({}, { repeatOf: 'link-cheap' }),
@@ -125,7 +125,7 @@ describe('gateParity', () => {
       { tls: 'rsa-2048' },
       { tls: 'plaintext', protocol: 'http/2' },
     ])
-    expect(rows.filter(row => row.name === 'parity-workers').map(row => [row.tls, row.size?.capCores])).toEqual([
+    expect(rows.filter(row => row.name === 'parity-workers').map(row => [row.tls, row.size?.cpuLimitCores])).toEqual([
       ['ecdsa-p256', 0.25],
       ['ecdsa-p256', 1],
       ['rsa-2048', 0.25],

@@ -9,7 +9,7 @@ const experiment = parseExperiment(
   `name: ladder
 question: q
 axes:
-  { plane: [none, pipy, envoy], link: [pair], services: [1, 10], ratePerSecond: [100, 1000], capCores: [1] }
+  { plane: [none, pipy, envoy], link: [pair], services: [1, 10], ratePerSecond: [100, 1000], cpuLimitCores: [1] }
 mostOfCapacity: 0.8
 `,
   'ladder.yaml',

@@ -10,7 +10,7 @@ question: what?
 axes:
   plane: [none, pipy]
   link: [ratings]
-  capCores: [1]
+  cpuLimitCores: [1]
 `
 
 describe('parseExperiment', () => {
@@ -24,7 +24,7 @@ describe('parseExperiment', () => {
   })
 
   it('names the line of a value that is wrong', () => {
-    expect(() => parseExperiment(text.replace('[1]', '[0]'), 'a.yaml')).toThrow('a.yaml:6: axes.capCores.0')
+    expect(() => parseExperiment(text.replace('[1]', '[0]'), 'a.yaml')).toThrow('a.yaml:6: axes.cpuLimitCores.0')
   })
 
   it('names the line of a text that is no YAML', () => {
@@ -32,9 +32,9 @@ describe('parseExperiment', () => {
   })
 
   it('says what is missing', () => {
-    expect(() => parseExperiment('name: a\naxes: { plane: [none], link: [a], capCores: [1] }\n', 'a.yaml')).toThrow(
-      'question',
-    )
+    expect(() =>
+      parseExperiment('name: a\naxes: { plane: [none], link: [a], cpuLimitCores: [1] }\n', 'a.yaml'),
+    ).toThrow('question')
   })
 
   it('fills in what is looked for, and what is shown', () => {
@@ -50,8 +50,8 @@ describe('parseExperiment', () => {
   /** What is wrong, the text, its line, the path, and the nearest name. @type {[string, string, number, string, string][]} */
   const TYPOS = [
     ['the experiment', `${text}trafficPolice: open\n`, 7, 'trafficPolice', 'trafficPolicy'],
-    ['an axis', text.replace('capCores:', 'worker: [1]\n  capCores:'), 6, 'axes.worker', 'workers'],
-    ['an axis that must be', text.replace('capCores', 'capCore'), 6, 'axes.capCore', 'capCores'],
+    ['an axis', text.replace('cpuLimitCores:', 'worker: [1]\n  cpuLimitCores:'), 6, 'axes.worker', 'workers'],
+    ['an axis that must be', text.replace('cpuLimitCores', 'capCore'), 6, 'axes.capCore', 'cpuLimitCores'],
     ['a profile', `${text}profiles:\n  quick:\n    round: 3\n`, 9, 'profiles.quick.round', 'rounds'],
     [
       'an axis of a profile',
@@ -78,7 +78,7 @@ describe('parseExperiment', () => {
     expect(parseExperiment(`${text}claims: [cap]\n`, 'a.yaml').claims).toEqual(['cap'])
   })
 
-  const withAxis = (/** @type {string} */ line) => text.replace('  capCores', `  ${line}\n  capCores`)
+  const withAxis = (/** @type {string} */ line) => text.replace('  cpuLimitCores', `  ${line}\n  cpuLimitCores`)
   it.each([
     [
       'tls',
@@ -205,11 +205,11 @@ describe('the experiments of the kit', () => {
     })
     const ids = plan.arms.map(a => a.id)
     expect(new Set(ids).size).toBe(ids.length)
-    expect(plan.arms.every(a => a.capCores === null || Math.ceil(a.capCores) <= cpus)).toBe(true)
+    expect(plan.arms.every(a => a.cpuLimitCores === null || Math.ceil(a.cpuLimitCores) <= cpus)).toBe(true)
     const planned = plan.arms.reduce((sum, arm) => sum + (arm.rounds ?? plan.rounds), 0)
     const { length } = plan.trials
     // Where groups are too large for one deployment, each part has the arms that the others are held against.
-    if (plan.kinds.includes('turns')) expect(length).toBeGreaterThanOrEqual(planned)
+    if (plan.kinds.includes('cost')) expect(length).toBeGreaterThanOrEqual(planned)
     else expect(length).toBe(experiment.search ? 0 : planned)
     expect(plan.calibrations.length > 0).toBe(experiment.mostOfCapacity !== null)
   })

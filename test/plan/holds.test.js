@@ -73,7 +73,7 @@ describe('what a machine holds', () => {
       })
     expect(shards({}, {})).toContain('98 × 1 + 14), and the node n1 has 110: at most 96 fit')
     expect(shards({ pods: 200 }, {})).toBeNull()
-    expect(shards({ pods: 200 }, { controlCapCores: 0.5 })).toContain('of CPU requests (98 × 10m + 2030m)')
+    expect(shards({ pods: 200 }, { controlCpuLimitCores: 0.5 })).toContain('of CPU requests (98 × 10m + 2030m)')
     expect(shards({ pods: 200 }, { controlMemoryBytes: 5 * 2 ** 30 })).toContain('98 × 16.0 MiB + 16432.0 MiB')
     expect(findShortage({ sidecars: 20, needs: ENVOY, limits: { ...node, memoryBytes: 2 ** 31 } })).toBeNull()
     expect(findShortage({ sidecars: 40, needs: ENVOY, limits: { ...node, memoryBytes: 2 ** 31 } })).toContain(

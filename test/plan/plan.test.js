@@ -11,7 +11,7 @@ import { createArm } from '../fakes/fake-records.js'
 const experiment = parseExperiment(
   `name: cap
 question: q
-axes: { plane: [none, pipy, envoy], link: [ratings, gateway-ratings], capCores: [2, 1] }
+axes: { plane: [none, pipy, envoy], link: [ratings, gateway-ratings], cpuLimitCores: [2, 1] }
 `,
   'cap.yaml',
 )
@@ -45,7 +45,7 @@ describe('createPlan', () => {
   })
 
   it('has pairs of idle services alone, and ends sidecars that do not stay, of arms that have some', () => {
-    const both = 'plane: [none, pipy], link: [pair], capCores: [1]'
+    const both = 'plane: [none, pipy], link: [pair], cpuLimitCores: [1]'
     expect(() => planOf(`${both}, pairs: [2]`)).toThrow('has a load, which would go to one pair alone')
     expect(() => planOf(`${both}, pairs: [2], services: [2]`, 'load: { kind: idle }')).toThrow('each with one server')
     const ending = `${both}, ending: [sigterm], services: [2], ratePerSecond: [100]`
@@ -58,7 +58,7 @@ describe('createPlan', () => {
 
   it('gives arms of one plane shorter turns than those of several', () => {
     const turnsOf = (/** @type {string} */ planes, overrides = {}) =>
-      planOf(`plane: [${planes}], link: [ratings], capCores: [1]`, 'measure: [turns]', { overrides }).arms.map(
+      planOf(`plane: [${planes}], link: [ratings], cpuLimitCores: [1]`, 'measure: [cost]', { overrides }).arms.map(
         ({ load }) => load.sliceMs,
       )
     expect(turnsOf('pipy, envoy')).toEqual([500, 500])
@@ -81,14 +81,14 @@ describe('createPlan', () => {
 
   it('falls back to 0.25 cores where no published cap can bind, and says so', () => {
     const small = plan({}, 2)
-    expect(new Set(small.arms.map(a => a.capCores))).toEqual(new Set([null, 0.25]))
+    expect(new Set(small.arms.map(a => a.cpuLimitCores))).toEqual(new Set([null, 0.25]))
     expect(small.notes[0]).toContain('measuring at 0.25 instead')
     expect(small.notMeasured.map(n => n.plane)).toEqual(['every plane at 2 cores', 'every plane at 1 cores'])
   })
 
   it('has services in namespaces only where connections of some are redirected, and says so in the name of each arm', () => {
     const of = (/** @type {string[]} */ interception) =>
-      plan({ axes: { link: ['ratings'], interception }, caps: [0.5], profile: 'quick', measure: ['load'] }).arms
+      plan({ axes: { link: ['ratings'], interception }, caps: [0.5], profile: 'quick', measure: ['capacity'] }).arms
     expect(of(['redirect']).map(({ id }) => id)).toEqual(
       ['none-redirection', 'pipy-0.5-redirection', 'envoy-0.5-redirection'].map(id => `ratings-${id}`),
     )
@@ -100,13 +100,13 @@ describe('createPlan', () => {
 
   it('has arms without sidecars stand beside the others where rules differ', () => {
     const of = (/** @type {string[]} */ interception) =>
-      plan({ axes: { link: ['ratings'], interception }, profile: 'quick', measure: ['turns'] }).arms.map(a => a.plane)
+      plan({ axes: { link: ['ratings'], interception }, profile: 'quick', measure: ['cost'] }).arms.map(a => a.plane)
     expect(of(['none', 'redirect'])).toEqual(['none', 'pipy', 'envoy', 'none', 'pipy', 'envoy'])
     expect(of(['redirect'])).toEqual(['pipy', 'envoy'])
   })
 
   it('keeps the published caps that can bind', () => {
-    expect(new Set(plan({}, 4).arms.map(a => a.capCores))).toEqual(new Set([null, 1]))
+    expect(new Set(plan({}, 4).arms.map(a => a.cpuLimitCores))).toEqual(new Set([null, 1]))
   })
 
   it('refuses a cap whose workers exceed the CPUs', () => {
@@ -115,7 +115,7 @@ describe('createPlan', () => {
 
   it('runs a cap that cannot bind when it was asked for, and names the one that can', () => {
     const { arms, notes } = plan({ caps: [1] }, 2)
-    expect(arms.some(a => a.capCores === 1)).toBe(true)
+    expect(arms.some(a => a.cpuLimitCores === 1)).toBe(true)
     expect(notes[0]).toContain('--cpu 0.5')
   })
 
@@ -129,7 +129,7 @@ describe('createPlan', () => {
 
   it('takes the ends of each axis for a smoke run', () => {
     const { arms, rounds } = plan({ caps: [0.1, 0.25, 1], axes: { link: ['ratings'] }, profile: 'smoke' })
-    expect(new Set(arms.map(a => a.capCores))).toEqual(new Set([null, 0.1, 1]))
+    expect(new Set(arms.map(a => a.cpuLimitCores))).toEqual(new Set([null, 0.1, 1]))
     expect(rounds).toBe(1)
   })
 
@@ -209,7 +209,7 @@ describe('a plan with a precision', () => {
 describe('the axes of a plan', () => {
   it('are combined, each value with each, and named in the arm where there are several', () => {
     const arms = idsOf(
-      planOf('plane: [envoy, "envoy:osm-1.1"], link: [pair], workers: [1, 2], users: [50], capCores: [1]'),
+      planOf('plane: [envoy, "envoy:osm-1.1"], link: [pair], workers: [1, 2], users: [50], cpuLimitCores: [1]'),
     )
     expect(arms).toEqual([
       'pair-envoy-1-1-worker',
@@ -221,7 +221,7 @@ describe('the axes of a plan', () => {
 
   it('make no difference without sidecars where only sidecars have them', () => {
     const { arms } = planOf(
-      'plane: [none, pipy], link: [pair], tls: [plaintext, rsa-2048], workers: [1, 2], capCores: [1]',
+      'plane: [none, pipy], link: [pair], tls: [plaintext, rsa-2048], workers: [1, 2], cpuLimitCores: [1]',
     )
     const none = arms.filter(a => a.plane === 'none')
     expect(none.map(a => a.id)).toEqual(['pair-none-mTLS-ecdsa-p256'])
@@ -231,7 +231,7 @@ describe('the axes of a plan', () => {
 
   it('make a difference without sidecars where the load has them', () => {
     const { arms } = planOf(
-      'plane: [none], link: [pair], payloadBytes: [100, 1024], connections: [kept, new], capCores: [1]',
+      'plane: [none], link: [pair], payloadBytes: [100, 1024], connections: [kept, new], cpuLimitCores: [1]',
     )
     expect(arms.map(a => [a.load.payloadBytes, a.load.connections])).toEqual([
       [100, 'kept'],
@@ -243,12 +243,12 @@ describe('the axes of a plan', () => {
 
   // The name has whole MiB: the second is taken for the first.
   it('keep two memory limits apart that differ by less than 1 MiB', () => {
-    const { arms } = planOf('plane: [pipy], link: [pair], memoryLimitBytes: [12582912, 12845056], capCores: [1]')
+    const { arms } = planOf('plane: [pipy], link: [pair], memoryLimitBytes: [12582912, 12845056], cpuLimitCores: [1]')
     expect(arms).toHaveLength(2)
   })
 
   it('are taken from the profile, and from what was asked before that', () => {
-    const axes = 'plane: [pipy], link: [pair], users: [50, 100, 200], capCores: [1]'
+    const axes = 'plane: [pipy], link: [pair], users: [50, 100, 200], cpuLimitCores: [1]'
     const profiles = 'profiles: { quick: { rounds: 2, axes: { users: [10, 20] } } }'
     const users = (/** @type {object} */ overrides) => planOf(axes, profiles, { overrides }).arms.map(a => a.load.users)
     expect(users({})).toEqual([10, 20])
@@ -259,7 +259,7 @@ describe('the axes of a plan', () => {
   })
 
   it('are cut to their ends for a smoke run, those too that its profile has of its own', () => {
-    const axes = 'plane: [pipy], link: [pair], services: [1, 5, 10], users: [50], capCores: [1]'
+    const axes = 'plane: [pipy], link: [pair], services: [1, 5, 10], users: [50], cpuLimitCores: [1]'
     const services = (rest = '') =>
       planOf(axes, rest, { overrides: { profile: 'smoke' } }).arms.map(a => a.conditions.services)
     expect(services()).toEqual([1, 10])
@@ -267,15 +267,15 @@ describe('the axes of a plan', () => {
   })
 
   it('give a rate to each service where it is of a service', () => {
-    const axes = 'plane: [pipy], link: [pair], services: [1, 10], ratePerSecond: [100], capCores: [1]'
+    const axes = 'plane: [pipy], link: [pair], services: [1, 10], ratePerSecond: [100], cpuLimitCores: [1]'
     const rates = (rest = '') => planOf(axes, rest).arms.map(a => a.load.ratePerSecond)
     expect(rates()).toEqual([100, 100])
     expect(rates('load: { ratePer: service }')).toEqual([100, 1000])
   })
 
   it('drop the caps above the CPUs, and none for that alone that they cannot bind at a rate', () => {
-    const axes = 'plane: [pipy], link: [pair], capCores: [1, 2, 4]'
-    const caps = (/** @type {ReturnType<typeof planOf>} */ { arms }) => arms.map(a => a.capCores)
+    const axes = 'plane: [pipy], link: [pair], cpuLimitCores: [1, 2, 4]'
+    const caps = (/** @type {ReturnType<typeof planOf>} */ { arms }) => arms.map(a => a.cpuLimitCores)
     expect(caps(planOf(axes, '', { cpus: 4 }))).toEqual([1])
     const open = planOf(`${axes}, ratePerSecond: [100]`, '', { cpus: 2 })
     expect(caps(open)).toEqual([1, 2])
@@ -283,13 +283,13 @@ describe('the axes of a plan', () => {
   })
 
   it('make an idle load of no users', () => {
-    const { arms } = planOf('plane: [pipy], link: [pair], capCores: [0.25]', 'load: { kind: idle }')
+    const { arms } = planOf('plane: [pipy], link: [pair], cpuLimitCores: [0.25]', 'load: { kind: idle }')
     expect(arms[0].load).toMatchObject({ kind: 'idle', users: 0, warmupSeconds: 1.5, windowSeconds: 3.5 })
     expect(arms[0].load).not.toHaveProperty('ratePerSecond')
   })
 
   it('give a client a certificate only where its sidecar speaks mTLS', () => {
-    const axes = 'plane: [none, pipy], link: [pair], tls: [plaintext, rsa-2048], capCores: [1]'
+    const axes = 'plane: [none, pipy], link: [pair], tls: [plaintext, rsa-2048], cpuLimitCores: [1]'
     const { arms } = planOf(axes, 'load: { hasCertificate: true }')
     expect(arms.map(a => [a.plane, a.conditions.tls, a.load.hasCertificate])).toEqual([
       ['none', 'ecdsa-p256', false],
@@ -299,7 +299,7 @@ describe('the axes of a plan', () => {
   })
 
   it('give a burst a window with two seconds before it, and twice its length or eight seconds after it', () => {
-    const axes = 'plane: [pipy], link: [pair], ratePerSecond: [100], burstSeconds: [1, 30], capCores: [1]'
+    const axes = 'plane: [pipy], link: [pair], ratePerSecond: [100], burstSeconds: [1, 30], cpuLimitCores: [1]'
     const { arms } = planOf(axes, 'load: { burstFactor: 3 }')
     expect(arms.map(a => [a.load.burst, a.load.windowSeconds])).toEqual([
       [{ factor: 3, beginsSeconds: 2, seconds: 1 }, 11],
@@ -311,12 +311,12 @@ describe('the axes of a plan', () => {
 
   it('have windows and warm-ups of at least what the place of the run needs', () => {
     const overrides = { windowLeastSeconds: 120, warmupLeastSeconds: 30 }
-    const [arm] = planOf('plane: [pipy], link: [pair], capCores: [1]', '', { overrides }).arms
+    const [arm] = planOf('plane: [pipy], link: [pair], cpuLimitCores: [1]', '', { overrides }).arms
     expect(arm.load).toMatchObject({ warmupSeconds: 30, windowSeconds: 120 })
   })
 
   it('do without what a plane cannot do, and say each reason once', () => {
-    const axes = 'plane: [pipy, envoy], link: [pair], protocol: [http/1.1, http/2], users: [5, 6], capCores: [1]'
+    const axes = 'plane: [pipy, envoy], link: [pair], protocol: [http/1.1, http/2], users: [5, 6], cpuLimitCores: [1]'
     const left = planOf(axes, '', {
       findUnsupported: ({ plane, conditions }) => (plane === 'pipy' && conditions.protocol === 'http/2' ? 'no' : null),
     })
@@ -333,7 +333,7 @@ describe('the axes of a plan', () => {
   })
 
   it('refuse a run of which nothing is left', () => {
-    const axes = 'plane: [pipy], link: [pair], capCores: [1]'
+    const axes = 'plane: [pipy], link: [pair], cpuLimitCores: [1]'
     expect(() => planOf(axes, '', { findUnsupported: () => 'it is full' })).toThrow(
       'nothing to measure: pipy: it is full',
     )
@@ -341,7 +341,9 @@ describe('the axes of a plan', () => {
 
   it('repeat an arm (A/A) of every combination, and none of a plane alone', () => {
     const controls = (/** @type {string} */ planes) =>
-      planOf(`plane: [${planes}], link: [pair], users: [5, 6], capCores: [1]`, '', { overrides: { profile: 'full' } })
+      planOf(`plane: [${planes}], link: [pair], users: [5, 6], cpuLimitCores: [1]`, '', {
+        overrides: { profile: 'full' },
+      })
         .arms.filter(a => a.repeatOf)
         .map(a => [a.id, a.repeatOf])
     expect(controls('pipy, envoy')).toEqual([
@@ -353,7 +355,7 @@ describe('the axes of a plan', () => {
 })
 
 describe('a plan with a search', () => {
-  const axes = 'plane: [pipy, envoy], link: [pair], users: [20], capCores: [0.5]'
+  const axes = 'plane: [pipy, envoy], link: [pair], users: [20], cpuLimitCores: [0.5]'
   const knee = 'search: { kind: knee, p99Ms: 50, startPerSecond: 400 }'
 
   it('has an arm to start from for each plane, and neither trials nor A/A', () => {
@@ -368,7 +370,7 @@ describe('a plan with a search', () => {
   })
 
   it('takes a cap that could not bind in a closed loop', () => {
-    expect(planOf(axes.replace('0.5', '1'), knee, { cpus: 1 }).arms.map(a => a.capCores)).toEqual([1, 1])
+    expect(planOf(axes.replace('0.5', '1'), knee, { cpus: 1 }).arms.map(a => a.cpuLimitCores)).toEqual([1, 1])
   })
 
   it('has windows that hold 1050 requests at its rate', () => {
@@ -383,7 +385,7 @@ describe('a plan with a search', () => {
 })
 
 describe('the calibrations of a plan', () => {
-  const axes = 'plane: [none, pipy], link: [pair], services: [1, 10], ratePerSecond: [100, 1000], capCores: [1]'
+  const axes = 'plane: [none, pipy], link: [pair], services: [1, 10], ratePerSecond: [100, 1000], cpuLimitCores: [1]'
   const plan = planOf(axes, 'mostOfCapacity: 0.8')
 
   it('are closed loops of three seconds, one for all rates of a plane', () => {
@@ -410,8 +412,8 @@ describe('the calibrations of a plan', () => {
 
 describe('withWarmupFor', () => {
   it('gives handshakes at a small cap, and low rates, the time they need', () => {
-    const warmup = (/** @type {number} */ capCores, /** @type {number} */ ratePerSecond) =>
-      withWarmupFor(createArm({ capCores, load: { kind: 'open', users: 64, ratePerSecond } })).load.warmupSeconds
+    const warmup = (/** @type {number} */ cpuLimitCores, /** @type {number} */ ratePerSecond) =>
+      withWarmupFor(createArm({ cpuLimitCores, load: { kind: 'open', users: 64, ratePerSecond } })).load.warmupSeconds
     // 64 × 5 ms / 0.02 cores; three requests of 64 users, and a half more, at 100/s; and what it had.
     expect(warmup(0.02, 1000)).toBe(16)
     expect(warmup(1, 100)).toBe(2.88)
@@ -421,7 +423,7 @@ describe('withWarmupFor', () => {
 
 describe('estimatePlanSeconds', () => {
   it('adds to the trials the checks, the calibrations and a search', () => {
-    const axes = 'plane: [pipy, envoy], link: [pair], ratePerSecond: [1000], capCores: [1]'
+    const axes = 'plane: [pipy, envoy], link: [pair], ratePerSecond: [1000], cpuLimitCores: [1]'
     // Each trial 1.5 + 3.5 + 1.4 s; checks 3 + 2 × 4 + 2 × 0.4; calibrations 1.5 + 3 + 1.4.
     expect(estimatePlanSeconds(planOf(axes))).toBeCloseTo(6 * 6.4 + 11.8, 9)
     expect(estimatePlanSeconds(planOf(axes, 'mostOfCapacity: 0.8'))).toBeCloseTo(6 * 6.4 + 11.8 + 2 * 5.9, 9)
@@ -432,7 +434,7 @@ describe('estimatePlanSeconds', () => {
 describe('a plan with a control plane', () => {
   const rollout = (
     more = '',
-    axes = 'plane: [pipy], link: [pair], capCores: none, sidecars: [200, 1600], tls: [plaintext]',
+    axes = 'plane: [pipy], link: [pair], cpuLimitCores: none, sidecars: [200, 1600], tls: [plaintext]',
   ) => parseExperiment(`name: rollout\nquestion: q\naxes: { ${axes} }\nload: { kind: idle }\n${more}`, 'rollout.yaml')
   const planOf = (overrides = {}, experiment = rollout()) =>
     createFakePlan(experiment, {
@@ -441,11 +443,11 @@ describe('a plan with a control plane', () => {
       controlsOf: plane => ({ pipy: ['repo'], envoy: ['file', 'ads'] })[plane] ?? [],
       realMostOf: ({ control }) => (control === 'ads' ? 400 : null),
     })
-  const both = 'plane: [pipy, envoy], link: [pair], capCores: none, sidecars: [2], tls: [plaintext]'
+  const both = 'plane: [pipy, envoy], link: [pair], cpuLimitCores: none, sidecars: [2], tls: [plaintext]'
 
   it('has an arm of each number of sidecars, without a cap, and takes longer for more', () => {
     const { arms, trials } = planOf()
-    expect(arms.map(arm => [arm.id, arm.capCores, arm.conditions.sidecars])).toEqual([
+    expect(arms.map(arm => [arm.id, arm.cpuLimitCores, arm.conditions.sidecars])).toEqual([
       ['pair-pipy-repo-200-sidecars', null, 200],
       ['pair-pipy-repo-1600-sidecars', null, 1600],
     ])
@@ -477,7 +479,7 @@ describe('a plan with a control plane', () => {
   it('simulates sidecars beyond the most that are real, where a control plane has simulated ones, and says so', () => {
     const many = rollout(
       '',
-      'plane: [pipy, envoy], link: [pair], capCores: none, sidecars: [400, 1600], tls: [plaintext]',
+      'plane: [pipy, envoy], link: [pair], cpuLimitCores: none, sidecars: [400, 1600], tls: [plaintext]',
     )
     const simulatedOf = (overrides = {}) =>
       planOf({ controls: ['ads'], ...overrides }, many)
@@ -503,7 +505,7 @@ describe('a plan with a control plane', () => {
   })
 
   it('is asked which control brings changes to one sidecar, and names none that was not asked for', () => {
-    const axes = 'plane: [pipy, envoy], link: [pair], capCores: [1], changesPerMinute: [60]'
+    const axes = 'plane: [pipy, envoy], link: [pair], cpuLimitCores: [1], changesPerMinute: [60]'
     const reload = (more = '') =>
       parseExperiment(
         `name: reload\nquestion: q\naxes: { ${axes}${more} }\nprofiles: { standard: { hasControl: false } }\n`,
@@ -524,12 +526,16 @@ describe('a plan with a control plane', () => {
   })
 
   it('has an arm of each limit of the control plane', () => {
-    const { arms } = planOf({ axes: { sidecars: [20], controlCapCores: [0.5, null], controlMemoryBytes: [2 ** 26] } })
-    expect(arms.map(({ id, conditions }) => [id, conditions.controlCapCores, conditions.controlMemoryBytes])).toEqual([
+    const { arms } = planOf({
+      axes: { sidecars: [20], controlCpuLimitCores: [0.5, null], controlMemoryBytes: [2 ** 26] },
+    })
+    expect(
+      arms.map(({ id, conditions }) => [id, conditions.controlCpuLimitCores, conditions.controlMemoryBytes]),
+    ).toEqual([
       ['pair-pipy-repo-control-plane-at-0.5-cores', 0.5, 2 ** 26],
       ['pair-pipy-repo', undefined, 2 ** 26],
     ])
-    expect(() => plan({ axes: { controlCapCores: [1] } })).toThrow(
+    expect(() => plan({ axes: { controlCpuLimitCores: [1] } })).toThrow(
       '--control-cpu needs an experiment with a control plane',
     )
     expect(() => plan({ axes: { controlMemoryBytes: [2 ** 26] } })).toThrow('--control-memory needs an experiment')
@@ -545,7 +551,8 @@ describe('a plan with a control plane', () => {
     expect(() => planOf({ axes: { isShardRemoved: [true] } })).toThrow(refused)
     expect(() => planOf({ axes: { shards: [1, 3], isShardRemoved: [true] } })).toThrow(refused)
     expect(() => plan({ axes: { isShardRemoved: [true] } })).toThrow('--remove-shard needs an experiment')
-    const axes = 'plane: [pipy], link: [pair], capCores: none, sidecars: [20], isShardRemoved: [null], tls: [plaintext]'
+    const axes =
+      'plane: [pipy], link: [pair], cpuLimitCores: none, sidecars: [20], isShardRemoved: [null], tls: [plaintext]'
     const growing = rollout('grows: { deadlineSeconds: 10 }\ntargets: [local]', axes)
     expect(() => planOf({}, growing)).toThrow('says nothing of isShardRemoved')
   })
@@ -570,12 +577,13 @@ describe('a plan with a control plane', () => {
     )
     expect(() => planOf({ axes: { sizes: ['equal', 'random'] } })).toThrow('leave --sizes out')
     expect(() => plan({ axes: { shards: [3] } })).toThrow('--shards needs an experiment with a control plane')
-    const axes = 'plane: [pipy], link: [pair], capCores: none, shards: [2], tls: [plaintext]'
+    const axes = 'plane: [pipy], link: [pair], cpuLimitCores: none, shards: [2], tls: [plaintext]'
     expect(() => planOf({}, rollout('', axes))).toThrow('has the axis shards, and no axis sidecars')
   })
 
   it('grows by whole steps, and where no control plane runs, without limits and with a note', () => {
-    const axes = 'plane: [pipy, envoy], link: [pair], capCores: none, tls: [plaintext], controlMemoryBytes: [67108864]'
+    const axes =
+      'plane: [pipy, envoy], link: [pair], cpuLimitCores: none, tls: [plaintext], controlMemoryBytes: [67108864]'
     const growing = (/** @type {string} */ more) =>
       rollout('grows: { deadlineSeconds: 150 }\ntargets: [local]', `${axes}${more}`)
     const { arms, notes, settings } = createFakePlan(growing(', sidecars: [40]'), {
@@ -595,9 +603,9 @@ describe('a plan with a control plane', () => {
   it('is one of idle sidecars without caps, which are started anew', () => {
     expect(() => planOf({}, rollout('keepsServices: true'))).toThrow('keep no services')
     expect(() =>
-      planOf({}, rollout('', 'plane: [pipy], link: [pair], capCores: [1], sidecars: [2], tls: [plaintext]')),
-    ).toThrow('capCores none')
-    const axes = 'plane: [pipy], link: [pair], capCores: none, sidecars: [2], tls: [plaintext]'
+      planOf({}, rollout('', 'plane: [pipy], link: [pair], cpuLimitCores: [1], sidecars: [2], tls: [plaintext]')),
+    ).toThrow('cpuLimitCores none')
+    const axes = 'plane: [pipy], link: [pair], cpuLimitCores: none, sidecars: [2], tls: [plaintext]'
     expect(() => planOf({}, rollout('', `${axes}, memoryLimitBytes: [67108864]`))).toThrow('its axis memoryLimitBytes')
   })
 

@@ -15,7 +15,7 @@ const asked = {
 describe('createControlExperiment', () => {
   it('asks for rollouts of six sizes up to the one asked for', () => {
     expect(createControlExperiment(800)).toMatchObject({
-      axes: { sidecars: [100, 200, 300, 400, 600, 800], capCores: 'none' },
+      axes: { sidecars: [100, 200, 300, 400, 600, 800], cpuLimitCores: 'none' },
       ...{ sizesControlOf: 800, search: null, grows: null },
     })
     expect(createControlExperiment(6).axes.sidecars).toEqual([1, 2, 3, 5, 6])
@@ -28,7 +28,7 @@ describe('createSizeExperiment', () => {
     expect(createSizeExperiment(asked)).toMatchObject({
       name: 'size',
       question: 'Which CPU and memory limit holds 300 requests/s with a p99 of at most 20 ms?',
-      axes: { plane: ['pipy', 'envoy'], link: ['pair'], ratePerSecond: [300], capCores: [1] },
+      axes: { plane: ['pipy', 'envoy'], link: ['pair'], ratePerSecond: [300], cpuLimitCores: [1] },
       ...{ trafficPolicy: 'open', targets: ['local'] },
       search: { kind: 'size', p99Ms: 20, isExtrapolated: false },
     })

@@ -8,7 +8,7 @@ import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
-const AXES = '{ plane: [cheap], link: [gateway-ratings], capCores: [1], ratePerSecond: [10], users: [10] }'
+const AXES = '{ plane: [cheap], link: [gateway-ratings], cpuLimitCores: [1], ratePerSecond: [10], users: [10] }'
 const MORE = 'mostOfCapacity: 0.8\nprofiles: { standard: { rounds: 2, hasControl: false } }'
 const cores = Array.from({ length: 16 }, (_, i) => [i])
 

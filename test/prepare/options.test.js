@@ -86,7 +86,7 @@ describe('withExperiment', () => {
       tls: ['plaintext'],
       features: ['access-log+metrics'],
       sidecars: [5],
-      controlCapCores: [0.5, null],
+      controlCpuLimitCores: [0.5, null],
       controlMemoryBytes: [2 ** 26, null],
       isShardRemoved: [true],
     })

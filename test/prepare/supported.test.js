@@ -16,7 +16,7 @@ function refused(own, { calls = ['ratings'], listener = 'inbound', limits, ...fi
     { name: 'ratings', application: 'echo', calls: [] },
   ])
   return findUnsupported({
-    kind: 'load',
+    kind: 'capacity',
     arm: createArm({ plane: 'envoy', ...fields, conditions: { ...DEFAULT_CONDITIONS, protocol: 'tcp', ...own } }),
     topology: { name: 't', services, entry: { service: 'gateway', listener } },
     ...{ tools: {}, lacks: {}, cpus: 2, limits },
@@ -87,14 +87,14 @@ describe('a sidecar that ends', () => {
       [/which nobody calls/, { ending: 'sigterm' }, { calls: [] }],
       [/on one machine only/, { ending: 'sigterm' }, { limits: { node: 'n' } }],
       [/load of its own arm/, { ending: 'sigterm' }, { load: { kind: 'idle' } }],
-      [/load of its own arm/, { ending: 'sigterm' }, { load: { kind: 'turns', isBesideOthers: true } }],
+      [/load of its own arm/, { ending: 'sigterm' }, { load: { kind: 'interleaved', isInterleaved: true } }],
     ]),
   )('is refused: %s', (reason, own, other) => expect(refused(asked(own), other)).toMatch(reason))
 })
 
 describe('the load of gRPC', () => {
   const armOf = (/** @type {Partial<Arm['load']>} */ load) =>
-    createArm({ load: { kind: 'turns', ...load }, conditions: { ...DEFAULT_CONDITIONS, protocol: 'grpc' } })
+    createArm({ load: { kind: 'interleaved', ...load }, conditions: { ...DEFAULT_CONDITIONS, protocol: 'grpc' } })
   it('is made by k6, and not by wrk', () => {
     expect(() => assertCanLoad(findLoad('k6'), [armOf({})])).not.toThrow()
     expect(() => assertCanLoad(findLoad('wrk'), [armOf({})])).toThrow(

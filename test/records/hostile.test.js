@@ -31,7 +31,7 @@ function replace(file, kind) {
 const KINDS = /** @type {const} */ (['pipe', 'directory', 'device'])
 
 describe('a document that is none', () => {
-  const texts = ['null', '[]', '"a"', '1', '{}', '{"schemaVersion":"3"}', '{"schemaVersion":3}', '', '{']
+  const texts = ['null', '[]', '"a"', '1', '{}', '{"schemaVersion":"4"}', '{"schemaVersion":4}', '', '{']
   it.each(texts)('is refused with its name: %s', text => {
     const folder = copyRun()
     writeFileSync(`${folder}/manifest.json`, text)
@@ -76,7 +76,7 @@ describe('a document that is none', () => {
 
   it('leaves the other runs in the list', () => {
     const root = path.join(base, 'list')
-    for (const [name, text] of Object.entries({ none: 'null', empty: '{"schemaVersion":3}' })) {
+    for (const [name, text] of Object.entries({ none: 'null', empty: '{"schemaVersion":4}' })) {
       cpSync(path.join(base, 'run'), path.join(root, name), { recursive: true })
       writeFileSync(path.join(root, name, 'summary.json'), text)
     }
@@ -161,7 +161,7 @@ describe('a raw file that is damaged', () => {
     expect(lines[1]).toContain(`not computed again: ${trial.id}: ${log}: line 2: the result of the load is damaged: `)
   })
 
-  const texts = ['null', '[]', '{"schemaVersion":3}', '{"sche', '{"schemaVersion":NaN}', 'short lists']
+  const texts = ['null', '[]', '{"schemaVersion":4}', '{"sche', '{"schemaVersion":NaN}', 'short lists']
   it.each(texts)('is said to be damaged: %s', text => {
     const folder = copyRun()
     const { trial } = readRun(folder).records[0]

@@ -24,9 +24,9 @@ function createNamed(folder, kit) {
  * @param {Partial<Comparison> & { median?: number | null }} fields @returns {Comparison}
  */
 function createComparison({ median = 1, ...fields }) {
-  const { link, capCores, load, conditions } = createArm({})
+  const { link, cpuLimitCores, load, conditions } = createArm({})
   return {
-    ...{ a: 'pipy in new', b: 'pipy in old', link, capCores, load, conditions, contrast: null, isControl: false },
+    ...{ a: 'pipy in new', b: 'pipy in old', link, cpuLimitCores, load, conditions, contrast: null, isControl: false },
     ...{ quantity: 'cpuPerRequest', service: null, aaSpread: null, verdict: 'no-difference-shown', reasons: [] },
     ratio: { median, low: median, high: median, values: Array(6).fill(median) },
     ...fields,
@@ -38,7 +38,7 @@ const dearer = createComparison({
 })
 const sameMemory = createComparison({ quantity: 'rss' })
 const control = createComparison({
-  ...{ a: 'none in new', b: 'none in old', capCores: null, quantity: 'applicationCpuPerRequest', median: 1.012 },
+  ...{ a: 'none in new', b: 'none in old', cpuLimitCores: null, quantity: 'applicationCpuPerRequest', median: 1.012 },
 })
 
 /** @param {Partial<RunComparison>} result */
@@ -90,7 +90,7 @@ describe('renderComparisonDetails', () => {
 
   it('gives each arm a heading where there are several', () => {
     const text = render({
-      comparisons: [dearer, { ...dearer, a: 'pipy=b in new', b: 'pipy=a in old' }, { ...dearer, capCores: 1 }],
+      comparisons: [dearer, { ...dearer, a: 'pipy=b in new', b: 'pipy=a in old' }, { ...dearer, cpuLimitCores: 1 }],
     })
     expect(without(text).filter(line => line.endsWith(':'))).toEqual([
       'pipy in new and pipy in old, 0.25 cores:',

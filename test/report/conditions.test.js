@@ -5,13 +5,13 @@ import { createSummary } from '../fakes/fake-summary.js'
 
 /** @import { Summary } from '../../src/model/types.ts' */
 
-const interleaved = { kind: /** @type {const} */ ('turns'), isBesideOthers: /** @type {const} */ (true), users: 32 }
+const interleaved = { kind: /** @type {const} */ ('turns'), isInterleaved: /** @type {const} */ (true), users: 32 }
 /**
  * @param {[number, number, number]} interval ratio, low, high @param {Parameters<typeof createArm>[0]['load']} load
- * @param {number | null} [capCores]
+ * @param {number | null} [cpuLimitCores]
  */
-const condition = ([ratio, low, high], load, capCores = null) => ({
-  ...{ ratio, low, high, capCores, load: createArm({ load }).load },
+const condition = ([ratio, low, high], load, cpuLimitCores = null) => ({
+  ...{ ratio, low, high, cpuLimitCores, load: createArm({ load }).load },
 })
 /** @param {ReturnType<typeof condition>[]} measured @param {boolean | null} isContradicted */
 function render(measured, isContradicted) {

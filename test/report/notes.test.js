@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listOpenQuestions } from '../../src/kinds/load/open-questions.js'
+import { listOpenQuestions } from '../../src/kinds/capacity/open-questions.js'
 import { tellDeviations } from '../../src/report/notes.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { createSummary } from '../fakes/fake-summary.js'

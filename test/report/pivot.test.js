@@ -51,7 +51,10 @@ describe('renderPivots', () => {
   })
 
   it('puts what is without sidecars beside each table that it goes with', () => {
-    const caps = [0.5, 1].flatMap(capCores => [at('pipy', 100, 2, { capCores }), at('pipy', 200, 3, { capCores })])
+    const caps = [0.5, 1].flatMap(cpuLimitCores => [
+      at('pipy', 100, 2, { cpuLimitCores }),
+      at('pipy', 200, 3, { cpuLimitCores }),
+    ])
     const tables = render([at('none', 100, 1), at('none', 200, 1.5), ...caps], { across: 'ratePerSecond' })
     expect(tables.map(([head]) => head)).toEqual(['0.5 cores:', '1 cores:'])
     for (const lines of tables) expect(lines.join('\n')).toMatch(/p99 ms, none +1\.0 +1\.5\n/)

@@ -3,7 +3,7 @@ import { describeSetting, tabulateProvenance } from '../../src/report/provenance
 import { createManifest } from '../fakes/fake-manifest.js'
 
 const own = {
-  ...{ schemaVersion: 3, command: ['node', 'src/cli.js', 'bench'], kit: { version: '1.0.0', git: 'abc', sha256: '' } },
+  ...{ schemaVersion: 4, command: ['node', 'src/cli.js', 'bench'], kit: { version: '1.0.0', git: 'abc', sha256: '' } },
   run: { id: 'one', startedAt: '2026-01-01T00:00:00Z', experiment: 'e', seed: 7 },
 }
 

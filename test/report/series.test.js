@@ -23,7 +23,7 @@ describe('describeSeries', () => {
       [1000, 1.05, 0, 200, 5.1],
       [1200, 1.25, 0, 300, 5.3],
     ])
-    expect(series).toMatchObject({ service: 'gateway', capCores: 0.25, throttled: [] })
+    expect(series).toMatchObject({ service: 'gateway', cpuLimitCores: 0.25, throttled: [] })
     expect(series.cores.map(([s, v]) => [s, Number(v.toFixed(6))])).toEqual([
       [0, 0.5],
       [0.2, 1],

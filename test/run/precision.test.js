@@ -11,7 +11,7 @@ import { createManifest } from '../fakes/fake-manifest.js'
 import { prepareFake } from '../fakes/fake-run.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
-const AXES = '{ plane: [cheap, dear], link: [gateway-ratings], capCores: [1], users: [10] }'
+const AXES = '{ plane: [cheap, dear], link: [gateway-ratings], cpuLimitCores: [1], users: [10] }'
 const MORE = 'profiles: { standard: { hasControl: false, warmupSeconds: 1, windowSeconds: 1 } }'
 // One round far above the others, and one far below: an interval without the outermost two values is narrow.
 const FAR = /** @type {Record<number, number>} */ ({ 1: 1.3, 2: 0.7 })

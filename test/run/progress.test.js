@@ -4,7 +4,14 @@ import { createArm } from '../fakes/fake-records.js'
 
 describe('createPace', () => {
   const arm = /** @type {any} */ (createArm({ id: 'a' }))
-  const trials = [1, 2].map(round => ({ id: `r${round}-a`, round, arm, repeats: null, searchOf: null }))
+  const trials = [1, 2].map(round => ({
+    id: `r${round}-a`,
+    kind: 'capacity',
+    round,
+    arm,
+    repeats: null,
+    searchOf: null,
+  }))
   const again = { ...trials[0], id: 'r1-a-again', repeats: 'r1-a' }
 
   it('knows the time that is left where a resumed run begins with a trial that is run again', () => {

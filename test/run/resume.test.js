@@ -9,7 +9,7 @@ import { createFakeLoad, createFakeTarget, createInterruption } from '../fakes/f
 import { prepareFake } from '../fakes/fake-run.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 
-const AXES = '{ plane: [cheap, dear], link: [gateway-ratings], capCores: [1], ratePerSecond: [10], users: [10] }'
+const AXES = '{ plane: [cheap, dear], link: [gateway-ratings], cpuLimitCores: [1], ratePerSecond: [10], users: [10] }'
 const MORE = 'mostOfCapacity: 0.8\nprofiles: { standard: { rounds: 3, hasControl: false } }'
 // Of two planes: what each reaches, then three rounds.
 const TRIALS = 8
@@ -82,7 +82,7 @@ describe('a run that was cut short', () => {
 
   it('drops half a line that a killed run left, and agrees afterwards', async () => {
     await interruptAfter(3)
-    appendFileSync(path.join(out, 'trials.jsonl'), '{"schemaVersion":3,"trial":{"id":"r2-')
+    appendFileSync(path.join(out, 'trials.jsonl'), '{"schemaVersion":4,"trial":{"id":"r2-')
     await measureFake({ isResumed: true })
     expect(ids()).toHaveLength(TRIALS)
     expect(readRun(out).warnings).toEqual([])

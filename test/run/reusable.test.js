@@ -98,7 +98,7 @@ describe('openReusable', () => {
     const folder = writeRun('one', [recordOf('a')])
     const { conditions } = armOf()
     const others = [
-      ...[{ plane: 'envoy' }, { variant: '/x' }, { link: 'pair' }, { capCores: 0.5 }, { repeatOf: 'x' }],
+      ...[{ plane: 'envoy' }, { variant: '/x' }, { link: 'pair' }, { cpuLimitCores: 0.5 }, { repeatOf: 'x' }],
       ...[{ load: { ratePerSecond: 101 } }, { load: { users: 11 } }, { load: { payloadBytes: 1 } }],
       { conditions: { ...conditions, memoryLimitBytes: 1e6 } },
     ]

@@ -45,7 +45,7 @@ describe('runPlan', () => {
     expect(cheap.responseTimeMs?.p99.median).toBeCloseTo(9.9, 9)
     expect(cheap.responseTimeMs?.p999.median).toBeNull()
     expect(nothing).toMatchObject({
-      capCores: null,
+      cpuLimitCores: null,
       sidecars: [],
       cpuPerRequestMicros: { median: null },
     })
@@ -109,7 +109,7 @@ describe('runPlan', () => {
 
   it('calls a trial invalid whose cap was not in force', async () => {
     const target = await createFakeTarget({
-      capCores: spec => (spec.service === 'ratings' && spec.role === 'sidecar' ? null : spec.cpuCores),
+      cpuLimitCores: spec => (spec.service === 'ratings' && spec.role === 'sidecar' ? null : spec.cpuLimitCores),
     })
     const { summary, records } = await runFake({ folder, target })
     expect(records.filter(r => r.outcome === 'invalid')).toHaveLength(18)
@@ -167,7 +167,7 @@ describe('runPlan', () => {
 
     it('pins the trial that finds the capacity as it pins those that are chosen by it', async () => {
       const target = await createFakeTarget()
-      const axes = '{ plane: [cheap], link: [gateway-ratings], capCores: [1], ratePerSecond: [10], users: [10] }'
+      const axes = '{ plane: [cheap], link: [gateway-ratings], cpuLimitCores: [1], ratePerSecond: [10], users: [10] }'
       const { records } = await runFake({ folder, target, cores, axes, more: 'mostOfCapacity: 0.8' })
       expect(records[0].trial.arm.id).toMatch(/^capacity-/)
       expect(records[0].placement.sidecar).toEqual([0, 1])
@@ -176,13 +176,13 @@ describe('runPlan', () => {
     })
 
     it('pins every trial of a search by the cap that it tries', async () => {
-      const axes = '{ plane: [cheap], link: [gateway-ratings], capCores: [1], ratePerSecond: [300], users: [10] }'
+      const axes = '{ plane: [cheap], link: [gateway-ratings], cpuLimitCores: [1], ratePerSecond: [300], users: [10] }'
       const more = 'search: { kind: size, p99Ms: 50, isExtrapolated: false }'
       const { records } = await runFake({ folder, cores, axes, more })
-      expect(records.some(r => r.trial.arm.capCores !== 1)).toBe(true)
+      expect(records.some(r => r.trial.arm.cpuLimitCores !== 1)).toBe(true)
       for (const { trial, placement } of records)
         expect(placement?.sidecar.length ?? 0, trial.id).toBe(
-          trial.arm.capCores > 7 ? 0 : Math.ceil(2 * trial.arm.capCores),
+          trial.arm.cpuLimitCores > 7 ? 0 : Math.ceil(2 * trial.arm.cpuLimitCores),
         )
     })
   })
@@ -222,7 +222,8 @@ describe('runPlan', () => {
 
   describe('when a trial fails before its window', () => {
     const profiles = 'profiles: { standard: { rounds: 1, hasControl: false } }'
-    const axes = '{ plane: [cheap], link: [gateway-ratings], capCores: [0.25], users: [10], changesPerMinute: [6000] }'
+    const axes =
+      '{ plane: [cheap], link: [gateway-ratings], cpuLimitCores: [0.25], users: [10], changesPerMinute: [6000] }'
     const load = {
       ...createFakeLoad(),
       parseWindow: () => ({ startMs: Date.now() + 100, endMs: Date.now() + 400 }),
@@ -264,7 +265,7 @@ describe('runPlan', () => {
     const { records } = await runFake({
       folder,
       load,
-      axes: '{ plane: [cheap], link: [gateway-ratings], capCores: [0.25], users: [10] }',
+      axes: '{ plane: [cheap], link: [gateway-ratings], cpuLimitCores: [0.25], users: [10] }',
       more: 'profiles: { standard: { rounds: 1, hasControl: false } }',
     })
     expect(records.map(r => r.outcome)).toEqual(['failed'])
@@ -294,8 +295,8 @@ describe('runPlan', () => {
 })
 
 describe('an interrupted run', () => {
-  const more = 'measure: [turns]\nprofiles: { standard: { hasControl: false } }'
-  const axes = '{ plane: [cheap, dear], link: [gateway-ratings], capCores: none, users: [10] }'
+  const more = 'measure: [cost]\nprofiles: { standard: { hasControl: false } }'
+  const axes = '{ plane: [cheap, dear], link: [gateway-ratings], cpuLimitCores: none, users: [10] }'
 
   /** @param {number} repeats that end before */
   async function interruptAfter(repeats) {

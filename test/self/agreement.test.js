@@ -8,9 +8,9 @@ import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-reco
  * @param {{ cores: number[], applicationCores?: number, spread?: number }} options of the sidecar, round by round
  */
 function side({ cores, applicationCores = 0.1, spread = 0.01 }) {
-  const arms = [createArm({ plane: 'pipy' }), createArm({ plane: 'none', capCores: null })]
+  const arms = [createArm({ plane: 'pipy' }), createArm({ plane: 'none', cpuLimitCores: null })]
   const application = (/** @type {number} */ cpuCores) =>
-    describeFakeProcess({ role: 'application', capCores: null, cpuCores })
+    describeFakeProcess({ role: 'application', cpuLimitCores: null, cpuCores })
   const records = cores.flatMap((cpuCores, i) => [
     createRecord({ arm: arms[0], round: i + 1, processes: [describeFakeProcess({ cpuCores }), application(0.1)] }),
     createRecord({ arm: arms[1], round: i + 1, processes: [application(applicationCores)] }),

@@ -34,7 +34,7 @@ describe('one sidecar that is changed while it serves', () => {
 
   it('has the control plane of a rollout, at a place of its own', () => {
     expect(controlled?.control).toMatchObject({
-      ...{ service: CONTROL, role: 'control', folder: '/raw/t/mesh', cpuCores: null },
+      ...{ service: CONTROL, role: 'control', folder: '/raw/t/mesh', cpuLimitCores: null },
       listens: [{ address: '127.9.0.3', port: 6070 }],
     })
     expect(specs.map(({ service, role }) => [service, role])).toEqual([
@@ -106,7 +106,7 @@ it('a batch is one process that starts each sidecar with its own arguments, in f
       { address: '127.2.0.1', port: 15001 },
       { address: '127.2.0.2', port: 15001 },
     ],
-    ...{ cpuCores: null, memoryLimitBytes: null, cpuSet: null, image: null, admin: null },
+    ...{ cpuLimitCores: null, memoryLimitBytes: null, cpuSet: null, image: null, admin: null },
   })
 })
 

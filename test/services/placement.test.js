@@ -46,21 +46,21 @@ describe('createPlacing', () => {
   const topologies = { link: /** @type {any} */ ({ services }) }
 
   it('places arms without sidecars as those of the largest cap', () => {
-    const arms = [createArm({ plane: 'none', capCores: null }), createArm({ plane: 'pipy', capCores: 1 })]
+    const arms = [createArm({ plane: 'none', cpuLimitCores: null }), createArm({ plane: 'pipy', cpuLimitCores: 1 })]
     const [none, pipy] = arms.map(createPlacing({ arms, topologies, cores: cores(8) }))
     expect(none).toEqual(pipy)
     expect(pipy?.sidecar).toEqual([0, 1])
   })
 
   it('places nothing where sidecars are not capped', () => {
-    const arms = [createArm({ plane: 'pipy', capCores: null })]
+    const arms = [createArm({ plane: 'pipy', cpuLimitCores: null })]
     expect(createPlacing({ arms, topologies, cores: cores(8) })(arms[0])).toBeNull()
   })
 
   it('pins no interleaved arm, unless the generator is asked to be apart', () => {
-    const interleaved = { kind: /** @type {const} */ ('turns'), isBesideOthers: /** @type {const} */ (true) }
+    const interleaved = { kind: /** @type {const} */ ('turns'), isInterleaved: /** @type {const} */ (true) }
     const [free, apart] = [{}, { placement: /** @type {const} */ ('apart') }].map(fields =>
-      createArm({ plane: 'pipy', capCores: 1, load: { ...interleaved, ...fields } }),
+      createArm({ plane: 'pipy', cpuLimitCores: 1, load: { ...interleaved, ...fields } }),
     )
     const placementsOf = (/** @type {number} */ cpus) =>
       [free, apart].map(createPlacing({ arms: [free, apart], topologies, cores: cores(cpus) }))
@@ -72,8 +72,8 @@ describe('createPlacing', () => {
   })
 
   it('places an arm that is not in the plan by its own cap', () => {
-    const arms = [createArm({ plane: 'pipy', capCores: 1 })]
-    const tried = { ...createArm({ plane: 'pipy', capCores: 2 }), id: 'link-pipy@2' }
+    const arms = [createArm({ plane: 'pipy', cpuLimitCores: 1 })]
+    const tried = { ...createArm({ plane: 'pipy', cpuLimitCores: 2 }), id: 'link-pipy@2' }
     const placement = createPlacing({ arms, topologies, cores: cores(8) })(tried)
     expect(placement).toEqual({ sidecar: [0, 1, 2, 3], application: [4, 5], generator: [6, 7] })
   })

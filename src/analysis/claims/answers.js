@@ -88,7 +88,7 @@ export function formatRatio({ median, low, high }) {
 
 /** @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options */
 export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
-  const cap = Math.max(...arms.map(arm => arm.capCores ?? 0))
+  const cap = Math.max(...arms.map(arm => arm.cpuLimitCores ?? 0))
   const bound = quantity === 'throughput' ? arms.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null) : []
   return [
     ...(isAtCap ? [] : [`at ${cap || 'no'} cores; published at ${askedCap}`]),

@@ -22,7 +22,7 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
     .flatMap(a => bs.map(b => ({ a, b })))
     .filter(({ a, b }) => isAlike({ a, b, of, to }))
     .map(pair => ({ pair, isAtCap: isAtCap(pair.a, of) && isAtCap(pair.b, to) }))
-  const hasTwoCaps = isTold(of, to, 'capCores')
+  const hasTwoCaps = isTold(of, to, 'cpuLimitCores')
   const allowed = pairs.filter(p => p.isAtCap || (otherCaps !== 'never' && !hasTwoCaps))
   if (allowed.length === 0) {
     const areAlike = pairs.length > 0 || hasTwoCaps
@@ -32,7 +32,7 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
   return best(allowed, ({ pair: { a, b }, isAtCap }) => [
     completeness(valuesOf(a, b)),
     Number(isAtCap),
-    Math.max(a.capCores ?? 0, b.capCores ?? 0),
+    Math.max(a.cpuLimitCores ?? 0, b.cpuLimitCores ?? 0),
   ])
 }
 
@@ -48,7 +48,7 @@ export function findSeries({ arms, among, over, valuesOf }) {
   const groups = groupBy(meant, arm => {
     // In a closed loop the number of users was chosen by the cap.
     const names = AXIS_NAMES.filter(
-      name => name !== over && !(name === 'users' && arm.load.kind === 'closed' && over === 'capCores'),
+      name => name !== over && !(name === 'users' && arm.load.kind === 'closed' && over === 'cpuLimitCores'),
     )
     return JSON.stringify([
       over === 'plane' ? null : arm.plane,
@@ -59,7 +59,7 @@ export function findSeries({ arms, among, over, valuesOf }) {
   const series = best([...groups.values()], arms => [
     arms.filter(arm => completeness(valuesOf(arm)) === 2).length,
     Number(isAtCap(arms[0], among)),
-    arms[0].capCores ?? 0,
+    arms[0].cpuLimitCores ?? 0,
   ])
   const sorted = series.toSorted((a, b) => (valueOn(a, over) < valueOn(b, over) ? -1 : 1))
   return { series: over === 'plane' ? series : sorted, isAtCap: isAtCap(series[0], among) }
@@ -78,15 +78,15 @@ export function describeConditions(arms, { hasCap }) {
   const names = AXIS_NAMES.filter(name => {
     const value = AXES[name].of(first)
     if (value === null || judged.some(arm => AXES[name].of(arm) !== value)) return false
-    if (name === 'capCores') return hasCap
+    if (name === 'cpuLimitCores') return hasCap
     return ALWAYS_SAID.includes(name) || value !== AXES[name].values[0]
   })
   const words = describeAxes(first, names)
-  return first.load.isBesideOthers ? `${words}, side by side without a cap` : words
+  return first.load.isInterleaved ? `${words}, side by side without a cap` : words
 }
 
 /** Matches at any cap; plane: `name` (lean) or `name:profile`. @param {SummaryArm} arm @param {Selector} selector */
-export function isMeant(arm, { plane, service, capCores, ...axes }) {
+export function isMeant(arm, { plane, service, cpuLimitCores, ...axes }) {
   return (
     arm.repeatOf === null &&
     arm.variant === null &&
@@ -102,7 +102,7 @@ function isAlike({ a, b, of, to }) {
     name =>
       !isTold(of, to, name) &&
       !(isBare && AXES[name].isOfSidecars) &&
-      !(name === 'users' && a.load.kind === 'closed' && a.capCores !== b.capCores),
+      !(name === 'users' && a.load.kind === 'closed' && a.cpuLimitCores !== b.cpuLimitCores),
   )
   return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))
 }
@@ -113,8 +113,8 @@ function isTold(of, to, name) {
 }
 
 /** @param {SummaryArm} arm @param {Selector} selector */
-function isAtCap(arm, { capCores }) {
-  return capCores === undefined || arm.capCores === capCores
+function isAtCap(arm, { cpuLimitCores }) {
+  return cpuLimitCores === undefined || arm.cpuLimitCores === cpuLimitCores
 }
 
 /** Ranks values: 2 in every round, 1 in some, 0 in none. @param {(number | null)[]} values */
@@ -133,14 +133,14 @@ function best(items, rank) {
 }
 
 /** @param {Selector} selector */
-export function describeSelector({ plane, service, capCores, ...axes }) {
+export function describeSelector({ plane, service, cpuLimitCores, ...axes }) {
   const conditions = Object.entries(axes).map(([name, value]) => AXES[/** @type {AxisName} */ (name)].show(value))
   return [plane ?? 'any plane', ...conditions].join(', ')
 }
 
 /** @param {SummaryArm[]} arms @param {Selector[]} selectors */
 function sayCaps(arms, ...selectors) {
-  const asked = new Set(selectors.map(s => s.capCores).filter(cap => cap !== undefined))
-  const here = new Set(arms.map(arm => arm.capCores).filter(cap => cap !== null))
+  const asked = new Set(selectors.map(s => s.cpuLimitCores).filter(cap => cap !== undefined))
+  const here = new Set(arms.map(arm => arm.cpuLimitCores).filter(cap => cap !== null))
   return `published at a cap of ${[...asked].join(' and ')}, here ${[...here].join(' and ') || 'without one'}`
 }

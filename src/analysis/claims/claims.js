@@ -1,5 +1,6 @@
 import { parseYaml } from '../../lib/yaml.js'
 import { AXES } from '../../model/arms.js'
+import { moderniseQuestion } from '../../model/old-words.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
 import { testBalance } from './balance.js'
 import { testGrowth } from './growth.js'
@@ -24,7 +25,12 @@ import { createClaimsSchema } from './schema.js'
  * @param {string} text @param {string} file @param {{ experiments?: string[] }} [known] @returns {ClaimsFile}
  */
 export function parseClaims(text, file, { experiments } = {}) {
-  const { source, experiment, deployed, claims } = parseYaml({ text, file, schema: createClaimsSchema(experiments) })
+  const { source, experiment, deployed, claims } = parseYaml({
+    text,
+    file,
+    schema: createClaimsSchema(experiments),
+    modernise: moderniseQuestion,
+  })
   const usual = { read: source.read, experiment }
   return { file, source, deployed, claims: Object.entries(claims).map(([id, claim]) => ({ id, ...usual, ...claim })) }
 }

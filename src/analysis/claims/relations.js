@@ -60,7 +60,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   const left = spoiled.map(p => `${label} ${p.at} left out: spoiled${describeSpoiled([p.arm], quantity)}`)
   const { isAtCap } = found
   const arms = points.map(p => p.arm)
-  const caveats = points.length > 0 ? describeCaveats({ arms, quantity, isAtCap, askedCap: among.capCores }) : []
+  const caveats = points.length > 0 ? describeCaveats({ arms, quantity, isAtCap, askedCap: among.cpuLimitCores }) : []
   const answer = (/** @type {Finding} */ { status, why }) => ({
     status,
     ours: points.length > 0 ? sayPoints() : null,
@@ -166,7 +166,7 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
   const { a, b } = pair
   const { ratio, verdict, why } = judgeRatios({ summary, quantity, a, b, ratios: ratiosOf(a, b) })
   const conditions = describeConditions([a, b], { hasCap: isAtCap })
-  const askedCap = of.capCores ?? to.capCores
+  const askedCap = of.cpuLimitCores ?? to.cpuLimitCores
   const caveats = describeCaveats({ arms: a === b ? [a] : [a, b], quantity, isAtCap, askedCap })
   const answer = (/** @type {Answer['status']} */ status, /** @type {string[]} */ ...reasons) => ({
     status,

@@ -54,7 +54,7 @@ const HOST_IDLE_LEAST = 0.05
  */
 export function findBound({ processes, generatorCpus, idleFraction, loadHost, kind }) {
   const sidecars = withRole(processes, 'sidecar')
-  if (sidecars.some(p => p.capCores !== null && p.cpuCores >= SIDECAR_BOUND * p.capCores)) return 'sidecar'
+  if (sidecars.some(p => p.cpuLimitCores !== null && p.cpuCores >= SIDECAR_BOUND * p.cpuLimitCores)) return 'sidecar'
   if (sidecars.some(p => busiestCoresOf(p) >= WORKER_BOUND)) return 'worker'
   if (withRole(processes, 'application').some(p => busiestCoresOf(p) >= APPLICATION_BOUND)) return 'application'
   const isGeneratorBound = (/** @type {ProcessRecord} */ p) =>
@@ -67,7 +67,7 @@ export function findBound({ processes, generatorCpus, idleFraction, loadHost, ki
 
 /** Counts seconds in which an arm got load; null: no window. @param {Pick<TrialRecord, 'load' | 'window'>} record */
 export function secondsUnderLoad({ load, window }) {
-  return load?.turns?.seconds ?? window?.seconds ?? null
+  return load?.interleaved?.seconds ?? window?.seconds ?? null
 }
 
 /** @param {{ idleFraction: number }} host */

@@ -81,13 +81,13 @@ export const LOAD_GATES = [
   {
     // A request costs Pipy 12 to 17 % more with 400 more kept connections: docs/method.md.
     name: 'connections',
-    finds: 'in turns: arms of one plane with connections that differ by more than 10 % and 4',
+    finds: 'interleaved: arms of one plane with connections that differ by more than 10 % and 4',
     isOfLoad: true,
     words: 'unequal connections',
     spoils: ['cpuPerRequest'],
     find: ({ beside = [], trial }) => {
       // An open loop has as many connections as there are requests under way.
-      if (trial.arm.load.kind !== 'turns') return []
+      if (trial.arm.load.kind !== 'interleaved') return []
       const own = beside.find(({ armId }) => armId === trial.arm.id)
       return beside.map(
         other =>

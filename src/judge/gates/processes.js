@@ -19,17 +19,17 @@ export const PROCESS_GATES = [
     words: 'cap not in force',
     find: record =>
       record.processes.flatMap(p => {
-        const { capCores, capReadBackCores, cpuCores } = p
+        const { cpuLimitCores, cpuLimitReadBackCores, cpuCores } = p
         const { window } = record
-        if (capCores === null) return []
-        const isSet = Math.abs((capReadBackCores ?? Number.POSITIVE_INFINITY) - capCores) <= CAP_TOLERANCE
+        if (cpuLimitCores === null) return []
+        const isSet = Math.abs((cpuLimitReadBackCores ?? Number.POSITIVE_INFINITY) - cpuLimitCores) <= CAP_TOLERANCE
         // A window is cut anywhere: it can hold the quota of one period more than its length.
-        const most = capCores * (1 + CAP_USE_TOLERANCE + PERIOD_SECONDS / (window?.seconds ?? 1))
+        const most = cpuLimitCores * (1 + CAP_USE_TOLERANCE + PERIOD_SECONDS / (window?.seconds ?? 1))
         return [
           !isSet &&
             !isCapUnread(record, p) &&
-            `${nameOf(p)} was to be capped at ${capCores} cores, and the kernel says ${capReadBackCores ?? 'no quota'}`,
-          cpuCores > most && `${nameOf(p)} used ${cpuCores.toFixed(3)} cores under a cap of ${capCores}`,
+            `${nameOf(p)} was to be capped at ${cpuLimitCores} cores, and the kernel says ${cpuLimitReadBackCores ?? 'no quota'}`,
+          cpuCores > most && `${nameOf(p)} used ${cpuCores.toFixed(3)} cores under a cap of ${cpuLimitCores}`,
         ]
       }),
   },
@@ -44,7 +44,7 @@ export const PROCESS_GATES = [
       record.processes.map(
         p =>
           isCapUnread(record, p) &&
-          `${nameOf(p)} was to be capped at ${p.capCores} cores, which could not be verified: the kubelet reports no quota`,
+          `${nameOf(p)} was to be capped at ${p.cpuLimitCores} cores, which could not be verified: the kubelet reports no quota`,
       ),
   },
   {
@@ -103,8 +103,8 @@ function findMiscount(process) {
 }
 
 /** @param {Pick<TrialRecord, 'samples'>} record @param {ProcessRecord} process */
-function isCapUnread(record, { capCores, capReadBackCores }) {
-  return isByKubelet(record) && capCores !== null && capReadBackCores === null
+function isCapUnread(record, { cpuLimitCores, cpuLimitReadBackCores }) {
+  return isByKubelet(record) && cpuLimitCores !== null && cpuLimitReadBackCores === null
 }
 
 const SAMPLE_GAP_MOST_SECONDS = 1

@@ -123,12 +123,12 @@ function watchControl(control) {
 
 /** @param {Target} target @param {Handle[]} control @throws {BenchError} where the kernel reports another cap */
 async function assertCapped(target, control) {
-  if (!control.some(({ spec }) => spec.cpuCores !== null)) return
+  if (!control.some(({ spec }) => spec.cpuLimitCores !== null)) return
   const start = await lookAtControl(target, control)
   for (const [i, { spec }] of control.entries()) {
-    const found = start?.states[i].capCores ?? null
-    const isSet = spec.cpuCores === null || Math.abs((found ?? Infinity) - spec.cpuCores) <= CAP_TOLERANCE
-    const said = `capped at ${spec.cpuCores} cores, and the kernel says ${found ?? 'no quota'}`
+    const found = start?.states[i].cpuLimitCores ?? null
+    const isSet = spec.cpuLimitCores === null || Math.abs((found ?? Infinity) - spec.cpuLimitCores) <= CAP_TOLERANCE
+    const said = `capped at ${spec.cpuLimitCores} cores, and the kernel says ${found ?? 'no quota'}`
     if (!isSet) throw new BenchError(`the control plane was to be ${said}`)
   }
 }

@@ -49,7 +49,7 @@ function createSearch({ template, spec, cpus, reusable, run, adopt, pace, say, s
     const arm = withWarmupFor(/** @type {Arm} */ (step.value))
     const nth = (counts.get(arm.id) ?? 0) + 1
     counts.set(arm.id, nth)
-    const trial = { id: `s${nth}-${arm.id}`, round: nth, arm, repeats: null, searchOf: template.id }
+    const trial = { id: `s${nth}-${arm.id}`, kind: 'search', round: nth, arm, repeats: null, searchOf: template.id }
     const progress = `looking for the ${spec.kind}${pace.describeLeft()}`
     // A trial that was not judged says nothing about the limits: measure it again.
     const known = reusable.take(arm, other => judgeTrial(spec, { ...other, trial }).held !== null)

@@ -69,7 +69,7 @@ export function listTrials(tried) {
   return tried.map(({ arm, outcome: { trial, held, p99Ms, why } }) => ({
     trial,
     ratePerSecond: arm.load.ratePerSecond ?? 0,
-    cpuCores: arm.capCores,
+    cpuCores: arm.cpuLimitCores,
     memoryBytes: arm.conditions.memoryLimitBytes,
     state: held === null ? 'not judged' : held ? 'met' : 'missed',
     p99Ms,
@@ -79,12 +79,12 @@ export function listTrials(tried) {
 
 /** Groups trials with both limits. @param {Tried[]} tried @param {number} p99Ms @returns {Judged[]} */
 export function groupByLimits(tried, p99Ms) {
-  const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && arm.capCores !== null)
-  const groups = groupBy(limited, ({ arm }) => `${arm.capCores} ${arm.conditions.memoryLimitBytes}`)
+  const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && arm.cpuLimitCores !== null)
+  const groups = groupBy(limited, ({ arm }) => `${arm.cpuLimitCores} ${arm.conditions.memoryLimitBytes}`)
   return [...groups.values()].map(own => {
     const [{ arm }] = own
     const outcomes = own.map(({ outcome }) => outcome)
-    const limits = { cores: Number(arm.capCores), bytes: Number(arm.conditions.memoryLimitBytes) }
+    const limits = { cores: Number(arm.cpuLimitCores), bytes: Number(arm.conditions.memoryLimitBytes) }
     return { ...limits, outcomes, ...judgeLimits(outcomes, p99Ms) }
   })
 }

@@ -145,8 +145,8 @@ function drawLimits({ summary: { sizes }, records, colourFor }) {
     const points = records.flatMap(record => {
       const { id, arm } = record.trial
       const rate = ratePerSecond(record)
-      if (rate === null || arm.capCores === null || !(held.has(id) || failed.has(id))) return []
-      return [{ cores: arm.capCores, ratePerSecond: rate, isHeld: held.has(id) }]
+      if (rate === null || arm.cpuLimitCores === null || !(held.has(id) || failed.has(id))) return []
+      return [{ cores: arm.cpuLimitCores, ratePerSecond: rate, isHeld: held.has(id) }]
     })
     const answers = own.flatMap(({ cpu, ratePerSecond: rate, p99Ms }) =>
       cpu.isFound && cpu.held !== null ? [{ cores: cpu.held, ratePerSecond: rate, p99Ms }] : [],

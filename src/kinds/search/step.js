@@ -71,8 +71,8 @@ export const withRate = (arm, ratePerSecond) => ({
     windowSeconds: Math.max(arm.load.windowSeconds, P99_REQUESTS / ratePerSecond),
   },
 })
-/** @type {(arm: Arm, capCores: number) => Arm} */
-export const withCpu = (arm, capCores) => ({ ...arm, id: `${arm.id}@${capCores}cores`, capCores })
+/** @type {(arm: Arm, cpuLimitCores: number) => Arm} */
+export const withCpu = (arm, cpuLimitCores) => ({ ...arm, id: `${arm.id}@${cpuLimitCores}cores`, cpuLimitCores })
 /** @type {(arm: Arm, memoryLimitBytes: number | null) => Arm} */
 export const withMemory = (arm, memoryLimitBytes) => ({
   ...arm,

@@ -40,7 +40,7 @@ export const k6 = {
         : {}),
       PIECE_MS: load.burst ? PIECE_MS : 0,
       ...(certificate ? { CERTIFICATE: certificate.certificatePath, KEY: certificate.keyPath } : {}),
-      ...(load.isBesideOthers ? describeTurns({ load, tailMs, urls, ...others }) : {}),
+      ...(load.isInterleaved ? describeInterleaved({ load, tailMs, urls, ...others }) : {}),
       CONNECTIONS: load.connections,
       PAYLOAD_BYTES: load.payloadBytes,
       WARMUP_MS: Math.round(load.warmupSeconds * 1000),
@@ -92,16 +92,16 @@ export const k6 = {
 }
 
 /** @param {Load} load */
-function scriptOf({ kind, isBesideOthers }) {
-  if (kind === 'turns') return 'turns'
-  return isBesideOthers ? 'open-turns' : `${kind}-loop`
+function scriptOf({ kind, isInterleaved }) {
+  if (kind === 'interleaved') return 'interleaved'
+  return isInterleaved ? 'open-interleaved' : `${kind}-loop`
 }
 
 /**
  * Tells the addresses and the load of each arm, and whose turn it is in each slice.
  * @param {Pick<LoadOptions, 'load' | 'tailMs' | 'urls' | 'arms' | 'seed'>} options
  */
-function describeTurns({ load, tailMs, urls, arms = [{ urls, load }], seed = 0 }) {
+function describeInterleaved({ load, tailMs, urls, arms = [{ urls, load }], seed = 0 }) {
   const { sliceMs } = load
   const ofArms = {
     ARM_URLS: arms.map(arm => arm.urls.join(',')).join(';'),

@@ -26,9 +26,9 @@ export function parseResult(log, place = 0) {
   if (at < 0) return null
   return atLine(at + 1, () => {
     const { ownSeconds, ...result } = readResult(lines[at])
-    const turns = ownSeconds && { turns: { seconds: ownSeconds, perSecond: sumPerSecond(log, place) } }
+    const interleaved = ownSeconds && { interleaved: { seconds: ownSeconds, perSecond: sumPerSecond(log, place) } }
     const failures = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1]).slice(0, 5)
-    return assertWhole(loadResult, { ...result, ...turns, failures })
+    return assertWhole(loadResult, { ...result, ...interleaved, failures })
   })
 }
 

@@ -34,7 +34,7 @@ export const wrk = {
 
   createGenerator({ tool, scripts, urls, arms: beside, seed, host, load, tailMs, cpus, folder }) {
     // In turns, each arm has a thread with all users, and one thread works at a time.
-    const arms = load.kind === 'turns' ? (beside ?? [{ urls, load }]) : null
+    const arms = load.kind === 'interleaved' ? (beside ?? [{ urls, load }]) : null
     const threads = arms?.length ?? countThreads(cpus, load.users)
     const warmupMs = Math.round(load.warmupSeconds * 1000)
     const windowMs = Math.round(load.windowSeconds * 1000)
@@ -61,7 +61,7 @@ export const wrk = {
         '--',
         ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
       ],
-      env: arms ? describeTurns({ arms, load, tailMs, seed }) : {},
+      env: arms ? describeInterleaved({ arms, load, tailMs, seed }) : {},
       folder,
       scripts: [scripts],
       listens: [],
@@ -82,7 +82,7 @@ export const wrk = {
 }
 
 /** @param {{ arms: { urls: string[], load: Load }[], load: Load, tailMs: number, seed?: number }} options */
-function describeTurns({ arms, load, tailMs, seed = 0 }) {
+function describeInterleaved({ arms, load, tailMs, seed = 0 }) {
   const { sliceMs = 0 } = load
   const slices = countSlices(load, { sliceMs, tailMs })
   return {

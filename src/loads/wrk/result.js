@@ -58,7 +58,7 @@ export function parseResult(log, place = 0) {
     distribution: describeTimes({ classes: threads.flatMap(t => t.classes), sumMicros: sum(t => t.sumMicros) }),
     series: null,
     failures: [...new Set(threads.flatMap(t => t.messages))].slice(0, 5),
-    ...(ownMs && perSecond && { turns: { seconds: ownMs / 1000, perSecond } }),
+    ...(ownMs && perSecond && { interleaved: { seconds: ownMs / 1000, perSecond } }),
   }
 }
 

@@ -21,7 +21,7 @@ export { count as showCount } from '../../lib/units.js'
  * @property {AxisOption} [option] absent: only an experiment file can vary it
  * @property {import('zod').ZodType} schema of one value, with its bounds
  * @property {any[]} values where nothing else is asked
- * @property {(arm: Pick<Arm, 'link' | 'capCores' | 'load' | 'conditions'>) => any} of
+ * @property {(arm: Pick<Arm, 'link' | 'cpuLimitCores' | 'load' | 'conditions'>) => any} of
  * @property {(value: any) => string} show as words that stand alone
  * @property {string} label of a column or row
  * @property {true} [isOfSidecars] arms without sidecars cannot differ in it
@@ -31,7 +31,7 @@ export { count as showCount } from '../../lib/units.js'
  */
 
 /** @type {TrialKind[]} */
-export const UNDER_LOAD = ['turns', 'load', 'search']
+export const UNDER_LOAD = ['cost', 'capacity', 'search']
 /** @type {TrialKind[]} */
 export const OF_CONTROL_PLANE = ['rollout', 'growth']
 

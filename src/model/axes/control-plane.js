@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ALGORITHM_NAMES, SIZES } from '../balance.js'
-import { capCores, count, memoryBytes } from '../bounds.js'
+import { count, cpuLimitCores, memoryBytes } from '../bounds.js'
 import {
   createConditions,
   list,
@@ -22,10 +22,10 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
     show: v => (v === null ? 'no control plane' : showCount(v, 'sidecar')),
     label: 'sidecars',
   },
-  controlCapCores: {
+  controlCpuLimitCores: {
     kinds: OF_CONTROL_PLANE,
     option: list('--control-cpu', 'CPU limit of the control plane, such as 0.5,none', orNone(readCores)),
-    schema: capCores.nullable(),
+    schema: cpuLimitCores.nullable(),
     show: v => (v === null ? 'control plane without a cap' : `control plane at ${v} cores`),
     label: 'control plane cap',
     isUnsaidWhenNull: true,

@@ -46,7 +46,7 @@ export const LOAD_AXES = {
     isUnsaidWhenNull: true,
   },
   ending: {
-    kinds: ['load'],
+    kinds: ['capacity'],
     schema: z.enum(ENDINGS),
     values: [null],
     isOfSidecars: true,
@@ -109,7 +109,7 @@ export const LOAD_AXES = {
     label: 'connections',
   },
   idleConnections: {
-    kinds: ['turns'],
+    kinds: ['cost'],
     option: list(
       '--idle-connections',
       'side by side: connections that each user keeps beside the one that it uses',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { capCores, count, memoryBytes } from '../bounds.js'
+import { count, cpuLimitCores, memoryBytes } from '../bounds.js'
 import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures } from '../features.js'
 import {
   createConditions,
@@ -78,7 +78,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
 })
 
 /** The limit of each sidecar, by which planes are compared: no condition, but a field of the arm. @type {Axis} */
-export const CAP_AXIS = {
+export const CPU_LIMIT_AXIS = {
   kinds: UNDER_LOAD,
   option: {
     flags: '--cpu <list>',
@@ -87,9 +87,9 @@ export const CAP_AXIS = {
     all: 'none',
   },
   isOfSidecars: true,
-  schema: capCores,
+  schema: cpuLimitCores,
   values: [],
-  of: arm => arm.capCores,
+  of: arm => arm.cpuLimitCores,
   show: v => (v === null ? 'no cap' : `${v} cores`),
   label: 'cap',
 }

@@ -21,16 +21,16 @@ const id = z.string().regex(ID, 'it is no name that a folder can have')
 export const load = z
   .object({
     kind: z
-      .enum(['turns', 'closed', 'open', 'idle'])
+      .enum(['interleaved', 'closed', 'open', 'idle'])
       .describe(
-        'closed: each user waits for its answer and asks again; turns: the same, of arms that stand at once and get the users in turn; open: requests start at a rate; idle: none',
+        'closed: each user waits for its answer and asks again; interleaved: the same, of arms that stand at once and get the users in turn; open: requests start at a rate; idle: none',
       ),
     sliceMs: z
       .number()
       .positive()
       .optional()
-      .describe('for so long all requests go to one arm, then to another; absent: arms do not take turns'),
-    isBesideOthers: z
+      .describe('for so long all requests go to one arm, then to another; absent: the arms are not interleaved'),
+    isInterleaved: z
       .literal(true)
       .optional()
       .describe('arms that stand at the same time share this load; absent: an arm stands alone'),
@@ -90,7 +90,7 @@ export const conditions = z
         'what sidecars do beyond routing and mTLS, joined by +; all: those of parity-features; absent, or lean: nothing',
       ),
     sidecars: z.int().positive().optional().describe('that one control plane configures; absent: there is none'),
-    controlCapCores: z.number().positive().optional().describe('of the control plane; absent: it has no cap'),
+    controlCpuLimitCores: z.number().positive().optional().describe('of the control plane; absent: it has no cap'),
     controlMemoryBytes: z.int().positive().optional().describe('limit of the control plane; absent: it has none'),
     shards: z.int().positive().optional().describe('control planes that share the sidecars; absent: one has them all'),
     assignment: z.enum(ALGORITHM_NAMES).optional().describe('of sidecars to shards; absent: round-robin'),
@@ -125,7 +125,7 @@ export const arm = planeChoice.extend({
   calibratedBy: z.string().nullable().describe('the closed loop that finds what rates it can be asked for'),
   hasSidecars: z.boolean(),
   link: z.string(),
-  capCores: z.number().positive().nullable().describe('null: no cap, or no sidecars'),
+  cpuLimitCores: z.number().positive().nullable().describe('null: no cap, or no sidecars'),
   load,
   conditions,
   rounds: z
@@ -137,12 +137,14 @@ export const arm = planeChoice.extend({
 
 export const trial = z.object({
   id,
-  kind: z.string().optional().describe('how it measures; absent in runs of older versions'),
+  kind: z.string().describe('how it measures'),
   round: z.int().positive(),
   arm,
-  deployment: id
+  interleaving: id
     .optional()
-    .describe('what it shares with the trials of the arms that stood at the same time; absent: it stood alone'),
+    .describe(
+      'what it shares with the trials of the arms that it is interleaved with, which stand at the same time; absent: it stands alone',
+    ),
   repeats: z.string().nullable().describe('the trial that it runs again'),
   isExclusive: z
     .boolean()
@@ -213,7 +215,7 @@ export const parityRow = z.object({
   interception: conditions.shape.interception,
   trafficPolicy: z.enum(['listed', 'open']),
   size: z
-    .object({ link: z.string(), capCores: nullable, workers: nullable })
+    .object({ link: z.string(), cpuLimitCores: nullable, workers: nullable })
     .nullable()
     .describe('of these arms alone; null: of every arm of the configuration'),
   found: z.string().describe('in words that are equal where the behaviour is'),

@@ -245,7 +245,7 @@ export const comparison = z.object({
   a: z.string(),
   b: z.string().describe('another plane, or the same once more (A/A)'),
   link: z.string(),
-  capCores: nullable,
+  cpuLimitCores: nullable,
   load,
   conditions,
   contrast: axisName.nullable().describe('the axis in which the two differ; null: the plane'),
@@ -263,7 +263,7 @@ export const band = comparison.pick({ a: true, b: true, link: true, conditions: 
   low: z.number().describe('the lowest median over the loads, limits and placements of the run'),
   high: z.number(),
   measured: z.array(
-    comparison.pick({ load: true, capCores: true }).extend({ ratio: z.number(), low: z.number(), high: z.number() }),
+    comparison.pick({ load: true, cpuLimitCores: true }).extend({ ratio: z.number(), low: z.number(), high: z.number() }),
   ),
   isContradicted: z
     .boolean()
@@ -276,7 +276,7 @@ export const summaryPrecision = askedPrecision.extend({
   isReached: z.boolean(),
   pairs: z.array(
     comparison
-      .pick({ a: true, b: true, link: true, capCores: true, load: true, conditions: true, contrast: true })
+      .pick({ a: true, b: true, link: true, cpuLimitCores: true, load: true, conditions: true, contrast: true })
       .extend({
         width: nullable.describe('of the interval, as a share of its low end; null: there are too few rounds'),
         isNarrow: z.boolean().describe('as asked for, and at most one round in ten was spoiled'),
@@ -288,7 +288,7 @@ export const summaryPrecision = askedPrecision.extend({
 export const thresholdResult = z.object({
   expression: z.string(),
   link: z.string(),
-  capCores: nullable,
+  cpuLimitCores: nullable,
   load,
   conditions,
   value: nullable.describe('null: spoiled, or not measured'),
@@ -315,7 +315,7 @@ export const summarySchema = z.object({
   shows,
   lines: z.array(cpuLine),
   slopes: z.array(slope),
-  turns: z
+  interleaved: z
     .object({
       cpus: z
         .object({ generator: count, arms: count })

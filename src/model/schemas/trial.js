@@ -12,7 +12,7 @@ export const processFacts = z.object({
   batchOf: count.optional().describe('so many sidecars, counted together; absent: it is one'),
   role,
   command: z.array(z.string()),
-  capCores: nullable,
+  cpuLimitCores: nullable,
   askedWorkers: count,
   armId: z
     .string()
@@ -39,7 +39,7 @@ export const overflows = count
   .describe('requests a sidecar answered itself because a limit was reached; null: not counted')
 
 export const processRecord = processFacts.extend({
-  capReadBackCores: nullable.describe('the quota in force: the least of its own and its ancestors'),
+  cpuLimitReadBackCores: nullable.describe('the quota in force: the least of its own and its ancestors'),
   workers,
   connections: connections.optional(),
   receivedBytes: nullable
@@ -86,7 +86,7 @@ export const loadPoint = z.object({
   p99Ms: nullable,
 })
 
-const turns = z.object({
+const interleaved = z.object({
   seconds: z.number().positive().describe('of the window in which the users went to this arm'),
   perSecond: z.array(count).describe('verified requests by the second of the window in which they started'),
 })
@@ -113,7 +113,7 @@ export const loadResult = z.object({
     .optional()
     .describe('requests due in the burst, and those that started in it; absent: there was none, or nobody counted'),
   failures: z.array(z.string()),
-  turns: turns.optional().describe('of an arm that got the load in turn with others; absent: it had all of it'),
+  interleaved: interleaved.optional().describe('of an arm that was interleaved with others; absent: it had all of it'),
 })
 
 export const window = z.object({ startMs: z.number(), endMs: z.number() }).describe('epoch milliseconds')
@@ -238,7 +238,7 @@ export const edge = z.object({
   states: z.array(
     z.object({
       threads: z.array(threadCpu),
-      capCores: nullable,
+      cpuLimitCores: nullable,
       identity: z.array(z.string()),
       usage: z.array(processUsage).optional(),
       outside: outside.optional(),

@@ -5,11 +5,11 @@ import type { SIDECAR_AXES } from '../axes/sidecar.js'
 import type { Arm, Manifest, RunSettings, SearchSpec, Trial } from './documents.ts'
 
 /**
- * How a trial measures. turns: arms stand at once and get the load in turn; load: a window under load, or idle; search: such
+ * How a trial measures. cost: arms stand at once and get the load interleaved; capacity: a window under load, or idle; search: such
  * windows until a limit is found; rollout: a control plane configures many sidecars; growth: sidecars are added to it
  * step by step. Each has a folder in kinds/.
  */
-export type TrialKind = 'turns' | 'load' | 'search' | 'rollout' | 'growth'
+export type TrialKind = 'cost' | 'capacity' | 'search' | 'rollout' | 'growth'
 
 export interface Plan {
   experiment: string
@@ -36,4 +36,8 @@ export interface Plan {
 }
 
 /** The axes that an experiment can vary, beside the plane. */
-export type AxisName = keyof typeof LOAD_AXES | keyof typeof SIDECAR_AXES | keyof typeof CONTROL_PLANE_AXES | 'capCores'
+export type AxisName =
+  | keyof typeof LOAD_AXES
+  | keyof typeof SIDECAR_AXES
+  | keyof typeof CONTROL_PLANE_AXES
+  | 'cpuLimitCores'

@@ -13,7 +13,7 @@ export interface SidecarOptions {
   scripts: string
   /** One of the plane's profiles; null: its first. */
   profile: string | null
-  cpuCores: number | null
+  cpuLimitCores: number | null
   /** Its certificate is changed while it serves, and not its routes. */
   isRotated?: boolean
   /** The files of that folder, by their path in it, for a profile that runs scripts of others. */

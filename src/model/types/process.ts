@@ -27,7 +27,7 @@ export interface ProcessSpec {
   /** Listening sockets expected on each address: one a worker, or one where threads share it and are set in another way. */
   workers: number
   /** null: no cap. */
-  cpuCores: number | null
+  cpuLimitCores: number | null
   memoryLimitBytes: number | null
   /** The CPUs it may run on; null: any. */
   cpuSet: number[] | null

@@ -15,7 +15,7 @@ export interface Prober {}
 /** Reads one process and those that belong to it, on their machine. */
 export interface Probe {
   read(): D.Reading
-  readCapCores(): number | null
+  readCpuLimitCores(): number | null
   readThreads(): D.ThreadCpu[]
   /** The CPU time of each of its processes as the process itself counts it, also of one that has left the group. */
   readUsage(): D.ProcessUsage[]

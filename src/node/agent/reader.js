@@ -75,7 +75,7 @@ function whileThere(probe) {
   const guard = (read, otherwise) => () => safely(read, otherwise)
   return {
     read: guard(probe.read, GONE),
-    readCapCores: guard(probe.readCapCores, null),
+    readCpuLimitCores: guard(probe.readCpuLimitCores, null),
     readThreads: guard(probe.readThreads, []),
     readUsage: guard(probe.readUsage, []),
     listOutside: guard(probe.listOutside, []),

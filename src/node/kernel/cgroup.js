@@ -6,8 +6,8 @@ import { numberOf, sumStatusBytes } from './proc-files.js'
 /** The kernel's counters of a cgroup, in both versions of cgroups. */
 
 /**
- * readCapCores: the least quota of it and its ancestors
- * @typedef {{ read: () => import('../../model/types.ts').Reading, readCapCores: () => number | null,
+ * readCpuLimitCores: the least quota of it and its ancestors
+ * @typedef {{ read: () => import('../../model/types.ts').Reading, readCpuLimitCores: () => number | null,
  *   pids: () => number[], listOutside: (pids: number[]) => string[], close: () => void }} Counters
  *   listOutside: the folders of its controllers that lack one of these processes, in words
  */
@@ -128,7 +128,7 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
         ...(files.stat ? readMemory(stat) : readProcMemory()),
       }
     },
-    readCapCores() {
+    readCpuLimitCores() {
       let least = Number.POSITIVE_INFINITY
       for (let at = folder; existsSync(path.join(at, quotaFile)); at = path.dirname(at))
         least = Math.min(least, readQuota(at))

@@ -11,7 +11,7 @@ const TICKS_PER_SECOND = 100
 
 /**
  * Makes the reader of a group of processes of this kernel.
- * @param {{ group: Pick<Probe, 'read' | 'readCapCores'> & { pids: () => number[], listOutside?:
+ * @param {{ group: Pick<Probe, 'read' | 'readCpuLimitCores'> & { pids: () => number[], listOutside?:
  *   (pids: number[]) => string[] }, listens: Endpoint[] }} options
  * @returns {Probe}
  */
@@ -33,7 +33,7 @@ export function createProbe({ group, listens }) {
   }
   return {
     read: group.read,
-    readCapCores: group.readCapCores,
+    readCpuLimitCores: group.readCpuLimitCores,
     readThreads: () => listAlive().flatMap(readThreads),
     readUsage: () => listAlive().flatMap(readUsage),
     listOutside: () => group.listOutside?.(listAlive()) ?? [],

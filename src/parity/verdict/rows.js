@@ -28,8 +28,8 @@ export function configurationOf(arm) {
 }
 
 /** Picks the parts of an arm that decide its number of workers, beside its configuration. @param {Arm} arm */
-export function sizeOf({ link, capCores, conditions: { workers } }) {
-  return { link, capCores, workers }
+export function sizeOf({ link, cpuLimitCores, conditions: { workers } }) {
+  return { link, cpuLimitCores, workers }
 }
 
 /** Says whether work is not as expected; null: may differ. @param {{ found: string, expected: string | null }} row */
@@ -114,8 +114,8 @@ function isOf({ plane, tls, protocol, features = LEAN, interception, size, links
   if (plane !== own.plane || tls !== own.tls || protocol !== own.protocol || features !== own.features) return false
   // Older versions tried one form for all.
   if (interception !== undefined && interception !== own.interception) return false
-  const { link, capCores, workers } = sizeOf(arm)
-  return size === null || (size.link === link && size.capCores === capCores && size.workers === workers)
+  const { link, cpuLimitCores, workers } = sizeOf(arm)
+  return size === null || (size.link === link && size.cpuLimitCores === cpuLimitCores && size.workers === workers)
 }
 
 /** @typedef {{ name: string, found: string, expected: string | null, differences: string[] }} Row */

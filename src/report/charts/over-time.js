@@ -12,7 +12,7 @@ const ENDS = { showMinLabel: false, showMaxLabel: false }
 
 /** Draws the chart. @param {{ title: string, sidecars: SidecarSeries[] }} given @returns {Chart} */
 export function drawOverTime({ title, sidecars }) {
-  const caps = [...new Set(sidecars.flatMap(({ capCores }) => capCores ?? []))]
+  const caps = [...new Set(sidecars.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))]
   const names = sidecars.map(({ service }) => service)
   // A cap that nobody reached is shown, too.
   const most = Math.max(...caps, ...sidecars.flatMap(({ cores }) => cores.map(([, v]) => v)))
@@ -89,11 +89,11 @@ export function sumSeconds(stretches) {
 }
 
 /** @param {SidecarSeries} sidecar */
-function saySidecar({ service, capCores, cores, anonBytes, throttled }) {
+function saySidecar({ service, cpuLimitCores, cores, anonBytes, throttled }) {
   const most = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
   return [
     `${service}: at most ${shorten(most(cores))} cores`,
-    capCores === null ? 'no cap' : `cap ${capCores}`,
+    cpuLimitCores === null ? 'no cap' : `cap ${cpuLimitCores}`,
     `in ${shorten(sumSeconds(throttled))} s its quota was used up`,
     `at most ${shorten(most(anonBytes) / MIB)} MiB anonymous`,
   ].join(', ')

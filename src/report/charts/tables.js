@@ -49,9 +49,9 @@ export function tabulateSeries({ title, sidecars }) {
   return {
     caption: title,
     columns: [...left('sidecar'), ...right('cap', ...ranges, 'seconds with quota used up')],
-    rows: sidecars.map(({ service, capCores, cores, anonBytes, throttled }) => {
+    rows: sidecars.map(({ service, cpuLimitCores, cores, anonBytes, throttled }) => {
       const stopped = `${shorten(sumSeconds(throttled))}`
-      return [service, `${capCores ?? '-'}`, ...range(cores), ...range(anonBytes, MIB), stopped]
+      return [service, `${cpuLimitCores ?? '-'}`, ...range(cores), ...range(anonBytes, MIB), stopped]
     }),
   }
 }

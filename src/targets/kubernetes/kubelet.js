@@ -84,7 +84,7 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
       const busy = Math.min(total, TICKS_PER_SECOND * host.cores * seconds)
       return {
         sample: { epochMs, edge, readings },
-        states: looks.map(({ identity }) => ({ threads: [], capCores: null, identity, cpuSet: '' })),
+        states: looks.map(({ identity }) => ({ threads: [], cpuLimitCores: null, identity, cpuSet: '' })),
         // The kubelet counts stolen time as idle.
         host: { idle: total - busy, steal: 0, busy, total, cpus },
         // The observer is not on the node.

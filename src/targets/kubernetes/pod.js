@@ -60,7 +60,7 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
     const own = mounts.filter(({ mountPath }) => folders.some(({ path }) => path === mountPath))
     // Request and limit are the cap, so that the scheduler does not promise the CPU twice.
     const limits = {
-      ...(spec.cpuCores === null ? {} : { cpu: `${Math.round(spec.cpuCores * 1000)}m` }),
+      ...(spec.cpuLimitCores === null ? {} : { cpu: `${Math.round(spec.cpuLimitCores * 1000)}m` }),
       ...(spec.memoryLimitBytes === null ? {} : { memory: `${spec.memoryLimitBytes}` }),
     }
     return {

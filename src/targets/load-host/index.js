@@ -59,7 +59,7 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
           sample: complete(edge.sample),
           states: merge(processes, {
             here: edge.states,
-            far: p => ({ threads: [], capCores: null, identity: identityOf(p), cpuSet: '' }),
+            far: p => ({ threads: [], cpuLimitCores: null, identity: identityOf(p), cpuSet: '' }),
           }),
         }
       /** @type {Observation} */

@@ -27,13 +27,13 @@ export async function createFolders({ way, name }) {
   for (const base of distinct(bases)) await mkdir(base)
   if (!isV1) await writeFile(path.join(bases.cpu, 'cgroup.subtree_control'), renderControllers(way))
 
-  return async (group, { cpuCores, memoryLimitBytes }) => {
+  return async (group, { cpuLimitCores, memoryLimitBytes }) => {
     const folders = childOf(bases, group)
     for (const folder of distinct(folders)) await mkdir(folder)
     const writeCpu = (/** @type {string} */ file, /** @type {string} */ text) =>
       writeFile(path.join(folders.cpu, file), text)
-    if (cpuCores !== null) {
-      const quotaUs = Math.round(cpuCores * PERIOD_US)
+    if (cpuLimitCores !== null) {
+      const quotaUs = Math.round(cpuLimitCores * PERIOD_US)
       if (isV1) await writeCpu('cpu.cfs_period_us', `${PERIOD_US}`)
       await (isV1 ? writeCpu('cpu.cfs_quota_us', `${quotaUs}`) : writeCpu('cpu.max', `${quotaUs} ${PERIOD_US}`)).catch(
         error => {

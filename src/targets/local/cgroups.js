@@ -12,7 +12,7 @@ import { createFolders, enableControllers, removeCgroup } from './cgroup-folders
  * Processes that are counted, and capped, together; a process joins by writing its pid into each of joinFiles.
  * @typedef {Counters & { joinFiles: string[], remove: () => Promise<void> }} Group
  * @typedef {object} CgroupTree
- * @property {(name: string, limits: { cpuCores: number | null, memoryLimitBytes: number | null }) => Promise<Group>} create
+ * @property {(name: string, limits: { cpuLimitCores: number | null, memoryLimitBytes: number | null }) => Promise<Group>} create
  * @property {() => Promise<void>} remove kills what is in it
  */
 

@@ -34,7 +34,7 @@ export function createProcessAccounting({ runId }) {
             peakBytes: sumStatusBytes(pids(), 'VmHWM'),
           }
         },
-        readCapCores: () => null,
+        readCpuLimitCores: () => null,
         pids,
         listOutside: () => [],
         close() {},

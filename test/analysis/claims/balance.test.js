@@ -33,7 +33,7 @@ function summaryOf(bounded, greedy) {
     ),
   })
   return {
-    schemaVersion: 3,
+    schemaVersion: 4,
     kind: 'balance',
     run: { id: 'b1', startedAt: '2026-01-01T00:00:00.000Z', experiment: 'balance', seed: 1 },
     question: 'how evenly?',
@@ -90,7 +90,7 @@ claims:
 
   it('is tested by runs of balance, and by no others of that name', () => {
     const files = [parseClaims(text, 'a.yaml')]
-    const measured = createSummary([{ plane: 'pipy', capCores: 1 }])
+    const measured = createSummary([{ plane: 'pipy', cpuLimitCores: 1 }])
     const strange = { ...measured, run: { ...measured.run, experiment: 'balance' } }
     expect(evaluateClaims({ files, summaries: [strange] })[0]).toMatchObject({ reason: 'no run of balance' })
     const fifths = seventy.map(value => value / 5)

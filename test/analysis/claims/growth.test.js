@@ -8,7 +8,7 @@ import { createSummary } from '../../fakes/fake-summary.js'
 /** @import { FailureReason } from '../../../src/model/types.ts' */
 /** @import { GrowthClaim } from '../../../src/analysis/claims/schema.js' */
 
-const among = { plane: 'pipy', controlCapCores: 1.5, controlMemoryBytes: 2 ** 28 }
+const among = { plane: 'pipy', controlCpuLimitCores: 1.5, controlMemoryBytes: 2 ** 28 }
 /** @type {GrowthClaim} */
 const failing = { among, tolerance: 0.15, failsAt: 260, reason: 'oom' }
 

@@ -10,8 +10,8 @@ import { createSummary } from '../../fakes/fake-summary.js'
 
 const UNTESTED = 'not testable here'
 const six = (/** @type {number | null} */ value) => Array(6).fill(value)
-const pipy = { plane: 'pipy', capCores: 1 }
-const envoy = { plane: 'envoy', capCores: 1 }
+const pipy = { plane: 'pipy', cpuLimitCores: 1 }
+const envoy = { plane: 'envoy', cpuLimitCores: 1 }
 /** Published: half as much. @type {Ratio} */
 const half = {
   ...{ quantity: 'capacity', of: pipy, to: envoy, ratio: 0.5, tolerance: 0.2 },
@@ -183,7 +183,7 @@ describe('testRatio', () => {
 
 describe('testRatio at other caps than the published', () => {
   const at = (/** @type {number} */ cap, /** @type {number} */ a) =>
-    pair(six(a)).map(arm => ({ ...arm, capCores: cap }))
+    pair(six(a)).map(arm => ({ ...arm, cpuLimitCores: cap }))
 
   it('takes the published cap before a larger one', () => {
     expect(ask([...at(2, 10), ...at(1, 50), ...at(0.5, 20)])).toMatchObject({ status: 'reproduced', reason: '' })
@@ -214,9 +214,9 @@ describe('testRatio at other caps than the published', () => {
   })
 
   it('needs both caps where the claim compares two', () => {
-    const two = { of: { plane: 'envoy', capCores: 2 }, to: { plane: 'envoy', capCores: 1 }, ratio: 2 }
+    const two = { of: { plane: 'envoy', cpuLimitCores: 2 }, to: { plane: 'envoy', cpuLimitCores: 1 }, ratio: 2 }
     const arms = (/** @type {number[]} */ caps) =>
-      caps.map(cap => ({ ...envoy, capCores: cap, capacity: six(100 * cap) }))
+      caps.map(cap => ({ ...envoy, cpuLimitCores: cap, capacity: six(100 * cap) }))
     expect(ask(arms([0.5, 1]), two)).toMatchObject({ reason: 'published at a cap of 2 and 1, here 0.5 and 1' })
     expect(ask(arms([0.5, 1, 2]), two)).toMatchObject({ status: 'reproduced', reason: '' })
   })

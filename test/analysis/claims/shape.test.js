@@ -101,7 +101,7 @@ describe('testShape', () => {
   })
 
   it('goes along one axis alone: the longest series, at the largest cap', () => {
-    const small = ladder([six(8), six(6)]).map(arm => ({ ...arm, capCores: 0.5 }))
+    const small = ladder([six(8), six(6)]).map(arm => ({ ...arm, cpuLimitCores: 0.5 }))
     const more = ladder([six(4), six(5), six(6)]).map(arm => ({ ...arm, conditions: { services: 10 } }))
     expect(ask('rises', [...small, ...ladder([six(4), six(8)])]).ours).toContain('1 cores')
     expect(ask('rises', [...ladder([six(4), six(8)]), ...more]).ours).toContain('10 services, 200 users')
@@ -109,9 +109,9 @@ describe('testShape', () => {
 
   it('goes over caps, whose users differ', () => {
     const arms = [0.25, 0.5, 1].map(cap => ({
-      ...{ plane: 'envoy', capCores: cap, load: { users: cap < 0.5 ? 50 : 200 }, cpuPerRequest: noisy(100) },
+      ...{ plane: 'envoy', cpuLimitCores: cap, load: { users: cap < 0.5 ? 50 : 200 }, cpuPerRequest: noisy(100) },
     }))
-    expect(ask('flat', arms, { quantity: 'cpuPerRequest', over: 'capCores' })).toMatchObject({
+    expect(ask('flat', arms, { quantity: 'cpuPerRequest', over: 'cpuLimitCores' })).toMatchObject({
       status: 'reproduced',
       ours: 'CPU per request, µs 101, 101, 101 at cap 0.25, 0.5, 1 (link pair)',
     })
@@ -119,9 +119,9 @@ describe('testShape', () => {
 
   it('goes over planes, those without sidecars left out', () => {
     const arms = [{ plane: 'none' }, { plane: 'pipy', cores: six(0.25) }, { plane: 'envoy', cores: six(0.26) }].map(
-      arm => ({ ...arm, capCores: arm.plane === 'none' ? null : 0.25 }),
+      arm => ({ ...arm, cpuLimitCores: arm.plane === 'none' ? null : 0.25 }),
     )
-    const among = { service: 'gateway', capCores: 1 }
+    const among = { service: 'gateway', cpuLimitCores: 1 }
     expect(ask('flat', arms, { quantity: 'cpuCores', over: 'plane', among, tolerance: 0.05 })).toEqual({
       status: 'reproduced',
       ours: 'CPU cores 0.250, 0.260 at plane pipy, envoy (link pair, 200 users)',

@@ -14,7 +14,7 @@ const FIVE = [1, 2, 3, 4, 5].map(i => `backend-${i}`)
 const text = `
 name: fake
 question: q
-axes: { plane: [cheap], link: [gateway-ratings], capCores: none, sidecars: [40], controlCapCores: [0.5], tls: [plaintext] }
+axes: { plane: [cheap], link: [gateway-ratings], cpuLimitCores: none, sidecars: [40], controlCpuLimitCores: [0.5], tls: [plaintext] }
 load: { kind: idle }
 grows: { deadlineSeconds: 20 }
 targets: [local]
@@ -166,7 +166,7 @@ describe('a growth', () => {
   })
 
   it('fails where the kernel reports another cap than was asked for', async () => {
-    const { record } = await grow({ capCores: () => null })
+    const { record } = await grow({ cpuLimitCores: () => null })
     expect(record.reasons[0]).toMatch('the control plane was to be capped at 0.5 cores, and the kernel says no quota')
   })
 

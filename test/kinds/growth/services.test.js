@@ -23,7 +23,7 @@ const plane = createControlledPlane({
 const { topology: link, ...services } = createServices({
   plane,
   places: Object.fromEntries(listed.map(name => [name, placeAt(addressOf(name))])),
-  conditions: { tls: 'plaintext', workers: 1, controlCapCores: 1.5 },
+  conditions: { tls: 'plaintext', workers: 1, controlCpuLimitCores: 1.5 },
 })
 const growth = createGrowth({
   ...services,
@@ -75,7 +75,7 @@ describe('a growth', () => {
   })
 
   it('limits the control plane alone', () => {
-    expect(growth.control).toMatchObject({ service: CONTROL, cpuCores: 1.5, memoryLimitBytes: null })
-    expect(growth.steps[0].spec.cpuCores).not.toBe(1.5)
+    expect(growth.control).toMatchObject({ service: CONTROL, cpuLimitCores: 1.5, memoryLimitBytes: null })
+    expect(growth.steps[0].spec.cpuLimitCores).not.toBe(1.5)
   })
 })

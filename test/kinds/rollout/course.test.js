@@ -20,7 +20,7 @@ import { makeOwnFolder } from '../../fakes/scratch.js'
 const text = `
 name: fake
 question: q
-axes: { plane: [cheap], link: [gateway-ratings], capCores: none, sidecars: [45], tls: [plaintext] }
+axes: { plane: [cheap], link: [gateway-ratings], cpuLimitCores: none, sidecars: [45], tls: [plaintext] }
 load: { kind: idle }
 targets: [local]
 profiles: { standard: { rounds: 1, warmupSeconds: 0.01, windowSeconds: 0.05, hasControl: false } }
@@ -189,9 +189,11 @@ describe('a rollout', () => {
   })
 
   it('gives its limits to the control plane alone', async () => {
-    const axes = 'sidecars: [2], controlCapCores: [0.5], controlMemoryBytes: [67108864]'
+    const axes = 'sidecars: [2], controlCpuLimitCores: [0.5], controlMemoryBytes: [67108864]'
     const { target } = await rollOut({ text: withAxes(axes) })
-    expect(target.deployed.map(({ role, cpuCores, memoryLimitBytes }) => [role, cpuCores, memoryLimitBytes])).toEqual([
+    expect(
+      target.deployed.map(({ role, cpuLimitCores, memoryLimitBytes }) => [role, cpuLimitCores, memoryLimitBytes]),
+    ).toEqual([
       ['application', null, null],
       ['control', 0.5, 2 ** 26],
       ['sidecar', null, null],

@@ -13,8 +13,8 @@ const template = createArm({ id: 'link-pipy', load: { kind: 'open', ratePerSecon
  */
 const search = (truth, { cpus = 2, known = new Map() } = {}) =>
   runSearch(findCpu({ template, cpus, known }), createFakeSidecar(truth))
-/** @param {{ trials: { arm: { capCores: number | null } }[] }} run */
-const capsOf = ({ trials }) => [...new Set(trials.map(({ arm }) => arm.capCores))]
+/** @param {{ trials: { arm: { cpuLimitCores: number | null } }[] }} run */
+const capsOf = ({ trials }) => [...new Set(trials.map(({ arm }) => arm.cpuLimitCores))]
 /** @param {[number, boolean][]} places @returns {Map<number, TriedStep>} */
 const knowing = places =>
   new Map(places.map(([i, held]) => [i, { value: capAt(i), held, why: 'known', trials: [], outcomes: [] }]))
@@ -65,7 +65,7 @@ describe('findCpu', () => {
   it('goes up in growing steps where it needs far more than it uses', () => {
     // It uses 0.1 cores and needs 0.8 (place 27: 0.8707): guess 13, then 1, 2, 4, … above what failed, or the middle.
     const isEnough = (/** @type {number | null} */ cap) => Number(cap) >= 0.8
-    const run = search({ cores: 0.1, disturb: ({ arm }) => isEnough(arm.capCores) })
+    const run = search({ cores: 0.1, disturb: ({ arm }) => isEnough(arm.cpuLimitCores) })
     expect(run.found).toMatchObject({ held: capAt(27), failed: capAt(26), isFound: true })
     expect(run.trials.length).toBeLessThanOrEqual(16)
     expect(run.found.steps.every(s => isJudgedRightly(s, run.trials))).toBe(true)
@@ -113,7 +113,7 @@ describe('findCpu', () => {
     ])
     const run = search({ cores: 0.3 }, { known })
     expect(run.found).toMatchObject({ held: 0.3764, failed: 0.3273, why: 'known' })
-    expect(run.trials.every(({ arm }) => Number(arm.capCores) > 0.3273)).toBe(true)
+    expect(run.trials.every(({ arm }) => Number(arm.cpuLimitCores) > 0.3273)).toBe(true)
   })
 
   it('finds nothing where the most has failed when it was checked', () => {

@@ -15,7 +15,7 @@ const template = createArm({ id: 'link-pipy-1', load: { kind: 'open', ratePerSec
  */
 function measure(arm, nth, random) {
   const { ratePerSecond = 0 } = arm.load
-  const cap = arm.capCores ?? 2
+  const cap = arm.cpuLimitCores ?? 2
   const needed = 0.0002 * ratePerSecond
   const isSpoiled = random() < 0.2
   const { memoryLimitBytes } = arm.conditions
@@ -29,7 +29,7 @@ function measure(arm, nth, random) {
     ],
     processes: [
       describeFakeProcess({
-        ...{ capCores: cap, cpuCores: Math.min(cap, needed), oomKills: isKilled ? 1 : 0 },
+        ...{ cpuLimitCores: cap, cpuCores: Math.min(cap, needed), oomKills: isKilled ? 1 : 0 },
         memory: {
           ...{ anonBytes: 7 * MIB, pssBytes: 1, idleRssBytes: 1, peakBytes: 12 * MIB },
           ...{ rssBytes: 11 * MIB, workingSetBytes: 9 * MIB },
@@ -37,7 +37,10 @@ function measure(arm, nth, random) {
       }),
     ],
   })
-  return { ...record, trial: { id: `s${nth}-${arm.id}`, round: nth, arm, repeats: null, searchOf: template.id } }
+  return {
+    ...record,
+    trial: { id: `s${nth}-${arm.id}`, kind: 'search', round: nth, arm, repeats: null, searchOf: template.id },
+  }
 }
 
 /** @param {SearchSpec} spec @param {number} [seed] */

@@ -28,7 +28,7 @@ describe('the search for the limits of services', () => {
       truth,
     )
     // By hand: 0.07, 0.22 and 0.52 cores are the places 9, 18 and 24 of the grid; two above them.
-    expect(trials.map(({ arm }) => [arm.load.ratePerSecond, arm.capCores])).toEqual([
+    expect(trials.map(({ arm }) => [arm.load.ratePerSecond, arm.cpuLimitCores])).toEqual([
       ...[
         [100, 2],
         [1000, 2],
@@ -53,7 +53,7 @@ describe('the search for the limits of services', () => {
     })
     const [{ answer }] = run.sizes
     expect(answer).toMatchObject({ state: 'confirmed', met: 3, missed: 0 })
-    expect(run.trials[1].arm.capCores).toBeLessThan(Number(answer?.limits?.cores))
+    expect(run.trials[1].arm.cpuLimitCores).toBeLessThan(Number(answer?.limits?.cores))
   })
 
   it('says why a rate has no limits, and gives those of the others', () => {

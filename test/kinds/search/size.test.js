@@ -27,7 +27,7 @@ const answerOf = ({ size }) => /** @type {NonNullable<SizeResult['answer']>} */ 
 const atAnswer = run => {
   const { limits } = answerOf(run)
   return run.trials.filter(
-    ({ arm }) => arm.capCores === limits?.cores && arm.conditions.memoryLimitBytes === limits?.bytes,
+    ({ arm }) => arm.cpuLimitCores === limits?.cores && arm.conditions.memoryLimitBytes === limits?.bytes,
   )
 }
 const truth = { cores: 0.3, bytes: 5e6, peakBytes: 1e7, unchargedBytes: 3e6 }
@@ -36,7 +36,7 @@ describe('the search of size', () => {
   it('tries all the CPU, limits with room, and smaller ones down to the smallest, which it confirms', () => {
     const run = search(truth)
     // 0.3 cores are place 20 of the grid, 0.3273: within 15 % of it nothing is tried. Two above it is 0.4329.
-    expect(run.trials.map(({ arm }) => arm.capCores)).toEqual([2, 0.4329, 0.3764, 0.3764, 0.3764])
+    expect(run.trials.map(({ arm }) => arm.cpuLimitCores)).toEqual([2, 0.4329, 0.3764, 0.3764, 0.3764])
     expect(answerOf(run)).toMatchObject({ state: 'confirmed', met: 3, missed: 0, notJudged: 0, p99Ms: 5 })
     expect(answerOf(run).limits).toEqual({ cores: 0.3764, bytes: 75 * (MIB / 4) })
     expect(run.size).toMatchObject({ isChecked: true, isOver: true, cpu: { held: 0.3764, isFound: true } })
@@ -45,7 +45,7 @@ describe('the search of size', () => {
   it('gives as CPU request what the sidecar used and 15 % more, and no more than the limit', () => {
     expect(answerOf(search(truth)).requestCores).toBeCloseTo(0.345, 9)
     // It uses 0.1 and needs 0.3: p99s are over the limit below.
-    const disturb = (/** @type {{ arm: Arm }} */ { arm }) => (Number(arm.capCores) < 0.3 ? false : undefined)
+    const disturb = (/** @type {{ arm: Arm }} */ { arm }) => (Number(arm.cpuLimitCores) < 0.3 ? false : undefined)
     const run = search({ ...truth, cores: 0.1, disturb })
     expect(answerOf(run).requestCores).toBeCloseTo(0.115, 9)
     expect(Number(answerOf(run).limits?.cores)).toBeGreaterThan(0.3)
@@ -75,7 +75,7 @@ describe('the search of size', () => {
     let trials = 0
     const run = search({
       ...truth,
-      disturb: ({ arm }) => (arm.capCores === 0.3764 && ++trials === 2 ? false : undefined),
+      disturb: ({ arm }) => (arm.cpuLimitCores === 0.3764 && ++trials === 2 ? false : undefined),
     })
     expect(answerOf(run)).toMatchObject({ state: 'confirmed', met: 3, missed: 0 })
     expect(answerOf(run).limits?.cores).toBe(0.4329)

@@ -60,7 +60,7 @@ describe('findContainer', () => {
       .join('\n')
     const counters = findContainer({ id: ID, root, mountinfo })
     expect(counters?.read()).toMatchObject(READING)
-    expect(counters?.readCapCores()).toBe(0.25)
+    expect(counters?.readCpuLimitCores()).toBe(0.25)
     expect(counters?.pids()).toEqual([41, 42])
     expect(() => findContainer({ id: 'f'.repeat(64), root, mountinfo })).toThrow('is this its node?')
   })
@@ -73,7 +73,7 @@ describe('findContainer', () => {
     const mountinfo = `30 20 0:30 / ${root} ro,relatime - cgroup2 cgroup2 rw\n31 20 0:30 / /sys/fs/cgroup ro - cgroup2 cgroup2 rw`
     const counters = findContainer({ id: ID, root, mountinfo })
     expect(counters?.read()).toMatchObject(READING)
-    expect(counters?.readCapCores()).toBe(0.25)
+    expect(counters?.readCpuLimitCores()).toBe(0.25)
   })
 
   it('takes the folder of the container, not what is named after it further down', () => {

@@ -71,15 +71,15 @@ describe('findDisparities', () => {
   it('judges workers at the link, cap and workers that they were counted at, and the rest at any', () => {
     const name = 'parity-workers'
     const wrong = { name, found: '2 a sidecar', expected: '1 a sidecar' }
-    const size = { link: 'link', capCores: 0.25, workers: null }
+    const size = { link: 'link', cpuLimitCores: 0.25, workers: null }
     const rows = [
       ...[pipy({ name, size }), envoy({ ...wrong, size })],
-      ...[pipy({ name, size: { ...size, capCores: 1 } }), envoy({ name, size: { ...size, capCores: 1 } })],
+      ...[pipy({ name, size: { ...size, cpuLimitCores: 1 } }), envoy({ name, size: { ...size, cpuLimitCores: 1 } })],
       ...[pipy({}), envoy({ found: 'x', expected: 'as asked' })],
     ]
     const anywhere = 'parity-tls: envoy: x, as asked is expected'
     expect(find(rows)).toEqual([anywhere, 'parity-workers: envoy: 2 a sidecar, 1 a sidecar is expected'])
-    expect(find(rows, { fields: { capCores: 1 } })).toEqual([anywhere])
+    expect(find(rows, { fields: { cpuLimitCores: 1 } })).toEqual([anywhere])
   })
 })
 

@@ -64,7 +64,12 @@ describe('observeByKubelet', () => {
       ...{ workingSetBytes: 115_000, anonBytes: 11_500 },
       ...{ periods: null, throttledPeriods: null, throttledSeconds: null, peakBytes: null, oomKills: null },
     })
-    expect(end?.states[0]).toEqual({ threads: [], capCores: null, identity: ['id-sidecar', '0 restarts'], cpuSet: '' })
+    expect(end?.states[0]).toEqual({
+      threads: [],
+      cpuLimitCores: null,
+      identity: ['id-sidecar', '0 restarts'],
+      cpuSet: '',
+    })
     expect(after?.[0]).toEqual({ memory: null, identity: ['id-sidecar', '0 restarts'], workers: null })
   })
 
@@ -92,7 +97,7 @@ describe('observeByKubelet', () => {
 
   it('makes a record that says of threads, cap, workers and throttling that they are not known', async () => {
     const { start, end, after } = await observeFake()
-    const facts = { service: 'gateway', role: /** @type {const} */ ('sidecar'), command: ['/p'], capCores: 0.25 }
+    const facts = { service: 'gateway', role: /** @type {const} */ ('sidecar'), command: ['/p'], cpuLimitCores: 0.25 }
     const at = (/** @type {any} */ edge, /** @type {any} */ look) => ({
       reading: edge.sample.readings[0],
       state: edge.states[0],
@@ -106,7 +111,13 @@ describe('observeByKubelet', () => {
       received: null,
     })
     expect(record).toMatchObject({
-      ...{ capCores: 0.25, capReadBackCores: null, workers: null, busiestThreadCores: null, throttledFraction: null },
+      ...{
+        cpuLimitCores: 0.25,
+        cpuLimitReadBackCores: null,
+        workers: null,
+        busiestThreadCores: null,
+        throttledFraction: null,
+      },
       ...{ isReplaced: false, oomKills: null },
       memory: { anonBytes: 11_500, workingSetBytes: 115_000, rssBytes: null, pssBytes: null, peakBytes: null },
     })

@@ -90,7 +90,7 @@ describe('a sidecar', () => {
   })
 
   it('has no limit without a cap', () => {
-    const containers = createContainers({ service: 'ratings', plane: 'pipy', cpuCores: null })
+    const containers = createContainers({ service: 'ratings', plane: 'pipy', cpuLimitCores: null })
     const pod = podOf(ratings, containers)
     expect(pod.initContainers?.[0].resources).not.toHaveProperty('limits')
   })
@@ -123,7 +123,7 @@ describe('a sidecar', () => {
 })
 
 describe('a pod to whose sidecar connections are redirected', () => {
-  const containers = createContainers({ service: 'gateway', plane: 'pipy', cpuCores: null, isRedirected: true })
+  const containers = createContainers({ service: 'gateway', plane: 'pipy', cpuLimitCores: null, isRedirected: true })
   const [application, sidecar] = containers
   const rulesImage = 'rules:1'
   const pod = podOf(gateway, containers, rulesImage)
@@ -152,7 +152,7 @@ describe('a pod to whose sidecar connections are redirected', () => {
 
 describe('an application without a sidecar', () => {
   it('is ready when its own port is open', () => {
-    const [application] = createContainers({ service: 'ratings', plane: 'pipy', cpuCores: null })
+    const [application] = createContainers({ service: 'ratings', plane: 'pipy', cpuLimitCores: null })
     const spec = { ...application.spec, listens: [{ address: '0.0.0.0', port: PORTS.application }] }
     const pod = podOf(ratings, [{ ...application, spec }])
     expect(pod.containers[0].readinessProbe).toMatchObject({ tcpSocket: { port: PORTS.application } })

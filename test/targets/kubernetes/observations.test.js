@@ -13,7 +13,7 @@ function see({ values, at = 1000, idle = 5 }) {
   })
   const edge = (/** @type {'start' | 'end'} */ name, /** @type {number} */ epochMs) => ({
     ...{ sample: sample(epochMs, name), host: host(idle), ownCpuSeconds: 0 },
-    states: values.map(v => ({ threads: [], capCores: v, identity: [`${v}`], cpuSet: '' })),
+    states: values.map(v => ({ threads: [], cpuLimitCores: v, identity: [`${v}`], cpuSet: '' })),
   })
   const [start, end] = [edge('start', at + 150), edge('end', at + 350)]
   return {
@@ -41,7 +41,7 @@ describe('mergeObservations', () => {
     const load = { places: [1], offsetMs: -30, observation: see({ values: [2], at: 1002, idle: 9 }) }
     const merged = mergeObservations([load, services], { processes })
     expect(merged.samples.map(s => s.readings.map(r => r.cpuSeconds))).toEqual(Array(4).fill([1, 2, 3]))
-    expect(merged.start?.states.map(s => s.capCores)).toEqual([1, 2, 3])
+    expect(merged.start?.states.map(s => s.cpuLimitCores)).toEqual([1, 2, 3])
     expect(merged.end?.host.idle).toBe(5)
     expect(merged.after?.map(l => l.workers)).toEqual([1, 2, 3])
     expect(merged).toMatchObject({ clockOffsetMs: 33, onHost: [0, 2] })

@@ -49,7 +49,12 @@ beforeAll(async () => {
   for (const source of ['echo', 'pipy-scripts', certificates]) target.locate(source)
   await target.placesFor(1, ['gateway'])
   await target.allowRules('rules:1')
-  const redirected = { service: 'gateway', plane: /** @type {const} */ ('envoy'), cpuCores: 0.25, isRedirected: true }
+  const redirected = {
+    service: 'gateway',
+    plane: /** @type {const} */ ('envoy'),
+    cpuLimitCores: 0.25,
+    isRedirected: true,
+  }
   const specs = createContainers(redirected).map(({ spec }) => spec)
   const { processes, remove } = await target.deploy(specs, { start: 1, folder: path.join(folder, 'raw') })
   await Promise.all(processes.map(p => p.waitUntilReady(signal)))

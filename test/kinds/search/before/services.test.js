@@ -17,7 +17,7 @@ const specOf = services => ({ kind: /** @type {const} */ ('services'), precision
 const search = (services, truth) =>
   runSearch(findServices({ template, spec: specOf(services), cpus: 2 }), createFakeSidecar(truth))
 /** @param {ReturnType<typeof search>} run */
-const told = ({ trials }) => trials.map(({ arm }) => [arm.load.ratePerSecond, arm.capCores])
+const told = ({ trials }) => trials.map(({ arm }) => [arm.load.ratePerSecond, arm.cpuLimitCores])
 
 // 20 millicores and 0.5 a request/s.
 const truth = { cores: 0.02, coresPerRequestPerSecond: 0.0005, bytes: 1e7, peakBytes: 2e7 }
@@ -64,7 +64,7 @@ describe('findServices', () => {
   it('gives more where an answer does not hold: of the CPU, or of the memory', () => {
     const slow = search([service('a', 1000)], {
       ...truth,
-      disturb: ({ arm }) => (Number(arm.capCores) < 0.9 ? false : undefined),
+      disturb: ({ arm }) => (Number(arm.cpuLimitCores) < 0.9 ? false : undefined),
     })
     expect(slow.found[0]).toMatchObject({ cpu: { held: 1.0013, failed: 0.7571 }, isChecked: true })
     const large = search([service('a', 1000)], { ...truth, bytes: 4e7 })
@@ -88,7 +88,7 @@ describe('findServices', () => {
   it('gives up where no limit is enough', () => {
     const run = search([service('a', 1000)], {
       ...truth,
-      disturb: ({ arm }) => (arm.capCores === 2 ? undefined : false),
+      disturb: ({ arm }) => (arm.cpuLimitCores === 2 ? undefined : false),
     })
     expect(run.trials.length).toBeLessThan(20)
   })

@@ -44,7 +44,7 @@ describe('findSize', () => {
   it('checks under the limits that it says, in trials of their own', () => {
     const { trials } = search(truth)
     const checks = trials.filter(({ arm }) => arm.id.endsWith('-check'))
-    const told = checks.map(({ arm }) => [arm.capCores, (arm.conditions.memoryLimitBytes ?? 0) / STEP])
+    const told = checks.map(({ arm }) => [arm.cpuLimitCores, (arm.conditions.memoryLimitBytes ?? 0) / STEP])
     // Held twice; at 0.7 × 0.3273 failed clearly, once; 5242880 + 3000000 bytes are 32 steps, 0.7 × 20 are 14.
     expect(told).toEqual([
       [0.3273, 0],
@@ -59,14 +59,14 @@ describe('findSize', () => {
   it('tries all memory limits under the CPU limit, and none without a limit again', () => {
     const { trials } = search(truth)
     const limited = trials.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && !arm.id.endsWith('-first'))
-    expect(limited.every(({ arm }) => arm.capCores === 0.3273)).toBe(true)
+    expect(limited.every(({ arm }) => arm.cpuLimitCores === 0.3273)).toBe(true)
     expect(trials.some(({ arm }) => arm.id.includes('@unlimited'))).toBe(false)
   })
 
   it('looks above a CPU limit that does not hold when it is checked', () => {
     // 0.3273 holds in the search, and not in the check.
-    const disturb = (/** @type {{ arm: { id: string, capCores: number | null } }} */ { arm }) =>
-      arm.id.endsWith('-check') && arm.capCores === 0.3273 ? false : undefined
+    const disturb = (/** @type {{ arm: { id: string, cpuLimitCores: number | null } }} */ { arm }) =>
+      arm.id.endsWith('-check') && arm.cpuLimitCores === 0.3273 ? false : undefined
     const run = search({ ...truth, disturb })
     expect(run.found).toMatchObject({ cpu: { held: 0.3764, failed: 0.3273, isFound: true }, isChecked: true })
     expect(run.found.cpu.why).toBe('when checked: disturbed')
@@ -78,7 +78,7 @@ describe('findSize', () => {
     // It needs 0.15; the first six trials fail below 0.3, so that 0.2846 is found, then 0.2152: 0.7 of each hold.
     const run = search({
       ...{ ...truth, cores: 0.15 },
-      disturb: ({ arm, nth }) => (nth <= 6 ? Number(arm.capCores) >= 0.3 : undefined),
+      disturb: ({ arm, nth }) => (nth <= 6 ? Number(arm.cpuLimitCores) >= 0.3 : undefined),
     })
     expect(run.found).toMatchObject({ cpu: { held: 0.1627, failed: 0.1415, isFound: true }, isChecked: true })
     expect(areAllJudgedRightly(run)).toBe(true)
@@ -89,7 +89,7 @@ describe('findSize', () => {
       arm.id.endsWith('-check') && arm.conditions.memoryLimitBytes === 32 * STEP ? false : undefined
     const once = search({
       ...truth,
-      disturb: trial => (trial.arm.capCores === 0.3273 ? disturb(trial) : undefined),
+      disturb: trial => (trial.arm.cpuLimitCores === 0.3273 ? disturb(trial) : undefined),
     })
     expect(once.found).toMatchObject({ cpu: { held: 0.3764, failed: 0.3273 }, isChecked: true })
     const always = search({ ...truth, disturb })
@@ -98,7 +98,7 @@ describe('findSize', () => {
     // Four rounds: 0.3273, 0.3764, 0.4328, of which 0.7 hold, and so 0.3273 once more.
     expect(always.found.cpu.held).toBe(0.3273)
     const answers = always.trials.filter(({ arm }) => arm.conditions.memoryLimitBytes === 32 * STEP)
-    expect([...new Set(answers.map(({ arm }) => arm.capCores))]).toEqual([0.3273, 0.3764])
+    expect([...new Set(answers.map(({ arm }) => arm.cpuLimitCores))]).toEqual([0.3273, 0.3764])
   })
 
   it('is not checked where a check was spoiled', () => {
@@ -108,7 +108,7 @@ describe('findSize', () => {
         disturb: ({ arm }) =>
           arm.id.endsWith('-check') &&
           arm.conditions.memoryLimitBytes === bytes &&
-          Math.abs(Number(arm.capCores) - cores) < 1e-9
+          Math.abs(Number(arm.cpuLimitCores) - cores) < 1e-9
             ? null
             : undefined,
       })
@@ -211,7 +211,7 @@ describe('findSize', () => {
       const cores = 0.03 + 1.2 * random()
       const noise = createRandom(i)
       const isNear = (/** @type {number | null} */ cap) => Math.abs(Number(cap) / cores - 1) < 0.1
-      const run = search({ ...truth, cores, disturb: ({ arm }) => (isNear(arm.capCores) ? noise() < 0.5 : undefined) })
+      const run = search({ ...truth, cores, disturb: ({ arm }) => (isNear(arm.cpuLimitCores) ? noise() < 0.5 : undefined) })
       const { cpu, isChecked } = run.found
       expect(Number(cpu.held) / cores).toBeGreaterThan(0.9)
       // 0.7 of it must fail, and does so for sure below 0.9 only.
@@ -223,7 +223,7 @@ describe('findSize', () => {
   it('ends where a CPU limit held by chance, and no memory limit holds under it', () => {
     const { found } = search({
       ...truth,
-      disturb: ({ arm }) => (arm.capCores === 0.2846 && arm.conditions.memoryLimitBytes === null ? true : undefined),
+      disturb: ({ arm }) => (arm.cpuLimitCores === 0.2846 && arm.conditions.memoryLimitBytes === null ? true : undefined),
     })
     expect(found).toMatchObject({ cpu: { held: 0.3273 }, isChecked: true })
   })

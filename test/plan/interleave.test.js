@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { groupBy } from '../../src/lib/group-by.js'
-import { orderDeployments, shareLoads } from '../../src/plan/deployments.js'
+import { orderInterleaved, shareLoads } from '../../src/plan/interleave.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 const beside = /** @type {const} */ (true)
 const arm = (/** @type {string} */ plane, /** @type {object} */ fields = {}) =>
-  createArm({ id: `${plane}-${JSON.stringify(fields)}`, plane, capCores: null, ...fields })
+  createArm({ id: `${plane}-${JSON.stringify(fields)}`, plane, cpuLimitCores: null, ...fields })
 const withFeatures = (/** @type {string} */ features) => ({ conditions: { ...DEFAULT_CONDITIONS, features } })
 /** @param {ReturnType<typeof arm>[]} arms */
 function groupsOf(arms) {
-  const trials = orderDeployments({ arms, rounds: 1, seed: 1 })
-  return [...groupBy(trials, t => t.deployment).values()].map(own => own.map(t => t.arm))
+  const trials = orderInterleaved({ arms, rounds: 1, seed: 1 })
+  return [...groupBy(trials, t => t.interleaving).values()].map(own => own.map(t => t.arm))
 }
 
-describe('orderDeployments', () => {
+describe('orderInterleaved', () => {
   it('puts at most six arms into a deployment, each beside the planes under the first conditions', () => {
     const features = ['lean', 'log', 'metrics', 'traces', 'all']
     const arms = features.flatMap(name => ['pipy', 'envoy'].map(plane => arm(plane, withFeatures(name))))
@@ -42,7 +42,7 @@ describe('orderDeployments', () => {
     expect(groupsOfLoads({ payloadBytes: 1024 }, { payloadBytes: 2048 })).toBe(1)
     expect(groupsOfLoads({}, { idleConnections: 5 })).toBe(1)
     const arms = armsOf([{}])
-    const trials = orderDeployments({ arms, rounds: 4, seed: 1 })
+    const trials = orderInterleaved({ arms, rounds: 4, seed: 1 })
     expect(new Set(trials.filter((_, i) => i % 2 === 0).map(t => t.arm.plane))).toEqual(new Set(['pipy', 'envoy']))
   })
 })
@@ -50,7 +50,7 @@ describe('orderDeployments', () => {
 describe('shareLoads', () => {
   it('warms up for longer where more arms take turns', () => {
     const closed = (/** @type {number} */ count) =>
-      Array.from({ length: count }, (_, i) => arm(`plane-${i}`, { load: { kind: 'turns', warmupSeconds: 1 } }))
+      Array.from({ length: count }, (_, i) => arm(`plane-${i}`, { load: { kind: 'interleaved', warmupSeconds: 1 } }))
     expect(shareLoads(closed(2), 2)[0].load.warmupSeconds).toBe(1)
     expect(shareLoads(closed(6), 2)[0].load.warmupSeconds).toBeCloseTo(1.8)
   })
@@ -68,7 +68,7 @@ describe('shareLoads', () => {
 
   const open = (/** @type {number} */ ratePerSecond) =>
     ['pipy', 'envoy'].map(plane =>
-      arm(plane, { load: { kind: 'open', ratePerSecond, isBesideOthers: beside, windowSeconds: 4 } }),
+      arm(plane, { load: { kind: 'open', ratePerSecond, isInterleaved: beside, windowSeconds: 4 } }),
     )
 
   it('gives each arm back once, also where deployments share some', () => {

@@ -22,9 +22,9 @@ describe('arms side by side', () => {
 
   it('stand at once without a cap, share one load, and give one ratio a deployment', async () => {
     const target = await createFakeTarget({ cores })
-    const { records, summary } = await runFake({ folder, target, more: 'measure: [turns]' })
-    const deployments = groupBy(records, r => r.trial.deployment)
-    expect([...deployments.keys()]).toEqual(Array.from({ length: 12 }, (_, i) => `r${i + 1}-turns`))
+    const { records, summary } = await runFake({ folder, target, more: 'measure: [cost]' })
+    const deployments = groupBy(records, r => r.trial.interleaving)
+    expect([...deployments.keys()]).toEqual(Array.from({ length: 12 }, (_, i) => `r${i + 1}-interleaved`))
     for (const own of deployments.values()) {
       expect(own.map(r => r.trial.arm.plane).sort()).toEqual(['cheap', 'cheap', 'dear'])
       expect(own[0].beside).toHaveLength(3)
@@ -36,17 +36,17 @@ describe('arms side by side', () => {
     }
     const sidecars = target.deployed.filter(({ role, armId }) => role === 'sidecar' && armId)
     expect(sidecars).toHaveLength(12 * 3 * 2)
-    expect(sidecars.every(({ cpuCores }) => cpuCores === null)).toBe(true)
+    expect(sidecars.every(({ cpuLimitCores }) => cpuLimitCores === null)).toBe(true)
     expect(target.deployed.filter(({ role }) => role === 'generator')).toHaveLength(12)
     const [cost] = summary.comparisons.filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !c.isControl)
     expect(cost).toMatchObject({ a: 'cheap', b: 'dear', verdict: 'lower', gapLeast: 0.01, aaSpread: 0 })
     expect(cost.ratio.values).toEqual(Array(12).fill(0.5))
-    expect(existsSync(path.join(folder, 'raw/r1-turns/observation.json'))).toBe(true)
+    expect(existsSync(path.join(folder, 'raw/r1-interleaved/observation.json'))).toBe(true)
     expect(target.running.size).toBe(0)
   })
 
   it('start in another order from deployment to deployment', async () => {
-    const { records } = await runFake({ folder, target: await createFakeTarget({ cores }), more: 'measure: [turns]' })
+    const { records } = await runFake({ folder, target: await createFakeTarget({ cores }), more: 'measure: [cost]' })
     const firsts = records.filter((_, i) => i % 3 === 0).map(r => r.trial.arm.id)
     const counts = [...new Set(firsts)].map(id => firsts.filter(first => first === id).length)
     expect(counts).toEqual([4, 4, 4])
@@ -64,10 +64,12 @@ describe('arms side by side', () => {
       if (specs.some(({ role }) => role === 'generator')) deployed++
       return deploy(specs, at)
     }
-    const { records, summary } = await runFake({ folder, target, more: 'measure: [turns]' })
+    const { records, summary } = await runFake({ folder, target, more: 'measure: [cost]' })
     const again = records.filter(r => r.trial.repeats)
-    expect(again.map(r => r.trial.deployment)).toEqual(Array(3).fill('r2-turns-again'))
-    expect(records.filter(r => r.outcome === 'failed').map(r => r.trial.deployment)).toEqual(Array(3).fill('r2-turns'))
+    expect(again.map(r => r.trial.interleaving)).toEqual(Array(3).fill('r2-interleaved-again'))
+    expect(records.filter(r => r.outcome === 'failed').map(r => r.trial.interleaving)).toEqual(
+      Array(3).fill('r2-interleaved'),
+    )
     const [cost] = summary.comparisons.filter(c => c.quantity === 'cpuPerRequest' && c.service === null)
     expect(cost.ratio.values).toEqual(Array(12).fill(0.5))
     expect(target.running.size).toBe(0)
@@ -76,13 +78,13 @@ describe('arms side by side', () => {
   it('are followed by windows at the cap, of which the answer says the capacity', async () => {
     const load = createFakeLoad()
     const { records, summary } = await runFake({
-      ...{ folder, load, more: 'measure: [turns, load]' },
+      ...{ folder, load, more: 'measure: [cost, capacity]' },
       target: await createFakeTarget({
-        cores: spec => (spec.role === 'sidecar' && spec.cpuCores ? 0.25 : cores(spec)),
+        cores: spec => (spec.role === 'sidecar' && spec.cpuLimitCores ? 0.25 : cores(spec)),
       }),
     })
-    expect(records.filter(r => r.trial.kind === 'turns')).toHaveLength(12 * 3)
-    expect(records.filter(r => r.trial.kind === 'load')).toHaveLength(6 * 3)
+    expect(records.filter(r => r.trial.kind === 'cost')).toHaveLength(12 * 3)
+    expect(records.filter(r => r.trial.kind === 'capacity')).toHaveLength(6 * 3)
     expect(summary.arms.filter(({ rounds }) => rounds === 6)).toHaveLength(3)
     const { verdicts, pictures, basis } = createAnswer(summary)
     expect(verdicts[0]).toMatch(

@@ -65,7 +65,7 @@ function listColumns(arms) {
   const sidecars = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
   const [arm = arms[0]] = sidecars
   const { kind, ratePerSecond, users } = arm.load
-  const limit = arm.capCores === null ? '' : ` at ${arm.capCores} CPU each`
+  const limit = arm.cpuLimitCores === null ? '' : ` at ${arm.cpuLimitCores} CPU each`
   if (kind === 'open')
     return [createColumn(`p99 at ${ratePerSecond} req/s`, 'p99'), createColumn('added by the sidecars', 'addedP99')]
   const bound = sidecars.filter(own => quantityOf(own, 'capacity').median !== null)
@@ -115,13 +115,13 @@ function renderRate(arm, isCapacity) {
 
 /** Says the verdict on capacity, or on latency. @param {Summary} summary of the kind */
 function renderSecond({ comparisons, arms }) {
-  const [{ load, capCores }] = arms.filter(arm => arm.hasSidecars).concat(arms)
+  const [{ load, cpuLimitCores }] = arms.filter(arm => arm.hasSidecars).concat(arms)
   const name = load.kind === 'open' ? 'p99' : 'capacity'
   const pairs = comparisons.filter(
     c => c.quantity === name && c.service === null && !c.isControl && c.contrast === null && c.ratio.median !== null,
   )
   if (pairs.length !== 1 || pairs[0].verdict === 'invalid') return []
-  const where = name === 'p99' ? `At ${load.ratePerSecond} req/s` : `At ${capCores} CPU each`
+  const where = name === 'p99' ? `At ${load.ratePerSecond} req/s` : `At ${cpuLimitCores} CPU each`
   const sentence = renderPair(pairs[0])
   return [`${where}: ${sentence.startsWith('No ') ? `n${sentence.slice(1)}` : sentence}`]
 }

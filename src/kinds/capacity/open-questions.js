@@ -28,19 +28,19 @@ const WHY = {
 
 /** Lists open questions. @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary @returns {NotMeasured[]} */
 export function listOpenQuestions({ arms: all, machine, tools }) {
-  const arms = all.filter(arm => !arm.load.isBesideOthers)
+  const arms = all.filter(arm => !arm.load.isInterleaved)
   if (arms.length === 0 || arms[0].load.kind !== 'closed') return []
-  const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.capCores !== null)
+  const sidecars = arms.filter(arm => arm.sidecars.length > 0 && arm.cpuLimitCores !== null)
   const latency = findLatency({ arms, sidecars })
   const unbound = sidecars.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null)
   if (unbound.length === 0) return latency
-  const [{ boundBy, capCores, load }] = unbound
+  const [{ boundBy, cpuLimitCores, load }] = unbound
   const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
   const why = (WHY[`${boundBy}`] ?? 'no sidecar reached its limit')
     .replace('%', `${load.users} users`)
     .replace('@', generator)
   const commands = listCommands({ arms, sidecars, machine, tools })
-  return [{ what: `capacity at ${capCores} CPU each`, why, commands }, ...latency]
+  return [{ what: `capacity at ${cpuLimitCores} CPU each`, why, commands }, ...latency]
 }
 
 /** @param {Pick<Summary, 'arms' | 'machine' | 'tools'> & { sidecars: Summary['arms'] }} options @returns {Command[]} */
@@ -49,7 +49,7 @@ function listCommands({ arms, sidecars, machine, tools }) {
   const again = renderOptions(arms)
   const elsewhere = machine.loadHost !== undefined
   const largest = largestBindingCap(Number(machine.cpus), elsewhere)
-  const smallest = Math.min(...sidecars.map(arm => arm.capCores ?? Number.POSITIVE_INFINITY))
+  const smallest = Math.min(...sidecars.map(arm => arm.cpuLimitCores ?? Number.POSITIVE_INFINITY))
   /** @type {Command[]} */
   const commands = []
   if (largest < smallest) {
@@ -78,7 +78,7 @@ function findLatency({ arms, sidecars }) {
   const rate = Math.max(1, Number((slowest * RATE_SHARE).toPrecision(1)))
   const [{ link }] = arms
   const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
-  const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].capCores}` : ''
+  const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].cpuLimitCores}` : ''
   const command = renderCommand('bench', `--rate ${rate}${cpu}${on}${renderOptions(arms)}`)
   return [{ what: 'latency', why: '', commands: [{ command, gives: `p99 of each proxy at ${rate} req/s` }] }]
 }

@@ -48,7 +48,7 @@ function fitTurns({ sliceMs = 0, warmupSeconds, windowSeconds }, count) {
 }
 
 /** Orders arms by round, in turning orders of start. @param {{ arms: Arm[], rounds: number, seed: number }} options */
-export function orderDeployments({ arms, rounds, seed }) {
+export function orderInterleaved({ arms, rounds, seed }) {
   const random = createRandom(seed)
   const groups = groupAlike(arms)
     .flatMap(splitGroup)
@@ -58,10 +58,10 @@ export function orderDeployments({ arms, rounds, seed }) {
     for (const group of shuffle(groups, random)) {
       const name = groups.length > 1 ? `-${groups.indexOf(group) + 1}` : ''
       const turned = group.map((_, i) => group[(i + round) % group.length])
-      const deployment = `r${round}-turns${name}`
+      const interleaving = `r${round}-interleaved${name}`
       const isReversed = Math.floor(round / group.length) % 2 === 1
       for (const arm of isReversed ? turned.toReversed() : turned)
-        trials.push({ id: `r${round}${name}-${arm.id}`, round, arm, deployment, repeats: null, searchOf: null })
+        trials.push({ id: `r${round}${name}-${arm.id}`, round, arm, interleaving, repeats: null, searchOf: null })
     }
   }
   return trials

@@ -4,7 +4,7 @@ import { answerCapacity } from './answer.js'
 /** @import { Summary } from '../../model/types.ts' */
 
 /** @type {Sections} */
-export const loadSections = {
+export const capacitySections = {
   isOf: () => true,
   heading: nameCaps,
   answer: answerCapacity,
@@ -12,6 +12,6 @@ export const loadSections = {
 
 /** @param {Summary} summary */
 function nameCaps({ arms }) {
-  const caps = [...new Set(arms.flatMap(arm => arm.capCores ?? []))]
+  const caps = [...new Set(arms.flatMap(arm => arm.cpuLimitCores ?? []))]
   return caps.length === 0 ? 'One after the other, without a CPU limit' : `At a CPU limit of ${caps.join(' or ')}`
 }

@@ -9,17 +9,17 @@ import { answerCost } from './answer.js'
 /** @import { Manifest, Summary, TrialRecord } from '../../model/types.ts' */
 
 /** @type {Sections} */
-export const turnsSections = {
-  isOf: ({ load }) => load.isBesideOthers === true,
+export const costSections = {
+  isOf: ({ load }) => load.isInterleaved === true,
   heading: () => 'Cost of a request, interleaved',
-  summarise: run => ({ turns: summariseTurns(run) }),
+  summarise: run => ({ turns: summariseInterleaved(run) }),
   answer: answerCost,
   findings: summary => [`${nameConditions(summary)}.`, ...tellConnections(summary)],
 }
 
-/** @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {NonNullable<Summary['turns']>} */
-function summariseTurns({ manifest: { arms, placements }, records }) {
-  const own = arms.filter(arm => arm.load.isBesideOthers)
+/** @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {NonNullable<Summary['interleaved']>} */
+function summariseInterleaved({ manifest: { arms, placements }, records }) {
+  const own = arms.filter(arm => arm.load.isInterleaved)
   const placement = placements[own[0].id] ?? null
   return {
     cpus: placement && { generator: placement.generator.length, arms: placement.sidecar.length },
@@ -35,22 +35,22 @@ function summariseTurns({ manifest: { arms, placements }, records }) {
 }
 
 /** Names the load, its generator and their CPUs: a ratio holds for these. @param {Summary} summary */
-function nameConditions({ arms, turns, tools }) {
+function nameConditions({ arms, interleaved, tools }) {
   const [{ load }] = arms
   const how =
     load.kind === 'open'
-      ? `requests at a rate${load.sliceMs ? `, in turns of ${load.sliceMs / 1000} s` : ''}`
-      : `${load.users} users in turns of ${load.sliceMs} ms`
+      ? `requests at a rate${load.sliceMs ? `, interleaved in slices of ${load.sliceMs / 1000} s` : ''}`
+      : `${load.users} users interleaved in slices of ${load.sliceMs} ms`
   const cpus = (/** @type {number} */ count) => (count === 1 ? 'one CPU' : `${count} CPUs`)
-  const where = turns?.cpus
-    ? `on ${cpus(turns.cpus.generator)}, all proxies on ${turns.cpus.arms === 1 ? 'another' : `${turns.cpus.arms} others`}`
+  const where = interleaved?.cpus
+    ? `on ${cpus(interleaved.cpus.generator)}, all proxies on ${interleaved.cpus.arms === 1 ? 'another' : `${interleaved.cpus.arms} others`}`
     : 'and all proxies unpinned'
   return `Interleaved, without a CPU limit: ${how}; ${generatorOf({ tools })} ${where}`
 }
 
 /** Tells the numbers of connections, since more of them make a request dearer. @param {Summary} summary */
-function tellConnections({ arms, turns }) {
-  const told = (turns?.connections ?? []).flatMap(({ armId, count }) => {
+function tellConnections({ arms, interleaved }) {
+  const told = (interleaved?.connections ?? []).flatMap(({ armId, count }) => {
     const arm = arms.find(({ id }) => id === armId)
     return arm && arm.repeatOf === null && count !== null ? [{ name: nameOf(arm), count }] : []
   })

@@ -1,0 +1,69 @@
+import { OLD_SCHEMA_VERSION, SCHEMA_VERSION } from './versions.js'
+
+/**
+ * Reads what older versions wrote, in the words of today: the one place that knows the old ones. Schema version 3 called
+ * the kinds `turns` and `load`, said of interleaved arms that they were beside others and shared a deployment, and called
+ * a CPU limit a cap. Pure.
+ */
+
+/** @type {Record<string, string>} */
+const KEYS = {
+  capCores: 'cpuLimitCores',
+  controlCapCores: 'controlCpuLimitCores',
+  capReadBackCores: 'cpuLimitReadBackCores',
+  isBesideOthers: 'isInterleaved',
+  deployment: 'interleaving',
+  turns: 'interleaved',
+}
+
+/** Kinds of trials, as `--measure` and experiment files name them, too. @type {Record<string, string>} */
+export const OLD_KINDS = { turns: 'cost', load: 'capacity' }
+
+// Their keys are names that a user chose.
+const BY_NAME = ['topologies', 'tools', 'placements', 'phasesSeconds', 'env']
+// Their values are names of axes.
+const AXIS_NAMES = ['across', 'contrasts', 'contrast', 'axis', 'over']
+
+/**
+ * Reads a document of a run, such as a manifest, a record or a summary: one of schema version 3 in the words of today, and
+ * any other as it is.
+ * @param {any} document
+ */
+export function modernise(document) {
+  if (document?.schemaVersion !== OLD_SCHEMA_VERSION) return document
+  const renamed = { ...rename(document), schemaVersion: SCHEMA_VERSION }
+  if (renamed.trial?.arm) renamed.trial.kind = kindOf(renamed)
+  return renamed
+}
+
+/** Reads an experiment file or published claims. @param {any} written */
+export function moderniseQuestion(written) {
+  const renamed = rename(written)
+  if (Array.isArray(renamed?.measure))
+    renamed.measure = renamed.measure.map((/** @type {string} */ kind) => OLD_KINDS[kind] ?? kind)
+  return renamed
+}
+
+/** @param {any} value @param {string} [key] under which it stands @returns {any} */
+function rename(value, key = '') {
+  if (Array.isArray(value)) return value.map(part => rename(part, key))
+  if (typeof value === 'string') {
+    if (AXIS_NAMES.includes(key)) return KEYS[value] ?? value
+    return value
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([name, part]) => {
+    const now = BY_NAME.includes(key) ? name : (KEYS[name] ?? name)
+    return [now, name === 'kind' && 'users' in value && part === 'turns' ? 'interleaved' : rename(part, name)]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Returns the kind of a trial; the oldest runs do not say it. @param {any} record @returns {string} */
+function kindOf({ trial, rollout, growth }) {
+  if (trial.kind !== undefined) return OLD_KINDS[trial.kind] ?? trial.kind
+  if (growth) return 'growth'
+  if (rollout) return 'rollout'
+  if (trial.searchOf !== null) return 'search'
+  return trial.arm.load.isInterleaved ? 'cost' : 'capacity'
+}
