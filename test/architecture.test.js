@@ -10,7 +10,11 @@ import { readAgentCode } from '../src/targets/kubernetes/files.js'
 const MAY_IMPORT = {
   lib: [],
   model: [],
-  node: ['model', 'parity/beside'],
+  node: ['model'],
+  // The program beside the services, here and in a pod: its procedures are those of node and of parity's part.
+  agent: ['model', 'node', 'parity/beside'],
+  // For the services of a run, and flawed ones that the equal-work check shows.
+  certificates: ['model'],
   'parity/beside': ['model', 'node'],
   'parity/verdict': ['model'],
   dataplanes: ['model'],
@@ -25,9 +29,10 @@ const MAY_IMPORT = {
   plan: ['model', 'judge', 'services', 'kinds/pure', 'parity/verdict'],
   'kinds/pure': ['model', 'judge', 'answer', 'services', 'kinds/judge'],
   records: ['model', 'judge'],
-  targets: ['model', 'node', 'tools'],
-  run: ['model', 'plan', 'services', 'judge', 'kinds/judge', 'records', 'node', 'parity', 'parity/verdict'],
-  parity: ['model', 'services', 'judge', 'node', 'parity/beside', 'parity/verdict', 'run'],
+  targets: ['model', 'node', 'agent', 'tools'],
+  run: ['model', 'plan', 'services', 'judge', 'kinds/judge', 'records', 'node', 'certificates', 'parity/verdict'],
+  // Called by a run through an interface (run/kind.js).
+  parity: ['model', 'services', 'judge', 'node', 'certificates', 'parity/beside', 'parity/verdict', 'run'],
   kinds: ['model', 'plan', 'services', 'judge', 'node', 'kinds/judge', 'kinds/pure', 'run'],
   // Kinds that compute alone are opened by verbs only.
   'kinds/computed': ['model', 'answer', 'records', 'analysis', 'report', 'kinds/pure'],
@@ -103,13 +108,13 @@ describe('what may import what', () => {
         .filter(name => name.startsWith('src/'))
         .forEach(follow)
     }
-    follow('src/node/agent/main.js')
+    follow('src/agent/main.js')
     expect([...needed]).toContain('src/parity/beside/probe.js')
     expect([...needed].filter(file => !shipped.includes(file))).toEqual([])
   })
 
   it('needs no package where it also runs in pods', () => {
-    for (const file of files.filter(f => ['node', 'parity/beside'].includes(folderOf(f))))
+    for (const file of files.filter(f => ['node', 'agent', 'parity/beside'].includes(folderOf(f))))
       expect(
         importsOf(file).filter(name => !/^(src\/|node:)/.test(name)),
         file,
@@ -127,7 +132,7 @@ describe('what may import what', () => {
   })
 
   it('writes to stdout and sets the exit status in cli.js only', () => {
-    for (const file of files.filter(f => f !== 'src/cli.js' && f !== 'src/node/agent/main.js')) {
+    for (const file of files.filter(f => f !== 'src/cli.js' && f !== 'src/agent/main.js')) {
       expect(readFileSync(file, 'utf8'), file).not.toMatch(
         /process\.stdout|process\.exitCode|process\.exit\(|console\./,
       )

@@ -1,20 +1,21 @@
-import { measureRounds } from '../run/rounds.js'
-import { startServices } from '../run/start-services.js'
-import { growth } from './growth/course.js'
-import { rollout } from './rollout/course.js'
-import { measureSearches } from './search/course.js'
-
 /**
- * The kinds of trials by their names. A new one is a folder, its name in model/types/plan.ts, and a line here, in
- * plans.js and in sections.js; run/kind.js has the contract.
+ * The courses of the kinds of trials by their names, each loaded when a run has trials of it: others are not in memory beside
+ * what is measured. A new kind is a folder, its name in model/types/plan.ts, and a line here, in plans.js and in sections.js;
+ * run/kind.js has the contract. @import { Kind } from '../run/kind.js' @import { TrialKind } from '../model/types.ts'
  */
-/** @import { Kind } from '../run/kind.js' @import { TrialKind } from '../model/types.ts' */
 
-/** @type {Record<TrialKind, Kind>} */
-export const kinds = {
-  cost: { name: 'cost', start: startServices, measure: measureRounds },
-  capacity: { name: 'capacity', start: startServices, measure: measureRounds },
-  search: { name: 'search', start: startServices, measure: measureSearches },
-  rollout,
-  growth,
+/** @type {Record<TrialKind, () => Promise<{ kind: Kind }>>} */
+const COURSES = {
+  cost: () => import('./cost/course.js'),
+  capacity: () => import('./capacity/course.js'),
+  search: () => import('./search/course.js'),
+  rollout: () => import('./rollout/course.js'),
+  growth: () => import('./growth/course.js'),
+}
+
+export const KIND_NAMES = /** @type {TrialKind[]} */ (Object.keys(COURSES))
+
+/** Loads what runs the trials of a kind. @param {TrialKind} name */
+export async function loadKind(name) {
+  return (await COURSES[name]()).kind
 }

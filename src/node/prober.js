@@ -5,15 +5,11 @@ import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError, OWN_CODES } from '../lib/errors.js'
 import { waitFor } from '../lib/wait.js'
-import { probeAccess } from '../parity/beside/access.js'
-import { probeCallers } from '../parity/beside/callers.js'
-import { probeAnswers, probeLoneRetry, probePooling } from '../parity/beside/probe.js'
-import { startUpstreams } from '../parity/beside/upstreams.js'
 import { perform } from './perform.js'
 import { repeat, send } from './send.js'
 
 /** Procedures beside the services, here on one machine, in a pod on a cluster. They take and give plain data. */
-/** @import { Probed } from '../parity/beside/probe.js' @import { Endpoint, ReloadAction } from '../model/types.ts' */
+/** @import { Endpoint, ReloadAction } from '../model/types.ts' */
 
 const REACH_SECONDS = 60
 const CONNECT_SECONDS = 1
@@ -21,12 +17,6 @@ const LOOK = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 
 /** @returns the procedures, each of one argument or none */
 export function createProber() {
-  /** @type {(Probed & Pick<import('../parity/beside/upstreams.js').Upstreams, 'close'>) | null} */
-  let rig = null
-  const opened = () => {
-    if (rig === null) throw new Error('the rig is not open')
-    return rig
-  }
   return {
     /** @param {{ endpoint: Endpoint, ask: import('./send.js').Ask, timeoutSeconds?: number }} args */
     send: ({ endpoint, ask, timeoutSeconds }) =>
@@ -37,13 +27,6 @@ export function createProber() {
 
     /** @param {{ endpoint: Endpoint, ask: Parameters<typeof repeat>[1] } & Parameters<typeof repeat>[2]} args */
     repeat: ({ endpoint, ask, ...options }) => repeat(endpoint, ask, options),
-
-    /** @param {{ address: string, ca: string } & Pick<Probed, 'configuration' | 'credentials' | 'sidecars'>} args */
-    async open({ address, ca, configuration, credentials, sidecars }) {
-      const { tls, protocol, group } = configuration
-      const upstreams = await startUpstreams({ address, ca, credentials, tls, protocol, group })
-      rig = { ...upstreams, configuration, credentials, sidecars }
-    },
 
     /** Waits until all can be connected: on a cluster later than they listen. @param {{ endpoints: Endpoint[] }} args */
     reach: ({ endpoints }) =>
@@ -81,17 +64,6 @@ export function createProber() {
 
     /** @param {{ actions: ReloadAction[] }} args */
     perform: ({ actions }) => perform(actions),
-
-    probeAnswers: () => probeAnswers(opened()),
-    probeLoneRetry: () => probeLoneRetry(opened()),
-    probeAccess: () => probeAccess(opened()),
-    probeCallers: () => probeCallers(opened()),
-    probePooling: () => probePooling(opened()),
-
-    close() {
-      rig?.close()
-      rig = null
-    },
   }
 }
 

@@ -17,7 +17,7 @@ import { createSlots } from './slots.js'
 import { configurationOf, holdAgainst, PARITY_NAMES, sizeOf } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
-/** @import { Testbed } from '../run/kind.js' @import { ParityCache } from './cache.js' */
+/** @import { GateParity, Testbed } from '../run/kind.js' */
 /** @import { Row } from './beside/probe.js' */
 /** @import { Rig } from './rig.js' @import { Slot } from './slots.js' */
 
@@ -26,12 +26,6 @@ const RIG_START_SECONDS = 120
 
 /** A row, the links that it is about, and why it falls short. @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} Found */
 /**
- * cache: of checks that passed before; absent: every one is made.
- * @typedef {{ testbed: Testbed, arms: Arm[], nextIndex: () => number, signal: AbortSignal, say: (line: string) => void,
- *   cache?: ParityCache }} GateOptions
- * @typedef {(options: GateOptions) => Promise<ParityRow[]>} GateParity
- */
-
 /**
  * Starts each arm once, before any load, counts its workers, and tries each plane with the corpus in every
  * configuration that is measured, on processes of their own that are then ended (a body of 10 MiB leaves its mark on

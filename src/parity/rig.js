@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { readCredentials } from '../certificates/credentials.js'
 import { certificatesFolder } from '../lib/certificate-files.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { untilAborted } from '../lib/wait.js'
@@ -7,7 +8,6 @@ import { createModel } from '../services/topology.js'
 import { BYTE_HOSTS, BYTE_UPSTREAMS, bytePortOf, ROUTES, route } from './beside/corpus.js'
 import { SERVERS } from './beside/peers.js'
 import { UPSTREAMS } from './beside/upstreams.js'
-import { readCredentials } from './credentials.js'
 
 /**
  * @import { Answer, Ask } from '../node/send.js'

@@ -1,8 +1,8 @@
 import os from 'node:os'
 import path from 'node:path'
+import { SERVICES } from '../certificates/credentials.js'
+import { issueCertificates } from '../certificates/issue-certificates.js'
 import { ALL, findLackingFeatures, LEAN } from '../model/features.js'
-import { issueCertificates } from '../run/issue-certificates.js'
-import { SERVICES } from './credentials.js'
 import { probeRig } from './gate.js'
 import { createRig } from './rig.js'
 

@@ -1,6 +1,6 @@
 import { existsSync, rmdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { kinds } from '../kinds/registry.js'
+import { loadKind } from '../kinds/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { safely } from '../lib/safely.js'
@@ -11,7 +11,7 @@ import { stampNow } from './site.js'
 
 /**
  * @import { Precision, Site, Summary } from '../model/types.ts' @import { Watcher } from '../run/events.js'
- * @import { Execution, Preparation } from '../run/execute.js' @import { GateParity } from '../parity/gate.js'
+ * @import { Execution, Preparation } from '../run/execute.js' @import { GateParity } from '../run/kind.js'
  */
 
 /**
@@ -36,13 +36,13 @@ export async function measure({ preparation, site, out, execution, watcher, sign
     try {
       await executePlan({
         preparation,
-        kinds: plan.kinds.map(kind => kinds[kind]),
+        kinds: await Promise.all(plan.kinds.map(loadKind)),
         site,
         folder,
         execution: { assess: plan.precision && (await loadAssess()), ...execution },
         watcher,
         signal,
-        gate,
+        gate: gate ?? (await import('../parity/gate.js')).gateParity,
       })
     } catch (error) {
       // A run that may not be resumed stays as it is.

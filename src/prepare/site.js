@@ -7,7 +7,6 @@ import { readLedgers } from '../node/ledger.js'
 import { assertOut } from '../records/files.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
-import { openLocalSite } from '../targets/local/index.js'
 import { findTool } from '../tools/find.js'
 import { assertTargetHas } from './applies.js'
 import { assertRoom } from './room.js'
@@ -77,6 +76,7 @@ async function openSite(options, context) {
       if (!(error instanceof BrokenToolError)) failing.abort(error)
       throw error
     })
+  const { openLocalSite } = await import('../targets/local/index.js')
   const site = await openLocalSite({ runId, way, findTool: find, say })
   if (!host) return site
   const { openLoadHostSite } = await import('../targets/load-host/site.js')

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs'
 import path from 'node:path'
+import { SERVICES as PARITY_SERVICES } from '../certificates/credentials.js'
+import { issueCertificates } from '../certificates/issue-certificates.js'
 import { atExit } from '../lib/at-exit.js'
 import { GENERATOR } from '../model/sidecar-contract.js'
-import { SERVICES as PARITY_SERVICES } from '../parity/credentials.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { topologyOf } from '../services/topology.js'
-import { issueCertificates } from './issue-certificates.js'
 
 /** @import { Ledger, Plan, Topology } from '../model/types.ts' */
 

@@ -12,7 +12,7 @@ import { hashScripts } from './scripts.js'
 
 /**
  * @import { Layout, Manifest, Plan, Programs, Site } from '../model/types.ts' @import { Watcher } from './events.js'
- * @import { GateParity } from '../parity/gate.js' @import { Interrupted } from './resume.js'
+ * @import { GateParity } from './kind.js' @import { Interrupted } from './resume.js'
  * @import { Kind } from './kind.js' @import { Reusable } from './reusable.js'
  */
 
@@ -40,7 +40,7 @@ export function findScriptFolders({ load }) {
 /**
  * Runs what was prepared. It leaves the manifest and the records in the folder, also when it is cut short.
  * @param {{ preparation: Preparation, kinds: Kind[], site: Site, folder: string, execution: Execution, watcher: Watcher,
- *   signal: AbortSignal, gate?: GateParity }} options kinds: of the plan's trials, in their order; folder: empty
+ *   signal: AbortSignal, gate: GateParity }} options kinds: of the plan's trials, in their order; folder: empty
  */
 export async function executePlan({ preparation, kinds, site, folder, execution, watcher, signal, gate }) {
   const { plan, programs, layout } = preparation

@@ -35,5 +35,13 @@
  * @typedef {{ site: Site, programs: Programs, layout: Layout, folders: Folders, settings: RunSettings, kind: Kind }} Testbed
  */
 
+/**
+ * Tries the planes of arms for equal work; nextIndex: a number for each start of services; cache: of checks that passed
+ * before, absent: every one is made.
+ * @typedef {{ testbed: Testbed, arms: import('../model/types.ts').Arm[], nextIndex: () => number, signal: AbortSignal,
+ *   say: (line: string) => void, cache?: import('../parity/cache.js').ParityCache }} GateOptions
+ * @typedef {(options: GateOptions) => Promise<import('../model/types.ts').ParityRow[]>} GateParity
+ */
+
 // A module of types.
 export {}

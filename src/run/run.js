@@ -1,5 +1,4 @@
 import { safely } from '../lib/safely.js'
-import { gateParity } from '../parity/gate.js'
 import { estimatePlanSeconds, estimateSeconds } from '../plan/plan.js'
 import { writeDocument } from '../records/files.js'
 import { rawNameOf, removeRaw, writeObserved } from '../records/raw.js'
@@ -9,7 +8,7 @@ import { runTrial } from './trial.js'
 
 /**
  * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Watcher } from './events.js'
- * @import { GateParity } from '../parity/gate.js' @import { Execution } from './execute.js'
+ * @import { GateParity } from './kind.js' @import { Execution } from './execute.js'
  * @import { Kind } from './kind.js' @import { StandingServices } from './standing-services.js'
  * @import { Testbed } from './kind.js'
  */
@@ -29,10 +28,10 @@ const ALONE = { take: async () => {}, pass: () => {} }
 /**
  * Runs a plan: checks that the planes do equal work, then measures kind after kind. It leaves all on disk.
  * @param {{ plan: Plan, testbed: Omit<Testbed, 'kind'>, kinds: Kind[], manifest: Omit<Manifest, 'parity'>,
- *   execution?: Partial<Execution>, watcher: Watcher, signal: AbortSignal, gate?: GateParity }} options
+ *   execution?: Partial<Execution>, watcher: Watcher, signal: AbortSignal, gate: GateParity }} options gate: tries the planes for equal work
  * @throws {import('../lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
  */
-export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, watcher, signal, gate = gateParity }) {
+export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, watcher, signal, gate }) {
   const {
     retain = false,
     turns = ALONE,

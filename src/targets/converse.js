@@ -1,8 +1,8 @@
+import { decode, encode } from '../agent/messages.js'
 import { AgentError, BenchError } from '../lib/errors.js'
-import { decode, encode } from '../node/agent/messages.js'
 
 /**
- * A conversation with the agent (src/node/agent): in a pod of the kit's own, or in a process of this machine.
+ * A conversation with the agent (src/agent): in a pod of the kit's own, or in a process of this machine.
  * @typedef {object} Session
  * @property {<T>(procedure: string, args: unknown, options?: { signal?: AbortSignal }) => Promise<T>} call
  *   rejects with what the agent says, or when the session is lost; after an abort it resolves with what the agent has

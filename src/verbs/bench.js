@@ -1,5 +1,4 @@
 import { Command } from 'commander'
-import { findStatus } from '../analysis/status.js'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { loadAfter } from '../prepare/measure.js'
 import { CLUSTER, collect, withExperiment, withOptions } from '../prepare/options.js'
@@ -55,6 +54,7 @@ function runBench(asked, context) {
         const { renderRunText } = await loadAfter(folder, () => import('./answer.js'))
         print(json ? JSON.stringify(summary, null, 2) : renderRunText({ summary, folder, details }))
         if (isInterrupted) return EXIT.interrupted
+        const { findStatus } = await loadAfter(folder, () => import('../analysis/status.js'))
         const { status, reasons } = findStatus(summary, { isVerdictRequired })
         reasons.forEach(say)
         return status

@@ -6,6 +6,7 @@ import { createProcess } from '../../src/model/processes.js'
 import { placeAt } from '../../src/model/sidecar-contract.js'
 import { look, observe } from '../../src/node/observer.js'
 import { createProber } from '../../src/node/prober.js'
+import { createParityProber } from '../../src/parity/beside/prober.js'
 import { createAddresses } from '../../src/targets/local/addresses.js'
 
 /**
@@ -145,7 +146,7 @@ export async function createFakeTarget({
   /** @type {ProcessSpec[]} */
   const deployed = []
   let most = 0
-  const prober = createProber()
+  const prober = { ...createProber(), ...createParityProber() }
   claimed ??= claimNetwork()
   const nextAddress = createAddresses(await claimed)
   let ticks = 0

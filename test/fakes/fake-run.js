@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { none } from '../../src/dataplanes/none/index.js'
-import { kinds } from '../../src/kinds/registry.js'
+import { loadKind } from '../../src/kinds/registry.js'
 import { openLedger } from '../../src/node/ledger.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { writeSummary } from '../../src/prepare/write-summary.js'
@@ -17,7 +17,7 @@ import { createFakePlan } from './fake-plan.js'
 /**
  * @import { DataPlane, LoadGenerator, Site } from '../../src/model/types.ts'
  * @import { Watcher } from '../../src/run/events.js' @import { Kind } from '../../src/run/kind.js'
- * @import { Preparation } from '../../src/run/execute.js' @import { GateParity } from '../../src/parity/gate.js'
+ * @import { Preparation } from '../../src/run/execute.js' @import { GateParity } from '../../src/run/kind.js'
  */
 
 let runs = 0
@@ -59,7 +59,7 @@ export async function runFake({ folder, signal = new AbortController().signal, .
   const raw = path.join(folder, 'raw')
   const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', load: '/k', certificates: '/c' }
   const testbed = { site, ...prepared, folders, settings: plan.settings }
-  const own = options.kind ? [options.kind] : plan.kinds.map(kind => kinds[kind])
+  const own = options.kind ? [options.kind] : await Promise.all(plan.kinds.map(loadKind))
   const watcher = { say: () => {}, watch, follow: watch }
   await runPlan({ plan, testbed, kinds: own, manifest, execution: { retain }, watcher, signal, gate })
   return { summary: writeSummary(folder), records: /** @type {any[]} */ (readRun(folder).records) }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { decode, encode } from '../../src/agent/messages.js'
 import { parseJson } from '../../src/lib/json.js'
-import { decode, encode } from '../../src/node/agent/messages.js'
 import { readKubeletSummary, readNode, readPod } from '../../src/targets/kubernetes/answers.js'
 import { findCounter, parseCpu } from '../../src/targets/kubernetes/kubelet.js'
 import { describeNode, findDefect } from '../../src/targets/kubernetes/nodes.js'

@@ -13,7 +13,8 @@ import { awaitEnded, describeSpecs } from '../../run/start-services.js'
 import { named } from '../../run/start-sidecars.js'
 import { CONTROL, chooseControl } from '../../services/control.js'
 import { AVAILABLE_LEAST, isHostUsedUp, judgeGrowth } from './numbers.js'
-import { BACKENDS, createGrowth, listGrowthNames, STEP_SIDECARS } from './services.js'
+import { STEP_SIDECARS } from './plan.js'
+import { BACKENDS, createGrowth, listGrowthNames } from './services.js'
 
 /** Adds sidecars to a control plane until a step fails, or there are enough. The failure is the result of the trial. */
 /** @import { Asking, FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts' */
@@ -36,7 +37,7 @@ const OWN = new RegExp(`\\b(${OWN_CODES.join('|')})\\b`)
  */
 
 /** @type {Kind} */
-export const growth = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
+export const kind = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
 
 /** Throws for a failure of neither control plane nor sidecar. @param {Asked} asked @returns {Promise<Started>} */
 async function startGrowth({ testbed, arm, start, folder, signal }) {

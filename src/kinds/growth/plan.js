@@ -3,7 +3,6 @@ import { UsageError } from '../../lib/errors.js'
 import { AXES, AXIS_NAMES, nameOf } from '../../model/arms.js'
 import { assertManySidecars, assertSharded } from '../../model/asked.js'
 import { lengthSeconds } from '../../model/bounds.js'
-import { STEP_SIDECARS } from './services.js'
 
 /** The plan of an experiment whose sidecars grow, and what it can be asked. Pure. */
 /** @import { Values } from '../../model/asked.js' @import { KindPlan } from '../plans.js' */
@@ -11,6 +10,10 @@ import { STEP_SIDECARS } from './services.js'
 const OF_ROLLOUTS_ALONE = /** @type {(keyof Values)[]} */ (
   AXIS_NAMES.filter(name => AXES[name].kinds.includes('rollout') && !AXES[name].kinds.includes('growth'))
 )
+
+/** A step, as in OSM's "scale and limits". */
+export const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
+export const STEP_SIDECARS = FORM.clients * FORM.copiesOfClient + FORM.servers * FORM.copiesOfServer
 
 export const growsSchema = z.strictObject({ deadlineSeconds: lengthSeconds })
 

@@ -4,6 +4,7 @@ import { createApplication } from '../../services/applications.js'
 import { createBatch, createControlPlane, locateControl } from '../../services/control.js'
 import { describeSidecar } from '../../services/specs.js'
 import { copyService, trustOf } from '../../services/topology.js'
+import { FORM } from './plan.js'
 
 /**
  * The processes of a growth, in steps of the form of OSM's "scale and limits": 2 clients × 5, and 5 servers × 2 behind
@@ -12,9 +13,7 @@ import { copyService, trustOf } from '../../services/topology.js'
 /** @import { Endpoint, ProcessSpec, ReloadAction, Service, SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */
 /** @import { Chosen } from '../../services/control.js' @import { ArmServices } from '../../services/specs.js' */
 
-const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
 export const BACKENDS = FORM.servers
-export const STEP_SIDECARS = FORM.clients * FORM.copiesOfClient + FORM.servers * FORM.copiesOfServer
 const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i + 1}`)
 const SPLIT_HOST = 'split.test'
 

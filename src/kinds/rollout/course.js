@@ -33,7 +33,7 @@ const LEAST_SECONDS = 20
 /** leastSeconds: that a phase may take; pace: of simulated sidecars: milliseconds from start to start, and commits of the change. */
 /** @typedef {Asked & { leastSeconds: number, pace?: { everyMs: number, commitsPerSecond: number } }} Paced */
 
-export const rollout = createRolloutKind()
+export const kind = createRolloutKind()
 
 /** Makes the kind. @param {number} [leastSeconds] tests give a shorter time @returns {Kind} */
 export function createRolloutKind(leastSeconds = LEAST_SECONDS) {

@@ -1,11 +1,15 @@
 import { nameOf } from '../../model/arms.js'
 import { withWarmupFor } from '../../plan/plan.js'
+import { startServices } from '../../run/start-services.js'
 import { countUsualTrials } from './plan.js'
 import { describeTrials, isOfTrials, judgeTrial, startSearch } from './searches.js'
 import { renderLimits } from './trial-rows.js'
 
 /** @import { Arm, SearchSpec } from '../../model/types.ts' @import { Pass } from '../../run/kind.js' */
 /** @import { SizeSpec } from './searches.js' @import { Tried } from './whole.js' @import { SearchOptions } from './step.js' */
+
+/** @type {import('../../run/kind.js').Kind} */
+export const kind = { name: 'search', start: startServices, measure: measureSearches }
 
 /** Searches for the limit of each arm: a first answer of all comes first, then each search to its end. @param {Pass} pass */
 export async function measureSearches({ plan, cpus, reusable, run, adopt, turns, say, signal }) {

@@ -11,7 +11,7 @@ import { findObstacle, isReady } from './pod-status.js'
 /** @import { Session } from '../converse.js' */
 
 export const READER = 'reader'
-const AGENT = 'src/node/agent/main.js'
+const AGENT = 'src/agent/main.js'
 const PINGS = 5
 
 /** @typedef {Awaited<ReturnType<typeof startAgents>>} Agents */

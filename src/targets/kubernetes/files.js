@@ -10,7 +10,7 @@ import { renderFiles } from './manifests.js'
 /** The folder of the kit's code in its own pods. */
 export const KIT = '/bench/kit'
 // node/ and parity/beside import nothing else (test/architecture.test.js).
-const KIT_FOLDERS = ['src/node', 'src/parity/beside', 'src/lib']
+const KIT_FOLDERS = ['src/agent', 'src/node', 'src/parity/beside', 'src/lib']
 
 /** Brings folders to pods. @param {{ api: Api, namespace: string, labels: Record<string, string> }} options */
 export function createFiles({ api, namespace, labels }) {

@@ -9,7 +9,7 @@ import { kill, renderMarks } from './marks.js'
 
 /** @import { Session } from '../converse.js' */
 
-const AGENT = path.join(ROOT, 'src/node/agent/main.js')
+const AGENT = path.join(ROOT, 'src/agent/main.js')
 const SAID_MOST = 2000
 const CLOSE_SECONDS = 5
 // `lab --watch` starts services while the corpus is tried: their questions go on after the corpus.
@@ -40,6 +40,8 @@ export function createLocalProber({ runId, enter = () => null }) {
     const entering = enter()
     if (procedure === 'open') sessions.set(rig, startAgent({ runId, enter: entering ?? [] }))
     const session = sessions.get(rig)
+    if (session === undefined && procedure === 'close') return /** @type {any} */ (undefined)
+    if (session === undefined && isOfCorpus(procedure)) throw new Error('the rig is not open')
     if (session === undefined || !isOfCorpus(procedure)) {
       if (entering === null) return /** @type {any} */ (prober)[procedure](args)
       if (!inside?.isOpen()) inside = startAgent({ runId, enter: entering })

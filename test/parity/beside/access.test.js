@@ -3,6 +3,8 @@ import https from 'node:https'
 import net from 'node:net'
 import tls from 'node:tls'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { readCredentials, SERVICES } from '../../../src/certificates/credentials.js'
+import { writeFlawedCertificates } from '../../../src/certificates/flawed-certificates.js'
 import { createAuthority, issueCertificate, writeCertificates } from '../../../src/lib/certificates.js'
 import { identityOf } from '../../../src/model/sidecar-contract.js'
 import {
@@ -15,8 +17,6 @@ import {
 import { negotiateAsServer } from '../../../src/parity/beside/negotiation.js'
 import { PEERS } from '../../../src/parity/beside/peers.js'
 import { startUpstreams, UPSTREAMS } from '../../../src/parity/beside/upstreams.js'
-import { readCredentials, SERVICES } from '../../../src/parity/credentials.js'
-import { writeFlawedCertificates } from '../../../src/parity/flawed-certificates.js'
 import { listenInTest } from '../../fakes/listen.js'
 import { makeFolder } from '../../fakes/scratch.js'
 

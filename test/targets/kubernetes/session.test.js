@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { PassThrough } from 'node:stream'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { decode, encode } from '../../../src/agent/messages.js'
 import { AgentError, BenchError } from '../../../src/lib/errors.js'
-import { decode, encode } from '../../../src/node/agent/messages.js'
 import { converse } from '../../../src/targets/converse.js'
 import { measureClockOffset } from '../../../src/targets/kubernetes/agents.js'
 import { readAgentCode } from '../../../src/targets/kubernetes/files.js'
@@ -24,7 +24,7 @@ beforeAll(() => {
 /** The real agent, from the files that pods get. @param {{ aheadMs?: number }} [options] how far its clock is ahead */
 function startAgent({ aheadMs = 0 } = {}) {
   const shift = `const now = Date.now; Date.now = () => now() + ${aheadMs}`
-  const argv = ['--import', `data:text/javascript,${shift}`, path.join(shipped, 'src/node/agent/main.js')]
+  const argv = ['--import', `data:text/javascript,${shift}`, path.join(shipped, 'src/agent/main.js')]
   const child = spawn(process.execPath, argv, { stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const closed = new Promise(resolve => child.on('exit', () => resolve('it was killed')))

@@ -1,6 +1,6 @@
-import { processStartTicks } from '../../lib/process-start.js'
-import { readNowMs } from '../convergence.js'
-import { listPids, readSafely } from '../kernel/proc-files.js'
+import { processStartTicks } from '../lib/process-start.js'
+import { readNowMs } from '../node/convergence.js'
+import { listPids, readSafely } from '../node/kernel/proc-files.js'
 
 /**
  * Sees processes of pods start, under the node's own /proc. The API server tells when a container started by the second,

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { findContainer, findFolder } from '../../../src/node/agent/reader.js'
-import { makeOwnFolder } from '../../fakes/scratch.js'
+import { findContainer, findFolder } from '../../src/agent/reader.js'
+import { makeOwnFolder } from '../fakes/scratch.js'
 
 const ID = 'a1b2'.repeat(16)
 const V1 = {

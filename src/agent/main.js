@@ -1,14 +1,21 @@
 // Runs in the kit's own pods, and on this machine for the parity corpus: reads calls from stdin, one JSON object a line, and
 // answers on stdout.
 import { createInterface } from 'node:readline'
-import { BenchError } from '../../lib/errors.js'
-import { createProber } from '../prober.js'
+import { BenchError } from '../lib/errors.js'
+import { createProber } from '../node/prober.js'
+import { createParityProber } from '../parity/beside/prober.js'
 import { createAsker } from './asker.js'
 import { decode, encode } from './messages.js'
 import { createReader } from './reader.js'
 
 /** @type {Record<string, (args: any, signal: AbortSignal) => unknown>} */
-const procedures = { ...createProber(), ...createReader(), ...createAsker(), now: () => Date.now() }
+const procedures = {
+  ...createProber(),
+  ...createParityProber(),
+  ...createReader(),
+  ...createAsker(),
+  now: () => Date.now(),
+}
 /** @type {Map<number, AbortController>} */
 const running = new Map()
 

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { safely } from '../../lib/safely.js'
-import { NOT_OFFERED, openCountersV1, openCountersV2, parseMounts } from '../kernel/cgroup.js'
-import { createProbe } from '../kernel/probe.js'
-import { look, observe } from '../observer.js'
+import { safely } from '../lib/safely.js'
+import { NOT_OFFERED, openCountersV1, openCountersV2, parseMounts } from '../node/kernel/cgroup.js'
+import { createProbe } from '../node/kernel/probe.js'
+import { look, observe } from '../node/observer.js'
 
 /** Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups. */
-/** @import { Endpoint, Probe, Window } from '../../model/types.ts' */
+/** @import { Endpoint, Probe, Window } from '../model/types.ts' */
 
 /** The mount of the node's /sys/fs/cgroup in the pod. */
 const ROOT = '/host/cgroup'
@@ -67,7 +67,7 @@ export function findFolder(root, id) {
 }
 
 const UNREAD = ['atSeconds', 'cpuSeconds', ...Object.keys(NOT_OFFERED)].map(name => [name, Number.NaN])
-const GONE = /** @type {import('../../model/types.ts').Reading} */ (/** @type {any} */ (Object.fromEntries(UNREAD)))
+const GONE = /** @type {import('../model/types.ts').Reading} */ (/** @type {any} */ (Object.fromEntries(UNREAD)))
 
 /** Guards a probe: a cgroup goes with its container, and its readings are then missing. @param {Probe} probe @returns {Probe} */
 function whileThere(probe) {

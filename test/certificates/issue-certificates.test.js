@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findReason } from '../../src/run/issue-certificates.js'
+import { findReason } from '../../src/certificates/issue-certificates.js'
 
 describe('findReason', () => {
   it.each([

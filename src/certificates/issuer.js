@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers'
 import { certificatesFolder, nextCertificateOf } from '../lib/certificate-files.js'
 import { writeCertificates } from '../lib/certificates.js'
 import { identityOf } from '../model/sidecar-contract.js'
-import { writeFlawedCertificates } from '../parity/flawed-certificates.js'
+import { writeFlawedCertificates } from './flawed-certificates.js'
 
 const issue = /** @type {import('./issue-certificates.js').Issue} */ (await json(process.stdin))
 const { certificates, names, rotated = [], keyTypes, lifeMs } = issue

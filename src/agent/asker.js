@@ -1,8 +1,8 @@
-import { createAsking, readCosts } from '../asking.js'
+import { createAsking, readCosts } from '../node/asking.js'
 import { createStarts } from './starts.js'
 
 /** Asks the sidecars of its node (see ../asking.js), and sees them start before the API server tells it. */
-/** @import { Expected } from '../../model/types.ts' */
+/** @import { Expected } from '../model/types.ts' */
 
 /** @returns the procedures */
 export function createAsker() {
@@ -45,7 +45,7 @@ export function createAsker() {
       return opened().asking.giveUp()
     },
 
-    /** @param {{ actions: import('../../model/types.ts').ReloadAction[] }} args @param {AbortSignal} signal */
+    /** @param {{ actions: import('../model/types.ts').ReloadAction[] }} args @param {AbortSignal} signal */
     bring: ({ actions }, signal) => opened().asking.perform(actions, signal),
 
     readCosts,

@@ -1,4 +1,4 @@
-import { safely } from '../../lib/safely.js'
+import { safely } from '../lib/safely.js'
 
 /** Messages to the kit's pods and back: JSON, one a line, in which NaN (a reading failed) does not become null. */
 

@@ -5,7 +5,7 @@ import { ROOT } from '../lib/paths.js'
 
 /** @import { KeyType } from '../lib/certificates.js' */
 
-const ISSUER = path.join(ROOT, 'src/run/issuer.js')
+const ISSUER = path.join(ROOT, 'src/certificates/issuer.js')
 // RSA keys of hundreds of services take a minute on a slow machine.
 const DEADLINE_MS = 600_000
 

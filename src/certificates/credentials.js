@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { identityOf } from '../model/sidecar-contract.js'
 
-/** @import { CertificateFlaws } from '../lib/certificates.js' @import { Credentials } from './beside/upstreams.js' */
+/** @import { CertificateFlaws } from '../lib/certificates.js' */
+/** A certificate and its key, as PEM. @typedef {{ cert: string, key: string }} Credentials */
 
 /** The services of the rig that have a certificate. */
 export const SERVICES = ['client', 'server']

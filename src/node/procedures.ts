@@ -1,7 +1,0 @@
-// The procedures that targets can call: the type of the model is given its members here, so that the model imports nothing of
-// this folder.
-import type { createProber } from './prober.js'
-
-declare module '../model/types/target.ts' {
-  interface Prober extends ReturnType<typeof createProber> {}
-}
