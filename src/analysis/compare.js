@@ -199,10 +199,11 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
   const [nameOfA, nameOfB] = [a, b].map(({ arm, name }) =>
     contrast === null ? name : `${name} with ${describeAxes(arm, [contrast])}`,
   )
-  const { link, cpuLimitCores, load, conditions } = a.arm
+  const { kind, link, cpuLimitCores, load, conditions } = a.arm
   return {
     a: nameOfA,
     b: nameOfB,
+    kind,
     link,
     cpuLimitCores,
     load,

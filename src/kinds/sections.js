@@ -26,11 +26,8 @@ import { searchSections } from './search/sections.js'
 /** form: one of the report's; lines: as that form takes them. */
 /** @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit', id: string, title: string, lines: any[] }} OwnChart */
 
-/** Facts about a run whose records do not say their kind. @typedef {{ searches: boolean, grows: boolean }} Made */
-
 /**
  * @typedef {object} Sections
- * @property {(arm: Pick<Arm, 'load' | 'conditions'>, run: Made) => boolean} isOf an arm has trials of the kind
  * @property {(summary: Summary) => string} [heading] where an experiment measures several kinds
  * @property {(run: { manifest: Manifest, arms: Arm[], records: TrialRecord[] }) => Partial<Summary>} [summarise] what of a
  *   summary is its own
@@ -46,7 +43,7 @@ import { searchSections } from './search/sections.js'
  * @property {false} [hasSeries] absent: the sidecars of a trial are drawn over its time
  */
 
-/** The sections of each kind; an arm is of the first that says so. @type {Record<TrialKind, Sections>} */
+/** The sections of each kind, in the order of reports. @type {Record<string, Sections>} */
 const SECTIONS = {
   search: searchSections,
   growth: growthSections,
@@ -55,25 +52,21 @@ const SECTIONS = {
   capacity: capacitySections,
 }
 
-/** @param {Pick<Arm, 'load' | 'conditions'>} arm @param {Made} run */
-const findSections = (arm, run) => Object.values(SECTIONS).find(({ isOf }) => isOf(arm, run)) ?? capacitySections
-
-/** @param {Pick<Arm, 'load' | 'conditions'>} arm @param {Pick<Summary, 'searches' | 'sizes' | 'growths'>} summary */
-export function sectionsOf(arm, { searches, sizes, growths }) {
-  return findSections(arm, { searches: searches.length + sizes.length > 0, grows: growths !== undefined })
+/** Finds the sections of what says its kind. @param {{ kind: string }} of an arm, or a comparison */
+export function sectionsOf({ kind }) {
+  return SECTIONS[kind] ?? capacitySections
 }
 
-/** Lists the sections of each kind of a run's trials. @param {Pick<Manifest, 'arms' | 'search' | 'settings'>} manifest */
-export function listSections({ arms, search, settings }) {
-  const run = { searches: search !== null, grows: settings.grows !== undefined }
-  return [...new Set(arms.map(arm => findSections(arm, run)))]
+/** Lists the sections of each kind of a run's trials. @param {{ arms: { kind: string }[] }} run */
+export function listSections({ arms }) {
+  return [...new Set(arms.map(sectionsOf))]
 }
 
 /** Splits a summary by the kinds of its trials; heading: beside other kinds. @param {Summary} summary */
 export function splitByKind(summary) {
-  const groups = [...groupBy(summary.arms, arm => sectionsOf(arm, summary))]
+  const groups = [...groupBy(summary.arms, sectionsOf)]
   return groups.map(([sections, arms]) => {
-    const comparisons = summary.comparisons.filter(c => sectionsOf(c, summary) === sections)
+    const comparisons = summary.comparisons.filter(comparison => sectionsOf(comparison) === sections)
     const own = { ...summary, arms, comparisons }
     return { sections, summary: own, heading: groups.length > 1 ? sections.heading?.(own) : undefined }
   })

@@ -32,7 +32,14 @@ const AXIS_NAMES = ['across', 'contrasts', 'contrast', 'axis', 'over']
 export function modernise(document) {
   if (document?.schemaVersion !== OLD_SCHEMA_VERSION) return document
   const renamed = { ...rename(document), schemaVersion: SCHEMA_VERSION }
-  if (renamed.trial?.arm) renamed.trial.kind = kindOf(renamed)
+  if (renamed.trial?.arm) {
+    renamed.trial.kind = kindOfTrial(renamed)
+    renamed.trial.arm.kind = renamed.trial.kind
+  }
+  const { search, searches = [], sizes = [], growths, settings } = renamed
+  const run = { isSearch: Boolean(search) || searches.length + sizes.length > 0, grows: growths ?? settings?.grows }
+  for (const list of [renamed.arms, renamed.comparisons].filter(Array.isArray))
+    for (const arm of list) arm.kind = kindOfArm(arm, run)
   return renamed
 }
 
@@ -60,10 +67,17 @@ function rename(value, key = '') {
 }
 
 /** Returns the kind of a trial; the oldest runs do not say it. @param {any} record @returns {string} */
-function kindOf({ trial, rollout, growth }) {
+function kindOfTrial({ trial, rollout, growth }) {
   if (trial.kind !== undefined) return OLD_KINDS[trial.kind] ?? trial.kind
   if (growth) return 'growth'
   if (rollout) return 'rollout'
   if (trial.searchOf !== null) return 'search'
   return trial.arm.load.isInterleaved ? 'cost' : 'capacity'
+}
+
+/** Returns the kind of an arm or a comparison, which version 3 did not say. @param {any} arm @param {{ isSearch: boolean, grows: unknown }} run */
+function kindOfArm({ conditions, load }, { isSearch, grows }) {
+  if (isSearch) return 'search'
+  if (conditions?.sidecars !== undefined) return grows ? 'growth' : 'rollout'
+  return load?.isInterleaved ? 'cost' : 'capacity'
 }

@@ -68,6 +68,7 @@ export function createArms(question, { lists, caps, contenders }) {
         const arm = {
           ...choice,
           id: '',
+          kind: question.kind,
           repeatOf: null,
           calibratedBy: null,
           hasSidecars: placed.hasSidecars,

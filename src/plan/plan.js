@@ -31,23 +31,27 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
     ({ kind }, _, { length }) =>
       length === 1 || kind !== 'cost' || planes.some(({ plane }) => known.hasSidecars(plane)),
   )
-  const parts = questions.map(question => planPart(question, { cpus, missing, ...known }))
-  const mostRounds = Math.max(...parts.map(({ rounds }) => rounds))
+  const planned = questions.map(question => planPart(question, { cpus, missing, ...known }))
+  const mostRounds = Math.max(...planned.map(({ rounds }) => rounds))
+  // Arms say how many rounds they have where others have more.
+  const parts = planned.map(({ kind, arms, calibrations, trials, rounds }) => ({
+    ...{ kind, calibrations, trials, rounds },
+    arms: rounds < mostRounds ? arms.map(arm => ({ ...arm, rounds })) : arms,
+  }))
   return {
     experiment: experiment.name,
-    kinds: parts.map(part => part.question.kind),
+    parts,
     question: experiment.question,
     claims: experiment.claims,
     seed: overrides.seed,
     rounds: mostRounds,
     ...(overrides.precision && { precision: overrides.precision }),
-    // Arms say how many rounds they have where others have more.
-    arms: parts.flatMap(({ arms, rounds }) => (rounds < mostRounds ? arms.map(arm => ({ ...arm, rounds })) : arms)),
+    arms: parts.flatMap(({ arms }) => arms),
     calibrations: parts.flatMap(({ calibrations }) => calibrations),
     mostOfCapacity: experiment.mostOfCapacity,
     search: specifySearch(experiment.search, overrides.profile),
-    notMeasured: distinctly([...missing, ...parts.flatMap(({ notMeasured }) => notMeasured)]),
-    notes: parts.flatMap(({ notes }) => notes),
+    notMeasured: distinctly([...missing, ...planned.flatMap(({ notMeasured }) => notMeasured)]),
+    notes: planned.flatMap(({ notes }) => notes),
     trials: parts.flatMap(({ trials }) => trials),
     settings: createSettings(questions),
   }
@@ -88,7 +92,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   const rounds = chooseRounds(question, { arms: measured, calibrations, order })
   const trials = order({ arms: measured, rounds: PLANS[kind].choosesTrials ? 0 : rounds, seed: overrides.seed })
   return {
-    question,
+    kind,
     rounds,
     arms: measured,
     calibrations,

@@ -36,7 +36,7 @@ export async function measure({ preparation, site, out, execution, watcher, sign
     try {
       await executePlan({
         preparation,
-        kinds: await Promise.all(plan.kinds.map(loadKind)),
+        kinds: await Promise.all(plan.parts.map(({ kind }) => loadKind(kind))),
         site,
         folder,
         execution: { assess: plan.precision && (await loadAssess()), ...execution },

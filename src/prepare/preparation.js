@@ -111,9 +111,9 @@ export function sayLacks(preparation, { say }) {
  * @param {Pick<Context, 'say'>} context @throws {UsageError} where it takes longer than was agreed to
  */
 export function announce({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
-  const { experiment, kinds, notes, notMeasured, trials, settings, precision } = plan
+  const { experiment, parts, notes, notMeasured, trials, settings, precision } = plan
   const minutes = Math.ceil(estimatePlanSeconds(plan) / 60)
-  const told = PLANS[kinds[0]].tellTrials?.(plan)
+  const told = PLANS[parts[0].kind].tellTrials?.(plan)
   const what = told?.announced ?? `${trials.length} trials`
   for (const note of notes) say(`note: ${note}`)
   for (const { plane, reason } of notMeasured) say(`not measured: ${plane}: ${reason}`)

@@ -178,18 +178,18 @@ function tabulatePivot(arms, summary) {
     }
   }
   for (const plane of planes) {
-    const bound = values.map(value => boundAt(find(plane, value), summary))
+    const bound = values.map(value => boundAt(find(plane, value)))
     if (bound.some(cell => cell !== '-')) rows.push([`bound by, ${plane}`, ...bound])
   }
   return { columns, rows }
 }
 
-/** @param {SummaryArm | undefined} arm @param {Summary} summary */
-function boundAt(arm, summary) {
+/** @param {SummaryArm | undefined} arm */
+function boundAt(arm) {
   if (!arm) return 'not measured'
   const { completed, failed } = arm.trials
   if (completed === 0 && failed > 0) return 'failed'
-  const own = sectionsOf(arm, summary).boundOf?.(arm) ?? arm.boundBy
+  const own = sectionsOf(arm).boundOf?.(arm) ?? arm.boundBy
   return own ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 

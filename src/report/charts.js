@@ -44,7 +44,7 @@ export function drawCharts({ summary, records, seriesOf }) {
     own.flatMap(({ form, id, ...given }) =>
       form === name ? [{ ...FORMS[name].draw(given), id, table: FORMS[name].tabulate(given) }] : [],
     )
-  const inTime = arms.filter(arm => sectionsOf(arm, summary).hasSeries !== false)
+  const inTime = arms.filter(arm => sectionsOf(arm).hasSeries !== false)
   const atOnce = hasRounds ? arms.filter(arm => arm.load.kind !== 'interleaved') : []
   return {
     rounds: hasRounds ? drawKinds(summary, { arms, colourFor }) : [],

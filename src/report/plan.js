@@ -14,8 +14,8 @@ const SHARED = ['link', 'interception', 'cpuLimitCores', 'users', 'payloadBytes'
 /** @param {Plan & { notes: string[] }} plan @param {number} seconds estimated */
 export function renderPlan(plan, seconds) {
   const { experiment, question, trials, rounds, arms, notes, notMeasured, seed } = plan
-  const { kinds, settings, calibrations, claims, precision } = plan
-  const told = PLANS[kinds[0]].tellTrials?.(plan)
+  const { parts, settings, calibrations, claims, precision } = plan
+  const told = PLANS[parts[0].kind].tellTrials?.(plan)
   const minutes = `about ${Math.ceil(seconds / 60)} min`
   const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
   const what =

@@ -3,7 +3,7 @@
  * one, and asks nowhere which.
  * name: recorded with each trial; hasRequests: absent: planes are tried for equal work before the first trial; start:
  * starts the services of an arm, and tells what that has shown in `seen`; measure: runs the trials of a plan.
- * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Reusable } from './reusable.js'
+ * @import { Manifest, Part, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Reusable } from './reusable.js'
  * @import { Watcher } from './events.js' @import { Turns } from './rounds.js' @import { RunOne, RunTogether } from './run.js'
  * @import { StartServices } from './start-services.js' @import { Assess } from './stopping.js'
  * @typedef {{ name: string, hasRequests?: false, start: StartServices, measure: (pass: Pass) => Promise<void> }} Kind
@@ -17,10 +17,10 @@
  */
 
 /**
- * A plan under way. cpus: of the machine of the services; adopt: takes a record of an earlier run into this one;
+ * A part of a plan under way. cpus: of the machine of the services; adopt: takes a record of an earlier run into this one;
  * recordedRounds: of a resumed run; announce: tells watchers a plan that has changed; secondsAfter: that the kinds after it
  * take, estimated.
- * @typedef {{ plan: Plan, cpus: number, run: RunOne, runTogether: RunTogether, reusable: Reusable, turns: Turns,
+ * @typedef {{ plan: Plan & Part, cpus: number, run: RunOne, runTogether: RunTogether, reusable: Reusable, turns: Turns,
  *   adopt: (known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord, assess: Assess,
  *   recordedRounds: number, writeManifest: (found: Partial<Manifest>) => Manifest, announce: (plan: Plan) => void,
  *   secondsAfter: number, watch: Watcher['watch'], say: (line: string) => void, signal: AbortSignal }} Pass

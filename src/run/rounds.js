@@ -35,7 +35,7 @@ export async function measureRounds(pass) {
   const calibrations = []
   for (const arm of plan.mostOfCapacity === null ? [] : plan.calibrations) {
     signal.throwIfAborted()
-    const trial = { id: `r1-${arm.id}`, kind: plan.kinds[0], round: 1, arm, repeats: null, searchOf: null }
+    const trial = { id: `r1-${arm.id}`, kind: plan.kind, round: 1, arm, repeats: null, searchOf: null }
     const record = await run({ trial, progress: 'finding the capacity' })
     const { boundBy } = record
     calibrations.push({ armId: arm.id, ratePerSecond: ratePerSecond(record), boundBy, trialId: trial.id })
@@ -61,12 +61,12 @@ export async function measureRounds(pass) {
 
 /**
  * Runs round after round; windows that were unsteady or cold are run again at the end of theirs.
- * @param {{ plan: Plan, runTogether: RunTogether, turns: Turns, stopping: Stopping | null, signal: AbortSignal } &
+ * @param {{ plan: Pass['plan'], runTogether: RunTogether, turns: Turns, stopping: Stopping | null, signal: AbortSignal } &
  *   Pick<Pass, 'secondsAfter' | 'watch'>} options stopping: null: all rounds of the plan are run
  */
 async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, watch, signal }) {
   const estimateLeft = createPace(plan.trials)
-  const isBesideCost = plan.kinds.length > 1 && plan.trials.every(({ interleaving }) => interleaving === undefined)
+  const isBesideCost = plan.parts.length > 1 && plan.trials.every(({ interleaving }) => interleaving === undefined)
   const ofRound = plan.trials.filter(({ round }) => round === 1).length
   let spare = ofRound * (isBesideCost ? SPARE_ROUNDS.besideTurns : SPARE_ROUNDS.alone)
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.

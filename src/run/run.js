@@ -72,10 +72,10 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
     writeManifest({ parity: await gate({ testbed: { ...testbed, kind }, arms, nextIndex, signal, say, cache }) })
     for (const [i, kind] of kinds.entries()) {
       const own = { ...testbed, kind }
-      const later = kinds.slice(i + 1).flatMap(({ name }) => plan.trials.filter(trial => trial.kind === name))
+      const later = plan.parts.slice(i + 1).flatMap(({ trials }) => trials)
       const runTogether = createRunTogether({ testbed: own, standing, recorded, nextIndex, watcher, signal })
       await kind.measure({
-        plan: kinds.length === 1 ? plan : takePart(plan, kind.name),
+        plan: { ...plan, ...plan.parts[i] },
         cpus: site.cpus,
         run: async ({ trial, ...told }) => (await runTogether({ trials: [trial], ...told }))[0],
         runTogether,
@@ -141,11 +141,4 @@ function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { 
     for (const record of records) watch?.({ kind: 'trial-ended', record, progress, atMs: Date.now() })
     return records
   }
-}
-
-/** Picks the trials of one kind. @param {Plan} plan @param {string} kind @returns {Plan} */
-function takePart(plan, kind) {
-  const trials = plan.trials.filter(trial => trial.kind === kind)
-  const arms = plan.arms.filter(({ id }) => trials.some(({ arm }) => arm.id === id))
-  return { ...plan, trials, arms, rounds: Math.max(...trials.map(({ round }) => round)) }
 }

@@ -1,5 +1,5 @@
 import { METHOD_VERSION, SCHEMA_VERSION } from '../../src/model/versions.js'
-import { createArm } from './fake-records.js'
+import { createArm, withKinds } from './fake-records.js'
 
 /** @import { Manifest, RunSettings } from '../../src/model/types.ts' */
 
@@ -36,7 +36,6 @@ export function createManifest({ settings, ...fields } = {}) {
     },
     thresholds: [],
     rounds: 6,
-    arms: [createArm({})],
     search: null,
     calibrations: [],
     placements: {},
@@ -44,5 +43,9 @@ export function createManifest({ settings, ...fields } = {}) {
     topologies: {},
     parity: [],
     ...fields,
+    arms: withKinds(fields.arms ?? [createArm({})], {
+      isSearch: Boolean(fields.search),
+      grows: settings?.grows !== undefined,
+    }),
   }
 }

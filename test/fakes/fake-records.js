@@ -43,6 +43,7 @@ export function createArm({ load, ...fields }) {
   return {
     ...{ id: `link-${plane}`, plane, variant: null, profile: null, repeatOf: null, calibratedBy: null },
     ...{ hasSidecars: hasSidecars(plane), link: 'link', cpuLimitCores: 0.25 },
+    kind: fields.conditions?.sidecars ? 'rollout' : load?.isInterleaved ? 'cost' : 'capacity',
     ...fields,
     load: {
       ...{ kind: 'closed', users: 10, payloadBytes: 1024, warmupSeconds: 1, windowSeconds: 1 },
@@ -73,7 +74,14 @@ export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {})
   const made = createArm(arm)
   return {
     ...{ schemaVersion: SCHEMA_VERSION, target: 'fake', startedAt: '', outcome: 'completed', reasons: [] },
-    trial: { id: `r${round}-${made.id}`, kind: kindOf(made, fields), round, arm: made, repeats: null, searchOf: null },
+    trial: {
+      id: `r${round}-${made.id}`,
+      kind: fields.growth ? 'growth' : fields.rollout ? 'rollout' : made.kind,
+      round,
+      arm: made,
+      repeats: null,
+      searchOf: null,
+    },
     window: { startMs: 0, endMs: 1000, seconds: 1, startLateMs: 0, endLateMs: 0 },
     load: {
       ...{ verified: 1000, failed: 0, corrupted: 0, verifiedInSecondHalf: 500, coldUsers: 0, reportedUsers: 10 },
@@ -94,9 +102,13 @@ export function createRecord({ arm = {}, round = 1, load = {}, ...fields } = {})
   }
 }
 
-/** @param {Arm} arm @param {{ rollout?: object, growth?: object }} parts of its record @returns {string} */
-function kindOf({ load }, { rollout, growth }) {
-  if (growth) return 'growth'
-  if (rollout) return 'rollout'
-  return load.isInterleaved ? 'cost' : 'capacity'
+/**
+ * Gives arms the kind that trials of such a run have. @template {Arm} T @param {T[]} arms
+ * @param {{ isSearch: boolean, grows: boolean }} run @returns {T[]}
+ */
+export function withKinds(arms, { isSearch, grows }) {
+  return arms.map(arm => {
+    if (isSearch) return { ...arm, kind: 'search' }
+    return grows && arm.kind === 'rollout' ? { ...arm, kind: 'growth' } : arm
+  })
 }

@@ -59,7 +59,7 @@ export async function runFake({ folder, signal = new AbortController().signal, .
   const raw = path.join(folder, 'raw')
   const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', load: '/k', certificates: '/c' }
   const testbed = { site, ...prepared, folders, settings: plan.settings }
-  const own = options.kind ? [options.kind] : await Promise.all(plan.kinds.map(loadKind))
+  const own = options.kind ? [options.kind] : await Promise.all(plan.parts.map(({ kind }) => loadKind(kind)))
   const watcher = { say: () => {}, watch, follow: watch }
   await runPlan({ plan, testbed, kinds: own, manifest, execution: { retain }, watcher, signal, gate })
   return { summary: writeSummary(folder), records: /** @type {any[]} */ (readRun(folder).records) }

@@ -1,7 +1,7 @@
 import { nestQuantities, QUANTITIES } from '../../src/judge/quantities.js'
 import { summariseValues } from '../../src/lib/stats.js'
 import { SCHEMA_VERSION } from '../../src/model/versions.js'
-import { createArm } from './fake-records.js'
+import { createArm, withKinds } from './fake-records.js'
 
 /**
  * Summaries without a run: arms whose numbers the test gives.
@@ -70,6 +70,9 @@ export function createSummary(arms, { id = 'run-1', experiment = 'cap', ...field
     ...{ lines: [], slopes: [], calibrations: [], searches: [], sizes: [] },
     shows: { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false },
     ...fields,
-    arms: arms.map(createSummaryArm),
+    arms: withKinds(arms.map(createSummaryArm), {
+      isSearch: Boolean(fields.searches?.length || fields.sizes?.length),
+      grows: fields.growths !== undefined,
+    }),
   }
 }

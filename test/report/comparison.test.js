@@ -24,9 +24,19 @@ function createNamed(folder, kit) {
  * @param {Partial<Comparison> & { median?: number | null }} fields @returns {Comparison}
  */
 function createComparison({ median = 1, ...fields }) {
-  const { link, cpuLimitCores, load, conditions } = createArm({})
+  const { kind, link, cpuLimitCores, load, conditions } = createArm({})
   return {
-    ...{ a: 'pipy in new', b: 'pipy in old', link, cpuLimitCores, load, conditions, contrast: null, isControl: false },
+    ...{
+      a: 'pipy in new',
+      b: 'pipy in old',
+      kind,
+      link,
+      cpuLimitCores,
+      load,
+      conditions,
+      contrast: null,
+      isControl: false,
+    },
     ...{ quantity: 'cpuPerRequest', service: null, aaSpread: null, verdict: 'no-difference-shown', reasons: [] },
     ratio: { median, low: median, high: median, values: Array(6).fill(median) },
     ...fields,

@@ -10,9 +10,9 @@ import { createArm } from '../fakes/fake-records.js'
  * @returns {Comparison}
  */
 function createContrast(feature, { median, ...told }) {
-  const { link, cpuLimitCores, load, conditions } = createArm({})
+  const { kind, link, cpuLimitCores, load, conditions } = createArm({})
   return {
-    ...{ a: `pipy with ${feature}`, b: 'pipy with no features', link, cpuLimitCores, load, conditions },
+    ...{ a: `pipy with ${feature}`, b: 'pipy with no features', kind, link, cpuLimitCores, load, conditions },
     ...{ contrast: 'features', isControl: false, quantity: 'cpuPerRequest', service: null, aaSpread: null },
     ratio: { median, low: median - 0.01, high: median + 0.01, values: Array(6).fill(median) },
     ...told,

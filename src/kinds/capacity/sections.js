@@ -5,7 +5,6 @@ import { answerCapacity } from './answer.js'
 
 /** @type {Sections} */
 export const capacitySections = {
-  isOf: () => true,
   heading: nameCaps,
   answer: answerCapacity,
 }

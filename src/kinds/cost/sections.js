@@ -10,9 +10,8 @@ import { answerCost } from './answer.js'
 
 /** @type {Sections} */
 export const costSections = {
-  isOf: ({ load }) => load.isInterleaved === true,
   heading: () => 'Cost of a request, interleaved',
-  summarise: run => ({ turns: summariseInterleaved(run) }),
+  summarise: run => ({ interleaved: summariseInterleaved(run) }),
   answer: answerCost,
   findings: summary => [`${nameConditions(summary)}.`, ...tellConnections(summary)],
 }

@@ -13,7 +13,6 @@ const POINTS_MOST = 10
 
 /** @type {Sections} */
 export const growthSections = {
-  isOf: ({ conditions }, { grows }) => grows && conditions.sidecars !== undefined,
   hasWindows: false,
   hasSeries: false,
   summarise(run) {

@@ -25,7 +25,6 @@ const PHASES = /** @type {const} */ ([
 
 /** @type {Sections} */
 export const rolloutSections = {
-  isOf: ({ conditions }) => conditions.sidecars !== undefined,
   hasSeries: false,
   summarise({ manifest: { settings }, records }) {
     const { sizesControlOf: sidecars } = settings

@@ -16,7 +16,6 @@ const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smalle
 
 /** @type {Sections} */
 export const searchSections = {
-  isOf: (_, { searches }) => searches,
   hasRounds: false,
   summarise(run) {
     const found = replaySearches(run)

@@ -121,6 +121,7 @@ export const planeChoice = z.object({
 
 export const arm = planeChoice.extend({
   id,
+  kind: z.string().describe('of its trials: how it is measured'),
   repeatOf: z.string().nullable().describe('A/A: the arm that this one repeats'),
   calibratedBy: z.string().nullable().describe('the closed loop that finds what rates it can be asked for'),
   hasSidecars: z.boolean(),

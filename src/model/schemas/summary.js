@@ -244,6 +244,7 @@ export const verdict = z.enum(['lower', 'higher', 'no-difference-shown', 'indica
 export const comparison = z.object({
   a: z.string(),
   b: z.string().describe('another plane, or the same once more (A/A)'),
+  kind: z.string().describe('of the trials'),
   link: z.string(),
   cpuLimitCores: nullable,
   load,

@@ -11,10 +11,20 @@ import type { Arm, Manifest, RunSettings, SearchSpec, Trial } from './documents.
  */
 export type TrialKind = 'cost' | 'capacity' | 'search' | 'rollout' | 'growth'
 
+/** What one kind will run. */
+export interface Part {
+  kind: TrialKind
+  arms: Arm[]
+  calibrations: Arm[]
+  /** None where the trials follow from those before. */
+  trials: Trial[]
+  rounds: number
+}
+
 export interface Plan {
   experiment: string
-  /** The kinds of its trials, in the order in which they are run. */
-  kinds: TrialKind[]
+  /** In the order in which they are run; arms, trials and rounds below are those of all parts. */
+  parts: Part[]
   question: string
   /** Files of bench/claims. */
   claims: string[]

@@ -211,7 +211,11 @@ describe('findSize', () => {
       const cores = 0.03 + 1.2 * random()
       const noise = createRandom(i)
       const isNear = (/** @type {number | null} */ cap) => Math.abs(Number(cap) / cores - 1) < 0.1
-      const run = search({ ...truth, cores, disturb: ({ arm }) => (isNear(arm.cpuLimitCores) ? noise() < 0.5 : undefined) })
+      const run = search({
+        ...truth,
+        cores,
+        disturb: ({ arm }) => (isNear(arm.cpuLimitCores) ? noise() < 0.5 : undefined),
+      })
       const { cpu, isChecked } = run.found
       expect(Number(cpu.held) / cores).toBeGreaterThan(0.9)
       // 0.7 of it must fail, and does so for sure below 0.9 only.
@@ -223,7 +227,8 @@ describe('findSize', () => {
   it('ends where a CPU limit held by chance, and no memory limit holds under it', () => {
     const { found } = search({
       ...truth,
-      disturb: ({ arm }) => (arm.cpuLimitCores === 0.2846 && arm.conditions.memoryLimitBytes === null ? true : undefined),
+      disturb: ({ arm }) =>
+        arm.cpuLimitCores === 0.2846 && arm.conditions.memoryLimitBytes === null ? true : undefined,
     })
     expect(found).toMatchObject({ cpu: { held: 0.3273 }, isChecked: true })
   })
