@@ -73,7 +73,7 @@ async function checkRate() {
     experiment: readExperiment(writeExperiment('rate', { rounds: 3, windowSeconds: RATE_WINDOW_SECONDS })),
     overrides: {
       planes: [{ plane: 'pipy', variant: null, profile: null }],
-      caps: [0.25],
+      cpuLimits: [0.25],
       axes: { link: ['ratings'] },
       ...{ rounds: null, profile: 'standard', seed: 1, app: 'node', isPinned: true },
     },

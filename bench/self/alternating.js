@@ -21,7 +21,7 @@ let started = 0
 /**
  * @typedef {(spec: ProcessSpec) => number[] | undefined} Place the CPUs of a process; undefined: all
  * @param {{ experiment: string, sliceMs?: number, load?: LoadGenerator, watch?: Watcher['watch'], place?: Place,
- *   gate?: import('../../src/parity/gate.js').GateParity }[]} runs experiment: a file
+ *   gate?: import('../../src/run/kind.js').GateParity }[]} runs experiment: a file
  * @returns {Promise<{ folder: string, manifest: any, records: TrialRecord[], summary: Summary }[]>}
  */
 export async function benchAlternately(runs) {
@@ -74,6 +74,15 @@ function placeProcesses(target, place) {
 
 /** @type {import('../../src/plan/question.js').Overrides} */
 const OVERRIDES = /** @type {any} */ ({
-  ...{ planes: null, caps: null, axes: {}, rounds: null, profile: 'standard', seed: 1, app: 'pipy', isPinned: false },
+  ...{
+    planes: null,
+    cpuLimits: null,
+    axes: {},
+    rounds: null,
+    profile: 'standard',
+    seed: 1,
+    app: 'pipy',
+    isPinned: false,
+  },
   ...{ warmupLeastSeconds: 0, windowLeastSeconds: 0 },
 })

@@ -215,7 +215,7 @@ function writeExperiment(name, { rounds, windowSeconds, users = USERS, planes = 
     `name: bias
 question: What moves the cost of a request?
 axes: { plane: [${planes.join(', ')}], link: [gateway-ratings], cpuLimitCores: none, users: [${users}] }
-measure: [${isAlone ? 'load' : 'turns'}]
+measure: [${isAlone ? 'capacity' : 'cost'}]
 trafficPolicy: open
 relaxes: [${relaxes.map(gate => `{ gate: ${gate}, why: its connections end with each turn }`).join(', ')}]
 profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, warmupSeconds: 1, hasControl: false } }
@@ -279,7 +279,7 @@ function createPlainWrk() {
         distribution: null,
         series: null,
         failures: [],
-        turns: { seconds: seconds[place], perSecond: [] },
+        interleaved: { seconds: seconds[place], perSecond: [] },
       })
     },
   }

@@ -1,5 +1,5 @@
 import { nameOf } from '../model/arms.js'
-import { findScripts, generatorOf } from '../model/tools.js'
+import { findRecordedScripts, generatorOf } from '../model/tools.js'
 import { sayBoth, sayFact } from './match-arms.js'
 
 /** Facts that two runs must share to be compared, and others. Pure. @import { Fact, Match } from './match-arms.js' */
@@ -101,7 +101,7 @@ export function listChanging(manifest, arms) {
     })),
     ...Object.entries(manifest.tools).map(([name, tool]) => alike(name, sayTool(tool))),
     ...arms.flatMap(({ name, arm }) => {
-      const scripts = findScripts(manifest, { ...arm, role: 'sidecar' })
+      const scripts = findRecordedScripts(manifest, { ...arm, role: 'sidecar' })
       return scripts ? [alike(`scripts of ${name}`, shorten(scripts.sha256))] : []
     }),
   ]
@@ -129,8 +129,8 @@ export function findWarnings({ old, next }) {
 /** Says which scripts arms ran. @param {{ old: Manifest, next: Manifest, matches: Match[] }} options */
 export function sayScripts({ old, next, matches }) {
   const lines = matches.flatMap(match => {
-    const before = findScripts(old, { ...match.old, role: 'sidecar' })
-    const now = findScripts(next, { ...match.next, role: 'sidecar' })
+    const before = findRecordedScripts(old, { ...match.old, role: 'sidecar' })
+    const now = findRecordedScripts(next, { ...match.next, role: 'sidecar' })
     if (!before || !now) return []
     const label = `scripts of ${[...new Set([nameOf(match.old), nameOf(match.next)])].join(' and ')}`
     if (before.sha256 !== now.sha256)
@@ -142,7 +142,7 @@ export function sayScripts({ old, next, matches }) {
 
 /** @param {Manifest} manifest @param {'generator' | 'application'} role */
 function sumOf(manifest, role) {
-  const found = findScripts(manifest, { role, plane: null, variant: null })
+  const found = findRecordedScripts(manifest, { role, plane: null, variant: null })
   return found && shorten(found.sha256)
 }
 

@@ -101,7 +101,11 @@ function renderAgainstFirst(comparisons) {
   const clauses = [
     ...(less ? [`${a} uses less ${label} than ${less}`] : []),
     ...(more ? [`${less ? 'more' : `${a} uses more ${label}`} than ${more}`] : []),
-    ...(open ? [`${less || more ? 'against' : 'Against'} ${a}, ${label}: ${open}; ${count(repeats, 'repeat')}: no interval yet`] : []),
+    ...(open
+      ? [
+          `${less || more ? 'against' : 'Against'} ${a}, ${label}: ${open}; ${count(repeats, 'repeat')}: no interval yet`,
+        ]
+      : []),
   ]
   const same = joinWords(names('no-difference-shown'))
   const lacks = joinWords(names('invalid'))

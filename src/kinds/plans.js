@@ -48,8 +48,8 @@ export const PLANS = {
  */
 export function kindsOf(experiment) {
   const kinds = /** @type {TrialKind[]} */ (Object.keys(PLANS))
-  const own = kinds.findLast(kind => PLANS[kind].isAsked?.(experiment))
-  return own ? [own] : (experiment.measure ?? ['capacity'])
+  const special = kinds.findLast(kind => PLANS[kind].isAsked?.(experiment))
+  return special ? [special] : (experiment.measure ?? ['capacity'])
 }
 
 /** Parts of an experiment file that one kind alone reads. */

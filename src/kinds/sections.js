@@ -67,8 +67,8 @@ export function splitByKind(summary) {
   const groups = [...groupBy(summary.arms, sectionsOf)]
   return groups.map(([sections, arms]) => {
     const comparisons = summary.comparisons.filter(comparison => sectionsOf(comparison) === sections)
-    const own = { ...summary, arms, comparisons }
-    return { sections, summary: own, heading: groups.length > 1 ? sections.heading?.(own) : undefined }
+    const part = { ...summary, arms, comparisons }
+    return { sections, summary: part, heading: groups.length > 1 ? sections.heading?.(part) : undefined }
   })
 }
 
@@ -79,5 +79,5 @@ export function hasAny(summary, what) {
 
 /** Tells the findings of a summary's kinds. @param {Summary} summary */
 export function tellFindings(summary) {
-  return splitByKind(summary).flatMap(({ sections, summary: own }) => sections.findings?.(own) ?? [])
+  return splitByKind(summary).flatMap(({ sections, summary: part }) => sections.findings?.(part) ?? [])
 }

@@ -14,7 +14,7 @@ import { describeAxes, findVaried, labelOf, nameOf } from '../model/arms.js'
 /**
  * The part of a record that is kept: a run has thousands, each with every thread of every process.
  * @typedef {object} KeptTrial
- * @property {Pick<TrialRecord['trial'], 'deployment'>} trial
+ * @property {Pick<TrialRecord['trial'], 'interleaving'>} trial
  * @property {number | null} cost in the quantity that compares arms under this load
  * @property {number | null} ratePerSecond
  */
@@ -73,7 +73,7 @@ export function createRepeats() {
     },
     /** @param {TrialRecord} record */
     add(record) {
-      const { round, deployment, arm } = record.trial
+      const { round, interleaving, arm } = record.trial
       const measure = (/** @type {QuantityRow | undefined} */ row) => (row ? measureRound(row, [record]) : null)
       // A kind with a part of its own has other quantities, which it tells trial by trial.
       const isOwn = findOwnPart(record) !== undefined
@@ -81,7 +81,7 @@ export function createRepeats() {
       kept.set(arm.id, rounds)
       rounds[round - 1] ??= []
       rounds[round - 1].push({
-        trial: { deployment },
+        trial: { interleaving },
         cost: isOwn ? null : measure(quantityOf(arm)),
         ratePerSecond: isOwn || arm.load.kind !== 'closed' ? null : measure(QUANTITIES.throughput),
       })

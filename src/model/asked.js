@@ -11,7 +11,7 @@ import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
  * @typedef {object} Asked
  * @property {{ name: string, load: { kind: string | null }, keepsServices: boolean, targets: string[],
  *   search: { kind: string } | null, grows: { deadlineSeconds: number } | null, sizesControlOf: number | null }} experiment
- * @property {{ axes: Values, caps: number[] | 'none' | null, controls?: string[] | null }} overrides
+ * @property {{ axes: Values, cpuLimits: number[] | 'none' | null, controls?: string[] | null }} overrides
  * @property {Values & { cpuLimitCores: number[] | 'none' }} axes of the experiment
  */
 
@@ -68,7 +68,7 @@ export function assertManySidecars({ experiment, overrides, axes }, { planes, ha
   if (ignored) throw new UsageError(`${name} varies sidecars, and says nothing of its axis ${ignored}: leave that out`)
   const without = planes.find(({ plane }) => !hasSidecars(plane))
   if (without) throw new UsageError(`--planes ${without.plane}: ${name} starts sidecars, and it has none: leave it out`)
-  if (overrides.caps !== null && overrides.caps !== 'none')
+  if (overrides.cpuLimits !== null && overrides.cpuLimits !== 'none')
     throw new UsageError(`--cpu: the sidecars of ${name} run in batches, and none has a limit of its own: leave it out`)
   const given = Object.entries(overrides.axes).find(([axis, values]) => values && !CONTROLLED_AXES.includes(axis))
   if (given) throw new UsageError(`${name} varies sidecars, and says nothing of ${given[0]}: leave that out`)

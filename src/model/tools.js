@@ -28,7 +28,7 @@ export function generatorOf({ tools }) {
  * @param {{ scripts: ScriptFolder[] }} manifest
  * @param {Pick<ScriptFolder, 'role' | 'plane' | 'variant'> & { profile?: string | null }} own
  */
-export function findScripts({ scripts }, { role, plane, variant, profile = null }) {
+export function findRecordedScripts({ scripts }, { role, plane, variant, profile = null }) {
   return scripts.find(
     other =>
       other.role === role && other.plane === plane && other.variant === variant && (other.profile ?? null) === profile,

@@ -10,7 +10,7 @@ const EVERY_MS = 20
 // A late answer counts, too.
 const ANSWER_SECONDS = 10
 
-/** Questions to a sidecar, and its answers by its configuration. @typedef {{ asked: number, answered: number }} Turns */
+/** Questions to a sidecar, and its answers by its configuration. @typedef {{ asked: number, answered: number }} SidecarAnswers */
 
 /**
  * Asks one sidecar after the other, each over a new connection, until it is ended, and each at least once.
@@ -18,7 +18,7 @@ const ANSWER_SECONDS = 10
  * @param {{ signal: AbortSignal, ask?: typeof send }} options
  */
 export function askInTurns(sidecars, { signal, ask = send }) {
-  /** @type {Map<string, Turns>} */
+  /** @type {Map<string, SidecarAnswers>} */
   const turns = new Map(sidecars.map(({ name }) => [name, { asked: 0, answered: 0 }]))
   // Each request that is under way listens.
   setMaxListeners(0, signal)
@@ -47,7 +47,7 @@ export function askInTurns(sidecars, { signal, ask = send }) {
 
   /** @param {typeof sidecars[number]} sidecar */
   async function askOnce({ name, endpoint, host }) {
-    const own = /** @type {Turns} */ (turns.get(name))
+    const own = /** @type {SidecarAnswers} */ (turns.get(name))
     const nonce = `${name}-stays-${++own.asked}`
     const request = { host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }
     const answer = await ask(endpoint, request, { timeoutSeconds: ANSWER_SECONDS, signal }).catch(() => null)

@@ -64,7 +64,8 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache 
   for (const [check, rows] of made) if (check.depends && cache) cache.keep(check.depends, rows)
   const rows = checks.flatMap((check, i) => {
     const { arm, alike, size } = check
-    const { rows: found, triedAt } = passed[i] ?? { rows: made.get(check) ?? [], triedAt: undefined }
+    /** @type {{ rows: Found[], triedAt?: string }} */
+    const { rows: found, triedAt } = passed[i] ?? { rows: made.get(check) ?? [] }
     return found.flatMap(({ mode, ...row }) => {
       const links = alike?.filter(arm => !mode || modesOf(arm, testbed).includes(mode)).map(({ link }) => link)
       if (links?.length === 0) return []

@@ -142,7 +142,7 @@ function createSpecs(models, { plane, tool, profile, scripts, folder, locate }) 
   const scriptFiles = plane.deployed?.[`${profile}`]?.scripts && readTextFiles(scripts)
   const specs = models.map(model => {
     const where = { scripts: locate(scripts), folder: locate(path.join(folder, model.service)) }
-    return plane.createSidecar?.({ ...where, model, tool, profile, cpuCores: null, scriptFiles })
+    return plane.createSidecar?.({ ...where, model, tool, profile, cpuLimitCores: null, scriptFiles })
   })
   return /** @type {ProcessSpec[]} */ (specs)
 }

@@ -4,7 +4,7 @@ import { groupBy } from '../lib/group-by.js'
 import { AXES, AXIS_NAMES, groupOf, nameOf } from '../model/arms.js'
 import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
 import { SIDECAR_AXES } from '../model/axes/sidecar.js'
-import { countInterleavedWorkers } from './caps.js'
+import { countInterleavedWorkers } from './cpu-limits.js'
 import { groupAlike } from './interleave.js'
 import { chooseLoad } from './load.js'
 
@@ -19,7 +19,7 @@ const EVERY_CONDITION = /** @type {AxisName[]} */ (
   ['services', ...Object.keys(SIDECAR_AXES)].filter(name => !SPARSE_CONDITIONS.some(other => other === name))
 )
 
-/** Values of each axis but the cap. @typedef {Record<string, any[]>} Lists */
+/** Values of each axis but the cpuLimit. @typedef {Record<string, any[]>} Lists */
 
 /**
  * The planes of a plan, and facts about them; countSimulated says how many of so many sidecars are simulated.
@@ -48,22 +48,22 @@ function takeEnds(list, profile) {
 
 /**
  * Makes an arm for every combination; throws UsageError for two variants of one name.
- * @param {Question} question @param {{ lists: Lists, caps: (number | null)[], contenders: Contenders }} options
+ * @param {Question} question @param {{ lists: Lists, cpuLimits: (number | null)[], contenders: Contenders }} options
  */
-export function createArms(question, { lists, caps, contenders }) {
+export function createArms(question, { lists, cpuLimits, contenders }) {
   const { planes, hasSidecars, runsControl, countSimulated } = contenders
   const capsOf = (/** @type {PlaneChoice} */ { plane }) =>
-    hasSidecars(plane) ? takeEnds(caps, question.overrides.profile) : [null]
+    hasSidecars(plane) ? takeEnds(cpuLimits, question.overrides.profile) : [null]
   const arms = product(lists).flatMap(cell =>
     planes.flatMap(choice =>
-      capsOf(choice).map(cap => {
+      capsOf(choice).map(cpuLimit => {
         const conditions = chooseConditions(cell, {
           hasSidecars: hasSidecars(choice.plane),
           isLimitable: !PLANS[question.kind].hasUncontrolled || runsControl(choice),
           simulated: cell.sidecars === null ? 0 : countSimulated(choice, cell.sidecars),
         })
         if (question.kind === 'cost') conditions.workers ??= countInterleavedWorkers(question)
-        const placed = { hasSidecars: hasSidecars(choice.plane), cap, conditions, cell, caps }
+        const placed = { hasSidecars: hasSidecars(choice.plane), cpuLimit, conditions, cell, cpuLimits }
         /** @type {Arm} */
         const arm = {
           ...choice,
@@ -73,7 +73,7 @@ export function createArms(question, { lists, caps, contenders }) {
           calibratedBy: null,
           hasSidecars: placed.hasSidecars,
           link: cell.link,
-          cpuLimitCores: cap,
+          cpuLimitCores: cpuLimit,
           conditions,
           load: chooseLoad(question, placed),
         }

@@ -15,15 +15,15 @@ const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
 /**
- * An arm and its cell, its place on the axes; caps: of all arms.
- * @typedef {{ hasSidecars: boolean, cap: number | null, conditions: Conditions, cell: Record<string, any>, caps: (number | null)[] }} Placed
+ * An arm and its cell, its place on the axes; cpuLimits: of all arms.
+ * @typedef {{ hasSidecars: boolean, cpuLimit: number | null, conditions: Conditions, cell: Record<string, any>, cpuLimits: (number | null)[] }} Placed
  */
 
 /** @param {Question} question @param {Placed} placed @returns {Arm['load']} */
 export function chooseLoad(question, placed) {
   const { experiment, overrides, profile } = question
   const { load } = experiment
-  const { hasSidecars, cap, conditions, cell } = placed
+  const { hasSidecars, cpuLimit, conditions, cell } = placed
   const { burstSeconds } = cell
   const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
   const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
@@ -60,7 +60,7 @@ export function chooseLoad(question, placed) {
     warmupSeconds: Math.max(
       profile.warmupSeconds,
       overrides.warmupLeastSeconds ?? 0,
-      findWarmupLeast({ users, cap, rate }),
+      findWarmupLeast({ users, cpuLimit, rate }),
     ),
     windowSeconds: rate && chooseWindowSeconds ? chooseWindowSeconds(profile.windowSeconds, rate) : windowSeconds,
   }
@@ -72,22 +72,22 @@ function hasOnePlane({ overrides, axes }) {
   return new Set(choices.map(({ plane }) => plane).filter(plane => plane !== 'none')).size === 1
 }
 
-/** @param {Pick<Placed, 'hasSidecars' | 'cap' | 'caps'>} placed */
-function chooseUsers({ hasSidecars, cap, caps }) {
+/** @param {Pick<Placed, 'hasSidecars' | 'cpuLimit' | 'cpuLimits'>} placed */
+function chooseUsers({ hasSidecars, cpuLimit, cpuLimits }) {
   const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
-  return hasSidecars ? usersAt(cap) : Math.max(...caps.map(usersAt))
+  return hasSidecars ? usersAt(cpuLimit) : Math.max(...cpuLimits.map(usersAt))
 }
 
-/** Finds the shortest warm-up that covers handshakes and first requests. @param {{ users: number, cap: number | null, rate: number | null }} options */
-function findWarmupLeast({ users, cap, rate }) {
-  const handshakeSeconds = cap ? (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cap : 0
+/** Finds the shortest warm-up that covers handshakes and first requests. @param {{ users: number, cpuLimit: number | null, rate: number | null }} options */
+function findWarmupLeast({ users, cpuLimit, rate }) {
+  const handshakeSeconds = cpuLimit ? (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cpuLimit : 0
   return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)
 }
 
-/** Gives an arm of a search the warm-up that its cap and rate need. @param {Arm} arm @returns {Arm} */
+/** Gives an arm of a search the warm-up that its cpuLimit and rate need. @param {Arm} arm @returns {Arm} */
 export function withWarmupFor(arm) {
   const { users, ratePerSecond = null } = arm.load
-  const least = findWarmupLeast({ users, cap: arm.cpuLimitCores, rate: ratePerSecond })
+  const least = findWarmupLeast({ users, cpuLimit: arm.cpuLimitCores, rate: ratePerSecond })
   const warmupSeconds = Math.max(arm.load.warmupSeconds, least)
   return { ...arm, load: { ...arm.load, warmupSeconds } }
 }

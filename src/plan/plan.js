@@ -3,7 +3,7 @@ import { specifySearch } from '../kinds/search/plan.js'
 import { UsageError } from '../lib/errors.js'
 import { AXES, AXIS_NAMES, nameOf, parseChoice } from '../model/arms.js'
 import { calibrate, createArms, distinctly, listValues, refuseUnsupported, repeatFirst } from './arms.js'
-import { chooseCaps, isOpenLoop } from './caps.js'
+import { chooseCpuLimits, isOpenLoop } from './cpu-limits.js'
 import { orderInterleaved, shareLoads } from './interleave.js'
 import { choosePlanes, resolveQuestions } from './question.js'
 import { assertFew, chooseRounds, orderTrials } from './rounds.js'
@@ -66,7 +66,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
     realMostOf = () => null,
     findUnsupported = () => null,
   } = known
-  const { caps, notes, notMeasured } = chooseCaps(question, cpus)
+  const { cpuLimits, notes, notMeasured } = chooseCpuLimits(question, cpus)
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
   const isInterleaved = kind === 'cost'
   const lists = listValues(question)
@@ -76,10 +76,14 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   PLANS[kind].assertAskable(question, { planes: chosen, hasSidecars })
   const contenders = nameControls(question, chosen, controlsOf)
   const planes = contenders.filter(({ plane }) => !missing.some(m => m.plane === plane))
-  const cells = Object.values(lists).reduce((count, list) => count * list.length, planes.length * caps.length)
+  const cells = Object.values(lists).reduce((count, list) => count * list.length, planes.length * cpuLimits.length)
   assertFew(cells * question.profile.rounds, experiment)
   const countSimulated = chooseSimulated(question, { lists, contenders, realMostOf })
-  const arms = createArms(question, { lists, caps, contenders: { planes, hasSidecars, runsControl, countSimulated } })
+  const arms = createArms(question, {
+    lists,
+    cpuLimits,
+    contenders: { planes, hasSidecars, runsControl, countSimulated },
+  })
   const { possible, refused } = refuseUnsupported(arms, arm => findUnsupported(arm, kind))
   const { calibrations, calibrated } =
     experiment.mostOfCapacity === null || isInterleaved

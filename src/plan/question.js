@@ -14,7 +14,7 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
  * @property {PlaneChoice[] | null} planes
  * @property {string[] | null} [controls] of those planes that have them
  * @property {number | null} [realMost] sidecars that are real; others are simulated, where a control plane has such
- * @property {number[] | 'none' | null} caps
+ * @property {number[] | 'none' | null} cpuLimits
  * @property {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, any[]>>} axes values instead of the experiment's
  * @property {number | null} rounds
  * @property {('cost' | 'capacity')[]} [measure] instead of what the experiment measures
@@ -54,7 +54,7 @@ export function resolveQuestions(experiment, overrides) {
     profile:
       kind === 'cost'
         ? interleavedProfileOf(own, { experiment, overrides })
-        : // Turns show the noise: windows beside them repeat no arm for it.
+        : // Interleaved arms show the noise: windows beside them repeat no arm for it.
           { ...profile, hasControl: profile.hasControl && !kinds.includes('cost') },
   }))
 }

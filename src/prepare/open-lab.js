@@ -240,7 +240,7 @@ function planLab({ link, payload, features, site, pipy, profiles, isRedirected }
     experiment: parseExperiment(experiment, 'lab'),
     overrides: {
       planes: null,
-      caps: 'none',
+      cpuLimits: 'none',
       rounds: null,
       profile: 'smoke',
       seed: 1,

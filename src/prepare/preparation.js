@@ -56,7 +56,7 @@ function readOverrides(options) {
     planes: options.planes ?? null,
     controls: options.control ?? null,
     realMost: options.real ?? null,
-    caps: options.cpu ?? null,
+    cpuLimits: options.cpu ?? null,
     axes: readAxes(options),
     rounds: options.rounds ?? null,
     ...(options.measure && { measure: options.measure }),

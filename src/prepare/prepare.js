@@ -2,7 +2,7 @@ import { parseThreshold } from '../analysis/thresholds.js'
 import { UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
 import { wrk } from '../loads/wrk/index.js'
-import { bindsOnlyBesideWrk } from '../model/caps.js'
+import { bindsOnlyBesideWrk } from '../model/cpu-limits.js'
 import { choosePlanes, createPlan } from '../plan/plan.js'
 import { findControl } from '../services/control.js'
 import { createPlacing } from '../services/placement.js'
@@ -59,10 +59,10 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
     const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
     notes.push(`${what} and sidecars share all CPUs: ${why}`)
   }
-  const bindsBesideWrk = (/** @type {Arm} */ { cpuLimitCores: cap, link, ...arm }) =>
-    cap !== null &&
+  const bindsBesideWrk = (/** @type {Arm} */ { cpuLimitCores: cpuLimit, link, ...arm }) =>
+    cpuLimit !== null &&
     wrk.findUnsupported(arm) === null &&
-    bindsOnlyBesideWrk({ cap, cpus, sidecars: topologies[link].services.length })
+    bindsOnlyBesideWrk({ cpuLimit, cpus, sidecars: topologies[link].services.length })
   if (load !== wrk && !isLoadElsewhere && plan.arms.some(bindsBesideWrk))
     notes.push(
       'beside wrk, which takes a fraction of the CPU of k6, sidecars can bind at this cap: add --generator wrk',

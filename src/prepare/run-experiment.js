@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { EXIT } from '../lib/errors.js'
 import { cacheFolder } from '../lib/paths.js'
-import { openParityCache } from '../parity/cache.js'
 import { measure } from './measure.js'
 import { announce, prepareWith, sayLacks } from './preparation.js'
 import { withSite } from './site.js'
@@ -31,6 +30,7 @@ export function runExperiment({ experiment, options, interrupted, ...asked }, co
       const preparation = await prepareWith({ experiment, options, site }, context)
       announce({ plan: preparation.plan, options, interrupted }, context)
       // The nodes of a cluster are other machines each time.
+      const { openParityCache } = await import('../parity/cache.js')
       const parityCache =
         options.target === 'kubernetes'
           ? undefined

@@ -64,7 +64,8 @@ function renderGap(low, high) {
 /** @param {Pick<Band['measured'][number], 'load' | 'cpuLimitCores'>} condition */
 function nameLoad({ load, cpuLimitCores }) {
   const how = load.kind === 'open' ? `${load.ratePerSecond} requests/s` : `${load.users} users`
-  const limit = cpuLimitCores === null ? 'no CPU limit' : `a limit of ${cpuLimitCores} CPU${cpuLimitCores === 1 ? '' : 's'}`
+  const limit =
+    cpuLimitCores === null ? 'no CPU limit' : `a limit of ${cpuLimitCores} CPU${cpuLimitCores === 1 ? '' : 's'}`
   const where = !load.isInterleaved
     ? ''
     : load.placement === 'apart'

@@ -34,7 +34,7 @@ export function findScriptFolders({ load }) {
  * is precise; echoScripts: applications to measure with instead of the kit's; parityCache: of equal-work checks that passed.
  * @typedef {{ plan: Plan & { notes: string[] }, programs: Programs, layout: Layout }} Preparation
  * @typedef {{ command: string[], thresholds?: string[], retain?: boolean, reusable?: Reusable, interrupted?: Interrupted,
- *   parityCache?: import('../parity/cache.js').ParityCache, turns?: import('./rounds.js').Turns, assess?: import('./stopping.js').Assess, echoScripts?: string }} Execution
+ *   parityCache?: import('./kind.js').ParityCache, turns?: import('./rounds.js').Turns, assess?: import('./stopping.js').Assess, echoScripts?: string }} Execution
  */
 
 /**

@@ -36,10 +36,15 @@
  */
 
 /**
+ * Checks that passed before, by all that they depend on.
+ * @typedef {{ find: (dependencies: object) => any, keep: (dependencies: object, rows: any[]) => void }} ParityCache
+ */
+
+/**
  * Tries the planes of arms for equal work; nextIndex: a number for each start of services; cache: of checks that passed
  * before, absent: every one is made.
  * @typedef {{ testbed: Testbed, arms: import('../model/types.ts').Arm[], nextIndex: () => number, signal: AbortSignal,
- *   say: (line: string) => void, cache?: import('../parity/cache.js').ParityCache }} GateOptions
+ *   say: (line: string) => void, cache?: ParityCache }} GateOptions
  * @typedef {(options: GateOptions) => Promise<import('../model/types.ts').ParityRow[]>} GateParity
  */
 

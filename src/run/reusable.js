@@ -1,6 +1,6 @@
 import { UsageError } from '../lib/errors.js'
 import { groupOf, nameOf } from '../model/arms.js'
-import { findScripts, nameScripts } from '../model/tools.js'
+import { findRecordedScripts, nameScripts } from '../model/tools.js'
 import { METHOD_VERSION } from '../model/versions.js'
 import { readRun } from '../records/records.js'
 
@@ -28,7 +28,7 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
     ...Object.keys(tools).filter(name => (manifest.tools[name]?.sha256 ?? tools[name].sha256) !== tools[name].sha256),
     // Scripts that one of the runs did not use make no difference.
     ...scripts
-      .filter(own => (findScripts(manifest, own)?.sha256 ?? own.sha256) !== own.sha256)
+      .filter(own => (findRecordedScripts(manifest, own)?.sha256 ?? own.sha256) !== own.sha256)
       .map(own => `the scripts of ${nameScripts(own)}`),
     ...Object.keys(topologies)
       .filter(link => Object.hasOwn(manifest.topologies, link))

@@ -34,7 +34,7 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
   const readying = []
   // Each wait for a pod listens to the signal.
   setMaxListeners(0, signal)
-  const pace = arePods ? null : createPace({ asking, deadlineSeconds, signal })
+  const pace = arePods ? null : createBatchPace({ asking, deadlineSeconds, signal })
   /** @param {Handle} process */
   const onStart = process => {
     // The target would start the others, too, though the control plane has ended.
@@ -69,7 +69,7 @@ export function named(name, told) {
 }
 
 /** @param {{ asking: Asking, deadlineSeconds: number, signal: AbortSignal }} options */
-function createPace({ asking, deadlineSeconds, signal }) {
+function createBatchPace({ asking, deadlineSeconds, signal }) {
   const deadlineMs = performance.now() + deadlineSeconds * 1000
   let isLate = false
   return {

@@ -20,7 +20,7 @@ export function addBench(verb, context) {
   const { say } = context
   defineBench(verb).action(async (/** @type {string} */ named, /** @type {BenchOptions} */ given, command) => {
     const interrupted = given.resume === undefined ? undefined : openInterrupted(given.resume)
-    const { name, options } = interrupted ? askAgain(interrupted, command) : { name: named, options: given }
+    const { name, options } = interrupted ? readResumed(interrupted, command) : { name: named, options: given }
     for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
     const experiment = readAnyExperiment(name)
     if ('kind' in experiment) {
@@ -91,7 +91,7 @@ function defineBench(command) {
  * @param {import('../run/resume.js').Interrupted} interrupted @param {Command} command that resumes it
  * @returns {{ name: string, options: BenchOptions }} @throws {UsageError} when something else is asked beside
  */
-function askAgain({ folder, manifest }, command) {
+function readResumed({ folder, manifest }, command) {
   const given = Object.keys(command.opts()).filter(name => command.getOptionValueSource(name) === 'cli')
   if (command.args.length > 0 || given.some(name => !BESIDE_RESUME.includes(name)))
     throw new UsageError(

@@ -15,7 +15,7 @@ function createComparison([median, low, high], { load = {}, cpuLimitCores = 1, f
     ...{ quantity: 'cpuPerRequest', service: null, ratio: { median, low, high, values: [] }, ...fields },
   })
 }
-const interleaved = { kind: /** @type {const} */ ('turns'), isInterleaved: /** @type {const} */ (true) }
+const interleaved = { kind: /** @type {const} */ ('interleaved'), isInterleaved: /** @type {const} */ (true) }
 
 describe('findBands', () => {
   it('spans the medians of one pair over users, placements and limits', () => {

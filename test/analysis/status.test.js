@@ -13,7 +13,13 @@ const held = (/** @type {boolean | null} */ is) => ({ expression: 'x', held: is,
 /** @param {any} summary */
 const status = (summary, isVerdictRequired = false) =>
   findStatus(
-    { arms, comparisons: [pair()], thresholds: [], searches: [], sizes: [], ...summary },
+    {
+      ...{ comparisons: [pair()], thresholds: [], searches: [], sizes: [], ...summary },
+      arms: (summary.arms ?? arms).map((/** @type {any} */ one) => ({
+        kind: summary.searches ? 'search' : 'capacity',
+        ...one,
+      })),
+    },
     { isVerdictRequired },
   ).status
 

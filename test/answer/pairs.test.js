@@ -6,10 +6,21 @@ import { createArm } from '../fakes/fake-records.js'
 
 /** @param {Partial<Comparison> & { median?: number | null, spread?: number, repeats?: number }} fields @returns {Comparison} */
 function compare({ median = 0.426, spread = 0.006, repeats = 12, ...fields } = {}) {
-  const { link, cpuLimitCores, load, conditions } = createArm({})
+  const { kind, link, cpuLimitCores, load, conditions } = createArm({})
   const isSure = median !== null && repeats >= 6
   return {
-    ...{ a: 'pipy', b: 'envoy', link, cpuLimitCores, load, conditions, contrast: null, isControl: false, gapLeast: 0.01 },
+    ...{
+      kind,
+      a: 'pipy',
+      b: 'envoy',
+      link,
+      cpuLimitCores,
+      load,
+      conditions,
+      contrast: null,
+      isControl: false,
+      gapLeast: 0.01,
+    },
     ...{ quantity: 'cpuPerRequest', service: null, aaSpread: 0.009, verdict: 'lower', reasons: [] },
     ratio: {
       ...{ median, values: Array(repeats).fill(median) },

@@ -9,7 +9,7 @@ import { hasSidecars } from './fake-records.js'
 /** @type {Overrides} */
 const NOTHING_ELSE = {
   planes: null,
-  caps: null,
+  cpuLimits: null,
   axes: {},
   rounds: null,
   profile: 'standard',

@@ -12,8 +12,8 @@ import { readRun } from '../../src/records/records.js'
 import { createComparisonAnswer } from '../../src/report/comparison.js'
 import { renderArmsCsv } from '../../src/report/csv.js'
 import { renderJunit } from '../../src/report/junit.js'
-import { listRuns } from '../../src/verbs/list-runs.js'
 import { renderRunText } from '../../src/verbs/answer.js'
+import { listRuns } from '../../src/verbs/list-runs.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { runFake } from '../fakes/fake-run.js'
@@ -141,7 +141,12 @@ export const RUN_PARSERS = [
     const summary = summarise(run)
     const fault = findFault(summarySchema, JSON.parse(JSON.stringify(summary)))
     if (fault !== null) throw new Error(`summary: ${fault}`)
-    return [renderRunText({ summary, folder }), renderRunText({ summary, folder, details: true }), renderArmsCsv(summary), renderJunit(summary)].join('\n')
+    return [
+      renderRunText({ summary, folder }),
+      renderRunText({ summary, folder, details: true }),
+      renderArmsCsv(summary),
+      renderJunit(summary),
+    ].join('\n')
   }),
   ofWhole('documents of a run', 0.005, () => {
     const report = openReport({ folder, summary: summarise(readRun(folder)), claims: [] })

@@ -34,7 +34,14 @@ export function plan(fields = {}) {
 export function startTrial(arm, { round = 1, atMs = START_MS, secondsLeft = 120, repeats = null, ...fields } = {}) {
   return {
     kind: 'trial-started',
-    trial: { id: `r${round}-${arm.id}${repeats ? "-again" : ""}`, kind: "capacity", round, arm, repeats, searchOf: null },
+    trial: {
+      id: `r${round}-${arm.id}${repeats ? '-again' : ''}`,
+      kind: 'capacity',
+      round,
+      arm,
+      repeats,
+      searchOf: null,
+    },
     ...{ progress: `repeat ${round} of 2`, secondsLeft, atMs },
     ...fields,
   }

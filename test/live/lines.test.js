@@ -65,7 +65,7 @@ describe('a number of a line', () => {
   const cores = (/** @type {ProcessSpec} */ { role, armId = '', folder }) =>
     role !== 'sidecar' ? 0.05 : `${armId} ${folder}`.includes('dear') ? 0.2 : 0.1
 
-  it.each(['turns', 'load'])('is that of the report: %s', async kind => {
+  it.each(['cost', 'capacity'])('is that of the report: %s', async kind => {
     const { lines, publish } = createLines()
     // Each repeat has another rate, so that a median is none of the last.
     let calls = 0
@@ -79,19 +79,19 @@ describe('a number of a line', () => {
       const cost = arm.cpuPerRequestMicros.median
       if (cost !== null) expect(last).toContain(`${arm.plane} ${formatValue(QUANTITIES.cpuPerRequest, cost)} µs`)
       const rate = formatValue(QUANTITIES.throughput, Number(arm.throughputPerSecond.median))
-      if (kind === 'load') expect(last).toContain(`${rate} requests/s`)
+      if (kind === 'capacity') expect(last).toContain(`${rate} requests/s`)
       else expect(last).not.toContain('requests/s')
     }
     const [pair] = summary.comparisons.filter(c => c.quantity === 'cpuPerRequest' && !c.service && !c.isControl)
     expect(last).toContain(
       `cheap uses ${(100 * (1 - Number(pair.ratio.median))).toFixed(1)} % less CPU per request than dear`,
     )
-    expect(lines).toHaveLength(kind === 'load' ? 6 : 12)
+    expect(lines).toHaveLength(kind === 'capacity' ? 6 : 12)
   })
 
   it('is that of the report: a trial of a search, at the seconds of its own load', () => {
     const arm = createArm({ plane: 'cheap', load: { kind: 'open', ratePerSecond: 100 } })
-    const record = createRecord({ arm, load: { verified: 540, turns: { seconds: 0.5, perSecond: [] } } })
+    const record = createRecord({ arm, load: { verified: 540, interleaved: { seconds: 0.5, perSecond: [] } } })
     const rate = formatValue(QUANTITIES.throughput, Number(QUANTITIES.throughput.measure({ record })))
     expect(renderTrial(record)).toContain(`${rate} requests/s`)
     // Over the whole window it would be half as much.

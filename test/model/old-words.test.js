@@ -15,7 +15,7 @@ describe('documents of schema version 3', () => {
       schemaVersion: 4,
       trial: {
         ...{ id: 't', kind: 'cost', round: 1, interleaving: 'r1-turns', searchOf: null },
-        arm: { id: 'a', cpuLimitCores: 1, load: { kind: 'interleaved', users: 32, isInterleaved: true } },
+        arm: { id: 'a', kind: 'cost', cpuLimitCores: 1, load: { kind: 'interleaved', users: 32, isInterleaved: true } },
       },
       load: { verified: 1, interleaved: { seconds: 1, perSecond: [1] } },
       processes: [{ cpuLimitCores: 1, cpuLimitReadBackCores: 1, cpuCores: 0.5 }],

@@ -51,7 +51,7 @@ describe('parseExperiment', () => {
   const TYPOS = [
     ['the experiment', `${text}trafficPolice: open\n`, 7, 'trafficPolice', 'trafficPolicy'],
     ['an axis', text.replace('cpuLimitCores:', 'worker: [1]\n  cpuLimitCores:'), 6, 'axes.worker', 'workers'],
-    ['an axis that must be', text.replace('cpuLimitCores', 'capCore'), 6, 'axes.capCore', 'cpuLimitCores'],
+    ['an axis that must be', text.replace('cpuLimitCores', 'cpuLimitCore'), 6, 'axes.cpuLimitCore', 'cpuLimitCores'],
     ['a profile', `${text}profiles:\n  quick:\n    round: 3\n`, 9, 'profiles.quick.round', 'rounds'],
     [
       'an axis of a profile',

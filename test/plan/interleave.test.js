@@ -56,7 +56,7 @@ describe('shareLoads', () => {
   })
 
   it('rounds warm-up and window up to passes in which every arm has a turn', () => {
-    const load = { kind: /** @type {const} */ ('turns'), sliceMs: 500, warmupSeconds: 1, windowSeconds: 4 }
+    const load = { kind: /** @type {const} */ ('interleaved'), sliceMs: 500, warmupSeconds: 1, windowSeconds: 4 }
     const fitted = (/** @type {number} */ count) =>
       shareLoads(
         Array.from({ length: count }, (_, i) => arm(`plane-${i}`, { load })),

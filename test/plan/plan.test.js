@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { groupOf, nameOf } from '../../src/model/arms.js'
-import { largestBindingCap } from '../../src/model/caps.js'
+import { largestBindingCpuLimit } from '../../src/model/cpu-limits.js'
 import { parseExperiment } from '../../src/plan/experiment.js'
 import { estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../../src/plan/plan.js'
 import { createFakePlan } from '../fakes/fake-plan.js'
@@ -88,7 +88,8 @@ describe('createPlan', () => {
 
   it('has services in namespaces only where connections of some are redirected, and says so in the name of each arm', () => {
     const of = (/** @type {string[]} */ interception) =>
-      plan({ axes: { link: ['ratings'], interception }, caps: [0.5], profile: 'quick', measure: ['capacity'] }).arms
+      plan({ axes: { link: ['ratings'], interception }, cpuLimits: [0.5], profile: 'quick', measure: ['capacity'] })
+        .arms
     expect(of(['redirect']).map(({ id }) => id)).toEqual(
       ['none-redirection', 'pipy-0.5-redirection', 'envoy-0.5-redirection'].map(id => `ratings-${id}`),
     )
@@ -110,17 +111,17 @@ describe('createPlan', () => {
   })
 
   it('refuses a cap whose workers exceed the CPUs', () => {
-    expect(() => plan({ caps: [2.5] }, 2)).toThrow('--cpu 2.5: this machine has 2 CPUs; give at most 2')
+    expect(() => plan({ cpuLimits: [2.5] }, 2)).toThrow('--cpu 2.5: this machine has 2 CPUs; give at most 2')
   })
 
   it('runs a cap that cannot bind when it was asked for, and names the one that can', () => {
-    const { arms, notes } = plan({ caps: [1] }, 2)
+    const { arms, notes } = plan({ cpuLimits: [1] }, 2)
     expect(arms.some(a => a.cpuLimitCores === 1)).toBe(true)
     expect(notes[0]).toContain('--cpu 0.5')
   })
 
   it('uses 200 users, and 50 at caps of 0.25 and below, with a warm-up for their handshakes', () => {
-    const { arms } = plan({ caps: [0.1, 1], axes: { link: ['ratings'] } })
+    const { arms } = plan({ cpuLimits: [0.1, 1], axes: { link: ['ratings'] } })
     const load = (/** @type {string} */ id) => arms.find(a => a.id === id)?.load
     expect(load('ratings-pipy-0.1')).toMatchObject({ users: 50, warmupSeconds: 2.5 })
     expect(load('ratings-pipy-1')).toMatchObject({ users: 200, warmupSeconds: 1.5 })
@@ -128,7 +129,7 @@ describe('createPlan', () => {
   })
 
   it('takes the ends of each axis for a smoke run', () => {
-    const { arms, rounds } = plan({ caps: [0.1, 0.25, 1], axes: { link: ['ratings'] }, profile: 'smoke' })
+    const { arms, rounds } = plan({ cpuLimits: [0.1, 0.25, 1], axes: { link: ['ratings'] }, profile: 'smoke' })
     expect(new Set(arms.map(a => a.cpuLimitCores))).toEqual(new Set([null, 0.1, 1]))
     expect(rounds).toBe(1)
   })
@@ -145,7 +146,7 @@ describe('createPlan', () => {
   })
 
   it('estimates the default run of one cap and one link below four minutes', () => {
-    expect(estimateSeconds(plan({ caps: [1], axes: { link: ['ratings'] } }).trials)).toBeLessThan(240)
+    expect(estimateSeconds(plan({ cpuLimits: [1], axes: { link: ['ratings'] } }).trials)).toBeLessThan(240)
   })
 
   it('repeats an arm (A/A) only where planes are compared', () => {
@@ -153,13 +154,13 @@ describe('createPlan', () => {
       plan(overrides)
         .arms.filter(a => a.repeatOf)
         .map(a => a.repeatOf)
-    expect(controls({ axes: { link: ['ratings'] }, caps: [1] })).toEqual(['ratings-pipy-1'])
-    expect(controls({ axes: { link: ['ratings'] }, caps: [1], profile: 'quick' })).toEqual([])
-    expect(controls({ axes: { link: ['ratings'] }, caps: [1], planes: [choiceOf('envoy')] })).toEqual([])
+    expect(controls({ axes: { link: ['ratings'] }, cpuLimits: [1] })).toEqual(['ratings-pipy-1'])
+    expect(controls({ axes: { link: ['ratings'] }, cpuLimits: [1], profile: 'quick' })).toEqual([])
+    expect(controls({ axes: { link: ['ratings'] }, cpuLimits: [1], planes: [choiceOf('envoy')] })).toEqual([])
   })
 
   it('makes an open loop of a rate, with a warm-up in which every user has its turns', () => {
-    const { arms } = plan({ axes: { link: ['ratings'], ratePerSecond: [100, 1000] }, caps: [1], profile: 'quick' })
+    const { arms } = plan({ axes: { link: ['ratings'], ratePerSecond: [100, 1000] }, cpuLimits: [1], profile: 'quick' })
     expect(arms.map(a => a.id)).toEqual(
       ['none-100rps', 'pipy-1-100rps', 'envoy-1-100rps', 'none-1000rps', 'pipy-1-1000rps', 'envoy-1-1000rps'].map(
         id => `ratings-${id}`,
@@ -175,18 +176,18 @@ describe('createPlan', () => {
   })
 })
 
-describe('largestBindingCap', () => {
+describe('largestBindingCpuLimit', () => {
   it.each([
     [1, 0.25],
     [2, 0.5],
     [4, 1],
     [8, 2],
-  ])('is, on %i CPUs, %d cores', (cpus, cap) => expect(largestBindingCap(cpus)).toBe(cap))
+  ])('is, on %i CPUs, %d cores', (cpus, cap) => expect(largestBindingCpuLimit(cpus)).toBe(cap))
 })
 
 describe('a plan with a precision', () => {
   const precise = (/** @type {object} */ overrides, maxMinutes = 60) =>
-    plan({ caps: [1], axes: { link: ['ratings'] }, precision: { width: 0.03, maxMinutes }, ...overrides })
+    plan({ cpuLimits: [1], axes: { link: ['ratings'] }, precision: { width: 0.03, maxMinutes }, ...overrides })
 
   it('has the rounds that there is time for, in the same order whatever that is', () => {
     const [short, long] = [10, 60].map(minutes => precise({}, minutes))
@@ -194,7 +195,7 @@ describe('a plan with a precision', () => {
     expect(estimatePlanSeconds(short)).toBeGreaterThan(560)
     expect(long.rounds).toBeGreaterThan(5 * short.rounds)
     expect(long.trials.slice(0, short.trials.length)).toEqual(short.trials)
-    expect(plan({ caps: [1], axes: { link: ['ratings'] } }).trials).toEqual(short.trials.slice(0, 6 * 4))
+    expect(plan({ cpuLimits: [1], axes: { link: ['ratings'] } }).trials).toEqual(short.trials.slice(0, 6 * 4))
   })
 
   it('is refused where the time is too short, and what else cannot be precise', () => {
@@ -457,7 +458,7 @@ describe('a plan with a control plane', () => {
 
   it('asks for other numbers, and for nothing that its sidecars have not', () => {
     expect(planOf({ axes: { sidecars: [7] } }).arms.map(arm => arm.conditions.sidecars)).toEqual([7])
-    expect(() => planOf({ caps: [0.5] })).toThrow('--cpu: the sidecars of rollout run in batches')
+    expect(() => planOf({ cpuLimits: [0.5] })).toThrow('--cpu: the sidecars of rollout run in batches')
     expect(() => planOf({ axes: { memoryLimitBytes: [2 ** 26] } })).toThrow('says nothing of memoryLimitBytes')
     expect(() => planOf({ planes: [choiceOf('none')] })).toThrow(
       '--planes none: rollout starts sidecars, and it has none',

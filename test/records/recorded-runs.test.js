@@ -24,14 +24,19 @@ describe.each(KINDS)('a recorded run of the kind %s', kind => {
 
   it('is summarised to the numbers that were written', async () => {
     const { stdout } = await cli('report', folder, '--json')
-    expect(listNumbers(JSON.parse(stdout))).toEqual(listNumbers(JSON.parse(read('summary.json'))))
-    expect(JSON.parse(stdout)).toEqual(modernise(JSON.parse(read('summary.json'))))
+    const written = JSON.parse(read('summary.json'))
+    const summary = JSON.parse(stdout)
+    // A newer version may say more.
+    const known = Object.fromEntries(Object.keys(modernise(written)).map(name => [name, summary[name]]))
+    expect(known).toMatchObject(modernise(written))
+    expect(listNumbers(known)).toEqual(listNumbers(written))
   })
 
   it('is reported with the same table', async () => {
     const { stdout } = await cli('report', folder, '--format', 'csv')
-    const expected = Object.entries(RENAMED).reduce((text, [old, now]) => text.replaceAll(old, now), read('report.csv'))
-    expect(stdout.trimEnd()).toBe(expected.trimEnd())
+    const written = Object.entries(RENAMED).reduce((text, [old, now]) => text.replaceAll(old, now), read('report.csv'))
+    const now = readColumns(stdout)
+    for (const [name, values] of readColumns(written)) expect(now.get(name), name).toEqual(values)
   })
 })
 
@@ -39,4 +44,13 @@ describe.each(KINDS)('a recorded run of the kind %s', kind => {
 function listNumbers({ schemaVersion, ...document }) {
   const text = JSON.stringify(document, (_, value) => (typeof value === 'string' ? '' : value))
   return (text.match(/-?\d[\d.e+-]*/g) ?? []).map(Number)
+}
+
+/** @param {string} csv @returns {Map<string, string[]>} values by the name of their column */
+function readColumns(csv) {
+  const [names, ...rows] = csv
+    .trimEnd()
+    .split('\n')
+    .map(line => line.split(','))
+  return new Map(names.map((name, i) => [name, rows.map(row => row[i])]))
 }

@@ -5,7 +5,11 @@ import { createSummary } from '../fakes/fake-summary.js'
 
 /** @import { Summary } from '../../src/model/types.ts' */
 
-const interleaved = { kind: /** @type {const} */ ('turns'), isInterleaved: /** @type {const} */ (true), users: 32 }
+const interleaved = {
+  kind: /** @type {const} */ ('interleaved'),
+  isInterleaved: /** @type {const} */ (true),
+  users: 32,
+}
 /**
  * @param {[number, number, number]} interval ratio, low, high @param {Parameters<typeof createArm>[0]['load']} load
  * @param {number | null} [cpuLimitCores]
@@ -67,7 +71,10 @@ describe('renderConditions', () => {
     const { link, conditions } = createArm({})
     const measured = [condition([0.52, 0.51, 0.53], interleaved)]
     const band = { a: 'pipy', b: 'envoy', link, conditions, low: 0.52, high: 0.52, measured, isContradicted: null }
-    const summary = createSummary([], { carries: [band], turns: { cpus: { generator: 1, arms: 1 }, connections: [] } })
+    const summary = createSummary([], {
+      carries: [band],
+      interleaved: { cpus: { generator: 1, arms: 1 }, connections: [] },
+    })
     expect(renderConditions(summary)[0]).toContain('32 users, no CPU limit, the generator on CPUs of its own')
   })
 

@@ -47,7 +47,14 @@ describe('what is said of a run that is not whole', () => {
 
   it('is how many searches of how many have ended', () => {
     const search = /** @type {const} */ ({ kind: 'knee', precision: 0.05, p99Ms: 50, startPerSecond: 100 })
-    const run = { manifest: { ...manifest, arms: [arm, createArm({ plane: 'envoy' })], search }, records: recorded(7) }
+    const run = {
+      manifest: {
+        ...manifest,
+        arms: [arm, createArm({ plane: 'envoy' })].map(arm => ({ ...arm, kind: 'search' })),
+        search,
+      },
+      records: recorded(7),
+    }
     const found = /** @type {any} */ ({})
     expect(describeUnfinished({ ...run, summary: { searches: [found], sizes: [] } })).toEqual([
       'This run was cut short, or still goes on: 1 of 2 searches have ended, after 7 trials.',

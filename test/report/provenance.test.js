@@ -12,7 +12,7 @@ it('every run says its seed, its command, the kit, and the version of its record
     ['run', 'one, started 2026-01-01T00:00:00Z, seed 7'],
     ['command', 'node src/cli.js bench'],
     ['kit', '1.0.0, git abc'],
-    ['records', 'schema version 3'],
+    ['records', 'schema version 4'],
   ])
 })
 
@@ -32,7 +32,7 @@ it('a run of trials says besides how it was measured, when it went on, and what 
   const said = Object.fromEntries(/** @type {string[][]} */ (rows))
   expect(said).toMatchObject({
     'went on': '2026-01-02, after 5 trials',
-    records: 'schema version 3, method version 9',
+    records: 'schema version 4, method version 9',
     'memory of the kit': 'at most 60.0 MiB resident in the windows',
     ...{ target: 'fake', cpuModel: 'a CPU', governor: 'not known' },
     'before the run': '90 % idle, 1 % stolen by its host',

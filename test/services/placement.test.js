@@ -58,7 +58,7 @@ describe('createPlacing', () => {
   })
 
   it('pins no interleaved arm, unless the generator is asked to be apart', () => {
-    const interleaved = { kind: /** @type {const} */ ('turns'), isInterleaved: /** @type {const} */ (true) }
+    const interleaved = { kind: /** @type {const} */ ('interleaved'), isInterleaved: /** @type {const} */ (true) }
     const [free, apart] = [{}, { placement: /** @type {const} */ ('apart') }].map(fields =>
       createArm({ plane: 'pipy', cpuLimitCores: 1, load: { ...interleaved, ...fields } }),
     )

@@ -1,7 +1,7 @@
 import { quantityOf } from '../../judge/quantities.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { AXES, nameOf } from '../../model/arms.js'
-import { bindsOnlyBesideWrk, largestBindingCap } from '../../model/caps.js'
+import { bindsOnlyBesideWrk, largestBindingCpuLimit } from '../../model/cpu-limits.js'
 import { GENERATORS, generatorOf } from '../../model/tools.js'
 
 /**
@@ -48,7 +48,7 @@ function listCommands({ arms, sidecars, machine, tools }) {
   const [{ load, link }] = arms
   const again = renderOptions(arms)
   const elsewhere = machine.loadHost !== undefined
-  const largest = largestBindingCap(Number(machine.cpus), elsewhere)
+  const largest = largestBindingCpuLimit(Number(machine.cpus), elsewhere)
   const smallest = Math.min(...sidecars.map(arm => arm.cpuLimitCores ?? Number.POSITIVE_INFINITY))
   /** @type {Command[]} */
   const commands = []
@@ -58,7 +58,7 @@ function listCommands({ arms, sidecars, machine, tools }) {
     const gives = 'capacity at the largest limit that this machine can show'
     commands.push({ command: renderCommand('bench', `--cpu ${largest}${rest}`), gives })
   }
-  const options = { cap: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
+  const options = { cpuLimit: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }
   const isForWrk = !elsewhere && arms[0].target === 'local' && load.connections === 'kept' && !load.hasCertificate
   if (isForWrk && generatorOf({ tools }) === DEFAULT_GENERATOR) {
     const besideWrk = (/** @type {string} */ on) =>

@@ -5,7 +5,7 @@ import { nameOf } from '../../model/arms.js'
 import { generatorOf } from '../../model/tools.js'
 import { answerCost } from './answer.js'
 
-/** Turns: the cost of planes beside each other. Pure. @import { Sections } from '../sections.js' */
+/** The cost of interleaved planes. Pure. @import { Sections } from '../sections.js' */
 /** @import { Manifest, Summary, TrialRecord } from '../../model/types.ts' */
 
 /** @type {Sections} */
@@ -38,8 +38,8 @@ function nameConditions({ arms, interleaved, tools }) {
   const [{ load }] = arms
   const how =
     load.kind === 'open'
-      ? `requests at a rate${load.sliceMs ? `, interleaved in slices of ${load.sliceMs / 1000} s` : ''}`
-      : `${load.users} users interleaved in slices of ${load.sliceMs} ms`
+      ? `requests at a rate${load.sliceMs ? `, in slices of ${load.sliceMs / 1000} s` : ''}`
+      : `${load.users} users in slices of ${load.sliceMs} ms`
   const cpus = (/** @type {number} */ count) => (count === 1 ? 'one CPU' : `${count} CPUs`)
   const where = interleaved?.cpus
     ? `on ${cpus(interleaved.cpus.generator)}, all proxies on ${interleaved.cpus.arms === 1 ? 'another' : `${interleaved.cpus.arms} others`}`

@@ -4,7 +4,7 @@ import { createApplication } from '../../services/applications.js'
 import { createBatch, createControlPlane, locateControl } from '../../services/control.js'
 import { describeSidecar } from '../../services/specs.js'
 import { copyService, trustOf } from '../../services/topology.js'
-import { FORM } from './plan.js'
+import { FORM, STEP_SIDECARS } from './plan.js'
 
 /**
  * The processes of a growth, in steps of the form of OSM's "scale and limits": 2 clients × 5, and 5 servers × 2 behind

@@ -2,7 +2,7 @@ import { nameOf } from '../../model/arms.js'
 import { withWarmupFor } from '../../plan/plan.js'
 import { startServices } from '../../run/start-services.js'
 import { countUsualTrials } from './plan.js'
-import { describeTrials, isOfTrials, judgeTrial, startSearch } from './searches.js'
+import { describeTrials, isOfTrials, judgeSearchTrial, startSearch } from './searches.js'
 import { renderLimits } from './trial-rows.js'
 
 /** @import { Arm, SearchSpec } from '../../model/types.ts' @import { Pass } from '../../run/kind.js' */
@@ -56,10 +56,10 @@ function createSearch({ template, spec, cpus, reusable, run, adopt, pace, say, s
     const trial = { id: `s${nth}-${arm.id}`, kind: 'search', round: nth, arm, repeats: null, searchOf: template.id }
     const progress = `looking for the ${spec.kind}${pace.describeLeft()}`
     // A trial that was not judged says nothing about the limits: measure it again.
-    const known = reusable.take(arm, other => judgeTrial(spec, { ...other, trial }).held !== null)
+    const known = reusable.take(arm, other => judgeSearchTrial(spec, { ...other, trial }).held !== null)
     const record = known ? adopt(known, trial) : await run({ trial, progress })
     if (known) say(`${progress}  ${trial.id}: taken from ${known.folder}`)
-    const outcome = judgeTrial(spec, record)
+    const outcome = judgeSearchTrial(spec, record)
     say(`    ${outcome.held === null ? 'not judged' : outcome.held ? 'met' : 'missed'}: ${outcome.why}`)
     pace.count()
     tried.push({ arm, outcome })

@@ -50,7 +50,7 @@ export function describeTrials({ template, spec, cpus, tried, isOver }) {
 }
 
 /** Judges a trial of a search. @param {SearchSpec} spec @param {TrialRecord} record */
-export function judgeTrial(spec, record) {
+export function judgeSearchTrial(spec, record) {
   return judgeOutcome(record, spec.kind === 'services' ? p99LimitOf(spec, record.trial.arm) : spec.p99Ms)
 }
 
@@ -71,7 +71,7 @@ export function replaySearch({ template, spec, cpus }, records) {
       throw new BenchError(
         `cannot compute the answer of the search from ${template.id} again: trial ${record.trial.id} tried ${id}, where this version of the kit tries ${step.value.id}; measure again, or take the version that made the run`,
       )
-    const outcome = judgeTrial(spec, record)
+    const outcome = judgeSearchTrial(spec, record)
     tried.push({ arm: step.value, outcome })
     step = search.next(outcome)
   }

@@ -122,7 +122,7 @@ export const LOAD_AXES = {
     label: 'idle connections a user',
   },
   placement: {
-    kinds: ['turns'],
+    kinds: ['cost'],
     option: list(
       '--placement',
       'interleaved: unpinned (all processes on all CPUs, as the kubelet runs them) or apart (the generator on half of the CPUs, all else on the others)',

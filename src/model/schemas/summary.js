@@ -264,7 +264,9 @@ export const band = comparison.pick({ a: true, b: true, link: true, conditions: 
   low: z.number().describe('the lowest median over the loads, limits and placements of the run'),
   high: z.number(),
   measured: z.array(
-    comparison.pick({ load: true, cpuLimitCores: true }).extend({ ratio: z.number(), low: z.number(), high: z.number() }),
+    comparison
+      .pick({ load: true, cpuLimitCores: true })
+      .extend({ ratio: z.number(), low: z.number(), high: z.number() }),
   ),
   isContradicted: z
     .boolean()

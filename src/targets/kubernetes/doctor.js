@@ -1,6 +1,6 @@
 import { BenchError } from '../../lib/errors.js'
 import { renderCommand } from '../../lib/render-command.js'
-import { largestBindingCap } from '../../model/caps.js'
+import { largestBindingCpuLimit } from '../../model/cpu-limits.js'
 import { isBuilt } from '../../tools/build.js'
 import { nameBuiltImage } from '../../tools/image.js'
 import { nodeTool } from '../../tools/node.js'
@@ -68,7 +68,7 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
         ...used.map(own => describeNode(own, minor)),
         ...describeImages(used, chooseImages({ specs, images })),
         ...(await Promise.all(used.map(own => examineCaps(api, own)))),
-        ok(`${largest}: ${largestBindingCap(cpus)} cores`),
+        ok(`${largest}: ${largestBindingCpuLimit(cpus)} cores`),
       )
     }
   } catch (error) {

@@ -37,7 +37,7 @@ export async function createFolders({ way, name }) {
       if (isV1) await writeCpu('cpu.cfs_period_us', `${PERIOD_US}`)
       await (isV1 ? writeCpu('cpu.cfs_quota_us', `${quotaUs}`) : writeCpu('cpu.max', `${quotaUs} ${PERIOD_US}`)).catch(
         error => {
-          throw isV1 && error.code === 'EINVAL' ? explainRefusal(folders.cpu, cpuCores, error) : error
+          throw isV1 && error.code === 'EINVAL' ? explainRefusal(folders.cpu, cpuLimitCores, error) : error
         },
       )
     }

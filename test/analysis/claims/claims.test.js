@@ -48,7 +48,11 @@ describe('parseClaims', () => {
       'tolerence',
       'a.yaml:14: claims.one.relation.ratio.tolerence: unknown name "tolerence"; did you mean "tolerance"?',
     ],
-    ['{ plane: pipy }', '{ plane: pipy, capCore: 1 }', 'unknown name "capCore"; did you mean "cpuLimitCores"?'],
+    [
+      '{ plane: pipy }',
+      '{ plane: pipy, cpuLimitCore: 1 }',
+      'unknown name "cpuLimitCore"; did you mean "cpuLimitCores"?',
+    ],
     ['experiment: cap', 'experiment: capp', 'a.yaml:7: experiment: unknown experiment "capp"; did you mean "cap"?'],
     [
       'capacity',

@@ -97,7 +97,9 @@ describe('arms side by side', () => {
     ])
     expect(pictures[0].rows.map(({ label }) => label)).toEqual(['cheap', 'dear', 'none'])
     const details = renderDetailsText(summary)
-    expect(details).toMatch(/Interleaved, without a CPU limit: 10 users in turns of 500 ms; .*and all proxies unpinned/)
+    expect(details).toMatch(
+      /Interleaved, without a CPU limit: 10 users in slices of 500 ms; .*and all proxies unpinned/,
+    )
     expect(details).toContain('\nCost of a request, interleaved:\n')
     expect(details).toContain('\nAt a CPU limit of 0.25:\n')
   })

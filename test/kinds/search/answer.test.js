@@ -29,7 +29,8 @@ const pipy = sizeOf('pipy', { cores: 0.04, peakBytes: 20 * MIB })
 const envoy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB })
 const busy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB, spoiledEvery: 1 })
 const tooMuch = sizeOf('envoy', { cores: 3 })
-const summary = createSummary([{ plane: 'pipy', load: { payloadBytes: 14336 } }])
+const { arms: sized, ...fields } = createSummary([{ plane: 'pipy', load: { payloadBytes: 14336 } }])
+const summary = { ...fields, arms: sized.map(arm => ({ ...arm, kind: 'search' })) }
 /** @param {Answered[]} sizes @param {Told['place']} [place] */
 const answer = (sizes, place) => createAnswer({ ...summary, sizes }, { place })
 /** @param {Answered[]} sizes @param {Told['place']} [place] */
@@ -85,7 +86,11 @@ describe('the answer of a size', () => {
 
 describe('the report of a size', () => {
   it('lists every trial with its limits, state, p99 and why', () => {
-    const lines = tellFindings({ ...summary, sizes: [pipy, busy] })
+    const lines = tellFindings({
+      ...summary,
+      arms: summary.arms.map(arm => ({ ...arm, kind: 'search' })),
+      sizes: [pipy, busy],
+    })
     for (const { trial, why } of [...(pipy.trials ?? []), ...(busy.trials ?? [])])
       expect(lines.some(line => line.includes(` ${trial} `) && line.includes(why))).toBe(true)
     expect(listTrialRows([busy]).filter(line => line.includes('not judged'))).toHaveLength(6)

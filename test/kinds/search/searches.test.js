@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeTrial, replaySearch, replaySearches, startSearch } from '../../../src/kinds/search/searches.js'
+import { judgeSearchTrial, replaySearch, replaySearches, startSearch } from '../../../src/kinds/search/searches.js'
 import { createRandom } from '../../../src/lib/random.js'
 import { createArm, createRecord, describeFakeProcess } from '../../fakes/fake-records.js'
 
@@ -51,7 +51,7 @@ function searchLive(spec, seed = 1) {
   let step = search.next()
   while (!step.done) {
     records.push(measure(step.value, records.length + 1, random))
-    step = search.next(judgeTrial(spec, /** @type {TrialRecord} */ (records.at(-1))))
+    step = search.next(judgeSearchTrial(spec, /** @type {TrialRecord} */ (records.at(-1))))
   }
   return { found: step.value, records }
 }

@@ -199,7 +199,7 @@ describe('findCapWay', () => {
     expect(anonBytes).toBeGreaterThan(2 ** 20)
     expect(peakBytes).toBeGreaterThan(Number(anonBytes))
     const create = await createFolders({ way: /** @type {any} */ (way), name: 'run' })
-    await expect(create('group', { cpuCores: null, memoryLimitBytes: 1000 })).rejects.toThrow(
+    await expect(create('group', { cpuLimitCores: null, memoryLimitBytes: 1000 })).rejects.toThrow(
       'no memory limit of 1000 bytes can be set: the memory controller is off in this kernel',
     )
     expect(readFileSync(`${at}/run/cgroup.subtree_control`, 'utf8')).toBe('+cpu')

@@ -52,7 +52,7 @@ describe.skipIf(here.how !== 'v1')('a quota of the job under cgroup v1', () => {
     expect(tryLargestCap(way, 2)).toBe(0.5)
     expect(tryLargestCap(way, 0.25)).toBe(0.25)
     const create = await createFolders({ way, name: 'run' })
-    await expect(create('group', { cpuCores: 1, memoryLimitBytes: null })).rejects.toThrow(
+    await expect(create('group', { cpuLimitCores: 1, memoryLimitBytes: null })).rejects.toThrow(
       /^the kernel refused a cap of 1 cores for .*\/run\/group \(EINVAL\): a group above it, of this job or container, has a smaller quota, which may not be visible from here; at most 0\.5 cores fit: give --cpu 0\.5, or raise that quota$/,
     )
   })

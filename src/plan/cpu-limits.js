@@ -1,0 +1,66 @@
+import { UsageError } from '../lib/errors.js'
+import { canBind, largestBindingCpuLimit } from '../model/cpu-limits.js'
+
+/** The CPU limits of sidecars. Pure. @import { Missing, Question } from './question.js' */
+
+const FALLBACK_CPU_LIMIT = 0.25
+
+/** @typedef {{ cpuLimits: (number | null)[], notes: string[], notMeasured: Missing[] }} Chosen */
+
+/**
+ * Chooses the CPU limits asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
+ * @param {Question} question @param {number} cpus @returns {Chosen} @throws {UsageError} for a CPU limit that does not fit
+ */
+export function chooseCpuLimits(question, cpus) {
+  const { cpuLimits, isLoadElsewhere } = question.overrides
+  const planned = question.axes.cpuLimitCores
+  if (question.kind === 'cost' || (cpuLimits ?? planned) === 'none')
+    return { cpuLimits: [null], notes: [], notMeasured: [] }
+  // A CPU limit that the load saturates must bind; any other only has to fit.
+  const mustBind = question.kind === 'capacity' && question.experiment.load.kind !== 'idle' && !isOpenLoop(question)
+  const room = { cpus, isLoadElsewhere, mustBind }
+  return cpuLimits
+    ? takeRequested(/** @type {number[]} */ (cpuLimits), room)
+    : takeFitting(/** @type {number[]} */ (planned), room)
+}
+
+/** Counts workers in turns: enough for the largest CPU limit asked for; null: by the CPUs. @param {Question} question */
+export function countInterleavedWorkers({ overrides, axes }) {
+  const cpuLimits = overrides.cpuLimits ?? axes.cpuLimitCores
+  return cpuLimits === 'none' ? null : Math.max(1, ...cpuLimits.map(Math.ceil))
+}
+
+/** Says whether requests start at a rate. @param {Question} question */
+export function isOpenLoop({ overrides, axes }) {
+  return (overrides.axes.ratePerSecond ?? axes.ratePerSecond ?? null) !== null
+}
+
+/** @typedef {{ cpus: number, isLoadElsewhere?: boolean, mustBind: boolean }} Room what CPU limits must fit */
+
+/** @param {number[]} cpuLimits that were asked for @param {Room} room @returns {Chosen} */
+function takeRequested(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
+  const beyond = cpuLimits.find(cpuLimit => Math.ceil(cpuLimit) > cpus)
+  if (beyond !== undefined)
+    throw new UsageError(`--cpu ${beyond}: this machine has ${cpus} CPUs; give at most ${cpus}, or --cpu none`)
+  const tooLarge = mustBind ? cpuLimits.filter(cpuLimit => !canBind(cpuLimit, cpus, isLoadElsewhere)) : []
+  const notes = tooLarge.map(
+    cpuLimit =>
+      `at a CPU limit of ${cpuLimit} the sidecars can hardly bind on ${cpus} CPUs: CPU per request and memory are measured, capacity is not; for that: --cpu ${largestBindingCpuLimit(cpus, isLoadElsewhere)}`,
+  )
+  return { cpuLimits, notes, notMeasured: [] }
+}
+
+/** @param {number[]} planned CPU limits of the experiment @param {Room} room @returns {Chosen} */
+function takeFitting(planned, { cpus, isLoadElsewhere, mustBind }) {
+  const fits = (/** @type {number} */ cpuLimit) =>
+    mustBind ? canBind(cpuLimit, cpus, isLoadElsewhere) : Math.ceil(cpuLimit) <= cpus
+  const reason = (/** @type {number} */ cpuLimit) =>
+    mustBind ? `sidecars at ${cpuLimit} cores cannot bind on ${cpus} CPUs` : `this machine has ${cpus} CPUs`
+  const notMeasured = planned
+    .filter(cpuLimit => !fits(cpuLimit))
+    .map(cpuLimit => ({ plane: `every plane at ${cpuLimit} cores`, reason: reason(cpuLimit) }))
+  const cpuLimits = planned.filter(fits)
+  if (cpuLimits.length > 0) return { cpuLimits, notes: [], notMeasured }
+  const note = `${planned.map(reason).join('; ')}: measuring at ${FALLBACK_CPU_LIMIT} instead (give --cpu to choose)`
+  return { cpuLimits: [FALLBACK_CPU_LIMIT], notes: [note], notMeasured }
+}
