@@ -1,4 +1,4 @@
-import { hasTail, listCounted, sidecarsOf, splitRounds } from '../judge/measures.js'
+import { countGoodUses, hasTail, listCounted, sidecarsOf, splitRounds } from '../judge/measures.js'
 import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js'
 import { listSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
@@ -99,7 +99,9 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     target: manifest.target,
     trials: { completed: count('completed'), failed: count('failed'), invalid: count('invalid') },
     spoiled: countSpoiled(records),
-    boundBy: mostFrequent(rounds.own.flatMap(listCounted).flatMap(r => r.boundBy ?? [])),
+    boundBy: mostFrequent(
+      rounds.own.flatMap(trials => listCounted(trials, countGoodUses)).flatMap(r => r.boundBy ?? []),
+    ),
     responseTimeMs: null,
     latencyMs: null,
     addedLatencyMs: null,
@@ -126,7 +128,9 @@ function isWithout(axis, other, arm) {
  */
 /** Keys are headers. @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>} */
 function summariseQuantities({ rounds, service }) {
-  const requests = rounds.own.flatMap(listCounted).reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
+  const requests = rounds.own
+    .flatMap(trials => listCounted(trials, countGoodUses))
+    .reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
   const measure = (/** @type {QuantityRow} */ row) =>
     rounds.own.map((trials, i) => {
       if (row.quantile !== undefined && !hasTail(requests, row.quantile)) return null

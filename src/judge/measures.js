@@ -26,15 +26,20 @@ export function splitRounds(records, count) {
   return Array.from({ length: count }, (_, i) => records.filter(r => r.trial.round === i + 1))
 }
 
+/** Counts the uses that a trial is good for; -1: it failed. @param {TrialRecord} record */
+export function countGoodUses(record) {
+  return record.outcome === 'failed' ? -1 : USES.filter(use => !isSpoiled(record, use)).length
+}
+
 /**
  * Lists the trials of a round whose numbers count: where it was measured again, the one that is good for the most uses, and
  * of those the first. The rate of one trial says nothing beside the CPU time of another. Older kits took each number from
- * the first trial that had it. @param {TrialRecord[]} trials of one arm and round
+ * the first trial that had it.
+ * @template {{ trial: Pick<TrialRecord['trial'], 'isExclusive'> }} T
+ * @param {T[]} trials of one arm and round @param {(trial: T) => number} countGood uses
  */
-export function listCounted(trials) {
+export function listCounted(trials, countGood) {
   if (!trials.some(({ trial }) => trial.isExclusive)) return trials
-  const countGood = (/** @type {TrialRecord} */ r) =>
-    r.outcome === 'failed' ? -1 : USES.filter(use => !isSpoiled(r, use)).length
   return trials.toSorted((a, b) => countGood(b) - countGood(a)).slice(0, 1)
 }
 
@@ -43,7 +48,7 @@ export function listCounted(trials) {
  * @param {TrialRecord[]} trials @param {Use} use @param {(record: TrialRecord) => number | null} measure
  */
 export function valueOfRound(trials, use, measure) {
-  const values = listCounted(trials)
+  const values = listCounted(trials, countGoodUses)
     .filter(r => r.outcome !== 'failed' && !isSpoiled(r, use))
     .map(measure)
     .filter(value => value !== null && Number.isFinite(value))

@@ -1,4 +1,5 @@
 import { listPairs, pairUp } from '../analysis/compare.js'
+import { countGoodUses, listCounted } from '../judge/measures.js'
 import { formatValue, listCompared, measureRound, QUANTITIES } from '../judge/quantities.js'
 import { findOwnPart } from '../kinds/parts.js'
 import { medianRatio, summariseSequence } from '../lib/stats.js'
@@ -14,7 +15,8 @@ import { describeAxes, findVaried, labelOf, nameOf } from '../model/arms.js'
 /**
  * The part of a record that is kept: a run has thousands, each with every thread of every process.
  * @typedef {object} KeptTrial
- * @property {Pick<TrialRecord['trial'], 'interleaving'>} trial
+ * @property {Pick<TrialRecord['trial'], 'interleaving' | 'isExclusive'>} trial
+ * @property {number} goodUses uses that it is good for
  * @property {number | null} cost in the quantity that compares arms under this load
  * @property {number | null} ratePerSecond
  */
@@ -73,7 +75,7 @@ export function createRepeats() {
     },
     /** @param {TrialRecord} record */
     add(record) {
-      const { round, interleaving, arm } = record.trial
+      const { round, interleaving, isExclusive, arm } = record.trial
       const measure = (/** @type {QuantityRow | undefined} */ row) => (row ? measureRound(row, [record]) : null)
       // A kind with a part of its own has other quantities, which it tells trial by trial.
       const isOwn = findOwnPart(record) !== undefined
@@ -81,7 +83,8 @@ export function createRepeats() {
       kept.set(arm.id, rounds)
       rounds[round - 1] ??= []
       rounds[round - 1].push({
-        trial: { interleaving },
+        trial: { interleaving, isExclusive },
+        goodUses: countGoodUses(record),
         cost: isOwn ? null : measure(quantityOf(arm)),
         ratePerSecond: isOwn || arm.load.kind !== 'closed' ? null : measure(QUANTITIES.throughput),
       })
@@ -184,9 +187,10 @@ function splitByRound(kept, { armId, rounds }) {
   return Array.from({ length: rounds }, (_, i) => own[i] ?? [])
 }
 
-/** Takes the first trial with a value, as a report does. @param {KeptTrial[]} trials @param {'cost' | 'ratePerSecond'} name */
+/** Takes the trial of a round that counts in a report. @param {KeptTrial[]} trials @param {'cost' | 'ratePerSecond'} name */
 function firstOf(trials, name) {
-  return trials.find(trial => trial[name] !== null)?.[name] ?? null
+  const counted = listCounted(trials, ({ goodUses }) => goodUses)
+  return counted.find(trial => trial[name] !== null)?.[name] ?? null
 }
 
 /** @param {number | null} a @param {number | null} b */

@@ -77,7 +77,7 @@ describe('compareRuns', () => {
     const [found] = cpuOf(result)
     expect(found).toMatchObject({ a: 'pipy in new', b: 'pipy in old', contrast: null, verdict: 'higher', aaSpread: 0 })
     expect(found.ratio.values.map(v => v?.toFixed(2))).toEqual(['1.10', '1.10', '1.12', '1.10', '1.10', '1.14'])
-    expect(renderVerdict(found)).toBe('pipy in new uses 10 % more CPU per request than pipy in old [10, 14], 6 rounds')
+    expect(renderVerdict(found)).toBe('pipy in new uses 10 % more CPU per request than pipy in old [10, 14], 6 repeats')
     expect(result.comparisons.find(c => c.quantity === 'rss')?.verdict).toBe('no-difference-shown')
   })
 

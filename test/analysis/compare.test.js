@@ -224,7 +224,7 @@ describe('compareArms of rounds that went on until they were precise', () => {
   it('finds a gap of half the width, where A/A shows the noise', () => {
     const found = find(compare({ pipy, envoy, aa: pipy, precision }))
     expect(found).toMatchObject({ verdict: 'lower', gapLeast: 0.01 })
-    expect(renderVerdict(found)).toContain('1.8 % less CPU per request than envoy [1.6, 2.0], 20 rounds')
+    expect(renderVerdict(found)).toContain('1.8 % less CPU per request than envoy [1.6, 2.0], 20 repeats')
     expect(find(compare({ pipy, envoy, precision }))).toMatchObject({ verdict: 'no-difference-shown', gapLeast: 0.03 })
     expect(find(compare({ pipy, envoy, aa: pipy }))).toMatchObject({ verdict: 'no-difference-shown' })
     expect(find(compare({ pipy, envoy, aa: pipy }))).not.toHaveProperty('gapLeast')

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   capacityPerSecond,
+  countGoodUses,
   cpuPerRequestMicros,
   hasTail,
   listCounted,
@@ -78,7 +79,7 @@ describe('valueOfRound', () => {
     const stopped = createRecord({ load: { verified: 100 }, gates })
     expect(valueOfRound([stopped, again(good)], 'throughput', measure)).toBe(700)
     expect(valueOfRound([stopped, again(good)], 'cpuPerRequest', measure)).toBe(700)
-    expect(listCounted([stopped, again(good)])).toEqual([again(good)])
+    expect(listCounted([stopped, again(good)], countGoodUses)).toEqual([again(good)])
     // Both were stopped: the first stands for the round, with what it is good for.
     expect(valueOfRound([stopped, again({ ...good, gates })], 'throughput', measure)).toBeNull()
     expect(valueOfRound([stopped, again({ ...good, gates })], 'cpuPerRequest', measure)).toBe(100)

@@ -60,8 +60,8 @@ describe('bench --help', () => {
     expect(await listFlags('bench', 'reload', '--help')).toContain('--control')
   })
 
-  it('shows of what is computed the three options that it takes', async () => {
-    expect(await listFlags('bench', 'balance', '--help')).toEqual(['--seed', '--out', '--json'])
+  it('shows of what is computed the options that it takes', async () => {
+    expect(await listFlags('bench', 'balance', '--help')).toEqual(['--seed', '--out', '--json', '--details'])
   })
 })
 

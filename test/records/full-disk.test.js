@@ -144,7 +144,7 @@ describe('in a results folder that is read-only', () => {
     mount('-o', 'remount,rw', disk)
     expect(text.exitCode).toBe(0)
     expect(text.stdout).toContain('pipy uses 58 % less CPU per request')
-    expect(text.stdout).toContain(`npm run report -- ${path.relative('', folder)} --format html: charts`)
+    expect(text.stdout).toContain(`npm run report -- ${path.relative('', folder)} --format html`)
     expect(text.stdout).not.toContain('report.html')
     expect(html.exitCode).toBe(1)
     expect(html.stderr).toMatch(/^error: cannot write .*report\.html: EROFS: .*; give --out another folder/)
