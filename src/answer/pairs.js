@@ -48,12 +48,19 @@ export function renderPair(comparison, others = []) {
     })
     return `No difference found in ${label}: ${a} and ${b} are within ${findNoise(comparison).toFixed(1)} % of each other${clauses.map(clause => `; ${clause}`).join('')}.`
   }
+  if (isOpenAndSmall(comparison))
+    return `No difference in ${label} of ${a} and ${b} so far${renderSureness(comparison)}.`
   const clauses = others.flatMap(other => {
     if (other.ratio.median === null || other.verdict === 'invalid') return []
-    if (other.verdict === 'no-difference-shown') return [` and as much ${wordOf(other)}`]
+    if (other.verdict === 'no-difference-shown' || isOpenAndSmall(other)) return [` and as much ${wordOf(other)}`]
     return [` and ${other.verdict === 'indicative' ? 'about ' : ''}${renderGap(other, 0)} ${wordOf(other)}`]
   })
   return `${a} ${renderPredicate(comparison)} ${b}${renderSureness(comparison)}${clauses.join('')}.`
+}
+
+/** Says whether a ratio without an interval is within the smallest gap that counts as a difference. @param {Comparison} comparison */
+function isOpenAndSmall({ verdict, ratio, gapLeast }) {
+  return verdict === 'indicative' && Math.abs(Number(ratio.median) - 1) < (gapLeast ?? GAP_LEAST)
 }
 
 /** Says `uses 57.4 % less CPU per request than`, or how many times as much. @param {Comparison} comparison */

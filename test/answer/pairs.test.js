@@ -34,6 +34,16 @@ const memory = (/** @type {Parameters<typeof compare>[0]} */ fields = {}) =>
 const render = (/** @type {Comparison[]} */ ...comparisons) => renderPairs({ comparisons })
 
 describe('the verdict on a pair', () => {
+  it('names no gap of so few repeats where it is smaller than one that counts', () => {
+    const few = { verdict: /** @type {const} */ ('indicative'), repeats: 3 }
+    expect(render(compare({ ...few, median: 1.004 }), memory({ ...few, median: 0.998 }))).toEqual([
+      'No difference in CPU per request of pipy and envoy so far (3 repeats: no interval yet).',
+    ])
+    expect(render(compare({ ...few, median: 0.53 }), memory({ ...few, median: 0.998 }))[0]).toMatch(
+      /^pipy uses about 47 % less CPU per request than envoy \(3 repeats: no interval yet\) and as much memory\.$/,
+    )
+  })
+
   it('is a sentence with the gap, its interval, and the memory', () => {
     expect(render(compare(), memory())).toEqual([
       'pipy uses 57.4 % less CPU per request than envoy (95 % CI 56.8 to 58.0) and 75 % less memory.',
