@@ -242,7 +242,15 @@ describe('when things go wrong', { timeout: 180_000 }, () => {
       { reject: false },
     )
     await Promise.race([holder, new Promise(resolve => holder.stdout?.once('data', resolve))])
-    const { exitCode, stderr } = await start(context, ['--cpu', '0.5', '--planes', 'pipy', '--link', 'ratings']).child
+    const { exitCode, stderr } = await start(context, [
+      '--cpu',
+      '0.5',
+      '--planes',
+      'pipy',
+      '--link',
+      'ratings',
+      '--recheck',
+    ]).child
     holder.kill('SIGKILL')
     expect(stderr).toMatch(/port 15003 is already taken: python3.* \(pid \d+\) listens on \*:15003/)
     expect(exitCode).toBe(1)
