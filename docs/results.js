@@ -51,7 +51,7 @@ function tellArm(arm, { tools }) {
   })
   const at =
     arm.load.kind === 'interleaved'
-      ? 'side by side'
+      ? 'interleaved'
       : arm.cpuLimitCores === null
         ? 'no cap'
         : `${arm.cpuLimitCores} cores`

@@ -55,7 +55,7 @@ function takeFitting(planned, { cpus, isLoadElsewhere, mustBind }) {
   const fits = (/** @type {number} */ cpuLimit) =>
     mustBind ? canBind(cpuLimit, cpus, isLoadElsewhere) : Math.ceil(cpuLimit) <= cpus
   const reason = (/** @type {number} */ cpuLimit) =>
-    mustBind ? `sidecars at ${cpuLimit} cores cannot bind on ${cpus} CPUs` : `this machine has ${cpus} CPUs`
+    mustBind ? `at a CPU limit of ${cpuLimit} sidecars cannot bind on ${cpus} CPUs` : `this machine has ${cpus} CPUs`
   const notMeasured = planned
     .filter(cpuLimit => !fits(cpuLimit))
     .map(cpuLimit => ({ plane: `every plane at ${cpuLimit} cores`, reason: reason(cpuLimit) }))

@@ -156,7 +156,7 @@ export function withExperiment(command) {
     )
     .option(
       '--measure <list>',
-      'cost: CPU per request of interleaved arms; capacity: what each delivers at its cap; default: as the experiment says',
+      'cost: CPU per request of interleaved arms; capacity: what each delivers at its CPU limit; default: as the experiment says',
       parseMeasured,
     )
     .option(

@@ -48,7 +48,7 @@ export function renderPlan(plan, seconds) {
 /** @param {Arm[]} arms of one kind @param {string} [loop] */
 function tellArms(arms, loop) {
   const varied = findVaried(arms)
-  const who = arms[0].load.isInterleaved ? 'Arms side by side' : 'Arms'
+  const who = arms[0].load.isInterleaved ? 'Interleaved arms' : 'Arms'
   // Arms that differ in their plane alone are on one line.
   const alike = [...groupBy(arms, arm => describeVaried(arm, varied))]
   const lines = alike.map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)

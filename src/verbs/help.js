@@ -13,7 +13,7 @@ export const HELP = {
   bench: explain(
     'measure data planes, and report what they deliver and cost; balance: compute assignments to shards (takes --seed, --out, --json)',
     ALL,
-    ['--cpu 1', 'no mesh, Pipy and Envoy, each sidecar capped at 1 core'],
+    ['--cpu 1', 'no mesh, Pipy and Envoy, each sidecar limited to 1 CPU'],
     ['--planes pipy,pipy=./my-scripts --cpu 0.5', 'changed Pipy scripts against those of the kit'],
   ),
   plan: explain(
@@ -23,7 +23,7 @@ export const HELP = {
     ['rate-ladder --profile full', 'the same for another experiment'],
   ),
   size: explain(
-    'find and check the smallest CPU and memory limit that holds a load',
+    'find and confirm the smallest CPU limit that holds a load, and a CPU request and memory limit with room',
     [done, failed, usage, nothingShown, planeMissing, ...ENDED],
     ['--rate 500 --p99 20ms --node pi4 --reserve 0.5c,512m', 'and how many such sidecars a node holds'],
     ['-f services.yaml --format helm', 'limits for several services, to paste'],
@@ -68,7 +68,7 @@ export const HELP = {
     ['--target kubernetes --context kind-kind', 'what a run on a cluster needs'],
   ),
   parity: explain(
-    'try one data plane with the parity corpus, and list the rows that fall short',
+    'try one data plane with the equal-work check, and list the rows that fall short',
     [done, failed, usage, planeMissing, ...ENDED],
     ['caddy --only mtls', 'one configuration of it'],
     ['pipy=./my-scripts', 'a folder of Pipy scripts'],

@@ -62,11 +62,11 @@ export function addLab(verb, context) {
     .addOption(createFeaturesOption())
     .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collect, [])
     .option('--functions <n>', 'how many functions to list of each sidecar, beside those that are gone', parseCount, 10)
-    .option('--no-parity', 'count scripts that do other work, too: leave out the parity corpus')
+    .option('--no-parity', 'count scripts that do other work, too: leave out the equal-work check')
     .option('--threshold <expr>', "a ratio that must hold, such as 'new/old instructions <= 1.01'", collect, [])
     .option('--watch', 'count again after each save, until Ctrl-C; each --threshold is judged anew, without a status')
     .option('--profile', 'where the CPU time goes under load: samples by perf, instead of a count')
-    .option('--time', 'then measure the CPU time of both side by side, in about two minutes')
+    .option('--time', 'then measure the CPU time of both, interleaved, in about two minutes')
     .option('--out <dir>', 'write lab.html, with flame graphs, and lab.json there')
     .option('--json', 'print lab.json instead of the answer')
     .addOption(

@@ -37,7 +37,7 @@ const VERBS = {
 export async function createProgram(context, words = Object.keys(VERBS)) {
   const withoutLineEnd = (/** @type {string} */ text) => text.replace(/\n$/, '')
   const program = new Command('sidecar-bench')
-    .description('Measures what a service-mesh sidecar costs: Pipy, Envoy and no mesh, at a CPU cap, under k6.')
+    .description('Measures what a service-mesh sidecar costs: Pipy, Envoy and no mesh, at a CPU limit, under k6.')
     .exitOverride()
     .configureHelp({ subcommandTerm: verb => verb.name() })
     .configureOutput({

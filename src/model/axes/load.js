@@ -112,7 +112,7 @@ export const LOAD_AXES = {
     kinds: ['cost'],
     option: list(
       '--idle-connections',
-      'side by side: connections that each user keeps beside the one that it uses',
+      'interleaved: connections that each user keeps beside the one that it uses',
       text => (text === '0' ? 0 : readCount(text)),
     ),
     schema: z.int().min(0).max(100, 'at most 100: k6 makes them with as many requests at a time'),

@@ -35,7 +35,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
   },
   workers: {
     kinds: [...UNDER_LOAD, ...OF_CONTROL_PLANE],
-    option: list('--workers', 'worker threads of each sidecar; default: its cap, rounded up', readCount),
+    option: list('--workers', 'worker threads of each sidecar; default: its CPU limit, rounded up', readCount),
     schema: count(1024, 'each is a thread, and no machine has as many CPUs'),
     show: v => (v === null ? 'workers by cap' : showCount(v, 'worker')),
     label: 'workers',
