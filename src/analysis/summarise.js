@@ -54,6 +54,7 @@ export function summarise({ manifest, records }) {
     parity,
     ...(manifest.deployed && { deployed: manifest.deployed }),
     comparisons,
+    ...(isCutShort(manifest) && { isCutShort: true }),
     carries: findBands(comparisons),
     thresholds: manifest.thresholds.flatMap(expression =>
       evaluateThreshold(parseThreshold(expression, arms), comparisons),

@@ -38,6 +38,8 @@ export function drawProxies({ arms: all, comparisons, quantities, primary = PRIM
 /** Says whether a quantity of an arm answers something. @param {SummaryArm} arm @param {string} name */
 function isTold(arm, name) {
   if (arm.load.kind === 'closed' && TIMES.includes(name)) return false
+  // The rate of a proxy in its own turns says nothing of what it delivers.
+  if (arm.load.kind === 'interleaved' && name === 'throughput') return false
   return quantityOf(arm, name).median !== null
 }
 

@@ -1,4 +1,5 @@
 import { finiteOrNull } from '../judge/describe-window.js'
+import { countGoodUses, listCounted } from '../judge/measures.js'
 import { measureRound, QUANTITIES } from '../judge/quantities.js'
 import { summariseSequence } from '../lib/stats.js'
 import { describeVaried, findVaried, labelOf, nameOf } from '../model/arms.js'
@@ -22,7 +23,8 @@ const DRAWN = /** @type {const} */ (['throughput', 'cpuPerRequest'])
 
 /**
  * The kept part of a record: a run has thousands of records, each with every thread of every process.
- * @typedef {Omit<LiveResult, 'arm' | 'name' | 'what'> & { arm: Arm, values: Record<typeof DRAWN[number], number | null> }} Kept
+ * @typedef {Omit<LiveResult, 'arm' | 'name' | 'what'> & { arm: Arm, values: Record<typeof DRAWN[number], number | null>,
+ *   goodUses: number } & Pick<TrialRecord['trial'], 'isExclusive'>} Kept goodUses: uses that it is good for
  */
 
 /** Makes the list of a run's results. */
@@ -80,6 +82,8 @@ export function createResults() {
         cpuPerRequestMicros: measure('cpuPerRequest'),
         p99Ms: measure('p99'),
         reason: reasons[0] ?? null,
+        isExclusive: trial.isExclusive,
+        goodUses: countGoodUses(record),
         values: mapDrawn(name => measureRound(QUANTITIES[name], [record])),
       })
     },
@@ -89,7 +93,12 @@ export function createResults() {
       return outcomes
     },
     /** @returns {LiveResult[]} in the order in which they ended */
-    list: () => results.map(({ arm, values, ...result }) => ({ ...result, arm: arm.id, ...describe(arm) })),
+    list: () =>
+      results.map(({ arm, values, isExclusive, goodUses, ...result }) => ({
+        ...result,
+        arm: arm.id,
+        ...describe(arm),
+      })),
     /** Lists arms in the order of the plan; of a search those with results, as they were tried. @returns {LiveRow[]} */
     rows() {
       const arms = plan.isSearch
@@ -97,9 +106,16 @@ export function createResults() {
         : plan.arms
       const rounds = results.reduce((most, { round }) => Math.max(most, round), plan.rounds)
       return arms.map(arm => {
-        const own = results.filter(r => r.arm.id === arm.id)
-        const firstOf = (/** @type {number} */ round, /** @type {typeof DRAWN[number]} */ name) =>
-          own.find(r => r.round === round && r.values[name] !== null)?.values[name] ?? null
+        const ofArm = results
+          .filter(r => r.arm.id === arm.id)
+          .map(({ isExclusive, ...result }) => ({ ...result, trial: { isExclusive } }))
+        const firstOf = (/** @type {number} */ round, /** @type {typeof DRAWN[number]} */ name) => {
+          const trials = listCounted(
+            ofArm.filter(r => r.round === round),
+            ({ goodUses }) => goodUses,
+          )
+          return trials.find(({ values }) => values[name] !== null)?.values[name] ?? null
+        }
         return {
           armId: arm.id,
           label: labelOf(arm, varied),

@@ -50,6 +50,8 @@ const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows:
  * Other rows are kept as they are. @param {Found[]} rows
  */
 export function hasPassed(rows) {
+  // Nothing was seen: that is no check that passed.
+  if (rows.length === 0) return false
   return rows.every(({ lacks = [], ...result }) => {
     const isEqual = result.differences.length === 0 && lacks.length === 0 && !isWrong(result)
     return isEqual || !PARITY_NAMES.includes(result.name)

@@ -5,6 +5,7 @@ import { hashFolder, hashText } from '../lib/hash.js'
 import { hashKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
 import { safely } from '../lib/safely.js'
+import { isRedirected } from '../model/arms.js'
 import { toolOf } from '../model/tools.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { renderRig } from './rig.js'
@@ -37,6 +38,8 @@ export function createDependencies(testbed) {
   }
   const isTellable = (/** @type {Arm} */ arm) => {
     const tool = programOf(arm)
+    // The rules of redirected connections are made by programs of the system.
+    if (isRedirected(arm.conditions)) return false
     return tool === null || isBinary(tool)
   }
   const ofArm = (/** @type {Arm} */ arm) => {
@@ -48,6 +51,7 @@ export function createDependencies(testbed) {
       conditions: arm.conditions,
       trafficPolicy: settings.trafficPolicy,
       tool: tool && ofProgram(tool),
+      systemFiles: (plane.systemFiles ?? []).map(hashPath),
       scripts: plane.hasVariants ? hashOnce(findScriptFolder(testbed, arm)) : null,
     }
   }
@@ -116,4 +120,11 @@ function isBinary({ path: file }) {
     }
     return start.equals(ELF)
   }, false)
+}
+
+/** Hashes a file or a folder of the system; null: it is not there. @param {string} file */
+function hashPath(file) {
+  const stat = statSync(file, { throwIfNoEntry: false })
+  if (stat === undefined) return null
+  return stat.isDirectory() ? hashFolder(file) : hashText(readFileSync(file))
 }

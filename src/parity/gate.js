@@ -25,7 +25,7 @@ import { configurationOf, holdAgainst, PARITY_NAMES, sizeOf } from './verdict/ro
 const RIG_START_SECONDS = 120
 
 /** A row, the links that it is about, and why it falls short. @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} Found */
-/**
+
 /**
  * Starts each arm once, before any load, counts its workers, and tries each plane with the corpus in every
  * configuration that is measured, on processes of their own that are then ended (a body of 10 MiB leaves its mark on

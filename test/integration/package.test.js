@@ -38,7 +38,9 @@ describe('the packed kit', { timeout: 120_000 }, () => {
   it('has no bundles, keys or tests, and the tests of scripts that lab copies', () => {
     const names = readdirSync(installed, { recursive: true, encoding: 'utf8' })
     expect(
-      names.filter(name => /^(results|docs\/results|bench\/self)\/|certificates\/|\.(pem|key|tgz)$/.test(name)),
+      names.filter(name =>
+        /^(results|docs\/results|bench\/self)\/|examples\/[^/]+\/certificates\/|\.(pem|key|tgz)$/.test(name),
+      ),
     ).toEqual([])
     expect(names).toContain('test/pipy-scripts/router.test.mjs')
     expect(names).toContain('schema/trial.schema.json')

@@ -51,6 +51,11 @@ describe('the cache of equal-work checks', () => {
     expect(open().find(DEPENDENCIES)).toBeNull()
   })
 
+  it('keeps no check that saw nothing', () => {
+    open().keep(DEPENDENCIES, [])
+    expect(open().find(DEPENDENCIES)).toBeNull()
+  })
+
   it('keeps what differs in a row that is not held equal', () => {
     const suites = { ...ROW, name: 'parity-suites', found: 'another', lacks: ['it can leave out none'] }
     const rows = [ROW, { ...suites, differences: ['another suite'] }]

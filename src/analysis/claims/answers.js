@@ -54,7 +54,7 @@ export function valuesOf(arm, quantity, service) {
  * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options
  */
 export function judgeRatios({ summary, quantity, a, b, ratios }) {
-  const isSequence = summary.precision !== undefined
+  const isSequence = summary.precision !== undefined || summary.isCutShort === true
   const sides = { a: { arm: a, rows: summary.parity }, b: { arm: b, rows: summary.parity } }
   const relaxed = summary.relaxes.map(r => r.gate)
   const disparities = nameOf(a) === nameOf(b) ? [] : findDisparities({ ...sides, relaxed })

@@ -53,7 +53,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   if ('why' in found) return untested(found.why)
 
   const all = found.series.map(arm => ({ at: valueOn(arm, over), arm, values: ofArm(arm) }))
-  const isSequence = summary.precision !== undefined
+  const isSequence = summary.precision !== undefined || summary.isCutShort === true
   const points = all.filter(p => p.values.length > 0 && countUncured(p.values, isSequence) === 0)
   const spoiled = all.filter(p => !points.includes(p))
   const label = over === 'plane' ? 'plane' : AXES[over].label

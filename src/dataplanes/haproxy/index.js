@@ -8,6 +8,7 @@ import { createSidecar } from './launch.js'
 /** @type {DataPlane} */
 export const haproxy = {
   name: 'haproxy',
+  systemFiles: ['/etc/ssl/openssl.cnf'],
   tool: {
     name: 'haproxy',
     variable: 'HAPROXY',

@@ -8,6 +8,7 @@ import { createSidecar } from './launch.js'
 /** @type {DataPlane} */
 export const nginx = {
   name: 'nginx',
+  systemFiles: ['/etc/nginx/modules-enabled', '/usr/lib/nginx/modules', '/etc/ssl/openssl.cnf'],
   tool: {
     name: 'nginx',
     variable: 'NGINX',

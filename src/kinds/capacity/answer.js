@@ -21,7 +21,7 @@ export function answerCapacity(told) {
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
   const isUsual = !hasOwnQuantities(summary)
   return {
-    pictures: isAlone ? drawAlone(told) : isUsual ? drawBeside(told) : [],
+    pictures: isAlone ? drawAlone(told) : isUsual ? drawBeside(told) : drawOwn(told),
     verdicts: [
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
       ...renderSecond(summary),
@@ -52,6 +52,12 @@ function drawBeside({ summary: { arms }, measured }) {
   return hasPoints
     ? drawProxies({ arms, comparisons: [], quantities: [rateOf(measured)] })
     : drawProxies({ arms, comparisons: [], quantities: [], columns: listColumns(measured) })
+}
+
+/** Draws the quantities that the experiment asks for, where interleaved trials have answered the cost. @param {Told} told */
+function drawOwn({ summary }) {
+  const quantities = chooseQuantities(summary, USUAL).filter(name => !USUAL.includes(name))
+  return drawProxies({ arms: summary.arms, comparisons: [], quantities })
 }
 
 /** Names the quantity that says what an arm delivers. @param {SummaryArm[]} arms */
@@ -115,12 +121,13 @@ function renderRate(arm, isCapacity) {
 
 /** Says the verdict on capacity, or on latency. @param {Summary} summary of the kind */
 function renderSecond({ comparisons, arms }) {
-  const [{ load, cpuLimitCores }] = arms.filter(arm => arm.hasSidecars).concat(arms)
-  const name = load.kind === 'open' ? 'p99' : 'capacity'
+  const name = arms[0].load.kind === 'open' ? 'p99' : 'capacity'
   const pairs = comparisons.filter(
     c => c.quantity === name && c.service === null && !c.isControl && c.contrast === null && c.ratio.median !== null,
   )
   if (pairs.length !== 1 || pairs[0].verdict === 'invalid') return []
+  // Of several limits or rates, the one where both were measured.
+  const [{ load, cpuLimitCores }] = pairs
   const where = name === 'p99' ? `At ${load.ratePerSecond} req/s` : `At ${cpuLimitCores} CPU each`
   const sentence = renderPair(pairs[0])
   return [`${where}: ${sentence.startsWith('No ') ? `n${sentence.slice(1)}` : sentence}`]

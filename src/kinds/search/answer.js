@@ -105,7 +105,7 @@ function renderAnswered(sizes, { nodes = null }) {
         millicores: other.limits.millicores - own.millicores,
         mebibytes: other.limits.mebibytes - own.mebibytes,
       }
-      const saved = nodes === null ? '' : `: ${renderFleet(less, nodes)} on ${nodes} nodes`
+      const saved = nodes === null ? '' : `: ${renderSaved(less, nodes)} on ${nodes} nodes`
       return `${nameOf(size)} needs ${renderLess(less.millicores, 'm')} and ${renderLess(less.mebibytes, 'Mi')} a pod than ${nameOf(other.size)}${saved}.`
     }),
     ...(nodes === null ? [] : [`On ${nodes} nodes, one such pod each: ${fleet.join('; ')}.`]),
@@ -114,6 +114,16 @@ function renderAnswered(sizes, { nodes = null }) {
 
 /** @param {number} less @param {string} unit */
 const renderLess = (less, unit) => `${Math.abs(less)}${unit} ${less < 0 ? 'more' : 'less'}`
+
+/** @param {{ millicores: number, mebibytes: number }} less @param {number} nodes */
+function renderSaved(less, nodes) {
+  const [cores, gibibytes] = renderFleet(less, nodes).split(' and ')
+  const wordOf = (/** @type {number} */ value) => (value < 0 ? 'more' : 'less')
+  const [ofCores, ofMemory] = [wordOf(less.millicores), wordOf(less.mebibytes)]
+  return ofCores === ofMemory
+    ? `${cores} and ${gibibytes} ${ofCores}`
+    : `${cores} ${ofCores} and ${gibibytes} ${ofMemory}`
+}
 
 /** @param {{ millicores: number, mebibytes: number }} limits @param {number} nodes */
 function renderFleet({ millicores, mebibytes }, nodes) {

@@ -309,6 +309,10 @@ export const summarySchema = z.object({
   parity: z.array(parityRow),
   deployed: z.array(deployedProfile).optional(),
   comparisons: z.array(comparison),
+  isCutShort: z
+    .literal(true)
+    .optional()
+    .describe('the run ended before its plan: intervals are those of a confidence sequence'),
   carries: z
     .array(band)
     .optional()

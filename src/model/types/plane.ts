@@ -121,6 +121,8 @@ export interface DataPlane {
   tool: ToolSpec | null
   /** A folder of scripts can stand in for its own: `name=./path`. */
   hasVariants: boolean
+  /** Files and folders of the system that its configuration includes, or its libraries read; absent: none. */
+  systemFiles?: string[]
   /** Named configurations that can be compared, `name:profile`; the first is what `name` alone means. Empty: it has one. */
   profiles: string[]
   /** Those of its profiles that are as a mesh deploys it. */

@@ -214,8 +214,9 @@ export function tellTried({ parity }) {
   const moments = parity.flatMap(({ triedAt }) => triedAt ?? []).toSorted()
   if (moments.length === 0) return []
   const which = moments.length === parity.length ? 'Equal work was' : 'Some of equal work was'
-  const when = moments[0].slice(0, 16).replace('T', ' ')
-  return [`${which} tried on ${when} UTC, and all that it depends on is the same: --recheck tries it again.`]
+  const [first, last] = [moments[0], moments[moments.length - 1]].map(text => text.slice(0, 16).replace('T', ' '))
+  const when = first.slice(0, 10) === last.slice(0, 10) ? `on ${first}` : `between ${first} and ${last}`
+  return [`${which} tried ${when} UTC, and all that it depends on is the same: --recheck tries it again.`]
 }
 
 /** @param {ParityRow} row @param {typeof CONFIGURATION[number]} axis */
