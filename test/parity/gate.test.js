@@ -273,6 +273,14 @@ describe('an equal-work check that passed before', () => {
     ['a byte of the scripts', ({ scripts }) => writeFileSync(path.join(scripts, 'main.js'), 'pipy( )')],
     ['the program', ({ testbed }) => void Object.assign(testbed.programs.tools.proxy, { sha256: 'another' })],
     ['the version of the program', ({ testbed }) => void Object.assign(testbed.programs.tools.proxy, { version: '9' })],
+    [
+      'a file of the system that a configuration includes',
+      ({ testbed, scripts }) => {
+        const included = path.join(scripts, '../included.conf')
+        writeFileSync(included, 'a module')
+        testbed.programs.planes.cheap.systemFiles = [included]
+      },
+    ],
     ['the traffic policy', ({ testbed }) => void Object.assign(testbed.settings, { trafficPolicy: 'open' })],
     [
       'the rendered configuration',
@@ -291,6 +299,13 @@ describe('an equal-work check that passed before', () => {
     expect((await cached.run()).tried).toBe(0)
     change(cached)
     expect((await cached.run()).tried).toBe(1)
+  })
+
+  it('is made again in every run where connections are redirected, by programs of the system', async () => {
+    const cached = await createCached(await createTestbed())
+    const arms = [armOf({ interception: 'redirect' })]
+    await cached.run(arms)
+    expect((await cached.run(arms)).tried).toBe(1)
   })
 
   it.each([

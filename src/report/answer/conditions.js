@@ -1,18 +1,22 @@
 import { AXES, isRedirected } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
+import { GENERATORS, generatorOf } from '../../model/tools.js'
 
 /** The conditions of a run in one line: link, sidecars, TLS, load, CPUs. Pure. @import { Summary, SummaryArm } from '../../model/types.ts' */
 
 const MODEL_LENGTH_MOST = 24
+const [DEFAULT_GENERATOR] = GENERATORS
 
 /** @param {Summary} summary @returns {string[]} parts of a line */
-export function renderConditions({ run, arms, machine }) {
+export function renderConditions({ run, arms, machine, tools }) {
   const parts = [
     run.experiment,
     ...(arms.length > 0 ? [renderLink(arms), renderLoad(arms)] : []),
     renderMachine(machine),
   ]
   const target = arms[0]?.target ?? 'local'
+  const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
+  if (arms.length > 0 && generator !== DEFAULT_GENERATOR) parts.push(`load by ${generator}`)
   if (machine.loadHost) parts.push(`load from ${machine.loadHost.host}`)
   else if (!['local', 'fake'].includes(target)) parts.push(`on ${target}${machine.node ? ` (${machine.node})` : ''}`)
   return parts.filter(Boolean)
