@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
+import { BUNDLE_PARSERS } from './bundle-parsers.js'
 import { CLUSTER_PARSERS } from './cluster-parsers.js'
 import { INPUTS, renderFigures, tryParser } from './harness.js'
 import { KERNEL_FOLDER, KERNEL_PARSERS } from './kernel-parsers.js'
@@ -22,14 +23,18 @@ afterAll(() => {
 })
 
 describe('inputs that are nearly right give a valid value, or an error that a person can read', () => {
-  it.each([...TEXT_PARSERS, ...KERNEL_PARSERS, ...CLUSTER_PARSERS, ...RUN_PARSERS])('$name', { timeout }, parser => {
-    figures.push(tryParser(parser))
-    expect(figures.at(-1)?.inputs).toBeGreaterThan(0)
-  })
+  it.each([...TEXT_PARSERS, ...KERNEL_PARSERS, ...CLUSTER_PARSERS, ...RUN_PARSERS, ...BUNDLE_PARSERS])(
+    '$name',
+    { timeout },
+    async parser => {
+      figures.push(await tryParser(parser))
+      expect(figures.at(-1)?.inputs).toBeGreaterThan(0)
+    },
+  )
 
   it('leave no file outside of the folder that they are in', () => {
     expect(readdirSync('.').sort()).toEqual(before)
-    expect(readdirSync(RUN_FOLDER).sort()).toEqual(['changed', 'ledgers', 'runs', 'whole'])
+    expect(readdirSync(RUN_FOLDER).sort()).toEqual(['bundle.tar.gz', 'changed', 'ledgers', 'runs', 'unpacked', 'whole'])
     expect(existsSync('/tmp/fuzz-escaped')).toBe(false)
   })
 })

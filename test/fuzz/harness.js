@@ -2,6 +2,8 @@ import { Worker } from 'node:worker_threads'
 import { CommanderError } from 'commander'
 import { BenchError } from '../../src/lib/errors.js'
 import { createRandom } from '../../src/lib/random.js'
+import { MIB } from '../../src/lib/units.js'
+import { collectGarbage, readOwnPeak, resetOwnPeak } from '../../src/node/observer.js'
 
 /** Tries a parser with many inputs that are nearly right. @import { Random } from './mutate.js' */
 
@@ -9,17 +11,23 @@ import { createRandom } from '../../src/lib/random.js'
  * @typedef {object} Parser
  * @property {string} name
  * @property {(random: Random) => unknown} make an input
- * @property {(input: any) => unknown} parse
+ * @property {(input: any) => unknown} parse a value, or a promise of one
  * @property {(value: any) => string | null} findFault what is wrong with a value that it gave; null: nothing
  * @property {number} [share] of the inputs; those that read whole runs take long
  */
 
-/** @typedef {{ name: string, inputs: number, values: number, refusals: number, slowestMs: number }} Figures */
+/**
+ * peakMib: the most memory beside what was there before, with garbage that was not collected yet
+ * @typedef {{ name: string, inputs: number, values: number, refusals: number, slowestMs: number, peakMib: number }} Figures
+ */
 
 const SEED = Number(process.env.FUZZ_SEED ?? 1)
 /** Inputs a parser. */
 export const INPUTS = Number(process.env.FUZZ_INPUTS ?? 100)
-const SLOW_MS = 10_000
+const SLOW_MS = 2000
+const PEAK_MIB_MOST = 200
+// Inputs between two collections of garbage.
+const COLLECT_EVERY = 200
 const HANGS_MS = 30_000
 // Beside what it quotes.
 const MESSAGE_MOST = 3000
@@ -30,10 +38,13 @@ const BUILT_IN = [Object, Array, Function, String, Number].map(({ prototype }) =
   names: Reflect.ownKeys(prototype).length,
 }))
 
-/** @param {Parser} parser @returns {Figures} @throws with the seed that makes the input again, and the input */
-export function tryParser({ name, make, parse, findFault, share = 1 }) {
+/** @param {Parser} parser @returns {Promise<Figures>} @throws with the seed that makes the input again, and the input */
+export async function tryParser({ name, make, parse, findFault, share = 1 }) {
   const inputs = Math.ceil(INPUTS * share)
-  const figures = { name, inputs, values: 0, refusals: 0, slowestMs: 0 }
+  const figures = { name, inputs, values: 0, refusals: 0, slowestMs: 0, peakMib: 0 }
+  collectGarbage()
+  resetOwnPeak()
+  const beforeBytes = process.memoryUsage().rss
   const watch = watchForHangs(name)
   try {
     for (let i = 0; i < inputs; i++) {
@@ -41,10 +52,14 @@ export function tryParser({ name, make, parse, findFault, share = 1 }) {
       watch.begin(seed)
       const input = make(createRandom(seed))
       const begin = performance.now()
-      const fault = tryInput(input, { parse, findFault, figures })
+      const fault = await tryInput(input, { parse, findFault, figures })
       const milliseconds = performance.now() - begin
       figures.slowestMs = Math.max(figures.slowestMs, milliseconds)
-      const why = fault ?? findPollution() ?? (milliseconds > SLOW_MS ? `it took ${milliseconds.toFixed(0)} ms` : null)
+      if (i % COLLECT_EVERY === 0) collectGarbage()
+      figures.peakMib = ((readOwnPeak() ?? beforeBytes) - beforeBytes) / MIB
+      const heavy = figures.peakMib > PEAK_MIB_MOST ? `it took ${figures.peakMib.toFixed(0)} MiB of memory` : null
+      const why =
+        fault ?? heavy ?? findPollution() ?? (milliseconds > SLOW_MS ? `it took ${milliseconds.toFixed(0)} ms` : null)
       if (why !== null) throw new Error(`${name}: ${why}\nseed ${seed}, input ${show(input)}`)
     }
   } finally {
@@ -55,12 +70,12 @@ export function tryParser({ name, make, parse, findFault, share = 1 }) {
 
 /**
  * @param {unknown} input @param {Pick<Parser, 'parse' | 'findFault'> & { figures: Figures }} options
- * @returns {string | null} why it is neither a value that is right nor an error that a person can read
+ * @returns {Promise<string | null>} why it is neither a value that is right nor an error that a person can read
  */
-export function tryInput(input, { parse, findFault, figures }) {
+export async function tryInput(input, { parse, findFault, figures }) {
   let value
   try {
-    value = parse(input)
+    value = await parse(input)
   } catch (error) {
     figures.refusals++
     const { message, stack } = /** @type {Error} */ (error)
@@ -129,10 +144,10 @@ export function findInfinite(value, { mayBeMissing = false } = {}) {
 export function renderFigures(figures) {
   const row = (/** @type {(string | number)[]} */ cells) => `| ${cells.join(' | ')} |`
   return [
-    row(['parser', 'inputs', 'gave a valid value', 'refused with an error', 'slowest, ms']),
-    row(['---', '--:', '--:', '--:', '--:']),
-    ...figures.map(({ name, inputs, values, refusals, slowestMs }) =>
-      row([name, inputs, values, refusals, slowestMs.toFixed(1)]),
+    row(['parser', 'inputs', 'gave a valid value', 'refused with an error', 'slowest, ms', 'memory, MiB']),
+    row(['---', '--:', '--:', '--:', '--:', '--:']),
+    ...figures.map(({ name, inputs, values, refusals, slowestMs, peakMib }) =>
+      row([name, inputs, values, refusals, slowestMs.toFixed(1), peakMib.toFixed(0)]),
     ),
     '',
     `FUZZ_INPUTS=${INPUTS} FUZZ_SEED=${SEED} npm run test:fuzz`,

@@ -1,3 +1,5 @@
+import { parse, stringify } from 'yaml'
+
 /**
  * Inputs that are nearly right: a text or a value with a few changes, each from a seed.
  */
@@ -101,6 +103,11 @@ function changeValue(value, random) {
 function define(at, name, value) {
   if (Array.isArray(at) && name === 'length') return
   Object.defineProperty(at, name, { value, enumerable: true, writable: true, configurable: true })
+}
+
+/** A text of YAML, changed by its structure. @param {string} text @param {Random} random */
+export function mutateYaml(text, random) {
+  return stringify(mutateValue(parse(text), random))
 }
 
 /** A text of JSON, changed as a value or as a text. @param {unknown} value @param {Random} random */

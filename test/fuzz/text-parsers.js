@@ -15,7 +15,7 @@ import { CLUSTER, withExperiment, withOptions } from '../../src/prepare/options.
 import { parseTopology } from '../../src/services/topology.js'
 import { createArm } from '../fakes/fake-records.js'
 import { findInfinite } from './harness.js'
-import { mutateJson, mutateText, pick } from './mutate.js'
+import { mutateJson, mutateText, mutateYaml, pick } from './mutate.js'
 
 /** Parsers of texts: what people write, and what programs print. @import { Parser } from './harness.js' */
 
@@ -34,6 +34,12 @@ const ofText = (name, samples, parse, check = findInfinite) => ({
   make: random => mutateText(pick(samples, random), random),
   parse,
   findFault: check,
+})
+
+/** Changes YAML as a text, and by its structure. @type {typeof ofText} */
+const ofYaml = (name, samples, ...rest) => ({
+  ...ofText(name, samples, ...rest),
+  make: random => (random() < 0.5 ? mutateText : mutateYaml)(pick(samples, random), random),
 })
 
 const summary = JSON.parse(read('test/fixtures/k6-1.1.0-summary.json'))
@@ -109,16 +115,16 @@ const SERVICES = `services:
 
 /** @type {Parser[]} */
 export const TEXT_PARSERS = [
-  ofText('experiment (YAML)', readAll('bench/experiments'), text => parseExperiment(text, 'x.yaml')),
-  ofText('balance (YAML)', [read('bench/experiments/balance.yaml')], text => parseBalance(text, 'x.yaml')),
-  ofText(
+  ofYaml('experiment (YAML)', readAll('bench/experiments'), text => parseExperiment(text, 'x.yaml')),
+  ofYaml('balance (YAML)', [read('bench/experiments/balance.yaml')], text => parseBalance(text, 'x.yaml')),
+  ofYaml(
     'topology (YAML)',
     readAll('bench/topologies'),
     text => parseTopology(text, 'x.yaml'),
     value => findFault(topologySchema, value),
   ),
-  ofText('services (YAML)', [SERVICES], text => parseServices(text, 'x.yaml')),
-  ofText('claims (YAML)', readAll('bench/claims'), text => parseClaims(text, 'x.yaml')),
+  ofYaml('services (YAML)', [SERVICES], text => parseServices(text, 'x.yaml')),
+  ofYaml('claims (YAML)', readAll('bench/claims'), text => parseClaims(text, 'x.yaml')),
   {
     name: 'k6 summary',
     make: random => `${log}\n${mutateJson(pick([summary, burst, flat], random), random)}\n`,
