@@ -6,18 +6,21 @@ import { OLD_SCHEMA_VERSION, SCHEMA_VERSION } from './versions.js'
  * a CPU limit a cap. Pure.
  */
 
-/** @type {Record<string, string>} */
-const KEYS = {
+// A name of a file may be `constructor` or `__proto__`, which an ordinary object has, too.
+/** @param {Record<string, string>} words @returns {Record<string, string>} */
+const createWords = words => Object.assign(Object.create(null), words)
+
+const KEYS = createWords({
   capCores: 'cpuLimitCores',
   controlCapCores: 'controlCpuLimitCores',
   capReadBackCores: 'cpuLimitReadBackCores',
   isBesideOthers: 'isInterleaved',
   deployment: 'interleaving',
   turns: 'interleaved',
-}
+})
 
-/** Kinds of trials, as `--measure` and experiment files name them, too. @type {Record<string, string>} */
-export const OLD_KINDS = { turns: 'cost', load: 'capacity' }
+/** Kinds of trials, as `--measure` and experiment files name them, too. */
+export const OLD_KINDS = createWords({ turns: 'cost', load: 'capacity' })
 
 // Their keys are names that a user chose.
 const BY_NAME = ['topologies', 'tools', 'placements', 'phasesSeconds', 'env']

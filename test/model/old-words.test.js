@@ -50,6 +50,11 @@ describe('documents of schema version 3', () => {
   })
 })
 
+it.each(['constructor', '__proto__', 'toString'])('keeps a name that every object has: %s', name => {
+  const written = JSON.parse(`{ "measure": ["${name}"], "axes": { "${name}": 1 } }`)
+  expect(JSON.stringify(moderniseQuestion(written))).toBe(JSON.stringify(written))
+})
+
 it('reads experiment files of older versions', () => {
   const written = {
     axes: { plane: ['pipy'], capCores: [1], controlCapCores: [2] },
