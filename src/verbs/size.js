@@ -82,7 +82,9 @@ export function addSize(verb, context) {
         report({ summary, folder, isInterrupted }) {
           const { details } = options
           const hints = summary.sizes.length > 0 ? ['Paste: --format yaml, helm, compose'] : []
-          const fit = node && details ? ['', ...renderNodeFit(summary, node)] : []
+          // The picture has a column for the pods of one service; those of a set share the node.
+          const isSet = sizes.some(({ services }) => services.length > 0)
+          const fit = node && (details || isSet) ? ['', ...renderNodeFit(summary, node)] : []
           const answer = [renderRunText({ summary, folder, details, place: { node, nodes }, hints }), ...fit].join('\n')
           if (options.format) {
             say(answer)
