@@ -81,7 +81,8 @@ export function addSize(verb, context) {
         sayWhere,
         report({ summary, folder, isInterrupted }) {
           const { details } = options
-          const hints = summary.sizes.length > 0 ? ['Paste: --format yaml, helm, compose'] : []
+          const { sizes, controlNeeds = [] } = summary
+          const hints = sizes.length > 0 ? ['Paste: --format yaml, helm, compose'] : []
           // The picture has a column for the pods of one service; those of a set share the node.
           const isSet = sizes.some(({ services }) => services.length > 0)
           const fit = node && (details || isSet) ? ['', ...renderNodeFit(summary, node)] : []
@@ -92,7 +93,6 @@ export function addSize(verb, context) {
             if (isInterrupted) return EXIT.interrupted
             print(renderLimits(summary, options.format))
           } else print(options.json ? JSON.stringify(summary, null, 2) : answer)
-          const { sizes, controlNeeds = [] } = summary
           const isAnswered = sizes.some(size => size.isChecked) || controlNeeds.some(need => need.limits)
           return isAnswered ? EXIT.done : EXIT.nothingShown
         },
