@@ -5,7 +5,6 @@ import { capitalise } from '../../lib/letters.js'
 import { percent } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
 import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
-import { renderContradiction } from '../conditions.js'
 
 /** What changes how the numbers of a run are read, the worst first. Pure. @import { Summary, SummaryArm, Use } from '../../model/types.ts' */
 
@@ -17,8 +16,8 @@ const IDLE_LEAST = 0.8
 export function listWarnings(summary) {
   return [
     ...renderUnequal(summary),
+    ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderGaps),
     ...renderChecks(summary),
-    ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderContradiction),
     ...renderDeployed(summary),
     ...renderDrift(summary),
     ...renderBusy(summary),
@@ -31,6 +30,20 @@ function renderUnequal(summary) {
   return wrong.length === 0
     ? []
     : [`UNEQUAL WORK (${wrong.join(', ')}): what these proxies cost cannot be compared. The report says what differs.`]
+}
+
+/**
+ * Says in a line that two measurements of one run exclude each other; the report has their intervals.
+ * @param {NonNullable<Summary['carries']>[number]} band
+ */
+function renderGaps({ a, b, measured }) {
+  const parts = measured.map(({ load, cpuLimitCores, ratio }) => {
+    const how = load.isInterleaved ? 'interleaved' : 'alone'
+    const limit = cpuLimitCores === null ? '' : `, ${cpuLimitCores} CPU`
+    const amount = load.kind === 'open' ? `${load.ratePerSecond} req/s` : `${load.users} users`
+    return `${ratio.toFixed(2)} ${how} (${amount}${limit})`
+  })
+  return `Gap depends on load: ${a} / ${b} ${parts.join(', ')}.`
 }
 
 /** Tells the checks that excluded much of what is shown; a search goes on until it has what it needs. @param {Summary} summary */
