@@ -1,4 +1,4 @@
-// What moves the CPU a request costs a sidecar, one factor at a time: the length of a turn, the placement, the generator,
+// Factors that move the CPU a request costs a sidecar, one at a time: the length of a turn, the placement, the generator,
 // the users, the arms that stand beside. Rows are appended to a file, so a grid can be measured in pieces.
 import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'

@@ -24,7 +24,7 @@ const DRAWN = /** @type {const} */ (['throughput', 'cpuPerRequest'])
 /**
  * The kept part of a record: a run has thousands of records, each with every thread of every process.
  * @typedef {Omit<LiveResult, 'arm' | 'name' | 'what'> & { arm: Arm, values: Record<typeof DRAWN[number], number | null>,
- *   goodUses: number } & Pick<TrialRecord['trial'], 'isExclusive'>} Kept goodUses: uses that it is good for
+ *   trial: Pick<TrialRecord['trial'], 'isExclusive'>, goodUses: number }} Kept goodUses: uses that it is good for
  */
 
 /** Makes the list of a run's results. */
@@ -82,7 +82,7 @@ export function createResults() {
         cpuPerRequestMicros: measure('cpuPerRequest'),
         p99Ms: measure('p99'),
         reason: reasons[0] ?? null,
-        isExclusive: trial.isExclusive,
+        trial: { isExclusive: trial.isExclusive },
         goodUses: countGoodUses(record),
         values: mapDrawn(name => measureRound(QUANTITIES[name], [record])),
       })
@@ -94,7 +94,7 @@ export function createResults() {
     },
     /** @returns {LiveResult[]} in the order in which they ended */
     list: () =>
-      results.map(({ arm, values, isExclusive, goodUses, ...result }) => ({
+      results.map(({ arm, values, trial, goodUses, ...result }) => ({
         ...result,
         arm: arm.id,
         ...describe(arm),
@@ -106,9 +106,7 @@ export function createResults() {
         : plan.arms
       const rounds = results.reduce((most, { round }) => Math.max(most, round), plan.rounds)
       return arms.map(arm => {
-        const ofArm = results
-          .filter(r => r.arm.id === arm.id)
-          .map(({ isExclusive, ...result }) => ({ ...result, trial: { isExclusive } }))
+        const ofArm = results.filter(r => r.arm.id === arm.id)
         const firstOf = (/** @type {number} */ round, /** @type {typeof DRAWN[number]} */ name) => {
           const trials = listCounted(
             ofArm.filter(r => r.round === round),

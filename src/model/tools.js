@@ -17,6 +17,7 @@ export function toolOf(tools, variant) {
 
 /** The programs that can make the load; the first is the default. */
 export const GENERATORS = ['k6', 'wrk']
+export const [DEFAULT_GENERATOR] = GENERATORS
 
 /** Finds the generator that made a run's load, by its tools. @param {{ tools: Record<string, unknown> }} run */
 export function generatorOf({ tools }) {

@@ -24,7 +24,12 @@ const PACKAGES = ['package.json', 'package-lock.json']
 /** @param {Testbed} testbed */
 export function createDependencies(testbed) {
   const { programs, layout, settings, folders, site } = testbed
-  const common = { kit: hashKit(), packages: PACKAGES.map(hashIfThere), machine: describeMachine(), cpus: site.cpus }
+  const common = {
+    kit: hashKit(),
+    packages: PACKAGES.map(name => hashPath(path.join(ROOT, name))),
+    machine: describeMachine(),
+    cpus: site.cpus,
+  }
   /** @type {Map<string, string>} */
   const hashes = new Map()
   const hashOnce = (/** @type {string} */ folder) => {
@@ -103,11 +108,6 @@ function readIfThere(file) {
   return safely(() => readFileSync(file, 'utf8'), null)
 }
 
-/** @param {string} name of a file of the kit */
-function hashIfThere(name) {
-  return safely(() => hashText(readFileSync(path.join(ROOT, name), 'utf8')), null)
-}
-
 /** Says whether a program is no script: a script starts programs of which its hash tells nothing. @param {Pick<Tool, 'path'>} tool */
 function isBinary({ path: file }) {
   return safely(() => {
@@ -122,7 +122,7 @@ function isBinary({ path: file }) {
   }, false)
 }
 
-/** Hashes a file or a folder of the system; null: it is not there. @param {string} file */
+/** Hashes a file or a folder; null: it is not there. @param {string} file */
 function hashPath(file) {
   const stat = statSync(file, { throwIfNoEntry: false })
   if (stat === undefined) return null

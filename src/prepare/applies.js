@@ -1,6 +1,6 @@
 import { kindsOf, PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
-import { GENERATORS } from '../model/tools.js'
+import { DEFAULT_GENERATOR } from '../model/tools.js'
 
 /**
  * Refuses options that would change nothing; those of planes, caps and axes are refused by the plan.
@@ -57,7 +57,7 @@ export function isApplicable(name, experiment) {
 export function assertApplies(experiment, options) {
   for (const [name, { isMet, lacks }] of Object.entries(NEEDS)) {
     const value = /** @type {Record<string, unknown>} */ (options)[name]
-    if (value === undefined || value === GENERATORS[0] || isMet(experiment, options)) continue
+    if (value === undefined || value === DEFAULT_GENERATOR || isMet(experiment, options)) continue
     const option = `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
     throw new UsageError(`${option}: ${experiment.name} ${lacks}: leave it out`)
   }

@@ -13,7 +13,7 @@ import { readCount } from '../model/axes/axis.js'
 import { burstFactor, p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/bounds.js'
 import { FEATURE_NAMES } from '../model/features.js'
 import { OLD_KINDS } from '../model/old-words.js'
-import { GENERATORS } from '../model/tools.js'
+import { DEFAULT_GENERATOR, GENERATORS } from '../model/tools.js'
 import { PROFILES } from '../plan/experiment.js'
 import { iptablesTool } from '../tools/iptables.js'
 import { isApplicable } from './applies.js'
@@ -82,7 +82,7 @@ const SHARED = {
     '--generator <name>',
     'what makes the load; wrk: closed loops only, at a fraction of the CPU of k6',
     GENERATORS,
-  ).default(GENERATORS[0]),
+  ).default(DEFAULT_GENERATOR),
   recheck: word('--recheck', 'check for equal work also what passed before on this machine, and has not changed since'),
   noPin: word('--no-pin', 'let generator, applications and sidecars share CPUs'),
   p99: word(

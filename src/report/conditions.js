@@ -1,7 +1,7 @@
 import { lowerFirst } from '../lib/letters.js'
 import { renderCommand } from '../lib/render-command.js'
 import { describeAxes, findVaried } from '../model/arms.js'
-import { generatorOf } from '../model/tools.js'
+import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
 
 /** Sentences on how far a ratio carries. Pure. @import { Summary } from '../model/types.ts' */
 /** @typedef {NonNullable<Summary['carries']>[number]} Band */
@@ -48,7 +48,7 @@ function renderBand({ a, b, link, conditions }, interleaved) {
 /** @param {Band} band @param {Pick<Summary, 'tools'>} summary */
 function renderOneCondition({ a, b, measured }, { tools }) {
   const one = /** @type {Band['measured'][number]} */ (measured.find(({ load }) => load.isInterleaved))
-  const generator = generatorOf({ tools }) ?? 'k6'
+  const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
   return `How much less or more ${a} uses than ${b} was measured at ${lowerFirst(nameLoad(one))}, driven by ${generator}, on this machine. Other loads and placements move it: ${renderCommand('bench', 'conditions')} measures by how much.`
 }
 

@@ -4,13 +4,11 @@ import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { count, percent } from '../lib/units.js'
 import { describeAxes, findVaried, nameOf } from '../model/arms.js'
-import { GENERATORS, generatorOf } from '../model/tools.js'
+import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
 import { tellPolicy, tellTried } from '../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 
 /** The lines below the table. Pure. @import { Precision, Summary } from '../model/types.ts' */
-
-const [DEFAULT_GENERATOR] = GENERATORS
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 

@@ -126,7 +126,7 @@ function renderSecond({ comparisons, arms }) {
     c => c.quantity === name && c.service === null && !c.isControl && c.contrast === null && c.ratio.median !== null,
   )
   if (pairs.length !== 1 || pairs[0].verdict === 'invalid') return []
-  // Of several limits or rates, the one where both were measured.
+  // The pair has the limit or rate at which both were measured.
   const [{ load, cpuLimitCores }] = pairs
   const where = name === 'p99' ? `At ${load.ratePerSecond} req/s` : `At ${cpuLimitCores} CPU each`
   const sentence = renderPair(pairs[0])

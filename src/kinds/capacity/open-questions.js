@@ -2,22 +2,21 @@ import { quantityOf } from '../../judge/quantities.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { AXES, nameOf } from '../../model/arms.js'
 import { bindsOnlyBesideWrk, largestBindingCpuLimit } from '../../model/cpu-limits.js'
-import { GENERATORS, generatorOf } from '../../model/tools.js'
+import { DEFAULT_GENERATOR, generatorOf } from '../../model/tools.js'
 
 /**
- * What windows under load left open, with the commands that measure it. Pure.
+ * Questions that windows under load leave open, with the commands that answer them. Pure.
  * @import { Summary } from '../../model/types.ts' @import { Command, NotMeasured } from '../../answer/picture.js'
  */
 
 // Share of the rate at saturation: a proxy far below it wakes up for every request, and costs up to
 // three times as much CPU for it (measured: 169 and 458 µs for Pipy, 336 and 759 for Envoy at 500 requests/s).
 const RATE_SHARE = 0.15
-const [DEFAULT_GENERATOR] = GENERATORS
 const DEFAULT_LINK = 'gateway-ratings'
 const DEFAULT_PLANES = ['none', 'pipy', 'envoy']
 const REPEATED = /** @type {const} */ (['tls', 'protocol', 'features'])
 
-/** What bound sidecars, in words that follow "capacity". @type {Record<string, string>} */
+/** Bounds of sidecars, in words that follow "capacity". @type {Record<string, string>} */
 const WHY = {
   users: 'no sidecar reached its limit with %',
   generator: '@ filled its CPUs before a sidecar reached its limit',

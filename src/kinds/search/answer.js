@@ -10,7 +10,7 @@ import { isAnswered } from './trial-rows.js'
 /** @import { SearchResult, SizeResult } from '../../model/types.ts' @import { Told } from '../sections.js' */
 /** @import { Cell, KindAnswer, Picture } from '../../answer/picture.js' */
 
-/** What each search looks for: headings, and what a trial that was tried next did not. */
+/** Words of each search: its headings, and the failure of the trial that was tried next. */
 const SEARCHES = {
   knee: { heading: 'highest rate within the p99', next: 'not at' },
   cpu: { heading: 'smallest CPU limit', next: 'not with' },
@@ -117,7 +117,7 @@ const renderLess = (less, unit) => `${Math.abs(less)}${unit} ${less < 0 ? 'more'
 
 /** @param {{ millicores: number, mebibytes: number }} less @param {number} nodes */
 function renderSaved(less, nodes) {
-  const [cores, gibibytes] = renderFleet(less, nodes).split(' and ')
+  const { cores, gibibytes } = sumFleet(less, nodes)
   const wordOf = (/** @type {number} */ value) => (value < 0 ? 'more' : 'less')
   const [ofCores, ofMemory] = [wordOf(less.millicores), wordOf(less.mebibytes)]
   return ofCores === ofMemory
@@ -126,10 +126,16 @@ function renderSaved(less, nodes) {
 }
 
 /** @param {{ millicores: number, mebibytes: number }} limits @param {number} nodes */
-function renderFleet({ millicores, mebibytes }, nodes) {
+function renderFleet(limits, nodes) {
+  const { cores, gibibytes } = sumFleet(limits, nodes)
+  return `${cores} and ${gibibytes}`
+}
+
+/** Sums limits over nodes, with units and without signs. @param {{ millicores: number, mebibytes: number }} limits @param {number} nodes */
+function sumFleet({ millicores, mebibytes }, nodes) {
   const cores = (Math.abs(millicores) * nodes) / 1000
   const gibibytes = (Math.abs(mebibytes) * nodes * MIB) / GIB
-  return `${cores.toFixed(1)} cores and ${gibibytes.toFixed(1)} GiB`
+  return { cores: `${cores.toFixed(1)} cores`, gibibytes: `${gibibytes.toFixed(1)} GiB` }
 }
 
 /** @param {NonNullable<Place['node']>} node */

@@ -20,15 +20,22 @@ export function* tryLowerRates({ template, cpus, tried }) {
 
 /** Fits the line; null: fewer than three rates were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {SizeResult['extrapolated']} */
 export function extrapolate({ template, cpus, tried }) {
-  const points = findPoints({ template, cpus, tried })
-  if (points.length < POINTS.least) return null
-  const { base, slope } = fitLine(points)
-  const at = (/** @type {number} */ rate) => base + slope * rate
+  return fitCpu(findPoints({ template, cpus, tried }), rateOf(template))
+}
+
+/**
+ * Fits the CPU of a rate by a line through measured rates; null: there are fewer than three.
+ * @param {[number, number][]} measured a rate, and millicores @param {number} rate @returns {SizeResult['extrapolated']}
+ */
+export function fitCpu(measured, rate) {
+  if (measured.length < POINTS.least) return null
+  const { base, slope } = fitLine(measured)
+  const at = (/** @type {number} */ other) => base + slope * other
   return {
-    cores: at(rateOf(template)) / 1000,
+    cores: at(rate) / 1000,
     baseMillicores: base,
     slopeMillicoresPerRequestPerSecond: slope,
-    points: points.map(([ratePerSecond, millicores]) => ({
+    points: measured.map(([ratePerSecond, millicores]) => ({
       ratePerSecond,
       millicores,
       residualMillicores: millicores - at(ratePerSecond),

@@ -1,11 +1,10 @@
 import { AXES, isRedirected } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
-import { GENERATORS, generatorOf } from '../../model/tools.js'
+import { DEFAULT_GENERATOR, generatorOf } from '../../model/tools.js'
 
 /** The conditions of a run in one line: link, sidecars, TLS, load, CPUs. Pure. @import { Summary, SummaryArm } from '../../model/types.ts' */
 
 const MODEL_LENGTH_MOST = 24
-const [DEFAULT_GENERATOR] = GENERATORS
 
 /** @param {Summary} summary @returns {string[]} parts of a line */
 export function renderConditions({ run, arms, machine, tools }) {

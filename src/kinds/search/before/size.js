@@ -1,6 +1,6 @@
-import { fitLine } from '../../../lib/stats.js'
 import { choiceOf } from '../../../model/arms.js'
 import { capAt, findCpu, indexOf } from '../cpu-limit.js'
+import { fitCpu } from '../lower-rates.js'
 import { findLowerMemoryFloor, findMemoryFloor, recommendedBytes, roundUp } from '../memory-floor.js'
 import { describeSearch, tryStep, withCpu, withMemory, withRate } from '../step.js'
 import { describeUnconfirmed, findFirst, needOf, p99Of } from './first-answer.js'
@@ -13,7 +13,6 @@ import { describeUnconfirmed, findFirst, needOf, p99Of } from './first-answer.js
 const LESS = 0.7
 const CHECK_ROUNDS_MOST = 4
 const LINE_POINTS = 5
-const LINE_POINTS_LEAST = 3
 const LINE_REACH = 50
 
 /**
@@ -133,19 +132,7 @@ function* extrapolate({ template, cpus }) {
     if (held) points.push([rate, 1000 * Math.max(...outcomes.map(o => o.coresMost))])
     if (rate < asked / LINE_REACH) break
   }
-  if (points.length < LINE_POINTS_LEAST) return null
-  const { base, slope } = fitLine(points)
-  const at = (/** @type {number} */ rate) => base + slope * rate
-  return {
-    cores: at(asked) / 1000,
-    baseMillicores: base,
-    slopeMillicoresPerRequestPerSecond: slope,
-    points: points.map(([ratePerSecond, millicores]) => ({
-      ratePerSecond,
-      millicores,
-      residualMillicores: millicores - at(ratePerSecond),
-    })),
-  }
+  return fitCpu(points, asked)
 }
 
 /** @param {Arm} arm @returns {Search<SizeResult['checks'][0] & { p99Ms: number | null }>} */
