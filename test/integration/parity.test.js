@@ -1,10 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listFeatures } from '../../src/model/features.js'
 import { LEFT_OUT } from '../../src/parity/beside/corpus.js'
 import { probeRig } from '../../src/parity/gate.js'
+import { createSlots } from '../../src/parity/slots.js'
 import { CONFIGURATIONS, findUntried, listLacks, writeParityCertificates } from '../../src/parity/try-plane.js'
 import { holdAgainst } from '../../src/parity/verdict/rows.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -13,7 +14,7 @@ import { sidecarPlanes } from './real-tools.js'
 
 /**
  * @import { DataPlane, Tool } from '../../src/model/types.ts' @import { Row } from '../../src/parity/beside/probe.js'
- * @import { Measured } from '../../src/parity/rig.js'
+ * @import { Measured } from '../../src/parity/rig.js' @import { Slot } from '../../src/parity/slots.js'
  */
 
 const folder = makeFolder('parity-test')
@@ -56,51 +57,75 @@ const cases = sidecarPlanes.flatMap(plane =>
   Object.values(CONFIGURATIONS).map(measured => ({ ...plane, measured, with: measured.features ?? 'none' })),
 )
 
-// Most of the time of a case is spent on timeouts.
-it.concurrent.for(cases)(
-  'the sidecar of $plane.name with $measured.tls, $measured.protocol, the policy $measured.trafficPolicy and the features $with does what it must in every row',
-  { timeout: 120_000 },
-  async ({ plane, tool, measured }, context) => {
-    const { protocol, features } = measured
-    if (!tool) return context.skip(`needs ${plane.name}, which cannot be had here`)
-    const untried = findUntried(measured, { plane, tool })
-    if (untried) return context.skip(untried)
+// Most of the time of a case is spent on timeouts. As many go on together as the project of this file allows.
+describe.for(splitIntoGroups(cases, 2))('group %$ of cases that go on together', group => {
+  /** One for each case that was chosen. @type {Slot[]} */
+  let slots = []
+  /** Each case has its slot, also when it is tried again. @type {Map<string, Slot>} */
+  const slotOf = new Map()
 
-    // Each try has a rig of its own: what a busy host spoiled once is not judged again.
-    const { rows, endings } = await tryCorpus({ plane, tool, measured })
-    const lacks = listLacks(plane, measured)
-    const all = {
-      'parity-answers': `${TRIED[protocol]} of ${TRIED[protocol]} as they must be`,
-      ...(protocol === 'tcp' && { 'parity-next-endpoint': 'tried at the endpoint that is next' }),
-      ...(protocol === 'grpc' && { 'parity-cancellation': 'passed on to the upstream' }),
-      'parity-connect-timeout': 'given up by the connect timeout',
-      'parity-early-answers': 'passed on whole',
-      ...describeTls(measured),
-      'parity-protocol': protocol === 'grpc' ? 'HTTP/2' : protocol.toUpperCase(),
-      'parity-pooling': 'kept and used again',
-      ...(features === undefined
-        ? { 'parity-logging': 'nothing for 160 requests' }
-        : { 'parity-features': listFeatures(features).join(', ') }),
-    }
-    const held = rows.map(row => ({ name: row.name, ...holdAgainst(row, lacks) }))
-    expect(held.flatMap(({ name, unknown }) => unknown.map(line => `${name}: ${line}`)).join('\n')).toBe('')
-    expect(Object.fromEntries(rows.map(row => [row.name, row.expected]))).toEqual(all)
-    // What a plane lacks no more is to be declared no more.
-    expect(held.flatMap(({ mended }) => mended)).toEqual([])
-    expect(lacks.filter(({ row }) => !rows.some(({ name }) => name === row))).toEqual([])
-    expect(endings, 'the processes that were started').toEqual([null, null, null])
-  },
-)
+  it.concurrent.for(group)(
+    'the sidecar of $plane.name with $measured.tls, $measured.protocol, the policy $measured.trafficPolicy and the features $with does what it must in every row',
+    { timeout: 120_000 },
+    async ({ plane, tool, measured }, context) => {
+      const { id, suite } = context.task
+      if (slots.length === 0) slots = createSlots(suite?.tasks.filter(({ mode }) => mode === 'run').length ?? 1)
+      const slot = slotOf.get(id) ?? slots[slotOf.size]
+      slotOf.set(id, slot)
+      try {
+        if (!tool) return context.skip(`needs ${plane.name}, which cannot be had here`)
+        const untried = findUntried(measured, { plane, tool })
+        if (untried) return context.skip(untried)
+        await tryCase({ plane, tool, measured, slot })
+      } finally {
+        slot.end()
+      }
+    },
+  )
+})
+
+/** @param {{ plane: DataPlane, tool: Tool, measured: Measured, slot: Slot }} options */
+async function tryCase({ plane, tool, measured, slot }) {
+  const { protocol, features } = measured
+  // Each try has a rig of its own: what a busy host spoiled once is not judged again.
+  const { rows, endings } = await tryCorpus({ plane, tool, measured, slot })
+  const lacks = listLacks(plane, measured)
+  const all = {
+    'parity-answers': `${TRIED[protocol]} of ${TRIED[protocol]} as they must be`,
+    ...(protocol === 'tcp' && { 'parity-next-endpoint': 'tried at the endpoint that is next' }),
+    ...(protocol === 'grpc' && { 'parity-cancellation': 'passed on to the upstream' }),
+    'parity-connect-timeout': 'given up by the connect timeout',
+    'parity-early-answers': 'passed on whole',
+    ...describeTls(measured),
+    'parity-protocol': protocol === 'grpc' ? 'HTTP/2' : protocol.toUpperCase(),
+    'parity-pooling': 'kept and used again',
+    ...(features === undefined
+      ? { 'parity-logging': 'nothing for 160 requests' }
+      : { 'parity-features': listFeatures(features).join(', ') }),
+  }
+  const held = rows.map(row => ({ name: row.name, ...holdAgainst(row, lacks) }))
+  expect(held.flatMap(({ name, unknown }) => unknown.map(line => `${name}: ${line}`)).join('\n')).toBe('')
+  expect(Object.fromEntries(rows.map(row => [row.name, row.expected]))).toEqual(all)
+  // What a plane lacks no more is to be declared no more.
+  expect(held.flatMap(({ mended }) => mended)).toEqual([])
+  expect(lacks.filter(({ row }) => !rows.some(({ name }) => name === row))).toEqual([])
+  expect(endings, 'the processes that were started').toEqual([null, null, null])
+}
+
+/** @template T @param {T[]} list @param {number} size @returns {T[][]} */
+function splitIntoGroups(list, size) {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size))
+}
 
 /**
- * @param {{ plane: DataPlane, tool: Tool, measured: Measured }} options
+ * @param {{ plane: DataPlane, tool: Tool, measured: Measured, slot: Slot }} options
  * @returns {Promise<{ rows: Row[], endings: unknown[] }>} endings: of the sidecars, after all rows; null while one runs
  */
-async function tryCorpus({ plane, tool, measured }) {
+async function tryCorpus({ plane, tool, measured, slot }) {
   const own = mkdtempSync(path.join(folder, `${plane.name}-`))
   const rig = await createLocalRig({ plane, tool, signal, certificates, measured, folder: own })
   try {
-    const rows = await probeRig(rig)
+    const rows = await probeRig(rig, slot)
     return { rows, endings: rig.sidecars.processes.map(p => p.ending()) }
   } finally {
     await rig.close()

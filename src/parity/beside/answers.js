@@ -18,7 +18,7 @@ export const ANSWER_SECONDS = 120
 const NO_HOST = [400, 404]
 // Connecting takes half of a request's limit, and more on a busy machine; without a limit of its own, all of it.
 const CONNECT_SHARE_MOST = 0.9
-const LONE = { tries: 2, times: 3, timesMost: 10 }
+const LONE = { tries: 2, times: 3, timesMost: 30 }
 
 /** @typedef {{ name: string, run: (rig: Probed) => Promise<string[]> }} Check run: lists the differences */
 
