@@ -15,6 +15,7 @@ import { FEATURE_NAMES } from '../model/features.js'
 import { OLD_KINDS } from '../model/old-words.js'
 import { DEFAULT_GENERATOR, GENERATORS } from '../model/tools.js'
 import { PROFILES } from '../plan/experiment.js'
+import { findPipelineFile } from '../tools/find-pipeline.js'
 import { iptablesTool } from '../tools/iptables.js'
 import { isApplicable } from './applies.js'
 import { controlToolSpecs, planes, toolSpecs } from './programs.js'
@@ -256,7 +257,8 @@ export function parsePlanes(text) {
     const choice = parseChoice(entry)
     if (choice.variant === null) return choice
     const variant = path.resolve(choice.variant)
-    if (existsSync(path.join(variant, 'main.js')) || isProgram(variant)) return { ...choice, variant }
+    if (existsSync(path.join(variant, 'main.js')) || isProgram(variant) || findPipelineFile(variant))
+      return { ...choice, variant }
     const cut = text.includes(',') ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
     throw new UsageError(`--planes ${entry}: ${refuseVariant(choice.plane, variant)}${cut}`)
   })

@@ -24,10 +24,16 @@ export function assertKnown({ plane, profile, variant, control }) {
   const { hasVariants, profiles } = planes[plane]
   const isOfScripts = variant !== null && !isProgram(variant)
   const own = profile && findDeployed(planes, { plane, profile })?.scripts
+  if (planes[plane].pipelines === 'only' && !isOfScripts)
+    throw new UsageError(
+      `${plane} runs a folder of yours, whose pipeline.yaml says how: write ${plane}=./folder (docs/your-pipeline.md)`,
+    )
   if (isOfScripts && own)
     throw new UsageError(`${plane}:${profile} runs the scripts that ${own.variable} names: write it without "="`)
   if (isOfScripts && !hasVariants)
-    throw new UsageError(`the plane ${plane} runs no Pipy scripts: name a program of it, or write it without "="`)
+    throw new UsageError(
+      `the plane ${plane} runs no scripts: name a program of it, or run a folder with a pipeline.yaml by proxy=./folder`,
+    )
   if (variant && planes[plane].tool === null)
     throw new UsageError(`the plane ${plane} runs no program: write it without "="`)
   const controls = listControls(plane)

@@ -18,7 +18,7 @@ import { createModel, findNextHop } from './topology.js'
  * @property {Arm} arm
  * @property {Topology} topology
  * @property {Record<string, Place>} places
- * @property {Pick<Programs, 'planes' | 'tools' | 'appRuntime'>} programs
+ * @property {Pick<Programs, 'planes' | 'tools' | 'appRuntime' | 'pipelines'>} programs
  * @property {{ own: string, scripts: string, echo: string, certificates: string }} folders their own; the scripts that
  *   Pipy runs as a sidecar; the applications; certificates of all key types
  * @property {(folder: string) => string} locate where processes see a folder
@@ -111,10 +111,16 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   const at = { places, hasSidecars, isRedirected: isRedirected(arm.conditions) }
   const kind = /** @type {NonNullable<Service['application']>} */ (application)
   const isGrpc = arm.conditions.protocol === 'grpc'
+  const pipeline = findPipeline(programs, arm)
+  const address = places[name][hasSidecars ? 'inside' : 'listen']
+  // Scripts that fix ports mean this host: in a network namespace of their own that is where the application is.
+  const [listen = { address, port: PORTS.application }, ...others] =
+    pipeline?.document.upstream?.ports?.map(port => ({ address: '127.0.0.1', port })) ?? []
   return createApplication({
     service: name,
     kind: isGrpc ? `grpc-${kind}` : kind,
-    listen: { address: places[name][hasSidecars ? 'inside' : 'listen'], port: PORTS.application },
+    listen,
+    others,
     next: application === 'forward' ? findNextHop(service, at) : null,
     runtime: isGrpc ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),
@@ -150,9 +156,15 @@ export function describeSidecar(
     tool: toolOf(programs.tools, { tool, variant: arm.variant }),
     scripts: locate(folders.scripts),
     scriptFiles,
+    pipeline: findPipeline(programs, arm),
     profile: arm.profile,
     cpuLimitCores: arm.cpuLimitCores,
   }
+}
+
+/** @param {ArmServices['programs']} programs @param {Arm} arm */
+function findPipeline({ pipelines }, { variant }) {
+  return variant === null ? undefined : pipelines?.[variant]
 }
 
 /** @param {Service} service @param {ArmServices} services */

@@ -26,6 +26,7 @@ export const k6 = {
   countCpus: ({ cpus }) => cpus,
 
   createGenerator({ tool, scripts, urls, certificate, host, load, tailMs, admin, cpus, folder, ...others }) {
+    const requests = (others.arms ?? [others]).map(({ request = null }) => request)
     const variables = {
       URLS: urls.join(','),
       HOST: host,
@@ -41,6 +42,7 @@ export const k6 = {
       PIECE_MS: load.burst ? PIECE_MS : 0,
       ...(certificate ? { CERTIFICATE: certificate.certificatePath, KEY: certificate.keyPath } : {}),
       ...(load.isInterleaved ? describeInterleaved({ load, tailMs, urls, ...others }) : {}),
+      ...(requests.some(Boolean) && { REQUESTS: JSON.stringify(requests) }),
       CONNECTIONS: load.connections,
       PAYLOAD_BYTES: load.payloadBytes,
       WARMUP_MS: Math.round(load.warmupSeconds * 1000),
