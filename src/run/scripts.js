@@ -30,17 +30,17 @@ export function hashScripts({ arms, programs, folders }) {
   const scripted = arms.filter(({ plane }) => programs.planes[plane].hasVariants)
   const byFolder = new Map(
     scripted.map(({ plane, variant, profile }) => {
-      const own = programs.scripts?.[nameDeployed({ plane, profile })] ? { profile: `${profile}` } : {}
+      const deployed = programs.scripts?.[nameDeployed({ plane, profile })] ? { profile: `${profile}` } : {}
       const folder = findScriptFolder({ programs, folders }, { plane, variant, profile })
       const pipeline = findPipelineOf(programs, { variant })
       const sha256 = pipeline ? hashPipeline(pipeline) : hashFolder(folder)
-      return [JSON.stringify([plane, variant, own]), { plane, variant, ...own, sha256 }]
+      return [JSON.stringify([plane, variant, deployed]), { plane, variant, ...deployed, sha256 }]
     }),
   )
   return [
     { role: 'generator', plane: null, variant: null, sha256: hashFolder(folders.load) },
     { role: 'application', plane: null, variant: null, sha256: hashFolder(folders.echo) },
-    ...[...byFolder.values()].map(own => ({ role: /** @type {const} */ ('sidecar'), ...own })),
+    ...[...byFolder.values()].map(scriptsOfArm => ({ role: /** @type {const} */ ('sidecar'), ...scriptsOfArm })),
   ]
 }
 

@@ -1,6 +1,7 @@
 import { certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
+import { callsUpstream } from '../model/pipeline.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
 import { createApplication } from './applications.js'
@@ -51,9 +52,12 @@ export function createSpecs(services) {
   const controlled = arm.conditions.changesPerMinute === null ? null : createControlled(entry, services)
   /** @type {Ending | null} */
   let ending = null
+  const pipeline = findPipeline(programs, arm)
+  // A pipeline that answers by itself needs no application, and none does work for its answers.
+  const isCalled = !pipeline || callsUpstream(pipeline)
   const specs = topology.services.flatMap(service => {
     /** @type {ProcessSpec[]} */
-    const own = service.application ? [createApplicationSpec(service, services)] : []
+    const own = service.application && isCalled ? [createApplicationSpec(service, services)] : []
     // Connections that pass all rules are tracked by the kernel like those of the other arms.
     const passing = { inbound: null, outbound: null }
     if (!createSidecar && isRedirected(arm.conditions)) for (const spec of own) spec.redirects = passing
@@ -63,7 +67,9 @@ export function createSpecs(services) {
       if (arm.conditions.ending && service === topology.services.at(-1)) {
         ending = createEnding(spec, { service, controlled, ...services })
         own.push(ending.spec)
-      } else own.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
+      } else if (isCalled)
+        own.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
+      else own.push(spec)
     }
     return own.map(spec => ({ ...spec, copyOf: service.copyOf }))
   })
