@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PROFILES } from '../../src/plan/experiment.js'
+import { PROFILES } from '../../src/request/experiment.js'
 import { parsePlanes } from '../../src/prepare/options.js'
 import { readAsked } from '../../src/prepare/preparation.js'
 import { planRun } from '../../src/prepare/prepare.js'
