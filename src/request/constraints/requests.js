@@ -21,6 +21,17 @@ const OF_LOAD = /** @type {const} */ ([
   message: request => refuse(option, request, 'has no load'),
 }))
 
+/** Parts of a run that have no ratio of CPU per request to make precise. @type {Constraint<PartRequest>[]} */
+const IMPRECISE = /** @type {[Constraint<PartRequest>['conflict'], string][]} */ ([
+  [({ kind }) => PLANS[kind].choosesTrials, 'is a search, and has no rounds'],
+  [isIdle, 'has no requests, and so no CPU per request'],
+  [({ experiment }) => experiment.keepsServices, 'watches the same processes over time'],
+]).map(([conflict, reason]) => ({
+  on: 'precision',
+  conflict,
+  message: ({ experiment: { name } }) => `--precision is for ratios of CPU per request, and ${name} ${reason}`,
+}))
+
 /** @type {Constraint<PartRequest>[]} */
 export const REQUESTS = [
   {
@@ -93,24 +104,7 @@ export const REQUESTS = [
     message: (request, { plane }) =>
       refuse(`--planes ${plane}`, request, 'looks for a limit of sidecars, and it has none'),
   },
-  {
-    on: 'precision',
-    conflict: ({ kind }) => PLANS[kind].choosesTrials,
-    message: ({ experiment: { name }, kind }) =>
-      `--precision is for ratios of CPU per request, and ${name} is a ${kind}, and has no rounds`,
-  },
-  {
-    on: 'precision',
-    conflict: isIdle,
-    message: ({ experiment: { name } }) =>
-      `--precision is for ratios of CPU per request, and ${name} has no requests, and so no CPU per request`,
-  },
-  {
-    on: 'precision',
-    conflict: ({ experiment }) => experiment.keepsServices,
-    message: ({ experiment: { name } }) =>
-      `--precision is for ratios of CPU per request, and ${name} watches the same processes over time`,
-  },
+  ...IMPRECISE,
   {
     on: 'precision',
     conflict: ({ overrides }) => overrides.rounds !== null,
