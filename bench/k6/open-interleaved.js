@@ -50,18 +50,10 @@ export default function (edges) {
   const isSampled = i % common.NONCE_EVERY === 0
   const inWindow = phase === 1 || phase === 2
   if (isSampled && inWindow) lag.add(at - (exec.scenario.startTime + (i * 1000) / RATE))
-  const nonce = isSampled ? `${arm}-${i}-${edges[0]}-` : ''
-  let expected = own.bodies[arm]
-  let response
-  if (own.askers === null) {
-    if (isSampled) expected = common.createNonceBody(nonce, expected)
-    response = calls[arm] === null ? http.post(urls[arm], expected, common.plain) : calls[arm](expected)
-  } else {
-    response = own.askers[arm].ask(nonce, inWindow)
-    expected = own.askers[arm].expected
-  }
+  const sent = isSampled ? common.createNonceBody(`${arm}-${i}-${edges[0]}-`, own.bodies[arm]) : own.bodies[arm]
+  const response = calls[arm] === null ? http.post(urls[arm], sent, common.plain) : calls[arm](sent)
   done[arm]++
-  if (response.body !== expected) fail(arm, response)
+  if (response.body !== sent) fail(arm, response)
   else if (phase === 2) own.secondHalf[arm].add(1)
 }
 
