@@ -2,7 +2,7 @@ import { PLANS } from '../kinds/plans.js'
 import { parseChoice } from '../model/arms.js'
 
 /** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
-/** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from './question.js' */
+/** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from '../request/question.js' */
 
 const SMALL_CAP = 0.25
 // The start of a turn costs planes unlike much, and arms of one plane alike: these may have short turns, which are

@@ -14,10 +14,10 @@ import { burstFactor, p99Ms, precisionWidth, realSidecars, rounds, seed } from '
 import { FEATURE_NAMES } from '../model/features.js'
 import { OLD_KINDS } from '../model/old-words.js'
 import { DEFAULT_GENERATOR, GENERATORS } from '../model/tools.js'
-import { PROFILES } from '../plan/experiment.js'
+import { isAllowed } from '../request/constraints.js'
+import { PROFILES } from '../request/experiment.js'
 import { findPipelineFile } from '../tools/find-pipeline.js'
 import { iptablesTool } from '../tools/iptables.js'
-import { isApplicable } from './applies.js'
 import { controlToolSpecs, planes, toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 
@@ -25,7 +25,7 @@ import { readAnyExperiment } from './read-experiment.js'
  * The options that several verbs share, and their readers, in one table.
  * SiteOptions say where a run was asked to take place.
  * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
- * @import { AxisName, PlaneChoice, SampleSource, TrialKind } from '../model/types.ts'
+ * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
  * @typedef {{ target?: 'local' | 'kubernetes', cpu?: number[] | 'none', out?: string, loadHost?: string, address?: string,
  *   generator?: string, context?: string, node?: string, loadNode?: string, namespace?: string,
  *   image?: Record<string, string>, samples?: SampleSource }} SiteOptions
@@ -56,12 +56,8 @@ const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['cpuLimitCores', ..
 /** Options of what is computed, and measures nothing. */
 export const COMPUTED_OPTIONS = ['seed', 'out', 'json', 'details']
 
-/** The kinds of trial of each option; other options are for all kinds. @type {Record<string, TrialKind[]>} */
-const KINDS = {
-  real: ['rollout'],
-  precision: ['cost', 'capacity'],
-  measure: ['cost', 'capacity'],
-}
+/** The words of constraints for options that have another word here. @type {Record<string, string>} */
+const CONSTRAINED = { control: 'controls', real: 'realMost', p99: 'p99Ms', burst: 'burstFactor' }
 
 export const parseCount = asArgument(readCount)
 
@@ -197,9 +193,10 @@ function visibleOptions(command) {
 /** @param {string} attribute of an option @param {ReturnType<typeof readAnyExperiment>} experiment */
 function isTaken(attribute, experiment) {
   if ('kind' in experiment) return ['help', ...COMPUTED_OPTIONS].includes(attribute)
-  const kinds = AXIS_OPTIONS.find(axis => axis.attribute === attribute)?.kinds ?? KINDS[attribute]
-  const asked = kindsOf(experiment)
-  return isApplicable(attribute, experiment) && (kinds === undefined || kinds.some(kind => asked.includes(kind)))
+  const axis = AXIS_OPTIONS.find(axis => axis.attribute === attribute)
+  const kinds = kindsOf(experiment)
+  if (axis && !axis.kinds.some(kind => kinds.includes(kind))) return false
+  return isAllowed(axis?.name ?? CONSTRAINED[attribute] ?? attribute, experiment)
 }
 
 /** Reads the experiment whose help is asked for. @param {Command} command @throws {UsageError} when it cannot be read */

@@ -1,6 +1,5 @@
 import path from 'node:path'
 import { chooseAgainst, isKit, locateAgainst } from '../lab/sides.js'
-import { UsageError } from '../lib/errors.js'
 import { withTemporaryFolder } from '../lib/temporary-folder.js'
 import { benchWith } from './bench.js'
 
@@ -10,18 +9,6 @@ import { benchWith } from './bench.js'
  * @typedef {{ side: Side, against?: string, link: string[], payload?: number, features?: string, pipy: string[] }} Timed
  *   link: the first is measured; pipy: programs
  */
-
-/** Asserts that both sides can be measured. @param {Pick<Timed, 'side' | 'pipy' | 'against'>} timed @throws {UsageError} */
-export function assertTimed({ side, pipy, against }) {
-  if (side.profile !== null)
-    throw new UsageError(`--time does not redirect connections: measure ${side.label} with bench -- as-deployed`)
-  if (pipy.length === 1)
-    throw new UsageError(`--time needs --pipy twice: set PIPY=${pipy[0]} to measure both sides on one program`)
-  if (pipy.length > 1 && !isKit(side.scripts))
-    throw new UsageError(`--time with --pipy compares programs that run the kit's scripts: leave out ${side.label}`)
-  if (pipy.length > 1 && against !== undefined)
-    throw new UsageError(`--time with --pipy runs the same scripts on both programs: leave out --against ${against}`)
-}
 
 /**
  * Measures both sides after they were counted.

@@ -4,12 +4,6 @@ import { EXIT, UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
 import { readBounded } from '../lib/read-file.js'
 import {
-  createControlExperiment,
-  createServicesExperiment,
-  createSizeExperiment,
-  parseServices,
-} from '../plan/size-experiment.js'
-import {
   createFeaturesOption,
   parseCount,
   parseOnAxis,
@@ -20,6 +14,14 @@ import {
 import { planes as known } from '../prepare/programs.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { FORMATS, renderLimits, renderNodeFit } from '../report/limits.js'
+import { SIZE_OPTIONS } from '../request/constraints/size.js'
+import { assertTogether } from '../request/constraints.js'
+import {
+  createControlExperiment,
+  createServicesExperiment,
+  createSizeExperiment,
+  parseServices,
+} from '../request/size-experiment.js'
 import { findScriptFolders } from '../run/execute.js'
 import { openReusable } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
@@ -47,8 +49,7 @@ export function addSize(verb, context) {
   const { print, say } = context
   defineSize(verb).action(async (/** @type {SizeOptions} */ asked) => {
     const { node: place, reserve = null, nodes = null } = asked
-    if (place === undefined && reserve !== null)
-      throw new UsageError(`--reserve ${reserve} needs --node, such as --node 2c4g`)
+    assertTogether(SIZE_OPTIONS, asked)
     const node = place === undefined ? null : readNode(place, reserve)
     const experiment = createAskedExperiment(asked)
     // Options that the experiment already holds are no overrides of it.
@@ -159,11 +160,8 @@ function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, planes = [], 
   const asked = { link, users, payloadBytes, features, interception, protocol, tls }
   if (file !== undefined)
     return createServicesExperiment({ ...asked, services: parseServices(readText(file), file), p99Ms: p99Ms ?? null })
-  if (rate === undefined || p99Ms === undefined)
-    throw new UsageError(
-      'size needs what to hold: --rate 500 --p99 20ms, or a file of services: -f services.yaml, or --sidecars 800 of one control plane',
-    )
-  return createSizeExperiment({ ...asked, ratePerSecond: rate, p99Ms, isExtrapolated: extrapolate })
+  const load = { ratePerSecond: Number(rate), p99Ms: Number(p99Ms) }
+  return createSizeExperiment({ ...asked, ...load, isExtrapolated: extrapolate })
 }
 
 /** @param {string} file @throws {UsageError} */

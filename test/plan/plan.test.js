@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { groupOf, nameOf } from '../../src/model/arms.js'
 import { largestBindingCpuLimit } from '../../src/model/cpu-limits.js'
-import { parseExperiment } from '../../src/plan/experiment.js'
 import { estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../../src/plan/plan.js'
+import { parseExperiment } from '../../src/request/experiment.js'
 import { createFakePlan } from '../fakes/fake-plan.js'
 import { createArm } from '../fakes/fake-records.js'
 
@@ -459,7 +459,9 @@ describe('a plan with a control plane', () => {
   it('asks for other numbers, and for nothing that its sidecars have not', () => {
     expect(planOf({ axes: { sidecars: [7] } }).arms.map(arm => arm.conditions.sidecars)).toEqual([7])
     expect(() => planOf({ cpuLimits: [0.5] })).toThrow('--cpu: the sidecars of rollout run in batches')
-    expect(() => planOf({ axes: { memoryLimitBytes: [2 ** 26] } })).toThrow('says nothing of memoryLimitBytes')
+    expect(() => planOf({ axes: { memoryLimitBytes: [2 ** 26] } })).toThrow(
+      '--memory: rollout cannot vary memoryLimitBytes with its sidecars',
+    )
     expect(() => planOf({ planes: [choiceOf('none')] })).toThrow(
       '--planes none: rollout starts sidecars, and it has none',
     )
@@ -555,7 +557,7 @@ describe('a plan with a control plane', () => {
     const axes =
       'plane: [pipy], link: [pair], cpuLimitCores: none, sidecars: [20], isShardRemoved: [null], tls: [plaintext]'
     const growing = rollout('grows: { deadlineSeconds: 10 }\ntargets: [local]', axes)
-    expect(() => planOf({}, growing)).toThrow('says nothing of isShardRemoved')
+    expect(() => planOf({}, growing)).toThrow('axes.isShardRemoved applies only to rollout; rollout measures growth')
   })
 
   it('removes no shard together with services', () => {
@@ -607,7 +609,9 @@ describe('a plan with a control plane', () => {
       planOf({}, rollout('', 'plane: [pipy], link: [pair], cpuLimitCores: [1], sidecars: [2], tls: [plaintext]')),
     ).toThrow('cpuLimitCores none')
     const axes = 'plane: [pipy], link: [pair], cpuLimitCores: none, sidecars: [2], tls: [plaintext]'
-    expect(() => planOf({}, rollout('', `${axes}, memoryLimitBytes: [67108864]`))).toThrow('its axis memoryLimitBytes')
+    expect(() => planOf({}, rollout('', `${axes}, memoryLimitBytes: [67108864]`))).toThrow(
+      'axes.memoryLimitBytes: rollout cannot vary memoryLimitBytes with its sidecars',
+    )
   })
 
   it('is not asked of an experiment without one', () => {

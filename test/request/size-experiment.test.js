@@ -4,7 +4,7 @@ import {
   createServicesExperiment,
   createSizeExperiment,
   parseServices,
-} from '../../src/plan/size-experiment.js'
+} from '../../src/request/size-experiment.js'
 import { createFakePlan } from '../fakes/fake-plan.js'
 
 const asked = {
