@@ -1,5 +1,6 @@
 import { PLANS } from '../kinds/plans.js'
 import { parseChoice } from '../model/arms.js'
+import { computeServiceMs, createRequestKind, REQUEST_AXES } from '../model/requests.js'
 
 /** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
 /** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from './question.js' */
@@ -49,7 +50,7 @@ export function chooseLoad(question, placed) {
             }
           : { kind: 'closed', users }),
     ...(isInterleaved && { isInterleaved }),
-    payloadBytes: cell.payloadBytes,
+    ...chooseRequests(question, cell),
     connections: cell.connections,
     ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
     ...(cell.placement === 'apart' && { placement: cell.placement }),
@@ -64,6 +65,16 @@ export function chooseLoad(question, placed) {
     ),
     windowSeconds: rate && chooseWindowSeconds ? chooseWindowSeconds(profile.windowSeconds, rate) : windowSeconds,
   }
+}
+
+/**
+ * Chooses a POST that is echoed, or a kind of request, which all arms of a run have where an axis of requests is named.
+ * @param {Question} question @param {Record<string, any>} cell
+ */
+function chooseRequests({ overrides, axes }, cell) {
+  const isEchoed = REQUEST_AXES.every(name => (overrides.axes[name] ?? axes[name]) === undefined)
+  if (isEchoed) return { payloadBytes: cell.payloadBytes }
+  return { requests: [createRequestKind(cell, cell.payloadBytes)] }
 }
 
 /** Says whether all that is compared are programs, scripts and profiles of one plane. @param {Question} question */
