@@ -24,8 +24,7 @@ export function createAsker({ url, call, host, place }) {
     ask(nonce, isInWindow) {
       const kind = choose()
       const params = nonce === '' ? kind.params : kind.createParams(nonce)
-      const response =
-        call === null ? request(kind.method, kind.url, kind.body, params) : call(kind.body, params)
+      const response = call === null ? request(kind.method, kind.url, kind.body, params) : call(kind.body, params)
       // A nonce that did not come back is a wrong answer, whatever the body is.
       const isSame = nonce === '' || readHeader(response, 'x-nonce') === nonce
       const body = nonce === '' ? kind.answer : (nonce + filler).slice(0, kind.answer.length)

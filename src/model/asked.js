@@ -1,6 +1,7 @@
 import { UsageError } from '../lib/errors.js'
 import { AXES, AXIS_NAMES, nameOf } from './arms.js'
 import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
+import { parseServiceTime } from './requests.js'
 
 /** Checks questions to trials of many sidecars, or of services alone. Pure. */
 /** @import { AxisName, PlaneChoice } from './types.ts' */
@@ -72,6 +73,36 @@ export function assertManySidecars({ experiment, overrides, axes }, { planes, ha
     throw new UsageError(`--cpu: the sidecars of ${name} run in batches, and none has a limit of its own: leave it out`)
   const given = Object.entries(overrides.axes).find(([axis, values]) => values && !CONTROLLED_AXES.includes(axis))
   if (given) throw new UsageError(`${name} varies sidecars, and says nothing of ${given[0]}: leave that out`)
+}
+
+/**
+ * Refuses requests that contradict each other.
+ * @param {Pick<Asked, 'overrides' | 'axes'> & { experiment: { name: string, search: unknown } }} asked @throws {UsageError}
+ */
+export function assertRequests({ experiment: { name, search }, overrides, axes }) {
+  const valuesOf = (/** @type {keyof Values} */ axis) => overrides.axes[axis] ?? axes[axis]
+  const optionOf = (/** @type {AxisName} */ axis) => AXES[axis].option?.flags.split(' ')[0]
+  const sized = /** @type {const} */ (['requestBytes', 'responseBytes']).find(axis => valuesOf(axis))
+  if (sized && valuesOf('payloadBytes'))
+    throw new UsageError(
+      overrides.axes.payloadBytes
+        ? `--payload is the size of a request and of its answer: leave it out beside ${optionOf(sized)}`
+        : `${optionOf(sized)}: ${name} varies the payload, which is the size of a request and of its answer: leave ${optionOf(sized)} out`,
+    )
+  const methods = valuesOf('method') ?? []
+  const bodiless = methods.find(method => ['GET', 'HEAD'].includes(method))
+  if (bodiless && (valuesOf('requestBytes') ?? []).some(bytes => bytes > 0))
+    throw new UsageError(
+      `--request: a ${bodiless} has no body (RFC 9110, 9.3), and proxies may refuse one: leave it out, or take --method POST`,
+    )
+  if (methods.includes('HEAD') && (valuesOf('responseBytes') ?? []).some(bytes => bytes > 0))
+    throw new UsageError('--response: an answer to HEAD has no body: leave it out, or take --method GET')
+  const p99Ms = /** @type {{ p99Ms?: number | null } | null} */ (search)?.p99Ms
+  const slow = (valuesOf('serviceTime') ?? []).find(time => p99Ms && (parseServiceTime(time)?.meanMs ?? 0) >= p99Ms)
+  if (slow)
+    throw new UsageError(
+      `--service-time ${slow}: the p99 of at most ${p99Ms} ms includes it, and leaves nothing for sidecars: give a higher --p99`,
+    )
 }
 
 /** @param {Asked} asked @throws {UsageError} for what makes no difference, and for shards without sidecars */

@@ -1,6 +1,6 @@
 /**
  * What a load asks for and what the application answers: a POST that is echoed, or requests with a method, sizes and a
- * service time. Pure. @import { Load, RequestKind } from './types.ts'
+ * service time. Pure. @import { Load, Protocol, RequestKind } from './types.ts'
  */
 
 export const METHODS = /** @type {const} */ (['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -12,20 +12,27 @@ const HEADERS_MOST = 16
 /** The shortest header that names itself: `x-h0: ` and a line end. */
 export const HEADER_BYTES_LEAST = 9
 
-/** Sizes, method and service time that the options name; null or absent: not named. */
+/** Method, sizes and service time that the options name; null or absent: not named. */
 /** @typedef {{ method?: string | null, requestBytes?: number | null, requestHeaderBytes?: number | null, responseBytes?: number | null,
- *   serviceTime?: string | null }} RequestOptions */
+ *   serviceTime?: string | null, protocol?: string }} RequestOptions */
 
-/** Options that make a request other than the POST that is echoed. @type {(keyof RequestOptions)[]} */
-export const REQUEST_AXES = ['method', 'requestBytes', 'requestHeaderBytes', 'responseBytes', 'serviceTime']
+/** Axes that make a request other than the POST that is echoed. */
+export const REQUEST_AXES = /** @type {const} */ ([
+  'method',
+  'requestBytes',
+  'requestHeaderBytes',
+  'responseBytes',
+  'serviceTime',
+])
 
 /**
  * Creates the one kind of request of a load. A response alone is fetched by GET, a request body alone is posted, and a size
- * that is not named is that of the payload.
+ * that is not named is that of the payload. Calls of gRPC are posted.
  * @param {RequestOptions} options @param {number} payloadBytes @returns {RequestKind}
  */
-export function createRequestKind({ method, requestBytes, requestHeaderBytes, responseBytes, serviceTime }, payloadBytes) {
-  const isFetched = responseBytes !== null && responseBytes !== undefined && !requestBytes
+export function createRequestKind(options, payloadBytes) {
+  const { method, requestBytes, requestHeaderBytes, responseBytes, serviceTime, protocol } = options
+  const isFetched = responseBytes !== null && responseBytes !== undefined && !requestBytes && protocol !== 'grpc'
   const verb = /** @type {RequestKind['method']} */ (method ?? (isFetched ? 'GET' : 'POST'))
   const time = serviceTime ? parseServiceTime(serviceTime) : null
   return {
@@ -105,15 +112,26 @@ export function renderAnswer(bytes, nonce) {
 }
 
 /**
- * Creates one request through the services by which the kit checks, before the load, that the application answers.
- * @param {Pick<Load, 'requests'>} load @param {string} nonce
+ * Creates one request of a load, with a nonce, and the body of its answer. The body of an echo is the nonce.
+ * @param {Pick<Load, 'requests'>} load @param {string} nonce @param {Protocol} [protocol] of gRPC, bodies are messages
  */
-export function createCheck({ requests }, nonce) {
-  if (requests === undefined)
-    return { request: { method: 'POST', path: '/', body: nonce, headers: { 'x-nonce': nonce } }, answer: nonce }
+export function createCheck({ requests }, nonce, protocol = 'http/1.1') {
+  const headers = { 'x-nonce': nonce }
+  if (requests === undefined) return { request: { method: 'POST', path: '/', body: nonce, headers }, answer: nonce }
   const [{ method, path, requestBytes, responseBytes }] = requests
-  const request = { method, path, body: 'x'.repeat(requestBytes), headers: { 'x-nonce': nonce } }
-  return { request, answer: method === 'HEAD' ? '' : renderAnswer(responseBytes, nonce) }
+  const encode = protocol === 'grpc' ? encodeMessage : (/** @type {string} */ text) => text
+  return {
+    request: { method, path, body: encode('x'.repeat(requestBytes)), headers },
+    answer: encode(renderAnswer(responseBytes, nonce)),
+  }
+}
+
+/** Encodes a message of bench/k6/echo.proto, whose field 1 is a string, as latin1. @param {string} body */
+function encodeMessage(body) {
+  if (body === '') return ''
+  const varint = []
+  for (let rest = body.length; rest > 0; rest >>>= 7) varint.push(rest < 128 ? rest : (rest & 127) | 128)
+  return `\n${String.fromCharCode(...varint)}${body}`
 }
 
 /** Renders a size as people write it. @param {number} bytes */
@@ -122,10 +140,10 @@ export function renderSize(bytes) {
   return bytes >= 1024 ? `${Number((bytes / 1024).toFixed(1))} KiB` : `${bytes} bytes`
 }
 
-/** Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`. @param {Pick<Load, 'requests' | 'payloadBytes' | 'traffic'>} load */
-export function renderRequest({ requests, payloadBytes, traffic }) {
+/** Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`. @param {Pick<Load, 'requests' | 'payloadBytes'>} load */
+export function renderRequest({ requests, payloadBytes }) {
   if (requests === undefined) return `POST ${renderSize(payloadBytes ?? 0)}, echoed`
-  if (traffic !== undefined) return `${traffic}, ${requests.length} kinds of requests`
+  if (requests.length > 1) return `${requests.length} kinds of requests`
   const [kind] = requests
   const { method, requestBytes, requestHeaderBytes, responseBytes } = kind
   const sent = requestBytes > 0 ? ` ${renderSize(requestBytes)}` : ''

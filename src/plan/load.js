@@ -11,6 +11,8 @@ const SMALL_CAP = 0.25
 const SLICE_MS = { planes: 500, onePlane: 250 }
 const USERS = { interleaved: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 const WARM_AFTER_REQUESTS = 3
+// A drawn service time is seldom longer than so many times its mean (exp(-3): one in twenty).
+const SLOW_TIMES = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 // Seconds before a burst, which show answers without one; and after it, as a multiple of its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
@@ -30,9 +32,16 @@ export function chooseLoad(question, placed) {
   const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
   const isIdle = load.kind === 'idle'
   const isInterleaved = question.kind === 'cost'
+  const requests = chooseRequests(question, cell)
+  const slowestSeconds = (SLOW_TIMES * computeServiceMs(requests)) / 1000
   const users = isIdle
     ? 0
-    : (cell.users ?? (rate !== null ? USERS.openLoop : isInterleaved ? USERS.interleaved : chooseUsers(placed)))
+    : (cell.users ??
+      (rate !== null
+        ? Math.max(USERS.openLoop, Math.ceil(2 * rate * slowestSeconds))
+        : isInterleaved
+          ? USERS.interleaved
+          : chooseUsers(placed)))
   const windowSeconds = burstSeconds
     ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
     : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0)
@@ -50,7 +59,7 @@ export function chooseLoad(question, placed) {
             }
           : { kind: 'closed', users }),
     ...(isInterleaved && { isInterleaved }),
-    ...chooseRequests(question, cell),
+    ...requests,
     connections: cell.connections,
     ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
     ...(cell.placement === 'apart' && { placement: cell.placement }),
@@ -61,7 +70,7 @@ export function chooseLoad(question, placed) {
     warmupSeconds: Math.max(
       profile.warmupSeconds,
       overrides.warmupLeastSeconds ?? 0,
-      findWarmupLeast({ users, cpuLimit, rate }),
+      findWarmupLeast({ users, cpuLimit, rate }) + WARM_AFTER_REQUESTS * slowestSeconds,
     ),
     windowSeconds: rate && chooseWindowSeconds ? chooseWindowSeconds(profile.windowSeconds, rate) : windowSeconds,
   }

@@ -2,6 +2,7 @@ import { PLANS } from '../kinds/plans.js'
 import { specifySearch } from '../kinds/search/plan.js'
 import { UsageError } from '../lib/errors.js'
 import { AXES, AXIS_NAMES, nameOf, parseChoice } from '../model/arms.js'
+import { assertRequests } from '../model/asked.js'
 import { calibrate, createArms, distinctly, listValues, refuseUnsupported, repeatFirst } from './arms.js'
 import { chooseCpuLimits, isOpenLoop } from './cpu-limits.js'
 import { orderInterleaved, shareLoads } from './interleave.js'
@@ -66,6 +67,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
     realMostOf = () => null,
     findUnsupported = () => null,
   } = known
+  assertRequests(question)
   const { cpuLimits, notes, notMeasured } = chooseCpuLimits(question, cpus)
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
   const isInterleaved = kind === 'cost'

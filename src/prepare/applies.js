@@ -17,7 +17,8 @@ const INTERLEAVED = {
 
 /**
  * Conditions of an experiment under which an option changes something.
- * @type {Partial<Record<keyof RunOptions | 'users' | 'pairs' | 'services' | 'rate' | 'payload' | 'idleConnections' | 'burst' |
+ * @type {Partial<Record<keyof RunOptions | 'users' | 'pairs' | 'services' | 'rate' | 'payload' | 'method' | 'request' |
+ *   'requestHeaders' | 'response' | 'serviceTime' | 'idleConnections' | 'burst' |
  *   'placement',
  *   { isMet: (experiment: Experiment, options: Pick<RunOptions, 'measure'>) => boolean, lacks: string }>>}
  */
@@ -25,6 +26,11 @@ const NEEDS = {
   users: REQUESTS,
   rate: REQUESTS,
   payload: REQUESTS,
+  method: REQUESTS,
+  request: REQUESTS,
+  requestHeaders: REQUESTS,
+  response: REQUESTS,
+  serviceTime: REQUESTS,
   burst: { isMet: ({ axes }) => axes.burstSeconds !== undefined, lacks: 'has no bursts, as the experiment burst has' },
   pairs: { isMet: experiment => !REQUESTS.isMet(experiment), lacks: 'has a load, which would go to one pair alone' },
   services: { isMet: ({ axes }) => axes.pairs === undefined, lacks: 'has pairs, each with one server' },

@@ -88,7 +88,7 @@ export function findUnsupported({ arm, kind, topology, tools, lacks, cpus, limit
   const { hasCertificate } = arm.load
   const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
-    findUncarried({ conditions, topology }) ??
+    findUncarried({ arm, topology }) ??
     findUnending({ arm, plane, topology, isOnNode }) ??
     findUnchangeable({ conditions, control, isOnNode, modes: entrance.modes }) ??
     findLackingFeatures(plane, conditions) ??
@@ -121,10 +121,14 @@ function findUnending({ arm: { conditions, load }, plane: { endGracefully }, top
   return services < 2 ? 'its client is told to call another copy: give services: [2]' : null
 }
 
-/** Says what sidecars cannot do that carry bytes or gRPC. @param {{ conditions: Conditions, topology: Topology }} options */
-function findUncarried({ conditions, topology: { services } }) {
+/** Says what sidecars cannot do that carry bytes or gRPC. @param {{ arm: Arm, topology: Topology }} options */
+function findUncarried({ arm: { conditions, load }, topology: { services } }) {
   const { protocol, features, configuredServices, changesPerMinute, ending } = conditions
   const asked = listFeatures(features)
+  if (load.requests && (changesPerMinute !== null || ending !== undefined))
+    return 'a sidecar that changes or ends is asked by a POST that is echoed: leave out what the load asks for'
+  const verb = protocol === 'grpc' && load.requests?.find(({ method }) => method !== 'POST')?.method
+  if (verb) return `--method ${verb}: calls of gRPC are posted, and have no other method`
   if (protocol === 'grpc' && asked.length > 0)
     return `${asked.join(', ')}: tried with requests of HTTP/1.1 only, and with --protocol grpc sidecars take calls`
   if (protocol === 'grpc' && (changesPerMinute !== null || ending !== undefined))

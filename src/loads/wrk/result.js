@@ -19,7 +19,9 @@ const report = z.object({
   waited: z
     .object({ count, sumMs: z.number(), late: z.array(z.tuple([z.number(), count])) })
     .optional()
-    .describe('service times that the application told: how many, their sum, and how late it was: milliseconds, how many'),
+    .describe(
+      'service times that the application told: how many, their sum, and how late it was: milliseconds, how many',
+    ),
   arm: count.optional().describe('in turns: whose users the thread had; absent: there is one arm'),
   ownMs: z.number().positive().optional().describe('in turns: milliseconds of the window'),
   perSecond: z
@@ -74,8 +76,12 @@ function sumWaited(threads) {
   if (count === 0) return {}
   const late = all.flatMap(waited => waited.late).toSorted((a, b) => a[0] - b[0])
   const quantile = (/** @type {number} */ q) => {
-    let below = 0
-    return /** @type {[number, number]} */ (late.find(([, n]) => (below += n) >= q * count))[0]
+    let rank = Math.ceil(q * count)
+    for (const [ms, many] of late) {
+      rank -= many
+      if (rank <= 0) return ms
+    }
+    return late[late.length - 1][0]
   }
   const meanMs = all.reduce((sum, { sumMs }) => sum + sumMs, 0) / count
   return { waited: { count, meanMs, lateP50Ms: quantile(0.5), lateP99Ms: quantile(0.99) } }
