@@ -265,6 +265,15 @@ export function readRequest(options) {
   return Object.fromEntries(asked.map(({ axis, attribute }) => [axis, values[attribute]]))
 }
 
+/** Renders the axes of one request as the words of a command. @param {RequestOptions} requests */
+export function renderRequestOptions(requests) {
+  return REQUEST_OPTIONS.flatMap(({ axis, option }) => {
+    const value = requests[axis]
+    const text = typeof value === 'number' ? `${value}${value > 0 ? 'B' : ''}` : value
+    return text === undefined || text === null ? [] : [/** @type {string} */ (option.long), text]
+  })
+}
+
 /** Leaves the options of one request out. @template {object} Options @param {Options} options @returns {Options} */
 export function withoutRequest(options) {
   const attributes = REQUEST_OPTIONS.map(({ attribute }) => attribute)
