@@ -1,7 +1,7 @@
 // Requests of pipelines that answer something else than the body that was posted. Run by k6, never imported by src/.
 import http from 'k6/http'
 
-const OWN = __ENV.REQUESTS ? JSON.parse(__ENV.REQUESTS) : []
+const OWN = __ENV.OWN_REQUESTS ? JSON.parse(__ENV.OWN_REQUESTS) : []
 
 // The function by which a user sends the request of an arm, by its place; null: its load is the kit's own POST. An answer
 // with the status and the length that the first one had counts as the body that was sent, as loops compare it.

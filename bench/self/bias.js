@@ -49,6 +49,7 @@ const STUDIES = {
     { name: 'k6, 20 ms, generator and proxies apart', turnMs: 20, place: PLACES.pinned },
     { name: 'k6, 20 ms, unpinned', turnMs: 20 },
     { name: 'k6, 250 ms, unpinned', turnMs: 250 },
+    { name: 'k6, 500 ms, unpinned', turnMs: 500 },
     { name: 'k6, 1000 ms, unpinned', turnMs: 1000 },
     { name: 'k6, windows of one arm alone, unpinned' },
     { name: 'plain wrk, 1000 ms, unpinned', turnMs: 1000, load: plainWrk },

@@ -24,7 +24,7 @@ export async function probeOwnAnswers({ testbed, arm, services: { entry } }) {
   const { hostname: address, port, pathname, search } = new URL(entry.urls[0])
   const endpoint = { address, port: Number(port) }
   const { method = 'POST', headers = {}, body = null } = entry.request ?? {}
-  const bodies = body === null ? ['x'.repeat(arm.load.payloadBytes), 'a shorter body', ''] : [body, body]
+  const bodies = body === null ? ['x'.repeat(arm.load.payloadBytes ?? 0), 'a shorter body', ''] : [body, body]
   const answers = []
   for (const sent of bodies) {
     const ask = { host: entry.host, method, path: `${pathname}${search}`, headers: { ...headers }, body: sent }

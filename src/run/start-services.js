@@ -5,6 +5,7 @@ import { lastLines } from '../lib/log-tail.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { isRedirected } from '../model/arms.js'
 import { entryPortOf, isEchoed } from '../model/pipeline.js'
+import { createCheck } from '../model/requests.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
 import { createSpecs, findDeployed, findReachable } from '../services/specs.js'
@@ -178,7 +179,12 @@ function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, de
  */
 async function sendOwnRequest({ target, entry, arm, pipeline }) {
   const { document, file } = pipeline
-  const { method, path, headers, body = method === 'POST' ? 'x'.repeat(arm.load.payloadBytes) : '' } = document.request
+  const {
+    method,
+    path,
+    headers,
+    body = method === 'POST' ? 'x'.repeat(arm.load.payloadBytes ?? 0) : '',
+  } = document.request
   const { host = entry.host, ...others } = headers
   const [endpoint] = entry.endpoints
   const what = `${method} ${path} of ${file} to ${arm.id} (${endpoint.address}:${endpoint.port})`
@@ -200,12 +206,13 @@ async function sendNonce({ target, entry, arm, path }) {
   const [endpoint] = entry.endpoints
   const what = `one request through ${arm.id} (${endpoint.address}:${endpoint.port})`
   const { protocol } = arm.conditions
-  const ask = { host: entry.host, method: 'POST', body: nonce, path, headers: { 'x-nonce': nonce }, protocol }
+  const { request, answer: expected } = createCheck(arm.load, nonce, protocol)
+  const ask = { host: entry.host, ...request, ...(path !== '/' && { path }), protocol }
   const answer = await target.call('send', { endpoint, ask }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })
-  if (answer.status !== 200 || answer.body !== nonce || answer.headers['x-nonce'] !== nonce)
+  if (answer.status !== 200 || answer.body !== expected || answer.headers['x-nonce'] !== nonce)
     throw new BenchError(
-      `${what} was answered ${answer.status} "${answer.body.slice(0, 200)}", not by the application's echo of its nonce`,
+      `${what} was answered ${answer.status} "${answer.body.slice(0, 200)}", not by the application with its nonce and ${expected.length} bytes`,
     )
 }

@@ -117,6 +117,9 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   const at = { places, hasSidecars, isRedirected: isRedirected(arm.conditions) }
   const kind = /** @type {NonNullable<Service['application']>} */ (application)
   const isGrpc = arm.conditions.protocol === 'grpc'
+  const { requests } = arm.load
+  // The last application echoes, or answers what the load asks for.
+  const last = kind === 'echo' && requests ? 'answer' : kind
   const pipeline = findPipeline(programs, arm)
   const address = places[name][hasSidecars ? 'inside' : 'listen']
   // Scripts that fix ports mean this host: in a network namespace of their own that is where the application is.
@@ -124,7 +127,8 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
     pipeline?.document.upstream?.ports?.map(port => ({ address: '127.0.0.1', port })) ?? []
   return createApplication({
     service: name,
-    kind: isGrpc ? `grpc-${kind}` : kind,
+    kind: isGrpc ? `grpc-${last}` : last,
+    requests,
     listen,
     others,
     next: application === 'forward' ? findNextHop(service, at) : null,

@@ -1,3 +1,6 @@
+import { AXES } from '../../model/arms.js'
+import { REQUEST_AXES } from '../../model/requests.js'
+
 /** What cannot be asked beside a `pipeline.yaml`, which describes one proxy in plaintext. Pure. */
 /** @import { Overrides } from '../question.js' @import { Constraint } from '../constraint.js' */
 
@@ -29,7 +32,13 @@ export const PIPELINES = [
   only('features', 'lean', 'it has the features of its scripts: leave it out'),
   {
     on: 'always',
-    conflict: ({ target }) => target !== 'local',
+    conflict: ({ axes }) => REQUEST_AXES.find(name => axes[name] !== undefined),
+    message: ({ file }, name) =>
+      `${file}: ${AXES[/** @type {'method'} */ (name)].option?.flags.split(' ')[0]}: its request is the one that the file names: leave it out`,
+  },
+  {
+    on: 'always',
+    conflict: ({ target }) => target !== 'local' && target,
     message: ({ file }, target) =>
       `${file}: --target ${target}: folders with a pipeline.yaml run on this machine: leave it out`,
   },
