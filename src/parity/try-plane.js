@@ -40,9 +40,12 @@ function modesUnder(tls) {
   return tls === 'plaintext' ? ['disabled'] : ['strict', 'permissive']
 }
 
-/** Issues certificates of every key type. @param {string} certificates a folder that only this user reads */
-export function writeParityCertificates(certificates) {
-  return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'] })
+/**
+ * Issues certificates of every key type.
+ * @param {string} certificates a folder that only this user reads @param {Pick<DataPlane, 'isCertified'>} [plane]
+ */
+export function writeParityCertificates(certificates, { isCertified: hasAuthorityKey } = {}) {
+  return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'], hasAuthorityKey })
 }
 
 /**

@@ -88,7 +88,10 @@ export function findUnsupported({ arm, kind, topology, tools, lacks, cpus, limit
   const { hasCertificate } = arm.load
   const entrance = { modes: listModes(topology, conditions.tls), hasCertificate }
   return (
-    findUncarried({ conditions, topology }) ??
+    findUncarried({ conditions: { ...conditions, ...(plane.carriesBytesOnly && { protocol: 'tcp' }) }, topology }) ??
+    (isOnNode && plane.createCompanions
+      ? 'a sidecar of it has processes beside it, which the kit starts on one machine only'
+      : null) ??
     findUnending({ arm, plane, topology, isOnNode }) ??
     findUnchangeable({ conditions, control, isOnNode, modes: entrance.modes }) ??
     findLackingFeatures(plane, conditions) ??

@@ -45,7 +45,7 @@ async function tryAll({ site, choice, names }, { print, say, end, signal }) {
   const folders = { pipyScripts: path.join(ROOT, 'pipy-scripts') }
   const { tool, scripts } = await findPlane({ choice, folders, findTool: site.findTool })
   const certificates = path.join(site.ledger.folder, 'keys', 'certificates')
-  await writeParityCertificates(certificates)
+  await writeParityCertificates(certificates, plane)
   const folder = path.resolve('results', `${stampNow()}-parity-${name}`)
   const deployed = findDeployed(planes, { plane: name, profile })
   if (deployed?.isRedirected) await site.assertInterception()
