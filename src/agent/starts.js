@@ -43,12 +43,12 @@ export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
     if (candidates.length === 0) return false
     // systemd's name of a pod's cgroup has _ for -.
     const group = readSafely(`${proc}/${pid}/cgroup`).replaceAll('_', '-')
-    const own = candidates.find(({ uid }) => group.includes(uid))
-    const address = own && findAddress(readSafely(`${proc}/${pid}/net/fib_trie`))
+    const started = candidates.find(({ uid }) => group.includes(uid))
+    const address = started && findAddress(readSafely(`${proc}/${pid}/net/fib_trie`))
     const startedMs = address ? startOf(Number(pid)) : null
-    if (!own || !address || startedMs === null) return false
-    awaited.delete(own)
-    own.settle({ startedMs, address })
+    if (!started || !address || startedMs === null) return false
+    awaited.delete(started)
+    started.settle({ startedMs, address })
     return true
   }
 

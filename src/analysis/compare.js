@@ -41,8 +41,8 @@ export function compareArms(run) {
  * @param {Pick<Compared, 'arms' | 'contrasts'>} run @returns {{ a: Arm, b: Arm, contrast: AxisName | null }[]}
  */
 export function listPairs({ arms, contrasts = [] }) {
-  const own = arms.filter(arm => arm.repeatOf === null)
-  const planes = own.filter(arm => arm.hasSidecars)
+  const measured = arms.filter(arm => arm.repeatOf === null)
+  const planes = measured.filter(arm => arm.hasSidecars)
   const ofPlanes = planes.flatMap((a, i) =>
     planes
       .slice(i + 1)
@@ -50,7 +50,7 @@ export function listPairs({ arms, contrasts = [] }) {
       .map(b => ({ a, b, contrast: null })),
   )
   const ofAxes = contrasts.flatMap(contrast =>
-    findContrasts(AXES[contrast].isCostOfAll ? own : planes, contrast).map(pair => ({ ...pair, contrast })),
+    findContrasts(AXES[contrast].isCostOfAll ? measured : planes, contrast).map(pair => ({ ...pair, contrast })),
   )
   return [...ofPlanes, ...ofAxes]
 }
@@ -109,8 +109,8 @@ function stoodTogether(records, a, b) {
   if (!a.load.isInterleaved) return false
   const interleavingsOf = (/** @type {Arm} */ arm) =>
     records.flatMap(({ trial }) => (trial.arm.id === arm.id ? (trial.interleaving ?? []) : []))
-  const own = new Set(interleavingsOf(a))
-  return interleavingsOf(b).some(interleaving => own.has(interleaving))
+  const interleavings = new Set(interleavingsOf(a))
+  return interleavingsOf(b).some(interleaving => interleavings.has(interleaving))
 }
 
 /**
@@ -124,8 +124,8 @@ export function findSpread(controls, { quantity, service, arms }) {
   const same = controls.filter(c => c.quantity === quantity && c.service === service)
   // One A/A pair stands for all arms that are measured side by side on a link.
   const beside = same.find(c => c.load.isInterleaved && arms[0].load.isInterleaved && c.link === arms[0].link)
-  const own = same.find(c => groups.includes(groupOf(c))) ?? beside
-  return own === undefined || own.ratio.median === null ? null : Math.abs(own.ratio.median - 1)
+  const control = same.find(c => groups.includes(groupOf(c))) ?? beside
+  return control === undefined || control.ratio.median === null ? null : Math.abs(control.ratio.median - 1)
 }
 
 /**
@@ -238,14 +238,17 @@ export function pairUp(ofA, ofB) {
  * @param {QuantityRow} row
  */
 function findSpoiled(rounds, row) {
-  const found = rounds.flatMap(({ sides }, round) =>
+  const spoilt = rounds.flatMap(({ sides }, round) =>
     sides
       .filter(({ trials, value }) => !value && trials.length > 0)
       .flatMap(({ name, trials }) => [...wordsFor(trials, row)].map(words => ({ words, round, name }))),
   )
-  return [...groupBy(found, ({ words }) => words)]
-    .map(([words, own]) => {
-      const [count, [name, ...others]] = [new Set(own.map(o => o.round)).size, new Set(own.map(o => o.name))]
+  return [...groupBy(spoilt, ({ words }) => words)]
+    .map(([words, occurrences]) => {
+      const [count, [name, ...others]] = [
+        new Set(occurrences.map(o => o.round)).size,
+        new Set(occurrences.map(o => o.name)),
+      ]
       return { count, text: `${words} in ${count} of ${rounds.length} rounds${others.length > 0 ? '' : ` (${name})`}` }
     })
     .sort((x, y) => y.count - x.count)

@@ -17,9 +17,9 @@ export function findBands(comparisons) {
   const names = AXIS_NAMES.filter(name => !CONDITION_AXES.includes(name))
   const keyOf = (/** @type {Comparison} */ c) =>
     JSON.stringify([c.a, c.b, countWorkers(c), ...names.map(name => AXES[name].of(c))])
-  return [...groupBy(pairs, keyOf).values()].map(own => {
-    const [{ a, b, link, conditions }] = own
-    const measured = own.map(({ load, cpuLimitCores, ratio: { median, low, high } }) => ({
+  return [...groupBy(pairs, keyOf).values()].map(alike => {
+    const [{ a, b, link, conditions }] = alike
+    const measured = alike.map(({ load, cpuLimitCores, ratio: { median, low, high } }) => ({
       load,
       cpuLimitCores: load.isInterleaved ? null : cpuLimitCores,
       ratio: Number(median),

@@ -55,9 +55,9 @@ export function fitSlopes({ arms, records }) {
 }
 
 /** Fits the slopes of an arm with two rounds or more. @param {{ arm: SummaryArm, row: QuantityRow, own: TrialRecord[] }} options @returns {Slope[]} */
-function fitSlope({ arm, row, own }) {
+function fitSlope({ arm, row, own: trials }) {
   const { values } = quantityOf(arm, row.name)
-  const points = splitRounds(own, values.length).flatMap((trials, i) => {
+  const points = splitRounds(trials, values.length).flatMap((trials, i) => {
     const startMs = valueOfRound(trials, useOf(row, arm.load), r => r.window?.startMs ?? null)
     const value = values[i]
     return value === null || startMs === null ? [] : [/** @type {[number, number]} */ ([startMs / MS_PER_HOUR, value])]
@@ -98,8 +98,8 @@ export const WITHIN = 1.1
  */
 export function findPlateaus({ arms, shows: { across, plateaus = [] }, run }) {
   if (across === null) return []
-  const own = arms.filter(arm => arm.repeatOf === null)
-  const groups = [...groupBy(own, arm => `${nameOfContender(arm)} ${groupOf(arm, across)}`).values()]
+  const measured = arms.filter(arm => arm.repeatOf === null)
+  const groups = [...groupBy(measured, arm => `${nameOfContender(arm)} ${groupOf(arm, across)}`).values()]
   return plateaus.flatMap(quantity => groups.flatMap(group => findPlateau({ group, across, quantity, seed: run.seed })))
 }
 

@@ -79,11 +79,11 @@ function listRuns(runs, reference) {
   const known = new Map()
   const arms = reference ? listArms(reference) : []
   return runs.map(run => {
-    const own = arms.flatMap(arm => {
+    const ofPlane = arms.flatMap(arm => {
       const same = findArm(run, /** @type {ReadRun} */ (reference), { arm, list: listArms })
       return same ? [{ name: nameOf(arm), arm: same }] : []
     })
-    const changes = listChanging(run.manifest, own).flatMap(({ label, value, shown }) => {
+    const changes = listChanging(run.manifest, ofPlane).flatMap(({ label, value, shown }) => {
       const old = known.get(label)
       known.set(label, { value, shown })
       return old === undefined || old.value === value ? [] : [{ label, old: old.shown, next: shown }]
@@ -129,8 +129,8 @@ function findArm(run, reference, { arm, list }) {
 
 /** Leaves out rounds taken from other runs. @param {ReadRun} run @param {{ row: QuantityRow, arm?: Arm }} options */
 function measureRun({ manifest, records }, { row, arm }) {
-  const own = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
-  const values = splitRounds(own, manifest.rounds).map(trials => measureRound(row, trials))
+  const counted = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
+  const values = splitRounds(counted, manifest.rounds).map(trials => measureRound(row, trials))
   return { ...summariseValues(values), rounds: values.filter(value => value !== null).length }
 }
 

@@ -142,8 +142,8 @@ export function sayScripts({ old, next, matches }) {
 
 /** @param {Manifest} manifest @param {'generator' | 'application'} role */
 function sumOf(manifest, role) {
-  const found = findRecordedScripts(manifest, { role, plane: null, variant: null })
-  return found && shorten(found.sha256)
+  const scripts = findRecordedScripts(manifest, { role, plane: null, variant: null })
+  return scripts && shorten(scripts.sha256)
 }
 
 /** @param {string} sha256 */

@@ -22,7 +22,7 @@ const AGAINST = /** @type {const} */ (['baseline', 'unchanged', 'unconfigured', 
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
   const sections = listSections(manifest)
-  const hasRounds = sections.every(own => own.hasRounds !== false)
+  const hasRounds = sections.every(section => section.hasRounds !== false)
   const tried = new Map(records.map(r => [r.trial.arm.id, r.trial.arm]))
   const arms = hasRounds ? manifest.arms : [...tried.values()]
   const relaxed = settings.relaxes.map(r => r.gate)
@@ -41,8 +41,8 @@ export function summarise({ manifest, records }) {
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
   const summaryArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
   /** @type {Partial<Summary>[]} */
-  const found = sections.map(own => own.summarise?.({ manifest, arms, records }) ?? {})
-  const { searches = [], sizes = [], ...own } = Object.assign({}, ...found)
+  const parts = sections.map(section => section.summarise?.({ manifest, arms, records }) ?? {})
+  const { searches = [], sizes = [], ...rest } = Object.assign({}, ...parts)
   return {
     schemaVersion: SCHEMA_VERSION,
     run,
@@ -63,7 +63,7 @@ export function summarise({ manifest, records }) {
     shows: settings.shows,
     lines: settings.shows.hasCpuLine ? fitCpuLines(summaryArms) : [],
     slopes: settings.shows.hasSlopes ? fitSlopes({ arms: summaryArms, records }) : [],
-    ...own,
+    ...rest,
     calibrations: manifest.calibrations,
     searches,
     sizes,

@@ -98,10 +98,10 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   // The cost is held where it was measured best: side by side, where a run has that.
   const beside = quantity === PRIMARY.name ? all.filter(c => c.load.isInterleaved) : []
   const same = beside.length > 0 ? beside : all
-  const own = same.filter(c => c.service === service)
+  const ofService = same.filter(c => c.service === service)
   // A sidecar whose trials failed is in no record, and so in no comparison.
-  const isMeasured = own.length > 0
-  return (isMeasured ? own : same.filter(c => c.service === null)).map(c => {
+  const isMeasured = ofService.length > 0
+  return (isMeasured ? ofService : same.filter(c => c.service === null)).map(c => {
     const median = isMeasured && c.verdict !== 'invalid' ? c.ratio.median : null
     const value = median === null || c.a === a ? median : 1 / median
     const held = value === null ? null : OPERATORS[operator](value, limit)

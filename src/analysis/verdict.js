@@ -72,10 +72,10 @@ export function measurePrecision({ asked, rounds, comparisons }) {
   return { ...asked, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
 }
 
-/** Says whether an interval is narrow enough, with few spoiled rounds. @param {Quantity} ratio @param {number} asked */
-export function isPrecise(ratio, asked) {
+/** Says whether an interval is narrow enough, with few spoiled rounds. @param {Quantity} ratio @param {number} widthMost */
+export function isPrecise(ratio, widthMost) {
   const width = widthOf(ratio)
-  return width !== null && width <= asked && !areSpoiled(ratio.values, true)
+  return width !== null && width <= widthMost && !areSpoiled(ratio.values, true)
 }
 
 /** @param {Quantity} ratio */
@@ -83,13 +83,15 @@ function widthOf({ low, high }) {
   return low === null || high === null ? null : high / low - 1
 }
 
-/** Counts rounds still needed; null: not known, or too many. @param {Quantity} ratio @param {number} asked */
-function countMore({ values, ...ratio }, asked) {
+/** Counts rounds still needed; null: not known, or too many. @param {Quantity} ratio @param {number} widthMost */
+function countMore({ values, ...ratio }, widthMost) {
   const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))
   // Two ratios have a spread, and say little by it.
   if (logs.length < 3) return null
   const width = widthOf({ values, ...ratio })
-  const isWide = width === null || width > asked
-  const count = isWide ? extrapolateCount({ values: logs, width: Math.log(1 + asked), most: ROUNDS_MOST }) : logs.length
+  const isWide = width === null || width > widthMost
+  const count = isWide
+    ? extrapolateCount({ values: logs, width: Math.log(1 + widthMost), most: ROUNDS_MOST })
+    : logs.length
   return count && Math.max(isWide ? 1 : 0, count - logs.length, countUncured(values, true))
 }

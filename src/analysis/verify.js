@@ -49,8 +49,8 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
     differences.push(...compare(ours, theirs, 'summary.json'))
   }
 
-  const shown = differences.slice(0, SHOWN_MOST)
-  const rest = differences.length - shown.length
+  const listed = differences.slice(0, SHOWN_MOST)
+  const rest = differences.length - listed.length
   const again = records.length - without.length
   return {
     agrees: differences.length === 0 && warnings.length === 0 && lost === 0,
@@ -60,7 +60,7 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
       `${again} of ${records.length} records were computed again from their raw files`,
       ...without.map(reason => `not computed again: ${reason}`),
       `not computed again, for there are no raw files of them: ${UNSEEN}`,
-      ...shown.map(difference => `differs: ${difference}`),
+      ...listed.map(difference => `differs: ${difference}`),
       ...(rest > 0 ? [`and ${rest} more`] : []),
       conclude({ differences: differences.length, without: without.length, lost, leftOut: warnings.length }),
     ],
@@ -103,11 +103,12 @@ function recompute({ folder, record, load, relaxed }) {
   const { trial, outcome } = record
   if (outcome === 'failed') return 'the trial failed'
   try {
-    const shown = findOwnPart(record)
-    const seen = shown && readOwnPart(folder, { trialId: trial.id, name: shown.name, schema: shown.part.schema })
-    const damage = seen === null ? `${shown?.name}.json is missing or damaged` : null
-    const own = shown && seen ? { [shown.name]: shown.part.judge(seen) } : {}
-    if (shown && !shown.part.hasWindow) return damage ?? own
+    const partial = findOwnPart(record)
+    const ofPart =
+      partial && readOwnPart(folder, { trialId: trial.id, name: partial.name, schema: partial.part.schema })
+    const damage = ofPart === null ? `${partial?.name}.json is missing or damaged` : null
+    const judgement = partial && ofPart ? { [partial.name]: partial.part.judge(ofPart) } : {}
+    if (partial && !partial.part.hasWindow) return damage ?? judgement
     const raw = rawNameOf(trial)
     const observed = readObserved(folder, raw)
     if (observed === null) return 'observation.json is missing or damaged'
@@ -119,7 +120,7 @@ function recompute({ folder, record, load, relaxed }) {
     const result = isIdle ? null : readResult({ folder, raw, place, load })
     if (result === null && !isIdle) return "the load generator's log has no result"
     if (damage) return damage
-    const parts = { ...described, load: result, ...own }
+    const parts = { ...described, load: result, ...judgement }
     return { ...parts, ...judgeTrial(/** @type {Measured} */ ({ ...record, ...parts }), relaxed) }
   } catch (error) {
     if (error instanceof BenchError) return error.message
@@ -145,7 +146,7 @@ function pick(value, shape) {
     return isAlike ? shape.map((part, i) => pick(value[i], part)) : value
   }
   if (typeof shape !== 'object' || shape === null || typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(own(value, name), part)]))
+  return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(ownValue(value, name), part)]))
 }
 
 /** Lists differing paths. @param {unknown} computed @param {unknown} written @param {string} at @returns {string[]} */
@@ -156,7 +157,7 @@ function compare(computed, written, at) {
   if (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null) {
     const names = new Set([...Object.keys(a), ...Object.keys(b)])
     return [...names].flatMap(name =>
-      compare(own(a, name), own(b, name), `${at}${/^\d+$/.test(name) ? `[${name}]` : `.${name}`}`),
+      compare(ownValue(a, name), ownValue(b, name), `${at}${/^\d+$/.test(name) ? `[${name}]` : `.${name}`}`),
     )
   }
   const isNothing = (/** @type {unknown} */ v) => v === null || (typeof v === 'number' && !Number.isFinite(v))
@@ -165,7 +166,7 @@ function compare(computed, written, at) {
 }
 
 /** Reads an object's own member, and no inherited one such as `constructor`. @param {any} value @param {string} name */
-function own(value, name) {
+function ownValue(value, name) {
   return Object.hasOwn(value, name) ? value[name] : undefined
 }
 

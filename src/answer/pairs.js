@@ -116,12 +116,12 @@ function renderAgainstFirst(comparisons) {
   ]
   const same = joinWords(names('no-difference-shown'))
   const lacks = joinWords(names('invalid'))
-  const told = clauses.join(', and ')
+  const differing = clauses.join(', and ')
   const rest = [
-    ...(same ? [`${told ? 'no' : 'No'} difference found between ${a} and ${same}`] : []),
-    ...(lacks ? [`${told || same ? 'no' : 'No'} verdict on ${lacks}`] : []),
+    ...(same ? [`${differing ? 'no' : 'No'} difference found between ${a} and ${same}`] : []),
+    ...(lacks ? [`${differing || same ? 'no' : 'No'} verdict on ${lacks}`] : []),
   ]
-  return `${[told, ...rest].filter(Boolean).join('; ')}.`
+  return `${[differing, ...rest].filter(Boolean).join('; ')}.`
 }
 
 /** Says at how many points one proxy uses less than another. @param {Comparison[]} comparisons of one pair */
@@ -170,10 +170,10 @@ const CONTRASTS_MOST = 2
  * @param {{ comparisons: Comparison[], primary?: string }} options @returns {string[]}
  */
 export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
-  const told = comparisons.filter(
+  const contrasts = comparisons.filter(
     c => c.contrast !== null && !c.isControl && c.service === null && c.quantity === primary && c.ratio.median !== null,
   )
-  return [...groupBy(told, c => c.b).values()].flatMap(same => {
+  return [...groupBy(contrasts, c => c.b).values()].flatMap(same => {
     if (same.length <= CONTRASTS_MOST) return same.map(c => renderPair(c))
     const sorted = same.toSorted((x, y) => Number(x.ratio.median) - Number(y.ratio.median))
     const [least, most] = [sorted[0], sorted[sorted.length - 1]].map(c => `${renderChange(c)} (${c.a})`)

@@ -54,8 +54,8 @@ export function joinPictures(pictures) {
     columns: joined.flatMap(({ columns }) => columns),
     rows: sorted.map(row => ({
       ...row,
-      cells: joined.flatMap(({ columns, rows: own }) => {
-        return own.find(({ label }) => label === row.label)?.cells ?? columns.map(() => null)
+      cells: joined.flatMap(({ columns, rows: joinedRows }) => {
+        return joinedRows.find(({ label }) => label === row.label)?.cells ?? columns.map(() => null)
       }),
     })),
   }

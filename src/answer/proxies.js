@@ -87,13 +87,15 @@ function drawPoints(arms, pairs, names, varied) {
   const proxies = [...new Set(arms.map(nameOf))]
   const [first, second] = [...new Set(withSidecars.map(nameOf))]
   const isPair = second !== undefined && new Set(withSidecars.map(nameOf)).size === 2
-  const shown = names.slice(0, Math.max(1, Math.floor((COLUMNS_MOST - (isPair ? 1 : 0)) / proxies.length)))
+  const columns = names.slice(0, Math.max(1, Math.floor((COLUMNS_MOST - (isPair ? 1 : 0)) / proxies.length)))
   // Arms without sidecars do not differ in an axis of sidecars: each point has their value.
   const findArm = (/** @type {string} */ proxy, /** @type {SummaryArm[]} */ point) => {
-    const own = arms.filter(arm => nameOf(arm) === proxy)
-    return point.find(arm => nameOf(arm) === proxy) ?? (own.length === 1 && !own[0].hasSidecars ? own[0] : null)
+    const ofProxy = arms.filter(arm => nameOf(arm) === proxy)
+    return (
+      point.find(arm => nameOf(arm) === proxy) ?? (ofProxy.length === 1 && !ofProxy[0].hasSidecars ? ofProxy[0] : null)
+    )
   }
-  const cells = shown.flatMap((name, i) => [
+  const cells = columns.flatMap((name, i) => [
     ...proxies.map(proxy => ({
       column: { group: headingOf(name), heading: proxy },
       cellOf: (/** @type {SummaryArm[]} */ point) => {

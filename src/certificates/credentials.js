@@ -37,7 +37,7 @@ export const FLAWED = {
 export function readCredentials(folder) {
   const read = (/** @type {string} */ name) => readFileSync(path.join(folder, `${name}.pem`), 'utf8')
   const readPair = (/** @type {string} */ at) => ({ cert: read(at), key: read(`${at}-key`) })
-  const own = SERVICES.map(name => [name, readPair(name)])
+  const trusted = SERVICES.map(name => [name, readPair(name)])
   const flawed = Object.keys(FLAWED).map(name => [name, readPair(path.join(REFUSED_FOLDER, name))])
-  return { ca: read('ca'), credentials: Object.fromEntries([...own, ...flawed]) }
+  return { ca: read('ca'), credentials: Object.fromEntries([...trusted, ...flawed]) }
 }

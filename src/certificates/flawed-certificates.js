@@ -10,16 +10,16 @@ import { CLIENT, FLAWED, REFUSED_FOLDER } from './credentials.js'
  * @param {{ folder: string, authority: Authority }} options folder: of the services' certificates, and of their authority
  */
 export async function writeFlawedCertificates({ folder, authority }) {
-  const own = path.join(folder, REFUSED_FOLDER)
-  mkdirSync(own, { mode: 0o700 })
+  const refusedFolder = path.join(folder, REFUSED_FOLDER)
+  mkdirSync(refusedFolder, { mode: 0o700 })
   const { keyType } = authority
   const [another, keys] = await Promise.all([createAuthority('sidecar-bench', { keyType }), createKeys(keyType)])
   await Promise.all(
     Object.entries(FLAWED).map(async ([name, { identity = CLIENT, isOfAnother, ...flaws }]) => {
       const issuer = isOfAnother ? another : authority
       const issued = await issueCertificate({ authority: issuer, identity, dnsName: 'client', keys, ...flaws })
-      writeFileSync(path.join(own, `${name}.pem`), issued.certificatePem, { mode: 0o600 })
-      writeFileSync(path.join(own, `${name}-key.pem`), issued.keyPem, { mode: 0o600 })
+      writeFileSync(path.join(refusedFolder, `${name}.pem`), issued.certificatePem, { mode: 0o600 })
+      writeFileSync(path.join(refusedFolder, `${name}-key.pem`), issued.keyPem, { mode: 0o600 })
     }),
   )
 }

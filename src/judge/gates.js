@@ -64,8 +64,8 @@ export function findGates(record, relaxed = []) {
   const judging = [...GATES.values()].filter(({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad))
   return judging.flatMap(({ name, spoils, find }) =>
     find(record)
-      .filter(found => typeof found === 'string' || typeof found === 'object')
-      .map(found => ({ gate: name, spoils, ...(typeof found === 'string' ? { reason: found } : found) })),
+      .filter(failure => typeof failure === 'string' || typeof failure === 'object')
+      .map(failure => ({ gate: name, spoils, ...(typeof failure === 'string' ? { reason: failure } : failure) })),
   )
 }
 

@@ -8,27 +8,27 @@ const POINTS_LEAST = 3
 
 /** Numbers of sidecars, each with a value. @typedef {[number, number][]} Points */
 
-/** Fits bytes; null below three numbers of sidecars. @param {Points} seen @returns {GrowthFit['memory']} */
-export function fitMemory(seen) {
-  const fit = fitOverSidecars(seen)
+/** Fits bytes; null below three numbers of sidecars. @param {Points} pairs @returns {GrowthFit['memory']} */
+export function fitMemory(pairs) {
+  const fit = fitOverSidecars(pairs)
   if (fit === null) return null
   const { base: baseBytes, slope: bytesPerSidecar, low, high } = fit
   const points = fit.points.map(([sidecars, bytes, residualBytes]) => ({ sidecars, bytes, residualBytes }))
   return { baseBytes, bytesPerSidecar, low, high, points }
 }
 
-/** Fits seconds of CPU time; null likewise. @param {Points} seen @returns {ControlNeed['rolloutCpu']} */
-export function fitCpu(seen) {
-  const fit = fitOverSidecars(seen)
+/** Fits seconds of CPU time; null likewise. @param {Points} pairs @returns {ControlNeed['rolloutCpu']} */
+export function fitCpu(pairs) {
+  const fit = fitOverSidecars(pairs)
   if (fit === null) return null
   const { base: baseSeconds, slope: secondsPerSidecar, low, high } = fit
   const points = fit.points.map(([sidecars, seconds, residualSeconds]) => ({ sidecars, seconds, residualSeconds }))
   return { baseSeconds, secondsPerSidecar, low, high, points }
 }
 
-/** Fits a line through the median at each number of sidecars. @param {Points} seen */
-function fitOverSidecars(seen) {
-  const points = [...groupBy(seen, ([sidecars]) => sidecars)]
+/** Fits a line through the median at each number of sidecars. @param {Points} pairs */
+function fitOverSidecars(pairs) {
+  const points = [...groupBy(pairs, ([sidecars]) => sidecars)]
     .map(([sidecars, own]) => {
       const { median } = summariseValues(own.map(([, value]) => value))
       return /** @type {[number, number]} */ ([sidecars, Number(median)])

@@ -64,8 +64,8 @@ export function removeStaleFolders(parent = os.tmpdir()) {
     const [, pid, ticks, place] = OWNED.exec(name) ?? []
     const folder = path.join(parent, name)
     // Every user may write in /tmp.
-    const found = pid === undefined ? undefined : lstatSync(folder, { throwIfNoEntry: false })
-    if (!found?.isDirectory() || found.uid !== process.getuid?.()) return []
+    const stats = pid === undefined ? undefined : lstatSync(folder, { throwIfNoEntry: false })
+    if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) return []
     if (hasOwnerEnded({ pid, ticks, place }) !== true) return []
     rmSync(folder, { recursive: true, force: true })
     return [`temporary folder ${folder}`]

@@ -18,11 +18,11 @@ const GAP_SECONDS = 0.2
  */
 export function createLineView({ state, say, hasRepeats = true }) {
   /** Arms and gates that were told. @type {Set<string>} */
-  let told = new Set()
+  let written = new Set()
   return {
     /** @param {RunEvent} event */
     publish(event) {
-      if (event.kind === 'planned') told = new Set()
+      if (event.kind === 'planned') written = new Set()
       if (event.kind === 'repeat-ended' && hasRepeats) {
         const part = state.snapshot().parts.find(({ arms }) => arms.join(' ') === event.arms.join(' '))
         const values = part ? renderValues(part) : ''
@@ -33,8 +33,8 @@ export function createLineView({ state, say, hasRepeats = true }) {
       const { record, progress } = event
       const { outcome, gates, trial } = record
       const key = `${trial.arm.id} ${gates.map(({ gate }) => gate).join(' ')}`
-      const isNew = outcome === 'failed' || (outcome === 'invalid' && !told.has(key))
-      told.add(key)
+      const isNew = outcome === 'failed' || (outcome === 'invalid' && !written.has(key))
+      written.add(key)
       if (isNew || !state.isOfRepeat(record)) say(`${progress}: ${renderTrial(record)}`)
     },
   }
@@ -44,10 +44,10 @@ export function createLineView({ state, say, hasRepeats = true }) {
 export function renderTrial(record) {
   const { trial, outcome, load, window, boundBy, isSteady, reasons, samples } = record
   const name = `${trial.id.replace(/^r\d+-/, '')}:`
-  const own = findOwnPart(record)
+  const partial = findOwnPart(record)
   const textOf = (/** @type {string} */ quantity) => renderValue(QUANTITIES[quantity], record)
-  const ofKind = own?.part.tell(own.judged, textOf)
-  if (own && !own.part.hasWindow) return `${name} ${ofKind}`
+  const ofKind = partial?.part.tell(partial.judged, textOf)
+  if (partial && !partial.part.hasWindow) return `${name} ${ofKind}`
   if (outcome === 'failed' || !window) return `${name} failed: ${reasons[0]}`
   const invalid = outcome === 'invalid' ? `, invalid: ${reasons[0]}` : ''
   const isLate = samples?.source === 'cgroup' && samples.largestGapSeconds > GAP_SECONDS

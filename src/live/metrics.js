@@ -158,8 +158,8 @@ function setQuantities(metrics, record) {
     if (!row.metric) continue
     const { name, scale = 1, percentile } = row.metric
     const value = measureRound(row, [record])
-    const own = percentile ? { ...labels, loop: arm.load.kind, percentile } : labels
-    metrics.set(name, own, value === null ? null : value / scale)
+    const withPercentile = percentile ? { ...labels, loop: arm.load.kind, percentile } : labels
+    metrics.set(name, withPercentile, value === null ? null : value / scale)
   }
 }
 

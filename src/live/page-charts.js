@@ -19,19 +19,20 @@ export function createCharts() {
     /** Shows a trial; without a point the old chart stays. @param {SidecarSeries[]} series @param {string} trial */
     showSeries(series, trial) {
       if (!series.some(({ cores, anonBytes }) => cores.length + anonBytes.length > 0)) return
-      const shown = series.slice(0, SIDECARS_SHOWN)
-      const which = series.length > shown.length ? `, the first ${shown.length} of ${series.length} sidecars` : ''
-      overTime(() => drawOverTime({ title: `CPU and memory of ${trial}${which}`, sidecars: shown }))
+      const drawnSeries = series.slice(0, SIDECARS_SHOWN)
+      const which =
+        series.length > drawnSeries.length ? `, the first ${drawnSeries.length} of ${series.length} sidecars` : ''
+      overTime(() => drawOverTime({ title: `CPU and memory of ${trial}${which}`, sidecars: drawnSeries }))
     },
     clearSeries: () => overTime(null),
     /** Shows every round of every arm. @param {import('./results.js').LiveRow[]} rows */
     showRows(rows) {
       const all = rows.map(row => ({ ...row, quantity: row.throughput }))
-      const own = rows.filter(row => row.colour !== 0).map(row => ({ ...row, quantity: row.cpuPerRequest }))
+      const ofSidecars = rows.filter(row => row.colour !== 0).map(row => ({ ...row, quantity: row.cpuPerRequest }))
       const draw = (/** @type {string} */ title, /** @type {string} */ unit, /** @type {typeof all} */ drawn) =>
         drawn.length === 0 ? null : () => drawRounds({ title, unit, digits: 0, rows: drawn })
       throughput(draw('Requests/s, round by round', 'requests/s', all))
-      cpuPerRequest(draw('CPU per request, round by round', 'µs', own))
+      cpuPerRequest(draw('CPU per request, round by round', 'µs', ofSidecars))
     },
   }
 }

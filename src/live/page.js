@@ -34,12 +34,12 @@ function listen() {
     const isOver = source.readyState === EventSource.CLOSED
     show('connection', isOver ? 'connection lost: load the page again' : 'connection lost, trying again')
   })
-  on('reset', told => {
-    results = told.results
-    series = told.series
+  on('reset', event => {
+    results = event.results
+    series = event.series
     charts.clearSeries()
-    showSnapshot(told.snapshot)
-    showTrials(told.rows)
+    showSnapshot(event.snapshot)
+    showTrials(event.rows)
   })
   on('new-trial', () => {
     series = []
@@ -62,14 +62,14 @@ function listen() {
 /** @param {SidecarSeries[]} points that are new */
 function addPoints(points) {
   for (const added of points) {
-    let own = series.find(({ service }) => service === added.service)
-    if (own === undefined) {
-      own = { ...added, cores: [], anonBytes: [], throttled: [] }
-      series.push(own)
+    let sidecar = series.find(({ service }) => service === added.service)
+    if (sidecar === undefined) {
+      sidecar = { ...added, cores: [], anonBytes: [], throttled: [] }
+      series.push(sidecar)
     }
-    for (const point of added.cores) appendPoint(own.cores, point)
-    for (const point of added.anonBytes) appendPoint(own.anonBytes, point)
-    for (const stretch of added.throttled) appendStretch(own.throttled, stretch)
+    for (const point of added.cores) appendPoint(sidecar.cores, point)
+    for (const point of added.anonBytes) appendPoint(sidecar.anonBytes, point)
+    for (const stretch of added.throttled) appendStretch(sidecar.throttled, stretch)
   }
 }
 

@@ -127,9 +127,9 @@ function nameConditions(arms) {
 function summariseArms(arms, { kept, rounds }) {
   const varied = findVaried(arms)
   return arms.map(arm => {
-    const own = splitByRound(kept, { armId: arm.id, rounds })
+    const byRound = splitByRound(kept, { armId: arm.id, rounds })
     const summarise = (/** @type {'cost' | 'ratePerSecond'} */ name) =>
-      summariseSequence(own.map(trials => firstOf(trials, name))).median
+      summariseSequence(byRound.map(trials => firstOf(trials, name))).median
     const [cost, ratePerSecond] = [summarise('cost'), summarise('ratePerSecond')]
     const row = quantityOf(arm)
     const texts = [
@@ -183,8 +183,8 @@ function widthOf({ low, high }) {
 
 /** @param {Kept} kept @param {{ armId: string, rounds: number }} options @returns {KeptTrial[][]} */
 function splitByRound(kept, { armId, rounds }) {
-  const own = kept.get(armId) ?? []
-  return Array.from({ length: rounds }, (_, i) => own[i] ?? [])
+  const trials = kept.get(armId) ?? []
+  return Array.from({ length: rounds }, (_, i) => trials[i] ?? [])
 }
 
 /** Takes the trial of a round that counts in a report. @param {KeptTrial[]} trials @param {'cost' | 'ratePerSecond'} name */

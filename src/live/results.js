@@ -34,7 +34,7 @@ export function createResults() {
   /** @type {Kept[]} */
   let results = []
   /** Arms that a search found. @type {Map<string, Arm>} */
-  let found = new Map()
+  let groups = new Map()
   let colourFor = createColours()
   /** @type {ReturnType<typeof findVaried>} */
   let varied = []
@@ -54,18 +54,18 @@ export function createResults() {
     plan({ run, arms, rounds, trials }) {
       if (run.id !== plan.runId) {
         results = []
-        found = new Map()
+        groups = new Map()
         colourFor = createColours()
       }
       plan = { runId: run.id, arms, rounds, isSearch: trials === null }
-      varied = findVaried([...arms, ...found.values()])
+      varied = findVaried([...arms, ...groups.values()])
       for (const arm of arms) colourFor(arm)
     },
     /** Adds an arm that a search tries now. @param {Arm} arm */
     meet(arm) {
-      if (!plan.isSearch || found.has(arm.id)) return
-      found.set(arm.id, arm)
-      varied = findVaried([...plan.arms, ...found.values()])
+      if (!plan.isSearch || groups.has(arm.id)) return
+      groups.set(arm.id, arm)
+      varied = findVaried([...plan.arms, ...groups.values()])
       colourFor(arm)
     },
     /** Adds the result of a trial. @param {TrialRecord} record */
@@ -102,7 +102,7 @@ export function createResults() {
     /** Lists arms in the order of the plan; of a search those with results, as they were tried. @returns {LiveRow[]} */
     rows() {
       const arms = plan.isSearch
-        ? [...found.values()].filter(({ id }) => results.some(r => r.arm.id === id))
+        ? [...groups.values()].filter(({ id }) => results.some(r => r.arm.id === id))
         : plan.arms
       const rounds = results.reduce((most, { round }) => Math.max(most, round), plan.rounds)
       return arms.map(arm => {

@@ -37,8 +37,8 @@ export function renderLive(snapshot, columns) {
     [experiment, progress ?? sayTrial(snapshot), now, sayLeft(secondsLeft)].filter(Boolean).join(' · '),
     ...(renderSoFar(snapshot, columns) ?? renderSidecars(snapshot)),
   ]
-  const shown = lines.filter(line => line !== '').map(line => [...clean(line)])
-  return shown.map(line => (line.length > columns ? `${line.slice(0, columns - 1).join('')}…` : line.join('')))
+  const characters = lines.filter(line => line !== '').map(line => [...clean(line)])
+  return characters.map(line => (line.length > columns ? `${line.slice(0, columns - 1).join('')}…` : line.join('')))
 }
 
 /**
@@ -83,12 +83,12 @@ function renderBars(rows, columns) {
 
 /** Renders what each sidecar of the trial uses. @param {RunSnapshot} snapshot */
 function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
-  const shown = sidecars.slice(0, SIDECARS_SHOWN)
-  const width = Math.max(0, ...shown.map(({ service }) => clean(service).length))
+  const visible = sidecars.slice(0, SIDECARS_SHOWN)
+  const width = Math.max(0, ...visible.map(({ service }) => clean(service).length))
   return [
     arm === null ? '' : joinWords([arm.name, sayArm(arm)]),
-    ...shown.map(sidecar => joinWords([clean(sidecar.service).padEnd(width), ...saySidecar(sidecar)])),
-    sidecars.length > shown.length ? `and ${sidecars.length - shown.length} more` : '',
+    ...visible.map(sidecar => joinWords([clean(sidecar.service).padEnd(width), ...saySidecar(sidecar)])),
+    sidecars.length > visible.length ? `and ${sidecars.length - visible.length} more` : '',
     failed === null ? '' : `${sayNumber(ratePerSecond)} requests/s, ${failed} failed`,
   ]
 }

@@ -33,9 +33,9 @@ export function renderPlace({ conditions, repeat, repeats, isMost }) {
 
 /** Renders the values and ratios of a part in a line; empty: there are none. @param {PartSoFar} part */
 export function renderValues({ rows, ratios }) {
-  const told = rows.some(({ text }) => text !== UNKNOWN) ? rows : []
-  const values = told.slice(0, ROWS_MOST).map(({ label, text }) => `${label} ${text}`)
-  if (told.length > ROWS_MOST) values.push(`and ${told.length - ROWS_MOST} more`)
+  const known = rows.some(({ text }) => text !== UNKNOWN) ? rows : []
+  const values = known.slice(0, ROWS_MOST).map(({ label, text }) => `${label} ${text}`)
+  if (known.length > ROWS_MOST) values.push(`and ${known.length - ROWS_MOST} more`)
   const pairs = ratios.slice(0, RATIOS_MOST).map(renderRatio)
   if (ratios.length > RATIOS_MOST) pairs.push(`and ${count(ratios.length - RATIOS_MOST, 'more pair')}`)
   return [values.join(', '), ...pairs].filter(Boolean).join('; ')

@@ -36,21 +36,21 @@ export function askInTurns(sidecars, { signal, ask = send }) {
   }
 
   async function askAll() {
-    const asked = []
+    const asking = []
     for (let i = 0; !isEnding || i < sidecars.length; i++) {
       // A sidecar that does not answer holds up no other.
-      asked.push(askOnce(sidecars[i % sidecars.length]))
+      asking.push(askOnce(sidecars[i % sidecars.length]))
       await sleep(EVERY_MS, signal)
     }
-    await Promise.all(asked)
+    await Promise.all(asking)
   }
 
   /** @param {typeof sidecars[number]} sidecar */
   async function askOnce({ name, endpoint, host }) {
-    const own = /** @type {SidecarAnswers} */ (turns.get(name))
-    const nonce = `${name}-stays-${++own.asked}`
+    const answers = /** @type {SidecarAnswers} */ (turns.get(name))
+    const nonce = `${name}-stays-${++answers.asked}`
     const request = { host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }
     const answer = await ask(endpoint, request, { timeoutSeconds: ANSWER_SECONDS, signal }).catch(() => null)
-    if (answer && isEchoOf(answer, nonce)) own.answered++
+    if (answer && isEchoOf(answer, nonce)) answers.answered++
   }
 }

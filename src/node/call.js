@@ -78,9 +78,9 @@ export async function call(endpoint, { host, path = '/', headers = {}, body = ''
         () => stream.destroy(new Error(`no answer within ${timeoutSeconds} s`)),
         timeoutSeconds * 1000,
       )
-      stream.on('response', ({ ':status': status, ...own }) => {
+      stream.on('response', ({ ':status': status, ...rest }) => {
         localPort = channel.socket?.localPort
-        Object.assign(got, { status, headers: own })
+        Object.assign(got, { status, headers: rest })
       })
       stream.on('trailers', trailers => Object.assign(got, { trailers: { ...trailers } }))
       stream.on('data', chunk => chunks.push(chunk))
@@ -128,12 +128,12 @@ function describe({ status, headers, trailers }, { bytes, isCut }) {
   const code = isBroken ? CODES.internal : Number(said ?? CODE_OF_STATUS[status] ?? CODES.unknown)
   const why = trailers['grpc-message'] ?? headers['grpc-message']
   const reason = why === undefined ? bytes.toString('latin1') : safely(() => decodeURIComponent(`${why}`), `${why}`)
-  const own = Object.entries(headers).filter(([name]) => !name.startsWith('grpc-'))
+  const ofAnswer = Object.entries(headers).filter(([name]) => !name.startsWith('grpc-'))
   return {
     code,
     status: STATUS_OF_CODE[code] ?? 500,
     body: code === CODES.ok && message ? message.toString('latin1') : reason,
-    headers: Object.fromEntries(own),
+    headers: Object.fromEntries(ofAnswer),
     trailers: /** @type {Record<string, string>} */ (trailers),
     isReused: false,
   }

@@ -94,8 +94,8 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
         const fromMs = now()
         const { sinceMs = fromMs, backends = 1 } = expected
         const seen = { sinceMs, lastNoMs: null, yesMs: null, asked: 0, ...(backends > 1 && { backends: 0 }) }
-        const own = { fromMs, askedMs: fromMs, toldMs: -Infinity, isAsked: false, found: new Set() }
-        waiting.add({ ...expected, ...own, seen, settle: () => resolve(seen), fail: reject })
+        const state = { fromMs, askedMs: fromMs, toldMs: -Infinity, isAsked: false, found: new Set() }
+        waiting.add({ ...expected, ...state, seen, settle: () => resolve(seen), fail: reject })
       }),
     countWaiting: () => waiting.size,
     giveUp() {

@@ -165,14 +165,14 @@ function assertOwn(root) {
  * @param {string} [root]
  */
 export function findDistrust(root = ledgersFolder()) {
-  const found = lstatSync(root, { throwIfNoEntry: false })
-  if (found === undefined || isOwnFolder(root)) return null
-  if (!found.isDirectory()) return `${root} is no folder, and ledgers of runs would be kept there: remove it`
+  const stats = lstatSync(root, { throwIfNoEntry: false })
+  if (stats === undefined || isOwnFolder(root)) return null
+  if (!stats.isDirectory()) return `${root} is no folder, and ledgers of runs would be kept there: remove it`
   const runs = listSafely(root).map(name => `${name} (${count(listFiles(path.join(root, name)).length, 'file')})`)
   const holds = runs.length > 0 ? `holds ${runs.join(', ')}, with private keys` : 'shows no runs'
-  if (found.uid !== process.getuid?.())
-    return `${root} belongs to the user ${found.uid}, so it is not trusted; it ${holds}: have that user, or root, remove it`
-  const mode = (found.mode & 0o777).toString(8)
+  if (stats.uid !== process.getuid?.())
+    return `${root} belongs to the user ${stats.uid}, so it is not trusted; it ${holds}: have that user, or root, remove it`
+  const mode = (stats.mode & 0o777).toString(8)
   const advice = `if nobody else has written in it, chmod 700 ${root}, and then ${renderCommand('cleanup')}`
   return `${root} has the mode ${mode}, so other users can read it, and it is not trusted; it ${holds}: ${advice}`
 }
@@ -185,8 +185,8 @@ function listFiles(folder) {
 
 /** @param {string} root */
 function isOwnFolder(root) {
-  const found = lstatSync(root, { throwIfNoEntry: false })
-  return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o077) === 0
+  const stats = lstatSync(root, { throwIfNoEntry: false })
+  return stats?.isDirectory() === true && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0
 }
 
 /** @param {string} root */

@@ -25,7 +25,7 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
   const samples = []
   const clock = startClock()
   /** @type {Omit<Observation, 'clockOffsetMs'>} */
-  const seen = { samples, start: null, end: null, after: null }
+  const observed = { samples, start: null, end: null, after: null }
   const keep = (/** @type {Sample} */ sample) => {
     samples.push(sample)
     onSample(sample)
@@ -46,17 +46,17 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
     if (window.startMs - clock.now() > GARBAGE_MS) collectGarbage()
     await sampleUpTo(window.startMs)
     resetOwnPeak()
-    seen.start = takeEdge(probes, 'start')
-    keep(seen.start.sample)
+    observed.start = takeEdge(probes, 'start')
+    keep(observed.start.sample)
     await sampleUpTo(window.endMs)
-    seen.end = takeEdge(probes, 'end')
-    keep(seen.end.sample)
+    observed.end = takeEdge(probes, 'end')
+    keep(observed.end.sample)
     onEnd()
-    seen.after = look(probes)
+    observed.after = look(probes)
   } catch (error) {
     if (!signal.aborted) throw error
   }
-  return seen
+  return observed
 }
 
 /** Reads what costs too much inside of a window. @param {Probe[]} probes @returns {Look[]} */

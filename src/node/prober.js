@@ -48,14 +48,14 @@ export function createProber() {
         cert: readFileSync(credentials.certificatePath),
         key: readFileSync(credentials.keyPath),
       }
-      const shown = certificate && new X509Certificate(readFileSync(certificate)).fingerprint256
+      const fingerprint = certificate && new X509Certificate(readFileSync(certificate)).fingerprint256
       await perform(stage)
       const begin = performance.now()
       await perform(commit)
       for (;;) {
         const answer = await send(endpoint, { host }, { timeoutSeconds: 1, ...(tls && { tls }) }).catch(() => null)
         const seconds = (performance.now() - begin) / 1000
-        if (answer?.status === 200 && (!shown || answer.fingerprint === shown)) return seconds
+        if (answer?.status === 200 && (!fingerprint || answer.fingerprint === fingerprint)) return seconds
         if (Date.now() >= deadlineMs) return null
         // After a while it looks seldom: looking costs the sidecar, too.
         await delay(seconds < LOOK.oftenSeconds ? LOOK.oftenMs : LOOK.seldomMs)

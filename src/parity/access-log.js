@@ -24,7 +24,7 @@ export async function checkAccessLog(rig) {
     ...{ user_agent: USER_AGENT, request_id: 'request-1', x_forwarded_for: '192.0.2.1' },
   }
   const protocol = rig.measured.protocol === 'http/2' ? 'HTTP/2' : 'HTTP/1.1'
-  const found = await Promise.all([
+  const logged = await Promise.all([
     readLines(rig, { service: 'client', path }),
     readLines(rig, { service: 'server', path }),
   ])
@@ -33,7 +33,7 @@ export async function checkAccessLog(rig) {
     { ...same, protocol, upstream_cluster: 'a' },
   ]
   return [
-    ...found.flatMap((lines, i) => describeLines(lines, expected[i])),
+    ...logged.flatMap((lines, i) => describeLines(lines, expected[i])),
     ...(await checkRetried(rig)),
     ...(await checkRefused(rig)),
   ]
@@ -45,10 +45,10 @@ async function checkRetried(rig) {
   // One of two in turn is refused at first.
   for (let i = 0; i < 2; i++) await rig.send({ host: 'half', path })
   const lines = await readLines(rig, { service: 'server', path, least: 2 })
-  const found = lines.map(line => line.response_code).join(', ')
-  return found === '200, 200'
+  const codes = lines.map(line => line.response_code).join(', ')
+  return codes === '200, 200'
     ? []
-    : [`${found || 'no line'} of two requests, one of them tried again, expected 200, 200`]
+    : [`${codes || 'no line'} of two requests, one of them tried again, expected 200, 200`]
 }
 
 /** A request that another feature refuses has a line, too, and no upstream. @param {Rig} rig */
@@ -57,8 +57,8 @@ async function checkRefused(rig) {
   const path = '/refused'
   await rig.send({ host: 'denied', path })
   const lines = await readLines(rig, { service: 'server', path })
-  const found = lines.map(line => `${line.response_code} from ${line.upstream_host}`).join(', ')
-  return found === '403 from null' ? [] : [`${found || 'no line'} of a refused request, expected 403 from null`]
+  const upstreams = lines.map(line => `${line.response_code} from ${line.upstream_host}`).join(', ')
+  return upstreams === '403 from null' ? [] : [`${upstreams || 'no line'} of a refused request, expected 403 from null`]
 }
 
 /**

@@ -28,8 +28,8 @@ export async function probeFeatures(rig) {
   const names = listFeatures(rig.measured.features)
   if (names.length === 0) return []
   // Checks run at once: each asks for a path or a host of its own, and some wait for seconds.
-  const found = await Promise.all(names.map(name => CHECKS[name](rig)))
-  const differences = names.flatMap((name, i) => found[i].map(difference => `${name}: ${difference}`))
+  const results = await Promise.all(names.map(name => CHECKS[name](rig)))
+  const differences = names.flatMap((name, i) => results[i].map(difference => `${name}: ${difference}`))
   const expected = names.join(', ')
   const told = differences.length === 0 ? expected : `${differences.length} differences of ${expected}`
   return [{ name: 'parity-features', found: told, expected, differences }]

@@ -50,7 +50,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache 
   }))
   const checks = [...starts, ...probes]
   const passed = checks.map(({ depends }) => (depends && cache ? cache.find(depends) : null))
-  const known = passed.filter(found => found !== null)
+  const known = passed.filter(rows => rows !== null)
   if (known.length < checks.length) say(`checking ${starts.length} arms, and that the planes do equal work`)
   if (known.length > 0)
     say(
@@ -125,9 +125,9 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
   const indices = new Map(checks.map(check => [check, nextIndex()]))
   /** @type {unknown} */
   let failure = null
-  const make = async (/** @type {Check[]} */ own, /** @type {Slot} */ slot) => {
+  const make = async (/** @type {Check[]} */ batchChecks, /** @type {Slot} */ slot) => {
     try {
-      for (const check of own) {
+      for (const check of batchChecks) {
         if (either.aborted) return
         made.set(check, await check.run({ index: Number(indices.get(check)), slot, signal: either }))
       }
@@ -145,7 +145,7 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
   if (rigsMost > 1) batches[0] = [starts, ...(batches[0] ?? [])]
   for (const batch of batches) {
     const slots = createSlots(batch.length)
-    await Promise.all(batch.map((own, i) => make(own, slots[i])))
+    await Promise.all(batch.map((batchChecks, i) => make(batchChecks, slots[i])))
   }
   signal.throwIfAborted()
   if (failing.signal.aborted) throw failure

@@ -20,8 +20,8 @@ const NONE_IN_TIME = `no request was answered within the ${BASE_SECONDS} s of an
 
 /** @param {Rig} rig */
 export async function checkEjection(rig) {
-  const found = await Promise.all([checkTurns(rig), checkBroken(rig), checkLone(rig)])
-  return found.flat()
+  const differences = await Promise.all([checkTurns(rig), checkBroken(rig), checkLone(rig)])
+  return differences.flat()
 }
 
 /**

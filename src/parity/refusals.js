@@ -41,13 +41,13 @@ export function describeStatuses(statuses, later) {
 export async function checkAuthorization({ call, send }) {
   const ofCallers = await call('probeCallers', undefined)
   const expected = { allowed: 200, denied: 403 }
-  const found = await Promise.all(
+  const differences = await Promise.all(
     Object.entries(expected).map(async ([host, status]) => {
       const answer = await send({ host })
       return answer.status === status ? [] : [`${answer.status} of a route that is ${host}, expected ${status}`]
     }),
   )
-  return [...found.flat(), ...ofCallers]
+  return [...differences.flat(), ...ofCallers]
 }
 
 /**
@@ -88,15 +88,15 @@ export async function checkRetryBudget(rig) {
 
 /** @param {Rig} rig @param {number} times @returns {Promise<number[]>} statuses */
 async function askApart({ send, signal }, times) {
-  const asked = []
+  const asking = []
   for (let i = 0; i < times; i++) {
     const one = send({ host: 'crowded' }, { timeoutSeconds: ANSWER_SECONDS })
     // Nobody awaits this request when another check fails.
     one.catch(() => {})
-    asked.push(one)
+    asking.push(one)
     await sleep(APART_MS, signal)
   }
-  return (await Promise.all(asked)).map(({ status }) => status)
+  return (await Promise.all(asking)).map(({ status }) => status)
 }
 
 /**

@@ -57,8 +57,8 @@ export function writeParityCertificates(certificates, { isCertified: hasAuthorit
 export async function tryPlane({ site, measured, folder, ...options }) {
   const interception = chooseInterception(options.plane, options.profile)
   const { tls, protocol, trafficPolicy, features = LEAN } = measured
-  const own = path.join(folder, [tls, protocol.replace('/', ''), trafficPolicy, features].join('-'))
-  const rig = await createRig({ ...options, target: site.target, measured, folder: own, interception })
+  const rigFolder = path.join(folder, [tls, protocol.replace('/', ''), trafficPolicy, features].join('-'))
+  const rig = await createRig({ ...options, target: site.target, measured, folder: rigFolder, interception })
   try {
     return await probeRig(rig)
   } finally {
@@ -77,9 +77,9 @@ function chooseInterception({ deployed }, profile) {
  *   hasCertificate?: boolean }} options hasCertificate: the load speaks mTLS
  * @returns {string | null} why the plane cannot be tried so; null: it can
  */
-export function findUntried(measured, { plane, tool, profile = null, hasCertificate = false, ...asked }) {
+export function findUntried(measured, { plane, tool, profile = null, hasCertificate = false, ...choices }) {
   const { tls, protocol, features } = measured
-  const { interception = chooseInterception(plane, profile) } = asked
+  const { interception = chooseInterception(plane, profile) } = choices
   const conditions = { ...USUAL, tls, protocol, features, ...(interception && { interception }) }
   const cpus = os.availableParallelism()
   return (

@@ -64,10 +64,10 @@ export async function unpackBundle(file, folder) {
     for await (const entry of entries) {
       const { name, type } = entry.header
       // A name may be as long as a file.
-      const shown = JSON.stringify(name.slice(0, NAME_SHOWN))
-      if (type !== 'file') refuse(`${shown} in it is a ${type}, and no file`)
-      if (!CARRIED.test(name)) refuse(`${shown} in it is none of the files of a run`)
-      if (seen.has(name)) refuse(`${shown} stands in it twice`)
+      const quoted = JSON.stringify(name.slice(0, NAME_SHOWN))
+      if (type !== 'file') refuse(`${quoted} in it is a ${type}, and no file`)
+      if (!CARRIED.test(name)) refuse(`${quoted} in it is none of the files of a run`)
+      if (seen.has(name)) refuse(`${quoted} stands in it twice`)
       seen.add(name)
       if (seen.size > FILES_MOST) refuse(`it has more than ${FILES_MOST} files`)
       const at = path.join(folder, name)

@@ -36,7 +36,7 @@ export function createHiding(files, { folders, names }) {
     .flatMap(folder => (folder === '' ? [] : new RegExp(String.raw`(?<![\w.-])${escapePattern(folder)}/`, 'g')))
   const shorten = (/** @type {string} */ text) => {
     const relative = roots.reduce((all, root) => all.replace(root, ''), text)
-    const short = relative.replace(PATH, found => `${found.split('/').filter(Boolean).at(-1)}`)
+    const short = relative.replace(PATH, absolute => `${absolute.split('/').filter(Boolean).at(-1)}`)
     return short
   }
   const hide = (/** @type {string} */ text) => (words.length > 0 ? shorten(text).replace(name, HIDDEN) : shorten(text))
@@ -64,13 +64,13 @@ export function createHiding(files, { folders, names }) {
 function listHosts(manifest) {
   /** @type {string[]} */
   const command = manifest?.command ?? []
-  const given = command.map((word, i) => {
+  const words = command.map((word, i) => {
     const [isHost, value] = HOST_OPTIONS.exec(word) ?? []
     return isHost ? (value ?? command[i + 1]) : ''
   })
   const { loadHost, node, cluster } = manifest?.machine ?? {}
   const nodes = manifest?.target === 'kubernetes' ? [node, cluster] : []
-  return [...given, loadHost?.host, ...nodes]
-    .map(found => `${found ?? ''}`)
-    .flatMap(found => [found, ...found.replace(/^(?:\w+:\/\/|[^=]+=)/, '').split(/@|:\d+$/)])
+  return [...words, loadHost?.host, ...nodes]
+    .map(word => `${word ?? ''}`)
+    .flatMap(word => [word, ...word.replace(/^(?:\w+:\/\/|[^=]+=)/, '').split(/@|:\d+$/)])
 }

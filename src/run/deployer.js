@@ -22,11 +22,11 @@ export function createDeployer(target, at) {
   }
   /** Ends processes that were deployed without others. @param {ProcessSpec[]} specs */
   const end = async specs => {
-    const own = deployments.filter(({ processes }) => processes.some(({ spec }) => specs.includes(spec)))
-    deployments = deployments.filter(deployed => !own.includes(deployed))
-    await Promise.all(own.map(deployed => deployed.remove())).catch(error => {
+    const ended = deployments.filter(({ processes }) => processes.some(({ spec }) => specs.includes(spec)))
+    deployments = deployments.filter(deployed => !ended.includes(deployed))
+    await Promise.all(ended.map(deployed => deployed.remove())).catch(error => {
       // The caller removes them with the others.
-      deployments.push(...own)
+      deployments.push(...ended)
       throw error
     })
   }

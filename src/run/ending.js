@@ -25,11 +25,11 @@ export function startEnding(course, options) {
 /** @param {Course} course @param {Parameters<typeof startEnding>[1]} options @returns {Promise<TrialRecord['ending']>} */
 async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE_MS }) {
   if (!ending) return undefined
-  const { process, told, steps, asked, succeed } = ending
+  const { process, told: notice, steps, asked: request, succeed } = ending
   const { target } = testbed.site
   const who = `${process.spec.service}'s sidecar`
   await waitUntil(window.startMs + AT_SHARE * (window.endMs - window.startMs), signal)
-  if (told && (await untilAborted(target.call('change', { ...told, deadlineMs: window.endMs }), signal)) === null)
+  if (notice && (await untilAborted(target.call('change', { ...notice, deadlineMs: window.endMs }), signal)) === null)
     throw new BenchError(
       `the client of ${who} was told to call it no more, and the change took no effect in the window`,
     )
@@ -49,7 +49,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   if (Date.now() >= window.endMs)
     throw new BenchError(`${who} was gone only after the window, which is too short for its end and its successor`)
   const answering = target
-    .call('change', { stage: [], commit: [], ...asked, deadlineMs: window.endMs })
+    .call('change', { stage: [], commit: [], ...request, deadlineMs: window.endMs })
     .then(seconds => (seconds === null ? null : readNowMs()))
   answering.catch(() => {})
   const successor = await succeed()

@@ -55,8 +55,8 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
   let isWhole = false
   try {
     const before = await observeIdle({ site, say: watcher.say, signal })
-    const own = findScriptFolders(programs)
-    const scripts = { ...own, echo: echoScripts ?? own.echo }
+    const scriptFolders = findScriptFolders(programs)
+    const scripts = { ...scriptFolders, echo: echoScripts ?? scriptFolders.echo }
     const described = await describeRun({ preparation, site, scripts, startedAt, before })
     const now = { ...described, layout }
     if (interrupted) {

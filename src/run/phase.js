@@ -16,22 +16,22 @@ export const LANES = 4
  * Passes a phase: waits until every sidecar has answered, and gives up the others at the deadline.
  * @param {Given} given @param {Begin} begin @param {Begin} [beginOthers] of sidecars that are asked when the phase is over
  */
-export async function passPhase({ signal, deadlineSeconds, ...given }, begin, beginOthers) {
-  const { asking } = given
+export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, beginOthers) {
+  const { asking } = watched
   const pass = async (/** @type {Begin} */ begin) => {
     const begun = performance.now()
-    const asked = await begin()
+    const answers = await begin()
     const leftSeconds = Math.max(0, deadlineSeconds - (performance.now() - begun) / 1000)
     const isOver = () => asking.countWaiting() === 0
     const limit = { deadlineSeconds: leftSeconds, intervalMs: 10, signal }
     await isInTime(isOver, limit).catch(() => signal.throwIfAborted())
-    return asked
+    return answers
   }
   const after = beginOthers && (() => pass(beginOthers))
-  const { value: asked, others, phase } = await observePhase(given, () => pass(begin), after)
-  const told = await Promise.all([...asked, ...(others ?? [])])
+  const { value: answers, others, phase } = await observePhase(watched, () => pass(begin), after)
+  const answered = await Promise.all([...answers, ...(others ?? [])])
   return {
-    times: new Map(told.flatMap(([name, seen]) => (seen ? [/** @type {const} */ ([name, seen])] : []))),
+    times: new Map(answered.flatMap(([name, answer]) => (answer ? [/** @type {const} */ ([name, answer])] : []))),
     phase,
   }
 }
@@ -66,14 +66,14 @@ export function observeControl(target, shards) {
   const ending = new AbortController()
   const startMs = Date.now()
   const window = { startMs, endMs: startMs + 24 * 3600 * 1000 }
-  const seen = shards.length > 0 ? target.observe(shards, { window, signal: ending.signal }) : null
+  const observing = shards.length > 0 ? target.observe(shards, { window, signal: ending.signal }) : null
   // A failure of the reading is told at the end.
-  seen?.catch(() => {})
+  observing?.catch(() => {})
   return {
     /** @returns {Promise<Observation | null>} */
     async end() {
       ending.abort()
-      return seen
+      return observing
     },
   }
 }

@@ -28,7 +28,7 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
     ...Object.keys(tools).filter(name => (manifest.tools[name]?.sha256 ?? tools[name].sha256) !== tools[name].sha256),
     // Scripts that one of the runs did not use make no difference.
     ...scripts
-      .filter(own => (findRecordedScripts(manifest, own)?.sha256 ?? own.sha256) !== own.sha256)
+      .filter(recorded => (findRecordedScripts(manifest, recorded)?.sha256 ?? recorded.sha256) !== recorded.sha256)
       .map(own => `the scripts of ${nameScripts(own)}`),
     ...Object.keys(topologies)
       .filter(link => Object.hasOwn(manifest.topologies, link))
@@ -52,7 +52,7 @@ export function readNamedRun(option, folder) {
 /** Opens runs to reuse. @param {Setting & { folders: string[] }} options @returns {Reusable} @throws {UsageError} */
 export function openReusable({ folders, ...now }) {
   const { placementOf } = now.layout
-  const found = folders.flatMap(folder => {
+  const reusable = folders.flatMap(folder => {
     const { manifest, records } = readNamedRun('--from', folder)
     const differing = findDifferences(manifest, now)
     if (differing.length > 0)
@@ -64,7 +64,7 @@ export function openReusable({ folders, ...now }) {
   return {
     take(arm, isUsable = () => true) {
       const placed = JSON.stringify(placementOf(arm))
-      const at = found.findIndex(({ record }) => {
+      const at = reusable.findIndex(({ record }) => {
         const other = record.trial.arm
         return (
           nameOf(arm) === nameOf(other) &&
@@ -77,7 +77,7 @@ export function openReusable({ folders, ...now }) {
           isUsable(record)
         )
       })
-      return at === -1 ? null : found.splice(at, 1)[0]
+      return at === -1 ? null : reusable.splice(at, 1)[0]
     },
   }
 }

@@ -48,8 +48,8 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
   const nextIndex = () => index++
   /** @type {Manifest} */
   let known = { parity: [], ...manifest, ended: null }
-  const writeManifest = (/** @type {Partial<Manifest>} */ found) => {
-    known = { ...known, ...found }
+  const writeManifest = (/** @type {Partial<Manifest>} */ changes) => {
+    known = { ...known, ...changes }
     writeDocument(folders.results, 'manifest.json', known)
     return known
   }
@@ -71,13 +71,13 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
     const arms = kind.hasRequests === false ? [] : plan.arms
     writeManifest({ parity: await gate({ testbed: { ...testbed, kind }, arms, nextIndex, signal, say, cache }) })
     for (const [i, kind] of kinds.entries()) {
-      const own = { ...testbed, kind }
+      const ofKind = { ...testbed, kind }
       const later = plan.parts.slice(i + 1).flatMap(({ trials }) => trials)
-      const runTogether = createRunTogether({ testbed: own, standing, recorded, nextIndex, watcher, signal })
+      const runTogether = createRunTogether({ testbed: ofKind, standing, recorded, nextIndex, watcher, signal })
       await kind.measure({
         plan: { ...plan, ...plan.parts[i] },
         cpus: site.cpus,
-        run: async ({ trial, ...told }) => (await runTogether({ trials: [trial], ...told }))[0],
+        run: async ({ trial, ...events }) => (await runTogether({ trials: [trial], ...events }))[0],
         runTogether,
         adopt(earlier, planned) {
           const trial = { ...planned, kind: kind.name }

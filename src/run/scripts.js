@@ -28,14 +28,14 @@ export function hashScripts({ arms, programs, folders }) {
   const scripted = arms.filter(({ plane }) => programs.planes[plane].hasVariants)
   const byFolder = new Map(
     scripted.map(({ plane, variant, profile }) => {
-      const own = programs.scripts?.[nameDeployed({ plane, profile })] ? { profile: `${profile}` } : {}
+      const deployed = programs.scripts?.[nameDeployed({ plane, profile })] ? { profile: `${profile}` } : {}
       const folder = findScriptFolder({ programs, folders }, { plane, variant, profile })
-      return [JSON.stringify([plane, variant, own]), { plane, variant, ...own, sha256: hashFolder(folder) }]
+      return [JSON.stringify([plane, variant, deployed]), { plane, variant, ...deployed, sha256: hashFolder(folder) }]
     }),
   )
   return [
     { role: 'generator', plane: null, variant: null, sha256: hashFolder(folders.load) },
     { role: 'application', plane: null, variant: null, sha256: hashFolder(folders.echo) },
-    ...[...byFolder.values()].map(own => ({ role: /** @type {const} */ ('sidecar'), ...own })),
+    ...[...byFolder.values()].map(scriptsOfArm => ({ role: /** @type {const} */ ('sidecar'), ...scriptsOfArm })),
   ]
 }

@@ -90,7 +90,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     const { processes } = deployment
     const ended = await awaitEnded(processes)
     // A process that is not ready has said why; a process that does not answer may have ended meanwhile.
-    const fallen = areReady ? await assertAllRun(processes, 'starting').catch(told => told) : null
+    const fallen = areReady ? await assertAllRun(processes, 'starting').catch(error => error) : null
     const failure = fallen ?? (areReady ? await withSidecarLogs(error, processes) : error)
     await deployment.remove()
     if (ended.length > 0 && failure instanceof BenchError)
@@ -157,8 +157,8 @@ function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, de
     asked: { ...asked, credentials: client && tls !== 'plaintext' ? credentialsOf(client, certificates) : null },
     /** Starts its successor, which has its address. */
     async succeed() {
-      const { ends, ...own } = process.spec
-      const [successor] = await deploy([{ ...own, service: `${spec.service}-next` }])
+      const { ends, ...lasting } = process.spec
+      const [successor] = await deploy([{ ...lasting, service: `${spec.service}-next` }])
       return successor
     },
   }

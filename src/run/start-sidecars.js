@@ -27,7 +27,7 @@ const WAITING_MOST = BATCH_SIDECARS / 2
  */
 export async function startSidecars({ asking, batches, deploy, arePods, deadlineSeconds, fail, signal }) {
   /** @type {Promise<[string, Told | null]>[]} */
-  const asked = []
+  const answering = []
   /** @type {Map<string, PodTimes>} */
   const pods = new Map()
   /** @type {Promise<void>[]} */
@@ -40,7 +40,7 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
     // The target would start the others, too, though the control plane has ended.
     signal.throwIfAborted()
     const { members } = /** @type {Batch} */ (batches.find(({ spec }) => spec === process.spec))
-    for (const { name, first } of members) asked.push(named(name, asking.expectFirst(process, { name, ...first })))
+    for (const { name, first } of members) answering.push(named(name, asking.expectFirst(process, { name, ...first })))
     if (!process.pod) return
     const times = { createdMs: process.pod.createdMs, readyMs: /** @type {number | null} */ (null) }
     for (const { name } of members) pods.set(name, times)
@@ -57,15 +57,15 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
       if (!pace?.isLate()) throw error
     })
   }
-  return { asked, pods, areReady: Promise.all(readying) }
+  return { asked: answering, pods, areReady: Promise.all(readying) }
 }
 
-/** Adds the sidecar's name to its answer. @template {Told | null} T @param {string} name @param {Promise<T>} told */
-export function named(name, told) {
-  const asked = told.then(seen => /** @type {[string, T]} */ ([name, seen]))
+/** Adds the sidecar's name to its answer. @template {Told | null} T @param {string} name @param {Promise<T>} answer */
+export function named(name, answer) {
+  const labelled = answer.then(value => /** @type {[string, T]} */ ([name, value]))
   // Nobody awaits the answers where the phase fails otherwise.
-  asked.catch(() => {})
-  return asked
+  labelled.catch(() => {})
+  return labelled
 }
 
 /** @param {{ asking: Asking, deadlineSeconds: number, signal: AbortSignal }} options */

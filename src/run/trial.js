@@ -60,11 +60,11 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   let leaving = null
   try {
     await deploy(course, { standing, services })
-    const [{ seen: shown, changeTo, ending }] = services
-    observed = { ...observed, ...shown?.observed }
-    records = records.map(record => ({ ...record, ...shown?.record }))
-    await shown?.assertWhole()
-    if (shown?.isOver) return { records, ...observed }
+    const [{ seen: first, changeTo, ending }] = services
+    observed = { ...observed, ...first?.observed }
+    records = records.map(record => ({ ...record, ...first?.record }))
+    await first?.assertWhole()
+    if (first?.isOver) return { records, ...observed }
     const idle = await testbed.site.target.look(processesOf(services))
     course.clock.lap('look')
     generator = await startGenerator(course, services)
@@ -74,9 +74,9 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     // A failure of the changes is told below: a trial that failed otherwise awaits them no more.
     changing.catch(() => {})
     leaving = startEnding(course, { ending, window })
-    const seen = await observeWindow(course, { processes, generator, window })
-    observed = { ...observed, samples: seen.samples, names: seen.names }
-    const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen })
+    const watched = await observeWindow(course, { processes, generator, window })
+    observed = { ...observed, samples: watched.samples, names: watched.names }
+    const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen: watched })
     observed = { ...observed, observation: read.observation }
     const changes = await changing
     const left = await leaving
@@ -153,8 +153,8 @@ async function deploy({ testbed, trials, start, nextStart, folder, clock, signal
   clock.lap('clear')
   const isInterleaved = trials.length > 1
   const begun = trials.map(({ id, arm, round }, i) => {
-    const own = isInterleaved ? path.join(testbed.folders.raw, id) : folder
-    const at = { start: i === 0 ? start : nextStart(), folder: own }
+    const ofArm = isInterleaved ? path.join(testbed.folders.raw, id) : folder
+    const at = { start: i === 0 ? start : nextStart(), folder: ofArm }
     return kept[i] ?? testbed.kind.start({ testbed, arm, round, ...at, isInterleaved, signal })
   })
   const started = await Promise.allSettled(begun)

@@ -36,14 +36,14 @@ export async function observeWindow(course, { processes, generator, window }) {
     watch?.({ kind: 'sampled', specs, sample, windowStartMs: window.startMs })
   }
   const stopCounting = followLoad(course, generator)
-  const seen = await testbed.site.target
+  const observed = await testbed.site.target
     .observe(processes, { window, signal: AbortSignal.any([signal, dying.signal]), onSample })
     .finally(stopCounting)
   // Samples of pods come all together.
-  if (handedOn === 0) seen.samples.forEach(onSample)
+  if (handedOn === 0) observed.samples.forEach(onSample)
   signal.throwIfAborted()
   return {
-    ...seen,
+    ...observed,
     names: processes.map(({ spec }) => [spec.armId, spec.service, spec.role].filter(Boolean).join('-')),
   }
 }
@@ -53,10 +53,10 @@ export async function observeWindow(course, { processes, generator, window }) {
  * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], seen: Seen }} options
  * @throws {BenchError} where a process died, or the window was not read to its end
  */
-export async function readWindow(course, { processes, generator, window, before, seen }) {
+export async function readWindow(course, { processes, generator, window, before, seen: observed }) {
   const { clock, trials } = course
   const { site } = course.testbed
-  const { start, end, after, samples } = seen
+  const { start, end, after, samples } = observed
   await assertAllRun(
     processes.filter(p => !isFinished(p, p.ending())),
     clock.phase(),
@@ -78,7 +78,7 @@ export async function readWindow(course, { processes, generator, window, before,
     overflows,
     schemaVersion: SCHEMA_VERSION,
     processes: processes.map(({ spec }, i) => ({
-      name: seen.names[i],
+      name: observed.names[i],
       service: spec.service,
       copyOf: spec.copyOf ?? null,
       ...(spec.batchOf === undefined ? {} : { batchOf: spec.batchOf }),
@@ -95,12 +95,12 @@ export async function readWindow(course, { processes, generator, window, before,
     })),
     start: withoutSample(start),
     end: withoutSample(end),
-    ...(seen.received ? { received: seen.received } : {}),
-    onHost: seen.onHost ?? null,
-    ...(seen.loadHost ? { loadHost: seen.loadHost } : {}),
+    ...(observed.received ? { received: observed.received } : {}),
+    onHost: observed.onHost ?? null,
+    ...(observed.loadHost ? { loadHost: observed.loadHost } : {}),
     cpus: site.cpus,
     sampleSource: site.sampleSource,
-    clockOffsetMs: seen.clockOffsetMs,
+    clockOffsetMs: observed.clockOffsetMs,
   }
   const measured = trials.map(({ arm }, i) => {
     const numbers = describeWindow({ observation, samples, armId: arm.id })

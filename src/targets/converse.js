@@ -18,7 +18,7 @@ const STOP_SECONDS = 5
  */
 export function converse({ stdin, stdout, closed, end, what }) {
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
-  const asked = new Map()
+  const pending = new Map()
   let next = 0
   let isOpen = true
   let rest = ''
@@ -29,30 +29,30 @@ export function converse({ stdin, stdout, closed, end, what }) {
       const message = decode(line)
       if (message === null) return lose('it sent what is no message')
       const { id, result, error, isFault } = message
-      const waiting = asked.get(id)
-      asked.delete(id)
+      const waiting = pending.get(id)
+      pending.delete(id)
       if (error !== undefined) waiting?.reject(isFault ? new AgentError(error) : new BenchError(error))
       else waiting?.resolve(result)
     }
   })
   const lose = (/** @type {string} */ said) => {
     isOpen = false
-    for (const { reject } of asked.values()) {
+    for (const { reject } of pending.values()) {
       reject(new BenchError(`the connection to the agent in ${what} was lost${said ? `: ${said}` : ''}`))
     }
-    asked.clear()
+    pending.clear()
   }
   closed.then(lose)
   return {
     call(procedure, args, { signal } = {}) {
       if (!isOpen) return Promise.reject(new BenchError(`the agent in ${what} is no longer there`))
       const id = next++
-      const answer = new Promise((resolve, reject) => asked.set(id, { resolve, reject }))
+      const answer = new Promise((resolve, reject) => pending.set(id, { resolve, reject }))
       stdin.write(`${encode({ id, procedure, args })}\n`)
       const cancel = () => {
         stdin.write(`${encode({ id, cancel: true })}\n`)
         setTimeout(
-          () => asked.get(id)?.reject(new BenchError(`the agent in ${what} did not stop`)),
+          () => pending.get(id)?.reject(new BenchError(`the agent in ${what} did not stop`)),
           STOP_SECONDS * 1000,
         ).unref()
       }

@@ -6,14 +6,14 @@ import { SIDECAR_USER } from '../model/sidecar-contract.js'
  * Renders the rules of a service's network namespace as OSM, FSM and Istio set them: incoming connections go to the sidecar's
  * inbound port, those that the application opens to its outbound port. Without a port they pass, and are tracked alike.
  * @param {{ inbound: number | null, outbound: number | null }} redirects
- * @param {number[]} own ports of the sidecar, which others reach as they are @returns {string} for iptables-restore
+ * @param {number[]} ports ports of the sidecar, which others reach as they are @returns {string} for iptables-restore
  */
-export function renderRules({ inbound, outbound }, own) {
+export function renderRules({ inbound, outbound }, ports) {
   const target = (/** @type {number | null} */ port) => (port === null ? 'RETURN' : `REDIRECT --to-ports ${port}`)
-  const ports = [...new Set(own)].map(port => `-A PREROUTING -p tcp --dport ${port} -j RETURN`)
+  const passed = [...new Set(ports)].map(port => `-A PREROUTING -p tcp --dport ${port} -j RETURN`)
   return [
     '*nat',
-    ...ports,
+    ...passed,
     `-A PREROUTING -p tcp -j ${target(inbound)}`,
     `-A OUTPUT -p tcp -m owner --uid-owner ${SIDECAR_USER} -j RETURN`,
     '-A OUTPUT -p tcp -d 127.0.0.0/8 -j RETURN',
@@ -28,6 +28,8 @@ export function rulesOf(specs) {
   const redirects = specs.find(spec => spec.redirects)?.redirects
   if (!redirects) return null
   const sidecars = specs.filter(({ role }) => role === 'sidecar')
-  const own = sidecars.flatMap(({ listens, admin }) => [...listens, ...(admin ? [admin] : [])]).map(({ port }) => port)
-  return renderRules(redirects, own)
+  const sidecarPorts = sidecars
+    .flatMap(({ listens, admin }) => [...listens, ...(admin ? [admin] : [])])
+    .map(({ port }) => port)
+  return renderRules(redirects, sidecarPorts)
 }

@@ -77,15 +77,16 @@ export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.
     throw new Error(`${url} has SHA-256 ${sha256}, and PIPY_SHA256 says ${expected}`)
   await execa('tar', ['-xzf', archive, '-C', work], endedBy(signal))
   const entries = await readdir(work, { recursive: true, withFileTypes: true })
-  const found = entries.find(entry => entry.isFile() && entry.name === 'pipy')
-  if (!found) throw new Error(`${url} contains no program named pipy`)
-  return { program: path.join(found.parentPath, found.name), origin: { url, sha256 } }
+  const program = entries.find(entry => entry.isFile() && entry.name === 'pipy')
+  if (!program) throw new Error(`${url} contains no program named pipy`)
+  return { program: path.join(program.parentPath, program.name), origin: { url, sha256 } }
 }
 
-/** @param {string} [own] the architecture of this machine, as Node names it */
-export function pipyUrl(own = os.arch()) {
-  const architecture = PIPY_ARCHITECTURES[/** @type {'x64'} */ (own)]
-  if (!architecture) throw new Error(`Pipy is released for x86-64 and arm64, and this is ${own}: build it and set PIPY`)
+/** @param {string} [machine] the architecture of this machine, as Node names it */
+export function pipyUrl(machine = os.arch()) {
+  const architecture = PIPY_ARCHITECTURES[/** @type {'x64'} */ (machine)]
+  if (!architecture)
+    throw new Error(`Pipy is released for x86-64 and arm64, and this is ${machine}: build it and set PIPY`)
   const file = `pipy-${PIPY_VERSION}-generic_linux-${architecture}.tar.gz`
   return `https://github.com/flomesh-io/pipy/releases/download/${PIPY_VERSION}/${file}`
 }
@@ -97,8 +98,8 @@ async function download(url, { file, signal }) {
   const inTime = (promise, { seconds, what }) =>
     within(promise, { seconds, late: () => Promise.reject(new Error(`${what} within ${seconds} s`)) })
   try {
-    const asked = fetch(url, { signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal })
-    const response = await inTime(asked, { seconds: CONNECT_SECONDS, what: 'no answer' })
+    const responding = fetch(url, { signal: signal ? AbortSignal.any([signal, ending.signal]) : ending.signal })
+    const response = await inTime(responding, { seconds: CONNECT_SECONDS, what: 'no answer' })
     if (!response.ok || !response.body) throw new Error(`status ${response.status}`)
     await inTime(writeFile(file, response.body), { seconds: DOWNLOAD_SECONDS, what: 'not downloaded' })
   } catch (error) {

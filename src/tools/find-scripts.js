@@ -10,7 +10,7 @@ import path from 'node:path'
 export function findScripts({ variable, folders, file, what }, environment = process.env) {
   const named = environment[variable]
   if (!named) return { missing: `its scripts are no part of the kit: set ${variable} to ${what}` }
-  const folder = folders.map(own => path.resolve(named, own)).find(own => existsSync(path.join(own, file)))
+  const folder = folders.map(subfolder => path.resolve(named, subfolder)).find(at => existsSync(path.join(at, file)))
   if (folder) return { folder }
   return { missing: `no ${file} in ${variable}=${named}, nor below it where it belongs: set ${variable} to ${what}` }
 }

@@ -101,8 +101,8 @@ export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
 export function describeSpoiled(arms, quantity) {
   const parts = [...new Set(arms)].flatMap(arm => {
     const isUnbound = quantity === 'capacity' && arm.boundBy !== 'sidecar' && arm.boundBy !== null
-    const found = [...(isUnbound ? [`bound by ${arm.boundBy}`] : []), ...new Set(arm.spoiled.map(s => s.gate))]
-    return found.length > 0 ? [`${nameOf(arm)} ${found.join(', ')}`] : []
+    const causes = [...(isUnbound ? [`bound by ${arm.boundBy}`] : []), ...new Set(arm.spoiled.map(s => s.gate))]
+    return causes.length > 0 ? [`${nameOf(arm)} ${causes.join(', ')}`] : []
   })
   return parts.length > 0 ? ` (${parts.join('; ')})` : ''
 }

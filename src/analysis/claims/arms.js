@@ -140,7 +140,7 @@ export function describeSelector({ plane, service, cpuLimitCores, ...axes }) {
 
 /** @param {SummaryArm[]} arms @param {Selector[]} selectors */
 function sayCaps(arms, ...selectors) {
-  const asked = new Set(selectors.map(s => s.cpuLimitCores).filter(cap => cap !== undefined))
+  const caps = new Set(selectors.map(s => s.cpuLimitCores).filter(cap => cap !== undefined))
   const here = new Set(arms.map(arm => arm.cpuLimitCores).filter(cap => cap !== null))
-  return `published at a cap of ${[...asked].join(' and ')}, here ${[...here].join(' and ') || 'without one'}`
+  return `published at a cap of ${[...caps].join(' and ')}, here ${[...here].join(' and ') || 'without one'}`
 }

@@ -14,7 +14,7 @@ export function testBalance({ quantity, of, to, items, shards, ratio: theirs, to
   if (form.items !== items || form.shards !== shards)
     return untested(`of ${items} items on ${shards} shards, here ${form.items} on ${form.shards}`)
   const [a, b] = [of, to].map(
-    asked => rows.find(row => row.algorithm === asked.algorithm && row.sizes === asked.sizes)?.quantities[quantity],
+    side => rows.find(row => row.algorithm === side.algorithm && row.sizes === side.sizes)?.quantities[quantity],
   )
   const lack = a ? to : of
   if (!a || !b) return untested(`not computed here: ${ALGORITHMS[lack.algorithm].label}, ${lack.sizes} sizes`)

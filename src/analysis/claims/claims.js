@@ -49,16 +49,16 @@ export function evaluateClaims({ files, summaries }) {
           )
       const test = (/** @type {Relation} */ tested) =>
         runs.map(summary => ({ ...testRelation(tested, summary), runId: summary.run.id }))
-      const told = { ...claim, file, source, theirs: sayTheirs(relation, claim.read) }
+      const described = { ...claim, file, source, theirs: sayTheirs(relation, claim.read) }
       const answers = test(relation)
       const lack = claim.experiment ? `no run of ${claim.experiment}` : 'no experiment of the kit tests it'
       const untried = { ...untested(relation.untestable?.why ?? lack), runId: null }
       const best = answers.length > 0 ? chooseAnswer(answers) : untried
       const published = deployed && deploy(relation, deployed)
       const tested = published ? test(published).filter(({ status }) => status !== NOT_TESTABLE) : []
-      const own =
-        tested.length > 0 ? [{ ...told, ...chooseAnswer(tested), isDeployed: /** @type {const} */ (true) }] : []
-      return [{ ...told, ...best }, ...own]
+      const ofDeployed =
+        tested.length > 0 ? [{ ...described, ...chooseAnswer(tested), isDeployed: /** @type {const} */ (true) }] : []
+      return [{ ...described, ...best }, ...ofDeployed]
     }),
   )
 }
@@ -95,8 +95,8 @@ function chooseAnswer(answers) {
 /** @param {Relation} relation @param {string} read */
 function sayTheirs({ ratio, shape, plateau, balance, growth }, read) {
   const how = read === 'chart' ? ', read off a chart' : ''
-  const given = ratio ?? balance
-  if (given) return `${Number(given.ratio.toPrecision(3))} (±${showTolerance(given.tolerance)}${how})`
+  const numeric = ratio ?? balance
+  if (numeric) return `${Number(numeric.ratio.toPrecision(3))} (±${showTolerance(numeric.tolerance)}${how})`
   if (plateau) return `plateau over ${AXES[plateau.over].label} from ${plateau.from} on`
   if (growth) return sayGrowth(growth)
   if (!shape) return null

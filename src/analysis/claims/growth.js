@@ -13,7 +13,7 @@ const SLOPES = ['grownPerSidecar']
 
 /** @param {GrowthClaim} claim @param {Summary} summary @returns {Answer} */
 export function testGrowth(claim, { arms, growths = [], notMeasured }) {
-  const arm = arms.find(own => isMeant(own, claim.among))
+  const arm = arms.find(candidate => isMeant(candidate, claim.among))
   const growth = growths.find(({ armId }) => armId === arm?.id)
   if (!arm || !growth) {
     const left = notMeasured.filter(({ plane }) => plane === claim.among.plane).map(({ reason }) => reason)
@@ -67,13 +67,13 @@ function judgeSize(quantity, { value: theirs = 0, tolerance }, arm) {
 
 /** Judges rising ranges of seconds. @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer} */
 function judgeSteps({ steps: theirs = [] }, growth) {
-  const found = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)
-  const ours = theirs.map(({ sidecars }, i) => `${found[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`).join(', ')
-  const [first, last] = [found[0], found.at(-1)]
-  if (!first || !last || found.some(seconds => !seconds || seconds.median === null))
+  const measured = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)
+  const ours = theirs.map(({ sidecars }, i) => `${measured[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`).join(', ')
+  const [first, last] = [measured[0], measured.at(-1)]
+  if (!first || !last || measured.some(seconds => !seconds || seconds.median === null))
     return untested('not every one of these steps was taken: ask for more with --sidecars', ours)
   const isWithin = theirs.every(({ leastSeconds, mostSeconds }, i) => {
-    const median = Number(found[i]?.median)
+    const median = Number(measured[i]?.median)
     return median >= leastSeconds && median <= mostSeconds
   })
   if (isWithin) return { status: 'reproduced', ours, reason: '' }

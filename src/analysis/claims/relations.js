@@ -49,16 +49,16 @@ const KINDS = {
 /** @param {Shape} relation @param {Summary} summary @returns {Answer} */
 export function testShape({ shape, quantity, over, among, tolerance }, summary) {
   const ofArm = (/** @type {SummaryArm} */ arm) => valuesOf(arm, quantity, among.service)
-  const found = findSeries({ arms: summary.arms, among, over, valuesOf: ofArm })
-  if ('why' in found) return untested(found.why)
+  const selection = findSeries({ arms: summary.arms, among, over, valuesOf: ofArm })
+  if ('why' in selection) return untested(selection.why)
 
-  const all = found.series.map(arm => ({ at: valueOn(arm, over), arm, values: ofArm(arm) }))
+  const all = selection.series.map(arm => ({ at: valueOn(arm, over), arm, values: ofArm(arm) }))
   const isSequence = summary.precision !== undefined || summary.isCutShort === true
   const points = all.filter(p => p.values.length > 0 && countUncured(p.values, isSequence) === 0)
   const spoiled = all.filter(p => !points.includes(p))
   const label = over === 'plane' ? 'plane' : AXES[over].label
   const left = spoiled.map(p => `${label} ${p.at} left out: spoiled${describeSpoiled([p.arm], quantity)}`)
-  const { isAtCap } = found
+  const { isAtCap } = selection
   const arms = points.map(p => p.arm)
   const caveats = points.length > 0 ? describeCaveats({ arms, quantity, isAtCap, askedCap: among.cpuLimitCores }) : []
   const answer = (/** @type {Finding} */ { status, why }) => ({
@@ -155,14 +155,14 @@ function medianOf({ values }) {
 export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: theirs, tolerance, otherCaps }, summary) {
   const ratiosOf = (/** @type {SummaryArm} */ a, /** @type {SummaryArm} */ b) =>
     divideRounds(valuesOf(a, quantity, of.service), valuesOf(b, toQuantity, to.service))
-  const found = findPair({ arms: summary.arms, of, to, otherCaps, valuesOf: ratiosOf })
-  if ('why' in found) {
+  const selection = findPair({ arms: summary.arms, of, to, otherCaps, valuesOf: ratiosOf })
+  if ('why' in selection) {
     const missing = summary.notMeasured.filter(({ plane }) => plane === of.plane || plane === to.plane)
     // The reason is told once for the run.
-    const reason = missing.length > 0 ? `not measured: ${missing.map(m => m.plane).join(', ')}` : found.why
+    const reason = missing.length > 0 ? `not measured: ${missing.map(m => m.plane).join(', ')}` : selection.why
     return untested(reason)
   }
-  const { pair, isAtCap } = found
+  const { pair, isAtCap } = selection
   const { a, b } = pair
   const { ratio, verdict, why } = judgeRatios({ summary, quantity, a, b, ratios: ratiosOf(a, b) })
   const conditions = describeConditions([a, b], { hasCap: isAtCap })
@@ -191,17 +191,17 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
  */
 export function testPlateau({ quantity, over, among, before, from }, summary) {
   const valuesOfArm = (/** @type {Summary['arms'][number]} */ arm) => valuesOf(arm, quantity, among.service)
-  const found = findSeries({ arms: summary.arms, among, over, valuesOf: valuesOfArm })
-  if ('why' in found) return untested(found.why)
-  const [plateau] = findPlateau({ group: found.series, across: over, quantity, seed: summary.run.seed })
+  const selection = findSeries({ arms: summary.arms, among, over, valuesOf: valuesOfArm })
+  if ('why' in selection) return untested(selection.why)
+  const [plateau] = findPlateau({ group: selection.series, across: over, quantity, seed: summary.run.seed })
   if (!plateau) return untested('fewer than three values were measured')
   const { ratio, isSure, last } = plateau
-  const where = describeConditions(found.series, { hasCap: found.isAtCap })
+  const where = describeConditions(selection.series, { hasCap: selection.isAtCap })
   const { label } = CLAIM_QUANTITIES[quantity]
   const ours = `${label} from ${plateau.from} on, ${formatRatio(ratio)} of the least (${where})`
   if (!isSure)
     return untested(ratio.low === null ? 'indicative only: too few rounds for an interval' : 'not clear', ours)
-  const measured = found.series.filter(arm => valuesOfArm(arm).some(value => value !== null))
+  const measured = selection.series.filter(arm => valuesOfArm(arm).some(value => value !== null))
   const missing = [before, from].filter(at => !measured.some(arm => valueOn(arm, over) === at))
   if (missing.length > 0) return untested(`no value at ${missing.join(' and ')}`, ours)
   const unbound = explainUnbound({ arm: measured[0], quantity, over })

@@ -82,7 +82,7 @@ const growth = z
   })
   .refine(
     ({ failsAt, quantity: sized, value, steps }) =>
-      [failsAt, sized, steps].filter(given => given !== undefined).length === 1 &&
+      [failsAt, sized, steps].filter(field => field !== undefined).length === 1 &&
       (sized === undefined) === (value === undefined),
     'give one of failsAt, quantity with its value, and steps',
   )

@@ -46,7 +46,7 @@ function renderServer(name, { model, listener: { address, port, routes } }) {
   const { timeouts, clusters } = model
   const inbound = name === 'inbound' ? model.inbound : null
   const called = new Set(routes.flatMap(route => route.split.map(({ cluster }) => cluster)))
-  const own = clusters.filter(cluster => called.has(cluster.name))
+  const calledClusters = clusters.filter(cluster => called.has(cluster.name))
   return {
     listen: [`${address}:${port}`],
     protocols: listProtocols(inbound, model),
@@ -58,7 +58,9 @@ function renderServer(name, { model, listener: { address, port, routes } }) {
     max_header_bytes: MOST_HEADER_BYTES,
     enable_full_duplex: true,
     // One pool of connections for each cluster, however many routes go there.
-    named_routes: Object.fromEntries(own.map(cluster => [cluster.name, { handle: [renderProxy(cluster, model)] }])),
+    named_routes: Object.fromEntries(
+      calledClusters.map(cluster => [cluster.name, { handle: [renderProxy(cluster, model)] }]),
+    ),
     routes: [
       ...(inbound?.mtls === 'strict' ? renderAccepted(inbound.acceptedIdentities) : []),
       ...renderRoutes(routes),

@@ -5,14 +5,14 @@ import { renderConfig } from './config.js'
 
 const HERE = '/proc/self/cwd'
 
-/** @param {SidecarOptions} options @param {{ hasAdmin?: boolean }} [own] @returns {ProcessSpec} */
-export function createSidecar(options, own) {
+/** @param {SidecarOptions} options @param {{ hasAdmin?: boolean }} [config] @returns {ProcessSpec} */
+export function createSidecar(options, config) {
   const { model, folder } = options
   return createSidecarProcess(options, {
     argv: ['run', '--config', `${folder}/caddy.json`],
     // Caddy writes where it runs: the folder of its configuration may be read-only.
     env: { GOMAXPROCS: `${model.workers}`, XDG_DATA_HOME: HERE, XDG_CONFIG_HOME: HERE },
-    files: [{ name: 'caddy.json', content: `${JSON.stringify(renderConfig(model, own), null, 2)}\n` }],
+    files: [{ name: 'caddy.json', content: `${JSON.stringify(renderConfig(model, config), null, 2)}\n` }],
     // All threads of a program in Go accept at one socket.
     workers: 1,
     admin: null,

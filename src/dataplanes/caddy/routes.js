@@ -27,9 +27,9 @@ function renderRoute({ host, pathPrefix, headers, split }) {
   let before = 0
   return split.map(({ cluster, weight }, i) => {
     before += weight
-    const own = i === split.length - 1 ? match : { ...match, vars_regexp: renderShare(before / sum) }
+    const matcher = i === split.length - 1 ? match : { ...match, vars_regexp: renderShare(before / sum) }
     return {
-      ...(Object.keys(own).length > 0 && { match: [own] }),
+      ...(Object.keys(matcher).length > 0 && { match: [matcher] }),
       handle: [{ handler: 'invoke', name: cluster }],
       terminal: true,
     }

@@ -37,10 +37,10 @@ function createAdsControl(name, { isDelta = false } = {}) {
     name,
     tool: adsTool,
 
-    needsOf: asked => ({
-      ...needsOf(asked),
+    needsOf: needs => ({
+      ...needsOf(needs),
       inotifyInstances: 0,
-      controlBytes: BYTES.each + BYTES.perService * asked.configuredServices,
+      controlBytes: BYTES.each + BYTES.perService * needs.configuredServices,
     }),
 
     createProcess: options => {

@@ -45,9 +45,13 @@ export function renderListeners(model, profile, sources) {
 
 /** @param {SidecarModel} model */
 function renderByteListeners(model) {
-  return listByteListeners(model).map(own => {
-    const filter = renderTcpProxy(model, own)
-    return renderListener(own.name, own, own.direction === 'inbound' ? renderEntry(model, filter) : renderExit(filter))
+  return listByteListeners(model).map(byteListener => {
+    const filter = renderTcpProxy(model, byteListener)
+    return renderListener(
+      byteListener.name,
+      byteListener,
+      byteListener.direction === 'inbound' ? renderEntry(model, filter) : renderExit(filter),
+    )
   })
 }
 
@@ -57,8 +61,8 @@ function renderByteListeners(model) {
  * @param {ReturnType<typeof renderEntry | typeof renderExit>} chains
  */
 function renderListener(name, listener, chains) {
-  const own = { name, address: socketAddress(listener), per_connection_buffer_limit_bytes: BUFFER_BYTES, ...chains }
-  return takeRedirected(own, listener)
+  const common = { name, address: socketAddress(listener), per_connection_buffer_limit_bytes: BUFFER_BYTES, ...chains }
+  return takeRedirected(common, listener)
 }
 
 /** @param {object} filter */

@@ -55,8 +55,11 @@ function renderHttpSections(model, folder) {
 /** @param {SidecarModel} model @param {Cluster} cluster */
 function renderCluster(model, cluster) {
   const isHttp2 = cluster.protocol === 'http/2'
-  const own = [`pool-purge-delay ${milliseconds(model.timeouts.requestSeconds)}`, ...(isHttp2 ? ['proto h2'] : [])]
-  return renderBackend(model, cluster, { own, alpn: isHttp2 ? 'h2' : 'http/1.1' })
+  const serverOptions = [
+    `pool-purge-delay ${milliseconds(model.timeouts.requestSeconds)}`,
+    ...(isHttp2 ? ['proto h2'] : []),
+  ]
+  return renderBackend(model, cluster, { own: serverOptions, alpn: isHttp2 ? 'h2' : 'http/1.1' })
 }
 
 /** @param {SidecarModel} model */

@@ -38,7 +38,7 @@ export function renderMap(routes) {
  * @param {Route[]} routes
  */
 function nameBackends(routes) {
-  const hosts = groupByHost(routes).filter(own => own.routes.length > 0)
+  const hosts = groupByHost(routes).filter(host => host.routes.length > 0)
   return hosts.map(({ host, routes: rules }, i) => {
     const [first] = rules
     return isUnconditional(first) && first.split.length === 1

@@ -16,7 +16,7 @@ const NOBODY = 'nobody.invalid'
 export function renderListener(name, { model, listens }) {
   const { inbound, carriesGrpc } = model
   const listener = /** @type {NonNullable<SidecarModel['inbound' | 'outbound']>} */ (model[name])
-  const own = listener === inbound && inbound.mtls !== 'disabled' ? renderEntry(inbound, model) : null
+  const entry = listener === inbound && inbound.mtls !== 'disabled' ? renderEntry(inbound, model) : null
   const called = new Set(listener.routes.flatMap(route => route.split.map(({ cluster }) => cluster)))
   const clusters = model.clusters.filter(cluster => called.has(cluster.name))
   const { maps, target, isPartial } = renderRoutes(name, { routes: listener.routes, clusters, carriesGrpc })
@@ -24,12 +24,12 @@ export function renderListener(name, { model, listens }) {
   const noRoute = 'return 404 "no route matches"'
   return [
     ...maps,
-    ...(own?.maps ?? []),
+    ...(entry?.maps ?? []),
     ...exit.maps,
     [
       'server',
-      ...(listens ?? [`${listenAt(listener)}${own ? ' ssl' : ''}${carriesGrpc ? ' http2' : ''} reuseport`]),
-      ...(own?.directives ?? []),
+      ...(listens ?? [`${listenAt(listener)}${entry ? ' ssl' : ''}${carriesGrpc ? ' http2' : ''} reuseport`]),
+      ...(entry?.directives ?? []),
       ...['error_page 502 = @failed', 'error_page 504 = @late'],
       ['location @failed', 'return 503 "the upstream cannot be connected, or closed without an answer"'],
       ['location @late', 'return 504 "no answer from the upstream in time"'],

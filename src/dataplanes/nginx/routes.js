@@ -15,9 +15,9 @@ export const NO_ROUTE = ''
  */
 export function renderRoutes(name, { routes, clusters, carriesGrpc }) {
   const urls = Object.fromEntries(clusters.map(cluster => [cluster.name, urlOf(cluster, carriesGrpc)]))
-  const hosts = groupByHost(routes).map((own, i) => ({
-    host: own.host,
-    ...renderHost(`${name}_${i}`, { routes: own.routes, urls }),
+  const hosts = groupByHost(routes).map((host, i) => ({
+    host: host.host,
+    ...renderHost(`${name}_${i}`, { routes: host.routes, urls }),
   }))
   const maps = hosts.flatMap(host => host.maps)
   const isPartial = hosts.some(host => host.isPartial)

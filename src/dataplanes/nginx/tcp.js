@@ -26,8 +26,8 @@ export function renderStream(model) {
       `proxy_next_upstream_tries ${retries + 1}`,
       [`upstream ${NOWHERE}`, `server unix:${HERE}/${NOWHERE}.sock`],
       ...clusters.map(cluster => renderUpstream(cluster, retries)),
-      ...listByteListeners(model).flatMap(own =>
-        own.direction === 'inbound' ? renderEntry(model, own) : renderExit(model, own),
+      ...listByteListeners(model).flatMap(byteListener =>
+        byteListener.direction === 'inbound' ? renderEntry(model, byteListener) : renderExit(model, byteListener),
       ),
     ],
   ]

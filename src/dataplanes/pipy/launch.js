@@ -33,8 +33,8 @@ export function createSidecar(options) {
  */
 export function createPipyArgv({ version, threads, script, args, features = {} }) {
   const oneOnly = isOne(version) ? ['--no-graph', '--no-reload', '--no-status', '--no-metrics'] : []
-  const own = [...oneOnly, ...listLogOptions(features)]
-  return ['--log-level=error', `--threads=${threads}`, '--reuse-port', ...own, script, '--args', ...args]
+  const options = [...oneOnly, ...listLogOptions(features)]
+  return ['--log-level=error', `--threads=${threads}`, '--reuse-port', ...options, script, '--args', ...args]
 }
 
 /**

@@ -60,11 +60,13 @@ export const repository = {
     const { control, folder, model, tool } = options
     const { env, files, ...spec } = createSidecar(options)
     // Without the link of its status, 1.5 would hear of a commit by its poll of 5 s only, or never.
-    const own = isOne(tool.version) ? ['--no-graph', '--no-metrics'] : [`--codebase-dir=${folder}/codebase`]
+    const repositoryOptions = isOne(tool.version)
+      ? ['--no-graph', '--no-metrics']
+      : [`--codebase-dir=${folder}/codebase`]
     return {
       ...spec,
       argv: [
-        ...['--log-level=error', `--threads=${model.workers}`, '--reuse-port', ...own],
+        ...['--log-level=error', `--threads=${model.workers}`, '--reuse-port', ...repositoryOptions],
         ...listLogOptions(model.features),
         `http://${control.address}:${control.port}/repo/${model.service}/`,
       ],

@@ -35,13 +35,13 @@ export const LOAD_GATES = [
     words: "Little's law broken",
     find: record => {
       const { users, sliceMs } = record.trial.arm.load
-      const seen = usersSeen(record)
+      const underWay = usersSeen(record)
       // The last request of a slice may end in the next slice (kind `turns`).
       const overhang = sliceMs === undefined ? 1 : 1 + (record.load.distribution?.meanMs ?? 0) / sliceMs
       return [
-        seen !== null &&
-          seen > USERS_SEEN_MOST * overhang * users &&
-          `rate × time gives ${seen.toFixed(1)} requests under way, and there were ${users} users`,
+        underWay !== null &&
+          underWay > USERS_SEEN_MOST * overhang * users &&
+          `rate × time gives ${underWay.toFixed(1)} requests under way, and there were ${users} users`,
       ]
     },
   },
@@ -88,13 +88,13 @@ export const LOAD_GATES = [
     find: ({ beside = [], trial }) => {
       // An open loop has as many connections as there are requests under way.
       if (trial.arm.load.kind !== 'interleaved') return []
-      const own = beside.find(({ armId }) => armId === trial.arm.id)
+      const ofArm = beside.find(({ armId }) => armId === trial.arm.id)
       return beside.map(
         other =>
-          other.name === own?.name &&
-          Math.abs((other.connections ?? 0) - (own.connections ?? 0)) >
-            CONNECTIONS_APART + CONNECTIONS_SHARE * (own.connections ?? 0) &&
-          `its sidecars held ${own.connections} connections, and those of ${other.armId}, the same plane, ${other.connections}`,
+          other.name === ofArm?.name &&
+          Math.abs((other.connections ?? 0) - (ofArm.connections ?? 0)) >
+            CONNECTIONS_APART + CONNECTIONS_SHARE * (ofArm.connections ?? 0) &&
+          `its sidecars held ${ofArm.connections} connections, and those of ${other.armId}, the same plane, ${other.connections}`,
       )
     },
   },

@@ -202,9 +202,9 @@ export function ownPath(text, controller) {
   return line?.split(':').slice(2).join(':') ?? '/'
 }
 
-/** The own path may not exist below the mount in a container: then the mount is the own group. @param {string} mount @param {string} own */
-export function joinIfThere(mount, own) {
-  const folder = path.join(mount, own)
+/** The own path may not exist below the mount in a container: then the mount is the own group. @param {string} mount @param {string} relative */
+export function joinIfThere(mount, relative) {
+  const folder = path.join(mount, relative)
   return existsSync(folder) ? folder.replace(/\/$/, '') : mount
 }
 

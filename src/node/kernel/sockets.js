@@ -23,7 +23,7 @@ export function parseListeners({ tcp, tcp6 }) {
 /** Lists the other ends of the open TCP connections that an endpoint of this network namespace accepted. @param {Endpoint} endpoint */
 export function listPeers({ address, port }) {
   const accepted = parse(readSafely('/proc/self/net/tcp'), ESTABLISHED)
-  return accepted.filter(own => own.address === address && own.port === port).map(({ remote }) => remote)
+  return accepted.filter(socket => socket.address === address && socket.port === port).map(({ remote }) => remote)
 }
 
 /**

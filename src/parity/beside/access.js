@@ -119,9 +119,9 @@ export async function tryHandshakes({ sidecars, credentials, configuration: { tr
     ({ ends, options, acceptedUnder }) =>
       ends.includes('client') && options !== null && !acceptedUnder.includes(trafficPolicy),
   )
-  const found = await Promise.all(refused.map(peer => shakeHands(sidecars.server, optionsOf(peer, credentials))))
+  const handshakes = await Promise.all(refused.map(peer => shakeHands(sidecars.server, optionsOf(peer, credentials))))
   const differences = refused.flatMap(({ name }, i) =>
-    found[i] === ALERT ? [] : [`${name}: ${found[i]}, expected ${ALERT}`],
+    handshakes[i] === ALERT ? [] : [`${name}: ${handshakes[i]}, expected ${ALERT}`],
   )
   const expected = 'each refused peer gets an alert in its handshake'
   const wrong = `${differences.length} refused peers get none in their handshake`
@@ -132,21 +132,21 @@ export async function tryHandshakes({ sidecars, credentials, configuration: { tr
 async function enter(rig, service, peer) {
   const options = peer.options === null ? undefined : optionsOf(peer, rig.credentials)
   const { protocol } = rig.configuration
-  const found = await Promise.all(
+  const answers = await Promise.all(
     (options || protocol === 'grpc' ? METHODS.slice(0, 1) : METHODS).map(async method => {
       const path = `${PEER_PATH}/${service}/${peer.name}/${method}`
-      const asked = { host: 'echo', path: encodeURI(path), method, protocol }
-      const words = await send(rig.sidecars[service], asked, { tls: options, timeoutSeconds: SEND_SECONDS }).then(
+      const request = { host: 'echo', path: encodeURI(path), method, protocol }
+      const words = await send(rig.sidecars[service], request, { tls: options, timeoutSeconds: SEND_SECONDS }).then(
         ({ status }) => (status === 200 ? ACCEPTED : `answered ${status}`),
         tellError,
       )
-      const isForwarded = words !== ACCEPTED && rig.hasGot(asked.path)
+      const isForwarded = words !== ACCEPTED && rig.hasGot(request.path)
       return { method, words: isForwarded ? `${words}, and yet its request came to the application` : words }
     }),
   )
-  const [first] = found
-  const isOne = found.every(({ words }) => words === first.words)
-  return isOne ? first.words : found.map(({ method, words }) => `${method} ${words}`).join(', ')
+  const [first] = answers
+  const isOne = answers.every(({ words }) => words === first.words)
+  return isOne ? first.words : answers.map(({ method, words }) => `${method} ${words}`).join(', ')
 }
 
 /** A connection that the sidecar has ended is a refusal; one that never came about, or stays open, is none. @param {Error & { code?: string }} error */

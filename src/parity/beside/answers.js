@@ -34,8 +34,8 @@ const COMMON = [
     name: 'headers that another proxy has set, passed on in both directions',
     run: async rig => {
       const { protocol } = rig.configuration
-      const asked = { host: 'echo', path: '/headers', headers: PASSED_ON, protocol }
-      const { body, headers } = await send(rig.sidecars.client, asked)
+      const request = { host: 'echo', path: '/headers', headers: PASSED_ON, protocol }
+      const { body, headers } = await send(rig.sidecars.client, request)
       return [
         ...listRemoved(PASSED_ON, JSON.parse(body)).map(lost => `${lost} of the request`),
         ...listRemoved({ via: PASSED_ON.via }, headers).map(lost => `${lost} of the answer`),

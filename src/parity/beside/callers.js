@@ -17,7 +17,7 @@ const TURNS = 5
  * @param {Pick<Probed, 'sidecars' | 'credentials'>} rig
  */
 export async function probeCallers({ sidecars, credentials }) {
-  const found = await Promise.all(
+  const differences = await Promise.all(
     Object.entries(STATUSES).map(async ([caller, statuses]) => {
       const agent = new https.Agent({ keepAlive: true, maxSockets: 1 })
       const tls = { servername: 'server', ...credentials[caller] }
@@ -33,7 +33,7 @@ export async function probeCallers({ sidecars, credentials }) {
       return describeCaller({ caller, statuses, answers })
     }),
   )
-  return found.flat()
+  return differences.flat()
 }
 
 /**

@@ -52,13 +52,16 @@ async function answer(stream, { name, path, headers }) {
   if (path.startsWith(GRPC_PATHS.reset)) return stream.close(NGHTTP2_INTERNAL_ERROR)
   const { 'x-nonce': nonce = '', 'x-long': long } = headers
   const is = { 'x-upstream': name, 'x-path': path, 'x-method': headers[':method'] }
-  const own = { ':status': 200, 'content-type': 'application/grpc', ...is }
+  const answerHeaders = { ':status': 200, 'content-type': 'application/grpc', ...is }
   const [, only] = path.split(GRPC_PATHS.only)
   if (only)
-    return stream.respond({ ...own, 'grpc-status': only, 'grpc-message': encodeURI(REASON) }, { endStream: true })
+    return stream.respond(
+      { ...answerHeaders, 'grpc-status': only, 'grpc-message': encodeURI(REASON) },
+      { endStream: true },
+    )
   stream.respond(
     {
-      ...own,
+      ...answerHeaders,
       ...(nonce && { 'x-nonce': nonce }),
       ...(long && { 'x-long': long }),
       ...(path === '/headers' && { via: PASSED_ON.via }),

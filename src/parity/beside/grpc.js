@@ -57,9 +57,9 @@ export const UNARY = [
     })
     return compare({ code, body }, { code: CODES.ok, body: 'held' })
   }),
-  check('a call that the client cancels, and one after it', async own => {
-    const { differences } = await cancel(own)
-    return [...differences, ...(await listWrongAfter(own.ask))]
+  check('a call that the client cancels, and one after it', async rig => {
+    const { differences } = await cancel(rig)
+    return [...differences, ...(await listWrongAfter(rig.ask))]
   }),
   ...[
     [GRPC_PATHS.reset, 'a stream that the upstream resets, and one after it'],
@@ -73,10 +73,10 @@ export const UNARY = [
 ]
 
 /** @type {Check} */
-export const CANCELLATION = check('a call that the client cancels', async own => {
-  const { path, differences } = await cancel(own)
+export const CANCELLATION = check('a call that the client cancels', async rig => {
+  const { path, differences } = await cancel(rig)
   if (differences.length > 0) return differences
-  return (await isNoted(own.rig, CANCELLED + path)) ? [] : ['the upstream was not told']
+  return (await isNoted(rig.rig, CANCELLED + path)) ? [] : ['the upstream was not told']
 })
 
 /** Calls the upstream a. @typedef {(path: string, own: { body?: string, nonce?: string,

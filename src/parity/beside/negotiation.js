@@ -51,11 +51,14 @@ export async function negotiateAsClient(rig) {
   const isTcp = rig.configuration.protocol === 'tcp'
   for (const host of ['observed', 'observed', 'p256'])
     await (isTcp ? exchange(rig, { host, bytes: Buffer.from(OF_NO_PROTOCOL) }) : ask(rig, { host })).catch(() => {})
-  const seen = rig.observed.slice(before)
-  const own = seen.filter(o => o.observer === 'observed')
+  const observed = rig.observed.slice(before)
+  const ofObserver = observed.filter(o => o.observer === 'observed')
   const join = (/** @type {string[]} */ words) => [...new Set(words)].join(' and ') || 'nothing'
-  const others = seen.some(o => o.observer === 'p256' && o.tls !== NO_TLS)
-  return { tls: others ? TAKES_OTHERS : join(own.map(o => o.tls)), protocol: join(own.map(o => o.protocol)) }
+  const others = observed.some(o => o.observer === 'p256' && o.tls !== NO_TLS)
+  return {
+    tls: others ? TAKES_OTHERS : join(ofObserver.map(o => o.tls)),
+    protocol: join(ofObserver.map(o => o.protocol)),
+  }
 }
 
 /** @param {tls.TLSSocket} socket @param {string} group */

@@ -58,15 +58,15 @@ export async function probeAnswers(rig) {
   // This check takes as long as a request may; all others are tried meanwhile.
   const connecting = tryOne('parity-connect-timeout', connect, { right: givenUp, wrong: `not ${givenUp}` })
   rig.answered = await runChecks(rig, checks)
-  const own = [await tryOne('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]
+  const rows = [await tryOne('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]
   if (isTcp) {
     // A refused connection of bytes; that of a request is tried among its answers.
     const words = { right: 'tried at the endpoint that is next', wrong: 'not tried elsewhere' }
-    own.push(await tryOne('parity-next-endpoint', NEXT_ENDPOINT, words))
+    rows.push(await tryOne('parity-next-endpoint', NEXT_ENDPOINT, words))
   } else if (isGrpc) {
     // A call that the client cancels is cancelled at the upstream, too.
     const words = { right: 'passed on to the upstream', wrong: 'not passed on' }
-    own.push(await tryOne('parity-cancellation', CANCELLATION, words))
+    rows.push(await tryOne('parity-cancellation', CANCELLATION, words))
   }
   const access = await tryPeers(rig)
   const asServer = await negotiateAsServer({ endpoint: sidecars.server, credentials: credentials.client })
@@ -75,7 +75,7 @@ export async function probeAnswers(rig) {
   const handshakes = configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]
   return [
     await connecting,
-    ...own,
+    ...rows,
     ...access,
     ...handshakes,
     {
@@ -163,6 +163,8 @@ async function countOpened(rig, entry) {
 
 /** @param {Probed} rig @param {Check[]} checks @returns {Promise<string[]>} what differs */
 async function runChecks(rig, checks) {
-  const found = await Promise.all(checks.map(check => check.run(rig).catch(error => [`failed: ${error.message}`])))
-  return checks.flatMap(({ name }, i) => found[i].map(difference => `${name}: ${difference}`))
+  const differences = await Promise.all(
+    checks.map(check => check.run(rig).catch(error => [`failed: ${error.message}`])),
+  )
+  return checks.flatMap(({ name }, i) => differences[i].map(difference => `${name}: ${difference}`))
 }

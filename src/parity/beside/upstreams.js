@@ -104,8 +104,8 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
     for (const [name, server] of Object.entries(servers)) await serve(name, server)
     /** @type {Observed[]} */
     const observed = []
-    const observe = (/** @type {string} */ name, /** @type {tls.TlsOptions | null} */ own) => {
-      const pinned = own && { ca, ecdhCurve: group, ALPNProtocols, ...own }
+    const observe = (/** @type {string} */ name, /** @type {tls.TlsOptions | null} */ tlsOptions) => {
+      const pinned = tlsOptions && { ca, ecdhCurve: group, ALPNProtocols, ...tlsOptions }
       const server = pinned ? createTlsServer(pinned) : net.createServer()
       const note = (/** @type {Omit<Observed, 'observer'>} */ first) => observed.push({ observer: name, ...first })
       server.on(pinned ? 'secureConnection' : 'connection', socket =>
@@ -144,8 +144,8 @@ function echoAs(name) {
     const isEarly = request.url === EARLY_PATH
     const body = isEarly ? [] : await request.toArray().catch(() => null)
     if (body === null) return response.destroy()
-    const asked = Number(/^\/status\/(\d+)/.exec(request.url ?? '')?.[1] ?? 200)
-    const status = request.url === `${FAILS_PATH}/${name}` ? 500 : asked
+    const codeInPath = Number(/^\/status\/(\d+)/.exec(request.url ?? '')?.[1] ?? 200)
+    const status = request.url === `${FAILS_PATH}/${name}` ? 500 : codeInPath
     const { 'x-nonce': nonce, 'x-long': long } = request.headers
     response.writeHead(status, {
       'x-upstream': name,

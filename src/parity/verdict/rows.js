@@ -71,8 +71,8 @@ function listPairs({ a, b, relaxed }) {
 export function findWrong({ judged, relaxed }) {
   const names = PARITY_NAMES.filter(name => !relaxed.includes(name))
   const rows = names.flatMap(check => {
-    const own = judged.flatMap(one => findRow(one, check) ?? [])
-    return areAlike(own) ? [] : own
+    const rows = judged.flatMap(one => findRow(one, check) ?? [])
+    return areAlike(rows) ? [] : rows
   })
   return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed).map(tellWrong))]
 }
@@ -109,11 +109,17 @@ function tellWrong({ name, plane, found, expected, lacks = [] }) {
 
 /** @param {ParityRow} row @param {Arm} arm */
 function isOf({ plane, tls, protocol, features = LEAN, interception, size, links }, arm) {
-  const own = configurationOf(arm)
+  const configuration = configurationOf(arm)
   if (links && !links.includes(arm.link)) return false
-  if (plane !== own.plane || tls !== own.tls || protocol !== own.protocol || features !== own.features) return false
+  if (
+    plane !== configuration.plane ||
+    tls !== configuration.tls ||
+    protocol !== configuration.protocol ||
+    features !== configuration.features
+  )
+    return false
   // Older versions tried one form for all.
-  if (interception !== undefined && interception !== own.interception) return false
+  if (interception !== undefined && interception !== configuration.interception) return false
   const { link, cpuLimitCores, workers } = sizeOf(arm)
   return size === null || (size.link === link && size.cpuLimitCores === cpuLimitCores && size.workers === workers)
 }
@@ -128,11 +134,11 @@ function isOf({ plane, tls, protocol, features = LEAN, interception, size, links
  */
 export function holdAgainst(row, lacks) {
   const wrong = listWrong(row)
-  const own = lacks.filter(lack => lack.row === row.name)
+  const rowLacks = lacks.filter(lack => lack.row === row.name)
   return {
-    known: own.filter(lack => wrong.some(line => isAbout(lack, line))).map(({ why }) => why),
-    unknown: wrong.filter(line => !own.some(lack => isAbout(lack, line))),
-    mended: own.filter(lack => !wrong.some(line => isAbout(lack, line))).map(({ why }) => why),
+    known: rowLacks.filter(lack => wrong.some(line => isAbout(lack, line))).map(({ why }) => why),
+    unknown: wrong.filter(line => !rowLacks.some(lack => isAbout(lack, line))),
+    mended: rowLacks.filter(lack => !wrong.some(line => isAbout(lack, line))).map(({ why }) => why),
   }
 }
 
@@ -194,9 +200,9 @@ export function listDisparities({ parity }) {
  * @param {Pick<Summary, 'parity'>} summary
  */
 export function tellOwnWork({ parity }) {
-  const found = parity.filter(row => row.isDeployed && isWrong(row))
-  return [...groupBy(found, ({ plane }) => plane)].map(([plane, own]) => {
-    const rows = new Set(own.map(({ name }) => name.replace('parity-', '')))
+  const unequal = parity.filter(row => row.isDeployed && isWrong(row))
+  return [...groupBy(unequal, ({ plane }) => plane)].map(([plane, planeRows]) => {
+    const rows = new Set(planeRows.map(({ name }) => name.replace('parity-', '')))
     return `${plane} does its own work, as deployed: ${[...rows].join(', ')} ${rows.size === 1 ? 'differs' : 'differ'}.`
   })
 }

@@ -45,10 +45,10 @@ export async function startAgents({ api, pods, namespace, readerNamespace, signa
 
     /** Opens a conversation with a pod's agent on a node (null: any). @param {string} name @param {string | null} node */
     async session(name, node) {
-      const own = pods.find(name).filter(p => node === null || p.spec?.nodeName === node)
-      const pod = own.find(isReady)
+      const nodePods = pods.find(name).filter(p => node === null || p.spec?.nodeName === node)
+      const pod = nodePods.find(isReady)
       if (!pod) {
-        const why = own[0] ? (findObstacle(own[0])?.why ?? 'its pod is not ready') : 'it has no pod there'
+        const why = nodePods[0] ? (findObstacle(nodePods[0])?.why ?? 'its pod is not ready') : 'it has no pod there'
         throw new BenchError(`the kit's own ${name} is missing on ${node ?? 'every node'}: ${why}`)
       }
       const key = `${pod.metadata?.uid}`
@@ -124,10 +124,10 @@ export async function openAsking({ agents, node }) {
   return {
     async expectFirst({ pod, spec: { program } }, expected) {
       /** @type {{ address: string, told: import('../../model/types.ts').Told } | null} */
-      const found = await counted(session.call('expectFirst', { uid: pod?.uid, program, expected }))
-      if (found === null) return null
-      addresses.set(expected.name, found.address)
-      return found.told
+      const first = await counted(session.call('expectFirst', { uid: pod?.uid, program, expected }))
+      if (first === null) return null
+      addresses.set(expected.name, first.address)
+      return first.told
     },
     expect(expected) {
       const endpoint = { ...expected.endpoint, address: addresses.get(expected.name) }

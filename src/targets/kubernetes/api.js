@@ -134,11 +134,11 @@ function createRequest(server) {
 
 /** Says an error of the API in words, and whether asking again may help. @param {unknown} error */
 export function explain(error) {
-  const { body, message, cause, ...own } = /** @type {any} */ (error)
+  const { body, message, cause, ...rest } = /** @type {any} */ (error)
   const text = `${message ?? /** @type {any} */ (error).error?.message ?? error}`
   // A web socket that is refused says so in words only.
   const refused = /Unexpected server response: (\d+)/.exec(text)?.[1]
-  const code = refused ? Number(refused) : own.code
+  const code = refused ? Number(refused) : rest.code
   if (typeof code === 'number') {
     const said = sayStatus(body) ?? text
     if (code === 401) return { isPassing: false, message: 'the credentials of the kubeconfig are not accepted (401)' }
@@ -148,7 +148,7 @@ export function explain(error) {
     return { isPassing, message: said }
   }
   // Without an HTTP status, the connection was refused or broken, or the error has nothing to do with connections.
-  const detail = own.code ?? cause?.code ?? ''
+  const detail = rest.code ?? cause?.code ?? ''
   const isPassing = PASSING.test(detail) || PASSING.test(text)
   return { isPassing, message: `${text}${detail && !text.includes(detail) ? ` (${detail})` : ''}` }
 }

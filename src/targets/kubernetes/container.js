@@ -29,25 +29,25 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
   /** @type {import('@kubernetes/client-node').V1Pod | null} */
   let last = null
   let isGone = false
-  const own = () => {
-    const found = pods.find(spec.service, start)
+  const findPod = () => {
+    const candidates = pods.find(spec.service, start)
     // The pod that it started with counts: a pod that replaces it is another process.
-    const pod = last === null ? found[0] : found.find(p => p.metadata?.uid === last?.metadata?.uid)
+    const pod = last === null ? candidates[0] : candidates.find(p => p.metadata?.uid === last?.metadata?.uid)
     if (pod) last = pod
     else if (last !== null) isGone = true
     return last
   }
   const ending = () => {
-    const pod = own()
+    const pod = findPod()
     return pod && (findEnding(pod, container) ?? (isGone ? 'the deletion of its pod' : null))
   }
   const readLog = async (/** @type {{ tailLines?: number, isPrevious?: boolean }} */ options = {}) => {
-    const pod = own()
+    const pod = findPod()
     if (pod === null || isGone) return ''
     return api.readLog({ namespace, pod: `${pod.metadata?.name}`, container, ...options })
   }
   const describeFailure = async (/** @type {string} */ what) => {
-    const pod = own()
+    const pod = findPod()
     return pod === null || isGone ? what : `${what}${await readLastWords({ api, namespace, pod, container })}`
   }
 
@@ -68,19 +68,19 @@ export function createHandle({ api, pods, namespace, spec, start, folder }) {
     readLog: () => readLog(),
 
     waitUntilReady(signal) {
-      const find = () => [own()].filter(pod => pod !== null)
+      const find = () => [findPod()].filter(pod => pod !== null)
       const isDone = () => find().some(isReady)
       return awaitPods({ api, pods, namespace, signal, what: name, maker: `${spec.service}-${start}`, find, isDone })
     },
 
     async readAdmin(path = spec.admin?.path ?? '/') {
-      const pod = own()
+      const pod = findPod()
       if (spec.admin === null || pod === null) return null
       return askThroughForward({ api, namespace, pod: `${pod.metadata?.name}`, port: spec.admin.port, path })
     },
 
     watched() {
-      const pod = own()
+      const pod = findPod()
       const id = pod && findContainerId(pod, container)
       if (!pod || !id) throw new BenchError(`${name} has no container that can be read`)
       const restarts = countRestarts(pod, container)
@@ -106,7 +106,7 @@ function countRestarts(pod, container) {
  * Asks a listener on a pod's own loopback, by a forwarded port.
  * @param {{ api: Api, namespace: string, pod: string, port: number, path: string }} options @returns {Promise<string>}
  */
-async function askThroughForward({ api, namespace, pod, port, path: asked }) {
+async function askThroughForward({ api, namespace, pod, port, path: adminPath }) {
   const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()]
   const forward = new api.k8s.PortForward(api.config)
   const what = `port ${port} of ${namespace}/${pod}`
@@ -118,7 +118,7 @@ async function askThroughForward({ api, namespace, pod, port, path: asked }) {
     return await new Promise((resolve, reject) => {
       const fail = (/** @type {string} */ why) => reject(new BenchError(`${what} ${why}`))
       errors.on('data', chunk => fail(`cannot be reached: ${chunk}`))
-      const options = { path: asked, headers: { host: pod, connection: 'close' }, timeout: ADMIN_SECONDS * 1000 }
+      const options = { path: adminPath, headers: { host: pod, connection: 'close' }, timeout: ADMIN_SECONDS * 1000 }
       const request = http.get({ ...options, createConnection: () => /** @type {any} */ (connection) })
       const timer = setTimeout(() => fail(`did not answer within ${ADMIN_SECONDS} s`), ADMIN_SECONDS * 1000)
       request.on('error', error => fail(`did not answer: ${error.message}`))

@@ -23,8 +23,8 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
 
   /** @param {string} service @param {number} start */
   const metaOf = (service, start) => {
-    const own = { ...labels, [LABELS.start]: `${start}` }
-    return { service, name: `${service}-${start}`, namespace, labels: own }
+    const startLabels = { ...labels, [LABELS.start]: `${start}` }
+    return { service, name: `${service}-${start}`, namespace, labels: startLabels }
   }
   /** @param {ProcessSpec} spec @param {{ start: number, folder: string }} at */
   const applyFiles = (spec, { start, folder }) => {

@@ -65,9 +65,9 @@ export async function examineCluster({ api, node, loadNode, images, specs }) {
       const cpus = Math.floor(parseQuantity(services.node.status.capacity.cpu))
       const largest = `largest cap at which two sidecars can bind on the ${cpus} CPUs of ${nameOf(services.node)}`
       findings.push(
-        ...used.map(own => describeNode(own, minor)),
+        ...used.map(node => describeNode(node, minor)),
         ...describeImages(used, chooseImages({ specs, images })),
-        ...(await Promise.all(used.map(own => examineCaps(api, own)))),
+        ...(await Promise.all(used.map(node => examineCaps(api, node)))),
         ok(`${largest}: ${largestBindingCpuLimit(cpus)} cores`),
       )
     }

@@ -29,7 +29,7 @@ export function chooseImages({ specs, images }) {
 export function listImages({ specs, images }) {
   const chosen = chooseImages({ specs, images })
   const built = chosen.filter(({ name }) => isBuilt(name) && !Object.hasOwn(images, name))
-  const distinct = [...new Set(chosen.filter(own => !built.includes(own)).map(({ image }) => image))]
+  const distinct = [...new Set(chosen.filter(choice => !built.includes(choice)).map(({ image }) => image))]
   const width = Math.max(...chosen.map(({ name }) => name.length))
   return [
     ...chosen.map(({ name, image }) => `${name.padEnd(width)}  ${image}`),

@@ -60,11 +60,11 @@ export function createKubernetesTarget(options) {
 
     async placesFor(start, services) {
       const { agents } = await open()
-      const own = { ...labels, [LABELS.start]: `${start}` }
+      const startLabels = { ...labels, [LABELS.start]: `${start}` }
       const ports = [PORTS.application, PORTS.outbound, PORTS.inbound, PORTS.control, PORTS.stream]
       const places = services.map(async service => {
         const name = `${service}-${start}`
-        const made = await api.apply(renderService({ service, name, namespace, labels: own, ports }))
+        const made = await api.apply(renderService({ service, name, namespace, labels: startLabels, ports }))
         return [service, placeAt(/** @type {any} */ (made).spec.clusterIP)]
       })
       return { ...Object.fromEntries(await Promise.all(places)), [PROBER]: placeAt(agents.proberAddress()) }

@@ -112,11 +112,11 @@ export function lookByKubelet(containers) {
  * @returns {ContainerCounter | null}
  */
 export function findCounter(pods, { namespace, pod, container }) {
-  const own = pods
+  const stats = pods
     ?.find(({ podRef }) => podRef.name === pod && podRef.namespace === namespace)
     ?.containers?.find((/** @type {any} */ { name }) => name === container)
-  const counter = parseCpu(own?.cpu)
-  const { workingSetBytes, rssBytes } = own?.memory ?? {}
+  const counter = parseCpu(stats?.cpu)
+  const { workingSetBytes, rssBytes } = stats?.memory ?? {}
   const isWhole = counter !== null && workingSetBytes !== undefined && rssBytes !== undefined
   return isWhole ? { ...counter, workingSetBytes, rssBytes } : null
 }

@@ -93,18 +93,18 @@ export function renderJob({ container, where, ...at }) {
 }
 
 /** Renders a pod of the kit's own, idle until `exec` starts one in it. @param {OwnPod & { where: Where }} options */
-export function renderProber({ folder, where, ...own }) {
+export function renderProber({ folder, where, ...meta }) {
   const { volumes, mounts } = renderVolumes([folder])
-  const spec = { replicas: 1, selector: { matchLabels: { [LABELS.service]: own.name } } }
+  const spec = { replicas: 1, selector: { matchLabels: { [LABELS.service]: meta.name } } }
   const container = { volumeMounts: mounts }
-  return renderOwn({ type: DEPLOYMENT, own, spec, wheres: [where], pod: { volumes }, container })
+  return renderOwn({ type: DEPLOYMENT, own: meta, spec, wheres: [where], pod: { volumes }, container })
 }
 
 /**
  * Renders the reader: a pod on every node of the run that sees the node's processes and, to read only, its cgroups.
  * @param {OwnPod & { wheres: Where[], hasRecursiveReadOnly: boolean }} options wheres: of services and load
  */
-export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...own }) {
+export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...meta }) {
   const { volumes, mounts } = renderVolumes([folder])
   // Each hierarchy of cgroup v1 is a mount of its own below this one (Kubernetes 1.31).
   const recursive = hasRecursiveReadOnly ? { recursiveReadOnly: 'IfPossible' } : {}
@@ -119,14 +119,14 @@ export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...own }) {
     tolerations: [{ operator: 'Exists' }],
     volumes: [...volumes, { name: 'cgroup', hostPath: { path: '/sys/fs/cgroup', type: 'Directory' } }],
   }
-  const spec = { selector: { matchLabels: { [LABELS.service]: own.name } } }
-  return renderOwn({ type: DAEMON_SET, own, spec, wheres, pod, container })
+  const spec = { selector: { matchLabels: { [LABELS.service]: meta.name } } }
+  return renderOwn({ type: DAEMON_SET, own: meta, spec, wheres, pod, container })
 }
 
 /** Renders a process that says its version. @param {Meta & { image: string, command: string[], where: Where }} options */
-export function renderVersionJob({ command, where, ...own }) {
+export function renderVersionJob({ command, where, ...meta }) {
   const pod = { restartPolicy: 'Never' }
-  return renderOwn({ type: JOB, own, spec: { backoffLimit: 0 }, wheres: [where], pod, container: { command } })
+  return renderOwn({ type: JOB, own: meta, spec: { backoffLimit: 0 }, wheres: [where], pod, container: { command } })
 }
 
 /**
@@ -145,7 +145,7 @@ function renderOwn({ type, own: { image, ...meta }, spec, ...of }) {
  * @param {{ type: typeof JOB, at: OfService, spec: Spec, pod: Pod }} options spec: all but the template
  */
 function renderController({ type, at: { service, name, namespace, labels }, spec, pod }) {
-  const own = { ...labels, [LABELS.service]: service }
-  const template = { metadata: { labels: own }, spec: pod }
-  return { ...type, metadata: { name, namespace, labels: own }, spec: { ...spec, template } }
+  const serviceLabels = { ...labels, [LABELS.service]: service }
+  const template = { metadata: { labels: serviceLabels }, spec: pod }
+  return { ...type, metadata: { name, namespace, labels: serviceLabels }, spec: { ...spec, template } }
 }

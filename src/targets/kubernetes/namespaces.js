@@ -42,7 +42,7 @@ export async function removeNamespaces({ api, names }) {
   for (const name of names) {
     await api.remove({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { lostAfterSeconds: LOST_SECONDS })
   }
-  const isGone = async () => (await Promise.all(names.map(api.readNamespace))).every(found => found === null)
+  const isGone = async () => (await Promise.all(names.map(api.readNamespace))).every(namespace => namespace === null)
   await waitFor(isGone, {
     what: `the namespaces ${names.join(' and ')} to be removed`,
     deadlineSeconds: GONE_SECONDS,
@@ -57,10 +57,10 @@ export async function removeNamespaces({ api, names }) {
  *   isAll: those of other machines, too; run: only its own; retained: ids of runs that were
  */
 export async function cleanUpCluster({ api, isAll, run = null, retained = [] }) {
-  const found = await api.list('v1', 'Namespace', { labels: `${LABELS.managed}=${MANAGER},${LABELS.run}` })
+  const namespaces = await api.list('v1', 'Namespace', { labels: `${LABELS.managed}=${MANAGER},${LABELS.run}` })
   const left = []
   const names = []
-  for (const { metadata } of found) {
+  for (const { metadata } of namespaces) {
     const runId = metadata.labels[LABELS.run]
     if (run !== null && runId !== run) continue
     const [host, pid, ticks, ...place] = (metadata.annotations?.[OWNER] ?? '').split(' ')

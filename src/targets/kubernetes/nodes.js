@@ -16,14 +16,14 @@ export function chooseNode(nodes, wanted, option) {
   const { label, value } = wanted === null ? { label: '', value: '' } : parseWhere(wanted)
   const isWanted = (/** @type {any} */ { metadata }) =>
     metadata.labels?.[label] === value || (label === HOST_LABEL && metadata.name === value)
-  const found = wanted === null ? nodes : nodes.filter(isWanted)
-  if (found.length === 0) {
+  const candidates = wanted === null ? nodes : nodes.filter(isWanted)
+  if (candidates.length === 0) {
     const names = nodes.map(n => n.metadata.name)
     throw new UsageError(`${option} ${wanted}: the cluster has no such node${suggest(`${wanted}`, names)}`)
   }
-  const node = found.find(n => findDefect(n) === null)
+  const node = candidates.find(n => findDefect(n) === null)
   if (!node) {
-    const names = found.map(n => n.metadata.name).join(', ')
+    const names = candidates.map(n => n.metadata.name).join(', ')
     throw new BenchError(`no node can take pods: ${names} not ready, cordoned or tainted; name one with ${option}`)
   }
   return { node, where: wanted?.includes('=') ? wanted : `${node.metadata.labels?.[HOST_LABEL] ?? node.metadata.name}` }
@@ -61,17 +61,19 @@ export function describeNode({ metadata, status }) {
  */
 export function findLimits({ node: { metadata, status }, pods }) {
   const name = `${metadata?.name}`
-  const own = pods.filter(({ spec, status }) => spec?.nodeName === name && !/Succeeded|Failed/.test(`${status?.phase}`))
+  const nodePods = pods.filter(
+    ({ spec, status }) => spec?.nodeName === name && !/Succeeded|Failed/.test(`${status?.phase}`),
+  )
   const offered = (/** @type {string} */ what) => parseQuantity(status?.allocatable?.[what] ?? '')
   // An unknown number counts as nothing: the scheduler's refusal is told when the pod waits.
   const requested = (/** @type {string} */ what) =>
-    own
+    nodePods
       .flatMap(({ spec }) => [...(spec?.containers ?? []), ...(spec?.initContainers ?? []).filter(isNativeSidecar)])
       .reduce((sum, { resources }) => sum + (parseQuantity(resources?.requests?.[what] ?? '0') || 0), 0)
   return {
     node: name,
     pods: offered('pods'),
-    podsUsed: own.length,
+    podsUsed: nodePods.length,
     memoryBytes: offered('memory'),
     memoryRequestedBytes: requested('memory'),
     cpus: offered('cpu'),

@@ -15,8 +15,8 @@ export async function lookByReaders(agents, containers) {
   for (const { node, watched, places } of groupByNode(containers)) {
     const session = await agents.session(READER, node)
     /** @type {Look[]} */
-    const seen = await session.call('look', { watched })
-    for (const [i, place] of places.entries()) looks[place] = seen[i]
+    const looked = await session.call('look', { watched })
+    for (const [i, place] of places.entries()) looks[place] = looked[i]
   }
   return looks
 }
@@ -25,7 +25,7 @@ export async function lookByReaders(agents, containers) {
  * @param {Agents} agents @param {ContainerHandle[]} containers @param {{ window: Window, signal: AbortSignal }} options
  */
 export async function observeByReaders(agents, containers, { window, signal }) {
-  const seen = await Promise.all(
+  const observed = await Promise.all(
     groupByNode(containers).map(async ({ node, watched, places }) => {
       const session = await agents.session(READER, node)
       const offsetMs = await measureClockOffset(session)
@@ -34,7 +34,7 @@ export async function observeByReaders(agents, containers, { window, signal }) {
       return { places, offsetMs, observation }
     }),
   )
-  return mergeObservations(seen, { processes: containers })
+  return mergeObservations(observed, { processes: containers })
 }
 
 /** Groups containers by node, with their places among all; of none, any node. @param {ContainerHandle[]} containers */
@@ -42,25 +42,25 @@ function groupByNode(containers) {
   const all = containers.map((container, place) => ({ watched: container.watched(), place }))
   if (all.length === 0) return [{ node: null, watched: /** @type {Watched[]} */ ([]), places: [] }]
   return [...new Set(all.map(({ watched }) => watched.node))].map(node => {
-    const own = all.filter(({ watched }) => watched.node === node)
-    return { node, watched: own.map(({ watched }) => watched), places: own.map(({ place }) => place) }
+    const ofNode = all.filter(({ watched }) => watched.node === node)
+    return { node, watched: ofNode.map(({ watched }) => watched), places: ofNode.map(({ place }) => place) }
   })
 }
 
 /**
  * Merges observations: samples of a moment are one; the host is that of the first sidecar or application; clocks are
  * compared with the clock of the load's node.
- * @param {{ places: number[], offsetMs: number, observation: Seen }[]} seen places: of a node's processes, among all;
+ * @param {{ places: number[], offsetMs: number, observation: Seen }[]} observations places: of a node's processes, among all;
  * offsetMs: how far the node's clock is ahead of ours @param {{ processes: Pick<Handle, 'spec'>[] }} options
  * @returns {Observation}
  */
-export function mergeObservations(seen, { processes }) {
+export function mergeObservations(observations, { processes }) {
   const isLoad = (/** @type {number} */ place) => processes[place].spec.role === 'generator'
-  const main = seen.find(({ places }) => places.some(place => !isLoad(place))) ?? seen[0]
-  const load = seen.find(({ places }) => places.some(isLoad)) ?? main
-  const offsets = seen.map(({ offsetMs }) => offsetMs - load.offsetMs)
+  const main = observations.find(({ places }) => places.some(place => !isLoad(place))) ?? observations[0]
+  const load = observations.find(({ places }) => places.some(isLoad)) ?? main
+  const offsets = observations.map(({ offsetMs }) => offsetMs - load.offsetMs)
   const clockOffsetMs = offsets.reduce((worst, ms) => (Math.abs(ms) > Math.abs(worst) ? ms : worst), 0)
-  if (seen.length === 1) return { ...main.observation, clockOffsetMs }
+  if (observations.length === 1) return { ...main.observation, clockOffsetMs }
 
   /**
    * @template T @param {(T[] | null | undefined)[]} lists a node's each @returns {T[]} in the order of the processes
@@ -68,21 +68,22 @@ export function mergeObservations(seen, { processes }) {
   const inOrder = lists => {
     /** @type {any[]} */
     const all = []
-    for (const [n, { places }] of seen.entries()) for (const [i, at] of places.entries()) all[at] = lists[n]?.[i]
+    for (const [n, { places }] of observations.entries())
+      for (const [i, at] of places.entries()) all[at] = lists[n]?.[i]
     return all
   }
-  const ticks = seen.map(({ observation }) => new Map(observation.samples.map(s => [tickOf(s), s])))
+  const ticks = observations.map(({ observation }) => new Map(observation.samples.map(s => [tickOf(s), s])))
   const samples = main.observation.samples
-    .filter(sample => ticks.every(own => own.has(tickOf(sample))))
-    .map(sample => ({ ...sample, readings: inOrder(ticks.map(own => own.get(tickOf(sample))?.readings)) }))
+    .filter(sample => ticks.every(byTick => byTick.has(tickOf(sample))))
+    .map(sample => ({ ...sample, readings: inOrder(ticks.map(byTick => byTick.get(tickOf(sample))?.readings)) }))
   const merge = (/** @type {'start' | 'end'} */ which) => {
-    const edges = seen.map(({ observation }) => observation[which])
-    const own = main.observation[which]
-    if (own === null || edges.includes(null)) return null
-    const sample = { ...own.sample, readings: inOrder(edges.map(e => e?.sample.readings)) }
-    return { ...own, sample, states: inOrder(edges.map(e => e?.states)) }
+    const edges = observations.map(({ observation }) => observation[which])
+    const edge = main.observation[which]
+    if (edge === null || edges.includes(null)) return null
+    const sample = { ...edge.sample, readings: inOrder(edges.map(e => e?.sample.readings)) }
+    return { ...edge, sample, states: inOrder(edges.map(e => e?.states)) }
   }
-  const afters = seen.map(({ observation }) => observation.after)
+  const afters = observations.map(({ observation }) => observation.after)
   return {
     samples,
     start: merge('start'),

@@ -8,8 +8,10 @@ const PASSING = /^(ErrImagePull|ContainerCreating|PodInitializing)$/
 /** Says how a container ended; null: it has not; `status N`: by itself. @param {V1Pod} pod @param {string} container */
 export function findEnding(pod, container) {
   const { status, metadata } = pod
-  const own = findContainerStatus(pod, container)
-  const ended = own?.state?.terminated ?? (own && own.restartCount > 0 ? own.lastState?.terminated : undefined)
+  const containerStatus = findContainerStatus(pod, container)
+  const ended =
+    containerStatus?.state?.terminated ??
+    (containerStatus && containerStatus.restartCount > 0 ? containerStatus.lastState?.terminated : undefined)
   if (status?.reason === 'Evicted') return `an eviction by the kubelet: ${status.message}`
   if (ended?.reason === 'OOMKilled') return 'OOMKilled: its memory limit was reached'
   if (ended) return ended.signal ? `signal ${ended.signal}` : `status ${ended.exitCode}`
@@ -29,22 +31,23 @@ export function findObstacle(pod) {
   if (unscheduled) return obstacle(`no node takes the pod ${name}: ${unscheduled.message}`, false)
   if (status?.phase === 'Failed' && status.reason)
     return obstacle(`the pod ${name} failed: ${status.reason}: ${status.message}`, true)
-  for (const own of statusesOf(pod)) {
-    const { waiting, terminated } = own.state ?? {}
+  for (const containerStatus of statusesOf(pod)) {
+    const { waiting, terminated } = containerStatus.state ?? {}
     const { reason, message } = waiting ?? {}
-    const told = `${reason}: ${message ?? ''}`
-    const what = `${own.name} of the pod ${name}`
+    const reasonText = `${reason}: ${message ?? ''}`
+    const what = `${containerStatus.name} of the pod ${name}`
     if (reason && PULL.test(reason)) {
-      const why = `the image ${own.image} of ${what} cannot be pulled: ${told}`
+      const why = `the image ${containerStatus.image} of ${what} cannot be pulled: ${reasonText}`
       return obstacle(why, !PASSING.test(reason))
     }
-    const last = terminated ?? own.lastState?.terminated
-    if (last && (own.restartCount > 0 || last.exitCode !== 0)) {
+    const last = terminated ?? containerStatus.lastState?.terminated
+    if (last && (containerStatus.restartCount > 0 || last.exitCode !== 0)) {
       const status = `status ${last.exitCode}${last.message ? ` (${last.message})` : ''}`
       const how = last.reason === 'OOMKilled' ? 'OOMKilled' : status
-      return obstacle(`${what} ended with ${how}`, true, own.name)
+      return obstacle(`${what} ended with ${how}`, true, containerStatus.name)
     }
-    if (reason && !PASSING.test(reason)) return obstacle(`${what} does not start: ${told}`, false, own.name)
+    if (reason && !PASSING.test(reason))
+      return obstacle(`${what} does not start: ${reasonText}`, false, containerStatus.name)
   }
   return null
 }

@@ -45,8 +45,8 @@ export async function watchPods({ api, namespaces }) {
     async until(look, { signal, deadlineSeconds }) {
       const deadline = performance.now() + deadlineSeconds * 1000
       for (;;) {
-        const found = look()
-        if (found) return found
+        const value = look()
+        if (value) return value
         signal?.throwIfAborted()
         const left = deadline - performance.now()
         if (left <= 0) return null

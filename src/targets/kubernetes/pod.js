@@ -57,7 +57,7 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
   const render = (/** @type {Container} */ container) => {
     const { spec, folders } = container
     const [probed] = isProbed ? spec.listens.filter(({ address }) => address === '0.0.0.0') : []
-    const own = mounts.filter(({ mountPath }) => folders.some(({ path }) => path === mountPath))
+    const containerMounts = mounts.filter(({ mountPath }) => folders.some(({ path }) => path === mountPath))
     // Request and limit are the cap, so that the scheduler does not promise the CPU twice.
     const limits = {
       ...(spec.cpuLimitCores === null ? {} : { cpu: `${Math.round(spec.cpuLimitCores * 1000)}m` }),
@@ -75,7 +75,7 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
       resources: { requests: { ...SMALL.requests, ...limits }, ...(Object.keys(limits).length > 0 ? { limits } : {}) },
       securityContext:
         spec.redirects && spec.role === 'sidecar' ? { ...RESTRICTED, runAsUser: SIDECAR_USER } : RESTRICTED,
-      volumeMounts: [...own, TMP_MOUNT],
+      volumeMounts: [...containerMounts, TMP_MOUNT],
       ...(isNative(container) ? { restartPolicy: 'Always' } : {}),
     }
   }
@@ -125,14 +125,14 @@ export function renderVolumes(folders) {
  * @returns {any}
  */
 export function renderOwnPod({ name, image, wheres, pod, container }) {
-  const { securityContext, ...own } = container
+  const { securityContext, ...rest } = container
   const restricted = { name, image, command: IDLE, securityContext: { ...RESTRICTED, ...securityContext } }
   return {
     ...OWN_POD_DEFAULTS,
     ...renderWhere(wheres),
     securityContext: POD_SECURITY,
     ...pod,
-    containers: [{ ...restricted, ...own, resources: SMALL }],
+    containers: [{ ...restricted, ...rest, resources: SMALL }],
   }
 }
 

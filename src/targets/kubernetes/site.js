@@ -65,9 +65,9 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
     limits: findLimits({ node: readNode(where.node), pods: (await api.list('v1', 'Pod')).map(readPod) }),
     cores: [],
     async assertInterception() {
-      const found = await findTool(iptablesTool)
-      if ('missing' in found) throw new BenchError(`--interception redirect: ${found.missing}`)
-      await target.allowRules(`${found.image}`)
+      const iptables = await findTool(iptablesTool)
+      if ('missing' in iptables) throw new BenchError(`--interception redirect: ${iptables.missing}`)
+      await target.allowRules(`${iptables.image}`)
     },
     findTool,
   }

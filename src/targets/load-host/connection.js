@@ -134,12 +134,12 @@ async function keep(master, { host, signal, beatMs }) {
   })
   master.stdin.on('error', () => {})
   /** @type {((line: string | null) => void)[]} */
-  const asked = []
+  const pending = []
   let isOpen = true
   let isClosing = false
   const ended = master.then(({ code }) => {
     isOpen = false
-    for (const answer of asked.splice(0)) answer(null)
+    for (const answer of pending.splice(0)) answer(null)
     return code === 'ENOENT' ? 'ENOENT' : lastLines(said, 3).join(' | ')
   })
   const folder = await awaitFolder(master, { ended, signal })
@@ -151,7 +151,7 @@ async function keep(master, { host, signal, beatMs }) {
   let unanswered = 0
   readline.createInterface({ input: master.stdout }).on('line', line => {
     unanswered = 0
-    asked.shift()?.(line)
+    pending.shift()?.(line)
   })
   // Pings are counted, not timed: this program may have been stopped for a while, with the answers waiting.
   const beating = setInterval(() => {
@@ -168,7 +168,7 @@ async function keep(master, { host, signal, beatMs }) {
   async function ask(word) {
     assertOpen()
     const answer = await new Promise(resolve => {
-      asked.push(resolve)
+      pending.push(resolve)
       master.stdin.write(`${word}\n`)
     })
     if (answer === null) assertOpen()
@@ -221,8 +221,8 @@ async function awaitFolder(master, { ended, signal }) {
     let text = ''
     for await (const chunk of master.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
       text += chunk
-      const [, found] = /^sidecar-bench ready (\/.*)\n/m.exec(text) ?? []
-      if (found) return found
+      const [, folder] = /^sidecar-bench ready (\/.*)\n/m.exec(text) ?? []
+      if (folder) return folder
     }
     await ended
     return null

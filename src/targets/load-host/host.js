@@ -47,7 +47,7 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
     /** @type {Map<string, Promise<void>>} */
     const sent = new Map()
     /** @type {Map<string, ReturnType<typeof findToolThere>>} */
-    const found = new Map()
+    const fetched = new Map()
 
     const send = async (/** @type {string} */ at, /** @type {string[]} */ names) => {
       const [source] = [...located].find(([, place]) => place === at) ?? []
@@ -77,8 +77,8 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
       /** @param {ToolSpec} spec */
       findTool(spec) {
         const { architecture } = machine
-        const finding = found.get(spec.name) ?? findToolThere(spec, { connection, architecture, findHere, say })
-        found.set(spec.name, finding)
+        const finding = fetched.get(spec.name) ?? findToolThere(spec, { connection, architecture, findHere, say })
+        fetched.set(spec.name, finding)
         return finding
       },
 

@@ -48,9 +48,9 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
         ...sample,
         readings: merge(processes, { here: sample.readings, far: p => readAt(p.samples, sample.epochMs) }),
       })
-      const seen = await target.observe(here, { ...options, onSample: onSample && (s => onSample(complete(s))) })
+      const observed = await target.observe(here, { ...options, onSample: onSample && (s => onSample(complete(s))) })
       const { window } = options
-      const isWhole = seen.end !== null && generator.ending() === null
+      const isWhole = observed.end !== null && generator.ending() === null
       if (isWhole) await awaitSample(generator, window.endMs)
       const now = isWhole ? await loadHost.measureClock() : generator.clock
       const completeEdge = (/** @type {Edge | null} */ edge) =>
@@ -64,13 +64,13 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
         }
       /** @type {Observation} */
       const observation = {
-        samples: seen.samples.map(complete),
-        start: completeEdge(seen.start),
-        end: completeEdge(seen.end),
-        after: seen.after && merge(processes, { here: seen.after, far: lookAt }),
+        samples: observed.samples.map(complete),
+        start: completeEdge(observed.start),
+        end: completeEdge(observed.end),
+        after: observed.after && merge(processes, { here: observed.after, far: lookAt }),
         // This is the rest of the offset: the window was moved by how far the clock there was ahead.
         clockOffsetMs: Math.abs(now.aheadMs - generator.clock.aheadMs) + generator.clock.uncertaintyMs,
-        ...(seen.received && { received: merge(processes, { here: seen.received, far: () => null }) }),
+        ...(observed.received && { received: merge(processes, { here: observed.received, far: () => null }) }),
         onHost: processes.flatMap((p, i) => (isFar(p) ? [] : [i])),
       }
       if (generator.samples.length === 0) return observation

@@ -34,14 +34,14 @@ const WAYS_OUT = 'run as root; or in a cgroup v2 subtree delegated to this user;
 /** Finds how processes can be capped: as root, in a delegated subtree or by systemd. @returns {Promise<CapWay>} */
 export async function findCapWay({
   mountinfo = readSafely('/proc/self/mountinfo'),
-  own = readSafely('/proc/self/cgroup'),
+  membership = readSafely('/proc/self/cgroup'),
   hasSystemd = hasUserSystemd,
 } = {}) {
   const mounts = parseMounts(mountinfo)
   if (['cpu', 'cpuacct'].every(name => mounts.v1.has(name))) {
     const lacksMemory = !mounts.v1.has('memory') && { lacksMemory: /** @type {const} */ (true) }
     const [cpu, cpuacct, memory] = ['cpu', 'cpuacct', lacksMemory ? 'cpu' : 'memory'].map(name =>
-      joinIfThere(mounts.v1.get(name) ?? '', ownPath(own, name)),
+      joinIfThere(mounts.v1.get(name) ?? '', ownPath(membership, name)),
     )
     if ([cpu, cpuacct, memory].every(isWritable))
       return { how: 'v1', version: 1, parents: { cpu, cpuacct, memory }, isRoot: true, ...lacksMemory }
@@ -49,7 +49,7 @@ export async function findCapWay({
   }
   if (!mounts.v2)
     return { how: 'none', version: null, reason: `no cgroup hierarchy is mounted with cpu and memory: ${WAYS_OUT}` }
-  const home = joinIfThere(mounts.v2, ownPath(own, ''))
+  const home = joinIfThere(mounts.v2, ownPath(membership, ''))
   const parent = isWritable(path.join(mounts.v2, 'cgroup.subtree_control')) ? mounts.v2 : home
   if (isWritable(parent) && isWritable(path.join(parent, 'cgroup.subtree_control'))) {
     const offered = readSafely(path.join(parent, 'cgroup.controllers')).split(/\s+/)

@@ -118,8 +118,8 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       const onEnd = () => {
         received = count()
       }
-      const seen = await observe(probesOf(processes), { ...options, onEnd })
-      return { ...seen, received: (await received) ?? processes.map(() => null), clockOffsetMs: 0 }
+      const observed = await observe(probesOf(processes), { ...options, onEnd })
+      return { ...observed, received: (await received) ?? processes.map(() => null), clockOffsetMs: 0 }
     },
 
     async close({ retain } = { retain: false }) {

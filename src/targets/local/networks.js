@@ -40,13 +40,13 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     /** Reserves addresses for the services of a start. @param {number} start @param {string[]} services */
     async placesFor(start, services) {
       await hub.open()
-      const own = services.map(service => {
+      const addressed = services.map(service => {
         const address = nextAddress()
         addresses.set(nameOf(start, service), address)
         return [service, address]
       })
       /** @type {[string, Place][]} */
-      const places = [...own, ...Object.entries(common)].map(([service, address]) => [service, placeAt(address)])
+      const places = [...addressed, ...Object.entries(common)].map(([service, address]) => [service, placeAt(address)])
       return Object.fromEntries(places)
     },
 

@@ -49,15 +49,15 @@ export function createLocalProber({ runId, enter = () => null }) {
     }
     // Another call may close it meanwhile.
     const { call: ask, isOpen } = session
-    const asked = ask(procedure, args)
+    const answer = ask(procedure, args)
     if (procedure === 'close') {
       // A stopped agent never answers; the failure of an agent has been told.
-      const answered = asked.catch(() => {})
+      const answered = answer.catch(() => {})
       await within(answered, { seconds: CLOSE_SECONDS, late: () => {} })
       return /** @type {any} */ (end(rig))
     }
     try {
-      return /** @type {any} */ (await asked)
+      return /** @type {any} */ (await answer)
     } catch (error) {
       // Nothing can be said of a plane without the agent.
       if (!isOpen()) throw new SiteLostError(/** @type {Error} */ (error).message, { cause: error })

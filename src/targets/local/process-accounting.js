@@ -44,12 +44,12 @@ export function createProcessAccounting({ runId }) {
           const killed = new Set()
           // A process that ends loses its environment, and with it its mark, before its sockets.
           const haveEnded = () => {
-            const found = find()
-            for (const { pid } of found) {
+            const processes = find()
+            for (const { pid } of processes) {
               kill(pid)
               killed.add(pid)
             }
-            return found.length === 0 && [...killed].every(hasEnded)
+            return processes.length === 0 && [...killed].every(hasEnded)
           }
           await waitFor(haveEnded, { what: `the processes of ${name} to end`, deadlineSeconds: 30, intervalMs: 5 })
         },

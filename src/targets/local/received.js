@@ -33,19 +33,19 @@ export function countReceived(processes, { window, signal }) {
 
 /** @param {Pids[]} processes @returns {Promise<Received[]>} */
 async function readReceived(processes) {
-  const found = processes.map(list => {
+  const sockets = processes.map(list => {
     const pids = list?.() ?? []
     return { pids, inodes: listSocketInodes(pids), network: readLinkSafely(`/proc/${pids[0]}/ns/net`) }
   })
   const networks = groupBy(
-    found.filter(({ pids }) => pids.length > 0),
+    sockets.filter(({ pids }) => pids.length > 0),
     ({ network }) => network,
   )
   const texts = new Map()
   await Promise.all(
     [...networks].map(async ([network, [{ pids }]]) => texts.set(network, await readSockets(network, pids[0]))),
   )
-  return found.map(({ inodes, network }) => parseReceived(texts.get(network) ?? '', inodes))
+  return sockets.map(({ inodes, network }) => parseReceived(texts.get(network) ?? '', inodes))
 }
 
 /** @param {string} network @param {number} pid one in it */

@@ -189,7 +189,7 @@ describe('findCapWay', () => {
     writeFileSync(`${at}/cgroup.controllers`, 'cpuset cpu io pids\n')
     writeFileSync(`${at}/cgroup.subtree_control`, '')
     const mountinfo = `31 23 0:28 / ${at} rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n`
-    const way = await findCapWay({ mountinfo, own: '0::/\n', hasSystemd: async () => false })
+    const way = await findCapWay({ mountinfo, membership: '0::/\n', hasSystemd: async () => false })
     expect(way).toMatchObject({ how: 'v2', lacksMemory: true, parents: { cpu: at, memory: at } })
 
     writeFileSync(`${at}/cpu.stat`, 'usage_usec 2000000\nnr_periods 1\nnr_throttled 0\nthrottled_usec 0\n')
@@ -210,14 +210,18 @@ describe('findCapWay', () => {
     writeFileSync(`${at}/cgroup.controllers`, 'io pids\n')
     writeFileSync(`${at}/cgroup.subtree_control`, '')
     const mountinfo = `31 23 0:28 / ${at} rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n`
-    expect(await findCapWay({ mountinfo, own: '0::/\n', hasSystemd: async () => false })).toMatchObject({
+    expect(await findCapWay({ mountinfo, membership: '0::/\n', hasSystemd: async () => false })).toMatchObject({
       how: 'none',
       reason: expect.stringContaining(`the cgroup ${at} has no controller cpu (it offers io, pids)`),
     })
   })
 
   it('goes through systemd where the own group is not delegated and a user manager runs', async () => {
-    const way = await findCapWay({ mountinfo: UNWRITABLE, own: '0::/user.slice\n', hasSystemd: async () => true })
+    const way = await findCapWay({
+      mountinfo: UNWRITABLE,
+      membership: '0::/user.slice\n',
+      hasSystemd: async () => true,
+    })
     expect(way).toEqual({ how: 'systemd-run', version: 2 })
     expect(wrapInSystemdScope(['node', 'cli.js'])).toEqual([
       ...['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--'],
@@ -227,12 +231,15 @@ describe('findCapWay', () => {
 
   it('names the three ways out where nothing can be capped', async () => {
     const hasSystemd = async () => false
-    expect(await findCapWay({ mountinfo: UNWRITABLE, own: '0::/\n', hasSystemd })).toMatchObject({
+    expect(await findCapWay({ mountinfo: UNWRITABLE, membership: '0::/\n', hasSystemd })).toMatchObject({
       how: 'none',
       reason: expect.stringMatching(
         /run as root; or in a cgroup v2 subtree delegated .*; or measure without a cap: --cpu none/,
       ),
     })
-    expect(await findCapWay({ mountinfo: '', own: '', hasSystemd })).toMatchObject({ how: 'none', version: null })
+    expect(await findCapWay({ mountinfo: '', membership: '', hasSystemd })).toMatchObject({
+      how: 'none',
+      version: null,
+    })
   })
 })

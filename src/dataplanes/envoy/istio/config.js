@@ -74,7 +74,9 @@ function renderIstioCluster(model, cluster) {
   const limit = { max_connections: MOST, max_pending_requests: MOST, max_requests: MOST, max_retries: MOST }
   const { address, redirectedPorts = [] } = model.inbound ?? {}
   // A proxy calls its application at the address that the client meant.
-  const meansDestination = cluster.endpoints.every(own => own.address === address && redirectedPorts.includes(own.port))
+  const meansDestination = cluster.endpoints.every(
+    endpoint => endpoint.address === address && redirectedPorts.includes(endpoint.port),
+  )
   return {
     name,
     connect_timeout,

@@ -89,13 +89,13 @@ function renderPorts(ports) {
  */
 function renderOutbound(model, outbound, isIstios) {
   const { redirectedPorts } = outbound
-  const own = {
+  const listener = {
     traffic_direction: 'OUTBOUND',
     filter_chains: [
       { filters: [renderManager(model, { direction: 'outbound', isIstios, isFromProxy: true, allowed: null })] },
     ],
   }
-  if (!redirectedPorts) return [{ name: 'outbound', address: socketAddress(outbound), ...own }]
+  if (!redirectedPorts) return [{ name: 'outbound', address: socketAddress(outbound), ...listener }]
   const tcp = 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy'
   return [
     {
@@ -118,7 +118,7 @@ function renderOutbound(model, outbound, isIstios) {
       name: `0.0.0.0_${port}`,
       address: socketAddress({ address: '0.0.0.0', port }),
       bind_to_port: false,
-      ...own,
+      ...listener,
     })),
   ]
 }

@@ -74,7 +74,7 @@ function renderInbound(
   const isIngress = mtls === 'permissive'
   const allowed = acceptedIdentities && !isIngress ? { AllowedServices: acceptedIdentities.map(renderIdentity) } : {}
   const render = (/** @type {Route} */ route) => ({ ...renderRoute(route), ...allowed })
-  const own = splitIdentity(identity).name
+  const service = splitIdentity(identity).name
   const match = {
     Protocol: 'http',
     // FSM tells callers without mTLS by their address, and has one set of routes for all of them.
@@ -86,7 +86,7 @@ function renderInbound(
       : renderServices(
           groupByHost(routes)
             .filter(group => group.routes.length > 0)
-            .map(group => ({ ...nameService(group.host ?? own, identity), rules: group.routes.map(render) })),
+            .map(group => ({ ...nameService(group.host ?? service, identity), rules: group.routes.map(render) })),
           dialect,
         )),
   }
@@ -106,7 +106,7 @@ function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
   const targets = listTargets(routes, clusters)
   const endpoints = targets.flatMap(cluster => cluster.endpoints)
   const rangesAt = (/** @type {number} */ at) =>
-    at === port ? [ANYWHERE] : endpoints.flatMap(own => (own.port === at ? [`${own.address}/32`] : []))
+    at === port ? [ANYWHERE] : endpoints.flatMap(endpoint => (endpoint.port === at ? [`${endpoint.address}/32`] : []))
   return {
     TrafficMatches: byPort([...endpoints.map(endpoint => endpoint.port), port], Port => [
       {

@@ -55,10 +55,10 @@ export function findUnsupportedFsm({ conditions, entrance: { modes, hasCertifica
     return "its configuration changes by FSM's own control plane, which the kit does not have"
   if (hasCertificate && modes.includes('permissive'))
     return 'its entry takes no mTLS: it tells clients without by their address, and takes all for such'
-  const asked = listFeatures(features)
-  if (asked.includes('access-log'))
+  const names = listFeatures(features)
+  if (names.includes('access-log'))
     return 'its log goes to a collector over HTTP (remoteLogging) and nowhere else: without one it logs nothing'
-  return asked.length > 0 ? `the profile ${FSM} has features of its own: give features to pipy alone` : null
+  return names.length > 0 ? `the profile ${FSM} has features of its own: give features to pipy alone` : null
 }
 
 /**
@@ -91,7 +91,7 @@ export function createFsmSidecar(options) {
       { name: 'fsm-config.js', content: configScript },
       ...Object.entries(scripts).map(([name, content]) => ({ name, content })),
     ],
-    listens: [inbound, outbound].flatMap(own => (own ? [{ address: '0.0.0.0', port: own.port }] : [])),
+    listens: [inbound, outbound].flatMap(listener => (listener ? [{ address: '0.0.0.0', port: listener.port }] : [])),
     // Rules are set even if clients connect to the listener itself: without them, the kernel tells no original port.
     redirects: { inbound: inbound?.port ?? null, outbound: outbound?.port ?? null },
     admin: null,
