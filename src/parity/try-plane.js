@@ -67,8 +67,8 @@ export async function tryPlane({ site, measured, folder, ...options }) {
 }
 
 /** Chooses redirection for a profile that takes nothing else. @param {DataPlane} plane @param {string | null} profile */
-function chooseInterception({ deployed }, profile) {
-  return deployed?.[`${profile}`]?.isRedirected ? /** @type {const} */ ('redirect') : undefined
+export function chooseInterception({ deployed, profiles }, profile) {
+  return deployed?.[profile ?? profiles[0]]?.isRedirected ? /** @type {const} */ ('redirect') : undefined
 }
 
 /**
@@ -82,6 +82,7 @@ export function findUntried(measured, { plane, tool, profile = null, hasCertific
   const { interception = chooseInterception(plane, profile) } = choices
   const conditions = { ...USUAL, tls, protocol, features, ...(interception && { interception }) }
   const cpus = os.availableParallelism()
+  if (plane.carriesBytesOnly && protocol !== 'tcp') return 'it carries bytes, whatever applications speak: see tcp'
   return (
     findLackingFeatures(plane, conditions) ??
     plane.findUnsupported({

@@ -65,7 +65,7 @@ async function tryAll({ site, choice, names }, { print, say, end, signal }) {
     const lines = await tryPlane({ ...given, index, measured })
       .then(rows => listShort(rows, listLacks(plane, measured)))
       // A plane as a mesh deploys it has work of its own.
-      .then(lines => (deployed ? lines.map(line => ({ ...line, isKnown: true })) : lines))
+      .then(lines => (deployed && !deployed.isHeld ? lines.map(line => ({ ...line, isKnown: true })) : lines))
       .catch(error => {
         signal.throwIfAborted()
         if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error

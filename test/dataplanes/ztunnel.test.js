@@ -133,7 +133,7 @@ describe('the process of ztunnel', () => {
 
   it('has as many threads as its limit has CPUs, or as the program chooses', () => {
     const model = modelOf(PAIR, 'server', { workers: 3 })
-    expect(specOf(model).env).toMatchObject({ ZTUNNEL_WORKER_THREADS: '3', RUST_LOG: 'error' })
+    expect(specOf(model).env).toMatchObject({ ZTUNNEL_WORKER_THREADS: '3', RUST_LOG: 'error,access=off' })
     const { env } = specOf(model, 'istio')
     expect([env.ZTUNNEL_WORKER_THREADS, env.RUST_LOG]).toEqual([undefined, undefined])
     const count = (/** @type {string | null} */ profile, /** @type {number} */ cpus) =>

@@ -17,15 +17,47 @@ const COMMON = [
 /** @type {Record<string, DeployedProfile>} */
 const DEPLOYED = {
   [LEAN]: {
-    isRedirected: true,
+    ...{ isRedirected: true, isHeld: true },
     from: "ztunnel, the node proxy of Istio's ambient mode, with a thread for each CPU of its limit, and without a log of connections",
     deviations: COMMON,
   },
   [ISTIO]: {
-    isRedirected: true,
+    ...{ isRedirected: true, isHeld: true },
     from: "ztunnel, the node proxy of Istio's ambient mode, with its own number of threads and its log of connections",
     deviations: COMMON,
   },
+}
+
+/** @type {NonNullable<DataPlane['findLacks']>} */
+function findLacks({ tls, trafficPolicy }) {
+  const refused = 'it tries a refused connection no second time'
+  const always = [
+    { row: 'parity-answers', of: /^a refused connection, tried once more/, why: refused },
+    { row: 'parity-next-endpoint', why: refused },
+  ]
+  if (tls === 'plaintext') return always
+  const unlisted = {
+    row: 'parity-handshakes',
+    of: /identity.*: kept open, expected/,
+    why: 'it tells an identity that is not listed so when that asks for a tunnel, and not in the handshake',
+  }
+  const named = {
+    row: 'parity-upstreams',
+    of: /identity.*: refused, expected accepted$/,
+    why: 'as a client it accepts the identity of the workload alone, whatever the policy',
+  }
+  const foreign = ['parity-refusals', 'parity-permissive'].map(row => ({
+    row,
+    of: /identity.*: refused, expected accepted$/,
+    why: 'it accepts SPIFFE identities of its own trust domain, and no other names',
+  }))
+  return [
+    ...always,
+    { row: 'parity-tls', why: 'it has no setting for suites and groups: as a server it takes P-256, too' },
+    { row: 'parity-suites', why: 'it has no setting for suites, and two of it choose TLS_AES_256_GCM_SHA384' },
+    { row: 'parity-protocol', why: 'it carries bytes in HTTP/2 CONNECT (HBONE)' },
+    ...(trafficPolicy === 'listed' ? [unlisted] : [named, ...foreign]),
+  ]
 }
 
 /** @type {DataPlane} */
@@ -57,6 +89,7 @@ export const ztunnel = {
       ? `it carries bytes, whatever applications speak: give it http/1.1, or tcp beside planes that carry bytes, too`
       : null
   },
+  findLacks,
   createSidecar,
   createCompanions,
   parseOverflows: null,

@@ -35,7 +35,7 @@ export function createSidecar(options) {
       // It runs as a user that may not bind the addresses of clients.
       ENABLE_ORIG_SRC: 'false',
       // Istio's ztunnel logs each connection, and chooses its own number of threads.
-      ...(isDeployed ? {} : { RUST_LOG: 'error', ZTUNNEL_WORKER_THREADS: `${workers}` }),
+      ...(isDeployed ? {} : { RUST_LOG: 'error,access=off', ZTUNNEL_WORKER_THREADS: `${workers}` }),
     },
     files: [{ name: 'ztunnel.yaml', content: renderConfig(model) }],
     credentials: [trust.caPath],

@@ -35,7 +35,12 @@ export interface ProcessSpec {
    * The ports of this sidecar to which rules redirect TCP connections that come in, and those that the application opens;
    * null: they pass. Absent: there are no rules.
    */
-  redirects?: { inbound: number | null; outbound: number | null }
+  redirects?: {
+    inbound: number | null
+    outbound: number | null
+    /** Addresses at which nothing is, and where connections that the sidecar opens to them go instead. */
+    translations?: { from: Endpoint; to: Endpoint }[]
+  }
   /** It is ended in the window. */
   ends?: true
   /** It listens before the processes after it are started, such as an authority that sidecars ask. */
