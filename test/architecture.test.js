@@ -26,7 +26,9 @@ const MAY_IMPORT = {
   // What a run says, as data: kinds make it, and reports render it.
   answer: ['model', 'judge'],
   services: ['model', 'dataplanes'],
-  plan: ['model', 'judge', 'services', 'kinds/pure', 'parity/verdict'],
+  // What cannot be asked together, before a run is planned.
+  request: ['model', 'judge', 'kinds/pure', 'parity/verdict'],
+  plan: ['model', 'judge', 'services', 'kinds/pure', 'parity/verdict', 'request'],
   'kinds/pure': ['model', 'judge', 'answer', 'services', 'kinds/judge'],
   records: ['model', 'judge'],
   targets: ['model', 'node', 'agent', 'tools'],
@@ -45,9 +47,8 @@ const MAY_IMPORT = {
   'cli.js': ['verbs'],
 }
 // No files, processes, clock or randomness.
-const PURE = 'model plan services judge answer kinds/judge kinds/pure parity/verdict analysis report dataplanes'.split(
-  ' ',
-)
+const PURE =
+  'model request plan services judge answer kinds/judge kinds/pure parity/verdict analysis report dataplanes'.split(' ')
 
 const WITH_EFFECTS = /^src\/kinds\/(registry|[^/]+\/(course|phases))\.js$/
 const COMPUTED = /^src\/kinds\/(computed|balance\/(document|records))\.js$/

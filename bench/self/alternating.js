@@ -72,7 +72,7 @@ function placeProcesses(target, place) {
   }
 }
 
-/** @type {import('../../src/plan/question.js').Overrides} */
+/** @type {import('../../src/request/question.js').Overrides} */
 const OVERRIDES = /** @type {any} */ ({
   ...{
     planes: null,

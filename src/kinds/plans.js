@@ -1,43 +1,38 @@
-import { assertAlone, assertManySidecars, assertSharded } from '../model/asked.js'
 import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
 import { growsSchema, growthPlan } from './growth/plan.js'
 import { searchPlan, searchSchema } from './search/plan.js'
 
 /** The plan of each kind of trial, and what it can be asked. Pure. */
-/** @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts' @import { Asked, Chosen } from '../model/asked.js' */
+/** @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts' */
 
-/** @typedef {{ search: { kind: string } | null, grows: object | null, axes: { sidecars?: unknown[] } }} Asking an experiment */
+/** @typedef {{ search: { kind: string } | null, grows: { deadlineSeconds: number } | null, sizesControlOf: number | null,
+ *   axes: { sidecars?: unknown[] } }} Asking an experiment */
 
 /**
  * @typedef {object} KindPlan
  * @property {(experiment: Asking) => boolean} [isAsked] an experiment that says so has its trials; absent: where no other is
- * @property {(asked: Asked, chosen: Chosen) => void} assertAskable throws UsageError for what its trials cannot be
  * @property {<E extends Asking>(experiment: E, p99Ms: number) => E} [limit] looks for limits that hold this p99
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] notes of a plan
  * @property {true} [choosesTrials] its trials and arms follow from those before, so a plan has no trials and rounds
  * @property {(plan: Plan) => { planned: string, announced: string, less: string, loop?: string }} [tellTrials] its trials in
  *   words, and options that make them fewer; absent: trials and rounds are counted
  * @property {(seconds: number, ratePerSecond: number) => number} [chooseWindowSeconds] of an open loop
- * @property {(experiment: Asked['experiment']) => Partial<Plan['settings']>} [settings] of its own
+ * @property {(experiment: Asking) => Partial<Plan['settings']>} [settings] of its own
  * @property {true} [hasControlPlane] many sidecars have one, whose name is part of an arm's
  * @property {true} [hasUncontrolled] an arm without a control plane has no conditions of one
- * @property {(experiment: Asked['experiment']) => boolean} [isAllReal] no sidecar is simulated
+ * @property {(experiment: Asking) => boolean} [isAllReal] no sidecar is simulated
  */
 
 /** @type {Record<TrialKind, KindPlan>} */
 export const PLANS = {
-  cost: { assertAskable: assertAlone },
-  capacity: { assertAskable: assertAlone },
+  cost: {},
+  capacity: {},
   search: searchPlan,
   rollout: {
     isAsked: ({ axes }) => axes.sidecars !== undefined,
     hasControlPlane: true,
     isAllReal: ({ sizesControlOf }) => sizesControlOf !== null,
     settings: ({ sizesControlOf }) => (sizesControlOf === null ? {} : { sizesControlOf }),
-    assertAskable(asked, chosen) {
-      assertSharded(asked)
-      assertManySidecars(asked, chosen)
-    },
   },
   growth: growthPlan,
 }

@@ -1,5 +1,5 @@
 import { BenchError } from '../lib/errors.js'
-import { findFault } from '../model/schemas.js'
+import { findFault } from '../lib/say-issue.js'
 
 /**
  * Reads a line of what a generator printed. @template T @param {number} number of the line @param {() => T} read

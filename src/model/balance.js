@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /** The algorithms of `balance`, and the quantities of an assignment. Pure. */
 /** @import { BalanceTrial } from './types.ts' */
 
@@ -58,3 +60,14 @@ export const BALANCE_QUANTITIES = {
 }
 
 export const BALANCE_NAMES = /** @type {(keyof typeof BALANCE_QUANTITIES)[]} */ (Object.keys(BALANCE_QUANTITIES))
+
+const unique = (/** @type {unknown[]} */ list) => new Set(list).size === list.length
+
+/** The items, the shards, and how often they are assigned. */
+export const balanceForm = z.object({
+  items: z.int().min(1).max(10_000, 'at most 10000 items'),
+  shards: z.int().min(2, 'at least 2 shards: one of them is removed').max(100, 'at most 100 shards'),
+  seeds: z.int().min(1).max(1000, 'at most 1000 seeds'),
+  sizes: z.array(z.enum(SIZES)).min(1).refine(unique, 'a kind of sizes stands twice in the list'),
+  algorithms: z.array(z.enum(ALGORITHM_NAMES)).min(1).refine(unique, 'an algorithm stands twice in the list'),
+})

@@ -1,4 +1,3 @@
-import { sayIssue } from '../lib/say-issue.js'
 import { balanceManifestSchema, balanceSummarySchema, balanceTrialSchema } from './schemas/balance.js'
 import { manifestSchema } from './schemas/manifest.js'
 import { growthSchema, rolloutSchema } from './schemas/rollout.js'
@@ -7,6 +6,7 @@ import { observationSchema, sampleSchema, trialSchema } from './schemas/trial.js
 
 /** The documents of a run on disk: types.ts infers the types from here, `npm run schema` writes them as JSON Schema. Pure. */
 
+export { findFault } from '../lib/say-issue.js'
 export * from './schemas/balance.js'
 export * from './schemas/manifest.js'
 export * from './schemas/parts.js'
@@ -25,12 +25,4 @@ export const SCHEMAS = {
   'balance-manifest': balanceManifestSchema,
   'balance-trial': balanceTrialSchema,
   'balance-summary': balanceSummarySchema,
-}
-
-/** Says what is wrong as `path: words`; null: nothing. @param {import('zod').ZodType} schema @param {unknown} value */
-export function findFault(schema, value) {
-  const result = schema.safeParse(value)
-  if (result.success) return null
-  const [issue] = result.error.issues
-  return `${issue.path.join('.') || 'it'}: ${sayIssue(issue)}`
 }

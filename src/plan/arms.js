@@ -10,7 +10,7 @@ import { chooseLoad } from './load.js'
 
 /** The arms of a plan: one of every plane at every place on the axes. Pure. */
 /** @import { Arm, AxisName, Calibration, Conditions, Plan, PlaneChoice } from '../model/types.ts' */
-/** @import { Missing, Question } from './question.js' */
+/** @import { Missing, Question } from '../request/question.js' */
 
 const CALIBRATION_SECONDS = 3
 // Conditions that are absent where nothing was asked, as are those of control planes. Every arm has the others.

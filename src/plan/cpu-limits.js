@@ -1,7 +1,6 @@
-import { UsageError } from '../lib/errors.js'
 import { canBind, largestBindingCpuLimit } from '../model/cpu-limits.js'
 
-/** The CPU limits of sidecars. Pure. @import { Missing, Question } from './question.js' */
+/** The CPU limits of sidecars. Pure. @import { Missing, Question } from '../request/question.js' */
 
 const FALLBACK_CPU_LIMIT = 0.25
 
@@ -9,7 +8,7 @@ const FALLBACK_CPU_LIMIT = 0.25
 
 /**
  * Chooses the CPU limits asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
- * @param {Question} question @param {number} cpus @returns {Chosen} @throws {UsageError} for a CPU limit that does not fit
+ * @param {Question} question @param {number} cpus @returns {Chosen}
  */
 export function chooseCpuLimits(question, cpus) {
   const { cpuLimits, isLoadElsewhere } = question.overrides
@@ -39,9 +38,6 @@ export function isOpenLoop({ overrides, axes }) {
 
 /** @param {number[]} cpuLimits that were asked for @param {Room} room @returns {Chosen} */
 function takeRequested(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
-  const beyond = cpuLimits.find(cpuLimit => Math.ceil(cpuLimit) > cpus)
-  if (beyond !== undefined)
-    throw new UsageError(`--cpu ${beyond}: this machine has ${cpus} CPUs; give at most ${cpus}, or --cpu none`)
   const tooLarge = mustBind ? cpuLimits.filter(cpuLimit => !canBind(cpuLimit, cpus, isLoadElsewhere)) : []
   const notes = tooLarge.map(
     cpuLimit =>

@@ -1,19 +1,21 @@
 import { PLANS } from '../kinds/plans.js'
 import { specifySearch } from '../kinds/search/plan.js'
 import { UsageError } from '../lib/errors.js'
-import { AXES, AXIS_NAMES, nameOf, parseChoice } from '../model/arms.js'
+import { AXES, AXIS_NAMES, parseChoice } from '../model/arms.js'
+import { PARTS } from '../request/constraints/plans.js'
+import { assertRequest, assertTogether } from '../request/constraints.js'
+import { choosePlanes, resolveQuestions } from '../request/question.js'
 import { calibrate, createArms, distinctly, listValues, refuseUnsupported, repeatFirst } from './arms.js'
 import { chooseCpuLimits, isOpenLoop } from './cpu-limits.js'
 import { orderInterleaved, shareLoads } from './interleave.js'
-import { choosePlanes, resolveQuestions } from './question.js'
 import { assertFew, chooseRounds, orderTrials } from './rounds.js'
 
+export { choosePlanes } from '../request/question.js'
 export { withWarmupFor } from './load.js'
-export { choosePlanes } from './question.js'
 export { estimatePlanSeconds, estimateSeconds } from './rounds.js'
 
 /** Makes a plan: from a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts' */
-/** @import { Experiment } from './experiment.js' @import { Missing, Question, Overrides } from './question.js' */
+/** @import { Experiment } from '../request/experiment.js' @import { Missing, Question, Overrides } from '../request/question.js' */
 
 /**
  * Makes every trial of a run, in order: within each round, arms in random order. Throws UsageError.
@@ -66,14 +68,14 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
     realMostOf = () => null,
     findUnsupported = () => null,
   } = known
-  const { cpuLimits, notes, notMeasured } = chooseCpuLimits(question, cpus)
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
   const isInterleaved = kind === 'cost'
   const lists = listValues(question)
   // Arms without sidecars have no cost of their own: they show the latency that others add to, and the cost of rules.
   const isOfSidecars = isInterleaved && !isOpenLoop(question) && lists.interception.length === 1
   const chosen = isOfSidecars ? named.filter(({ plane }) => hasSidecars(plane)) : named
-  PLANS[kind].assertAskable(question, { planes: chosen, hasSidecars })
+  assertRequest({ ...question, planes: chosen, hasSidecars, cpus })
+  const { cpuLimits, notes, notMeasured } = chooseCpuLimits(question, cpus)
   const contenders = nameControls(question, chosen, controlsOf)
   const planes = contenders.filter(({ plane }) => !missing.some(m => m.plane === plane))
   const cells = Object.values(lists).reduce((count, list) => count * list.length, planes.length * cpuLimits.length)
@@ -141,10 +143,8 @@ function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, r
     AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || lists[name].every(value => value === null))
   const ownMostOf = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
   const asked = overrides.realMost ?? null
-  if (asked && contenders.every(choice => ownMostOf(choice) === null))
-    throw new UsageError(
-      `--real ${asked}: no control plane of this run has simulated sidecars${isSimulable ? '' : ` in ${experiment.name}`}: ${contenders.map(nameOf).join(', ') || 'there is none'}`,
-    )
+  const simulates = (/** @type {PlaneChoice} */ choice) => realMostOf(choice) !== null
+  assertTogether(PARTS, { name: experiment.name, realMost: asked, contenders, isSimulable, simulates })
   return (/** @type {PlaneChoice} */ choice, /** @type {number} */ sidecars) => {
     const realMost = ownMostOf(choice)
     return realMost === null ? 0 : Math.max(0, sidecars - (asked ?? realMost))

@@ -1,14 +1,14 @@
-import { PLANS } from '../kinds/plans.js'
 import { countSearchTrials } from '../kinds/search/plan.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { UsageError } from '../lib/errors.js'
 import { createRandom, shuffle } from '../lib/random.js'
-import { groupOf } from '../model/arms.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
 import { configurationOf } from '../parity/verdict/rows.js'
+import { PARTS } from '../request/constraints/plans.js'
+import { assertTogether } from '../request/constraints.js'
 
 /** The rounds of a plan, the order of their trials, and their time. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
-/** @import { Question } from './question.js' */
+/** @import { Question } from '../request/question.js' */
 
 // All trials are made before the first runs.
 const TRIALS_MOST = 100_000
@@ -26,7 +26,8 @@ export function assertFew(trials, { name }) {
 export function chooseRounds(question, { arms, calibrations, order }) {
   const { precision } = question.overrides
   if (!precision) return question.profile.rounds
-  assertPrecise(question, arms)
+  const { name, shows } = question.experiment
+  assertTogether(PARTS, { name, precision, arms, contrasts: shows.contrasts })
   const roundSeconds = estimateSeconds(order({ arms, rounds: 1, seed: 0 }))
   return countRounds({ arms, calibrations, precision, roundSeconds })
 }
@@ -41,24 +42,6 @@ export function orderTrials({ arms, rounds, seed }) {
     }
   }
   return trials
-}
-
-/** Throws where rounds could make nothing precise. @param {Question} question @param {Arm[]} arms */
-function assertPrecise(question, arms) {
-  const why = explainImprecise(question, arms)
-  if (why !== null) throw new UsageError(`--precision is for ratios of CPU per request, and ${why}`)
-  if (question.overrides.rounds)
-    throw new UsageError(`--precision decides how many rounds there are: leave out --rounds`)
-}
-
-/** @param {Question} question @param {Arm[]} arms */
-function explainImprecise({ kind, experiment: { name, load, keepsServices, shows } }, arms) {
-  if (PLANS[kind].choosesTrials) return `${name} is a ${kind}, and has no rounds`
-  if (load.kind === 'idle') return `${name} has no requests, and so no CPU per request`
-  if (keepsServices) return `${name} watches the same processes over time`
-  const planes = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
-  const hasPair = shows.contrasts.length > 0 || new Set(planes.map(arm => groupOf(arm))).size < planes.length
-  return hasPair ? null : 'no two planes are compared: name two with --planes'
 }
 
 /**
@@ -80,7 +63,7 @@ function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSecon
 // The measured sum of starting, checking, k6's own start, the tail, and stopping.
 const OVERHEAD_SECONDS = 1.4
 /** The time that a run looks at the machine before it starts anything. */
-export const OBSERVE_SECONDS = 1.5
+export const OBSERVE_SECONDS = 1
 const PARITY_SECONDS = 4
 const ARM_CHECK_SECONDS = 0.4
 // The measured time of a sidecar of a rollout, with its change, or of a pair.

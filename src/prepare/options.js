@@ -13,10 +13,11 @@ import { readCount } from '../model/axes/axis.js'
 import { burstFactor, p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/bounds.js'
 import { FEATURE_NAMES } from '../model/features.js'
 import { OLD_KINDS } from '../model/old-words.js'
+import { REQUEST_AXES } from '../model/requests.js'
 import { DEFAULT_GENERATOR, GENERATORS } from '../model/tools.js'
-import { PROFILES } from '../plan/experiment.js'
+import { isAllowed } from '../request/constraints.js'
+import { PROFILES } from '../request/experiment.js'
 import { iptablesTool } from '../tools/iptables.js'
-import { isApplicable } from './applies.js'
 import { controlToolSpecs, planes, toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 
@@ -24,7 +25,8 @@ import { readAnyExperiment } from './read-experiment.js'
  * The options that several verbs share, and their readers, in one table.
  * SiteOptions say where a run was asked to take place.
  * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
- * @import { AxisName, PlaneChoice, SampleSource, TrialKind } from '../model/types.ts'
+ * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
+ * @import { RequestOptions } from '../model/requests.js'
  * @typedef {{ target?: 'local' | 'kubernetes', cpu?: number[] | 'none', out?: string, loadHost?: string, address?: string,
  *   generator?: string, context?: string, node?: string, loadNode?: string, namespace?: string,
  *   image?: Record<string, string>, samples?: SampleSource }} SiteOptions
@@ -55,12 +57,8 @@ const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['cpuLimitCores', ..
 /** Options of what is computed, and measures nothing. */
 export const COMPUTED_OPTIONS = ['seed', 'out', 'json', 'details']
 
-/** The kinds of trial of each option; other options are for all kinds. @type {Record<string, TrialKind[]>} */
-const KINDS = {
-  real: ['rollout'],
-  precision: ['cost', 'capacity'],
-  measure: ['cost', 'capacity'],
-}
+/** The words of constraints for options that have another word here. @type {Record<string, string>} */
+const CONSTRAINED = { control: 'controls', real: 'realMost', p99: 'p99Ms', burst: 'burstFactor' }
 
 export const parseCount = asArgument(readCount)
 
@@ -196,9 +194,10 @@ function visibleOptions(command) {
 /** @param {string} attribute of an option @param {ReturnType<typeof readAnyExperiment>} experiment */
 function isTaken(attribute, experiment) {
   if ('kind' in experiment) return ['help', ...COMPUTED_OPTIONS].includes(attribute)
-  const kinds = AXIS_OPTIONS.find(axis => axis.attribute === attribute)?.kinds ?? KINDS[attribute]
-  const asked = kindsOf(experiment)
-  return isApplicable(attribute, experiment) && (kinds === undefined || kinds.some(kind => asked.includes(kind)))
+  const axis = AXIS_OPTIONS.find(axis => axis.attribute === attribute)
+  const kinds = kindsOf(experiment)
+  if (axis && !axis.kinds.some(kind => kinds.includes(kind))) return false
+  return isAllowed(axis?.name ?? CONSTRAINED[attribute] ?? attribute, experiment)
 }
 
 /** Reads the experiment whose help is asked for. @param {Command} command @throws {UsageError} when it cannot be read */
@@ -241,6 +240,43 @@ export function createImageOption(where) {
 export function createFeaturesOption() {
   const help = `of each sidecar: lean, all, or names joined by +, such as access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`
   return new Option('--features <set>', help).argParser(parseOnAxis('features'))
+}
+
+/** Options of one request, and the axis of each. */
+const REQUEST_OPTIONS = REQUEST_AXES.map(axis => {
+  const { flags, help } = /** @type {import('../model/axes/axis.js').AxisOption} */ (AXES[axis].option)
+  const option = new Option(flags.replace('<list>', '<value>'), help).argParser(parseOnAxis(axis))
+  return { axis, option, attribute: option.attributeName() }
+})
+
+/** Adds the options of one request, but for some. @param {Command} command @param {(typeof REQUEST_AXES)[number][]} [except] */
+export function withRequest(command, except = []) {
+  for (const { axis, option } of REQUEST_OPTIONS) if (!except.includes(axis)) command.addOption(option)
+  return command
+}
+
+/** Reads the axes of one request that were asked for. @param {object} options of commander @returns {RequestOptions} */
+export function readRequest(options) {
+  const values = /** @type {Record<string, unknown>} */ (options)
+  const asked = REQUEST_OPTIONS.filter(({ attribute }) => values[attribute] !== undefined)
+  return Object.fromEntries(asked.map(({ axis, attribute }) => [axis, values[attribute]]))
+}
+
+/** Renders the axes of one request as the words of a command. @param {RequestOptions} requests */
+export function renderRequestOptions(requests) {
+  return REQUEST_OPTIONS.flatMap(({ axis, option }) => {
+    const value = requests[axis]
+    const text = typeof value === 'number' ? `${value}${value > 0 ? 'B' : ''}` : value
+    return text === undefined || text === null ? [] : [/** @type {string} */ (option.long), text]
+  })
+}
+
+/** Leaves the options of one request out. @template {object} Options @param {Options} options @returns {Options} */
+export function withoutRequest(options) {
+  const attributes = REQUEST_OPTIONS.map(({ attribute }) => attribute)
+  return /** @type {Options} */ (
+    Object.fromEntries(Object.entries(options).filter(([name]) => !attributes.includes(name)))
+  )
 }
 
 /** @param {string} flags @param {string} help @param {readonly string[] | ((text: string) => unknown)} [values] or reader */

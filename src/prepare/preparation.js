@@ -1,16 +1,18 @@
 import { kindsOf, PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
+import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
+import { SITE_OPTIONS } from '../request/constraints/site.js'
+import { assertTogether } from '../request/constraints.js'
 import { findEntryPort } from '../services/topology.js'
-import { assertApplies } from './applies.js'
 import { readAxes } from './options.js'
 import { prepare } from './prepare.js'
 import { findLacks } from './programs.js'
 
 /**
  * Turns the words of the command line into a plan, and tells it before it runs.
- * @import { Site } from '../model/types.ts' @import { Experiment } from '../plan/experiment.js'
+ * @import { Site } from '../model/types.ts' @import { Experiment } from '../request/experiment.js'
  * @import { Preparation } from '../run/execute.js' @import { Interrupted } from '../run/resume.js'
  * @import { Context } from '../verbs/program.js' @import { RunOptions } from './options.js'
  */
@@ -25,18 +27,12 @@ export function chooseSeed() {
 
 /**
  * Joins an experiment with what was asked beside it. @param {Experiment} experiment @param {RunOptions} options
- * @returns {import('./prepare.js').Asked} @throws {UsageError} where the experiment does not run on the target
+ * @returns {import('./prepare.js').Asked} @throws {UsageError} for options that exclude each other
  */
 export function readAsked(experiment, options) {
-  assertApplies(experiment, options)
-  const { name, targets, axes } = experiment
+  assertTogether(SITE_OPTIONS, options)
   const { limit } = PLANS[kindsOf(experiment)[0]]
-  const { target = 'local', p99: p99Ms, threshold: thresholds } = options
-  if (!targets.includes(target)) throw new UsageError(`${name} runs on ${targets.join(' and ')} only`)
-  if (axes.sidecars && options.samples === 'kubelet')
-    throw new UsageError(
-      `--samples kubelet: ${name} needs the reader on the node, which asks the sidecars: leave it out`,
-    )
+  const { p99: p99Ms, threshold: thresholds } = options
   return {
     experiment: limit && p99Ms ? limit(experiment, p99Ms) : experiment,
     overrides: readOverrides(options),
@@ -45,13 +41,9 @@ export function readAsked(experiment, options) {
   }
 }
 
-/** @param {RunOptions} options @returns {import('../plan/question.js').Overrides} */
+/** @param {RunOptions} options @returns {import('../request/question.js').Overrides} */
 function readOverrides(options) {
-  const { precision: width, maxMinutes } = options
-  if (width && options.yes)
-    throw new UsageError(
-      '--precision ends at --max-minutes: leave out --yes, and set --max-minutes to the time that the run may take',
-    )
+  const { precision: width, maxMinutes, generator } = options
   return {
     planes: options.planes ?? null,
     controls: options.control ?? null,
@@ -68,6 +60,10 @@ function readOverrides(options) {
     isLoadElsewhere: options.loadHost !== undefined,
     // The window is read in the load's log, through the API server.
     warmupLeastSeconds: options.target === 'kubernetes' ? CLUSTER_WARMUP_SECONDS : 0,
+    target: options.target ?? 'local',
+    ...(options.samples && { samples: options.samples }),
+    ...(options.p99 && { p99Ms: options.p99 }),
+    ...(generator !== DEFAULT_GENERATOR && { generator }),
     ...(options.burst && { burstFactor: options.burst }),
     windowLeastSeconds: options.samples === 'kubelet' ? KUBELET_WINDOW_SECONDS : 0,
   }

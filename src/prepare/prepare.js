@@ -1,19 +1,19 @@
 import { parseThreshold } from '../analysis/thresholds.js'
-import { UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
 import { wrk } from '../loads/wrk/index.js'
 import { bindsOnlyBesideWrk } from '../model/cpu-limits.js'
 import { choosePlanes, createPlan } from '../plan/plan.js'
+import { renderQuota } from '../request/constraints/plans.js'
 import { findControl } from '../services/control.js'
 import { createPlacing } from '../services/placement.js'
 import { findAppRuntime, findPrograms, planes } from './programs.js'
 import { readTopology } from './read-experiment.js'
-import { assertCanLoad, assertKnown, assertOneEntry, findUnsupported, listControls } from './supported.js'
+import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls } from './supported.js'
 
 /**
  * Turns an experiment and its options into a plan, and finds the programs that it needs.
  * @import { Arm, LoadGenerator, Site, Topology, TrialKind } from '../model/types.ts'
- * @import { Experiment } from '../plan/experiment.js' @import { Overrides } from '../plan/question.js'
+ * @import { Experiment } from '../request/experiment.js' @import { Overrides } from '../request/question.js'
  * @import { Preparation } from '../run/execute.js' @import { Found } from './programs.js'
  * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} Asked
  */
@@ -46,8 +46,7 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
       return reason
     },
   })
-  assertCanLoad(load, [...plan.arms, ...plan.calibrations])
-  if (isLoadElsewhere) assertOneEntry(plan)
+  assertRunnable({ plan, load, isLoadElsewhere, limits })
   const topologies = Object.fromEntries(plan.arms.map(({ link }) => [link, readTopology(link)]))
   const services = Object.values(topologies).flatMap(t => t.services.map(s => s.name))
   for (const expression of thresholds) parseThreshold(expression, plan.arms, services)
@@ -113,19 +112,11 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
   }
 }
 
-/**
- * Notes that all of a run shares a quota of this job or container. @param {Arm[]} arms @param {Site['limits']} limits
- * @throws {UsageError} where a cap is larger: cgroup v1 refuses it, and v2 lets it never be reached
- */
+/** Notes that all of a run shares a CPU quota of this job or container. @param {Arm[]} arms @param {Site['limits']} limits */
 function noteQuota(arms, limits) {
-  const quota = limits && 'quota' in limits ? limits.quota : null
-  const caps = arms.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? [])
-  if (!quota || caps.length === 0) return []
-  const what = `this job or container may use ${quota.cores} cores in all (the quota of ${quota.folder})`
-  const beyond = caps.find(cap => cap > quota.cores)
-  if (beyond !== undefined)
-    throw new UsageError(`--cpu ${beyond}: ${what}; give at most ${quota.cores}, raise that quota, or give --cpu none`)
-  return [`${what}: sidecars, applications and the load share them`]
+  const quota = findQuota(limits)
+  if (quota === null || arms.every(({ cpuLimitCores }) => cpuLimitCores === null)) return []
+  return [`${renderQuota(quota)}: sidecars, applications and the load share them`]
 }
 
 /** @param {Arm} arm */

@@ -6,7 +6,7 @@ import { suggest } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
 import { readBounded } from '../lib/read-file.js'
 import { renderCommand } from '../lib/render-command.js'
-import { parseExperiment } from '../plan/experiment.js'
+import { parseExperiment } from '../request/experiment.js'
 import { parseTopology } from '../services/topology.js'
 
 const EXPERIMENTS = 'bench/experiments'

@@ -10,7 +10,7 @@ import { withSite } from './site.js'
  * answer, and returns an exit status; isInterrupted: of what was measured until then; sayWhere: the results are.
  * @import { Site, Summary } from '../model/types.ts' @import { Execution, Preparation } from '../run/execute.js'
  * @import { Context } from '../verbs/program.js'
- * @typedef {{ experiment: import('../plan/experiment.js').Experiment, options: import('./options.js').RunOptions,
+ * @typedef {{ experiment: import('../request/experiment.js').Experiment, options: import('./options.js').RunOptions,
  *   interrupted?: Execution['interrupted'],
  *   findReusable?: (preparation: Preparation, site: Site) => Promise<Execution['reusable']>,
  *   writeDocuments: (folder: string, context: Context) => Promise<boolean>,

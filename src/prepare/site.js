@@ -5,10 +5,11 @@ import { renderCommand } from '../lib/render-command.js'
 import { findLoad } from '../loads/registry.js'
 import { readLedgers } from '../node/ledger.js'
 import { assertOut } from '../records/files.js'
+import { SITE_OPTIONS } from '../request/constraints/site.js'
+import { assertTogether } from '../request/constraints.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { findTool } from '../tools/find.js'
-import { assertTargetHas } from './applies.js'
 import { assertRoom } from './room.js'
 
 /**
@@ -49,7 +50,7 @@ async function openSite(options, context) {
   const { cpu, target, out, generator, loadHost: host, address: asked = null } = options
   const { say, signal } = context
   if (out) assertOut(out)
-  assertTargetHas(options)
+  assertTogether(SITE_OPTIONS, options)
   const isOnCluster = target === 'kubernetes'
   // Two sites of one process are two runs.
   const runId = `${stampNow()}-${process.pid}-${randomBytes(2).toString('hex')}${isOnCluster ? '-k8s' : ''}`

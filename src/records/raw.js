@@ -1,8 +1,9 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parseJson } from '../lib/json.js'
+import { findFault } from '../lib/say-issue.js'
 import { modernise } from '../model/old-words.js'
-import { findFault, observationSchema, sampleSchema } from '../model/schemas.js'
+import { observationSchema, sampleSchema } from '../model/schemas/trial.js'
 import { readText, readTextLines, writeWhole } from './files.js'
 
 /** The raw files of a trial: raw/<trial>/. @import { BenchError } from '../lib/errors.js' */

@@ -4,9 +4,10 @@ import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { removeStaleFolders } from '../lib/temporary-folder.js'
 import { readLedgers } from '../node/ledger.js'
-import { assertTargetHas } from '../prepare/applies.js'
 import { withOptions } from '../prepare/options.js'
 import { readRun } from '../records/records.js'
+import { SITE_OPTIONS } from '../request/constraints/site.js'
+import { assertTogether } from '../request/constraints.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { cleanUpCluster } from '../targets/kubernetes/namespaces.js'
 import { findCapWay } from '../targets/local/cgroups.js'
@@ -28,7 +29,7 @@ export function addCleanup(verb, { print }) {
     )
     .action(async (named = null, options) => {
       const { retained: hasRetained = false, context = null, all: isAll = false, clusterGone = false } = options
-      assertTargetHas(options)
+      assertTogether(SITE_OPTIONS, options)
       const isOnCluster = options.target === 'kubernetes'
       if (clusterGone && (named === null || isOnCluster))
         throw new BenchError('--cluster-gone needs the one run whose cluster is gone, and no --target kubernetes')

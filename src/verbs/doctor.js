@@ -3,11 +3,12 @@ import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/errors.js'
 import { findLoad, loads } from '../loads/registry.js'
-import { assertTargetHas } from '../prepare/applies.js'
 import { examineMachine } from '../prepare/local-doctor.js'
 import { withOptions } from '../prepare/options.js'
 import { toolSpecs } from '../prepare/programs.js'
 import { readExperiment } from '../prepare/read-experiment.js'
+import { SITE_OPTIONS } from '../request/constraints/site.js'
+import { assertTogether } from '../request/constraints.js'
 import { connect } from '../targets/kubernetes/api.js'
 import { examineCluster } from '../targets/kubernetes/doctor.js'
 import { examineLoadHost } from '../targets/load-host/doctor.js'
@@ -24,7 +25,7 @@ export function addDoctor(verb, { print, say, end, signal }) {
   withOptions(verb, 'loadHost', 'address', 'target', 'context', 'node', 'loadNode', 'image')
     .addOption(new Option('--control <name>', help).choices(CONTROLS.map(({ name }) => name)))
     .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address, control }) => {
-      assertTargetHas(verb.opts())
+      assertTogether(SITE_OPTIONS, verb.opts())
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
       const byDefault = readExperiment('cap').axes.plane
       const needed = dataPlanes.flatMap(({ name, tool }) => (tool && byDefault.includes(name) ? tool : []))

@@ -3,21 +3,24 @@ import { InvalidArgumentError, Option } from 'commander'
 import { createLabAnswer } from '../lab/answer.js'
 import { breakDown, compareCounts } from '../lab/comparison.js'
 import { copyScripts, copyShortest, SHORTEST } from '../lab/new-scripts.js'
-import { findSide } from '../lab/sides.js'
+import { findSide, isKit } from '../lab/sides.js'
 import { renderLabDetails, renderSaves } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { quoteWord } from '../lib/quote-word.js'
 import { renderCommand } from '../lib/render-command.js'
 import { AXES } from '../model/arms.js'
+import { createRequestKind, renderRequest } from '../model/requests.js'
 import { openLab } from '../prepare/open-lab.js'
-import { collect, createFeaturesOption, parseCount, parseOnAxis } from '../prepare/options.js'
+import { collect, createFeaturesOption, parseCount, parseOnAxis, readRequest, withRequest } from '../prepare/options.js'
 import { readTopology } from '../prepare/read-experiment.js'
 import { withSite } from '../prepare/site.js'
 import { writeDocument, writeWhole } from '../records/files.js'
 import { renderAnswerText } from '../report/answer/text.js'
+import { LAB_OPTIONS } from '../request/constraints/lab.js'
+import { assertTogether } from '../request/constraints.js'
 import { together } from '../run/lanes.js'
-import { assertTimed, timeSides } from './lab-time.js'
+import { timeSides } from './lab-time.js'
 import { countSaves } from './lab-watch.js'
 import { readReportFile } from './report-assets.js'
 
@@ -35,9 +38,6 @@ const LINKS = ['pair', 'gateway-ratings']
 /** Few requests, so that a save is answered soon. */
 const ON_SAVE = { link: ['pair'], requests: 100 }
 const UNDER_LOAD = { link: ['pair'] }
-/** Options of a count alone. */
-const NOT_TIMED = ['watch', 'profile', 'json']
-const NOT_SAMPLED = ['watch', 'requests', 'threshold']
 
 /** Adds `lab`: the cost of a changed Pipy pipeline in instructions a request. @type {import('./program.js').AddVerb} */
 export function addLab(verb, context) {
@@ -60,6 +60,8 @@ export function addLab(verb, context) {
     })
     .option('--payload <size>', 'body size, posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
     .addOption(createFeaturesOption())
+  // A wait of the application takes no instruction of a sidecar.
+  withRequest(verb, ['serviceTime'])
     .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collect, [])
     .option('--functions <n>', 'how many functions to list of each sidecar, beside those that are gone', parseCount, 10)
     .option('--no-parity', 'count scripts that do other work, too: leave out the equal-work check')
@@ -73,10 +75,6 @@ export function addLab(verb, context) {
       new Option('--details', 'print every quantity, group and function instead of the answer').conflicts('json'),
     )
     .action(async (folder, given) => {
-      const odd = NOT_SAMPLED.find(name => given.profile && verb.getOptionValueSource(name) === 'cli')
-      if (odd) throw new UsageError(`--profile samples a load: --${odd} belongs to a count, leave one of them out`)
-      const without = given.time && NOT_TIMED.find(name => given[name])
-      if (without) throw new UsageError(`--time measures after a count: leave out --${without}`)
       const usual = { link: LINKS, requests: 2000, ...(given.watch && ON_SAVE), ...(given.profile && UNDER_LOAD) }
       /** @type {LabOptions} */
       const options = { ...usual, ...given }
@@ -85,17 +83,25 @@ export function addLab(verb, context) {
       const side = findSide(folder)
       const { against, pipy } = options
       const isSame = against ? path.resolve(against) === side.scripts : pipy.length === 2
-      if (options.watch && isSame)
-        throw new UsageError(
-          `--watch counts the old side once, and ${side.scripts} would be on both sides: name other scripts with --against`,
-        )
-      if (options.time) assertTimed({ side, ...options })
+      const named = verb.options.map(option => option.attributeName())
+      assertTogether(LAB_OPTIONS, {
+        ...options,
+        given: named.filter(name => verb.getOptionValueSource(name) === 'cli'),
+        side: { ...side, isKit: isKit(side.scripts) },
+        isSame,
+      })
       const count = (/** @type {string | undefined} */ into) =>
         withSite({ target: 'local', cpu: 'none', out: options.out }, context, site =>
           compareSides({ site, side, options, thresholds, into }, context),
         )
-      await (options.time ? timeSides({ side, ...options, count }, context) : count(undefined))
+      const requestAxes = readRequest(options)
+      await (options.time ? timeSides({ side, ...options, requestAxes, count }, context) : count(undefined))
     })
+}
+
+/** @param {import('../model/requests.js').RequestOptions} axes @param {number} [payload] */
+function nameRequest(axes, payload = AXES.payloadBytes.values[0]) {
+  return renderRequest({ requests: [createRequestKind(axes, payload)] })
 }
 
 /** @param {Asked} asked @param {Context} context */
@@ -103,12 +109,15 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   const { print, say, end, signal } = context
   const { against = null, link, payload, features, pipy, requests, watch = false, profile: isSampled = false } = options
   const rest = { hasHandshakes: !watch, hasCalls: !watch && !isSampled }
-  const lab = await openLab({ site, side, against, into, link, payload, features, pipy, requests, isSampled, ...rest })
+  const requestAxes = readRequest(options)
+  const load = { link, payload, requestAxes, features, requests, isSampled }
+  const lab = await openLab({ site, side, against, into, pipy, ...load, ...rest })
   const { labels } = lab
   const { out, json, details, time } = options
   const counted = [
     ...(features === undefined ? [] : [`sidecars with ${AXES.features.show(features)}`]),
     ...(payload === undefined ? [] : [`bodies of ${payload} bytes`]),
+    ...(Object.keys(requestAxes).length === 0 ? [] : [nameRequest(requestAxes, payload)]),
   ]
   const conditions = isSampled ? ['under load'] : [`${requests} requests`]
   const more = [

@@ -1,12 +1,13 @@
 import os from 'node:os'
 import { readCores, readLimits } from '../node/machine.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
-import { assertTargetHas } from '../prepare/applies.js'
 import { withExperiment, withOptions } from '../prepare/options.js'
 import { readAsked } from '../prepare/preparation.js'
 import { planRun } from '../prepare/prepare.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { renderPlan } from '../report/plan.js'
+import { SITE_OPTIONS } from '../request/constraints/site.js'
+import { assertTogether } from '../request/constraints.js'
 import { findCapWay } from '../targets/local/cgroups.js'
 import { findQuota } from '../targets/local/quota.js'
 
@@ -14,7 +15,7 @@ import { findQuota } from '../targets/local/quota.js'
 export function addPlan(verb, { print }) {
   const command = withOptions(withExperiment(verb), 'precision', 'loadHost', 'address')
   command.action(async (name, /** @type {import('../prepare/options.js').RunOptions} */ options) => {
-    assertTargetHas(options)
+    assertTogether(SITE_OPTIONS, options)
     const isHere = options.target !== 'kubernetes'
     const quota = isHere ? findQuota(await findCapWay()) : null
     const site = { cpus: os.availableParallelism(), cores: readCores(), limits: { ...readLimits(), quota } }

@@ -8,6 +8,8 @@ import { renderCommand } from '../lib/render-command.js'
 import { readRun } from '../records/records.js'
 import { renderArmsCsv } from '../report/csv.js'
 import { renderJunit } from '../report/junit.js'
+import { REPORT_OPTIONS } from '../request/constraints/report.js'
+import { assertTogether } from '../request/constraints.js'
 import { RESULTS, renderRunText } from './answer.js'
 import { reportComputed } from './computed.js'
 import { openDocuments } from './documents.js'
@@ -20,6 +22,7 @@ import { BUNDLE_ENDING, isBundle, withRuns } from './open-runs.js'
 const FILES = ['html', 'svg', 'otava']
 /** Formats of a history alone, which other programs read. */
 const OF_HISTORY = ['benchfmt', 'otava']
+const OF_HISTORIES = ['text', 'html', 'md', 'json', ...OF_HISTORY]
 
 /** @typedef {{ folder: string, out: string, summary: Summary, run: ReturnType<typeof readRun>, details?: boolean }} Reported out: for files; details: of text */
 
@@ -65,14 +68,12 @@ export function addReport(verb, { print, say, end }) {
     .action(async (named, { json, history, bundle, keepNames, out, details, ...options }) => {
       const given = named ?? (details ? findLast() : undefined)
       const format = json ? 'json' : options.format
-      if (!history && OF_HISTORY.includes(format))
-        throw new UsageError(
-          `--format ${format} is of many runs: add --history, or choose ${Object.keys(FORMATS).join(', ')}`,
-        )
-      assertOutFits(out, format)
-      if (keepNames && !bundle) throw new UsageError('--keep-names needs --bundle: other reports name everything')
+      assertTogether(REPORT_OPTIONS, {
+        ...{ run: given, format, out, history, bundle, keepNames },
+        formats: { ofRun: Object.keys(FORMATS), ofHistory: OF_HISTORIES, files: FILES },
+      })
+      assertFolder(out)
       if (history) return print(await renderHistory({ folder: given ?? RESULTS, format, out }, say))
-      if (given === undefined && bundle) throw new UsageError('--bundle needs a run: report RESULTS --bundle [FILE]')
       if (given === undefined) return print(renderList(RESULTS))
       if (bundle) {
         const { bundleRun } = await import('./write-bundle.js')
@@ -107,22 +108,15 @@ async function renderRun({ folder, format, out, details }, say) {
   return { text, isEmpty: run.records.length === 0 }
 }
 
-/** @param {string | undefined} out @param {string} format @throws {UsageError} where nothing can be written there */
-function assertOutFits(out, format) {
-  if (out === undefined) return
-  if (!FILES.includes(format))
-    throw new UsageError(
-      `--out ${out}: ${format} is printed, and no file: leave it out, or ask for --format ${FILES.join(' or ')}`,
-    )
-  if (existsSync(out) && !statSync(out).isDirectory())
+/** @param {string | undefined} out @throws {UsageError} where nothing can be written there */
+function assertFolder(out) {
+  if (out !== undefined && existsSync(out) && !statSync(out).isDirectory())
     throw new UsageError(`--out ${out}: it is a file: name a folder, which is made where it is missing`)
 }
 
 /** @param {{ folder: string, format: string, out?: string }} options @param {(line: string) => void} say */
 async function renderHistory({ folder, format, out }, say) {
   const { HISTORY_FORMATS, readHistory } = await import('./report-history.js')
-  if (!Object.hasOwn(HISTORY_FORMATS, format))
-    throw new UsageError(`--format ${format} is of one run; --history has ${Object.keys(HISTORY_FORMATS).join(', ')}`)
   const { history, root, warnings } = readHistory(folder)
   warnings.forEach(say)
   return writeOut({ out: out ?? root, printed: 'text, md, json or benchfmt' }, at =>

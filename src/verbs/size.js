@@ -4,22 +4,27 @@ import { EXIT, UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
 import { readBounded } from '../lib/read-file.js'
 import {
-  createControlExperiment,
-  createServicesExperiment,
-  createSizeExperiment,
-  parseServices,
-} from '../plan/size-experiment.js'
-import {
   createFeaturesOption,
   parseCount,
   parseOnAxis,
   parsePlanes,
   parseSeed,
+  readRequest,
   withOptions,
+  withoutRequest,
+  withRequest,
 } from '../prepare/options.js'
 import { planes as known } from '../prepare/programs.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { FORMATS, renderLimits, renderNodeFit } from '../report/limits.js'
+import { SIZE_OPTIONS } from '../request/constraints/size.js'
+import { assertTogether } from '../request/constraints.js'
+import {
+  createControlExperiment,
+  createServicesExperiment,
+  createSizeExperiment,
+  parseServices,
+} from '../request/size-experiment.js'
 import { findScriptFolders } from '../run/execute.js'
 import { openReusable } from '../run/reusable.js'
 import { hashScripts } from '../run/scripts.js'
@@ -47,8 +52,7 @@ export function addSize(verb, context) {
   const { print, say } = context
   defineSize(verb).action(async (/** @type {SizeOptions} */ asked) => {
     const { node: place, reserve = null, nodes = null } = asked
-    if (place === undefined && reserve !== null)
-      throw new UsageError(`--reserve ${reserve} needs --node, such as --node 2c4g`)
+    assertTogether(SIZE_OPTIONS, asked)
     const node = place === undefined ? null : readNode(place, reserve)
     const experiment = createAskedExperiment(asked)
     // Options that the experiment already holds are no overrides of it.
@@ -67,7 +71,7 @@ export function addSize(verb, context) {
       node: named,
       nodes: fleet,
       ...options
-    } = asked
+    } = withoutRequest(asked)
     await runExperiment(
       {
         experiment,
@@ -120,6 +124,7 @@ function defineSize(verb) {
     .option('--users <n>', 'the most requests at a time', parseOnAxis('users'))
     .option('--payload <size>', 'posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
     .addOption(createFeaturesOption())
+  withRequest(verb)
     .option(
       '--interception <way>',
       'redirect: by rules in network namespaces, as in a mesh',
@@ -156,14 +161,12 @@ function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, planes = [], 
   }
   const { link, users = null, payload: payloadBytes = null, features = null } = own
   const { interception, protocol, tls } = own
-  const asked = { link, users, payloadBytes, features, interception, protocol, tls }
+  const requests = readRequest(own)
+  const asked = { link, users, payloadBytes, features, interception, protocol, tls, requests }
   if (file !== undefined)
     return createServicesExperiment({ ...asked, services: parseServices(readText(file), file), p99Ms: p99Ms ?? null })
-  if (rate === undefined || p99Ms === undefined)
-    throw new UsageError(
-      'size needs what to hold: --rate 500 --p99 20ms, or a file of services: -f services.yaml, or --sidecars 800 of one control plane',
-    )
-  return createSizeExperiment({ ...asked, ratePerSecond: rate, p99Ms, isExtrapolated: extrapolate })
+  const load = { ratePerSecond: Number(rate), p99Ms: Number(p99Ms) }
+  return createSizeExperiment({ ...asked, ...load, isExtrapolated: extrapolate })
 }
 
 /** @param {string} file @throws {UsageError} */

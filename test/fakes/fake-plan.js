@@ -3,7 +3,7 @@ import { hasSidecars } from './fake-records.js'
 
 /**
  * Plans of planes that are all there.
- * @import { Experiment } from '../../src/plan/experiment.js' @import { Overrides } from '../../src/plan/question.js'
+ * @import { Experiment } from '../../src/request/experiment.js' @import { Overrides } from '../../src/request/question.js'
  */
 
 /** @type {Overrides} */

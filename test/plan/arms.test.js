@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { leaveOutUnreachable } from '../../src/plan/arms.js'
-import { parseExperiment } from '../../src/plan/experiment.js'
+import { parseExperiment } from '../../src/request/experiment.js'
 import { createFakePlan } from '../fakes/fake-plan.js'
 
 /** @import { BoundBy, Calibration } from '../../src/model/types.ts' */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { groupOf, nameOf } from '../../src/model/arms.js'
 import { largestBindingCpuLimit } from '../../src/model/cpu-limits.js'
-import { parseExperiment } from '../../src/plan/experiment.js'
 import { estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../../src/plan/plan.js'
+import { parseExperiment } from '../../src/request/experiment.js'
 import { createFakePlan } from '../fakes/fake-plan.js'
 import { createArm } from '../fakes/fake-records.js'
 
@@ -28,6 +28,8 @@ const planOf = (axes, rest = '', { overrides, ...options } = {}) =>
     overrides: { profile: 'quick', ...overrides },
     ...options,
   })
+/** @param {import('../../src/model/types.ts').RequestKind} kind */
+const renderKind = ({ method, responseBytes, serviceTime }) => `${method} ${responseBytes} ${serviceTime}`
 const choiceOf = (/** @type {string} */ plane) => ({ plane, variant: null, profile: null })
 /** @param {ReturnType<typeof planOf>} plan */
 const idsOf = ({ arms }) => arms.map(a => a.id)
@@ -54,6 +56,45 @@ describe('createPlan', () => {
       ['none', undefined],
       ['pipy', 'sigterm'],
     ])
+  })
+
+  it('gives all arms requests that are answered where an axis names a part of one', () => {
+    const both = 'plane: [pipy], link: [pair], cpuLimitCores: [1]'
+    const loadsOf = (/** @type {string} */ axes) =>
+      planOf(axes)
+        .arms.filter(arm => !arm.repeatOf)
+        .map(({ load }) => load)
+    expect(loadsOf(both).map(({ payloadBytes, requests }) => [payloadBytes, requests])).toEqual([[1024, undefined]])
+    const varied = loadsOf(`${both}, responseBytes: [100, 14336], serviceTime: [0ms, 30ms]`)
+    expect(varied.map(({ payloadBytes, requests = [] }) => [payloadBytes, ...requests.map(renderKind)])).toEqual([
+      [undefined, 'GET 100 undefined'],
+      [undefined, 'GET 100 30ms'],
+      [undefined, 'GET 14336 undefined'],
+      [undefined, 'GET 14336 30ms'],
+    ])
+    expect(new Set(planOf(`${both}, serviceTime: [0ms, 30ms]`).arms.map(arm => groupOf(arm))).size).toBe(2)
+  })
+
+  it('has users for the service time, and warms them up for longer', () => {
+    const { load } = planOf(
+      'plane: [pipy], link: [pair], cpuLimitCores: [1], ratePerSecond: [1000], serviceTime: [100ms]',
+    ).arms[0]
+    // 1000/s for 100 ms are 100 at a time, and a drawn time may be three times as long.
+    expect(load.users).toBe(600)
+    expect(planOf('plane: [pipy], link: [pair], cpuLimitCores: [1], ratePerSecond: [1000]').arms[0].load.users).toBe(64)
+  })
+
+  it.each([
+    ['payloadBytes: [100], responseBytes: [100]', '', 'own varies the payload'],
+    ['method: [GET], requestBytes: [100]', '', 'a GET has no body'],
+    ['method: [HEAD], responseBytes: [100]', '', 'an answer to HEAD has no body'],
+    [
+      'serviceTime: [30ms], ratePerSecond: [10]',
+      'search: { kind: size, p99Ms: 30, isExtrapolated: false }',
+      'leaves nothing for sidecars',
+    ],
+  ])('refuses %s', (axes, rest, words) => {
+    expect(() => planOf(`plane: [pipy], link: [pair], cpuLimitCores: [1], ${axes}`, rest)).toThrow(words)
   })
 
   it('gives arms of one plane shorter turns than those of several', () => {
@@ -425,10 +466,10 @@ describe('withWarmupFor', () => {
 describe('estimatePlanSeconds', () => {
   it('adds to the trials the checks, the calibrations and a search', () => {
     const axes = 'plane: [pipy, envoy], link: [pair], ratePerSecond: [1000], cpuLimitCores: [1]'
-    // Each trial 1.5 + 3.5 + 1.4 s; checks 1.5 + 2 × 4 + 2 × 0.4; calibrations 1.5 + 3 + 1.4.
-    expect(estimatePlanSeconds(planOf(axes))).toBeCloseTo(6 * 6.4 + 10.3, 9)
-    expect(estimatePlanSeconds(planOf(axes, 'mostOfCapacity: 0.8'))).toBeCloseTo(6 * 6.4 + 10.3 + 2 * 5.9, 9)
-    expect(estimatePlanSeconds(planOf(axes, 'search: { kind: memory-floor }'))).toBeCloseTo(10.3 + 28 * 6.4, 9)
+    // Each trial 1.5 + 3.5 + 1.4 s; checks 1 + 2 × 4 + 2 × 0.4; calibrations 1.5 + 3 + 1.4.
+    expect(estimatePlanSeconds(planOf(axes))).toBeCloseTo(6 * 6.4 + 9.8, 9)
+    expect(estimatePlanSeconds(planOf(axes, 'mostOfCapacity: 0.8'))).toBeCloseTo(6 * 6.4 + 9.8 + 2 * 5.9, 9)
+    expect(estimatePlanSeconds(planOf(axes, 'search: { kind: memory-floor }'))).toBeCloseTo(9.8 + 28 * 6.4, 9)
   })
 })
 
@@ -459,7 +500,9 @@ describe('a plan with a control plane', () => {
   it('asks for other numbers, and for nothing that its sidecars have not', () => {
     expect(planOf({ axes: { sidecars: [7] } }).arms.map(arm => arm.conditions.sidecars)).toEqual([7])
     expect(() => planOf({ cpuLimits: [0.5] })).toThrow('--cpu: the sidecars of rollout run in batches')
-    expect(() => planOf({ axes: { memoryLimitBytes: [2 ** 26] } })).toThrow('says nothing of memoryLimitBytes')
+    expect(() => planOf({ axes: { memoryLimitBytes: [2 ** 26] } })).toThrow(
+      '--memory: rollout cannot vary memoryLimitBytes with its sidecars',
+    )
     expect(() => planOf({ planes: [choiceOf('none')] })).toThrow(
       '--planes none: rollout starts sidecars, and it has none',
     )
@@ -555,7 +598,7 @@ describe('a plan with a control plane', () => {
     const axes =
       'plane: [pipy], link: [pair], cpuLimitCores: none, sidecars: [20], isShardRemoved: [null], tls: [plaintext]'
     const growing = rollout('grows: { deadlineSeconds: 10 }\ntargets: [local]', axes)
-    expect(() => planOf({}, growing)).toThrow('says nothing of isShardRemoved')
+    expect(() => planOf({}, growing)).toThrow('axes.isShardRemoved applies only to rollout; rollout measures growth')
   })
 
   it('removes no shard together with services', () => {
@@ -607,7 +650,9 @@ describe('a plan with a control plane', () => {
       planOf({}, rollout('', 'plane: [pipy], link: [pair], cpuLimitCores: [1], sidecars: [2], tls: [plaintext]')),
     ).toThrow('cpuLimitCores none')
     const axes = 'plane: [pipy], link: [pair], cpuLimitCores: none, sidecars: [2], tls: [plaintext]'
-    expect(() => planOf({}, rollout('', `${axes}, memoryLimitBytes: [67108864]`))).toThrow('its axis memoryLimitBytes')
+    expect(() => planOf({}, rollout('', `${axes}, memoryLimitBytes: [67108864]`))).toThrow(
+      'axes.memoryLimitBytes: rollout cannot vary memoryLimitBytes with its sidecars',
+    )
   })
 
   it('is not asked of an experiment without one', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findLoad } from '../../src/loads/registry.js'
-import { assertCanLoad, findUnsupported } from '../../src/prepare/supported.js'
+import { assertRunnable, findUnsupported } from '../../src/prepare/supported.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 /** @import { Arm, Conditions, Service } from '../../src/model/types.ts' */
@@ -95,9 +95,14 @@ describe('a sidecar that ends', () => {
 describe('the load of gRPC', () => {
   const armOf = (/** @type {Partial<Arm['load']>} */ load) =>
     createArm({ load: { kind: 'interleaved', ...load }, conditions: { ...DEFAULT_CONDITIONS, protocol: 'grpc' } })
+  const run = (/** @type {string} */ generator, /** @type {Arm} */ arm) =>
+    assertRunnable({
+      plan: { experiment: 'x', settings: /** @type {any} */ ({ keepsServices: false }), arms: [arm], calibrations: [] },
+      load: findLoad(generator),
+    })
   it('is made by k6, and not by wrk', () => {
-    expect(() => assertCanLoad(findLoad('k6'), [armOf({})])).not.toThrow()
-    expect(() => assertCanLoad(findLoad('wrk'), [armOf({})])).toThrow(
+    expect(() => run('k6', armOf({}))).not.toThrow()
+    expect(() => run('wrk', armOf({}))).toThrow(
       '--generator wrk: this load calls gRPC, and wrk speaks HTTP/1.1 only: leave it out, and k6 makes the load',
     )
   })
@@ -108,6 +113,5 @@ describe('the load of gRPC', () => {
       ['the load connects anew', { connections: 'new' }],
       ['the load keeps idle connections', { idleConnections: 3 }],
     ]),
-  )('is refused where %s', (reason, load) =>
-    expect(() => assertCanLoad(findLoad('k6'), [armOf(load)])).toThrow(`--protocol grpc: ${reason}`))
+  )('is refused where %s', (reason, load) => expect(() => run('k6', armOf(load))).toThrow(`--protocol grpc: ${reason}`))
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { PROFILES } from '../../src/plan/experiment.js'
 import { parsePlanes } from '../../src/prepare/options.js'
 import { readAsked } from '../../src/prepare/preparation.js'
 import { planRun } from '../../src/prepare/prepare.js'
 import { listExperiments, readAnyExperiment, readExperiment } from '../../src/prepare/read-experiment.js'
 import { renderPlan } from '../../src/report/plan.js'
+import { PROFILES } from '../../src/request/experiment.js'
 
 /** @param {string} name @param {Record<string, unknown>} [options] */
 const ask = (name, options) =>

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { summariseValues } from '../../lib/stats.js'
 import { parseYaml } from '../../lib/yaml.js'
-import { BALANCE_QUANTITIES } from '../../model/balance.js'
-import { balanceForm } from '../../model/schemas.js'
+import { BALANCE_QUANTITIES, balanceForm } from '../../model/balance.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
 import { assignItems, drawItems } from '../../services/assign.js'
 

@@ -1,7 +1,5 @@
 import { z } from 'zod'
 import { P99_REQUESTS } from '../../judge/measures.js'
-import { UsageError } from '../../lib/errors.js'
-import { assertAlone } from '../../model/asked.js'
 import { LOAD_AXES } from '../../model/axes/load.js'
 import { p99Ms } from '../../model/bounds.js'
 import { TRIALS } from './confirm.js'
@@ -38,15 +36,6 @@ export const searchPlan = {
   limit: (experiment, p99Ms) =>
     experiment.search?.kind === 'services' ? experiment : { ...experiment, search: { ...experiment.search, p99Ms } },
   choosesTrials: true,
-  assertAskable(asked, chosen) {
-    const { name, search } = asked.experiment
-    const without = search?.kind !== 'knee' && chosen.planes.find(({ plane }) => !chosen.hasSidecars(plane))
-    if (without)
-      throw new UsageError(
-        `--planes ${without.plane}: ${name} looks for a limit of sidecars, and it has none: leave it out`,
-      )
-    assertAlone(asked, chosen)
-  },
   tellTrials: ({ search, arms }) => ({
     planned: `a search for the ${search?.kind} from each of ${arms.length} arms`,
     announced: `a search of up to ${countSearchTrials(search)} trials an arm`,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ALGORITHM_NAMES, BALANCE_NAMES, BALANCE_QUANTITIES, SIZES } from '../balance.js'
+import { ALGORITHM_NAMES, BALANCE_NAMES, BALANCE_QUANTITIES, balanceForm, SIZES } from '../balance.js'
 import { kit } from './manifest.js'
 import { count, run, schemaVersion } from './parts.js'
 import { quantity } from './summary.js'
@@ -9,16 +9,8 @@ import { quantity } from './summary.js'
 const kind = z.literal('balance')
 const algorithm = z.enum(ALGORITHM_NAMES)
 const sizes = z.enum(SIZES)
-const unique = (/** @type {unknown[]} */ list) => new Set(list).size === list.length
 
-/** The items, the shards, and how often they are assigned. */
-export const balanceForm = z.object({
-  items: z.int().min(1).max(10_000, 'at most 10000 items'),
-  shards: z.int().min(2, 'at least 2 shards: one of them is removed').max(100, 'at most 100 shards'),
-  seeds: z.int().min(1).max(1000, 'at most 1000 seeds'),
-  sizes: z.array(sizes).min(1).refine(unique, 'a kind of sizes stands twice in the list'),
-  algorithms: z.array(algorithm).min(1).refine(unique, 'an algorithm stands twice in the list'),
-})
+export { balanceForm } from '../balance.js'
 
 const moves = z.object({
   moves: count.describe('items on another shard, where both shards are there before and after'),

@@ -88,7 +88,11 @@ export const loadPoint = z.object({
 
 const interleaved = z.object({
   seconds: z.number().positive().describe('of the window in which the users went to this arm'),
-  perSecond: z.array(count).describe('verified requests by the second of the window in which they started'),
+  perTenth: z
+    .array(count)
+    .optional()
+    .describe('verified requests by the tenth of a second of the window in which they started'),
+  perSecond: z.array(count).optional().describe('of older kits: by the second'),
 })
 
 export const loadResult = z.object({
@@ -112,6 +116,15 @@ export const loadResult = z.object({
     .object({ due: count, verified: count, failed: count, p99Ms: nullable })
     .optional()
     .describe('requests due in the burst, and those that started in it; absent: there was none, or nobody counted'),
+  waited: z
+    .object({
+      count,
+      meanMs: z.number().describe('of the service times that the application drew'),
+      lateP50Ms: z.number().describe('how much longer than these it waited'),
+      lateP99Ms: z.number(),
+    })
+    .optional()
+    .describe('service times of the window, as the application tells them; absent: it has none'),
   failures: z.array(z.string()),
   interleaved: interleaved.optional().describe('of an arm that was interleaved with others; absent: it had all of it'),
 })

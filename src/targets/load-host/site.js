@@ -39,11 +39,6 @@ export async function openLoadHostSite({ site, host, asked, load, say, signal })
           cpus: machine.cpus,
           rehearse: ports => rehearse({ loadHost, load, tool, scripts, address, ports, folder, signal }),
         },
-        async assertInterception() {
-          throw new UsageError(
-            `--load-host ${host}: the load goes to an address of this machine, and redirected connections go to network namespaces: leave out one`,
-          )
-        },
         findTool: spec => (spec.name === load.tool.name ? loadHost.findTool(spec) : site.findTool(spec)),
       }
     } catch (error) {

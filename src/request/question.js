@@ -25,6 +25,10 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
  * @property {boolean} isPinned
  * @property {boolean} [isLoadElsewhere] the generator takes no CPU of this machine
  * @property {number} [sliceMs] in turns: for how long the load goes to one arm
+ * @property {number} [p99Ms] the limit that a search holds
+ * @property {string} [generator] other than the default
+ * @property {'local' | 'kubernetes'} [target]
+ * @property {'cgroup' | 'kubelet'} [samples]
  * @property {number} [burstFactor] the rate in a burst as a multiple of the rate
  * @property {number} [windowLeastSeconds] where counters come seldom
  * @property {number} [warmupLeastSeconds] where it takes a while to hear of the window
@@ -33,8 +37,9 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
 /** @typedef {{ plane: string, reason: string }} Missing what is not measured, and why */
 
 /**
- * The question to one kind of trials; profile, axes: of the experiment in the profile that was asked for.
- * @typedef {{ experiment: Experiment, overrides: Overrides, kind: TrialKind, profile: Profile, axes: Experiment['axes'] }} Question
+ * The question to one kind of trials; kinds: of the run; profile, axes: of the experiment in the profile that was asked for.
+ * @typedef {{ experiment: Experiment, overrides: Overrides, kind: TrialKind, kinds: TrialKind[], profile: Profile,
+ *   axes: Experiment['axes'] }} Question
  */
 
 /** Finds the question to each kind; throws UsageError. @param {Experiment} experiment @param {Overrides} overrides */
@@ -42,7 +47,7 @@ export function resolveQuestions(experiment, overrides) {
   const { axes: ofProfile, ...profile } = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...ofProfile }
   const own = kindsOf({ ...experiment, axes })
-  const asked = askKinds(own, { experiment, overrides })
+  const asked = overrides.measure ?? own
   // The last of two kinds runs where the load is on another machine (it has one address), the first for a precision.
   const ofTwo = overrides.isLoadElsewhere ? asked.slice(1) : overrides.precision ? asked.slice(0, 1) : asked
   const kinds = asked.length === 1 ? asked : ofTwo
@@ -51,25 +56,13 @@ export function resolveQuestions(experiment, overrides) {
     overrides,
     axes,
     kind,
+    kinds,
     profile:
       kind === 'cost'
         ? interleavedProfileOf(own, { experiment, overrides })
         : // Interleaved arms show the noise: windows beside them repeat no arm for it.
           { ...profile, hasControl: profile.hasControl && !kinds.includes('cost') },
   }))
-}
-
-/**
- * Chooses the kinds of trials asked for, else the experiment's; throws UsageError for an experiment of other kinds.
- * @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question
- */
-function askKinds(own, { experiment, overrides: { measure } }) {
-  if (measure === undefined) return own
-  const isUnderLoad = own.every(kind => kind === 'cost' || kind === 'capacity') && experiment.load.kind !== 'idle'
-  // Calibrated rates follow from what each plane reaches alone.
-  const isCalibrated = experiment.mostOfCapacity !== null && measure.includes('cost')
-  if (isUnderLoad && !isCalibrated && !experiment.keepsServices) return measure
-  throw new UsageError(`--measure ${measure}: ${experiment.name} measures something else: leave it out`)
 }
 
 /** @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */

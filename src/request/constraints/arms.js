@@ -1,0 +1,206 @@
+import { isRedirected } from '../../model/arms.js'
+import { findLackingFeatures, listFeatures } from '../../model/features.js'
+
+/** Arms: what a plane, its link and its place cannot have together. A run leaves such an arm out, and says why. Pure. */
+/** @import { Arm, Control, DataPlane, MtlsMode, Topology } from '../../model/types.ts' */
+/** @import { Constraint } from '../constraint.js' */
+
+/**
+ * An arm, and facts about where it would run.
+ * @typedef {object} PlacedArm
+ * @property {Arm} arm
+ * @property {DataPlane} plane
+ * @property {Control | undefined} control what configures its sidecars
+ * @property {boolean} hasMany one control plane configures many sidecars
+ * @property {boolean} isOnNode of a cluster
+ * @property {Topology} topology of its link
+ * @property {MtlsMode[]} modes of its inbound listeners
+ * @property {string} version of the plane's program
+ * @property {number} cpus of the machine
+ * @property {{ control?: string, scripts?: string }} lacks why a program of its control plane, or scripts of its profile, are not here
+ * @property {() => string | null | undefined} findShortage of the machine for so many sidecars
+ * @property {() => string | null} findUnsupported by the plane itself
+ */
+
+/** @param {PlacedArm} placed */
+const isGrpc = ({ arm }) => arm.conditions.protocol === 'grpc'
+/** @param {PlacedArm} placed */
+const isOfBytes = ({ arm, plane }) => arm.conditions.protocol === 'tcp' || plane.carriesBytesOnly === true
+/** @param {PlacedArm} placed */
+const conditionsOf = ({ arm }) => arm.conditions
+/** @param {PlacedArm} placed */
+const listArmFeatures = ({ arm }) => listFeatures(arm.conditions.features).join(', ')
+
+/** The kit asks a sidecar that changes or ends by an echo. @type {Constraint<PlacedArm>[]} */
+const ECHOES = /** @type {const} */ (['changesPerMinute', 'ending']).map(on => ({
+  on,
+  conflict: ({ arm }) => arm.load.requests,
+  message: () => 'a sidecar that changes or ends is asked by a POST that is echoed: leave out what the load asks for',
+}))
+
+/** @type {Constraint<PlacedArm>[]} */
+const PROTOCOLS = [
+  ...ECHOES,
+  {
+    on: 'method',
+    conflict: placed => isGrpc(placed) && placed.arm.load.requests?.find(({ method }) => method !== 'POST')?.method,
+    message: (_, method) => `--method ${method}: calls of gRPC are posted, and have no other method`,
+  },
+  {
+    on: 'features',
+    conflict: isGrpc,
+    message: placed =>
+      `${listArmFeatures(placed)}: tried with requests of HTTP/1.1 only, and with --protocol grpc sidecars take calls`,
+  },
+  {
+    on: 'protocol',
+    conflict: placed =>
+      isGrpc(placed) && (conditionsOf(placed).changesPerMinute !== null || conditionsOf(placed).ending !== undefined),
+    message: () => 'a sidecar that changes or ends is asked by HTTP/1.1, and with --protocol grpc sidecars take calls',
+  },
+  {
+    on: 'features',
+    conflict: isOfBytes,
+    message: placed =>
+      `${listArmFeatures(placed)}: of requests, and ${placed.plane.carriesBytesOnly ? 'its' : 'with --protocol tcp'} sidecars see bytes`,
+  },
+  {
+    on: 'configuredServices',
+    conflict: isOfBytes,
+    message: () => 'services that nobody calls are told by their host, which bytes do not have',
+  },
+  {
+    on: 'changesPerMinute',
+    conflict: isOfBytes,
+    message: () => 'whether a change is in effect is asked by host, which bytes do not have',
+  },
+  {
+    on: 'interception',
+    conflict: placed =>
+      isOfBytes(placed) &&
+      isRedirected(conditionsOf(placed)) &&
+      placed.topology.services.some(({ calls }) => calls.length > 1),
+    message: () =>
+      'a service calls several, whose redirected connections mean one port: bytes have no host to tell them by',
+  },
+]
+
+const ENDINGS = /** @type {Omit<Constraint<PlacedArm>, 'on'>[]} */ ([
+  {
+    conflict: ({ isOnNode }) => isOnNode,
+    message: () => 'a sidecar is ended from beside it, which the kit does on one machine only',
+  },
+  {
+    conflict: ({ arm: { load } }) => load.kind === 'idle' || load.isInterleaved,
+    message: () => 'a sidecar ends under a load of its own arm alone',
+  },
+  {
+    conflict: placed => conditionsOf(placed).interception !== undefined,
+    message: () => 'the sidecar that follows it would be outside of its network namespace',
+  },
+  {
+    conflict: placed =>
+      conditionsOf(placed).services > 1 && placed.topology.services.every(({ calls }) => calls.length === 0),
+    message: () => 'the last copy ends, which nobody calls: give a link with a client, such as pair',
+  },
+  {
+    conflict: placed => conditionsOf(placed).ending !== 'sigterm' && !placed.plane.endGracefully,
+    message: () => 'the kit knows no graceful end of it',
+  },
+  {
+    conflict: placed => conditionsOf(placed).ending === 'told' && conditionsOf(placed).changesPerMinute !== 0,
+    message: () => 'its client is told by one change of configuration alone: give the experiment changesPerMinute: [0]',
+  },
+  {
+    conflict: placed => conditionsOf(placed).ending === 'told' && conditionsOf(placed).services < 2,
+    message: () => 'its client is told to call another copy: give services: [2]',
+  },
+]).map(row => ({ on: 'ending', ...row }))
+
+const CHANGES = /** @type {Omit<Constraint<PlacedArm>, 'on'>[]} */ ([
+  {
+    conflict: ({ control }) => !control,
+    message: () => 'it takes no other configuration while it serves',
+  },
+  {
+    conflict: placed => isRedirected(conditionsOf(placed)),
+    message: () =>
+      'whether a change is in effect is asked at its outbound address, where redirected connections alone are served',
+  },
+  {
+    // Permissive is the mode of a link's first sidecar, where the load calls it.
+    conflict: placed => conditionsOf(placed).changed === 'certificate' && !placed.modes.includes('permissive'),
+    message: () =>
+      'its certificate is looked at from outside: give a link whose first service is called, such as gateway-ratings, and mTLS',
+  },
+  {
+    conflict: ({ isOnNode }) => isOnNode,
+    message: () => 'its configuration is changed from beside it, which the kit does on one machine only',
+  },
+]).map(row => ({ on: 'changesPerMinute', ...row }))
+
+/** A control plane that is no process has no limits and no shards. @type {Constraint<PlacedArm>[]} */
+const CONTROL_LIMITS = ['controlCpuLimitCores', 'controlMemoryBytes', 'shards'].map(on => ({
+  on,
+  conflict: ({ control }) => control?.createProcess === null,
+  message: ({ arm, control }) =>
+    `its control plane is ${control?.name}, and no process that ${arm.conditions.shards === undefined ? 'a limit could be set for' : 'could have shards'}`,
+}))
+
+/** @type {Constraint<PlacedArm>[]} */
+const CONTROLS = [
+  {
+    on: 'always',
+    conflict: ({ hasMany, control }) => hasMany && !control?.needsOf,
+    message: () => 'the kit has no control plane for many of its sidecars',
+  },
+  { on: 'always', conflict: ({ lacks }) => lacks.control, message: (_, lack) => lack },
+  {
+    on: 'always',
+    conflict: ({ hasMany, control, version }) => hasMany && control?.findUnsupported?.(version),
+    message: (_, reason) => reason,
+  },
+  {
+    on: 'areServicesRemoved',
+    conflict: ({ control }) => control?.createProcess === null,
+    message: ({ control }) => `by ${control?.name}, it is told of other routes, and of no other services`,
+  },
+  ...CONTROL_LIMITS,
+  {
+    on: 'controlCpuLimitCores',
+    conflict: ({ arm, control, cpus }) => control && Math.ceil(arm.conditions.controlCpuLimitCores ?? 0) > cpus,
+    message: ({ arm, cpus }) =>
+      `a control plane at ${arm.conditions.controlCpuLimitCores} cores: this machine has ${cpus} CPUs`,
+  },
+  {
+    on: 'always',
+    conflict: ({ isOnNode, hasMany, control }) => isOnNode && hasMany && !control?.createProcess,
+    message: () => 'its sidecars watch files, which nobody can change in a pod that runs',
+  },
+  {
+    on: 'isShardRemoved',
+    conflict: ({ isOnNode }) => isOnNode,
+    message: () => 'a sidecar that moves to another shard is started anew, which the kit does on one machine only',
+  },
+]
+
+/** @type {Constraint<PlacedArm>[]} */
+export const ARMS = [
+  {
+    on: 'always',
+    conflict: ({ isOnNode, plane }) => isOnNode && plane.createCompanions,
+    message: () => 'a sidecar of it has processes beside it, which the kit starts on one machine only',
+  },
+  ...PROTOCOLS,
+  ...ENDINGS,
+  ...CHANGES,
+  {
+    on: 'features',
+    conflict: ({ plane, arm }) => findLackingFeatures(plane, arm.conditions),
+    message: (_, reason) => reason,
+  },
+  ...CONTROLS,
+  { on: 'always', conflict: ({ findShortage }) => findShortage(), message: (_, reason) => reason },
+  { on: 'always', conflict: ({ lacks }) => lacks.scripts, message: (_, reason) => reason },
+  { on: 'always', conflict: ({ findUnsupported }) => findUnsupported(), message: (_, reason) => reason },
+]

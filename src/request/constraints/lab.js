@@ -1,0 +1,50 @@
+/** Options of `lab` that cannot stand beside each other. Pure. */
+/** @import { Constraint } from '../constraint.js' */
+
+/**
+ * `lab`: `given` lists the options of the command line, for some have defaults. A side has a label, scripts, and whether
+ * they are the kit's or those of a profile.
+ * @typedef {{ given: string[], watch?: boolean, profile?: boolean, time?: boolean, json?: boolean, against?: string, pipy: string[],
+ *   side: { label: string, scripts: string, profile: string | null, isKit: boolean }, isSame: boolean }} LabRequest
+ */
+
+/** @type {Constraint<LabRequest>[]} */
+export const LAB_OPTIONS = [
+  {
+    on: 'profile',
+    conflict: ({ given }) => ['watch', 'requests', 'threshold'].find(name => given.includes(name)),
+    message: (_, name) => `--profile samples a load: --${name} belongs to a count, leave one of them out`,
+  },
+  {
+    on: 'time',
+    conflict: ({ given }) => ['watch', 'profile', 'json'].find(name => given.includes(name)),
+    message: (_, name) => `--time measures after a count: leave out --${name}`,
+  },
+  {
+    on: 'watch',
+    conflict: ({ isSame }) => isSame,
+    message: ({ side }) =>
+      `--watch counts the old side once, and ${side.scripts} would be on both sides: name other scripts with --against`,
+  },
+  {
+    on: 'time',
+    conflict: ({ side }) => side.profile !== null,
+    message: ({ side }) => `--time does not redirect connections: measure ${side.label} with bench -- as-deployed`,
+  },
+  {
+    on: 'time',
+    conflict: ({ pipy }) => pipy.length === 1,
+    message: ({ pipy }) => `--time needs --pipy twice: set PIPY=${pipy[0]} to measure both sides on one program`,
+  },
+  {
+    on: 'time',
+    conflict: ({ pipy, side }) => pipy.length > 1 && !side.isKit,
+    message: ({ side }) => `--time with --pipy compares programs that run the kit's scripts: leave out ${side.label}`,
+  },
+  {
+    on: 'time',
+    conflict: ({ pipy, against }) => pipy.length > 1 && against !== undefined,
+    message: ({ against }) =>
+      `--time with --pipy runs the same scripts on both programs: leave out --against ${against}`,
+  },
+]

@@ -1,0 +1,168 @@
+import { STEP_SIDECARS } from '../../kinds/growth/plan.js'
+import { kindsOf, PLANS } from '../../kinds/plans.js'
+import { AXES, AXIS_NAMES, nameOf } from '../../model/arms.js'
+import { OF_CONTROL_PLANE, UNDER_LOAD } from '../../model/axes/axis.js'
+import { isOverridden, readValues, renderSource } from '../part-request.js'
+
+/** Control planes of many sidecars: what these, and services of their own, cannot be asked together. Pure. */
+/** @import { AxisName, TrialKind } from '../../model/types.ts' @import { Constraint } from '../constraint.js' */
+/** @import { PartRequest } from '../part-request.js' */
+
+/** @param {PartRequest} request @param {AxisName} axis @param {number} fallback */
+const largest = (request, axis, fallback) => Math.max(...(readValues(request, axis) ?? [fallback]))
+/** @param {PartRequest} request @param {AxisName} axis @param {number} fallback */
+const smallest = (request, axis, fallback) => Math.min(...(readValues(request, axis) ?? [fallback]))
+/** @param {PartRequest} request */
+const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
+
+/**
+ * Finds an axis that no kind of the run has: each axis lists its kinds.
+ * @param {PartRequest} request
+ */
+function findForeignAxis(request) {
+  const { experiment, axes, kinds } = request
+  const hasMany = kinds.some(kind => PLANS[kind].hasControlPlane)
+  // Every file has a link and a CPU limit, and one of many sidecars says that they have no TLS.
+  const ofEvery = ['link', 'cpuLimitCores', ...(hasMany ? ['tls'] : [])]
+  const isTaken = (/** @type {AxisName} */ axis, /** @type {TrialKind[]} */ by) =>
+    by.some(kind => AXES[axis].kinds.includes(kind))
+  return AXIS_NAMES.find(axis => {
+    if (isOverridden(request, axis) && !isTaken(axis, kinds)) return true
+    const isOfFile = axes[/** @type {'link'} */ (axis)] !== undefined && !ofEvery.includes(axis)
+    return isOfFile && !isTaken(axis, [...kindsOf({ ...experiment, axes }), ...kinds])
+  })
+}
+
+/** @param {PartRequest} request @param {AxisName} axis */
+function renderForeignAxis(request, axis) {
+  const { name } = request.experiment
+  const source = renderSource(request, axis)
+  if (request.kinds.some(kind => PLANS[kind].hasControlPlane) && !AXES[axis].kinds.includes('rollout'))
+    return `${source}: ${name} cannot vary ${axis} with its sidecars: leave it out`
+  if (!AXES[axis].kinds.some(kind => OF_CONTROL_PLANE.includes(kind)) || request.kind === 'growth')
+    return `${source} applies only to ${AXES[axis].kinds.join(', ')}; ${name} measures ${request.kinds.join(', ')}: leave it out`
+  return isOverridden(request, axis)
+    ? renderUncontrolled(source, request)
+    : `${name} has the axis ${axis}, and no axis sidecars: give it that, too`
+}
+
+/** @param {string} option @param {PartRequest} request */
+function renderUncontrolled(option, { experiment: { name } }) {
+  return `${option} needs an experiment with a control plane of many sidecars, such as rollout: ${name} has none`
+}
+
+/** @type {Constraint<PartRequest>[]} */
+export const MANY_SIDECARS = [
+  {
+    on: 'grows',
+    conflict: ({ axes }) => !axes.sidecars,
+    message: ({ experiment: { name } }) =>
+      `${name} grows, and does not say up to how many: add the axis sidecars: [400]`,
+  },
+  {
+    on: 'grows',
+    conflict: ({ experiment: { targets } }) => targets.some(target => target !== 'local'),
+    message: ({ experiment: { name } }) => `${name} grows, which runs on this machine only: give it targets: [local]`,
+  },
+  { on: 'always', conflict: findForeignAxis, message: renderForeignAxis },
+  {
+    on: 'controls',
+    kinds: UNDER_LOAD,
+    // A sidecar that is changed while it serves has a control, too.
+    conflict: request => !isReconfigured(request),
+    message: request => renderUncontrolled('--control', request),
+  },
+  {
+    on: 'always',
+    kinds: UNDER_LOAD,
+    conflict: request => !isReconfigured(request) && request.planes.find(({ control }) => control !== undefined),
+    message: (request, choice) => renderUncontrolled(`--planes ${nameOf(choice)}`, request),
+  },
+  {
+    on: 'always',
+    kinds: UNDER_LOAD,
+    conflict: request => !isReconfigured(request) && request.axes.control !== undefined,
+    message: ({ experiment: { name } }) => `${name} has the axis control, and no axis sidecars: give it that, too`,
+  },
+  {
+    on: 'realMost',
+    conflict: ({ kind }) => kind !== 'rollout',
+    message: ({ experiment: { name } }) => `--real applies only to rollouts; ${name} is not one: leave it out`,
+  },
+  {
+    on: 'assignment',
+    dependsOnOptions: true,
+    conflict: request => !readValues(request, 'shards'),
+    message: ({ experiment: { name } }) =>
+      `${name} is asked for an assignment to shards, and has one control plane: give it --shards`,
+  },
+  {
+    on: 'isShardRemoved',
+    dependsOnOptions: true,
+    conflict: request => smallest(request, 'shards', 1) < 2,
+    message: ({ experiment: { name } }) =>
+      `${name} is to remove a shard, and has an arm with one control plane: give it --shards of at least 2`,
+  },
+  {
+    on: 'shards',
+    dependsOnOptions: true,
+    conflict: request => largest(request, 'shards', 1) > smallest(request, 'sidecars', 0),
+    message: request => {
+      const [shards, sidecars] = [largest(request, 'shards', 1), smallest(request, 'sidecars', 0)]
+      return `${request.experiment.name} is asked for ${shards} shards of ${sidecars} sidecars, and some would have none: give --shards of at most ${sidecars}, or more --sidecars`
+    },
+  },
+  {
+    on: 'areServicesRemoved',
+    dependsOnOptions: true,
+    conflict: request => smallest(request, 'configuredServices', 0) === 0,
+    message: ({ experiment: { name } }) =>
+      `${name} has sidecars that know no services, and none can be removed: leave --remove-services out`,
+  },
+  {
+    on: 'areServicesRemoved',
+    dependsOnOptions: true,
+    conflict: request => readValues(request, 'isShardRemoved')?.includes(true),
+    message: ({ experiment: { name } }) =>
+      `${name} is to remove services and a shard: leave --remove-services or --remove-shard out`,
+  },
+  {
+    on: 'sizes',
+    dependsOnOptions: true,
+    conflict: request =>
+      readValues(request, 'sizes')?.includes('random') && largest(request, 'configuredServices', 0) === 0,
+    message: ({ experiment: { name } }) =>
+      `${name} has sidecars that know no services, and no random sizes: leave --sizes out`,
+  },
+  {
+    on: 'grows',
+    conflict: request => readValues(request, 'sidecars')?.find(count => count % STEP_SIDECARS !== 0),
+    message: ({ experiment: { name } }, count) =>
+      `--sidecars ${count}: ${name} adds ${STEP_SIDECARS} at a time: give a multiple of that`,
+  },
+  {
+    on: 'always',
+    kinds: OF_CONTROL_PLANE,
+    conflict: ({ experiment: { load, keepsServices }, axes }) =>
+      load.kind !== 'idle' ||
+      keepsServices ||
+      axes.cpuLimitCores !== 'none' ||
+      !axes.tls?.every(tls => tls === 'plaintext'),
+    message: ({ experiment: { name } }) =>
+      `${name} varies sidecars: it must have load { kind: idle }, cpuLimitCores none, tls plaintext, and keep no services`,
+  },
+  {
+    on: 'always',
+    kinds: OF_CONTROL_PLANE,
+    conflict: ({ planes, hasSidecars }) => planes.find(({ plane }) => !hasSidecars(plane)),
+    message: ({ experiment: { name } }, { plane }) =>
+      `--planes ${plane}: ${name} starts sidecars, and it has none: leave it out`,
+  },
+  {
+    on: 'cpuLimits',
+    kinds: OF_CONTROL_PLANE,
+    conflict: ({ overrides }) => overrides.cpuLimits !== 'none',
+    message: ({ experiment: { name } }) =>
+      `--cpu: the sidecars of ${name} run in batches, and none has a limit of its own: leave it out`,
+  },
+]

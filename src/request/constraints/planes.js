@@ -1,0 +1,42 @@
+/** Planes as they are written on the command line: what cannot stand together in one. Pure. */
+/** @import { DataPlane, PlaneChoice } from '../../model/types.ts' @import { Constraint } from '../constraint.js' */
+
+/**
+ * A choice of a plane that the kit has.
+ * @typedef {object} ChosenPlane
+ * @property {PlaneChoice} choice
+ * @property {DataPlane} plane
+ * @property {boolean} isOfScripts the variant is a folder, and no program
+ * @property {string | null} scriptsVariable the variable that names the scripts of the profile
+ */
+
+/** @type {Constraint<ChosenPlane>[]} */
+export const PLANES = [
+  {
+    on: 'variant',
+    conflict: ({ isOfScripts, scriptsVariable }) => isOfScripts && scriptsVariable,
+    message: ({ choice: { plane, profile } }, variable) =>
+      `${plane}:${profile} runs the scripts that ${variable} names: write it without "="`,
+  },
+  {
+    on: 'variant',
+    conflict: ({ isOfScripts, plane }) => isOfScripts && !plane.hasVariants,
+    message: ({ choice: { plane } }) =>
+      `the plane ${plane} runs no Pipy scripts: name a program of it, or write it without "="`,
+  },
+  {
+    on: 'variant',
+    conflict: ({ plane }) => plane.tool === null,
+    message: ({ choice: { plane } }) => `the plane ${plane} runs no program: write it without "="`,
+  },
+  {
+    on: 'profile',
+    conflict: ({ plane: { profiles } }) => profiles.length === 0,
+    message: ({ choice: { plane } }) => `the plane ${plane} has no profiles: write it without ":"`,
+  },
+  {
+    on: 'profile',
+    conflict: ({ choice, plane: { profiles } }) => choice.profile === profiles[0],
+    message: ({ choice: { plane, profile } }) => `"${plane}:${profile}" is what "${plane}" alone means: write that`,
+  },
+]

@@ -1,0 +1,110 @@
+import { groupOf, nameOf } from '../../model/arms.js'
+
+/** The arms of a plan, beside the generator, the load host and the CPU quota of the place. Pure. */
+/** @import { Arm, LoadGenerator, PlaneChoice, Site } from '../../model/types.ts' @import { Constraint } from '../constraint.js' */
+
+/**
+ * The arms of one part, or before these its planes, each with its control.
+ * @typedef {object} PlannedPart
+ * @property {string} name of the experiment
+ * @property {number | null} [realMost] sidecars that are real
+ * @property {PlaneChoice[]} [contenders]
+ * @property {boolean} [isSimulable] no axis of the part needs real sidecars
+ * @property {(choice: PlaneChoice) => boolean} [simulates]
+ * @property {object} [precision]
+ * @property {Arm[]} [arms]
+ * @property {string[]} [contrasts] axes whose values are compared with each other
+ */
+
+/** @type {Constraint<PlannedPart>[]} */
+export const PARTS = [
+  {
+    on: 'realMost',
+    conflict: ({ contenders = [], isSimulable, simulates }) =>
+      !isSimulable || !contenders.some(choice => simulates?.(choice)),
+    message: ({ name, realMost, contenders = [], isSimulable }) =>
+      `--real ${realMost}: no control plane of this run has simulated sidecars${isSimulable ? '' : ` in ${name}`}: ${contenders.map(nameOf).join(', ') || 'there is none'}`,
+  },
+  {
+    on: 'precision',
+    conflict: ({ arms = [], contrasts = [] }) => {
+      const planes = arms.filter(arm => arm.hasSidecars && arm.repeatOf === null)
+      return contrasts.length === 0 && new Set(planes.map(arm => groupOf(arm))).size === planes.length
+    },
+    message: () =>
+      '--precision is for ratios of CPU per request, and no two planes are compared: name two with --planes',
+  },
+]
+
+/**
+ * All arms of a plan, and the place where they would run.
+ * @typedef {object} PlacedPlan
+ * @property {string} experiment
+ * @property {boolean} keepsServices
+ * @property {Arm[]} arms
+ * @property {LoadGenerator} load
+ * @property {boolean} isDefaultLoad the generator was not asked for
+ * @property {boolean} isLoadElsewhere it runs on another machine
+ * @property {NonNullable<Extract<Site['limits'], { quota?: unknown }>['quota']> | null} quota of this job or container
+ */
+
+/** @param {PlacedPlan} plan */
+function findUnloadable({ arms, load }) {
+  return arms
+    .filter(arm => arm.load.kind !== 'idle')
+    .flatMap(arm => {
+      const reason = load.findUnsupported(arm)
+      return reason === null ? [] : [{ arm, reason }]
+    })[0]
+}
+
+/** Renders the quota that all of a run shares. @param {NonNullable<PlacedPlan['quota']>} quota */
+export function renderQuota({ cores, folder }) {
+  return `this job or container may use ${cores} cores in all (the quota of ${folder})`
+}
+
+/** @type {Constraint<PlacedPlan>[]} */
+export const PLANS_AT_PLACE = [
+  {
+    on: 'always',
+    conflict: findUnloadable,
+    message: ({ load, isDefaultLoad }, { arm, reason }) =>
+      isDefaultLoad
+        ? `--protocol ${arm.conditions.protocol}: ${reason}`
+        : `--generator ${load.name}: ${reason}: leave it out, and k6 makes the load`,
+  },
+  {
+    on: 'isLoadElsewhere',
+    conflict: ({ arms }) => arms.some(({ load }) => load.isInterleaved),
+    message: ({ experiment }) =>
+      `--load-host: the load goes to one address, and ${experiment} interleaves arms: leave it out`,
+  },
+  {
+    on: 'isLoadElsewhere',
+    conflict: ({ keepsServices }) => keepsServices,
+    message: ({ experiment }) =>
+      `--load-host: leave it out, the load goes to one address, and ${experiment} keeps the services of all arms at once`,
+  },
+  {
+    on: 'isLoadElsewhere',
+    conflict: ({ arms }) => arms.find(({ hasSidecars, conditions }) => !hasSidecars && conditions.services > 1),
+    message: (_, { plane, conditions }) =>
+      `--load-host: leave it out, the load goes to one address, and ${plane} has one for each of ${conditions.services} copies`,
+  },
+  {
+    on: 'isLoadElsewhere',
+    conflict: ({ arms }) => arms.some(({ conditions }) => conditions.interception !== undefined),
+    message: () =>
+      '--load-host: the load goes to an address of this machine, and redirected connections go to network namespaces: leave out one',
+  },
+  {
+    on: 'quota',
+    // cgroup v1 refuses a larger limit, and v2 lets it never be reached.
+    conflict({ arms, quota }) {
+      const cores = arms.flatMap(arm => arm.cpuLimitCores ?? []).find(limit => quota && limit > quota.cores)
+      return quota && cores !== undefined && { ...quota, limit: cores }
+    },
+    message: (_, { limit, ...quota }) =>
+      `--cpu ${limit}: ${renderQuota(quota)}; give at most ${quota.cores}, raise that quota, or give --cpu none`,
+  },
+]

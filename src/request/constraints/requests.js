@@ -1,0 +1,164 @@
+import { kindsOf, PLANS } from '../../kinds/plans.js'
+import { parseServiceTime } from '../../model/requests.js'
+import { isOverridden, readValues, renderSource } from '../part-request.js'
+
+/** Options and experiment files: what one part of a run cannot be asked together. Pure. */
+/** @import { Constraint } from '../constraint.js' @import { PartRequest } from '../part-request.js' */
+
+/** @param {PartRequest} request */
+const isIdle = ({ experiment: { load } }) => load.kind === 'idle'
+
+/** @param {string} option @param {PartRequest} request @param {string} reason */
+const refuse = (option, { experiment: { name } }, reason) => `${option}: ${name} ${reason}: leave it out`
+
+/** Options of a load. @type {Constraint<PartRequest>[]} */
+const OF_LOAD = /** @type {const} */ ([
+  ['ratePerSecond', '--rate'],
+  ['users', '--users'],
+  ['payloadBytes', '--payload'],
+  ['method', '--method'],
+  ['requestBytes', '--request'],
+  ['requestHeaderBytes', '--request-headers'],
+  ['responseBytes', '--response'],
+  ['serviceTime', '--service-time'],
+]).map(([on, option]) => ({
+  on,
+  conflict: isIdle,
+  message: request => refuse(option, request, 'has no load'),
+}))
+
+/** A payload is the size of both bodies. @type {Constraint<PartRequest>[]} */
+const SIZES = /** @type {const} */ (['requestBytes', 'responseBytes']).map(on => ({
+  on,
+  conflict: request => readValues(request, 'payloadBytes'),
+  message: request =>
+    isOverridden(request, 'payloadBytes')
+      ? `--payload is the size of a request and of its answer: leave it out beside ${renderSource(request, on)}`
+      : refuse(renderSource(request, on), request, 'varies the payload, which is the size of both bodies'),
+}))
+
+/** @type {Constraint<PartRequest>[]} */
+const BODIES = [
+  ...SIZES,
+  {
+    on: 'requestBytes',
+    conflict: request =>
+      readValues(request, 'requestBytes')?.some(bytes => bytes > 0) &&
+      readValues(request, 'method')?.find(method => ['GET', 'HEAD'].includes(method)),
+    message: (request, method) =>
+      `${renderSource(request, 'requestBytes')}: a ${method} has no body (RFC 9110, 9.3), and proxies may refuse one: leave it out, or take --method POST`,
+  },
+  {
+    on: 'responseBytes',
+    conflict: request =>
+      readValues(request, 'responseBytes')?.some(bytes => bytes > 0) && readValues(request, 'method')?.includes('HEAD'),
+    message: request =>
+      `${renderSource(request, 'responseBytes')}: an answer to HEAD has no body: leave it out, or take --method GET`,
+  },
+  {
+    on: 'serviceTime',
+    conflict: request => readValues(request, 'serviceTime')?.find(time => meanMsOf(time) >= findP99Ms(request)),
+    message: (request, time) =>
+      `${renderSource(request, 'serviceTime')} ${time}: the p99 of at most ${findP99Ms(request)} ms includes it, and leaves nothing for sidecars: give a higher --p99`,
+  },
+]
+
+/** @param {string} serviceTime */
+const meanMsOf = serviceTime => parseServiceTime(serviceTime)?.meanMs ?? 0
+
+/** Finds the p99 that a search has to meet; without one, any. @param {PartRequest} request */
+function findP99Ms({ experiment: { search } }) {
+  return (search && 'p99Ms' in search && search.p99Ms) || Number.POSITIVE_INFINITY
+}
+
+/** Parts of a run that have no ratio of CPU per request to make precise. @type {Constraint<PartRequest>[]} */
+const IMPRECISE = /** @type {[Constraint<PartRequest>['conflict'], string][]} */ ([
+  [({ kind }) => PLANS[kind].choosesTrials, 'is a search, and has no rounds'],
+  [isIdle, 'has no requests, and so no CPU per request'],
+  [({ experiment }) => experiment.keepsServices, 'watches the same processes over time'],
+]).map(([conflict, reason]) => ({
+  on: 'precision',
+  conflict,
+  message: ({ experiment: { name } }) => `--precision is for ratios of CPU per request, and ${name} ${reason}`,
+}))
+
+/** @type {Constraint<PartRequest>[]} */
+export const REQUESTS = [
+  {
+    on: 'target',
+    conflict: ({ experiment, overrides: { target } }) => target !== undefined && !experiment.targets.includes(target),
+    message: ({ experiment: { name, targets } }) => `${name} runs on ${targets.join(' and ')} only`,
+  },
+  {
+    on: 'samples',
+    conflict: ({ overrides: { samples }, axes }) => samples === 'kubelet' && axes.sidecars,
+    message: request => refuse('--samples kubelet', request, 'needs the reader on the node, which asks the sidecars'),
+  },
+  {
+    on: 'measure',
+    // Calibrated rates follow from what each plane reaches alone.
+    conflict: request =>
+      kindsOf({ ...request.experiment, axes: request.axes }).some(kind => kind !== 'cost' && kind !== 'capacity') ||
+      isIdle(request) ||
+      request.experiment.keepsServices ||
+      (request.experiment.mostOfCapacity !== null && request.overrides.measure?.includes('cost')),
+    message: request => refuse(`--measure ${request.overrides.measure}`, request, 'measures something else'),
+  },
+  {
+    on: 'cpuLimits',
+    kinds: ['capacity', 'search'],
+    conflict: ({ overrides: { cpuLimits }, cpus }) =>
+      Array.isArray(cpuLimits) && cpuLimits.find(cores => Math.ceil(cores) > cpus),
+    message: ({ cpus }, cores) => `--cpu ${cores}: this machine has ${cpus} CPUs; give at most ${cpus}, or --cpu none`,
+  },
+  ...OF_LOAD,
+  ...BODIES,
+  {
+    on: 'burstFactor',
+    conflict: ({ axes }) => axes.burstSeconds === undefined,
+    message: request => refuse('--burst', request, 'has no bursts, as the experiment burst has'),
+  },
+  {
+    on: 'generator',
+    conflict: ({ axes }) => axes.sidecars,
+    message: request => refuse('--generator', request, 'has no load'),
+  },
+  {
+    on: 'p99Ms',
+    conflict: ({ kind }) => PLANS[kind].limit === undefined,
+    message: ({ experiment: { name } }) => `--p99 applies only to searches; ${name} is not one: leave it out`,
+  },
+  {
+    on: 'rounds',
+    conflict: ({ kind }) => PLANS[kind].choosesTrials,
+    message: request => refuse('--rounds', request, 'is a search, and has no rounds'),
+  },
+  {
+    on: 'pairs',
+    conflict: request => !isIdle(request),
+    message: request => refuse('--pairs', request, 'has a load, which would go to one pair alone'),
+  },
+  {
+    on: 'services',
+    conflict: request => readValues(request, 'pairs')?.some(Boolean),
+    message: request => refuse('--services', request, 'has pairs, each with one server'),
+  },
+  {
+    on: 'ending',
+    conflict: ({ experiment }) => experiment.keepsServices,
+    message: ({ experiment: { name } }) => `${name} ends sidecars, whose services do not stay: leave keepsServices out`,
+  },
+  {
+    on: 'search',
+    conflict: ({ experiment: { search }, planes, hasSidecars }) =>
+      search?.kind !== 'knee' && planes.find(({ plane }) => !hasSidecars(plane)),
+    message: (request, { plane }) =>
+      refuse(`--planes ${plane}`, request, 'looks for a limit of sidecars, and it has none'),
+  },
+  ...IMPRECISE,
+  {
+    on: 'precision',
+    conflict: ({ overrides }) => overrides.rounds !== null,
+    message: () => '--precision decides how many rounds there are: leave out --rounds',
+  },
+]

@@ -1,0 +1,52 @@
+/** Where a run takes place, and how long: options that cannot stand beside each other. Pure. */
+/** @import { Constraint } from '../constraint.js' */
+
+/** Options of a cluster, as they are written. */
+const OF_CLUSTER = [
+  ['context', '--context'],
+  ['node', '--node'],
+  ['loadNode', '--load-node'],
+  ['namespace', '--namespace'],
+  ['image', '--image'],
+  ['all', '--all'],
+]
+
+/**
+ * Options of a command, under their names in camel case.
+ * @typedef {Record<string, any>} Options
+ */
+
+/** Where a run takes place, and how long. @type {Constraint<Options>[]} */
+export const SITE_OPTIONS = [
+  {
+    on: 'address',
+    conflict: ({ loadHost }) => !loadHost,
+    message: ({ address }) => `--address ${address} needs --load-host: it is where the load of another machine goes`,
+  },
+  {
+    on: 'loadHost',
+    conflict: ({ target }) => target === 'kubernetes',
+    message: ({ loadHost }) => `--load-host ${loadHost}: on Kubernetes, --load-node chooses where the load is made`,
+  },
+  {
+    on: 'samples',
+    conflict: ({ samples, target }) => samples === 'kubelet' && target !== 'kubernetes',
+    message: () => '--samples kubelet is for a cluster: add --target kubernetes, or leave it out',
+  },
+  {
+    on: 'samples',
+    conflict: ({ samples, node, loadNode }) => samples === 'kubelet' && loadNode !== undefined && loadNode !== node,
+    message: () => '--samples kubelet cannot tell how far clocks are apart: it takes no --load-node',
+  },
+  ...OF_CLUSTER.map(([on, option]) => ({
+    on,
+    conflict: (/** @type {Options} */ { target }) => target !== 'kubernetes',
+    message: () => `${option} is for a cluster: add --target kubernetes, or leave it out`,
+  })),
+  {
+    on: 'precision',
+    conflict: ({ yes }) => yes,
+    message: () =>
+      '--precision ends at --max-minutes: leave out --yes, and set --max-minutes to the time that the run may take',
+  },
+]

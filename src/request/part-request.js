@@ -1,0 +1,41 @@
+import { AXES } from '../model/arms.js'
+
+/** One part of a request, and readers of what it asks for. Pure. */
+/** @import { AxisName, PlaneChoice } from '../model/types.ts' @import { Question } from './question.js' */
+
+/**
+ * What is asked of one kind of trials, before it has arms.
+ * @typedef {Pick<Question, 'experiment' | 'overrides' | 'axes' | 'kind' | 'kinds'> &
+ *   { planes: PlaneChoice[], hasSidecars: (plane: string) => boolean, cpus: number }} PartRequest
+ */
+
+/**
+ * Reads the values of an axis: those of the command line, else those of the experiment.
+ * @param {Pick<PartRequest, 'overrides' | 'axes'>} request @param {AxisName} axis @returns {any[] | undefined}
+ */
+export function readValues({ overrides, axes }, axis) {
+  const name = /** @type {'link'} */ (axis)
+  return overrides.axes[name] ?? axes[name]
+}
+
+/** Says whether the command line has values of an axis. @param {Pick<PartRequest, 'overrides'>} request @param {AxisName} axis */
+export function isOverridden({ overrides }, axis) {
+  return overrides.axes[/** @type {'link'} */ (axis)] !== undefined
+}
+
+/** Says whether an option, an axis or a field of the experiment is asked for. @param {PartRequest} request @param {string} name */
+export function isRequested(request, name) {
+  if (Object.hasOwn(AXES, name)) {
+    const axis = /** @type {AxisName} */ (name)
+    const values = readValues(request, axis) ?? []
+    return isOverridden(request, axis) || values.some(value => value !== AXES[axis].values[0])
+  }
+  const { experiment, overrides } = request
+  return [overrides, experiment].some(part => Boolean(/** @type {Record<string, unknown>} */ (part)[name]))
+}
+
+/** Renders where an axis was asked for: its option, or its name in the file. @param {PartRequest} request @param {AxisName} axis */
+export function renderSource(request, axis) {
+  const [flag] = AXES[axis].option?.flags.split(' ') ?? []
+  return flag && isOverridden(request, axis) ? flag : `axes.${axis}`
+}
