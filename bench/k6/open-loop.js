@@ -23,7 +23,9 @@ import {
   WARM_AFTER,
   writeMetrics,
 } from './common.js'
+import { ANSWERED, createAsker } from './requests.js'
 
+const asker = ANSWERED === null ? null : createAsker({ url, call, host: __ENV.HOST, place: 0 })
 const RATE = Number(__ENV.RATE)
 const WINDOW_MS = Number(__ENV.WINDOW_MS)
 const BURST = __ENV.BURST_FACTOR
@@ -53,7 +55,7 @@ const cold = new Counter('cold_users')
 // How late a request starts: k6 itself does not time from the moment at which it was due.
 const lag = new Trend('lag', true)
 const REPORTED = [IN_WINDOW, 'http_req_failed', 'http_reqs', 'window_failed', 'known_failures', 'corrupted']
-REPORTED.push('cold_users', 'dropped_iterations', 'lag')
+REPORTED.push('cold_users', 'dropped_iterations', 'lag', 'waited_0', 'late_0')
 
 const constantRate = { executor: 'constant-arrival-rate', rate: RATE, timeUnit: '1s', duration: `${DURATION_MS}ms` }
 const burstRate = ({ factor, beginsMs, ms }) => ({
@@ -109,11 +111,19 @@ export default function (edges) {
   const isSampled = i % NONCE_EVERY === 0
   if (isSampled && BURST === null && (phase === 1 || phase === 2))
     lag.add(Date.now() - (exec.scenario.startTime + (i * 1000) / RATE))
-  const sent = isSampled ? createNonceBody(`${i}-${edges[0]}-`) : body
-  const response = call === null ? http.post(url, sent, plain) : call(sent)
+  const nonce = isSampled ? `${i}-${edges[0]}-` : ''
+  let expected = body
+  let response
+  if (asker === null) {
+    if (isSampled) expected = createNonceBody(nonce)
+    response = call === null ? http.post(url, expected, plain) : call(expected)
+  } else {
+    response = asker.ask(nonce, phase === 1 || phase === 2)
+    expected = asker.expected
+  }
   if (HAS_NEW_CONNECTIONS) addWithConnection(response.timings)
   done++
-  if (response.body !== sent) fail(response)
+  if (response.body !== expected) fail(response)
 }
 
 function enterPhase(edges) {
@@ -141,7 +151,7 @@ function tagBurst() {
   exec.vu.metrics.tags.burst = isInside ? 'yes' : 'no'
 }
 
-// A failure has another body than was sent. A status other than 200 that has the same is counted by k6.
+// A failure has another body than expected. A status other than 200 that has the same is counted by k6.
 function fail(response) {
   countCorrupted(response)
   known.add(1)

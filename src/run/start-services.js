@@ -4,6 +4,7 @@ import { BenchError, EndedError } from '../lib/errors.js'
 import { lastLines } from '../lib/log-tail.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { isRedirected } from '../model/arms.js'
+import { createCheck } from '../model/requests.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
 import { createSpecs, findDeployed, findReachable } from '../services/specs.js'
@@ -170,12 +171,13 @@ async function sendNonce({ target, entry, arm }) {
   const [endpoint] = entry.endpoints
   const what = `one request through ${arm.id} (${endpoint.address}:${endpoint.port})`
   const { protocol } = arm.conditions
-  const ask = { host: entry.host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce }, protocol }
+  const { request, answer: expected } = createCheck(arm.load, nonce, protocol)
+  const ask = { host: entry.host, ...request, protocol }
   const answer = await target.call('send', { endpoint, ask }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })
-  if (answer.status !== 200 || answer.body !== nonce || answer.headers['x-nonce'] !== nonce)
+  if (answer.status !== 200 || answer.body !== expected || answer.headers['x-nonce'] !== nonce)
     throw new BenchError(
-      `${what} was answered ${answer.status} "${answer.body.slice(0, 200)}", not by the application's echo of its nonce`,
+      `${what} was answered ${answer.status} "${answer.body.slice(0, 200)}", not by the application with its nonce and ${expected.length} bytes`,
     )
 }

@@ -111,9 +111,13 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   const at = { places, hasSidecars, isRedirected: isRedirected(arm.conditions) }
   const kind = /** @type {NonNullable<Service['application']>} */ (application)
   const isGrpc = arm.conditions.protocol === 'grpc'
+  const { requests } = arm.load
+  // The last application echoes, or answers what the load asks for.
+  const last = kind === 'echo' && requests ? 'answer' : kind
   return createApplication({
     service: name,
-    kind: isGrpc ? `grpc-${kind}` : kind,
+    kind: isGrpc ? `grpc-${last}` : last,
+    requests,
     listen: { address: places[name][hasSidecars ? 'inside' : 'listen'], port: PORTS.application },
     next: application === 'forward' ? findNextHop(service, at) : null,
     runtime: isGrpc ? programs.tools.node : programs.appRuntime,

@@ -74,6 +74,11 @@ export function readSize(text) {
   )
 }
 
+/** Reads a size that may be 0. @param {string} text @returns {number} bytes @throws {UsageError} */
+export function readSizeOrNone(text) {
+  return /^0B?$/.test(text) ? 0 : readSize(text)
+}
+
 /** @param {string} text @throws {UsageError} */
 export function readCores(text) {
   const cores = Number(text)
