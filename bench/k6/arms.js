@@ -7,7 +7,7 @@ const { ARM_URLS, ORDER, PAYLOADS } = __ENV
 const WARMUP_MS = Number(__ENV.WARMUP_MS)
 const WINDOW_MS = Number(__ENV.WINDOW_MS)
 export const SLICE_MS = Number(__ENV.SLICE_MS)
-export const SECONDS = Math.ceil(WINDOW_MS / 1000)
+export const TENTHS = Math.ceil(WINDOW_MS / 100)
 
 // The address of this user at each arm.
 export const urls = ARM_URLS.split(';').map(text => {

@@ -59,7 +59,8 @@ export const plain = HOST ? { headers: { Host: HOST } } : undefined
 
 // The window is agreed in epoch milliseconds: k6 says it, when its users are there.
 export function announceWindow() {
-  const start = Date.now() + Number(WARMUP_MS)
+  // At round tenths of a second, when processes are read, too.
+  const start = 100 * Math.ceil(Date.now() / 100) + Number(WARMUP_MS)
   const end = start + Number(WINDOW_MS)
   console.log(`window ${start} ${end}`)
   return [start, (start + end) / 2, end, end + Number(TAIL_MS)]

@@ -40,7 +40,7 @@ let changesAt = 0
 const warm = arms.map(() => 0)
 const halves = arms.map(() => 0)
 const failures = arms.map(() => 0)
-const verified = arms.map(() => new Array(own.SECONDS).fill(0))
+const verified = arms.map(() => new Array(own.TENTHS).fill(0))
 let isLogged = false
 
 export default function (edges) {
@@ -57,7 +57,7 @@ export default function (edges) {
     if (response.body !== sent) fail(response)
     else if (phase === 0) warm[arm]++
     else if (phase < 3) {
-      verified[arm][Math.floor((at - edges[0]) / 1000)]++
+      verified[arm][Math.floor((at - edges[0]) / 100)]++
       if (phase === 2) halves[arm]++
     }
   }

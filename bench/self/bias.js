@@ -3,6 +3,7 @@
 import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { cpuPerRequestMicros, sidecarsOf } from '../../src/judge/measures.js'
+import { groupBy } from '../../src/lib/group-by.js'
 import { ROOT } from '../../src/lib/paths.js'
 import { summariseRatios } from '../../src/lib/stats.js'
 import { k6 } from '../../src/loads/k6/index.js'
@@ -12,6 +13,7 @@ import { createProcess } from '../../src/model/processes.js'
 import { benchAlternately } from './alternating.js'
 import { burn } from './burn.js'
 import { scratch } from './kit.js'
+import { profileTurn } from './turn-profile.js'
 
 /**
  * @import { LoadGenerator, LoadResult, TrialRecord } from '../../src/model/types.ts'
@@ -38,7 +40,7 @@ const PLACES = {
     role === 'generator' ? undefined : service === 'gateway' || service === 'client' ? FIRST_HALF : SECOND_HALF,
 }
 
-const LENGTHS_MS = [20, 100, 250, 500, 1000]
+const LENGTHS_MS = [20, 100, 250, 500, 1000, 4000]
 const plainWrk = createPlainWrk()
 
 /** @type {Record<string, () => Variant[]>} */
@@ -47,6 +49,7 @@ const STUDIES = {
     { name: 'k6, 20 ms, generator and proxies apart', turnMs: 20, place: PLACES.pinned },
     { name: 'k6, 20 ms, unpinned', turnMs: 20 },
     { name: 'k6, 250 ms, unpinned', turnMs: 250 },
+    { name: 'k6, 500 ms, unpinned', turnMs: 500 },
     { name: 'k6, 1000 ms, unpinned', turnMs: 1000 },
     { name: 'k6, windows of one arm alone, unpinned' },
     { name: 'plain wrk, 1000 ms, unpinned', turnMs: 1000, load: plainWrk },
@@ -72,9 +75,8 @@ const STUDIES = {
     { name: '6 arms', turnMs: 1000, planes: ['pipy', 'envoy', ...writeCopies(4)] },
   ],
   windows: () => [
-    { name: 'windows of one arm alone', windowSeconds: 4 },
-    { name: '500 ms', turnMs: 500 },
-    { name: '250 ms', turnMs: 250 },
+    { name: 'windows of one arm alone', windowSeconds: 16 },
+    ...[250, 500, 1000, 4000].map(turnMs => ({ name: `${turnMs} ms`, turnMs })),
   ],
 }
 
@@ -111,49 +113,107 @@ export async function studyBias({ study, rounds = 4, windowSeconds = 8, into, on
 
 /**
  * Holds the default design against long windows of one arm, unpinned both: the ratio of two planes, that of a planted
- * change, and microseconds.
+ * change, and microseconds; and whole turns against their second halves, which the start of a turn does not touch.
  * @param {{ rounds?: number, windowSeconds?: number }} options
  * @returns {Promise<import('./kit.js').Finding[]>}
  */
 export async function holdAgainstWindows({ rounds = 8, windowSeconds = 8 } = {}) {
+  const [interleaved, windows] = await measureHeld([false, true], { rounds, windowSeconds })
+  const long = rowsOf(windows.records)
+  return [...holdTurns(interleaved), ...holdAll('interleaved over long windows', rowsOf(interleaved.records), long)]
+}
+
+/**
+ * Holds whole turns of the default design against their second halves alone: as long as a turn's start is dear, they differ.
+ * Both are of the same turns, so they are held more narrowly than windows of another minute.
+ * @param {{ rounds?: number, windowSeconds?: number }} options
+ */
+export async function holdStartOfTurns({ rounds = 24, windowSeconds = 12 } = {}) {
+  const [interleaved] = await measureHeld([false], { rounds, windowSeconds })
+  return holdTurns(interleaved)
+}
+
+/** @param {boolean[]} designs whether each has windows of one arm alone @param {{ rounds: number, windowSeconds: number }} lengths */
+function measureHeld(designs, lengths) {
   const planes = ['pipy', 'envoy', `pipy=${burn('planted', PLANTED_TURNS)}`]
-  const lengths = { rounds, windowSeconds, planes, relaxes: [] }
-  const [interleaved, windows] = await benchAlternately(
-    [false, true].map(isAlone => ({
-      experiment: writeExperiment(`held-${isAlone}`, { ...lengths, isAlone }),
+  return benchAlternately(
+    designs.map(isAlone => ({
+      experiment: writeExperiment(`held-${isAlone}`, { ...lengths, planes, relaxes: [], isAlone }),
       gate: async () => [],
     })),
   )
-  const [ours, long] = [interleaved, windows].map(({ records }) => rowsOf(records))
-  const both = ours.flatMap(own => long.filter(({ round }) => round === own.round).map(other => [own, other]))
-  const hold = (/** @type {string} */ what, /** @type {number} */ most, /** @type {(row: Cost) => number} */ of) => {
+}
+
+/** @param {Measured} interleaved */
+function holdTurns(interleaved) {
+  printProfile(interleaved)
+  const late = rowsOfLateTurns(interleaved)
+  return holdAll('whole turns over their second halves', rowsOf(interleaved.records), late)
+}
+
+/** @type {{ name: string, most: number, of: (row: Cost) => number }[]} */
+const HELD = [
+  { name: 'Pipy / Envoy', most: RATIO_BIAS_MOST, of: row => row.pipy / row.envoy },
+  { name: 'Pipy / a copy that does more', most: RATIO_BIAS_MOST, of: row => row.pipy / Number(row.planted) },
+  { name: 'µs of Pipy', most: MICROS_BIAS_MOST, of: row => row.pipy },
+  { name: 'µs of Envoy', most: MICROS_BIAS_MOST, of: row => row.envoy },
+]
+
+/** Holds rows against others of the same rounds. @param {string} how @param {Cost[]} rows @param {Cost[]} others */
+function holdAll(how, rows, others) {
+  const both = rows.flatMap(row => others.filter(({ round }) => round === row.round).map(other => [row, other]))
+  return HELD.map(({ name, most, of }) => {
     const ratio = summariseRatios(
-      both.map(([own, other]) => of(own) / of(other)),
+      both.map(([row, other]) => of(row) / of(other)),
       1,
     )
     const [low, high] = [Number(ratio.low), Number(ratio.high)]
     const isWithin = low >= 1 - most && high <= 1 + most
     const isBeyond = low > 1 + most || high < 1 - most
     return {
-      promise: `${what}, interleaved over long windows, ${(1 - most).toFixed(2)} to ${(1 + most).toFixed(2)}`,
+      promise: `${name}, ${how}, ${(1 - most).toFixed(2)} to ${(1 + most).toFixed(2)}`,
       measured: `${show(ratio.values, 3)} in ${both.length} repeats`,
       // An interval that reaches beyond the bound decides nothing.
       isKept: ratio.low === null || !(isWithin || isBeyond) ? null : isWithin,
     }
-  }
-  return [
-    hold('Pipy / Envoy', RATIO_BIAS_MOST, row => row.pipy / row.envoy),
-    hold('Pipy / a copy that does more', RATIO_BIAS_MOST, row => row.pipy / Number(row.planted)),
-    hold('µs of Pipy', MICROS_BIAS_MOST, row => row.pipy),
-    hold('µs of Envoy', MICROS_BIAS_MOST, row => row.envoy),
-  ]
+  })
 }
 
-/** @param {TrialRecord[]} records @returns {Cost[]} */
-function rowsOf(records) {
+/** @typedef {{ folder: string, records: TrialRecord[] }} Measured */
+
+/** Finds what a request costs in the second half of each turn. @param {Measured} run @returns {Cost[]} */
+function rowsOfLateTurns({ folder, records }) {
+  return rowsOf(records, record => {
+    const profile = profileTurn({ folder, record })
+    return costOf(profile.slice(Math.ceil(profile.length / 2)))
+  })
+}
+
+/** Prints what a request costs by the time since the turn began, all repeats together. @param {Measured} run */
+function printProfile({ folder, records }) {
+  const whole = records.filter(({ outcome }) => outcome !== 'failed')
+  console.log('| since the turn began | arm | µs a request |\n| --- | --- | --- |')
+  for (const [armId, ofArm] of groupBy(whole, ({ trial }) => trial.arm.id)) {
+    const profiles = ofArm.map(record => profileTurn({ folder, record }))
+    for (let i = 0; i < profiles[0].length; i++)
+      console.log(`| ${100 * i} to ${100 * (i + 1)} ms | ${armId} | ${costOf(profiles.map(p => p[i])).toFixed(1)} |`)
+  }
+}
+
+/** @param {import('./turn-profile.js').Piece[]} pieces @returns {number} microseconds a request */
+function costOf(pieces) {
+  const sum = (/** @type {'cpuSeconds' | 'requests'} */ name) => pieces.reduce((all, piece) => all + piece[name], 0)
+  return (1e6 * sum('cpuSeconds')) / sum('requests')
+}
+
+/**
+ * @param {TrialRecord[]} records @param {(record: TrialRecord) => number | null} [measure] microseconds a request
+ * @returns {Cost[]}
+ */
+function rowsOf(records, measure = record => cpuPerRequestMicros(record, sidecarsOf(record))) {
   const rounds = [...new Set(records.map(r => r.trial.round))]
   return rounds.flatMap(round => {
-    const costOf = (/** @type {string} */ plane, isPlanted = false) => {
+    const find = (/** @type {string} */ plane, isPlanted = false) => {
       const record = records.findLast(
         ({ trial, outcome }) =>
           trial.round === round &&
@@ -162,9 +222,9 @@ function rowsOf(records) {
           (isPlanted || trial.arm.variant === null) &&
           outcome !== 'failed',
       )
-      return record ? cpuPerRequestMicros(record, sidecarsOf(record)) : null
+      return record ? measure(record) : null
     }
-    const [pipy, envoy, planted] = [costOf('pipy'), costOf('envoy'), costOf('pipy', true)]
+    const [pipy, envoy, planted] = [find('pipy'), find('envoy'), find('pipy', true)]
     return pipy && envoy ? [{ round, pipy, envoy, ...(planted && { planted }) }] : []
   })
 }
@@ -279,7 +339,7 @@ function createPlainWrk() {
         distribution: null,
         series: null,
         failures: [],
-        interleaved: { seconds: seconds[place], perSecond: [] },
+        interleaved: { seconds: seconds[place], perTenth: [] },
       })
     },
   }

@@ -2,7 +2,7 @@
 //   npm run bench:self [-- bias|sidecar|k6|orchestrator|caps|time|accuracy|aa|kubelet|compare|generator|live|report|load|pipeline ...]
 //   npm run bench:self -- agree [EXPERIMENT] [options of bench]: the experiment here and on the cluster of this machine, in turn
 //   [--rounds N] of generator and bias
-//   bias [--seconds N of a window] [--study NAME [--into FILE] [--only PATTERN]]: a study measures one factor
+//   bias [--seconds N of a window] [--study NAME [--into FILE] [--only PATTERN]]: a study measures one factor; turn: the start of turns
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -20,7 +20,7 @@ import { findTool } from '../../src/tools/find.js'
 import { studyItself } from './aa.js'
 import { checkAccuracy } from './accuracy.js'
 import { agree } from './agree.js'
-import { holdAgainstWindows, studyBias } from './bias.js'
+import { holdAgainstWindows, holdStartOfTurns, studyBias } from './bias.js'
 import { compareTwoRuns } from './compare.js'
 import { compareGenerators } from './generator.js'
 import { bench, finding } from './kit.js'
@@ -54,6 +54,7 @@ const measurements = {
       ...(rounds && { rounds: Number(rounds) }),
       ...(seconds && { windowSeconds: Number(seconds) }),
     }
+    if (study === 'turn') return holdStartOfTurns(lengths)
     return study ? studyBias({ study, into, only: new RegExp(only), ...lengths }) : holdAgainstWindows(lengths)
   },
   live: watchLive,

@@ -42,7 +42,8 @@ local SLICE_MS = tonumber(os.getenv('SLICE_MS'))
 local threads, beganMs, ended = {}, nil, ffi.new('char[64]')
 function setup(thread)
   if beganMs == nil then
-    beganMs = math.floor(readMicros(REALTIME) / 1e3)
+    -- At a round tenth of a second, when processes are read, too.
+    beganMs = 100 * math.ceil(readMicros(REALTIME) / 1e5)
     ffi.C.sem_init(ended, 0, 0)
   end
   thread:set('number', #threads)
@@ -63,7 +64,7 @@ local corrupted, rested, sumMicros, classes, warmed = 0, 0, 0, {}, {}
 local edges, users, threadCount, payloadBytes, filler, beganText, firstNumber
 local isAsked = false
 local phase = 1
-local startMs, windowMs, warmupMs, perSecond = 0, 0, 0, {}
+local startMs, windowMs, warmupMs, perTenth = 0, 0, 0, {}
 local function enterPhase(now)
   while phase < 5 and now >= edges[phase] do phase = phase + 1 end
 end
@@ -234,8 +235,8 @@ function response(status, _, body)
     local micros = now - startedAt[user]
     local class = classOf(micros)
     sumMicros = sumMicros + micros
-    local second = math.floor((startedAt[user] - edges[1]) / 1e6)
-    perSecond[second] = (perSecond[second] or 0) + 1
+    local tenth = math.floor((startedAt[user] - edges[1]) / 1e5)
+    perTenth[tenth] = (perTenth[tenth] or 0) + 1
     classes[class] = (classes[class] or 0) + 1
   end
 end
@@ -253,9 +254,9 @@ local function renderReport()
   end
   for _, message in ipairs(messages) do table.insert(said, string.format('%q', message)) end
   for class, count in pairs(classes) do table.insert(counted, string.format('[%.5g,%d]', microsOf(class), count)) end
-  local seconds = {}
-  for second = 0, math.ceil(windowMs / 1e3) - 1 do table.insert(seconds, perSecond[second] or 0) end
-  local turns = ARMS and string.format(',"arm":%d,"ownMs":%.0f,"perSecond":[%s]', number, countOwnMs(), table.concat(seconds, ',')) or ''
+  local tenths = {}
+  for tenth = 0, math.ceil(windowMs / 100) - 1 do table.insert(tenths, perTenth[tenth] or 0) end
+  local turns = ARMS and string.format(',"arm":%d,"ownMs":%.0f,"perTenth":[%s]', number, countOwnMs(), table.concat(tenths, ',')) or ''
   return string.format(
     '{"right":[%s],"failed":[%s],"corrupted":%d,"users":%d,"warmUsers":%d,"restedUsers":%d,"sumMicros":%.0f,"messages":[%s],"classes":[%s]%s}',
     table.concat(right, ','), table.concat(failed, ','), corrupted, users, warm, rested, sumMicros,

@@ -63,7 +63,7 @@ function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSecon
 // The measured sum of starting, checking, k6's own start, the tail, and stopping.
 const OVERHEAD_SECONDS = 1.4
 /** The time that a run looks at the machine before it starts anything. */
-export const OBSERVE_SECONDS = 1.5
+export const OBSERVE_SECONDS = 1
 const PARITY_SECONDS = 4
 const ARM_CHECK_SECONDS = 0.4
 // The measured time of a sidecar of a rollout, with its change, or of a pair.

@@ -91,7 +91,7 @@ describe('a number of a line', () => {
 
   it('is that of the report: a trial of a search, at the seconds of its own load', () => {
     const arm = createArm({ plane: 'cheap', load: { kind: 'open', ratePerSecond: 100 } })
-    const record = createRecord({ arm, load: { verified: 540, interleaved: { seconds: 0.5, perSecond: [] } } })
+    const record = createRecord({ arm, load: { verified: 540, interleaved: { seconds: 0.5, perTenth: [] } } })
     const rate = formatValue(QUANTITIES.throughput, Number(QUANTITIES.throughput.measure({ record })))
     expect(renderTrial(record)).toContain(`${rate} requests/s`)
     // Over the whole window it would be half as much.

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { SERVICES } from '../../src/certificates/credentials.js'
 import { writeFlawedCertificates } from '../../src/certificates/flawed-certificates.js'
+import { none } from '../../src/dataplanes/none/index.js'
 import { certificatesFolder } from '../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { AgentError, BenchError } from '../../src/lib/errors.js'
@@ -266,6 +267,14 @@ describe('an equal-work check that passed before', () => {
     expect(second.rows.map(({ triedAt, ...row }) => row)).toEqual(first.rows)
     expect(second.rows.every(row => /^\d{4}-/.test(`${row.triedAt}`))).toBe(true)
     expect((await run([armOf({})], true)).tried).toBe(1)
+  })
+
+  it('is all that counts: that applications start without sidecars is not tried for itself', async () => {
+    const { run, testbed } = await createCached(await createTestbed())
+    testbed.programs.planes.none = none
+    const arms = [armOf({}), createArm({ plane: 'none', hasSidecars: false, conditions: DEFAULT_CONDITIONS })]
+    expect((await run(arms)).said).toEqual(['checking 2 arms, and that the planes do equal work'])
+    expect((await run(arms)).said).toEqual([expect.stringMatching(/^equal work passed before \(last at/)])
   })
 
   /** @type {[string, (cached: Awaited<ReturnType<typeof createCached>>) => void][]} */

@@ -425,10 +425,10 @@ describe('withWarmupFor', () => {
 describe('estimatePlanSeconds', () => {
   it('adds to the trials the checks, the calibrations and a search', () => {
     const axes = 'plane: [pipy, envoy], link: [pair], ratePerSecond: [1000], cpuLimitCores: [1]'
-    // Each trial 1.5 + 3.5 + 1.4 s; checks 1.5 + 2 × 4 + 2 × 0.4; calibrations 1.5 + 3 + 1.4.
-    expect(estimatePlanSeconds(planOf(axes))).toBeCloseTo(6 * 6.4 + 10.3, 9)
-    expect(estimatePlanSeconds(planOf(axes, 'mostOfCapacity: 0.8'))).toBeCloseTo(6 * 6.4 + 10.3 + 2 * 5.9, 9)
-    expect(estimatePlanSeconds(planOf(axes, 'search: { kind: memory-floor }'))).toBeCloseTo(10.3 + 28 * 6.4, 9)
+    // Each trial 1.5 + 3.5 + 1.4 s; checks 1 + 2 × 4 + 2 × 0.4; calibrations 1.5 + 3 + 1.4.
+    expect(estimatePlanSeconds(planOf(axes))).toBeCloseTo(6 * 6.4 + 9.8, 9)
+    expect(estimatePlanSeconds(planOf(axes, 'mostOfCapacity: 0.8'))).toBeCloseTo(6 * 6.4 + 9.8 + 2 * 5.9, 9)
+    expect(estimatePlanSeconds(planOf(axes, 'search: { kind: memory-floor }'))).toBeCloseTo(9.8 + 28 * 6.4, 9)
   })
 })
 

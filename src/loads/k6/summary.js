@@ -26,7 +26,7 @@ export function parseResult(log, place = 0) {
   if (at < 0) return null
   return atLine(at + 1, () => {
     const { ownSeconds, ...result } = readResult(lines[at])
-    const interleaved = ownSeconds && { interleaved: { seconds: ownSeconds, perSecond: sumPerSecond(log, place) } }
+    const interleaved = ownSeconds && { interleaved: { seconds: ownSeconds, perTenth: sumPerTenth(log, place) } }
     const failures = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1]).slice(0, 5)
     return assertWhole(loadResult, { ...result, ...interleaved, failures })
   })
@@ -82,15 +82,15 @@ function readBurst({ valuesOf, countOf }) {
 }
 
 /**
- * Sums the verified requests of an arm by the second of the window: each user says its own when it ends, the seconds of an
+ * Sums the verified requests of an arm by the tenth of a second of the window: each user says its own when it ends, the tenths of an
  * arm with commas, and the arms with semicolons. @param {string} log @param {number} place of the arm
  */
-function sumPerSecond(log, place) {
+function sumPerTenth(log, place) {
   /** @type {number[]} */
   const sums = []
   for (const [, said] of log.matchAll(/msg="verified ([\d,;]+)"/g)) {
-    for (const [second, text] of (said.split(';')[place] ?? '').split(',').entries())
-      sums[second] = (sums[second] ?? 0) + Number(text)
+    for (const [tenth, text] of (said.split(';')[place] ?? '').split(',').entries())
+      sums[tenth] = (sums[tenth] ?? 0) + Number(text)
   }
   return sums
 }

@@ -18,10 +18,10 @@ const report = z.object({
   classes: z.array(z.tuple([z.number().positive(), count])).describe('response times: microseconds, how many'),
   arm: count.optional().describe('in turns: whose users the thread had; absent: there is one arm'),
   ownMs: z.number().positive().optional().describe('in turns: milliseconds of the window'),
-  perSecond: z
+  perTenth: z
     .array(count)
     .optional()
-    .describe('in turns: right answers by the second of the window in which they were asked for'),
+    .describe('in turns: right answers by the tenth of a second of the window in which they were asked for'),
 })
 /** @typedef {z.infer<typeof report>} ThreadReport what a thread counted */
 
@@ -42,7 +42,7 @@ export function parseResult(log, place = 0) {
       `the result of the load is damaged: ${all.length} of ${started ?? 'an unknown number of'} threads are in it`,
     )
   const threads = all.filter(({ arm = 0 }) => arm === place)
-  const [{ ownMs, perSecond }] = threads
+  const [{ ownMs, perTenth }] = threads
   const sum = (/** @type {(thread: ThreadReport) => number} */ of) => threads.reduce((all, t) => all + of(t), 0)
   const firstHalf = sum(t => t.right[1])
   const secondHalf = sum(t => t.right[2])
@@ -58,7 +58,7 @@ export function parseResult(log, place = 0) {
     distribution: describeTimes({ classes: threads.flatMap(t => t.classes), sumMicros: sum(t => t.sumMicros) }),
     series: null,
     failures: [...new Set(threads.flatMap(t => t.messages))].slice(0, 5),
-    ...(ownMs && perSecond && { interleaved: { seconds: ownMs / 1000, perSecond } }),
+    ...(ownMs && perTenth && { interleaved: { seconds: ownMs / 1000, perTenth } }),
   }
 }
 

@@ -88,7 +88,11 @@ export const loadPoint = z.object({
 
 const interleaved = z.object({
   seconds: z.number().positive().describe('of the window in which the users went to this arm'),
-  perSecond: z.array(count).describe('verified requests by the second of the window in which they started'),
+  perTenth: z
+    .array(count)
+    .optional()
+    .describe('verified requests by the tenth of a second of the window in which they started'),
+  perSecond: z.array(count).optional().describe('of older kits: by the second'),
 })
 
 export const loadResult = z.object({
