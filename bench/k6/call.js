@@ -21,7 +21,7 @@ export function createCall(url) {
   const client = new grpc.Client()
   client.load([], 'echo.proto')
   let isConnected = false
-  return body => {
+  return (body, params) => {
     if (!isConnected) {
       client.connect(nameOf(addressOf(url)), {
         plaintext: true,
@@ -31,9 +31,9 @@ export function createCall(url) {
       })
       isConnected = true
     }
-    const { status, message, error } = client.invoke(METHOD, { body })
+    const { status, message, error, headers } = client.invoke(METHOD, { body }, params)
     // As an answer of HTTP, by which scripts tell a wrong body from a failure.
-    if (status === grpc.StatusOK) return { status: 200, body: message.body }
+    if (status === grpc.StatusOK) return { status: 200, body: message.body, headers }
     return { status: `${status} of gRPC`, body: null, error: error ? error.message : '' }
   }
 }

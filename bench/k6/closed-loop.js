@@ -3,10 +3,12 @@ import exec from 'k6/execution'
 import http from 'k6/http'
 import { Counter } from 'k6/metrics'
 import * as common from './common.js'
+import { ANSWERED, createAsker } from './requests.js'
 
 // What every request touches is named here once: a look into another module costs some percent of a request.
 const { url, call, body, plain, NONCE_EVERY, WARM_AFTER, IN_WINDOW, HAS_NEW_CONNECTIONS } = common
 const { post } = http
+const asker = ANSWERED === null ? null : createAsker({ url, call, host: __ENV.HOST, place: 0 })
 const { now } = Date
 
 // Every look at a response or a clock costs some percent of a request. So each user counts for itself what
@@ -17,7 +19,7 @@ const known = new Counter('known_failures')
 const cold = new Counter('cold_users')
 const reported = new Counter('reported_users')
 const REPORTED = [IN_WINDOW, 'http_req_failed', 'http_reqs', 'window_second_half', 'window_failed', 'known_failures']
-REPORTED.push('corrupted', 'cold_users', 'reported_users')
+REPORTED.push('corrupted', 'cold_users', 'reported_users', 'waited_0', 'late_0')
 
 export const options = {
   ...common.commonOptions,
@@ -47,11 +49,19 @@ export default function (edges) {
   let edge = edges[0]
   let before = 0
   for (let done = 1; phase < edges.length; done++) {
-    const sent = done % NONCE_EVERY === 1 ? common.createNonceBody(`${exec.vu.idInTest}-${done}-${edges[0]}-`) : body
-    const response = call === null ? post(url, sent, plain) : call(sent)
+    const nonce = done % NONCE_EVERY === 1 ? `${exec.vu.idInTest}-${done}-${edges[0]}-` : ''
+    let expected = body
+    let response
+    if (asker === null) {
+      if (nonce !== '') expected = common.createNonceBody(nonce)
+      response = call === null ? post(url, expected, plain) : call(expected)
+    } else {
+      response = asker.ask(nonce, phase === 1 || phase === 2)
+      expected = asker.expected
+    }
     if (HAS_NEW_CONNECTIONS) common.addWithConnection(response.timings)
     // The whole body: a look at its length alone costs more, for k6 searches each character for one that is not ASCII.
-    if (response.body !== sent) fail(response)
+    if (response.body !== expected) fail(response)
     if (now() >= edge) {
       counts[phase] = done - before
       before = done
@@ -71,7 +81,7 @@ function enterPhase(edges) {
   exec.vu.metrics.tags.window = phase === 1 || phase === 2 ? 'yes' : 'no'
 }
 
-// A failure has another body than was sent. A status other than 200 that has the same is counted by k6.
+// A failure has another body than expected. A status other than 200 that has the same is counted by k6.
 function fail(response) {
   failures[phase]++
   common.countCorrupted(response)

@@ -7,7 +7,7 @@ import * as own from './arms.js'
 import * as common from './common.js'
 
 const { plain, NONCE_EVERY, WARM_AFTER } = common
-const { urls, arms, calls, bodies, corrupted } = own
+const { urls, arms, calls, bodies, askers, corrupted } = own
 const { post } = http
 const { now } = Date
 // Connections of each user that stay idle, by arm.
@@ -52,9 +52,17 @@ export default function (edges) {
     if (phase >= edges.length) break
     const usual = bodies[arm]
     const isSampled = done % NONCE_EVERY === 1
-    const sent = isSampled ? common.createNonceBody(`${exec.vu.idInTest}-${done}-${edges[0]}-`, usual) : usual
-    const response = calls[arm] === null ? post(urls[arm], sent, plain) : calls[arm](sent)
-    if (response.body !== sent) fail(response)
+    const nonce = isSampled ? `${exec.vu.idInTest}-${done}-${edges[0]}-` : ''
+    let expected = usual
+    let response
+    if (askers === null) {
+      if (isSampled) expected = common.createNonceBody(nonce, usual)
+      response = calls[arm] === null ? post(urls[arm], expected, plain) : calls[arm](expected)
+    } else {
+      response = askers[arm].ask(nonce, phase === 1 || phase === 2)
+      expected = askers[arm].expected
+    }
+    if (response.body !== expected) fail(response)
     else if (phase === 0) warm[arm]++
     else if (phase < 3) {
       verified[arm][Math.floor((at - edges[0]) / 100)]++
@@ -72,7 +80,8 @@ export default function (edges) {
 
 // Requests at the same time take a connection each.
 function connect(to) {
-  http.batch(new Array(1 + idle[to]).fill(['POST', urls[to], bodies[to], plain]))
+  const kind = askers === null ? ['POST', urls[to], bodies[to], plain] : askers[to].describe()
+  http.batch(new Array(1 + idle[to]).fill(kind))
 }
 
 function enterSlice(edges, at) {
@@ -83,7 +92,7 @@ function enterSlice(edges, at) {
   own.tagRequests(arm, phase)
 }
 
-// A failure has another body than was sent. A status other than 200 that has the same is counted by k6.
+// A failure has another body than expected. A status other than 200 that has the same is counted by k6.
 function fail(response) {
   if (phase === 1 || phase === 2) failures[arm]++
   if (response.status === 200) corrupted[arm].add(1)

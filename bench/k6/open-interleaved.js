@@ -50,10 +50,18 @@ export default function (edges) {
   const isSampled = i % common.NONCE_EVERY === 0
   const inWindow = phase === 1 || phase === 2
   if (isSampled && inWindow) lag.add(at - (exec.scenario.startTime + (i * 1000) / RATE))
-  const sent = isSampled ? common.createNonceBody(`${arm}-${i}-${edges[0]}-`, own.bodies[arm]) : own.bodies[arm]
-  const response = calls[arm] === null ? http.post(urls[arm], sent, common.plain) : calls[arm](sent)
+  const nonce = isSampled ? `${arm}-${i}-${edges[0]}-` : ''
+  let expected = own.bodies[arm]
+  let response
+  if (own.askers === null) {
+    if (isSampled) expected = common.createNonceBody(nonce, expected)
+    response = calls[arm] === null ? http.post(urls[arm], expected, common.plain) : calls[arm](expected)
+  } else {
+    response = own.askers[arm].ask(nonce, inWindow)
+    expected = own.askers[arm].expected
+  }
   done[arm]++
-  if (response.body !== sent) fail(arm, response)
+  if (response.body !== expected) fail(arm, response)
   else if (phase === 2) own.secondHalf[arm].add(1)
 }
 

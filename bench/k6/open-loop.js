@@ -15,6 +15,7 @@ import {
   GRACE_MS,
   HAS_NEW_CONNECTIONS,
   IN_WINDOW,
+  isCalled,
   logFailure,
   NONCE_EVERY,
   plain,
@@ -23,7 +24,9 @@ import {
   WARM_AFTER,
   writeMetrics,
 } from './common.js'
+import { ANSWERED, createAsker } from './requests.js'
 
+const asker = ANSWERED === null ? null : createAsker({ url, call, host: __ENV.HOST, place: 0 })
 const RATE = Number(__ENV.RATE)
 const WINDOW_MS = Number(__ENV.WINDOW_MS)
 const BURST = __ENV.BURST_FACTOR
@@ -44,7 +47,7 @@ const PIECES = PIECE_MS ? Math.ceil(WINDOW_MS / PIECE_MS) : 0
 const pieceMetrics = []
 for (let i = 0; i < PIECES; i++) pieceMetrics.push(`${DURATION}{piece:${i}}`)
 // k6 does not count calls, but times them.
-const SECOND_HALF = call ? 'grpc_req_duration{half:second}' : 'http_reqs{half:second}'
+const SECOND_HALF = isCalled ? 'grpc_req_duration{half:second}' : 'http_reqs{half:second}'
 
 const failed = new Counter('window_failed')
 const failedSecondHalf = new Counter('failed_second_half')
@@ -53,7 +56,7 @@ const cold = new Counter('cold_users')
 // How late a request starts: k6 itself does not time from the moment at which it was due.
 const lag = new Trend('lag', true)
 const REPORTED = [IN_WINDOW, 'http_req_failed', 'http_reqs', 'window_failed', 'known_failures', 'corrupted']
-REPORTED.push('cold_users', 'dropped_iterations', 'lag')
+REPORTED.push('cold_users', 'dropped_iterations', 'lag', 'waited_0', 'late_0')
 
 const constantRate = { executor: 'constant-arrival-rate', rate: RATE, timeUnit: '1s', duration: `${DURATION_MS}ms` }
 const burstRate = ({ factor, beginsMs, ms }) => ({
@@ -69,7 +72,7 @@ const burstRate = ({ factor, beginsMs, ms }) => ({
   ],
 })
 
-const always = { [IN_WINDOW]: ['max>=0'], [SECOND_HALF]: [call ? 'max>=0' : 'count>=0'] }
+const always = { [IN_WINDOW]: ['max>=0'], [SECOND_HALF]: [isCalled ? 'max>=0' : 'count>=0'] }
 for (const name of pieceMetrics) always[name] = ['max>=0']
 if (BURST) {
   always[IN_BURST] = ['max>=0']
@@ -109,11 +112,19 @@ export default function (edges) {
   const isSampled = i % NONCE_EVERY === 0
   if (isSampled && BURST === null && (phase === 1 || phase === 2))
     lag.add(Date.now() - (exec.scenario.startTime + (i * 1000) / RATE))
-  const sent = isSampled ? createNonceBody(`${i}-${edges[0]}-`) : body
-  const response = call === null ? http.post(url, sent, plain) : call(sent)
+  const nonce = isSampled ? `${i}-${edges[0]}-` : ''
+  let expected = body
+  let response
+  if (asker === null) {
+    if (isSampled) expected = createNonceBody(nonce)
+    response = call === null ? http.post(url, expected, plain) : call(expected)
+  } else {
+    response = asker.ask(nonce, phase === 1 || phase === 2)
+    expected = asker.expected
+  }
   if (HAS_NEW_CONNECTIONS) addWithConnection(response.timings)
   done++
-  if (response.body !== sent) fail(response)
+  if (response.body !== expected) fail(response)
 }
 
 function enterPhase(edges) {
@@ -141,7 +152,7 @@ function tagBurst() {
   exec.vu.metrics.tags.burst = isInside ? 'yes' : 'no'
 }
 
-// A failure has another body than was sent. A status other than 200 that has the same is counted by k6.
+// A failure has another body than expected. A status other than 200 that has the same is counted by k6.
 function fail(response) {
   countCorrupted(response)
   known.add(1)

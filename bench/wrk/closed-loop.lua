@@ -38,6 +38,10 @@ end
 local ARMS, PAYLOADS, ORDER = os.getenv('ARMS'), os.getenv('PAYLOADS'), os.getenv('ORDER')
 local SLICE_MS = tonumber(os.getenv('SLICE_MS'))
 
+-- Of requests that are answered, not echoed: of each arm, method, path, headers and body bytes, parted by semicolons.
+local METHODS, PATHS, HEADERS = os.getenv('METHODS'), os.getenv('PATHS'), os.getenv('HEADERS')
+local REQUEST_BYTES = os.getenv('REQUEST_BYTES')
+
 -- The window is agreed in epoch milliseconds, for all threads alike.
 local threads, beganMs, ended = {}, nil, ffi.new('char[64]')
 function setup(thread)
@@ -76,8 +80,41 @@ local ring, first, waiting, issued, unclear = {}, 0, 0, 0, 0
 local posts, plainBodies, userOf = {}, {}, {}
 local sent, expected, startedAt, phaseOf = {}, {}, {}, {}
 
-local function formatPost(body)
-  return wrk.format('POST', nil, nil, body)
+-- Method, path, headers and body of this thread's requests; a nil method: a POST that is echoed.
+local method, path, headers, requestBody = nil, nil, {}, nil
+
+-- The part of a list that is parted by semicolons, counted from 0.
+local function partOf(text, place)
+  for part in (text .. ';'):gmatch('([^;]*);') do
+    if place == 0 then return part end
+    place = place - 1
+  end
+end
+
+local function readRequests(place)
+  if not METHODS then return end
+  method, path = partOf(METHODS, place), partOf(PATHS, place)
+  for name, value in partOf(HEADERS, place):gmatch('([^=,]+)=([^,]*)') do headers[name] = value end
+  for name, value in pairs(wrk.headers) do headers[name] = value end
+  local bytes = tonumber(partOf(REQUEST_BYTES, place))
+  if bytes > 0 or method == 'POST' or method == 'PUT' or method == 'PATCH' then requestBody = ('x'):rep(bytes) end
+end
+
+-- The nonce begins the answer, which is the body that is sent where the application echoes.
+local function formatRequest(nonce, answer)
+  if not method then return wrk.format('POST', nil, nil, answer) end
+  headers['x-nonce'] = nonce
+  return wrk.format(method, path, headers, requestBody)
+end
+
+-- Service times that the application drew in the window, and how much later it answered, by 0.05 ms.
+local waitedCount, waitedSumMs, lateCounts = 0, 0, {}
+local function addWaited(text)
+  local drawn, late = text:match('^([%d.]+) (-?[%d.]+)$')
+  if not drawn then return end
+  waitedCount, waitedSumMs = waitedCount + 1, waitedSumMs + tonumber(drawn)
+  local class = math.floor(tonumber(late) * 20 + 0.5)
+  lateCounts[class] = (lateCounts[class] or 0) + 1
 end
 
 local function fail(message)
@@ -94,8 +131,9 @@ local function issueUser()
   if issued > users then
     if unclear > 0 then unclear = unclear - 1 else fail('a connection broke before its answer') end
   end
-  local body = (string.format('%08d', firstNumber + issued) .. filler):sub(1, payloadBytes)
-  plainBodies[issued], posts[issued], userOf[body] = body, formatPost(body), issued
+  local nonce = string.format('%08d', firstNumber + issued)
+  local body = (nonce .. filler):sub(1, payloadBytes)
+  plainBodies[issued], posts[issued], userOf[body] = body, formatRequest(nonce, body), issued
   sent[issued], warmed[issued] = 0, 0
   return issued
 end
@@ -147,6 +185,7 @@ function init(args)
     payloadBytes = sizes[number + 1]
   end
   filler = ('x'):rep(payloadBytes)
+  readRequests(ARMS and number or 0)
   firstNumber = number * 1e6
   beganText = string.format('-%.0f-', commonBeganMs)
   startMs, windowMs, warmupMs = commonBeganMs + given.warmupMs, given.windowMs, given.warmupMs
@@ -196,7 +235,7 @@ function request()
   -- wrk asks the first thread for one request that it does not send.
   if number == 0 and not isAsked then
     isAsked = true
-    return formatPost(filler)
+    return formatRequest('first', filler)
   end
   local now = readMicros(MONOTONIC)
   enterPhase(now)
@@ -209,13 +248,14 @@ function request()
     expected[user] = plainBodies[user]
     return posts[user]
   end
-  local body = (string.format('%08d-%d', firstNumber + user, count) .. beganText .. filler):sub(1, payloadBytes)
+  local nonce = string.format('%08d-%d', firstNumber + user, count) .. beganText
+  local body = (nonce .. filler):sub(1, payloadBytes)
   expected[user], userOf[body] = body, user
-  return formatPost(body)
+  return formatRequest(nonce, body)
 end
 
 -- Every answer must be the payload of a request that is on its way, byte by byte.
-function response(status, _, body)
+function response(status, answered, body)
   local now = readMicros(MONOTONIC)
   enterPhase(now)
   local user = userOf[body]
@@ -237,6 +277,8 @@ function response(status, _, body)
     sumMicros = sumMicros + micros
     local tenth = math.floor((startedAt[user] - edges[1]) / 1e5)
     perTenth[tenth] = (perTenth[tenth] or 0) + 1
+    local waited = method and (answered['x-waited'] or answered['X-Waited'])
+    if waited then addWaited(waited) end
     classes[class] = (classes[class] or 0) + 1
   end
 end
@@ -256,11 +298,16 @@ local function renderReport()
   for class, count in pairs(classes) do table.insert(counted, string.format('[%.5g,%d]', microsOf(class), count)) end
   local tenths = {}
   for tenth = 0, math.ceil(windowMs / 100) - 1 do table.insert(tenths, perTenth[tenth] or 0) end
+  local lates = {}
+  for class, count in pairs(lateCounts) do table.insert(lates, string.format('[%.2f,%d]', class / 20, count)) end
+  local waited = waitedCount > 0
+      and string.format(',"waited":{"count":%d,"sumMs":%.3f,"late":[%s]}', waitedCount, waitedSumMs, table.concat(lates, ','))
+    or ''
   local turns = ARMS and string.format(',"arm":%d,"ownMs":%.0f,"perTenth":[%s]', number, countOwnMs(), table.concat(tenths, ',')) or ''
   return string.format(
-    '{"right":[%s],"failed":[%s],"corrupted":%d,"users":%d,"warmUsers":%d,"restedUsers":%d,"sumMicros":%.0f,"messages":[%s],"classes":[%s]%s}',
+    '{"right":[%s],"failed":[%s],"corrupted":%d,"users":%d,"warmUsers":%d,"restedUsers":%d,"sumMicros":%.0f,"messages":[%s],"classes":[%s]%s%s}',
     table.concat(right, ','), table.concat(failed, ','), corrupted, users, warm, rested, sumMicros,
-    table.concat(said, ','), table.concat(counted, ','), turns
+    table.concat(said, ','), table.concat(counted, ','), turns, waited
   )
 end
 

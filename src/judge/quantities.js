@@ -215,6 +215,18 @@ const ROWS = [
       return own === null || without === null ? null : own - without
     },
   },
+  {
+    name: 'serviceTime',
+    header: 'serviceTimeMs',
+    label: 'service time, ms',
+    unit: 'ms',
+    digits: 1,
+    isSparse: true,
+    definition:
+      'How long the application waits before it answers, as it says itself: the mean of the times that it drew, and the median of how much later it answered. Response times include it.',
+    use: 'latency',
+    measure: ({ record: { load } }) => (load?.waited ? load.waited.meanMs + load.waited.lateP50Ms : null),
+  },
   time('p50', { isCompared: true }),
   time('p90', { isCompared: true }),
   time('p95'),

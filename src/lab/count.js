@@ -1,5 +1,6 @@
 import { untilAborted } from '../lib/wait.js'
 import { isRedirected } from '../model/arms.js'
+import { createRequestKind, renderHeaders } from '../model/requests.js'
 import { AS_SIDECAR, PORTS } from '../model/sidecar-contract.js'
 import { listPeers } from '../node/kernel/sockets.js'
 import { assertStillRun } from '../run/alive.js'
@@ -187,10 +188,14 @@ function underCallgrind({ valgrind, arm, signal }, how) {
 export function createAsk({ testbed, arm, entry: { urls, host }, deployment, timeoutSeconds, signal }) {
   const { target } = testbed.site
   const { hostname: address, port } = new URL(urls[0])
-  const ask = { host, method: 'POST', body: 'x'.repeat(arm.load.payloadBytes) }
+  const { requests, payloadBytes = 0 } = arm.load
+  const { method, path, requestBytes, requestHeaderBytes, responseBytes } =
+    requests?.[0] ?? createRequestKind({}, payloadBytes)
+  const ask = { host, method, path, headers: renderHeaders(requestHeaderBytes), body: 'x'.repeat(requestBytes) }
+  const answer = 'x'.repeat(responseBytes)
   const endpoint = { address, port: Number(port) }
-  return async (requests, atOnce) => {
-    const repeating = target.call('repeat', { endpoint, ask, timeoutSeconds, requests, atOnce })
+  return async (count, atOnce) => {
+    const repeating = target.call('repeat', { endpoint, ask, answer, timeoutSeconds, requests: count, atOnce })
     await untilAborted(repeating, signal).catch(async error => {
       signal.throwIfAborted()
       await assertStillRun(deployment.processes, 'window')

@@ -70,10 +70,10 @@ export function send({ address, port }, ask, { agent, channel, tls, timeoutSecon
 /**
  * Sends a request again and again, over as many kept connections as requests are sent at once.
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask & { body: string }} ask
- * @param {{ requests: number, atOnce: number, timeoutSeconds: number }} options
- * @throws {BenchError} with its number, for the first request that fails or is not answered 200 with its own body
+ * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string }} options answer: the body of each answer
+ * @throws {BenchError} with its number, for the first request that fails or is not answered 200 with that body
  */
-export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds }) {
+export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds, answer }) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: atOnce })
   let sent = 0
   const sendInTurn = async () => {
@@ -83,7 +83,7 @@ export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds }
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
         throw new BenchError(`${which} failed: ${error.message}`, { cause: error })
       })
-      if (status === 200 && body === ask.body) continue
+      if (status === 200 && body === answer) continue
       throw new BenchError(`${which} was answered ${status} with ${body.length} bytes, not by the application`)
     }
   }

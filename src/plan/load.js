@@ -1,5 +1,6 @@
 import { PLANS } from '../kinds/plans.js'
 import { parseChoice } from '../model/arms.js'
+import { computeServiceMs, createRequestKind, REQUEST_AXES } from '../model/requests.js'
 
 /** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
 /** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from '../request/question.js' */
@@ -10,6 +11,8 @@ const SMALL_CAP = 0.25
 const SLICE_MS = { planes: 500, onePlane: 250 }
 const USERS = { interleaved: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 const WARM_AFTER_REQUESTS = 3
+// A drawn service time is seldom longer than so many times its mean (exp(-3): one in twenty).
+const SLOW_TIMES = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 // Seconds before a burst, which show answers without one; and after it, as a multiple of its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
@@ -29,9 +32,16 @@ export function chooseLoad(question, placed) {
   const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
   const isIdle = load.kind === 'idle'
   const isInterleaved = question.kind === 'cost'
+  const requests = chooseRequests(question, cell)
+  const slowestSeconds = (SLOW_TIMES * computeServiceMs(requests)) / 1000
   const users = isIdle
     ? 0
-    : (cell.users ?? (rate !== null ? USERS.openLoop : isInterleaved ? USERS.interleaved : chooseUsers(placed)))
+    : (cell.users ??
+      (rate !== null
+        ? Math.max(USERS.openLoop, Math.ceil(2 * rate * slowestSeconds))
+        : isInterleaved
+          ? USERS.interleaved
+          : chooseUsers(placed)))
   const windowSeconds = burstSeconds
     ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
     : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0)
@@ -49,7 +59,7 @@ export function chooseLoad(question, placed) {
             }
           : { kind: 'closed', users }),
     ...(isInterleaved && { isInterleaved }),
-    payloadBytes: cell.payloadBytes,
+    ...requests,
     connections: cell.connections,
     ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
     ...(cell.placement === 'apart' && { placement: cell.placement }),
@@ -60,10 +70,20 @@ export function chooseLoad(question, placed) {
     warmupSeconds: Math.max(
       profile.warmupSeconds,
       overrides.warmupLeastSeconds ?? 0,
-      findWarmupLeast({ users, cpuLimit, rate }),
+      findWarmupLeast({ users, cpuLimit, rate }) + WARM_AFTER_REQUESTS * slowestSeconds,
     ),
     windowSeconds: rate && chooseWindowSeconds ? chooseWindowSeconds(profile.windowSeconds, rate) : windowSeconds,
   }
+}
+
+/**
+ * Chooses a POST that is echoed, or a kind of request, which all arms of a run have where an axis of requests is named.
+ * @param {Question} question @param {Record<string, any>} cell
+ */
+function chooseRequests({ overrides, axes }, cell) {
+  const isEchoed = REQUEST_AXES.every(name => (overrides.axes[name] ?? axes[name]) === undefined)
+  if (isEchoed) return { payloadBytes: cell.payloadBytes }
+  return { requests: [createRequestKind(cell, cell.payloadBytes)] }
 }
 
 /** Says whether all that is compared are programs, scripts and profiles of one plane. @param {Question} question */

@@ -26,6 +26,7 @@ const PROBE_MS = 20_000
 /**
  * Turns the words of `lab` into two sides that can be tried and counted.
  * @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
+ * @import { RequestOptions } from '../model/requests.js'
  * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  * @typedef {{ arms: Record<SideName, Arm[]>, testbeds: Record<SideName, Testbed>, profiler: Tool, strace: Tool | null,
  *   own: string, nextStart: () => number }} Rig both sides, ready to start; arms: of the same links; strace: counts system
@@ -41,7 +42,7 @@ const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
 /**
  * Opens both sides, ready to start.
- * @param {{ site: Site, side: Side, against: string | null, into?: string, link: string[], payload?: number, features?: string, pipy: string[],
+ * @param {{ site: Site, side: Side, against: string | null, into?: string, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, pipy: string[],
  *   requests: number, hasHandshakes: boolean, hasCalls: boolean, isSampled?: boolean }} asked side: the
  *   new one; into: for old scripts of git; pipy: paths; isSampled: under load, instead of counted
  */
@@ -52,6 +53,7 @@ export async function openLab({
   into,
   link,
   payload,
+  requestAxes,
   features,
   pipy,
   isSampled = false,
@@ -73,7 +75,16 @@ export async function openLab({
   const profiles = [sides.old.profile, side.profile]
   const isRedirected = profiles.some(profile => profile !== null)
   if (isRedirected) await site.assertInterception()
-  const { plan, layout } = planLab({ link, payload, features, site, pipy: pipys.new, profiles, isRedirected })
+  const { plan, layout } = planLab({
+    link,
+    payload,
+    requestAxes,
+    features,
+    site,
+    pipy: pipys.new,
+    profiles,
+    isRedirected,
+  })
   // The connections of sidecars in network namespaces are not seen from here.
   const counting = { ...counted, hasHandshakes: counted.hasHandshakes && !isRedirected }
   const { certificates, close } = await openCertificates({ ledger, plan, topologies: layout.topologies })
@@ -230,9 +241,9 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
 
 /**
  * Plans an uncapped arm for each profile and link.
- * @param {{ link: string[], payload?: number, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean }} asked
+ * @param {{ link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean }} asked
  */
-function planLab({ link, payload, features, site, pipy, profiles, isRedirected }) {
+function planLab({ link, payload, requestAxes = {}, features, site, pipy, profiles, isRedirected }) {
   const names = new Set(profiles.map(profile => (profile === null ? 'pipy' : `pipy:${profile}`)))
   const axes = `{ plane: ${JSON.stringify([...names])}, link: [${link.join(', ')}], cpuLimitCores: [1] }`
   const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
@@ -248,6 +259,7 @@ function planLab({ link, payload, features, site, pipy, profiles, isRedirected }
       isPinned: false,
       axes: {
         payloadBytes: payload === undefined ? undefined : [payload],
+        ...Object.fromEntries(Object.entries(requestAxes).map(([axis, value]) => [axis, [value]])),
         features: features === undefined ? undefined : [features],
         workers: [1],
         interception: isRedirected ? ['redirect'] : undefined,

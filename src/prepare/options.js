@@ -13,9 +13,11 @@ import { readCount } from '../model/axes/axis.js'
 import { burstFactor, p99Ms, precisionWidth, realSidecars, rounds, seed } from '../model/bounds.js'
 import { FEATURE_NAMES } from '../model/features.js'
 import { OLD_KINDS } from '../model/old-words.js'
+import { REQUEST_AXES } from '../model/requests.js'
 import { DEFAULT_GENERATOR, GENERATORS } from '../model/tools.js'
 import { isAllowed } from '../request/constraints.js'
 import { PROFILES } from '../request/experiment.js'
+import { findPipelineFile } from '../tools/find-pipeline.js'
 import { iptablesTool } from '../tools/iptables.js'
 import { controlToolSpecs, planes, toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
@@ -25,6 +27,7 @@ import { readAnyExperiment } from './read-experiment.js'
  * SiteOptions say where a run was asked to take place.
  * @import { Command } from 'commander' @import { LiveAddress } from '../live/address.js'
  * @import { AxisName, PlaneChoice, SampleSource } from '../model/types.ts'
+ * @import { RequestOptions } from '../model/requests.js'
  * @typedef {{ target?: 'local' | 'kubernetes', cpu?: number[] | 'none', out?: string, loadHost?: string, address?: string,
  *   generator?: string, context?: string, node?: string, loadNode?: string, namespace?: string,
  *   image?: Record<string, string>, samples?: SampleSource }} SiteOptions
@@ -240,6 +243,43 @@ export function createFeaturesOption() {
   return new Option('--features <set>', help).argParser(parseOnAxis('features'))
 }
 
+/** Options of one request, and the axis of each. */
+const REQUEST_OPTIONS = REQUEST_AXES.map(axis => {
+  const { flags, help } = /** @type {import('../model/axes/axis.js').AxisOption} */ (AXES[axis].option)
+  const option = new Option(flags.replace('<list>', '<value>'), help).argParser(parseOnAxis(axis))
+  return { axis, option, attribute: option.attributeName() }
+})
+
+/** Adds the options of one request, but for some. @param {Command} command @param {(typeof REQUEST_AXES)[number][]} [except] */
+export function withRequest(command, except = []) {
+  for (const { axis, option } of REQUEST_OPTIONS) if (!except.includes(axis)) command.addOption(option)
+  return command
+}
+
+/** Reads the axes of one request that were asked for. @param {object} options of commander @returns {RequestOptions} */
+export function readRequest(options) {
+  const values = /** @type {Record<string, unknown>} */ (options)
+  const asked = REQUEST_OPTIONS.filter(({ attribute }) => values[attribute] !== undefined)
+  return Object.fromEntries(asked.map(({ axis, attribute }) => [axis, values[attribute]]))
+}
+
+/** Renders the axes of one request as the words of a command. @param {RequestOptions} requests */
+export function renderRequestOptions(requests) {
+  return REQUEST_OPTIONS.flatMap(({ axis, option }) => {
+    const value = requests[axis]
+    const text = typeof value === 'number' ? `${value}${value > 0 ? 'B' : ''}` : value
+    return text === undefined || text === null ? [] : [/** @type {string} */ (option.long), text]
+  })
+}
+
+/** Leaves the options of one request out. @template {object} Options @param {Options} options @returns {Options} */
+export function withoutRequest(options) {
+  const attributes = REQUEST_OPTIONS.map(({ attribute }) => attribute)
+  return /** @type {Options} */ (
+    Object.fromEntries(Object.entries(options).filter(([name]) => !attributes.includes(name)))
+  )
+}
+
 /** @param {string} flags @param {string} help @param {readonly string[] | ((text: string) => unknown)} [values] or reader */
 function word(flags, help, values) {
   const option = new Option(flags, help)
@@ -253,7 +293,8 @@ export function parsePlanes(text) {
     const choice = parseChoice(entry)
     if (choice.variant === null) return choice
     const variant = path.resolve(choice.variant)
-    if (existsSync(path.join(variant, 'main.js')) || isProgram(variant)) return { ...choice, variant }
+    if (existsSync(path.join(variant, 'main.js')) || isProgram(variant) || findPipelineFile(variant))
+      return { ...choice, variant }
     const cut = text.includes(',') ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
     throw new UsageError(`--planes ${entry}: ${refuseVariant(choice.plane, variant)}${cut}`)
   })

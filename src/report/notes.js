@@ -4,6 +4,7 @@ import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { count, percent } from '../lib/units.js'
 import { describeAxes, findVaried, nameOf } from '../model/arms.js'
+import { renderRequest } from '../model/requests.js'
 import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
 import { tellPolicy, tellTried } from '../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
@@ -47,11 +48,13 @@ function noteKind({ summary, heading }, place) {
   if (rounds === 0) return []
   const interval =
     rounds >= (precision ? SEQUENCE_LEAST : ROUNDS_LEAST) ? ' with [95 % interval]' : ', too few for an interval'
-  const sizes = [...new Set(arms.map(a => a.load.payloadBytes))].join(' or ')
+  const isEchoed = load.requests === undefined
+  const bodies = arms.map(a => (isEchoed ? a.load.payloadBytes : renderRequest(a.load)))
+  const sizes = `${[...new Set(bodies)].join(' or ')}${isEchoed ? ' bytes posted and echoed' : ''}`
   const unit = load.isInterleaved ? 'interleaved repeats' : 'repeats'
   const start = heading === undefined ? 'M' : `${heading}: m`
   return [
-    `${start}edians of up to ${rounds} ${unit}${interval}; ${sizes} bytes posted and echoed.${place === 0 ? ` ${COST}` : ''}`,
+    `${start}edians of up to ${rounds} ${unit}${interval}; ${sizes}.${place === 0 ? ` ${COST}` : ''}`,
     tellTimes(arms),
     ...(load.kind === 'closed' ? [noteCapacities(summary)] : []),
   ]

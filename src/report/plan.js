@@ -4,12 +4,13 @@ import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
 import { AXES, describeAxes, describeVaried, findVaried, nameOf } from '../model/arms.js'
+import { REQUEST_AXES } from '../model/requests.js'
 import { describeNotMeasured } from './missing.js'
 
 /** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */
 
 /** Axes of every load, whose shared values are said once. @type {AxisName[]} */
-const SHARED = ['link', 'interception', 'cpuLimitCores', 'users', 'payloadBytes']
+const SHARED = ['link', 'interception', 'cpuLimitCores', 'users', 'payloadBytes', ...REQUEST_AXES]
 
 /** @param {Plan & { notes: string[] }} plan @param {number} seconds estimated */
 export function renderPlan(plan, seconds) {

@@ -1,19 +1,32 @@
-import { createPipyArgv } from '../dataplanes/pipy/launch.js'
+import { createPipyArgv } from '../dataplanes/pipy/argv.js'
 import { createProcess } from '../model/processes.js'
+import { serviceTimeOf } from '../model/requests.js'
 
-/** @import { Endpoint, ProcessSpec, Tool } from '../model/types.ts' */
+/** @import { Endpoint, ProcessSpec, RequestKind, Tool } from '../model/types.ts' */
 
 /**
  * Creates the application of a service, as a process of one worker.
- * @param {{ service: string, kind: 'echo' | 'forward' | 'named' | 'grpc-echo' | 'grpc-forward', listen: Endpoint, next: (Endpoint & { host: string }) | null,
- *   runtime: Tool, scripts: string, folder: string }} options runtime: pipy or node; scripts: the folder `echo/`
+ * @param {{ service: string, kind: 'echo' | 'answer' | 'forward' | 'named' | 'grpc-echo' | 'grpc-answer' | 'grpc-forward', listen: Endpoint,
+ *   others?: Endpoint[], next: (Endpoint & { host: string }) | null, requests?: RequestKind[], runtime: Tool, scripts: string, folder: string }} options
+ *   others: addresses at which an echo application listens, too; requests: that an `answer` answers; runtime: pipy or node; scripts: the folder `echo/`
  * @returns {ProcessSpec}
  */
-export function createApplication({ service, kind, listen, next, runtime, scripts, folder }) {
+export function createApplication({
+  service,
+  kind,
+  listen,
+  others = [],
+  next,
+  requests = [],
+  runtime,
+  scripts,
+  folder,
+}) {
   const args = [
-    `${listen.address}:${listen.port}`,
+    [listen, ...others].map(({ address, port }) => `${address}:${port}`).join(),
     ...(next ? [`${next.address}:${next.port}`, next.host] : []),
     ...(kind === 'named' ? [service] : []),
+    ...(kind.endsWith('answer') ? [JSON.stringify(requests.map(renderKind))] : []),
   ]
   const argv =
     runtime.name === 'pipy'
@@ -26,7 +39,20 @@ export function createApplication({ service, kind, listen, next, runtime, script
     argv,
     folder,
     scripts: [scripts],
-    listens: [listen],
+    listens: [listen, ...others],
     image: runtime.image ?? null,
   })
+}
+
+/** @param {RequestKind} kind */
+function renderKind({ method, path, requestBytes, responseBytes, ...kind }) {
+  const { meanMs, isExponential } = serviceTimeOf(kind)
+  return {
+    method,
+    path,
+    requestBytes,
+    responseBytes,
+    ...(meanMs > 0 && { waitMs: meanMs }),
+    ...(isExponential && { isExponential }),
+  }
 }

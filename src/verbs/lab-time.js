@@ -1,12 +1,13 @@
 import path from 'node:path'
 import { chooseAgainst, isKit, locateAgainst } from '../lab/sides.js'
 import { withTemporaryFolder } from '../lib/temporary-folder.js'
+import { renderRequestOptions } from '../prepare/options.js'
 import { benchWith } from './bench.js'
 
 /**
  * `lab --time`: the CPU time of both sides, side by side.
- * @import { Side } from '../lab/sides.js' @import { Context } from './program.js'
- * @typedef {{ side: Side, against?: string, link: string[], payload?: number, features?: string, pipy: string[] }} Timed
+ * @import { RequestOptions } from '../model/requests.js' @import { Side } from '../lab/sides.js' @import { Context } from './program.js'
+ * @typedef {{ side: Side, against?: string, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, pipy: string[] }} Timed
  *   link: the first is measured; pipy: programs
  */
 
@@ -15,7 +16,7 @@ import { benchWith } from './bench.js'
  * @param {Timed & { count: (into: string) => Promise<unknown> }} timed count: has what git has of the old scripts put there
  * @param {Context} context
  */
-export async function timeSides({ side, against: named, link, payload, features, pipy, count }, context) {
+export async function timeSides({ side, against: named, link, payload, requestAxes, features, pipy, count }, context) {
   await withTemporaryFolder('sidecar-bench-lab', async folder => {
     const against = chooseAgainst(named ?? null, side.scripts)
     const into = path.join(folder, against.replace(/[^\w.-]+/g, '-'))
@@ -23,14 +24,15 @@ export async function timeSides({ side, against: named, link, payload, features,
     // A verdict says what the first costs beside the second.
     const sides = pipy.length > 0 ? pipy : [side.scripts, locateAgainst({ against, into })]
     const planes = sides.map(own => (isKit(own) ? 'pipy' : `pipy=${own}`))
-    await benchWith(listWords({ planes, link, payload, features }), context)
+    await benchWith(listWords({ planes, link, payload, requestAxes, features }), context)
   })
 }
 
-/** Lists the words of the run. @param {Pick<Timed, 'link' | 'payload' | 'features'> & { planes: string[] }} timed */
-export function listWords({ planes, link, payload, features }) {
+/** Lists the words of the run. @param {Pick<Timed, 'link' | 'payload' | 'requestAxes' | 'features'> & { planes: string[] }} timed */
+export function listWords({ planes, link, payload, requestAxes, features }) {
   const words = ['cost', '--planes', planes.join(), '--link', link[0]]
   if (payload !== undefined) words.push('--payload', `${payload}B`)
+  if (requestAxes !== undefined) words.push(...renderRequestOptions(requestAxes))
   if (features !== undefined) words.push('--features', features)
   return words
 }

@@ -10,8 +10,9 @@ import { EXIT, UsageError } from '../lib/errors.js'
 import { quoteWord } from '../lib/quote-word.js'
 import { renderCommand } from '../lib/render-command.js'
 import { AXES } from '../model/arms.js'
+import { createRequestKind, renderRequest } from '../model/requests.js'
 import { openLab } from '../prepare/open-lab.js'
-import { collect, createFeaturesOption, parseCount, parseOnAxis } from '../prepare/options.js'
+import { collect, createFeaturesOption, parseCount, parseOnAxis, readRequest, withRequest } from '../prepare/options.js'
 import { readTopology } from '../prepare/read-experiment.js'
 import { withSite } from '../prepare/site.js'
 import { writeDocument, writeWhole } from '../records/files.js'
@@ -59,6 +60,8 @@ export function addLab(verb, context) {
     })
     .option('--payload <size>', 'body size, posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
     .addOption(createFeaturesOption())
+  // A wait of the application takes no instruction of a sidecar.
+  withRequest(verb, ['serviceTime'])
     .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collect, [])
     .option('--functions <n>', 'how many functions to list of each sidecar, beside those that are gone', parseCount, 10)
     .option('--no-parity', 'count scripts that do other work, too: leave out the equal-work check')
@@ -91,8 +94,14 @@ export function addLab(verb, context) {
         withSite({ target: 'local', cpu: 'none', out: options.out }, context, site =>
           compareSides({ site, side, options, thresholds, into }, context),
         )
-      await (options.time ? timeSides({ side, ...options, count }, context) : count(undefined))
+      const requestAxes = readRequest(options)
+      await (options.time ? timeSides({ side, ...options, requestAxes, count }, context) : count(undefined))
     })
+}
+
+/** @param {import('../model/requests.js').RequestOptions} axes @param {number} [payload] */
+function nameRequest(axes, payload = AXES.payloadBytes.values[0]) {
+  return renderRequest({ requests: [createRequestKind(axes, payload)] })
 }
 
 /** @param {Asked} asked @param {Context} context */
@@ -100,12 +109,15 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   const { print, say, end, signal } = context
   const { against = null, link, payload, features, pipy, requests, watch = false, profile: isSampled = false } = options
   const rest = { hasHandshakes: !watch, hasCalls: !watch && !isSampled }
-  const lab = await openLab({ site, side, against, into, link, payload, features, pipy, requests, isSampled, ...rest })
+  const requestAxes = readRequest(options)
+  const load = { link, payload, requestAxes, features, requests, isSampled }
+  const lab = await openLab({ site, side, against, into, pipy, ...load, ...rest })
   const { labels } = lab
   const { out, json, details, time } = options
   const counted = [
     ...(features === undefined ? [] : [`sidecars with ${AXES.features.show(features)}`]),
     ...(payload === undefined ? [] : [`bodies of ${payload} bytes`]),
+    ...(Object.keys(requestAxes).length === 0 ? [] : [nameRequest(requestAxes, payload)]),
   ]
   const conditions = isSampled ? ['under load'] : [`${requests} requests`]
   const more = [

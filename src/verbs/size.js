@@ -9,7 +9,10 @@ import {
   parseOnAxis,
   parsePlanes,
   parseSeed,
+  readRequest,
   withOptions,
+  withoutRequest,
+  withRequest,
 } from '../prepare/options.js'
 import { planes as known } from '../prepare/programs.js'
 import { runExperiment } from '../prepare/run-experiment.js'
@@ -68,7 +71,7 @@ export function addSize(verb, context) {
       node: named,
       nodes: fleet,
       ...options
-    } = asked
+    } = withoutRequest(asked)
     await runExperiment(
       {
         experiment,
@@ -121,6 +124,7 @@ function defineSize(verb) {
     .option('--users <n>', 'the most requests at a time', parseOnAxis('users'))
     .option('--payload <size>', 'posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
     .addOption(createFeaturesOption())
+  withRequest(verb)
     .option(
       '--interception <way>',
       'redirect: by rules in network namespaces, as in a mesh',
@@ -157,7 +161,8 @@ function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, planes = [], 
   }
   const { link, users = null, payload: payloadBytes = null, features = null } = own
   const { interception, protocol, tls } = own
-  const asked = { link, users, payloadBytes, features, interception, protocol, tls }
+  const requests = readRequest(own)
+  const asked = { link, users, payloadBytes, features, interception, protocol, tls, requests }
   if (file !== undefined)
     return createServicesExperiment({ ...asked, services: parseServices(readText(file), file), p99Ms: p99Ms ?? null })
   const load = { ratePerSecond: Number(rate), p99Ms: Number(p99Ms) }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findBound } from '../../src/judge/gates/gate.js'
 import { findGates, isSteady, judgeTrial, USES } from '../../src/judge/gates.js'
+import { createRequestKind } from '../../src/model/requests.js'
 import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
 const bound = (
@@ -29,6 +30,65 @@ describe('what bound a trial of the open loop', () => {
 
   it('is what it was in runs whose generator did not count what was due', () => {
     expect(boundOf({ verified: 60, dropped: 40 })).toEqual(['rate', 'drops', 'knee'])
+  })
+})
+
+describe('the service time of an application', () => {
+  const waited = { count: 400, meanMs: 30, lateP50Ms: 0.4, lateP99Ms: 1.2 }
+  const times = (/** @type {number} */ fastestMs, meanMs = 32) => ({
+    distribution: {
+      count: 1000,
+      meanMs,
+      grid: /** @type {[number, number][]} */ ([
+        [0, fastestMs],
+        [0.5, meanMs],
+      ]),
+    },
+  })
+  /** @param {Partial<import('../../src/model/types.ts').LoadResult>} load @param {string} [serviceTime] */
+  const findOf = (load, serviceTime = '30ms') => {
+    const requests = [createRequestKind({ responseBytes: 100, serviceTime }, 1024)]
+    const arm = {
+      load: { kind: /** @type {const} */ ('open'), ratePerSecond: 1000, payloadBytes: undefined, requests },
+    }
+    const record = createRecord({ arm, load: { lagP99Ms: 0, ...load } })
+    return findGates(/** @type {any} */ ({ ...record, boundBy: 'rate' }))
+      .filter(({ gate }) => ['service-time', 'late-application'].includes(gate))
+      .map(({ reason }) => reason)
+  }
+
+  it('is kept where the application says so, and no answer came before it was over', () => {
+    expect(findOf({ waited, ...times(30.1) })).toEqual([])
+    expect(findOf({}, '0ms')).toEqual([])
+  })
+
+  it('is not kept where the application waits less, says nothing, or says what was not so', () => {
+    expect(findOf({ waited: { ...waited, meanMs: 20 }, ...times(30.1) })).toEqual([
+      'the application waited 20.0 ms on average, and 30.0 were asked for',
+    ])
+    expect(findOf({ ...times(30.1) })).toEqual(['the application told no service time'])
+    expect(findOf({ waited, ...times(12.1) })).toEqual([
+      'an answer came after 12.1 ms, before the service time of 30 ms was over',
+    ])
+    expect(findOf({ waited, ...times(12.1, 14) })).toHaveLength(2)
+  })
+
+  it('is a mean of drawn times within five standard errors', () => {
+    // A standard error of 1.5 ms.
+    expect(findOf({ waited: { ...waited, meanMs: 37 }, ...times(1, 40) }, 'exp:30ms')).toEqual([])
+    expect(findOf({ waited: { ...waited, meanMs: 38 }, ...times(1, 40) }, 'exp:30ms')).toEqual([
+      'the application waited 38.0 ms on average, and 30.0 were asked for',
+    ])
+    expect(findOf({ waited, ...times(1, 20) }, 'exp:30ms')).toEqual([
+      'answers came after 20.0 ms on average, sooner than the 30.0 ms that the application says it waited',
+    ])
+  })
+
+  it('spoils latency alone where the application answers late', () => {
+    expect(findOf({ waited: { ...waited, lateP50Ms: 1.1 }, ...times(30.1) })).toEqual([
+      'the application answered later than its service time: half by more than 1.1 ms (at most 1), 1 in 100 by more than 1.2 (at most 5)',
+    ])
+    expect(findOf({ waited: { ...waited, lateP99Ms: 5.1 }, ...times(30.1) })).toHaveLength(1)
   })
 })
 
@@ -136,6 +196,12 @@ describe('findGates', () => {
     ]
     expect(found(having(passing))).toEqual([])
     expect(found(having({ passages: 2 }))).toEqual([])
+    // An answer of 2 KiB without a request body carries as much as an echo of 1 KiB.
+    const arm = { load: { payloadBytes: undefined, requests: [createRequestKind({ responseBytes: 2048 }, 1024)] } }
+    const small = describeFakeProcess({ passages: 1, receivedBytes: 1.8e6 })
+    const large = describeFakeProcess({ passages: 1, receivedBytes: 1.9e6 })
+    expect(found({ arm, processes: [small] })).toHaveLength(1)
+    expect(found({ arm, processes: [large] })).toEqual([])
     expect(found({ processes: copies })).toEqual([])
     const half = [describeFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000 })]
     expect(found({ processes: half })).toHaveLength(1)

@@ -8,6 +8,7 @@ import {
   findVaried,
   groupOf,
 } from '../../src/model/arms.js'
+import { createRequestKind, REQUEST_AXES } from '../../src/model/requests.js'
 import { conditions as conditionsSchema } from '../../src/model/schemas.js'
 import { createArm } from '../fakes/fake-records.js'
 
@@ -58,6 +59,16 @@ describe('AXES', () => {
       ['ratePerSecond', 100, '100 requests/s'],
       ['users', 50, '50 users'],
       ['payloadBytes', 1024, '1024 bytes'],
+      ['method', 'GET', 'GET'],
+      ['method', null, 'POST, echoed'],
+      ['requestBytes', 400, 'request 400 bytes'],
+      ['requestBytes', null, 'request of the payload'],
+      ['requestHeaderBytes', 400, 'request headers 400 bytes'],
+      ['requestHeaderBytes', null, 'no more headers'],
+      ['responseBytes', 0, 'response 0 bytes'],
+      ['responseBytes', null, 'response of the payload'],
+      ['serviceTime', 'exp:30ms', 'service time exp:30ms'],
+      ['serviceTime', null, 'service time none'],
       ['connections', 'new', 'connections new'],
       ['burstSeconds', 5, 'burst of 5 s'],
       ['tls', 'plaintext', 'plaintext'],
@@ -113,6 +124,13 @@ describe('AXES', () => {
       ['ratePerSecond', -1],
       ['users', 1.5],
       ['payloadBytes', 0],
+      ['method', 'get'],
+      ['requestBytes', -1],
+      ['requestHeaderBytes', 8],
+      ['requestHeaderBytes', 8193],
+      ['responseBytes', 2 ** 25],
+      ['serviceTime', '30'],
+      ['serviceTime', '11s'],
       ['connections', 'kep'],
       ['burstSeconds', 0],
       ['tls', 'rsa'],
@@ -198,6 +216,18 @@ describe('groupOf', () => {
         idleConnections: 5,
         placement: 'apart',
       }),
+      ...Object.fromEntries(
+        [
+          { method: 'PUT' },
+          { requestBytes: 5 },
+          { requestHeaderBytes: 50 },
+          { responseBytes: 5 },
+          { serviceTime: '5ms' },
+        ].map(option => [
+          Object.keys(option)[0],
+          { load: { requests: [createRequestKind({ method: 'POST', ...option }, 1024)] } },
+        ]),
+      ),
       ...each('conditions', {
         ...{ services: 2, pairs: 2, ending: 'sigterm', interception: 'none', tls: 'plaintext', protocol: 'http/2' },
         ...{ workers: 2, configuredServices: 1, memoryLimitBytes: 1, changesPerMinute: 0, changed: 'certificate' },
@@ -207,9 +237,15 @@ describe('groupOf', () => {
       }),
     }
     expect(Object.keys(others).toSorted()).toEqual(AXIS_NAMES.toSorted())
+    const answered = createArm({ load: { payloadBytes: undefined, requests: [createRequestKind({}, 1024)] } })
     for (const name of AXIS_NAMES) {
-      expect(groupOf(createArm(others[name]))).not.toBe(groupOf(createArm({})))
-      expect(groupOf(createArm(others[name]), name)).toBe(groupOf(createArm({}), name))
+      const isOfRequests = REQUEST_AXES.some(axis => axis === name)
+      const arm = isOfRequests
+        ? createArm({ load: { payloadBytes: undefined, ...others[name].load } })
+        : createArm(others[name])
+      const usual = isOfRequests ? answered : createArm({})
+      expect([name, groupOf(arm)]).not.toEqual([name, groupOf(usual)])
+      expect([name, groupOf(arm, name)]).toEqual([name, groupOf(usual, name)])
     }
   })
 

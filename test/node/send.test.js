@@ -21,7 +21,8 @@ it('requests are repeated over as many connections as are sent at once, until on
   })
   const endpoint = await listenInTest(server)
   const ask = { host: 'x', method: 'POST', body: 'hello' }
-  const go = (/** @type {number} */ requests) => repeat(endpoint, ask, { requests, atOnce: 3, timeoutSeconds: 5 })
+  const go = (/** @type {number} */ requests) =>
+    repeat(endpoint, ask, { requests, atOnce: 3, timeoutSeconds: 5, answer: 'hello' })
   await go(10)
   expect({ answered, connections: connections.size }).toEqual({ answered: 10, connections: 3 })
   await expect(go(1)).rejects.toThrow('request 1 of 1 to x was answered 503 with 0 bytes, not by the application')

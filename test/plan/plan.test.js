@@ -28,6 +28,8 @@ const planOf = (axes, rest = '', { overrides, ...options } = {}) =>
     overrides: { profile: 'quick', ...overrides },
     ...options,
   })
+/** @param {import('../../src/model/types.ts').RequestKind} kind */
+const renderKind = ({ method, responseBytes, serviceTime }) => `${method} ${responseBytes} ${serviceTime}`
 const choiceOf = (/** @type {string} */ plane) => ({ plane, variant: null, profile: null })
 /** @param {ReturnType<typeof planOf>} plan */
 const idsOf = ({ arms }) => arms.map(a => a.id)
@@ -54,6 +56,45 @@ describe('createPlan', () => {
       ['none', undefined],
       ['pipy', 'sigterm'],
     ])
+  })
+
+  it('gives all arms requests that are answered where an axis names a part of one', () => {
+    const both = 'plane: [pipy], link: [pair], cpuLimitCores: [1]'
+    const loadsOf = (/** @type {string} */ axes) =>
+      planOf(axes)
+        .arms.filter(arm => !arm.repeatOf)
+        .map(({ load }) => load)
+    expect(loadsOf(both).map(({ payloadBytes, requests }) => [payloadBytes, requests])).toEqual([[1024, undefined]])
+    const varied = loadsOf(`${both}, responseBytes: [100, 14336], serviceTime: [0ms, 30ms]`)
+    expect(varied.map(({ payloadBytes, requests = [] }) => [payloadBytes, ...requests.map(renderKind)])).toEqual([
+      [undefined, 'GET 100 undefined'],
+      [undefined, 'GET 100 30ms'],
+      [undefined, 'GET 14336 undefined'],
+      [undefined, 'GET 14336 30ms'],
+    ])
+    expect(new Set(planOf(`${both}, serviceTime: [0ms, 30ms]`).arms.map(arm => groupOf(arm))).size).toBe(2)
+  })
+
+  it('has users for the service time, and warms them up for longer', () => {
+    const { load } = planOf(
+      'plane: [pipy], link: [pair], cpuLimitCores: [1], ratePerSecond: [1000], serviceTime: [100ms]',
+    ).arms[0]
+    // 1000/s for 100 ms are 100 at a time, and a drawn time may be three times as long.
+    expect(load.users).toBe(600)
+    expect(planOf('plane: [pipy], link: [pair], cpuLimitCores: [1], ratePerSecond: [1000]').arms[0].load.users).toBe(64)
+  })
+
+  it.each([
+    ['payloadBytes: [100], responseBytes: [100]', '', 'own varies the payload'],
+    ['method: [GET], requestBytes: [100]', '', 'a GET has no body'],
+    ['method: [HEAD], responseBytes: [100]', '', 'an answer to HEAD has no body'],
+    [
+      'serviceTime: [30ms], ratePerSecond: [10]',
+      'search: { kind: size, p99Ms: 30, isExtrapolated: false }',
+      'leaves nothing for sidecars',
+    ],
+  ])('refuses %s', (axes, rest, words) => {
+    expect(() => planOf(`plane: [pipy], link: [pair], cpuLimitCores: [1], ${axes}`, rest)).toThrow(words)
   })
 
   it('gives arms of one plane shorter turns than those of several', () => {

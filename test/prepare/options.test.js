@@ -23,13 +23,16 @@ const parse = (...words) => {
 
 const OF_ROLLOUTS = ['--sidecars', '--control-cpu', '--control-memory']
 const OF_ROLLOUTS_ALONE = ['--shards', '--assignment', '--sizes', '--remove-shard', '--commit-rate', '--concurrency']
+const REQUESTS = '--method --request --request-headers --response --service-time'.split(' ')
 const UNDER_LOAD = '--cpu --link --rate --users --payload --services --tls --protocol --memory'.split(' ')
 const OF_ALL = ['--planes', '--workers', '--profile', '--seed', '--no-pin', '--app', '--target', '--out']
 
 describe('bench --help', () => {
   it('shows the options of the default experiment, which measures under load', async () => {
     const flags = await listFlags('bench', '--help')
-    expect(flags).toEqual(expect.arrayContaining([...OF_ALL, ...UNDER_LOAD, '--rounds', '--precision', '--features']))
+    expect(flags).toEqual(
+      expect.arrayContaining([...OF_ALL, ...UNDER_LOAD, ...REQUESTS, '--rounds', '--precision', '--features']),
+    )
     for (const other of [...OF_ROLLOUTS, ...OF_ROLLOUTS_ALONE, '--real', '--p99']) expect(flags).not.toContain(other)
   })
 
@@ -54,7 +57,7 @@ describe('bench --help', () => {
 
   it('shows of idle sidecars no load, and a control where a configuration changes', async () => {
     const idle = await listFlags('bench', 'idle', '--help')
-    for (const other of ['--rate', '--users', '--payload', '--precision', '--control', '--services'])
+    for (const other of [...REQUESTS, '--rate', '--users', '--payload', '--precision', '--control', '--services'])
       expect(idle).not.toContain(other)
     expect(idle).toEqual(expect.arrayContaining(['--pairs', '--workers', '--rounds']))
     expect(await listFlags('bench', 'reload', '--help')).toContain('--control')

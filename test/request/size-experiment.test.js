@@ -41,6 +41,19 @@ describe('createSizeExperiment', () => {
       expect(createSizeExperiment(asked).axes).not.toHaveProperty(name)
   })
 
+  it('asks for the requests that were described, of one service or of several without a payload', () => {
+    const requests = { responseBytes: 14336, serviceTime: '30ms' }
+    const { axes } = createSizeExperiment({ ...asked, p99Ms: 80, requests })
+    expect(axes).toMatchObject({ responseBytes: [14336], serviceTime: ['30ms'] })
+    const of = { features: null, link: 'pair', users: null, p99Ms: 80, payloadBytes: null, requests }
+    const orders = { name: 'orders', ratePerSecond: 300, p99Ms: null, payloadBytes: null }
+    expect(createServicesExperiment({ ...of, services: [orders] }).axes).not.toHaveProperty('payloadBytes')
+    const images = { ...orders, name: 'images', payloadBytes: 100 }
+    expect(() => createServicesExperiment({ ...of, services: [orders, images] })).toThrow(
+      'the service images has a payload',
+    )
+  })
+
   it('leaves users and payload to their defaults where they were not asked for', () => {
     const { axes } = createSizeExperiment(asked)
     expect([axes.users, axes.payloadBytes]).toEqual([undefined, undefined])

@@ -170,6 +170,9 @@ it('--time measures the old scripts that the count has taken from git', async ()
 it('--time measures with the payload and the features that were counted', () => {
   const asked = { planes: ['pipy=./mine', 'pipy'], link: ['pair', 'gateway-ratings'] }
   expect(listWords(asked).join(' ')).toBe('cost --planes pipy=./mine,pipy --link pair')
+  expect(listWords({ ...asked, requestAxes: { method: 'PUT', responseBytes: 0 } }).slice(-4)).toEqual([
+    ...['--method', 'PUT', '--response', '0'],
+  ])
   expect(listWords({ ...asked, payload: 16384, features: 'access-log' }).slice(-4)).toEqual([
     ...['--payload', '16384B', '--features', 'access-log'],
   ])

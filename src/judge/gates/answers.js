@@ -1,3 +1,4 @@
+import { computeBodyBytes, serviceTimeOf } from '../../model/requests.js'
 import { groupCopies, nameOf, percent, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
@@ -8,6 +9,12 @@ const APPLICATION_LEAST_SECONDS = 1e-6
 const SECONDS_IDLE = 10
 // A share of the bytes in the bodies of verified requests and answers: heads come on top.
 const PASSED_LEAST = 0.9
+
+const SERVICE_TIME_MOST_OFF_MS = 0.01
+// Standard errors between a mean of drawn times and that asked for: one trial in a million is further off by chance.
+const MEANS_APART_MOST = 5
+// wrk counts times in classes of 0.2 %.
+const TIMER_SHARE = 0.005
 
 // EADDRNOTAVAIL, as k6, wrk and Node word it.
 const isOutOfPorts = (/** @type {string} */ failure) => /assign requested address|EADDRNOTAVAIL/i.test(failure)
@@ -49,6 +56,13 @@ export const ANSWER_GATES = [
     ],
   },
   {
+    name: 'service-time',
+    finds: 'an application that waited another service time than was asked for, or answered before it was over',
+    isOfLoad: true,
+    words: 'service time not kept',
+    find: findServiceTimeFaults,
+  },
+  {
     name: 'source',
     finds: 'answers while the application used no CPU: something else gave them',
     isOfLoad: true,
@@ -73,10 +87,10 @@ export const ANSWER_GATES = [
         ? []
         : groupCopies(withRole(processes, 'sidecar')).map(copies => {
             const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
-            const { connections, payloadBytes } = trial.arm.load
+            const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
             // Closed connections count no more: the connections of the answers were kept.
-            const bodies = connections === 'new' ? 1 : 2
-            const expected = bodies * verified * payloadBytes * (copies[0].passages ?? 0)
+            const sentBytes = trial.arm.load.connections === 'new' ? 0 : requestBytes
+            const expected = (sentBytes + responseBytes) * verified * (copies[0].passages ?? 0)
             return (
               received < PASSED_LEAST * expected &&
               `${nameOf(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`
@@ -84,6 +98,44 @@ export const ANSWER_GATES = [
           }),
   },
 ]
+
+/**
+ * Finds how the service times of a trial differ from those asked for.
+ * @param {import('./gate.js').Measured} record @returns {(string | false)[]}
+ */
+function findServiceTimeFaults({ load, trial }) {
+  const { requests = [] } = trial.arm.load
+  const kinds = requests.map(kind => ({ weight: kind.weight, ...serviceTimeOf(kind) }))
+  const timed = kinds.filter(({ meanMs }) => meanMs > 0)
+  if (timed.length === 0 || load.verified === 0) return []
+  if (!load.waited) return ['the application told no service time']
+  const { mean, deviation } = describeTimes(timed)
+  const differenceMs = Math.abs(load.waited.meanMs - mean)
+  const [fastestMs] = load.distribution?.grid.find(([quantile]) => quantile === 0)?.slice(1) ?? []
+  const shortestMs = kinds.some(({ isExponential }) => isExponential) ? 0 : Math.min(...kinds.map(kind => kind.meanMs))
+  return [
+    differenceMs > SERVICE_TIME_MOST_OFF_MS + (MEANS_APART_MOST * deviation) / Math.sqrt(load.waited.count) &&
+      `the application waited ${load.waited.meanMs.toFixed(1)} ms on average, and ${mean.toFixed(1)} were asked for`,
+    fastestMs !== undefined &&
+      fastestMs < (1 - TIMER_SHARE) * shortestMs &&
+      `an answer came after ${fastestMs.toFixed(1)} ms, before the service time of ${shortestMs} ms was over`,
+    timed.length === kinds.length &&
+      load.distribution !== null &&
+      load.distribution.meanMs + (MEANS_APART_MOST * deviation) / Math.sqrt(load.waited.count) <
+        (1 - TIMER_SHARE) * load.waited.meanMs &&
+      `answers came after ${load.distribution.meanMs.toFixed(1)} ms on average, sooner than the ${load.waited.meanMs.toFixed(1)} ms that the application says it waited`,
+  ]
+}
+
+/** Computes the mean and standard deviation of service times. @param {{ weight: number, meanMs: number, isExponential: boolean }[]} kinds */
+function describeTimes(kinds) {
+  const weights = kinds.reduce((sum, { weight }) => sum + weight, 0)
+  const mean = kinds.reduce((sum, { weight, meanMs }) => sum + weight * meanMs, 0) / weights
+  // The variance of an exponential distribution is its squared mean.
+  const squares = kinds.map(({ weight, meanMs, isExponential }) => weight * meanMs ** 2 * (isExponential ? 2 : 1))
+  const variance = squares.reduce((sum, square) => sum + square, 0) / weights - mean ** 2
+  return { mean, deviation: Math.sqrt(Math.max(0, variance)) }
+}
 
 /** Says whether each connection of the load has a request every ten seconds. @param {TrialRecord['trial']['arm']['load']} load */
 function keepsConnections({ users, ratePerSecond, burst }) {

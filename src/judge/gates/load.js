@@ -7,6 +7,8 @@ const APPLICATION_BUSY = 0.7
 const NEIGHBOUR_MOST = 0.1
 const STEAL_MOST = 0.1
 const LAG_P99_MOST_MS = 5
+const LATE_P50_MOST_MS = 1
+const LATE_P99_MOST_MS = 5
 const EDGE_FRACTION = 0.002
 /** An open loop counts as kept from this share of the rate asked for on. */
 export const RATE_LEAST = 0.99
@@ -119,6 +121,21 @@ export const LOAD_GATES = [
         busiestCoresOf(p) >= APPLICATION_BUSY && `${nameOf(p)} was ${percent(busiestCoresOf(p))} busy (below 70 %)`,
         (p.throttledFraction ?? 0) > 0 && `${nameOf(p)} was throttled`,
       ]),
+  },
+  {
+    name: 'late-application',
+    finds:
+      'an application that answers later than after its service time: half by more than 1 ms, or 1 in 100 by more than 5',
+    isOfLoad: true,
+    words: 'late application',
+    spoils: ['latency'],
+    find: ({ load: { waited }, trial }) => [
+      // Times of a closed loop are no latencies: it fills the CPUs of the application, too.
+      trial.arm.load.kind === 'open' &&
+        waited !== undefined &&
+        (waited.lateP50Ms > LATE_P50_MOST_MS || waited.lateP99Ms > LATE_P99_MOST_MS) &&
+        `the application answered later than its service time: half by more than ${waited.lateP50Ms.toFixed(1)} ms (at most ${LATE_P50_MOST_MS}), 1 in 100 by more than ${waited.lateP99Ms.toFixed(1)} (at most ${LATE_P99_MOST_MS})`,
+    ],
   },
   {
     name: 'neighbour',

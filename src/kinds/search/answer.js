@@ -2,6 +2,7 @@ import { joinWords } from '../../lib/letters.js'
 import { count, GIB, MIB } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
 import { toLimits, toMillicores } from '../../model/container-limits.js'
+import { computeServiceMs } from '../../model/requests.js'
 import { limitsOf } from './memory-floor.js'
 import { fitOnNode } from './nodes.js'
 import { isAnswered } from './trial-rows.js'
@@ -20,7 +21,7 @@ const SEARCHES = {
 /** @typedef {NonNullable<Told['place']>} Place @typedef {import('./trial-rows.js').Answered} Answered */
 
 /** @param {Told} told @returns {KindAnswer | null} null: nothing was found */
-export function answerSearches({ summary: { sizes, searches }, place = {} }) {
+export function answerSearches({ summary: { sizes, searches, arms }, place = {} }) {
   if (sizes.length + searches.length === 0) return null
   const answered = sizes.filter(isAnswered)
   const older = sizes.filter(size => !isAnswered(size))
@@ -32,9 +33,15 @@ export function answerSearches({ summary: { sizes, searches }, place = {} }) {
       ...renderSavings(older),
       ...renderFound(searches),
     ],
-    basis: answered.length > 0 && place.node ? [renderNode(place.node)] : [],
+    basis: [...renderServiceTime(arms), ...(answered.length > 0 && place.node ? [renderNode(place.node)] : [])],
     warnings: [...answered.flatMap(warnOfAnswered), ...older.flatMap(warnOfSize), ...searches.flatMap(warnOfSearch)],
   }
+}
+
+/** @param {Told['summary']['arms']} arms */
+function renderServiceTime(arms) {
+  const times = [...new Set(arms.map(({ load }) => computeServiceMs(load)))].filter(ms => ms > 0)
+  return times.length === 0 ? [] : [`The p99 includes the service time of the application, ${times.join(' or ')} ms.`]
 }
 
 /** Draws requests and limits, and how often they met the p99. @param {Answered[]} sizes @param {Place} place @returns {Picture[]} */

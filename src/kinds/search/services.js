@@ -45,8 +45,9 @@ export function describeServices({ template, spec, cpus, tried, isOver }) {
 }
 
 /** Lists the cells of a template by rising rate. @param {ServicesSpec} spec @param {Arm} template @returns {Cell[]} */
-export function listCells({ services }, { load: { payloadBytes } }) {
-  const own = services.filter(s => s.payloadBytes === payloadBytes)
+export function listCells({ services }, { load: { payloadBytes, requests } }) {
+  // Requests that are answered are those of all services.
+  const own = services.filter(s => requests !== undefined || s.payloadBytes === payloadBytes)
   const cells = [...groupBy(own, s => s.ratePerSecond)].map(([ratePerSecond, same]) => {
     return { ratePerSecond, p99Ms: Math.min(...same.map(s => s.p99Ms)), names: same.map(s => s.name) }
   })

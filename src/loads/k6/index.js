@@ -1,4 +1,5 @@
 import { createProcess } from '../../model/processes.js'
+import { renderHeaders, serviceTimeOf } from '../../model/requests.js'
 import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './summary.js'
 import { k6Tool } from './tool.js'
@@ -9,7 +10,7 @@ const METRICS = '/v1/metrics/'
 const PIECE_MS = 500
 
 /**
- * @import { Load, LoadGenerator, LoadOptions } from '../../model/types.ts'
+ * @import { Load, LoadGenerator, LoadOptions, RequestKind } from '../../model/types.ts'
  * @type {LoadGenerator}
  */
 export const k6 = {
@@ -26,6 +27,7 @@ export const k6 = {
   countCpus: ({ cpus }) => cpus,
 
   createGenerator({ tool, scripts, urls, certificate, host, load, tailMs, admin, cpus, folder, ...others }) {
+    const ownRequests = (others.arms ?? [others]).map(({ request = null }) => request)
     const variables = {
       URLS: urls.join(','),
       HOST: host,
@@ -41,8 +43,10 @@ export const k6 = {
       PIECE_MS: load.burst ? PIECE_MS : 0,
       ...(certificate ? { CERTIFICATE: certificate.certificatePath, KEY: certificate.keyPath } : {}),
       ...(load.isInterleaved ? describeInterleaved({ load, tailMs, urls, ...others }) : {}),
+      ...(ownRequests.some(Boolean) && { OWN_REQUESTS: JSON.stringify(ownRequests) }),
       CONNECTIONS: load.connections,
-      PAYLOAD_BYTES: load.payloadBytes,
+      PAYLOAD_BYTES: findLargestBody(load),
+      ...(load.requests && { REQUESTS: renderRequests(others.arms?.map(arm => arm.load) ?? [load]) }),
       WARMUP_MS: Math.round(load.warmupSeconds * 1000),
       WINDOW_MS: Math.round(load.windowSeconds * 1000),
       TAIL_MS: tailMs,
@@ -91,6 +95,21 @@ export const k6 = {
   parseResult,
 }
 
+/** Finds the largest body that a load sends or is answered by. @param {Load} load */
+function findLargestBody({ payloadBytes = 0, requests = [] }) {
+  return Math.max(payloadBytes, ...requests.flatMap(kind => [kind.requestBytes, kind.responseBytes]))
+}
+
+/** Renders the kinds of requests of each arm, as bench/k6/requests.js reads them. @param {Load[]} loads */
+function renderRequests(loads) {
+  const render = (/** @type {RequestKind} */ { requestHeaderBytes, serviceTime, ...kind }) => ({
+    ...kind,
+    headers: renderHeaders(requestHeaderBytes),
+    isTimed: serviceTimeOf({ serviceTime }).meanMs > 0,
+  })
+  return JSON.stringify(loads.map(({ requests = [] }) => requests.map(render)))
+}
+
 /** @param {Load} load */
 function scriptOf({ kind, isInterleaved }) {
   if (kind === 'interleaved') return 'interleaved'
@@ -105,7 +124,7 @@ function describeInterleaved({ load, tailMs, urls, arms = [{ urls, load }], seed
   const { sliceMs } = load
   const ofArms = {
     ARM_URLS: arms.map(arm => arm.urls.join(',')).join(';'),
-    PAYLOADS: arms.map(arm => arm.load.payloadBytes).join(','),
+    PAYLOADS: arms.map(arm => findLargestBody(arm.load)).join(','),
     IDLE_CONNECTIONS: arms.map(arm => arm.load.idleConnections ?? 0).join(','),
   }
   if (sliceMs === undefined) return ofArms

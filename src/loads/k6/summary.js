@@ -60,10 +60,18 @@ function readResult(line) {
     lagP99Ms: findLag(valuesOf('lag'), countOf('dropped_iterations')),
     distribution,
     series: pieces.length > 0 ? parseSeries(pieces, pieceMs / 1000) : null,
+    ...(metrics.late_0 && valuesOf('late_0').count > 0 && { waited: readWaited(valuesOf) }),
     ...(metrics.due && { due: countOf('due') }),
     ...(metrics.burst_due && { burst: readBurst({ valuesOf, countOf }) }),
     ownSeconds,
   }
+}
+
+/** @param {(name: string) => Record<string, number>} valuesOf @returns {NonNullable<LoadResult['waited']>} */
+function readWaited(valuesOf) {
+  const { count, avg: meanMs } = valuesOf('waited_0')
+  const { 'p(50)': lateP50Ms, 'p(99)': lateP99Ms } = valuesOf('late_0')
+  return { count, meanMs, lateP50Ms, lateP99Ms }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createProcess } from '../../model/processes.js'
+import { renderHeaders } from '../../model/requests.js'
 import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './result.js'
 import { wrkTool } from './tool.js'
@@ -25,9 +26,13 @@ export const wrk = {
     if (load.connections === 'new') return 'this load connects anew for every request, and wrk cannot time that'
     if (load.idleConnections) return 'this load keeps idle connections, and wrk uses all that it has'
     if (conditions.services > 1) return 'this load may go to several addresses, and wrk has one'
-    if (load.payloadBytes < least || load.payloadBytes > most)
-      return `wrk needs a payload of ${least} bytes to 1 MiB to tell its users apart, and this load has ${load.payloadBytes}`
-    return null
+    const { requests = [] } = load
+    if (requests.length > 1) return 'this load has several kinds of requests, and wrk makes one'
+    if (requests.some(({ requestBytes }) => requestBytes > most))
+      return `wrk keeps the request of every user, of at most 1 MiB, and this load sends ${requests[0].requestBytes} bytes`
+    const bytes = answerBytesOf(load)
+    if (bytes >= least && bytes <= most) return null
+    return `wrk needs ${requests.length > 0 ? 'answers' : 'a payload'} of ${least} bytes to 1 MiB to tell its users apart, and this load has ${bytes}`
   },
 
   countCpus: ({ cpus, users }) => countThreads(cpus, users),
@@ -41,7 +46,7 @@ export const wrk = {
     const variables = {
       users: arms ? load.users : load.users / threads,
       threads,
-      payloadBytes: load.payloadBytes,
+      payloadBytes: answerBytesOf(load),
       warmupMs,
       windowMs,
       tailMs,
@@ -61,7 +66,10 @@ export const wrk = {
         '--',
         ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
       ],
-      env: arms ? describeInterleaved({ arms, load, tailMs, seed }) : {},
+      env: {
+        ...(arms ? describeInterleaved({ arms, load, tailMs, seed }) : {}),
+        ...renderRequests(arms?.map(arm => arm.load) ?? [load]),
+      },
       folder,
       scripts: [scripts],
       listens: [],
@@ -87,9 +95,28 @@ function describeInterleaved({ arms, load, tailMs, seed = 0 }) {
   const slices = countSlices(load, { sliceMs, tailMs })
   return {
     ARMS: arms.map(({ urls: [url] }) => new URL(url).host).join(','),
-    PAYLOADS: arms.map(arm => arm.load.payloadBytes).join(','),
+    PAYLOADS: arms.map(arm => answerBytesOf(arm.load)).join(','),
     ORDER: orderSlices({ arms: arms.length, slices, seed }),
     SLICE_MS: `${sliceMs}`,
+  }
+}
+
+/** Finds the bytes of the answers of a load that has one kind of request. @param {Load} load */
+function answerBytesOf({ payloadBytes = 0, requests }) {
+  return requests ? requests[0].responseBytes : payloadBytes
+}
+
+/** Renders the request of each arm, as the script reads it. @param {Load[]} loads @returns {Record<string, string>} */
+function renderRequests(loads) {
+  const kinds = loads.flatMap(({ requests = [] }) => requests)
+  if (kinds.length === 0) return {}
+  const headersOf = (/** @type {number} */ bytes) =>
+    Object.entries(renderHeaders(bytes)).map(([name, value]) => `${name}=${value}`)
+  return {
+    METHODS: kinds.map(({ method }) => method).join(';'),
+    PATHS: kinds.map(({ path }) => path).join(';'),
+    HEADERS: kinds.map(({ requestHeaderBytes }) => headersOf(requestHeaderBytes).join(',')).join(';'),
+    REQUEST_BYTES: kinds.map(({ requestBytes }) => requestBytes).join(';'),
   }
 }
 

@@ -16,6 +16,12 @@ const report = z.object({
   sumMicros: z.number().min(0),
   messages: z.array(z.string()),
   classes: z.array(z.tuple([z.number().positive(), count])).describe('response times: microseconds, how many'),
+  waited: z
+    .object({ count, sumMs: z.number(), late: z.array(z.tuple([z.number(), count])) })
+    .optional()
+    .describe(
+      'service times that the application told: how many, their sum, and how late it was: milliseconds, how many',
+    ),
   arm: count.optional().describe('in turns: whose users the thread had; absent: there is one arm'),
   ownMs: z.number().positive().optional().describe('in turns: milliseconds of the window'),
   perTenth: z
@@ -58,8 +64,27 @@ export function parseResult(log, place = 0) {
     distribution: describeTimes({ classes: threads.flatMap(t => t.classes), sumMicros: sum(t => t.sumMicros) }),
     series: null,
     failures: [...new Set(threads.flatMap(t => t.messages))].slice(0, 5),
+    ...sumWaited(threads),
     ...(ownMs && perTenth && { interleaved: { seconds: ownMs / 1000, perTenth } }),
   }
+}
+
+/** @param {ThreadReport[]} threads @returns {Pick<LoadResult, 'waited'>} */
+function sumWaited(threads) {
+  const all = threads.flatMap(({ waited }) => waited ?? [])
+  const count = all.reduce((sum, waited) => sum + waited.count, 0)
+  if (count === 0) return {}
+  const late = all.flatMap(waited => waited.late).toSorted((a, b) => a[0] - b[0])
+  const quantile = (/** @type {number} */ q) => {
+    let rank = Math.ceil(q * count)
+    for (const [ms, many] of late) {
+      rank -= many
+      if (rank <= 0) return ms
+    }
+    return late[late.length - 1][0]
+  }
+  const meanMs = all.reduce((sum, { sumMs }) => sum + sumMs, 0) / count
+  return { waited: { count, meanMs, lateP50Ms: quantile(0.5), lateP99Ms: quantile(0.99) } }
 }
 
 // These quantiles are as fine as k6's.

@@ -17,7 +17,7 @@ export { count as showCount } from '../../lib/units.js'
 
 /**
  * The parts of an arm that axes read. The types of conditions come from the axes, and so cannot be named here.
- * @typedef {{ link: string, cpuLimitCores: number | null, load: { kind: string, isInterleaved?: true } & Record<string, any>,
+ * @typedef {{ link: string, cpuLimitCores: number | null, load: import('zod').infer<typeof import('../schemas/parts.js').load>,
  *   conditions: Record<string, any> }} ArmOnAxes
  */
 
@@ -82,6 +82,11 @@ export function readSize(text) {
   throw new UsageError(
     /^[\d.]+\s*(?:[KMG]i?)?B?$/.test(text) ? 'a size above 0 is needed' : 'a size such as 64MiB is needed',
   )
+}
+
+/** Reads a size that may be 0. @param {string} text @returns {number} bytes @throws {UsageError} */
+export function readSizeOrNone(text) {
+  return /^0B?$/.test(text) ? 0 : readSize(text)
 }
 
 /** @param {string} text @throws {UsageError} */

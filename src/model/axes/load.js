@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { count } from '../bounds.js'
-import { list, readCount, readSize, showCount, UNDER_LOAD } from './axis.js'
+import { findOnlyKind, HEADER_BYTES_LEAST, METHODS, parseServiceTime } from '../requests.js'
+import { list, readCount, readSize, readSizeOrNone, showCount, UNDER_LOAD } from './axis.js'
 
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 
@@ -14,6 +15,19 @@ const ENDED = {
   graceful: 'ended gracefully',
   told: 'ended gracefully, its client told before',
 }
+
+const SERVICE_TIME_MOST_MS = 10_000
+
+/** @param {number} most @param {string} why */
+const size = (most, why) => z.int().min(0).max(most, `at most ${most} bytes: ${why}`)
+
+const serviceTime = z
+  .string()
+  .refine(text => parseServiceTime(text) !== null, 'a time such as 30ms or 1.5s, or exp:30ms, is needed')
+  .refine(
+    text => (parseServiceTime(text)?.meanMs ?? 0) <= SERVICE_TIME_MOST_MS,
+    'at most 10 s: sidecars give a request up after 15 s',
+  )
 
 /** @satisfies {Record<string, Axis>} */
 export const LOAD_AXES = {
@@ -109,9 +123,63 @@ export const LOAD_AXES = {
     option: list('--payload', 'body sizes, posted and echoed, such as 1KiB', readSize),
     schema: count(16 * 2 ** 20, 'k6 holds a body of every user in memory'),
     values: [1024],
-    of: arm => arm.load.payloadBytes,
-    show: v => `${v} bytes`,
+    of: arm => arm.load.payloadBytes ?? null,
+    show: v => (v === null ? 'no echo' : `${v} bytes`),
     label: 'bytes',
+    isUnsaidWhenNull: true,
+  },
+  method: {
+    kinds: UNDER_LOAD,
+    option: list('--method', `of requests that are answered, not echoed: ${METHODS.join(', ')}`),
+    schema: z.enum(METHODS),
+    values: [null],
+    of: arm => findOnlyKind(arm.load)?.method ?? null,
+    show: v => v ?? 'POST, echoed',
+    label: 'method',
+    isUnsaidWhenNull: true,
+  },
+  requestBytes: {
+    kinds: UNDER_LOAD,
+    option: list('--request', 'body of a request, such as 400B, or 0; default: of GET none', readSizeOrNone),
+    schema: size(16 * 2 ** 20, 'k6 holds a body of every user in memory'),
+    values: [null],
+    of: arm => findOnlyKind(arm.load)?.requestBytes ?? null,
+    show: v => (v === null ? 'request of the payload' : `request ${v} bytes`),
+    label: 'request bytes',
+    isUnsaidWhenNull: true,
+  },
+  requestHeaderBytes: {
+    kinds: UNDER_LOAD,
+    option: list('--request-headers', 'headers beside those that the generator sends, such as 400B', readSizeOrNone),
+    schema: size(8 * 2 ** 10, 'nginx and HAProxy refuse more by default').refine(
+      bytes => bytes === 0 || bytes >= HEADER_BYTES_LEAST,
+      `at least ${HEADER_BYTES_LEAST} bytes, or 0: a header has a name and a line end`,
+    ),
+    values: [null],
+    of: arm => findOnlyKind(arm.load)?.requestHeaderBytes || null,
+    show: v => (v === null ? 'no more headers' : `request headers ${v} bytes`),
+    label: 'request header bytes',
+    isUnsaidWhenNull: true,
+  },
+  responseBytes: {
+    kinds: UNDER_LOAD,
+    option: list('--response', 'body of an answer, such as 14KiB; alone: fetched by GET', readSizeOrNone),
+    schema: size(16 * 2 ** 20, 'k6 holds a body of every user in memory'),
+    values: [null],
+    of: arm => findOnlyKind(arm.load)?.responseBytes ?? null,
+    show: v => (v === null ? 'response of the payload' : `response ${v} bytes`),
+    label: 'response bytes',
+    isUnsaidWhenNull: true,
+  },
+  serviceTime: {
+    kinds: UNDER_LOAD,
+    option: list('--service-time', 'the application waits before it answers: 30ms, or exp:30ms (30 ms on average)'),
+    schema: serviceTime,
+    values: [null],
+    of: arm => findOnlyKind(arm.load)?.serviceTime ?? null,
+    show: v => `service time ${v ?? 'none'}`,
+    label: 'service time',
+    isUnsaidWhenNull: true,
   },
   connections: {
     kinds: UNDER_LOAD,

@@ -3,6 +3,7 @@ import { AXIS_NAMES } from '../arms.js'
 import { CONTROL_PLANE_AXES } from '../axes/control-plane.js'
 import { LOAD_AXES } from '../axes/load.js'
 import { SIDECAR_AXES } from '../axes/sidecar.js'
+import { METHODS, parseServiceTime } from '../requests.js'
 import { SCHEMA_VERSION } from '../versions.js'
 
 /** Parts of several documents of a run. */
@@ -17,6 +18,20 @@ export const nullable = z.number().nullable()
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
 const ID = /^(?!\.{1,2}$)(?!__proto__$)[^/\\\u0000-\u001f\u007f-\u009f]{1,200}$/u
 const id = z.string().regex(ID, 'it is no name that a folder can have')
+
+export const requestKind = z.object({
+  weight: z.number().positive().describe('how many of these come, beside the others'),
+  method: z.enum(METHODS),
+  path: z.string().startsWith('/'),
+  requestBytes: count.describe('of the body'),
+  requestHeaderBytes: count.describe('of headers beside those of the generator, with names and line ends'),
+  responseBytes: count.describe('of the body'),
+  serviceTime: z
+    .string()
+    .refine(text => parseServiceTime(text) !== null)
+    .optional()
+    .describe('that the application waits, such as 30ms, or exp:30ms (drawn, 30 ms on average); absent: none'),
+})
 
 export const load = z
   .object({
@@ -36,7 +51,16 @@ export const load = z
       .describe('arms that stand at the same time share this load; absent: an arm stands alone'),
     users: count.describe('closed loop: virtual users; open loop: the most requests under way; idle: 0'),
     ratePerSecond: z.number().positive().optional().describe('of the open loop'),
-    payloadBytes: z.int().positive(),
+    payloadBytes: z
+      .int()
+      .positive()
+      .optional()
+      .describe('of a POST that is echoed; absent: requests say what is sent and answered'),
+    requests: z
+      .array(requestKind)
+      .min(1)
+      .optional()
+      .describe('kinds of requests, each answered by a body of its own; absent: a POST that is echoed'),
     connections: z.enum(['kept', 'new']).describe('new: one for every request'),
     idleConnections: count
       .optional()
@@ -191,6 +215,10 @@ export const parityRow = z.object({
   links: z.array(z.string()).optional().describe('that do this work; absent: every link does'),
   lacks: z.array(z.string()).optional().describe('why it falls short, where the plane declares all that differs'),
   isDeployed: z.literal(true).optional().describe('the plane is as a mesh deploys it: a difference is a finding'),
+  isOwn: z
+    .literal(true)
+    .optional()
+    .describe('the plane runs scripts of the user, which are compared by their answers to the load'),
   triedAt: z
     .string()
     .optional()

@@ -217,6 +217,7 @@ export const summaryArm = arm.extend({
   servicesCpuPerRequestMicros: quantity
     .optional()
     .describe('the sum over its sidecars and applications; absent: services had no network namespaces'),
+  serviceTimeMs: quantity.optional().describe('of the application; absent: it answers at once'),
   cpuPerConnectionMicros: quantity
     .optional()
     .describe('beyond the arm whose connections are kept; absent: there is none, or they are kept'),

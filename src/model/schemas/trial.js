@@ -116,6 +116,15 @@ export const loadResult = z.object({
     .object({ due: count, verified: count, failed: count, p99Ms: nullable })
     .optional()
     .describe('requests due in the burst, and those that started in it; absent: there was none, or nobody counted'),
+  waited: z
+    .object({
+      count,
+      meanMs: z.number().describe('of the service times that the application drew'),
+      lateP50Ms: z.number().describe('how much longer than these it waited'),
+      lateP99Ms: z.number(),
+    })
+    .optional()
+    .describe('service times of the window, as the application tells them; absent: it has none'),
   failures: z.array(z.string()),
   interleaved: interleaved.optional().describe('of an arm that was interleaved with others; absent: it had all of it'),
 })

@@ -14,6 +14,7 @@ export type BoundBy = z.infer<typeof S.boundBy>
 export type Service = z.infer<typeof S.service>
 export type Topology = z.infer<typeof S.topology>
 export type Load = z.infer<typeof S.load>
+export type RequestKind = z.infer<typeof S.requestKind>
 export type PlaneChoice = z.infer<typeof S.planeChoice>
 export type Conditions = z.infer<typeof S.conditions>
 export type Arm = z.infer<typeof S.arm>

@@ -1,5 +1,6 @@
 import { AXES, isRedirected } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
+import { renderRequest } from '../../model/requests.js'
 import { DEFAULT_GENERATOR, generatorOf } from '../../model/tools.js'
 
 /** The conditions of a run in one line: link, sidecars, TLS, load, CPUs. Pure. @import { Summary, SummaryArm } from '../../model/types.ts' */
@@ -55,21 +56,15 @@ function renderLoad(arms) {
   const [{ load }] = arms
   if (load.kind === 'idle') return 'no load'
   const only = (/** @type {(number | undefined)[]} */ values) => (new Set(values).size === 1 ? values[0] : undefined)
-  const bytes = only(arms.map(arm => arm.load.payloadBytes))
+  const requests = new Set(arms.map(arm => renderRequest(arm.load)))
   const rate = only(arms.map(arm => arm.load.ratePerSecond))
   const users = only(arms.map(arm => arm.load.users))
   const parts = [
-    bytes === undefined ? 'POST, echoed' : `POST ${renderSize(bytes)}, echoed`,
+    requests.size === 1 ? [...requests][0] : load.requests ? 'several requests' : 'POST, echoed',
     ...(rate !== undefined ? [`${rate} req/s`] : users !== undefined && load.kind !== 'open' ? [`${users} users`] : []),
     ...(arms.every(arm => arm.load.connections === 'new') ? ['new connections'] : []),
   ]
   return parts.join(', ')
-}
-
-/** @param {number} bytes */
-export function renderSize(bytes) {
-  if (bytes >= 2 ** 20) return `${Number((bytes / 2 ** 20).toFixed(1))} MiB`
-  return bytes >= 1024 ? `${Number((bytes / 1024).toFixed(1))} KiB` : `${bytes} bytes`
 }
 
 /** @param {Summary['machine']} machine */

@@ -31,8 +31,21 @@ const conditionsOf = ({ arm }) => arm.conditions
 /** @param {PlacedArm} placed */
 const listArmFeatures = ({ arm }) => listFeatures(arm.conditions.features).join(', ')
 
+/** The kit asks a sidecar that changes or ends by an echo. @type {Constraint<PlacedArm>[]} */
+const ECHOES = /** @type {const} */ (['changesPerMinute', 'ending']).map(on => ({
+  on,
+  conflict: ({ arm }) => arm.load.requests,
+  message: () => 'a sidecar that changes or ends is asked by a POST that is echoed: leave out what the load asks for',
+}))
+
 /** @type {Constraint<PlacedArm>[]} */
 const PROTOCOLS = [
+  ...ECHOES,
+  {
+    on: 'method',
+    conflict: placed => isGrpc(placed) && placed.arm.load.requests?.find(({ method }) => method !== 'POST')?.method,
+    message: (_, method) => `--method ${method}: calls of gRPC are posted, and have no other method`,
+  },
   {
     on: 'features',
     conflict: isGrpc,

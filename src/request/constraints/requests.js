@@ -1,5 +1,6 @@
 import { kindsOf, PLANS } from '../../kinds/plans.js'
-import { readValues } from '../part-request.js'
+import { parseServiceTime } from '../../model/requests.js'
+import { isOverridden, readValues, renderSource } from '../part-request.js'
 
 /** Options and experiment files: what one part of a run cannot be asked together. Pure. */
 /** @import { Constraint } from '../constraint.js' @import { PartRequest } from '../part-request.js' */
@@ -15,11 +16,60 @@ const OF_LOAD = /** @type {const} */ ([
   ['ratePerSecond', '--rate'],
   ['users', '--users'],
   ['payloadBytes', '--payload'],
+  ['method', '--method'],
+  ['requestBytes', '--request'],
+  ['requestHeaderBytes', '--request-headers'],
+  ['responseBytes', '--response'],
+  ['serviceTime', '--service-time'],
 ]).map(([on, option]) => ({
   on,
   conflict: isIdle,
   message: request => refuse(option, request, 'has no load'),
 }))
+
+/** A payload is the size of both bodies. @type {Constraint<PartRequest>[]} */
+const SIZES = /** @type {const} */ (['requestBytes', 'responseBytes']).map(on => ({
+  on,
+  conflict: request => readValues(request, 'payloadBytes'),
+  message: request =>
+    isOverridden(request, 'payloadBytes')
+      ? `--payload is the size of a request and of its answer: leave it out beside ${renderSource(request, on)}`
+      : refuse(renderSource(request, on), request, 'varies the payload, which is the size of both bodies'),
+}))
+
+/** @type {Constraint<PartRequest>[]} */
+const BODIES = [
+  ...SIZES,
+  {
+    on: 'requestBytes',
+    conflict: request =>
+      readValues(request, 'requestBytes')?.some(bytes => bytes > 0) &&
+      readValues(request, 'method')?.find(method => ['GET', 'HEAD'].includes(method)),
+    message: (request, method) =>
+      `${renderSource(request, 'requestBytes')}: a ${method} has no body (RFC 9110, 9.3), and proxies may refuse one: leave it out, or take --method POST`,
+  },
+  {
+    on: 'responseBytes',
+    conflict: request =>
+      readValues(request, 'responseBytes')?.some(bytes => bytes > 0) && readValues(request, 'method')?.includes('HEAD'),
+    message: request =>
+      `${renderSource(request, 'responseBytes')}: an answer to HEAD has no body: leave it out, or take --method GET`,
+  },
+  {
+    on: 'serviceTime',
+    conflict: request => readValues(request, 'serviceTime')?.find(time => meanMsOf(time) >= findP99Ms(request)),
+    message: (request, time) =>
+      `${renderSource(request, 'serviceTime')} ${time}: the p99 of at most ${findP99Ms(request)} ms includes it, and leaves nothing for sidecars: give a higher --p99`,
+  },
+]
+
+/** @param {string} serviceTime */
+const meanMsOf = serviceTime => parseServiceTime(serviceTime)?.meanMs ?? 0
+
+/** Finds the p99 that a search has to meet; without one, any. @param {PartRequest} request */
+function findP99Ms({ experiment: { search } }) {
+  return (search && 'p99Ms' in search && search.p99Ms) || Number.POSITIVE_INFINITY
+}
 
 /** Parts of a run that have no ratio of CPU per request to make precise. @type {Constraint<PartRequest>[]} */
 const IMPRECISE = /** @type {[Constraint<PartRequest>['conflict'], string][]} */ ([
@@ -62,6 +112,7 @@ export const REQUESTS = [
     message: ({ cpus }, cores) => `--cpu ${cores}: this machine has ${cpus} CPUs; give at most ${cpus}, or --cpu none`,
   },
   ...OF_LOAD,
+  ...BODIES,
   {
     on: 'burstFactor',
     conflict: ({ axes }) => axes.burstSeconds === undefined,

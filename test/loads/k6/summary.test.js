@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { k6 } from '../../../src/loads/k6/index.js'
+import { createRequestKind } from '../../../src/model/requests.js'
 import { createArm } from '../../fakes/fake-records.js'
 
 /** @import { Load, LoadOptions, LoadResult } from '../../../src/model/types.ts' */
@@ -176,6 +177,15 @@ describe('times with new connections', () => {
   })
 })
 
+it('is, with service times, also what the application says of them', () => {
+  const { metrics } = JSON.parse(text)
+  const waited_0 = { values: { count: 4, avg: 30 } }
+  const late_0 = { values: { count: 4, avg: 1, 'p(50)': 0.4, 'p(99)': 2 } }
+  const timed = parse(`${messages}\n${JSON.stringify({ metrics: { ...metrics, waited_0, late_0 } })}`)
+  expect(timed.waited).toEqual({ count: 4, meanMs: 30, lateP50Ms: 0.4, lateP99Ms: 2 })
+  expect(parse(log)).not.toHaveProperty('waited')
+})
+
 describe('what k6 is given', () => {
   /** @param {Partial<Load>} load @param {Partial<LoadOptions>} [fields] */
   const specOf = (load, fields = {}) =>
@@ -212,6 +222,29 @@ describe('what k6 is given', () => {
     expect(argv.filter(arg => arg.includes('BURST'))).toEqual([])
     expect(argv).toContain('--env=PIECE_MS=0')
     expect(specOf({}).argv.some(arg => arg.startsWith('--env=RATE='))).toBe(false)
+  })
+
+  it('is each kind of request that is answered, and the largest body', () => {
+    const requests = [
+      createRequestKind({ responseBytes: 14336, requestHeaderBytes: 20, serviceTime: '30ms' }, 1024),
+      { ...createRequestKind({ method: 'PUT', requestBytes: 20000 }, 1024), path: '/carts', weight: 3 },
+    ]
+    const { argv } = specOf({ ...open, payloadBytes: undefined, requests })
+    expect(argv).toContain('--env=PAYLOAD_BYTES=20000')
+    const given = argv.find(arg => arg.startsWith('--env=REQUESTS='))?.slice('--env=REQUESTS='.length)
+    expect(JSON.parse(given ?? '')).toEqual([
+      [
+        {
+          ...{ weight: 1, method: 'GET', path: '/', requestBytes: 0, responseBytes: 14336, isTimed: true },
+          headers: { 'x-h0': 'v'.repeat(12) },
+        },
+        {
+          ...{ weight: 3, method: 'PUT', path: '/carts', requestBytes: 20000, responseBytes: 1024, isTimed: false },
+          headers: {},
+        },
+      ],
+    ])
+    expect(specOf(open).argv.some(arg => arg.includes('REQUESTS'))).toBe(false)
   })
 
   it('is a certificate and its key where it speaks mTLS, and no other credentials', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { wrk } from '../../../src/loads/wrk/index.js'
+import { createRequestKind } from '../../../src/model/requests.js'
 import { createArm } from '../../fakes/fake-records.js'
 
 /** @import { Arm, LoadOptions, LoadResult } from '../../../src/model/types.ts' */
@@ -39,6 +40,17 @@ describe('what wrk 4.1.0 leaves', () => {
     expect(parse(other)).toMatchObject({ coldUsers: 1, reportedUsers: 4 })
   })
 
+  it('tells the service times of all threads, and by how much the application was late', () => {
+    const late = ['[[0.05,2],[0.5,1]]', '[[0.1,1],[9.95,1]]']
+    let nth = 0
+    const timed = log.replaceAll(
+      /,"classes"/g,
+      () => `,"waited":{"count":${3 - nth},"sumMs":60,"late":${late[nth++]}},"classes"`,
+    )
+    expect(parse(timed).waited).toEqual({ count: 5, meanMs: 24, lateP50Ms: 0.1, lateP99Ms: 9.95 })
+    expect(parse(log)).not.toHaveProperty('waited')
+  })
+
   it('says when the window is', () => {
     expect(wrk.parseWindow(log)).toEqual({ startMs: 1795334052783, endMs: 1795334053283 })
     expect(wrk.parseWindow('')).toBeNull()
@@ -71,10 +83,34 @@ describe('createGenerator', () => {
       ...['--header=Host: ratings', 'http://127.0.0.1:15003/', '--'],
       ...['users=25', 'threads=2', 'payloadBytes=1024', 'warmupMs=1500', 'windowMs=3500', 'tailMs=1000'],
     ])
+    expect(wrk.createGenerator(options).env).toEqual({})
     expect(wrk.countCpus({ cpus: 4, users: 50 })).toBe(2)
     expect(wrk.countCpus({ cpus: 5, users: 50 })).toBe(5)
     expect(wrk.countCpus({ cpus: 8, users: 7 })).toBe(7)
     expect(wrk.countCpus({ cpus: 1, users: 50 })).toBe(1)
+  })
+})
+
+it('tells the script of a request that is answered', () => {
+  const requests = [
+    createRequestKind({ method: 'PUT', requestBytes: 5, responseBytes: 14336, requestHeaderBytes: 100 }, 1024),
+  ]
+  const load = { ...createArm({}).load, payloadBytes: undefined, requests }
+  const { argv, env } = wrk.createGenerator(
+    /** @type {any} */ ({
+      urls: ['http://127.0.0.1:1/'],
+      load,
+      tool: {},
+      cpus: 1,
+      tailMs: 0,
+      scripts: '/s',
+      folder: '/f',
+    }),
+  )
+  expect(argv).toContain('payloadBytes=14336')
+  expect(env).toEqual({
+    ...{ METHODS: 'PUT', PATHS: '/', REQUEST_BYTES: '5' },
+    HEADERS: `x-h0=${'v'.repeat(92)}`,
   })
 })
 
@@ -90,5 +126,10 @@ describe('findUnsupported', () => {
     expect(find({ connections: 'new' })).toContain('connects anew')
     expect(find({ payloadBytes: 10 })).toContain('this load has 10')
     expect(find({}, { services: 2 })).toContain('several addresses')
+    const answered = (/** @type {any} */ options) => ({ requests: [createRequestKind(options, 1024)] })
+    expect(find(answered({ responseBytes: 14336 }))).toBeNull()
+    expect(find(answered({ responseBytes: 31 }))).toContain('wrk needs answers of 32 bytes to 1 MiB')
+    expect(find(answered({ requestBytes: 2 ** 21 }))).toContain('this load sends 2097152 bytes')
+    expect(find({ requests: [...answered({}).requests, ...answered({}).requests] })).toContain('wrk makes one')
   })
 })

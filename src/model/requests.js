@@ -1,0 +1,159 @@
+/**
+ * What a load asks for and what the application answers: a POST that is echoed, or requests with a method, sizes and a
+ * service time. Pure. @import { Load, Protocol, RequestKind } from './types.ts'
+ */
+
+export const METHODS = /** @type {const} */ (['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+const WITHOUT_BODY = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
+const HEADER_BYTES = 64
+// Envoy and HAProxy refuse a request with more than about 100 headers, and the generator sends some of its own.
+const HEADERS_MOST = 16
+/** The shortest header that names itself: `x-h0: ` and a line end. */
+export const HEADER_BYTES_LEAST = 9
+
+/** Method, sizes and service time that the options name; null or absent: not named. */
+/** @typedef {{ method?: string | null, requestBytes?: number | null, requestHeaderBytes?: number | null, responseBytes?: number | null,
+ *   serviceTime?: string | null, protocol?: string }} RequestOptions */
+
+/** Axes that make a request other than the POST that is echoed. */
+export const REQUEST_AXES = /** @type {const} */ ([
+  'method',
+  'requestBytes',
+  'requestHeaderBytes',
+  'responseBytes',
+  'serviceTime',
+])
+
+/**
+ * Creates the one kind of request of a load. A response alone is fetched by GET, a request body alone is posted, and a size
+ * that is not named is that of the payload. Calls of gRPC are posted.
+ * @param {RequestOptions} options @param {number} payloadBytes @returns {RequestKind}
+ */
+export function createRequestKind(options, payloadBytes) {
+  const { method, requestBytes, requestHeaderBytes, responseBytes, serviceTime, protocol } = options
+  const isFetched = responseBytes !== null && responseBytes !== undefined && !requestBytes && protocol !== 'grpc'
+  const verb = /** @type {RequestKind['method']} */ (method ?? (isFetched ? 'GET' : 'POST'))
+  const time = serviceTime ? parseServiceTime(serviceTime) : null
+  return {
+    weight: 1,
+    method: verb,
+    path: '/',
+    requestBytes: requestBytes ?? (WITHOUT_BODY.includes(verb) ? 0 : payloadBytes),
+    requestHeaderBytes: requestHeaderBytes ?? 0,
+    responseBytes: responseBytes ?? (verb === 'HEAD' ? 0 : payloadBytes),
+    ...(time !== null && time.meanMs > 0 && { serviceTime: renderServiceTime(time) }),
+  }
+}
+
+/** @typedef {{ meanMs: number, isExponential: boolean }} ServiceTime */
+
+/** @param {string} text such as 30ms, 1.5s or exp:30ms @returns {ServiceTime | null} null: it is none */
+export function parseServiceTime(text) {
+  const [, exponential, number, unit] = /^(exp:)?(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? []
+  if (number === undefined) return null
+  return { meanMs: Number(number) * (unit === 's' ? 1000 : 1), isExponential: exponential !== undefined }
+}
+
+/** @param {ServiceTime} time */
+export function renderServiceTime({ meanMs, isExponential }) {
+  return `${isExponential ? 'exp:' : ''}${meanMs}ms`
+}
+
+/** Reads the service time of a request kind; of one without, 0 ms. @param {Pick<RequestKind, 'serviceTime'>} kind @returns {ServiceTime} */
+export function serviceTimeOf({ serviceTime }) {
+  return (serviceTime && parseServiceTime(serviceTime)) || { meanMs: 0, isExponential: false }
+}
+
+/** Finds the only kind of request of a load; null for an echo or several kinds. @param {Pick<Load, 'requests'>} load */
+export function findOnlyKind({ requests }) {
+  return requests?.length === 1 ? requests[0] : null
+}
+
+/** Computes the mean body bytes of a request and of a response. @param {Pick<Load, 'requests' | 'payloadBytes'>} load */
+export function computeBodyBytes({ requests, payloadBytes = 0 }) {
+  if (requests === undefined) return { requestBytes: payloadBytes, responseBytes: payloadBytes }
+  return {
+    requestBytes: computeMean(requests, kind => kind.requestBytes),
+    responseBytes: computeMean(requests, kind => kind.responseBytes),
+  }
+}
+
+/** Computes the mean service time in milliseconds, 0 for an echo. @param {Pick<Load, 'requests'>} load */
+export function computeServiceMs({ requests = [] }) {
+  return requests.length === 0 ? 0 : computeMean(requests, kind => serviceTimeOf(kind).meanMs)
+}
+
+/** Computes the mean over requests by their weights. @param {RequestKind[]} requests @param {(kind: RequestKind) => number} of */
+function computeMean(requests, of) {
+  const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
+  return requests.reduce((sum, kind) => sum + kind.weight * of(kind), 0) / weights
+}
+
+/**
+ * Renders the headers that make up so many bytes, names and line ends included.
+ * @param {number} bytes @returns {Record<string, string>}
+ */
+export function renderHeaders(bytes) {
+  const many = Math.min(HEADERS_MOST, Math.floor(bytes / HEADER_BYTES) || (bytes > 0 ? 1 : 0))
+  return Object.fromEntries(
+    Array.from({ length: many }, (_, i) => {
+      const name = `x-h${i.toString(36)}`
+      const size = Math.floor(bytes / many) + (i < bytes % many ? 1 : 0)
+      // The name, a colon, a space and a line end.
+      return [name, 'v'.repeat(size - name.length - 4)]
+    }),
+  )
+}
+
+/** Renders the answer to a request with a nonce: it begins with that, as far as it has room. @param {number} bytes @param {string} nonce */
+export function renderAnswer(bytes, nonce) {
+  return (nonce + 'x'.repeat(bytes)).slice(0, bytes)
+}
+
+/**
+ * Creates one request of a load, with a nonce, and the body of its answer. The body of an echo is the nonce.
+ * @param {Pick<Load, 'requests'>} load @param {string} nonce @param {Protocol} [protocol] of gRPC, bodies are messages
+ */
+export function createCheck({ requests }, nonce, protocol = 'http/1.1') {
+  const headers = { 'x-nonce': nonce }
+  if (requests === undefined) return { request: { method: 'POST', path: '/', body: nonce, headers }, answer: nonce }
+  const [{ method, path, requestBytes, responseBytes }] = requests
+  const encode = protocol === 'grpc' ? encodeMessage : (/** @type {string} */ text) => text
+  return {
+    request: { method, path, body: encode('x'.repeat(requestBytes)), headers },
+    answer: encode(renderAnswer(responseBytes, nonce)),
+  }
+}
+
+/** Encodes a message of bench/k6/echo.proto, whose field 1 is a string, as latin1. @param {string} body */
+function encodeMessage(body) {
+  if (body === '') return ''
+  const varint = []
+  for (let rest = body.length; rest > 0; rest >>>= 7) varint.push(rest < 128 ? rest : (rest & 127) | 128)
+  return `\n${String.fromCharCode(...varint)}${body}`
+}
+
+/** Renders a size as people write it. @param {number} bytes */
+export function renderSize(bytes) {
+  if (bytes >= 2 ** 20) return `${Number((bytes / 2 ** 20).toFixed(1))} MiB`
+  return bytes >= 1024 ? `${Number((bytes / 1024).toFixed(1))} KiB` : `${bytes} bytes`
+}
+
+/** Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`. @param {Pick<Load, 'requests' | 'payloadBytes'>} load */
+export function renderRequest({ requests, payloadBytes }) {
+  if (requests === undefined) return `POST ${renderSize(payloadBytes ?? 0)}, echoed`
+  if (requests.length > 1) return `${requests.length} kinds of requests`
+  const [kind] = requests
+  const { method, requestBytes, requestHeaderBytes, responseBytes } = kind
+  const sent = requestBytes > 0 ? ` ${renderSize(requestBytes)}` : ''
+  const headers = requestHeaderBytes > 0 ? ` with ${renderSize(requestHeaderBytes)} of headers` : ''
+  return `${method}${sent}${headers}, ${requestBytes > 0 ? 'answered by ' : ''}${renderSize(responseBytes)}${renderWait(kind)}`
+}
+
+/** @param {RequestKind} kind */
+function renderWait(kind) {
+  const { meanMs, isExponential } = serviceTimeOf(kind)
+  if (meanMs === 0) return ''
+  return ` after ${meanMs} ms${isExponential ? ' on average' : ''}`
+}

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest'
+import { createRequestKind } from '../../src/model/requests.js'
+import { createApplication } from '../../src/services/applications.js'
+
+const PLACE = {
+  service: 'ratings',
+  listen: { address: '127.0.0.2', port: 8080 },
+  next: null,
+  folder: '/f',
+  scripts: '/echo',
+}
+const runtimeOf = (/** @type {string} */ name) => ({
+  name,
+  path: `/${name}`,
+  version: '1.5.18',
+  sha256: '',
+  source: '',
+})
+
+it('tells an application what to answer, and a service time only where there is one', () => {
+  const requests = [
+    createRequestKind({ responseBytes: 14336, serviceTime: 'exp:30ms' }, 1024),
+    { ...createRequestKind({ method: 'PUT', requestBytes: 5 }, 1024), path: '/carts' },
+  ]
+  for (const [name, script] of [
+    ['pipy', '/echo/answer.js'],
+    ['node', '/echo/node/answer.js'],
+  ]) {
+    const { argv } = createApplication({ ...PLACE, kind: 'answer', requests, runtime: runtimeOf(name) })
+    expect(argv).toEqual(expect.arrayContaining([script, '127.0.0.2:8080']))
+    expect(JSON.parse(/** @type {string} */ (argv.at(-1)))).toEqual([
+      { method: 'GET', path: '/', requestBytes: 0, responseBytes: 14336, waitMs: 30, isExponential: true },
+      { method: 'PUT', path: '/carts', requestBytes: 5, responseBytes: 1024 },
+    ])
+  }
+})
+
+it('tells an echo nothing but its address', () => {
+  const { argv } = createApplication({ ...PLACE, kind: 'echo', runtime: runtimeOf('node') })
+  expect(argv).toEqual(['/echo/node/echo.js', '127.0.0.2:8080'])
+})
