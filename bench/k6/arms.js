@@ -56,7 +56,7 @@ export function tagRequests(arm, phase) {
 }
 
 export function sayVerified(verified) {
-  console.log(`verified ${verified.map(counts => counts.join(',')).join(';')}`)
+  console.log(`verified by the tenth ${verified.map(counts => counts.join(',')).join(';')}`)
 }
 
 // The milliseconds of the window in which requests went to an arm.

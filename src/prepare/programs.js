@@ -45,7 +45,8 @@ export function controlToolSpecs() {
 /**
  * Finds the programs of the load, the planes, and their control planes. @param {{ load: LoadGenerator,
  *   chosen: PlaneChoice[], pipelines?: Pipelines, isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options
- * @returns {Promise<Found>} @throws {MissingPlaneError} for a plane that was asked for; {BenchError} for the load
+ * @returns {Promise<Found>} @throws {MissingPlaneError} for a plane that was asked for; {BrokenToolError} where no program of
+ *   those that were asked for runs; {BenchError} for the load
  */
 export async function findPrograms({ load, chosen, pipelines = {}, isPlaneRequired, arms, findTool }) {
   /** @type {Found} */
@@ -56,18 +57,22 @@ export async function findPrograms({ load, chosen, pipelines = {}, isPlaneRequir
     findTool(load.tool),
     ...wanted.map(async ({ name, tool }) => ({
       name,
-      found: tool && (await findRunning(tool, { findTool, isPlaneRequired })),
+      found: tool && (await findRunning(tool, findTool)),
     })),
   ])
+  const broken = founds.flatMap(({ found }) => (found && 'broken' in found ? [found.broken] : []))
+  const isAnyFound = founds.some(({ found }) => found && !('broken' in found || 'missing' in found))
+  // The others go on without a program that does not run, where there are others.
+  if (isPlaneRequired && broken.length > 0 && !isAnyFound && !chosen.some(hasOwn)) throw broken[0]
   for (const { name, found } of founds) {
     if (found === null) continue
     const advice = planes[name].tool?.ifMissing?.advice
-    const reason = 'missing' in found ? found.missing : null
-    if (!('missing' in found)) tools[found.name] = found
+    if ('broken' in found) missing.push({ plane: name, reason: found.broken.message })
+    else if (!('missing' in found)) tools[found.name] = found
     else if (!isPlaneRequired) missing.push({ plane: name, reason: found.missing })
     else
       throw new MissingPlaneError(
-        `the plane ${name} cannot be measured: ${[reason, advice].filter(Boolean).join('; ')}`,
+        `the plane ${name} cannot be measured: ${[found.missing, advice].filter(Boolean).join('; ')}`,
       )
   }
   for (const choice of chosen.filter(hasOwnProgram)) {
@@ -94,16 +99,13 @@ export async function findPrograms({ load, chosen, pipelines = {}, isPlaneRequir
   return { tools, missing, scripts, lacks }
 }
 
-/**
- * Finds the program of a plane; one that does not run is missing, and the other planes are measured, unless this plane was
- * asked for. @param {ToolSpec} tool @param {{ findTool: Site['findTool'], isPlaneRequired: boolean }} options
- */
-async function findRunning(tool, { findTool, isPlaneRequired }) {
+/** Finds the program of a plane. @param {ToolSpec} tool @param {Site['findTool']} findTool @returns broken: it does not run */
+async function findRunning(tool, findTool) {
   try {
     return await findTool(tool)
   } catch (error) {
-    if (isPlaneRequired || !(error instanceof BrokenToolError)) throw error
-    return { missing: error.message }
+    if (!(error instanceof BrokenToolError)) throw error
+    return { broken: error }
   }
 }
 
