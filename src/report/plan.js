@@ -10,7 +10,7 @@ import { describeNotMeasured } from './missing.js'
 /** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */
 
 /** Axes of every load, whose shared values are said once. @type {AxisName[]} */
-const SHARED = ['link', 'interception', 'cpuLimitCores', 'users', 'payloadBytes', ...REQUEST_AXES]
+const SHARED = ['link', 'interception', 'cpuLimitCores', 'users', 'payloadBytes', 'traffic', ...REQUEST_AXES]
 
 /** @param {Plan & { notes: string[] }} plan @param {number} seconds estimated */
 export function renderPlan(plan, seconds) {
