@@ -12,7 +12,10 @@ const MORE = /** @type {const} */ ([
   { where: 'a load that speaks mTLS, not on `pair`', hasCertificate: true },
 ])
 
-const sidecarPlanes = dataPlanes.filter(({ createSidecar }) => createSidecar !== null)
+// The plane `proxy` runs what a folder says; the page describes it in words.
+const sidecarPlanes = dataPlanes.filter(
+  ({ createSidecar, pipelines }) => createSidecar !== null && pipelines !== 'only',
+)
 
 /** @returns {string[][]} a header, and a row for each plane */
 export function tabulatePlanes() {

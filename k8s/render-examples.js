@@ -36,7 +36,7 @@ const HEADER = '# Written by k8s/write.js from the code that runs use. How to ap
 export function renderExamples() {
   const topology = parseTopology(readFileSync(path.join(ROOT, TOPOLOGY), 'utf8'), TOPOLOGY)
   const scripts = Object.fromEntries(SCRIPTS.map(name => [name, readTextFiles(path.join(ROOT, name))]))
-  const planes = dataPlanes.filter(plane => plane.createSidecar !== null)
+  const planes = dataPlanes.filter(plane => plane.createSidecar !== null && plane.pipelines !== 'only')
   // Only who is called needs a fixed address: it is in its callers' configurations.
   const called = topology.services.filter(({ name }) => topology.services.some(s => s.calls.includes(name)))
   return planes.map((plane, nth) => {

@@ -182,7 +182,7 @@ describe('bad input', () => {
     [
       'Pipy scripts for a plane that runs none',
       'plan --planes envoy=pipy-scripts',
-      'the plane envoy runs no Pipy scripts: name a program of it',
+      'the plane envoy runs no scripts: name a program of it',
     ],
     ['a program for a plane without one', `plan --planes none=${process.execPath}`, 'none runs no program'],
     [

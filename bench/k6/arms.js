@@ -2,6 +2,7 @@
 import exec from 'k6/execution'
 import { Counter } from 'k6/metrics'
 import { createCall, isGrpc } from './call.js'
+import { createRequest } from './own-request.js'
 import { ANSWERED, createAsker } from './requests.js'
 
 const { ARM_URLS, ORDER, PAYLOADS } = __ENV
@@ -16,8 +17,8 @@ export const urls = ARM_URLS.split(';').map(text => {
   return own[__VU % own.length]
 })
 export const arms = urls.map((_, i) => i)
-// How it calls that of each arm; null: by HTTP.
-export const calls = urls.map(url => (isGrpc(url) ? createCall(url) : null))
+// How it calls that of each arm; null: it posts.
+export const calls = urls.map((url, arm) => (isGrpc(url) ? createCall(url) : createRequest(arm, url)))
 // The bodies that requests to each arm have.
 export const bodies = PAYLOADS.split(',').map(bytes => 'x'.repeat(Number(bytes)))
 
@@ -26,7 +27,7 @@ export const askers =
   ANSWERED === null ? null : urls.map((url, place) => createAsker({ url, call: calls[place], host: __ENV.HOST, place }))
 
 // Times, and failures that only k6 sees, are its own metrics, cut by the arm whose request it is in the window.
-export const timesOf = arm => `${calls[arm] ? 'grpc' : 'http'}_req_duration{arm:${arm}}`
+export const timesOf = arm => `${isGrpc(urls[arm]) ? 'grpc' : 'http'}_req_duration{arm:${arm}}`
 export const failuresOf = arm => `http_req_failed{arm:${arm}}`
 export const failed = arms.map(arm => new Counter(`failed_${arm}`))
 export const cold = arms.map(arm => new Counter(`cold_${arm}`))
@@ -55,7 +56,7 @@ export function tagRequests(arm, phase) {
 }
 
 export function sayVerified(verified) {
-  console.log(`verified ${verified.map(counts => counts.join(',')).join(';')}`)
+  console.log(`verified by the tenth ${verified.map(counts => counts.join(',')).join(';')}`)
 }
 
 // The milliseconds of the window in which requests went to an arm.

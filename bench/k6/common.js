@@ -2,6 +2,7 @@
 import http from 'k6/http'
 import { Counter, Trend } from 'k6/metrics'
 import { createCall, hosts, isGrpc } from './call.js'
+import { createRequest } from './own-request.js'
 
 const { URLS, HOST, PAYLOAD_BYTES, WARMUP_MS, WINDOW_MS, TAIL_MS, CERTIFICATE, KEY, CONNECTIONS } = __ENV
 
@@ -18,9 +19,11 @@ export const HAS_NEW_CONNECTIONS = CONNECTIONS === 'new'
 // Each user has one address and stays with it.
 const urls = URLS.split(',')
 export const url = urls[__VU % urls.length]
-// How it calls that; null: by HTTP, or there are several arms.
-export const call = isGrpc(url) && !__ENV.ARM_URLS ? createCall(url) : null
-export const DURATION = call ? 'grpc_req_duration' : 'http_req_duration'
+// k6 times calls of gRPC by another metric, and does not count them.
+export const isCalled = isGrpc(url) && !__ENV.ARM_URLS
+// How it calls that; null: it posts, or there are several arms.
+export const call = __ENV.ARM_URLS ? null : isCalled ? createCall(url) : createRequest(0, url)
+export const DURATION = isCalled ? 'grpc_req_duration' : 'http_req_duration'
 export const IN_WINDOW = HAS_NEW_CONNECTIONS ? 'with_connection{window:yes}' : `${DURATION}{window:yes}`
 const withConnection = HAS_NEW_CONNECTIONS ? new Trend('with_connection', true) : null
 // Blocked is the time until there is a connection, its handshake included.

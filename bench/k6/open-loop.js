@@ -15,6 +15,7 @@ import {
   GRACE_MS,
   HAS_NEW_CONNECTIONS,
   IN_WINDOW,
+  isCalled,
   logFailure,
   NONCE_EVERY,
   plain,
@@ -46,7 +47,7 @@ const PIECES = PIECE_MS ? Math.ceil(WINDOW_MS / PIECE_MS) : 0
 const pieceMetrics = []
 for (let i = 0; i < PIECES; i++) pieceMetrics.push(`${DURATION}{piece:${i}}`)
 // k6 does not count calls, but times them.
-const SECOND_HALF = call ? 'grpc_req_duration{half:second}' : 'http_reqs{half:second}'
+const SECOND_HALF = isCalled ? 'grpc_req_duration{half:second}' : 'http_reqs{half:second}'
 
 const failed = new Counter('window_failed')
 const failedSecondHalf = new Counter('failed_second_half')
@@ -71,7 +72,7 @@ const burstRate = ({ factor, beginsMs, ms }) => ({
   ],
 })
 
-const always = { [IN_WINDOW]: ['max>=0'], [SECOND_HALF]: [call ? 'max>=0' : 'count>=0'] }
+const always = { [IN_WINDOW]: ['max>=0'], [SECOND_HALF]: [isCalled ? 'max>=0' : 'count>=0'] }
 for (const name of pieceMetrics) always[name] = ['max>=0']
 if (BURST) {
   always[IN_BURST] = ['max>=0']

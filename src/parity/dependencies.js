@@ -7,7 +7,7 @@ import { ROOT } from '../lib/paths.js'
 import { safely } from '../lib/safely.js'
 import { isRedirected } from '../model/arms.js'
 import { toolOf } from '../model/tools.js'
-import { findScriptFolder } from '../run/scripts.js'
+import { findPipelineOf, findScriptFolder } from '../run/scripts.js'
 import { renderRig } from './rig.js'
 import { configurationOf, sizeOf } from './verdict/rows.js'
 
@@ -44,7 +44,7 @@ export function createDependencies(testbed) {
   const isTellable = (/** @type {Arm} */ arm) => {
     const tool = programOf(arm)
     // The rules of redirected connections are made by programs of the system.
-    if (isRedirected(arm.conditions)) return false
+    if (isRedirected(arm.conditions) || findPipelineOf(programs, arm)) return false
     return tool === null || isBinary(tool)
   }
   const ofArm = (/** @type {Arm} */ arm) => {
@@ -67,6 +67,8 @@ export function createDependencies(testbed) {
       return {
         ...ofArm(arm),
         ...{ check: 'start', size: sizeOf(arm), hasCertificate: arm.load.hasCertificate },
+        // Scripts of the user are asked with the bodies of their load.
+        ...(arm.variant !== null && { payloadBytes: arm.load.payloadBytes }),
         ...{ topology: layout.topologies[arm.link], applications: ofProgram(programs.appRuntime) },
         echo: hashOnce(folders.echo),
       }

@@ -6,12 +6,13 @@ import { listFeatures } from '../model/features.js'
 import { toolOf } from '../model/tools.js'
 import { findPortShortage } from '../node/kernel/sockets.js'
 import { assertAllRun } from '../run/alive.js'
-import { findScriptFolder } from '../run/scripts.js'
+import { findPipelineOf, findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
 import { countWorkers, findDeployed } from '../services/specs.js'
 import { listModes, topologyOf } from '../services/topology.js'
 import { createDependencies } from './dependencies.js'
 import { probeFeatures } from './features.js'
+import { isOwn, probeOwnAnswers } from './own-answers.js'
 import { createRig } from './rig.js'
 import { createSlots } from './slots.js'
 import { configurationOf, holdAgainst, PARITY_NAMES, sizeOf } from './verdict/rows.js'
@@ -23,6 +24,14 @@ import { configurationOf, holdAgainst, PARITY_NAMES, sizeOf } from './verdict/ro
 
 // The limit is longer than on one machine: pods take their time, and so do three sidecars on one slow CPU.
 const RIG_START_SECONDS = 120
+
+/** The row of a pipeline, by which it is not taken for a plane that passed the corpus. */
+const NOT_CONFIGURED = {
+  name: 'parity-answers',
+  found: 'not tried: its own configuration has no routes of the corpus',
+  expected: 'tried',
+  differences: [],
+}
 
 /** A row, the links that it is about, and why it falls short. @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} Found */
 
@@ -40,9 +49,10 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache 
   /** @type {Check[]} */
   const starts = groupAlike(measured, arm => ({ ...configurationOf(arm), ...sizeOf(arm) })).map(([arm]) => ({
     ...{ arm, size: sizeOf(arm), depends: dependencies?.ofStart(arm) },
-    run: options => checkWorkers({ testbed, arm, ...options }),
+    run: options => checkStart({ testbed, arm, ...options }),
   }))
-  const withSidecars = measured.filter(arm => arm.hasSidecars)
+  // A pipeline is not configured by the kit, so the corpus has no routes in it.
+  const withSidecars = measured.filter(arm => arm.hasSidecars && !findPipelineOf(testbed.programs, arm))
   /** @type {Check[]} */
   const probes = groupAlike(withSidecars, configurationOf).map(alike => ({
     ...{ arm: alike[0], alike, size: null, depends: dependencies?.ofConfiguration(alike) },
@@ -78,11 +88,12 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache 
         trafficPolicy: testbed.settings.trafficPolicy,
         size,
         ...(findDeployed(testbed.programs.planes, arm) && { isDeployed: /** @type {const} */ (true) }),
+        ...(isOwn(testbed, arm) && { isOwn: /** @type {const} */ (true) }),
         ...(triedAt && { triedAt }),
       }
     })
   })
-  const held = rows.filter(({ name }) => PARITY_NAMES.includes(name))
+  const held = rows.filter(({ name, isOwn }) => PARITY_NAMES.includes(name) && !isOwn)
   const shortage = held.every(row => row.found === row.expected) ? null : findPortShortage()
   if (shortage !== null) throw new BenchError(`it could not be tried whether planes do equal work: ${shortage}`)
   const reasons = held.flatMap(({ plane, lacks = [] }) =>
@@ -160,30 +171,33 @@ function modesOf(arm, { layout }) {
 }
 
 /**
- * Starts an arm, and counts the workers of its sidecars.
+ * Starts an arm, counts the workers of its sidecars, and asks those that run scripts of the user.
  * @param {{ testbed: Testbed, arm: Arm, index: number, slot: Slot, signal: AbortSignal }} options @returns {Promise<Found[]>}
  */
-async function checkWorkers({ testbed, arm, ...options }) {
-  const sidecars = await countSockets({ testbed, arm, ...options })
+async function checkStart({ testbed, arm, ...options }) {
+  const { sidecars, own } = await tryStart({ testbed, arm, ...options })
+  if (findPipelineOf(testbed.programs, arm)) return [...own, NOT_CONFIGURED]
   // Workers cannot be counted on a target that reads no sockets.
-  if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return []
+  if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return own
   const workers = countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
   const counted = sidecars.map(({ sockets, wanted }) => (sockets === wanted ? workers : sockets))
   const found = `${[...new Set(counted)].join(' and ')} a sidecar`
-  return [{ name: 'parity-workers', found, expected: `${workers} a sidecar`, differences: [] }]
+  return [{ name: 'parity-workers', found, expected: `${workers} a sidecar`, differences: [] }, ...own]
 }
 
 /**
- * Starts the sidecars of an arm, and counts the listening sockets of each.
- * @param {Parameters<typeof checkWorkers>[0]} options
+ * Starts the sidecars of an arm, and counts the listening sockets of each; scripts of the user are asked as by their load.
+ * @param {Parameters<typeof checkStart>[0]} options
  */
-async function countSockets({ testbed, arm, index, slot, signal }) {
+async function tryStart({ testbed, arm, index, slot, signal }) {
   const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
-  const { deployment } = await slot.inTurn(() => startServices({ testbed, arm, start: index, folder, signal }))
+  const services = await slot.inTurn(() => startServices({ testbed, arm, start: index, folder, signal }))
+  const { deployment } = services
   try {
+    const own = isOwn(testbed, arm) ? [await probeOwnAnswers({ testbed, arm, services })] : []
     const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
     const looks = await testbed.site.target.look(sidecars)
-    return looks.map(({ workers }, i) => ({ sockets: workers, wanted: sidecars[i].spec.workers }))
+    return { own, sidecars: looks.map(({ workers }, i) => ({ sockets: workers, wanted: sidecars[i].spec.workers })) }
   } finally {
     await deployment.remove()
   }

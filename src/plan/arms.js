@@ -38,7 +38,8 @@ export function listValues({ overrides, axes, kind }) {
   if (kind !== 'cost') lists.placement = AXES.placement.values
   if (kind !== 'cost' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
   // Services of all arms have namespaces where one arm is redirected: arms then differ in the redirection alone.
-  return lists.interception.includes('redirect') ? lists : { ...lists, interception: AXES.interception.values }
+  const hasNamespaces = lists.interception.includes('redirect') || overrides.hasNamespaces === true
+  return hasNamespaces ? lists : { ...lists, interception: AXES.interception.values }
 }
 
 /** @template T @param {T[]} list @param {string} profile */

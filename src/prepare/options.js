@@ -17,6 +17,7 @@ import { REQUEST_AXES } from '../model/requests.js'
 import { DEFAULT_GENERATOR, GENERATORS } from '../model/tools.js'
 import { isAllowed } from '../request/constraints.js'
 import { PROFILES } from '../request/experiment.js'
+import { findPipelineFile } from '../tools/find-pipeline.js'
 import { iptablesTool } from '../tools/iptables.js'
 import { controlToolSpecs, planes, toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
@@ -296,7 +297,8 @@ export function parsePlanes(text) {
     const choice = parseChoice(entry)
     if (choice.variant === null) return choice
     const variant = path.resolve(choice.variant)
-    if (existsSync(path.join(variant, 'main.js')) || isProgram(variant)) return { ...choice, variant }
+    if (existsSync(path.join(variant, 'main.js')) || isProgram(variant) || findPipelineFile(variant))
+      return { ...choice, variant }
     const cut = text.includes(',') ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
     throw new UsageError(`--planes ${entry}: ${refuseVariant(choice.plane, variant)}${cut}`)
   })

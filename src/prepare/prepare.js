@@ -6,7 +6,8 @@ import { choosePlanes, createPlan } from '../plan/plan.js'
 import { renderQuota } from '../request/constraints/plans.js'
 import { findControl } from '../services/control.js'
 import { createPlacing } from '../services/placement.js'
-import { findAppRuntime, findPrograms, planes } from './programs.js'
+import { askForPipelines } from './own-pipelines.js'
+import { findAppRuntime, findPipelines, findPrograms, planes } from './programs.js'
 import { readTopology } from './read-experiment.js'
 import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls } from './supported.js'
 
@@ -80,7 +81,9 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
  *   site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool'>, say: (line: string) => void }} options
  * @returns {Promise<Preparation>} @throws {import('../lib/errors.js').UsageError} for what cannot be asked
  */
-export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
+export async function prepare({ app, site, say, load = findLoad(), ...named }) {
+  const pipelines = findPipelines(choosePlanes(named.experiment, named.overrides))
+  const asked = { ...named, overrides: askForPipelines(named.overrides, { pipelines, load }) }
   const { experiment, overrides } = asked
   const { findTool } = site
   // The question is checked before programs are looked for, or fetched.
@@ -88,6 +91,7 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
   const found = await findPrograms({
     load,
     chosen: choosePlanes(experiment, overrides),
+    pipelines,
     isPlaneRequired: overrides.planes !== null,
     arms: draft.plan.arms,
     findTool,
@@ -108,6 +112,7 @@ export async function prepare({ app, site, say, load = findLoad(), ...asked }) {
       tools: { ...found.tools, [appRuntime.name]: appRuntime, ...(callRuntime && { node: callRuntime }) },
       appRuntime,
       scripts: found.scripts,
+      ...(Object.keys(pipelines).length > 0 && { pipelines }),
     },
   }
 }

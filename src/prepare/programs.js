@@ -1,19 +1,21 @@
+import path from 'node:path'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { dataPlanes } from '../dataplanes/registry.js'
-import { BenchError, BrokenToolError, MissingPlaneError } from '../lib/errors.js'
+import { BenchError, BrokenToolError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { isProgram } from '../lib/programs.js'
 import { loads } from '../loads/registry.js'
 import { nameVariantTool } from '../model/tools.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
 import { findDeployed, nameDeployed } from '../services/specs.js'
+import { findPipeline } from '../tools/find-pipeline.js'
 import { findScripts } from '../tools/find-scripts.js'
 import { nodeTool } from '../tools/node.js'
 
 /**
  * The programs of a run: which it needs, and where they are.
  * @import { Arm, LoadGenerator, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
- * @import { Context } from '../verbs/program.js'
+ * @import { Context } from '../verbs/program.js' @import { Pipeline } from '../model/pipeline.js'
  */
 
 /** Every data plane by its name. */
@@ -28,7 +30,11 @@ export const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, pl
 
 /** Lists every program that a run may need. */
 export function toolSpecs() {
-  return [...dataPlanes.flatMap(p => p.tool ?? []), ...loads.map(load => load.tool), nodeTool]
+  return [
+    ...dataPlanes.flatMap(({ tool, pipelines }) => (pipelines === 'only' ? [] : (tool ?? []))),
+    ...loads.map(load => load.tool),
+    nodeTool,
+  ]
 }
 
 /** Lists the programs of control planes, each once. @returns {ToolSpec[]} */
@@ -38,33 +44,46 @@ export function controlToolSpecs() {
 
 /**
  * Finds the programs of the load, the planes, and their control planes. @param {{ load: LoadGenerator,
- *   chosen: PlaneChoice[], isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options
- * @returns {Promise<Found>} @throws {MissingPlaneError} for a plane that was asked for; {BenchError} for the load
+ *   chosen: PlaneChoice[], pipelines?: Pipelines, isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options
+ * @returns {Promise<Found>} @throws {MissingPlaneError} for a plane that was asked for; {BrokenToolError} where no program of
+ *   those that were asked for runs; {BenchError} for the load
  */
-export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTool }) {
+export async function findPrograms({ load, chosen, pipelines = {}, isPlaneRequired, arms, findTool }) {
   /** @type {Found} */
   const { tools, missing, scripts, lacks } = { tools: {}, missing: [], scripts: {}, lacks: {} }
-  const wanted = dataPlanes.filter(({ name }) => chosen.some(choice => choice.plane === name && !hasOwnProgram(choice)))
+  const hasOwn = (/** @type {PlaneChoice} */ choice) => hasOwnProgram(choice) || findProgram(pipelines, choice) !== null
+  const wanted = dataPlanes.filter(({ name }) => chosen.some(choice => choice.plane === name && !hasOwn(choice)))
   const [generator, ...founds] = await Promise.all([
     findTool(load.tool),
     ...wanted.map(async ({ name, tool }) => ({
       name,
-      found: tool && (await findRunning(tool, { findTool, isPlaneRequired })),
+      found: tool && (await findRunning(tool, findTool)),
     })),
   ])
+  const broken = founds.flatMap(({ found }) => (found && 'broken' in found ? [found.broken] : []))
+  const isAnyFound = founds.some(({ found }) => found && !('broken' in found || 'missing' in found))
+  // The others go on without a program that does not run, where there are others.
+  if (isPlaneRequired && broken.length > 0 && !isAnyFound && !chosen.some(hasOwn)) throw broken[0]
   for (const { name, found } of founds) {
     if (found === null) continue
     const advice = planes[name].tool?.ifMissing?.advice
-    const reason = 'missing' in found ? found.missing : null
-    if (!('missing' in found)) tools[found.name] = found
+    if ('broken' in found) missing.push({ plane: name, reason: found.broken.message })
+    else if (!('missing' in found)) tools[found.name] = found
     else if (!isPlaneRequired) missing.push({ plane: name, reason: found.missing })
     else
       throw new MissingPlaneError(
-        `the plane ${name} cannot be measured: ${[reason, advice].filter(Boolean).join('; ')}`,
+        `the plane ${name} cannot be measured: ${[found.missing, advice].filter(Boolean).join('; ')}`,
       )
   }
   for (const choice of chosen.filter(hasOwnProgram)) {
     const found = await findTool(specOf(choice))
+    if ('missing' in found) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${found.missing}`)
+    tools[nameVariantTool({ tool: specOf(choice), variant: choice.variant })] = found
+  }
+  for (const choice of chosen) {
+    const program = findProgram(pipelines, choice)
+    if (program === null) continue
+    const found = await findTool(program)
     if ('missing' in found) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${found.missing}`)
     tools[nameVariantTool({ tool: specOf(choice), variant: choice.variant })] = found
   }
@@ -80,16 +99,13 @@ export async function findPrograms({ load, chosen, isPlaneRequired, arms, findTo
   return { tools, missing, scripts, lacks }
 }
 
-/**
- * Finds the program of a plane; one that does not run is missing, and the other planes are measured, unless this plane was
- * asked for. @param {ToolSpec} tool @param {{ findTool: Site['findTool'], isPlaneRequired: boolean }} options
- */
-async function findRunning(tool, { findTool, isPlaneRequired }) {
+/** Finds the program of a plane. @param {ToolSpec} tool @param {Site['findTool']} findTool @returns broken: it does not run */
+async function findRunning(tool, findTool) {
   try {
     return await findTool(tool)
   } catch (error) {
-    if (isPlaneRequired || !(error instanceof BrokenToolError)) throw error
-    return { missing: error.message }
+    if (!(error instanceof BrokenToolError)) throw error
+    return { broken: error }
   }
 }
 
@@ -106,6 +122,38 @@ export async function findPlane({ choice, folders, findTool }) {
   const own = hasOwnProgram(choice) ? nameVariantTool({ tool: spec, variant: choice.variant }) : spec.name
   const programs = { planes, tools: { [own]: tool }, scripts }
   return { tool, scripts: findScriptFolder({ programs, folders }, choice) }
+}
+
+/** @typedef {Record<string, Pipeline>} Pipelines by variant */
+
+/** Reads the pipelines of those that have one. @param {PlaneChoice[]} chosen @returns {Pipelines} @throws {UsageError} */
+export function findPipelines(chosen) {
+  const own = chosen.flatMap(({ plane, variant }) => {
+    const pipeline = variant === null ? null : findPipeline(variant)
+    if (variant === null || pipeline === null) return []
+    if (planes[plane]?.pipelines === undefined)
+      throw new UsageError(
+        `--planes ${plane}=${variant}: the kit writes the configuration of ${plane}: run your own with proxy=${variant}`,
+      )
+    if (planes[plane].pipelines === 'only' && pipeline.program === null)
+      throw new UsageError(`${pipeline.file}: program: it is missing: name the program that it starts, such as envoy`)
+    return [/** @type {const} */ ([variant, pipeline])]
+  })
+  return Object.fromEntries(own)
+}
+
+/** Finds the program that a pipeline names; null: that of its plane. @param {Pipelines} pipelines @param {PlaneChoice} choice @returns {ToolSpec | null} */
+function findProgram(pipelines, { plane, variant }) {
+  const pipeline = variant === null ? undefined : pipelines[variant]
+  if (!pipeline?.program) return null
+  const { program, document } = pipeline
+  const known = dataPlanes.find(({ name, pipelines }) => name === program && pipelines !== 'only')?.tool
+  if (known) return known
+  const spec = /** @type {ToolSpec} */ (planes[plane].tool)
+  if (planes[plane].pipelines !== 'only') return { ...spec, path: program }
+  const own = { ...spec, name: path.basename(program), versionArgv: document.versionArguments }
+  // Another program is looked for in PATH, and never fetched.
+  return program.includes('/') ? { ...own, path: program } : { ...own, package: program }
 }
 
 /** @param {PlaneChoice} choice */

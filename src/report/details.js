@@ -1,7 +1,14 @@
 import { hasAny, tellFindings } from '../kinds/sections.js'
 import { renderCommand } from '../lib/render-command.js'
 import { joinParts, keepColumns, renderTextTable, wrapText } from '../lib/text-table.js'
-import { findDiffering, listDisparities, PARITY_NAMES, tabulateParity, tellOwnWork } from '../parity/verdict/rows.js'
+import {
+  findDiffering,
+  listDisparities,
+  PARITY_NAMES,
+  tabulateParity,
+  tellOwnScripts,
+  tellOwnWork,
+} from '../parity/verdict/rows.js'
 import { createAnswer } from './answer/answer.js'
 import { nameLinks, renderPivots, tabulateArms } from './arms-table.js'
 import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'
@@ -79,7 +86,7 @@ export function renderParity({ parity, arms, relaxes }) {
     row => PARITY_NAMES.includes(row.name) && !differing.includes(row.name) && !row.isDeployed,
   )
   const shared = [...new Set(alike.flatMap(({ lacks = [] }) => lacks))]
-  const findings = tellOwnWork({ parity })
+  const findings = [...tellOwnWork({ parity }), ...tellOwnScripts({ parity })]
   if (differing.length === 0) {
     const between = findings.length > 0 ? ' between the other planes' : ''
     const lacking = shared.length > 0 ? `; all lack the same: ${shared.join('; ')}` : ''

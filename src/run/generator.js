@@ -29,7 +29,7 @@ export async function startGenerator({ testbed, trials, start, folder }, service
   const spec = programs.load.createGenerator({
     ...entry,
     ...(services.length > 1 && {
-      arms: services.map((started, i) => ({ urls: started.entry.urls, load: trials[i].arm.load })),
+      arms: services.map(({ entry: { urls, request } }, i) => ({ urls, load: trials[i].arm.load, request })),
       seed: start,
     }),
     tool: programs.tools[programs.load.tool.name],

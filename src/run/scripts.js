@@ -1,19 +1,21 @@
-import { hashFolder } from '../lib/hash.js'
+import { hashFolder, hashText } from '../lib/hash.js'
 import { nameVariantTool } from '../model/tools.js'
 import { nameDeployed } from '../services/specs.js'
 
 /** Hashes the scripts that a run uses: a path does not show an edit. @import { Folders } from './kind.js' */
-/** @import { Arm, Programs, ScriptFolder } from '../model/types.ts' */
+/** @import { Arm, Programs, ScriptFolder } from '../model/types.ts' @import { Pipeline } from '../model/pipeline.js' */
 
 /** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile'>} Scripted */
 /** @typedef {{ hasVariants: boolean, tool: { name: string } | null }} ScriptedPlane */
-/** @typedef {Pick<Programs, 'scripts' | 'tools'> & { planes: Record<string, ScriptedPlane> }} ScriptedPrograms */
+/** @typedef {Pick<Programs, 'scripts' | 'tools' | 'pipelines'> & { planes: Record<string, ScriptedPlane> }} ScriptedPrograms */
 
 /**
  * Finds the folder of scripts of an arm's sidecars: its profile's, its variant's, or the kit's.
  * @param {{ programs: ScriptedPrograms, folders: Pick<Folders, 'pipyScripts'> }} testbed @param {Scripted} arm
  */
 export function findScriptFolder({ programs, folders }, arm) {
+  const pipeline = findPipelineOf(programs, arm)
+  if (pipeline) return pipeline.scripts
   const { tool } = programs.planes[arm.plane]
   const isProgram = tool !== null && nameVariantTool({ tool, variant: arm.variant }) in programs.tools
   return programs.scripts?.[nameDeployed(arm)] ?? (isProgram ? null : arm.variant) ?? folders.pipyScripts
@@ -30,7 +32,9 @@ export function hashScripts({ arms, programs, folders }) {
     scripted.map(({ plane, variant, profile }) => {
       const deployed = programs.scripts?.[nameDeployed({ plane, profile })] ? { profile: `${profile}` } : {}
       const folder = findScriptFolder({ programs, folders }, { plane, variant, profile })
-      return [JSON.stringify([plane, variant, deployed]), { plane, variant, ...deployed, sha256: hashFolder(folder) }]
+      const pipeline = findPipelineOf(programs, { variant })
+      const sha256 = pipeline ? hashPipeline(pipeline) : hashFolder(folder)
+      return [JSON.stringify([plane, variant, deployed]), { plane, variant, ...deployed, sha256 }]
     }),
   )
   return [
@@ -38,4 +42,14 @@ export function hashScripts({ arms, programs, folders }) {
     { role: 'application', plane: null, variant: null, sha256: hashFolder(folders.echo) },
     ...[...byFolder.values()].map(scriptsOfArm => ({ role: /** @type {const} */ ('sidecar'), ...scriptsOfArm })),
   ]
+}
+
+/** Finds the pipeline that an arm's sidecars run; undefined: they read the kit's configuration. @param {Pick<Programs, 'pipelines'>} programs @param {Pick<Arm, 'variant'>} arm */
+export function findPipelineOf({ pipelines }, { variant }) {
+  return variant === null ? undefined : pipelines?.[variant]
+}
+
+/** Hashes what a pipeline runs: its scripts, and how they are run. @param {Pipeline} pipeline */
+function hashPipeline({ document, scripts }) {
+  return hashText(JSON.stringify([hashFolder(scripts), document]))
 }

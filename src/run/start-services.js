@@ -4,6 +4,7 @@ import { BenchError, EndedError } from '../lib/errors.js'
 import { lastLines } from '../lib/log-tail.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { isRedirected } from '../model/arms.js'
+import { entryPortOf, isEchoed } from '../model/pipeline.js'
 import { createCheck } from '../model/requests.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
@@ -11,12 +12,13 @@ import { createSpecs, findDeployed, findReachable } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding, isFinished } from './alive.js'
 import { createDeployer } from './deployer.js'
-import { findScriptFolder } from './scripts.js'
+import { findPipelineOf, findScriptFolder } from './scripts.js'
 
 /**
  * Started: the services of an arm, and what a load needs to drive them. start: a number that no other start of this run
  * has; folder: of the processes; isInterleaved: other arms stand at the same time.
- * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, ProcessSpec, Target } from '../model/types.ts'
+ * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, OwnRequest, ProcessSpec, Target } from '../model/types.ts'
+ * @import { Pipeline } from '../model/pipeline.js'
  * @import { Testbed } from './kind.js' @import { Ending } from '../services/specs.js'
  * @typedef {Awaited<ReturnType<typeof startServices>> & { seen?: import('./kind.js').Seen }} Started
  * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isInterleaved?: boolean,
@@ -68,9 +70,13 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     }
     await deploy(specs)
     areReady = true
+    const pipeline = findPipelineOf(testbed.programs, arm)
     const entry = findEntry(topology, { places, hasSidecars, isRedirected: isRedirected(arm.conditions) })
-    await target.call('reach', { endpoints: findReachable(specs, places) })
-    await sendNonce({ target, entry, arm })
+    if (pipeline) for (const endpoint of entry.endpoints) endpoint.port = entryPortOf(pipeline)
+    await target.call('reach', { endpoints: [...findReachable(specs, places), ...(pipeline ? entry.endpoints : [])] })
+    const path = pipeline?.document.request.path ?? '/'
+    const request = pipeline && !isEchoed(pipeline) ? await sendOwnRequest({ target, entry, arm, pipeline }) : undefined
+    if (!request) await sendNonce({ target, entry, arm, path })
     const { hasCertificate } = arm.load
     const scheme = arm.conditions.protocol === 'grpc' ? 'grpc' : hasCertificate ? 'https' : 'http'
     const certificates = certificatesFolder(testbed.folders.certificates, arm.conditions.tls)
@@ -80,8 +86,9 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
       ending: ending && prepareEnding({ testbed, arm, ending, deployment, deploy: begin }),
       // The load's target and identity.
       entry: {
-        urls: entry.endpoints.map(({ address, port }) => `${scheme}://${address}:${port}/`),
-        host: entry.host,
+        urls: entry.endpoints.map(({ address, port }) => `${scheme}://${address}:${port}${path}`),
+        host: pipeline?.document.request.headers.host ?? entry.host,
+        ...(request && { request }),
         // Only the generator's own machine could ask there.
         admin: places[GENERATOR] ? { address: places[GENERATOR].inside, port: PORTS.generator } : null,
         certificate: hasCertificate ? credentialsOf(GENERATOR, target.locate(certificates, 'generator')) : null,
@@ -165,14 +172,42 @@ function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, de
   }
 }
 
-/** @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm }} options */
-async function sendNonce({ target, entry, arm }) {
+/**
+ * Sends the request of a pipeline, and takes its answer for the one that counts.
+ * @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, pipeline: Pipeline }} options
+ * @returns {Promise<OwnRequest>} @throws {BenchError} for another status
+ */
+async function sendOwnRequest({ target, entry, arm, pipeline }) {
+  const { document, file } = pipeline
+  const {
+    method,
+    path,
+    headers,
+    body = method === 'POST' ? 'x'.repeat(arm.load.payloadBytes ?? 0) : '',
+  } = document.request
+  const { host = entry.host, ...others } = headers
+  const [endpoint] = entry.endpoints
+  const what = `${method} ${path} of ${file} to ${arm.id} (${endpoint.address}:${endpoint.port})`
+  const ask = { host, method, path, headers: others, body }
+  const answer = await target.call('send', { endpoint, ask }).catch(error => {
+    throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
+  })
+  const { status } = document.answer
+  if (answer.status !== status)
+    throw new BenchError(
+      `${what} was answered ${answer.status} "${answer.body.slice(0, 200)}", not ${status}: name a request that it answers, or answer: { status: ${answer.status} }`,
+    )
+  return { method, headers: others, body, status, bytes: answer.body.length }
+}
+
+/** @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, path: string }} options */
+async function sendNonce({ target, entry, arm, path }) {
   const nonce = `check-${arm.id}`
   const [endpoint] = entry.endpoints
   const what = `one request through ${arm.id} (${endpoint.address}:${endpoint.port})`
   const { protocol } = arm.conditions
   const { request, answer: expected } = createCheck(arm.load, nonce, protocol)
-  const ask = { host: entry.host, ...request, protocol }
+  const ask = { host: entry.host, ...request, ...(path !== '/' && { path }), protocol }
   const answer = await target.call('send', { endpoint, ask }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })

@@ -1,4 +1,4 @@
-import { createPipyArgv } from '../dataplanes/pipy/launch.js'
+import { createPipyArgv } from '../dataplanes/pipy/argv.js'
 import { createProcess } from '../model/processes.js'
 import { serviceTimeOf } from '../model/requests.js'
 
@@ -7,13 +7,23 @@ import { serviceTimeOf } from '../model/requests.js'
 /**
  * Creates the application of a service, as a process of one worker.
  * @param {{ service: string, kind: 'echo' | 'answer' | 'forward' | 'named' | 'grpc-echo' | 'grpc-answer' | 'grpc-forward', listen: Endpoint,
- *   next: (Endpoint & { host: string }) | null, requests?: RequestKind[], runtime: Tool, scripts: string, folder: string }} options
- *   requests: that an `answer` answers; runtime: pipy or node; scripts: the folder `echo/`
+ *   others?: Endpoint[], next: (Endpoint & { host: string }) | null, requests?: RequestKind[], runtime: Tool, scripts: string, folder: string }} options
+ *   others: addresses at which an echo application listens, too; requests: that an `answer` answers; runtime: pipy or node; scripts: the folder `echo/`
  * @returns {ProcessSpec}
  */
-export function createApplication({ service, kind, listen, next, requests = [], runtime, scripts, folder }) {
+export function createApplication({
+  service,
+  kind,
+  listen,
+  others = [],
+  next,
+  requests = [],
+  runtime,
+  scripts,
+  folder,
+}) {
   const args = [
-    `${listen.address}:${listen.port}`,
+    [listen, ...others].map(({ address, port }) => `${address}:${port}`).join(),
     ...(next ? [`${next.address}:${next.port}`, next.host] : []),
     ...(kind === 'named' ? [service] : []),
     ...(kind.endsWith('answer') ? [JSON.stringify(requests.map(renderKind))] : []),
@@ -29,7 +39,7 @@ export function createApplication({ service, kind, listen, next, requests = [], 
     argv,
     folder,
     scripts: [scripts],
-    listens: [listen],
+    listens: [listen, ...others],
     image: runtime.image ?? null,
   })
 }

@@ -1,6 +1,7 @@
 import { certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
+import { callsUpstream } from '../model/pipeline.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
 import { listPaths } from '../model/traffic.js'
@@ -19,7 +20,7 @@ import { createModel, findNextHop } from './topology.js'
  * @property {Arm} arm
  * @property {Topology} topology
  * @property {Record<string, Place>} places
- * @property {Pick<Programs, 'planes' | 'tools' | 'appRuntime'>} programs
+ * @property {Pick<Programs, 'planes' | 'tools' | 'appRuntime' | 'pipelines'>} programs
  * @property {{ own: string, scripts: string, echo: string, certificates: string }} folders their own; the scripts that
  *   Pipy runs as a sidecar; the applications; certificates of all key types
  * @property {(folder: string) => string} locate where processes see a folder
@@ -52,9 +53,12 @@ export function createSpecs(services) {
   const controlled = arm.conditions.changesPerMinute === null ? null : createControlled(entry, services)
   /** @type {Ending | null} */
   let ending = null
+  const pipeline = findPipeline(programs, arm)
+  // A pipeline that answers by itself needs no application, and none does work for its answers.
+  const isCalled = !pipeline || callsUpstream(pipeline)
   const specs = topology.services.flatMap(service => {
     /** @type {ProcessSpec[]} */
-    const own = service.application ? [createApplicationSpec(service, services)] : []
+    const own = service.application && isCalled ? [createApplicationSpec(service, services)] : []
     // Connections that pass all rules are tracked by the kernel like those of the other arms.
     const passing = { inbound: null, outbound: null }
     if (!createSidecar && isRedirected(arm.conditions)) for (const spec of own) spec.redirects = passing
@@ -64,7 +68,9 @@ export function createSpecs(services) {
       if (arm.conditions.ending && service === topology.services.at(-1)) {
         ending = createEnding(spec, { service, controlled, ...services })
         own.push(ending.spec)
-      } else own.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
+      } else if (isCalled)
+        own.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
+      else own.push(spec)
     }
     return own.map(spec => ({ ...spec, copyOf: service.copyOf }))
   })
@@ -115,11 +121,17 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   const { requests } = arm.load
   // The last application echoes, or answers what the load asks for.
   const last = kind === 'echo' && requests ? 'answer' : kind
+  const pipeline = findPipeline(programs, arm)
+  const address = places[name][hasSidecars ? 'inside' : 'listen']
+  // Scripts that fix ports mean this host: in a network namespace of their own that is where the application is.
+  const [listen = { address, port: PORTS.application }, ...others] =
+    pipeline?.document.upstream?.ports?.map(port => ({ address: '127.0.0.1', port })) ?? []
   return createApplication({
     service: name,
     kind: isGrpc ? `grpc-${last}` : last,
     requests,
-    listen: { address: places[name][hasSidecars ? 'inside' : 'listen'], port: PORTS.application },
+    listen,
+    others,
     next: application === 'forward' ? findNextHop(service, at) : null,
     runtime: isGrpc ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),
@@ -156,9 +168,15 @@ export function describeSidecar(
     tool: toolOf(programs.tools, { tool, variant: arm.variant }),
     scripts: locate(folders.scripts),
     scriptFiles,
+    pipeline: findPipeline(programs, arm),
     profile: arm.profile,
     cpuLimitCores: arm.cpuLimitCores,
   }
+}
+
+/** @param {ArmServices['programs']} programs @param {Arm} arm */
+function findPipeline({ pipelines }, { variant }) {
+  return variant === null ? undefined : pipelines?.[variant]
 }
 
 /** @param {Service} service @param {ArmServices} services */

@@ -4,8 +4,8 @@ import { renderAdsBootstrap, renderAdsResources } from '../../src/dataplanes/env
 import { renderBootstrap } from '../../src/dataplanes/envoy/config.js'
 import { renderOutlierDetection } from '../../src/dataplanes/envoy/features.js'
 import { envoy } from '../../src/dataplanes/envoy/index.js'
+import { createPipyArgv } from '../../src/dataplanes/pipy/argv.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
-import { createPipyArgv } from '../../src/dataplanes/pipy/launch.js'
 import { dataPlanes } from '../../src/dataplanes/registry.js'
 import { FEATURES } from '../../src/model/features.js'
 import { createCluster, createInbound, createModel, createRoute } from '../fakes/fake-models.js'
@@ -89,6 +89,8 @@ const specOf = (plane, given = model) =>
     tool: { name: plane.name, path: `/bin/${plane.name}`, version: '1.5.18', sha256: '', source: '' },
   })
 
+const sidecarPlanes = dataPlanes.filter(plane => plane.createSidecar && plane.pipelines !== 'only')
+
 describe('what the planes render', () => {
   it.each([
     ['envoy-lean', renderBootstrap(model, 'lean')],
@@ -104,10 +106,10 @@ describe('what the planes render', () => {
     const lean = { name: 'envoy-lean', value: renderBootstrap(model, 'lean') }
     return expect(text(abridge(rendered, lean))).toMatchFileSnapshot(`../golden/${name}.json`)
   })
-  it.each(dataPlanes.filter(plane => plane.createSidecar))('is, for $name, the golden process', plane =>
+  it.each(sidecarPlanes)('is, for $name, the golden process', plane =>
     expect(text(specOf(plane))).toMatchFileSnapshot(`../golden/${plane.name}-process.json`))
   // They can be read only as files of their own; some have one above.
-  const configurations = dataPlanes
+  const configurations = sidecarPlanes
     .flatMap(plane => specOf(plane)?.files[0] ?? [])
     .filter(f => !['envoy.json', 'sidecar.json'].includes(f.name))
   it.each(['envoy', 'haproxy', 'nginx'])('is, for %s that carries bytes, the golden configuration', name => {

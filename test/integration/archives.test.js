@@ -10,7 +10,7 @@ import { makeFolder } from '../fakes/scratch.js'
 // That a pinned archive exists for arm64 shows on no machine of another architecture, unless it is fetched.
 const folder = makeFolder('archives-test')
 
-const tools = [...dataPlanes.flatMap(({ tool }) => tool ?? []), k6Tool]
+const tools = [...dataPlanes.flatMap(({ tool, pipelines }) => (pipelines === 'only' ? [] : (tool ?? []))), k6Tool]
 const wheels = tools.flatMap(({ name, wheel }) => (wheel ? [{ name, ...wheel }] : []))
 
 // EM_AARCH64, elf.h

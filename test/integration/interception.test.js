@@ -4,11 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { listSafely } from '../../src/node/kernel/proc-files.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { readRun } from '../../src/records/records.js'
-import { findOnPath } from '../../src/tools/find.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { awaitWindowStart } from './await-window.js'
 import { expectNothingLeft } from './leftovers.js'
-import { need } from './real-tools.js'
+import { need, needNamespaces } from './real-tools.js'
 
 // Connections that rules redirect to sidecars, with the real programs, namespaces and rules.
 const folder = makeFolder('interception-test')
@@ -32,13 +31,9 @@ const runIdOf = out => readLedgers().find(({ owner }) => owner?.command.includes
 const namespacesOf = runId => listSafely('/run/netns').filter(name => name.startsWith(`sidecar-bench.${runId}`))
 
 /** @param {import('vitest').TestContext} context @param {string[]} programs */
-async function needNamespaces(context, ...programs) {
+async function needRedirection(context, ...programs) {
   need(context, 'pipy', 'envoy', 'k6')
-  if (process.getuid?.() !== 0) context.skip('needs root, to make network namespaces')
-  for (const name of ['ip', 'nsenter', 'setpriv', 'ss', ...programs]) {
-    if ((await findOnPath(name, `${process.env.PATH}`)) === null)
-      context.skip(`needs ${name}, which cannot be had here`)
-  }
+  await needNamespaces(context, 'ss', ...programs)
 }
 
 describe('redirected connections', { timeout: 180_000 }, () => {
@@ -47,7 +42,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     { iptables: 'iptables-nft', planes: 'none,pipy,envoy', interception: 'none,redirect', arms: 6 },
     { iptables: 'iptables-legacy', planes: 'pipy', interception: 'redirect', arms: 1 },
   ])('pass both sidecars of $planes, by rules of $iptables', async ({ iptables, arms, ...asked }, context) => {
-    await needNamespaces(context, iptables)
+    await needRedirection(context, iptables)
     const argv = ['--planes', asked.planes, '--measure', 'cost', '--interception', asked.interception]
     const { child, out } = start(argv, { env: { IPTABLES: iptables } })
     const { exitCode, stdout, stderr } = await child
@@ -67,7 +62,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
   })
 
   it('are found to go past the sidecars where somebody flushes the rules', async context => {
-    await needNamespaces(context, 'iptables', 'conntrack')
+    await needRedirection(context, 'iptables', 'conntrack')
     const { child, out } = start(['--planes', 'pipy', '--measure', 'capacity', '--interception', 'redirect'])
     await awaitWindowStart(out)
     for (const name of namespacesOf(`${runIdOf(out)}`).filter(name => /\.(gateway|ratings)$/.test(name))) {
@@ -85,7 +80,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
   })
 
   it('leave nothing after a run that was killed, once it is cleaned up', async context => {
-    await needNamespaces(context, 'iptables')
+    await needRedirection(context, 'iptables')
     const { child, out } = start(['--planes', 'pipy', '--measure', 'capacity', '--interception', 'redirect'])
     await awaitWindowStart(out)
     const runId = `${runIdOf(out)}`
@@ -99,7 +94,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
   })
 
   it('are refused in one line before anything starts where the rights are missing', async context => {
-    await needNamespaces(context, 'iptables')
+    await needRedirection(context, 'iptables')
     const before = ['setpriv', '--bounding-set=-net_admin,-sys_admin', '--inh-caps=-all']
     const { child, out } = start(['--planes', 'pipy', '--interception', 'redirect'], { before })
     const { exitCode, stderr } = await child

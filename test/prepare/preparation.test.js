@@ -1,8 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
 import { parsePlanes } from '../../src/prepare/options.js'
 import { prepareWith, sayLacks } from '../../src/prepare/preparation.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
+
+import { makeFolder } from '../fakes/scratch.js'
 
 /** @import { Site } from '../../src/model/types.ts' */
 
@@ -90,5 +94,48 @@ describe('prepareWith', () => {
     const rehearse = async (/** @type {number[]} */ ports) => void tried.push(...ports)
     await prepare({ planes, link: [link], loadHost: { cpus: 2, rehearse } })
     expect(tried.sort()).toEqual(ports.sort())
+  })
+
+  describe('of folders with a pipeline.yaml', () => {
+    const [fixed, free, envoy] = ['fixed', 'free', 'envoy'].map(name => makeFolder(`pipelines-${name}`))
+    const write = (/** @type {string} */ folder, /** @type {string} */ text) => {
+      writeFileSync(path.join(folder, 'main.js'), 'pipy.listen(8000, $=>$)')
+      writeFileSync(path.join(folder, 'pipeline.yaml'), text)
+    }
+    write(fixed, 'listen: { port: 8000 }')
+    write(free, "replace: { main.js: { '8000': '{{listen.port}}' } }")
+    write(envoy, 'program: envoy\narguments: [-c, main.js]\nenvironment: { PORT: "{{listen.port}}" }')
+
+    it('plans one proxy in plaintext, and finds the program that a file names', async () => {
+      const { plan, programs } = await prepare({ name: 'cost', planes: `pipy=${free},proxy=${envoy}` })
+      expect(
+        plan.arms.map(({ plane, link, conditions }) => [plane, link, conditions.tls, conditions.interception]),
+      ).toEqual(
+        expect.arrayContaining([
+          ['pipy', 'ratings', 'plaintext', undefined],
+          ['proxy', 'ratings', 'plaintext', undefined],
+        ]),
+      )
+      expect(programs.tools[`proxy=${envoy}`].path).toBe('/bin/envoy')
+      expect(Object.keys(programs.pipelines ?? {})).toEqual([free, envoy])
+    })
+
+    it('says what scripts with a fixed port need, where there are no network namespaces', () =>
+      expect(prepare({ name: 'cost', planes: `pipy=${fixed}` })).rejects.toThrow(
+        /its scripts fix a port, so each start needs a network namespace: not here; or leave out the port, and write \{\{listen.port\}\}/,
+      ))
+
+    it.each([
+      [{ link: ['pair'] }, '--link pair: a pipeline.yaml describes one proxy'],
+      [{ tls: ['rsa-2048'] }, '--tls rsa-2048: the load comes in plaintext'],
+      [{ features: ['access-log'] }, '--features access-log: it has the features of its scripts'],
+    ])('refuses %j', (asked, why) =>
+      expect(prepare({ name: 'cost', planes: `pipy=${free}`, ...asked })).rejects.toThrow(why))
+
+    it('refuses a configuration of the user for a plane that the kit configures, and a proxy without a program', async () => {
+      await expect(prepare({ name: 'cost', planes: `envoy=${envoy}` })).rejects.toThrow(`proxy=${envoy}`)
+      await expect(prepare({ name: 'cost', planes: `proxy=${free}` })).rejects.toThrow('program: it is missing')
+      await expect(prepare({ name: 'cost', planes: 'proxy' })).rejects.toThrow('write proxy=./folder')
+    })
   })
 })

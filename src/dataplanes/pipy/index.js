@@ -26,6 +26,7 @@ export const pipy = {
   name: 'pipy',
   tool: pipyTool,
   hasVariants: true,
+  pipelines: 'too',
   profiles: ['lean', FSM],
   deployed: { [FSM]: FSM_DEPLOYED },
   features: FEATURE_NAMES,

@@ -1,6 +1,7 @@
 import { createControlProcess } from '../../model/processes.js'
+import { isOne, listLogOptions } from './argv.js'
 import { renderConfig, speaksTls } from './config.js'
-import { createSidecar, isOne, listLogOptions } from './launch.js'
+import { createSidecar } from './launch.js'
 
 /**
  * Pipy's own repository as a control plane: a base codebase holds the scripts, and a codebase derived from it holds each

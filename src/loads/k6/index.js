@@ -27,6 +27,7 @@ export const k6 = {
   countCpus: ({ cpus }) => cpus,
 
   createGenerator({ tool, scripts, urls, certificate, host, load, tailMs, admin, cpus, folder, ...others }) {
+    const ownRequests = (others.arms ?? [others]).map(({ request = null }) => request)
     const variables = {
       URLS: urls.join(','),
       HOST: host,
@@ -42,6 +43,7 @@ export const k6 = {
       PIECE_MS: load.burst ? PIECE_MS : 0,
       ...(certificate ? { CERTIFICATE: certificate.certificatePath, KEY: certificate.keyPath } : {}),
       ...(load.isInterleaved ? describeInterleaved({ load, tailMs, urls, ...others }) : {}),
+      ...(ownRequests.some(Boolean) && { OWN_REQUESTS: JSON.stringify(ownRequests) }),
       CONNECTIONS: load.connections,
       PAYLOAD_BYTES: findLargestBody(load),
       ...(load.requests && { REQUESTS: renderRequests(others.arms?.map(arm => arm.load) ?? [load]) }),

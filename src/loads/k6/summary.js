@@ -26,7 +26,7 @@ export function parseResult(log, place = 0) {
   if (at < 0) return null
   return atLine(at + 1, () => {
     const { ownSeconds, ...result } = readResult(lines[at])
-    const interleaved = ownSeconds && { interleaved: { seconds: ownSeconds, perTenth: sumPerTenth(log, place) } }
+    const interleaved = ownSeconds && { interleaved: { seconds: ownSeconds, ...sumOverUsers(log, place) } }
     const failures = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1]).slice(0, 5)
     return assertWhole(loadResult, { ...result, ...interleaved, failures })
   })
@@ -90,17 +90,18 @@ function readBurst({ valuesOf, countOf }) {
 }
 
 /**
- * Sums the verified requests of an arm by the tenth of a second of the window: each user says its own when it ends, the tenths of an
- * arm with commas, and the arms with semicolons. @param {string} log @param {number} place of the arm
+ * Sums the verified requests of an arm by the tenth of a second of the window, or by the second (older kits): each user says
+ * its own when it ends, the times of an arm with commas, and the arms with semicolons.
+ * @param {string} log @param {number} place of the arm
  */
-function sumPerTenth(log, place) {
+function sumOverUsers(log, place) {
   /** @type {number[]} */
   const sums = []
-  for (const [, said] of log.matchAll(/msg="verified ([\d,;]+)"/g)) {
-    for (const [tenth, text] of (said.split(';')[place] ?? '').split(',').entries())
-      sums[tenth] = (sums[tenth] ?? 0) + Number(text)
+  for (const [, counts] of log.matchAll(/msg="verified (?:by the tenth )?([\d,;]+)"/g)) {
+    for (const [i, text] of (counts.split(';')[place] ?? '').split(',').entries())
+      sums[i] = (sums[i] ?? 0) + Number(text)
   }
-  return sums
+  return log.includes('msg="verified by the tenth ') ? { perTenth: sums } : { perSecond: sums }
 }
 
 /** Picks the numbers of a metric that the kit reads. @param {z.infer<typeof metric>} written */

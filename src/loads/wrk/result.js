@@ -24,6 +24,7 @@ const report = z.object({
     ),
   arm: count.optional().describe('in turns: whose users the thread had; absent: there is one arm'),
   ownMs: z.number().positive().optional().describe('in turns: milliseconds of the window'),
+  perSecond: z.array(count).optional().describe('of older kits'),
   perTenth: z
     .array(count)
     .optional()
@@ -48,7 +49,7 @@ export function parseResult(log, place = 0) {
       `the result of the load is damaged: ${all.length} of ${started ?? 'an unknown number of'} threads are in it`,
     )
   const threads = all.filter(({ arm = 0 }) => arm === place)
-  const [{ ownMs, perTenth }] = threads
+  const [{ ownMs, perTenth, perSecond }] = threads
   const sum = (/** @type {(thread: ThreadReport) => number} */ of) => threads.reduce((all, t) => all + of(t), 0)
   const firstHalf = sum(t => t.right[1])
   const secondHalf = sum(t => t.right[2])
@@ -65,7 +66,9 @@ export function parseResult(log, place = 0) {
     series: null,
     failures: [...new Set(threads.flatMap(t => t.messages))].slice(0, 5),
     ...sumWaited(threads),
-    ...(ownMs && perTenth && { interleaved: { seconds: ownMs / 1000, perTenth } }),
+    ...(ownMs && {
+      interleaved: { seconds: ownMs / 1000, ...(perTenth && { perTenth }), ...(perSecond && { perSecond }) },
+    }),
   }
 }
 

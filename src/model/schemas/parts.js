@@ -253,6 +253,10 @@ export const parityRow = z.object({
   links: z.array(z.string()).optional().describe('that do this work; absent: every link does'),
   lacks: z.array(z.string()).optional().describe('why it falls short, where the plane declares all that differs'),
   isDeployed: z.literal(true).optional().describe('the plane is as a mesh deploys it: a difference is a finding'),
+  isOwn: z
+    .literal(true)
+    .optional()
+    .describe('the plane runs scripts of the user, which are compared by their answers to the load'),
   triedAt: z
     .string()
     .optional()

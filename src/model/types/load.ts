@@ -3,13 +3,26 @@ import type { Endpoint } from './address.ts'
 import type { Arm, Load, LoadResult, Tool, Window } from './documents.ts'
 import type { Handle, ProcessSpec, ToolSpec } from './process.ts'
 
+/** A request that is not the kit's POST of a body that comes back, and the answer that counts. */
+export interface OwnRequest {
+  method: string
+  headers: Record<string, string>
+  body: string
+  /** Of the answer. */
+  status: number
+  /** Bytes of the answer. */
+  bytes: number
+}
+
 export interface LoadOptions {
+  /** Absent: the kit's own. */
+  request?: OwnRequest
   /** URLs of the first service's copies: users are spread over them. */
   urls: string[]
   /** Identity with which the client speaks mTLS; null: plaintext. */
   certificate: { certificatePath: string; keyPath: string } | null
   /** The urls and the load of each arm that stands side by side; absent: there is one. */
-  arms?: { urls: string[]; load: Load }[]
+  arms?: { urls: string[]; load: Load; request?: OwnRequest }[]
   /** The seed of the order of their turns. */
   seed?: number
   host: string

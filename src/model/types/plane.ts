@@ -1,4 +1,6 @@
 // Data planes and control planes.
+
+import type { Pipeline } from '../pipeline.js'
 import type { Endpoint, MtlsMode } from './address.ts'
 import type { Conditions, Protocol, Tls, Tool, TrafficPolicy } from './documents.ts'
 import type { ProcessSpec, ToolSpec } from './process.ts'
@@ -18,6 +20,8 @@ export interface SidecarOptions {
   isRotated?: boolean
   /** The files of that folder, by their path in it, for a profile that runs scripts of others. */
   scriptFiles?: Record<string, string>
+  /** The `pipeline.yaml` that says how it is run; absent: it reads the kit's configuration. */
+  pipeline?: Pipeline
 }
 
 /** A profile as a mesh deploys the plane: its work is not held equal, and what the corpus finds of it is told. */
@@ -121,6 +125,8 @@ export interface DataPlane {
   tool: ToolSpec | null
   /** A folder of scripts can stand in for its own: `name=./path`. */
   hasVariants: boolean
+  /** Folders with a `pipeline.yaml` that it runs: beside its own configuration, or nothing else. Absent: none. */
+  pipelines?: 'too' | 'only'
   /** Files and folders of the system that its configuration includes, or its libraries read; absent: none. */
   systemFiles?: string[]
   /** Named configurations that can be compared, `name:profile`; the first is what `name` alone means. Empty: it has one. */

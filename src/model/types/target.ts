@@ -1,4 +1,6 @@
 // Targets, on which services run.
+
+import type { Pipeline } from '../pipeline.js'
 import type { Endpoint, Place } from './address.ts'
 import type { Asking } from './asking.ts'
 import type * as D from './documents.ts'
@@ -154,6 +156,8 @@ export interface Programs {
   appRuntime: D.Tool
   /** The folders of scripts that profiles run, by `plane:profile`. */
   scripts?: Record<string, string>
+  /** The `pipeline.yaml` of variants that have one, by variant. */
+  pipelines?: Record<string, Pipeline>
 }
 
 /** The services of each link, and the CPUs of each arm's processes. */

@@ -18,7 +18,11 @@ export const PARITY_NAMES = [
   'parity-pooling',
   'parity-logging',
   'parity-features',
+  'parity-load',
 ]
+
+/** The answers of the user's own scripts to the requests of their load. */
+const LOAD_ROW = 'parity-load'
 
 /** Picks the parts of an arm that change its sidecars' work; the traffic policy is the run's. @param {Arm} arm */
 export function configurationOf(arm) {
@@ -45,6 +49,8 @@ export function isWrong({ found, expected }) {
 export function findDisparities(pair) {
   return listPairs(pair).flatMap(({ rows: [x, y], check }) => {
     if (x.isDeployed || y.isDeployed || areAlike([x, y])) return []
+    // Two folders of the user are compared with each other, by the answers to their load.
+    if (x.isOwn && y.isOwn && check !== LOAD_ROW) return []
     const wrong = [x, y].filter(isWrong)
     if (wrong.length > 0) return wrong.map(tellWrong)
     return x.found === y.found ? [] : [`${check}: ${x.plane}: ${x.found}; ${y.plane}: ${y.found}`]
@@ -74,7 +80,7 @@ export function findWrong({ judged, relaxed }) {
     const rows = judged.flatMap(one => findRow(one, check) ?? [])
     return areAlike(rows) ? [] : rows
   })
-  return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed).map(tellWrong))]
+  return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed && !row.isOwn).map(tellWrong))]
 }
 
 /** Names unequal rows; wrong: those not set aside. @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary */
@@ -205,6 +211,25 @@ export function tellOwnWork({ parity }) {
     const rows = new Set(planeRows.map(({ name }) => name.replace('parity-', '')))
     return `${plane} does its own work, as deployed: ${[...rows].join(', ')} ${rows.size === 1 ? 'differs' : 'differ'}.`
   })
+}
+
+/**
+ * Says in one line how folders of the user are compared, and where they fall short of the kit's contract.
+ * @param {Pick<Summary, 'parity'>} summary
+ */
+export function tellOwnScripts({ parity }) {
+  const own = parity.filter(row => row.isOwn)
+  if (own.length === 0) return []
+  const answers = new Set(own.filter(({ name }) => name === LOAD_ROW).map(({ found }) => found))
+  const planes = [...groupBy(own, ({ plane }) => plane)]
+  const short = planes.flatMap(([plane, rows]) => {
+    const names = new Set(rows.filter(isWrong).map(({ name }) => name.replace('parity-', '')))
+    return names.size > 0 ? [`${plane} (${[...names].join(', ')})`] : []
+  })
+  const alike = planes.length > 1 && answers.size === 1 ? ', and are alike' : ''
+  return [
+    `Own scripts are compared by their answers to the load${alike}: ${planes.map(([plane]) => plane).join(', ')}.${short.length > 0 ? ` Not held to the kit's contract: ${short.join(', ')}.` : ''}`,
+  ]
 }
 
 /** Names the open policy where it was measured. @param {Pick<Summary, 'parity'>} summary */

@@ -2,7 +2,7 @@ import { dropEmpty, joinPictures } from '../../answer/picture.js'
 import { splitByKind } from '../../kinds/sections.js'
 import { groupBy } from '../../lib/group-by.js'
 import { renderCommand } from '../../lib/render-command.js'
-import { findDiffering } from '../../parity/verdict/rows.js'
+import { findDiffering, tellOwnScripts } from '../../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 import { listWarnings } from './warnings.js'
 
@@ -63,6 +63,8 @@ function renderEqualWork({ parity, arms, relaxes }) {
   if (parity.length === 0) return []
   const { differing, wrong } = findDiffering({ parity, arms, relaxes })
   if (wrong.length > 0) return []
+  const own = tellOwnScripts({ parity })
+  if (own.length > 0) return own
   const but = differing.map(name => name.replace('parity-', ''))
   if (but.length > 0) return [`Equal work: passed, but for what the experiment sets aside (${but.join(', ')}).`]
   return parity.some(row => row.isDeployed) ? [] : ['Equal work: passed.']

@@ -13,6 +13,12 @@
 /** @type {Constraint<ChosenPlane>[]} */
 export const PLANES = [
   {
+    on: 'always',
+    conflict: ({ plane, isOfScripts }) => plane.pipelines === 'only' && !isOfScripts,
+    message: ({ choice: { plane } }) =>
+      `${plane} runs a folder of yours, whose pipeline.yaml says how: write ${plane}=./folder (docs/your-pipeline.md)`,
+  },
+  {
     on: 'variant',
     conflict: ({ isOfScripts, scriptsVariable }) => isOfScripts && scriptsVariable,
     message: ({ choice: { plane, profile } }, variable) =>
@@ -22,7 +28,7 @@ export const PLANES = [
     on: 'variant',
     conflict: ({ isOfScripts, plane }) => isOfScripts && !plane.hasVariants,
     message: ({ choice: { plane } }) =>
-      `the plane ${plane} runs no Pipy scripts: name a program of it, or write it without "="`,
+      `the plane ${plane} runs no scripts: name a program of it, or run a folder with a pipeline.yaml by proxy=./folder`,
   },
   {
     on: 'variant',

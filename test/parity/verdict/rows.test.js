@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findDisparities, findUnequal, findWrong } from '../../../src/parity/verdict/rows.js'
+import { findDisparities, findUnequal, findWrong, tellOwnScripts } from '../../../src/parity/verdict/rows.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
 /** @import { Arm, ParityRow } from '../../../src/model/types.ts' */
@@ -15,6 +15,40 @@ const find = (rows, { relaxed = [], fields = {}, names = [] } = {}) => {
 const [pipy, envoy] = ['pipy', 'envoy'].map(
   plane => (/** @type {Partial<ParityRow>} */ fields) => createParityRow({ plane, ...fields }),
 )
+
+describe('two folders of the user', () => {
+  const own = { isOwn: /** @type {const} */ (true) }
+  const short = { ...own, name: 'parity-refusals', found: 'lets in anybody', expected: 'refuses' }
+  const load = { ...own, name: 'parity-load', expected: null }
+
+  it('are compared by their answers to the load, whatever one lacks against the contract', () => {
+    const alike = [
+      pipy(short),
+      envoy({ ...own, name: 'parity-refusals' }),
+      pipy({ ...load, found: '200' }),
+      envoy({ ...load, found: '200' }),
+    ]
+    expect(find(alike)).toEqual([])
+    expect(find([...alike.slice(0, 3), envoy({ ...load, found: '404' })])).toEqual([
+      'parity-load: pipy: 200; envoy: 404',
+    ])
+    expect(findWrong({ judged: [{ arm: createArm({ plane: 'pipy' }), rows: alike }], relaxed: [] })).toEqual([])
+  })
+
+  it('are held to the contract beside a plane of the kit', () => {
+    expect(find([pipy(short), envoy({ name: 'parity-refusals' })])).toEqual([
+      'parity-refusals: pipy: lets in anybody, refuses is expected',
+    ])
+  })
+
+  it('are told in one line, with what they lack', () => {
+    const parity = [pipy(short), pipy({ ...load, found: '200' }), envoy({ ...load, found: '200' })]
+    expect(tellOwnScripts({ parity })).toEqual([
+      "Own scripts are compared by their answers to the load, and are alike: pipy, envoy. Not held to the kit's contract: pipy (refusals).",
+    ])
+    expect(tellOwnScripts({ parity: [pipy({})] })).toEqual([])
+  })
+})
 
 describe('findDisparities', () => {
   it('finds nothing where both do as they must, or both the same', () => {

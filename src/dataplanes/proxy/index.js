@@ -1,0 +1,24 @@
+import { createPipelineSidecar } from '../../model/pipeline-process.js'
+
+/** @import { Pipeline } from '../../model/pipeline.js' @import { DataPlane } from '../../model/types.ts' */
+
+/** Any program that a `pipeline.yaml` starts, with a configuration of the user's own. @type {DataPlane} */
+export const proxy = {
+  name: 'proxy',
+  tool: {
+    name: 'proxy',
+    variable: 'PROXY',
+    image: null,
+    versionArgv: ['--version'],
+    parseVersion: text => /(\d+\.\d+(?:\.\d+)?)/.exec(text)?.[1] ?? null,
+    wanted: 'any version',
+    isAccepted: () => true,
+  },
+  hasVariants: true,
+  pipelines: 'only',
+  profiles: [],
+  countWorkers: () => null,
+  findUnsupported: () => null,
+  createSidecar: options => createPipelineSidecar({ ...options, pipeline: /** @type {Pipeline} */ (options.pipeline) }),
+  parseOverflows: null,
+}

@@ -1,0 +1,22 @@
+import { entryPortOf, renderPipeline } from './pipeline.js'
+import { createSidecarProcess } from './processes.js'
+
+/** @import { Pipeline } from './pipeline.js' @import { ProcessSpec, SidecarOptions } from './types.ts' */
+
+/**
+ * Creates the process of a sidecar that a `pipeline.yaml` describes.
+ * @param {SidecarOptions & { pipeline: Pipeline }} options
+ * @param {(started: { argv: string[], workers: number }) => { argv: string[], sockets: number }} [complete] adds what its plane
+ *   gives every sidecar; sockets: that listen at an address. A program whose threads are its own affair has one at least
+ * @returns {ProcessSpec}
+ */
+export function createPipelineSidecar({ pipeline, ...options }, complete = ({ argv }) => ({ argv, sockets: 1 })) {
+  const { model, folder } = options
+  const { document } = pipeline
+  const { argv, ...rendered } = renderPipeline(pipeline, { model, folder })
+  const { argv: whole, sockets } = complete({ argv, workers: document.workers ?? model.workers })
+  const process = createSidecarProcess(options, { ...rendered, argv: whole, admin: null })
+  // Scripts that fix a port listen at all addresses of their namespace.
+  const address = document.listen.port === undefined ? `${model.inbound?.address}` : '0.0.0.0'
+  return { ...process, workers: sockets, listens: [{ address, port: entryPortOf(pipeline) }] }
+}

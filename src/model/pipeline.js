@@ -1,0 +1,210 @@
+import { z } from 'zod'
+import { UsageError } from '../lib/errors.js'
+import { suggest } from '../lib/nearest.js'
+import { parseYaml } from '../lib/yaml.js'
+import { count } from './bounds.js'
+import { PORTS } from './sidecar-contract.js'
+
+/**
+ * A `pipeline.yaml`: how a proxy is run that does not read the kit's configuration. Pure.
+ * @import { SidecarModel } from './types.ts'
+ */
+
+/** The name of the file in a folder; beside a folder it is `FOLDER.pipeline.yaml`. */
+export const PIPELINE_FILE = 'pipeline.yaml'
+
+const text = z.union([z.string(), z.number().transform(String)])
+const port = z.int().min(1).max(65_535, 'a port is at most 65535')
+
+const schema = z.strictObject({
+  /** The folder of its scripts, from the folder of this file; `${NAME}` is an environment variable. */
+  scripts: z.string().min(1).default('.'),
+  /** The program: pipy, envoy, haproxy, nginx, caddy, a name in PATH, or a path from the folder of this file. */
+  program: z.string().min(1).optional(),
+  /** The arguments by which the program prints its version. */
+  versionArguments: z.array(text).min(1).default(['--version']),
+  /** Files of the folder become their paths. */
+  arguments: z.array(text).optional(),
+  environment: z.record(z.string(), text).default({}),
+  /** Files that are rendered into its folder: a text, or a file of the folder that is a template. */
+  files: z.record(z.string(), z.union([z.string(), z.strictObject({ template: z.string() })])).default({}),
+  /** Texts of files that are replaced, each with its replacement. */
+  replace: z.record(z.string(), z.record(z.string().min(1), z.string())).default({}),
+  listen: z
+    .strictObject({
+      /** A port that is fixed in the scripts; absent: the kit chooses, and a template has it. */
+      port: port.optional(),
+    })
+    .default({}),
+  upstream: z
+    .strictObject({
+      /** Ports of 127.0.0.1 that are fixed in the scripts; absent: a template has the address. */
+      ports: z.array(port).min(1).optional(),
+    })
+    .nullable()
+    .default(null),
+  request: z
+    .strictObject({
+      method: z
+        .string()
+        .regex(/^[A-Z]+$/, 'a method is written in capitals, such as GET')
+        .default('POST'),
+      path: z
+        .string()
+        .regex(/^\/\S*$/, 'a path begins with /')
+        .default('/'),
+      headers: z.record(z.string(), text).default({}),
+      /** Absent: that of --payload where the method is POST, else none. */
+      body: z.string().optional(),
+    })
+    .default({ method: 'POST', path: '/', headers: {} }),
+  answer: z.strictObject({ status: z.int().min(100).max(599).default(200) }).default({ status: 200 }),
+  /** Worker threads, where a template gives the program that many. */
+  workers: count(1024, 'each is a thread, and no machine has as many CPUs').optional(),
+})
+
+/** @typedef {z.output<typeof schema>} PipelineDocument */
+
+/**
+ * A document, and what its folder has.
+ * @typedef {object} Pipeline
+ * @property {PipelineDocument} document
+ * @property {string} file the document's own; where there is none, the folder that was looked at
+ * @property {string} scripts the folder of scripts
+ * @property {Record<string, string>} scriptFiles its text files, by their path in it
+ * @property {string | null} program a path, where the document names a program that the kit does not know
+ */
+
+const VARIABLE = /\{\{\s*([\w.]+)\s*\}\}/g
+const LISTEN = /\{\{\s*listen\.(port|address|url)\s*\}\}/
+const UPSTREAM = /\{\{\s*upstream\.(port|address|url)\s*\}\}/
+
+/** @param {string} text YAML @param {string} file its name, for errors @returns {PipelineDocument} @throws {UsageError} */
+export function parsePipeline(text, file) {
+  return parseYaml({ text, file, schema })
+}
+
+/** Fills in the defaults of a document that the kit makes. @param {z.input<typeof schema>} document @returns {PipelineDocument} */
+export function createPipelineDocument(document) {
+  return schema.parse(document)
+}
+
+/** Says whether a pipeline needs a network namespace: its scripts fix a port. @param {Pick<Pipeline, 'document'>} pipeline */
+export function hasFixedPorts({ document: { listen, upstream } }) {
+  return listen.port !== undefined || upstream?.ports !== undefined
+}
+
+/** Says whether requests go on to the application. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
+export function callsUpstream(pipeline) {
+  return pipeline.document.upstream?.ports !== undefined || listTexts(pipeline).some(text => UPSTREAM.test(text))
+}
+
+/** Says whether the answer is the body that was posted. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
+export function isEchoed(pipeline) {
+  const { method, headers, body } = pipeline.document.request
+  const isUsual = method === 'POST' && body === undefined && Object.keys(headers).length === 0
+  return isUsual && pipeline.document.answer.status === 200 && callsUpstream(pipeline)
+}
+
+/** Returns the port at which requests come to it. @param {Pick<Pipeline, 'document'>} pipeline */
+export function entryPortOf({ document: { listen } }) {
+  return listen.port ?? PORTS.inbound
+}
+
+/**
+ * Asserts that a pipeline can be told where to listen.
+ * @param {Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>} pipeline @throws {UsageError}
+ */
+export function assertRenderable(pipeline) {
+  const { document, file, scriptFiles } = pipeline
+  for (const [name, replacements] of Object.entries(document.replace)) {
+    if (scriptFiles[name] === undefined)
+      throw new UsageError(`${file}: replace.${name}: no such file${suggest(name, Object.keys(scriptFiles))}`)
+    for (const from of Object.keys(replacements))
+      if (!scriptFiles[name].includes(from)) throw new UsageError(`${file}: replace.${name}: it has no "${from}"`)
+  }
+  for (const [name, content] of Object.entries(document.files))
+    if (typeof content !== 'string' && scriptFiles[content.template] === undefined)
+      throw new UsageError(
+        `${file}: files.${name}: no template ${content.template}${suggest(content.template, Object.keys(scriptFiles))}`,
+      )
+  for (const text of listTexts(pipeline)) render(text, { file, variables: EXAMPLE })
+  if (document.listen.port === undefined && !listTexts(pipeline).some(text => LISTEN.test(text)))
+    throw new UsageError(
+      `${file}: listen: the program is not told where to listen: give the port that its scripts fix (listen: { port: 8000 }), or write {{listen.port}} in arguments, environment, files or replace`,
+    )
+}
+
+/**
+ * Renders what a program is started with.
+ * @param {Pipeline} pipeline @param {{ model: SidecarModel, folder: string }} options folder: of its files
+ * @returns {{ argv: string[], env: Record<string, string>, files: { name: string, content: string }[] }}
+ */
+export function renderPipeline({ document, file, scriptFiles }, { model, folder }) {
+  const variables = listVariables({ model, folder, document })
+  const fill = (/** @type {string} */ text) => render(text, { file, variables })
+  const replaced = Object.entries(scriptFiles).map(([name, content]) => {
+    const replacements = Object.entries(document.replace[name] ?? {})
+    return /** @type {const} */ ([
+      name,
+      replacements.reduce((text, [from, to]) => text.replaceAll(from, fill(to)), content),
+    ])
+  })
+  const rendered = Object.entries(document.files).map(
+    ([name, content]) =>
+      /** @type {const} */ ([name, fill(typeof content === 'string' ? content : scriptFiles[content.template])]),
+  )
+  const files = new Map([...replaced, ...rendered])
+  return {
+    argv: (document.arguments ?? []).map(fill).map(word => (files.has(word) ? `${folder}/${word}` : word)),
+    env: Object.fromEntries(Object.entries(document.environment).map(([name, value]) => [name, fill(value)])),
+    files: [...files].map(([name, content]) => ({ name, content })),
+  }
+}
+
+/** Lists the texts that may hold variables. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
+function listTexts({ document, scriptFiles }) {
+  return [
+    ...(document.arguments ?? []),
+    ...Object.values(document.environment),
+    ...Object.values(document.files).map(one => (typeof one === 'string' ? one : (scriptFiles[one.template] ?? ''))),
+    ...Object.values(document.replace).flatMap(texts => Object.values(texts)),
+  ]
+}
+
+/** @param {{ model: SidecarModel, folder: string, document: PipelineDocument }} options @returns {Record<string, string>} */
+function listVariables({ model, folder, document }) {
+  const { trust, inbound, workers, clusters } = model
+  const [upstream] = clusters[0]?.endpoints ?? []
+  const [address, port] = [inbound?.address ?? '127.0.0.1', entryPortOf({ document })]
+  return {
+    'listen.address': address,
+    'listen.port': `${port}`,
+    'listen.url': `http://${address}:${port}`,
+    ...(upstream && {
+      'upstream.address': upstream.address,
+      'upstream.port': `${upstream.port}`,
+      'upstream.url': `http://${upstream.address}:${upstream.port}`,
+    }),
+    'tls.certificate': trust.certificatePath,
+    'tls.key': trust.keyPath,
+    'tls.ca': trust.caPath,
+    workers: `${document.workers ?? workers}`,
+    folder,
+  }
+}
+
+/** The variables that a template may name. */
+export const VARIABLES = [
+  ...['listen', 'upstream'].flatMap(end => ['address', 'port', 'url'].map(part => `${end}.${part}`)),
+  ...['tls.certificate', 'tls.key', 'tls.ca', 'workers', 'folder'],
+]
+const EXAMPLE = Object.fromEntries(VARIABLES.map(name => [name, '1']))
+
+/** @param {string} text @param {{ file: string, variables: Record<string, string> }} options @throws {UsageError} */
+function render(text, { file, variables }) {
+  return text.replaceAll(VARIABLE, (_, name) => {
+    if (Object.hasOwn(variables, name)) return variables[name]
+    throw new UsageError(`${file}: unknown variable {{${name}}}${suggest(name, VARIABLES)}`)
+  })
+}

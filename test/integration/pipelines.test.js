@@ -1,0 +1,69 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { execa } from 'execa'
+import { describe, expect, it } from 'vitest'
+import { makeFolder } from '../fakes/scratch.js'
+import { expectNothingLeft } from './leftovers.js'
+import { need, needNamespaces } from './real-tools.js'
+
+// Folders that do not read the kit's configuration, with ports of their own.
+const FIXED = 'listen: { port: 8000 }\nupstream: { ports: [8080] }\n'
+
+const MUX = "muxHTTP().to($=>$.connect('localhost:8080'))"
+
+/** @param {string} name @param {{ chain?: string, pipeline?: string }} files chain: filters of a request; pipeline: of the file */
+function writePipeline(name, { chain = MUX, pipeline = FIXED }) {
+  const folder = path.join(makeFolder('pipelines'), name)
+  mkdirSync(folder)
+  writeFileSync(path.join(folder, 'main.js'), `pipy.listen(8000, $=>$.demuxHTTP().to($=>$.${chain}))\n`)
+  writeFileSync(path.join(folder, 'pipeline.yaml'), pipeline)
+  return folder
+}
+
+const plain = writePipeline('plain', {})
+const refusing = writePipeline('refusing', { chain: "replaceMessage(new Message({ status: 404 }, 'no'))" })
+const hello = writePipeline('hello', {
+  chain: "replaceMessage(new Message({ status: 203 }, 'hello'))",
+  pipeline: 'listen: { port: 8000 }\nrequest: { method: GET, path: /hi }\nanswer: { status: 203 }\n',
+})
+
+/** @param {string} planes @param {string[]} more */
+async function bench(planes, ...more) {
+  const out = path.join(makeFolder('pipelines-run'), 'run')
+  const argv = ['src/cli.js', 'bench', 'cost', '--planes', planes, '--profile', 'smoke', '--out', out, ...more]
+  const { stdout, stderr, exitCode } = await execa('node', argv, { reject: false })
+  return { stdout, stderr, exitCode, out }
+}
+
+describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
+  it('are compared with each other, Envoy with the configuration of the user among them', async context => {
+    need(context, 'pipy', 'envoy', 'k6')
+    await needNamespaces(context)
+    const { stdout, stderr } = await bench(`proxy=test/pipelines/envoy,pipy=${plain}`)
+    const words = 'Own scripts are compared by their answers to the load, and are alike: proxy=envoy, pipy=plain.'
+    expect(stdout.replaceAll(/\s+/g, ' '), stderr).toContain(words)
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/proxy=envoy has about [\d.]+ × the CPU per request of pipy=plain/)
+    await expectNothingLeft()
+  })
+
+  it('are not compared where they answer otherwise, each with its own request', async context => {
+    need(context, 'pipy', 'k6')
+    await needNamespaces(context)
+    const { stdout, stderr, out } = await bench(`pipy=${plain},pipy=${hello}`)
+    expect(stdout, stderr).toContain('UNEQUAL WORK (load)')
+    const { parity, arms } = JSON.parse(readFileSync(path.join(out, 'summary.json'), 'utf8'))
+    expect(arms.map((/** @type {any} */ { trials }) => trials.completed)).toEqual([1, 1])
+    const answers = parity.filter((/** @type {any} */ row) => row.name === 'parity-load')
+    expect(answers.map((/** @type {any} */ { found }) => found.slice(0, 3))).toEqual(['200', '203'])
+  })
+
+  it('say why they cannot be measured: another status, a file with an unknown name', async context => {
+    need(context, 'pipy', 'k6')
+    await needNamespaces(context)
+    const { stderr, exitCode } = await bench(`pipy=${refusing}`)
+    expect(stderr).toMatch(/was answered 404 "no"/)
+    expect(exitCode).not.toBe(0)
+    const wrong = writePipeline('wrong', { pipeline: 'lisen: { port: 1 }' })
+    expect((await bench(`pipy=${wrong}`)).stderr).toContain('unknown name "lisen"; did you mean "listen"?')
+  })
+})

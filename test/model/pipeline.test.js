@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import {
+  assertRenderable,
+  callsUpstream,
+  createPipelineDocument,
+  entryPortOf,
+  hasFixedPorts,
+  isEchoed,
+  parsePipeline,
+  renderPipeline,
+} from '../../src/model/pipeline.js'
+import { createPipelineSidecar } from '../../src/model/pipeline-process.js'
+import { fakeTool } from '../fakes/fake-bench.js'
+import { createCluster, createInbound, createModel } from '../fakes/fake-models.js'
+
+/** @param {Parameters<typeof createPipelineDocument>[0]} document @param {Record<string, string>} [scriptFiles] */
+const pipelineOf = (document, scriptFiles = { 'main.js': "pipy.listen(8000, $=>$.connect('localhost:8080'))" }) => ({
+  document: createPipelineDocument(document),
+  file: 'pipeline.yaml',
+  scripts: '/scripts',
+  scriptFiles,
+  program: null,
+})
+const TEMPLATED = {
+  'main.js': {
+    8000: "'{{listen.address}}:{{listen.port}}'",
+    'localhost:8080': '{{upstream.address}}:{{upstream.port}}',
+  },
+}
+
+describe('parsePipeline', () => {
+  it('reads ports, files and a request, and fills in what is left out', () => {
+    const text =
+      'listen: { port: 8000 }\nupstream: { ports: [8080] }\nrequest: { method: GET, path: /hi, headers: { x-a: 1 } }\n'
+    expect(parsePipeline(text, 'pipeline.yaml')).toMatchObject({
+      scripts: '.',
+      listen: { port: 8000 },
+      upstream: { ports: [8080] },
+      request: { method: 'GET', path: '/hi', headers: { 'x-a': '1' } },
+      answer: { status: 200 },
+    })
+  })
+
+  it.each([
+    ['lisen: { port: 1 }', 'pipeline.yaml:1: lisen: unknown name "lisen"; did you mean "listen"?'],
+    ['\nlisten: { port: 70000 }', 'pipeline.yaml:2: listen.port: a port is at most 65535'],
+    ['request: { path: hi }', 'pipeline.yaml:1: request.path: a path begins with /'],
+    ['request: { method: get }', 'a method is written in capitals'],
+  ])('refuses %j', (text, message) => {
+    expect(() => parsePipeline(text, 'pipeline.yaml')).toThrow(message)
+  })
+})
+
+describe('assertRenderable', () => {
+  it.each([
+    [pipelineOf({}), 'listen: the program is not told where to listen'],
+    [pipelineOf({ replace: { 'main.jss': { a: 'b' } } }), 'replace.main.jss: no such file; did you mean "main.js"?'],
+    [pipelineOf({ replace: { 'main.js': { 9999: 'b' } } }), 'replace.main.js: it has no "9999"'],
+    [pipelineOf({ files: { 'a.json': { template: 'b.json' } } }), 'files.a.json: no template b.json'],
+    [
+      pipelineOf({ environment: { LISTEN: '{{listen.prot}}' } }),
+      'unknown variable {{listen.prot}}; did you mean "listen.port"?',
+    ],
+  ])('says what is wrong %#', (pipeline, message) => {
+    expect(() => assertRenderable(pipeline)).toThrow(message)
+  })
+
+  it('takes a port that is fixed, and one that a template has', () => {
+    expect(() => assertRenderable(pipelineOf({ listen: { port: 8000 } }))).not.toThrow()
+    expect(() => assertRenderable(pipelineOf({ replace: TEMPLATED }))).not.toThrow()
+  })
+})
+
+describe('a pipeline', () => {
+  it('needs a network namespace where its scripts fix a port', () => {
+    expect(hasFixedPorts(pipelineOf({ listen: { port: 8000 } }))).toBe(true)
+    expect(hasFixedPorts(pipelineOf({ upstream: { ports: [80] }, environment: { A: '{{listen.port}}' } }))).toBe(true)
+    expect(hasFixedPorts(pipelineOf({ replace: TEMPLATED }))).toBe(false)
+  })
+
+  it('gives back what was posted where it calls the application, and was asked nothing else', () => {
+    expect(callsUpstream(pipelineOf({ listen: { port: 8000 } }))).toBe(false)
+    expect(isEchoed(pipelineOf({ listen: { port: 8000 } }))).toBe(false)
+    expect(isEchoed(pipelineOf({ listen: { port: 8000 }, upstream: { ports: [80] } }))).toBe(true)
+    expect(isEchoed(pipelineOf({ replace: TEMPLATED, request: { path: '/hi' } }))).toBe(true)
+    expect(isEchoed(pipelineOf({ replace: TEMPLATED, request: { method: 'GET' } }))).toBe(false)
+    expect(isEchoed(pipelineOf({ replace: TEMPLATED, answer: { status: 401 } }))).toBe(false)
+  })
+})
+
+describe('renderPipeline', () => {
+  const model = createModel({ inbound: createInbound(), clusters: [createCluster()] })
+  const listener = /** @type {NonNullable<typeof model.inbound>} */ (model.inbound)
+  const [{ endpoints }] = model.clusters
+
+  it('fills in files, arguments and the environment, and leaves other files as they are', () => {
+    const scriptFiles = {
+      'main.js': 'listen 8000 localhost:8080',
+      'a.in': 'to {{upstream.url}} {{tls.key}}',
+      'b.txt': '{{b}}',
+    }
+    const rendered = renderPipeline(
+      pipelineOf(
+        {
+          replace: TEMPLATED,
+          files: { 'a.conf': { template: 'a.in' }, 'c.json': '{"port":{{listen.port}}}' },
+          arguments: ['main.js', '--workers', '{{workers}}', 'a.conf'],
+          environment: { LISTEN: '{{ listen.port }}' },
+          workers: 3,
+        },
+        scriptFiles,
+      ),
+      { model, folder: '/run' },
+    )
+    const files = Object.fromEntries(rendered.files.map(({ name, content }) => [name, content]))
+    const upstream = `${endpoints[0].address}:${endpoints[0].port}`
+    expect(files['main.js']).toBe(`listen '${listener.address}:${listener.port}' ${upstream}`)
+    expect(files['a.conf']).toBe(`to http://${upstream} ${model.trust.keyPath}`)
+    expect(files['c.json']).toBe(`{"port":${listener.port}}`)
+    expect(files['b.txt']).toBe('{{b}}')
+    expect(rendered.argv).toEqual(['/run/main.js', '--workers', '3', '/run/a.conf'])
+    expect(rendered.env).toEqual({ LISTEN: `${listener.port}` })
+  })
+
+  it('becomes a process that listens at the port that the scripts fix, at all addresses', () => {
+    const options = { model, folder: '/run', tool: fakeTool, scripts: '/scripts', profile: null, cpuLimitCores: 0.5 }
+    const fixed = pipelineOf({ listen: { port: 8000 }, arguments: ['-c', 'main.js'] })
+    expect(createPipelineSidecar({ ...options, pipeline: fixed })).toMatchObject({
+      argv: ['-c', '/run/main.js'],
+      listens: [{ address: '0.0.0.0', port: 8000 }],
+      cpuLimitCores: 0.5,
+      workers: 1,
+    })
+    const free = pipelineOf({ replace: TEMPLATED })
+    expect(entryPortOf(free)).toBe(listener.port)
+    expect(createPipelineSidecar({ ...options, pipeline: free }).listens).toEqual([
+      { address: listener.address, port: listener.port },
+    ])
+  })
+})
