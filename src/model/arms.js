@@ -11,6 +11,22 @@ export const AXES = { ...LOAD_AXES, ...SIDECAR_AXES, ...CONTROL_PLANE_AXES, cpuL
 /** @type {AxisName[]} */
 export const AXIS_NAMES = /** @type {AxisName[]} */ (Object.keys(AXES))
 
+/** The axes of control planes, of which an arm has what it was asked for. @type {AxisName[]} */
+export const CONTROL_PLANE_NAMES = /** @type {AxisName[]} */ (Object.keys(CONTROL_PLANE_AXES))
+
+const RECORDED = AXIS_NAMES.filter(name => AXES[name].recorded && !CONTROL_PLANE_NAMES.includes(name))
+/** Conditions that every arm has, and those that are absent where nothing was asked. @type {Record<'every' | 'sparse', AxisName[]>} */
+export const CONDITION_AXES = {
+  every: RECORDED.filter(name => !isSparse(name)),
+  sparse: RECORDED.filter(isSparse),
+}
+
+/** @param {AxisName} name */
+function isSparse(name) {
+  const { recorded, values } = AXES[name]
+  return values[0] === null && recorded?.safeParse(undefined).success === true
+}
+
 /** The axes that an arm shares with its baseline without sidecars. @type {AxisName[]} */
 export const BASELINE_AXES = AXIS_NAMES.filter(name => !AXES[name].isOfSidecars)
 
@@ -48,7 +64,7 @@ export function groupOf(arm, except = null) {
   return JSON.stringify([kindOfLoad(arm.load), ...names.map(name => AXES[name].of(arm))])
 }
 
-/** Names the part of a load that arms must share to be compared. @param {Pick<Arm['load'], 'kind' | 'isInterleaved'>} load */
+/** Names the part of a load that arms must share to be compared. @param {{ kind: string, isInterleaved?: true }} load */
 function kindOfLoad({ kind, isInterleaved }) {
   return isInterleaved ? `${kind} beside others` : kind
 }

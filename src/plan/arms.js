@@ -1,9 +1,7 @@
 import { PLANS } from '../kinds/plans.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import { AXES, AXIS_NAMES, groupOf, nameOf } from '../model/arms.js'
-import { CONTROL_PLANE_AXES } from '../model/axes/control-plane.js'
-import { SIDECAR_AXES } from '../model/axes/sidecar.js'
+import { AXES, AXIS_NAMES, CONDITION_AXES, CONTROL_PLANE_NAMES, groupOf, nameOf } from '../model/arms.js'
 import { countInterleavedWorkers } from './cpu-limits.js'
 import { groupAlike } from './interleave.js'
 import { chooseLoad } from './load.js'
@@ -13,12 +11,6 @@ import { chooseLoad } from './load.js'
 /** @import { Missing, Question } from '../request/question.js' */
 
 const CALIBRATION_SECONDS = 3
-// Conditions that are absent where nothing was asked, as are those of control planes. Every arm has the others.
-const SPARSE_CONDITIONS = /** @type {AxisName[]} */ (['pairs', 'ending', 'interception', 'changed'])
-const EVERY_CONDITION = /** @type {AxisName[]} */ (
-  ['services', ...Object.keys(SIDECAR_AXES)].filter(name => !SPARSE_CONDITIONS.some(other => other === name))
-)
-
 /** Values of each axis but the cpuLimit. @typedef {Record<string, any[]>} Lists */
 
 /**
@@ -103,13 +95,13 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
     name,
     hasSidecars || !AXES[name].isOfSidecars ? cell[name] : AXES[name].values[0],
   ]
-  const controlled = Object.keys(CONTROL_PLANE_AXES)
-    .filter(name => cell[name] !== null && (name === 'sidecars' || isLimitable))
-    .map(name => [name, cell[name]])
+  const controlled = CONTROL_PLANE_NAMES.filter(
+    name => cell[name] !== null && (name === 'sidecars' || isLimitable),
+  ).map(name => [name, cell[name]])
   return /** @type {Conditions} */ (
     Object.fromEntries([
-      ...EVERY_CONDITION.map(take),
-      ...SPARSE_CONDITIONS.map(take).filter(([, value]) => value !== null),
+      ...CONDITION_AXES.every.map(take),
+      ...CONDITION_AXES.sparse.map(take).filter(([, value]) => value !== null),
       ...controlled,
       ...(simulated > 0 ? [['simulated', simulated]] : []),
     ])

@@ -6,7 +6,6 @@ import { renderCommand } from '../lib/render-command.js'
 import { safely } from '../lib/safely.js'
 import { createResultsFolder } from '../records/records.js'
 import { executePlan } from '../run/execute.js'
-import { prepareToResume } from '../run/resume.js'
 import { stampNow } from './site.js'
 
 /**
@@ -31,7 +30,7 @@ export async function measure({ preparation, site, out, execution, watcher, sign
   if (holder !== null) throw new UsageError(`${holder} writes into ${folder}: wait until it has ended`)
   try {
     const isNew = !existsSync(folder)
-    if (interrupted) prepareToResume(interrupted)
+    if (interrupted) (await import('../run/resume.js')).prepareToResume(interrupted)
     else createResultsFolder(folder)
     try {
       await executePlan({

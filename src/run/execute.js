@@ -6,7 +6,6 @@ import { OBSERVE_SECONDS } from '../plan/rounds.js'
 import { dropCutLines } from '../records/records.js'
 import { listDeployed } from '../services/specs.js'
 import { openCertificates } from './certificates.js'
-import { assertSame, continueManifest } from './resume.js'
 import { runPlan } from './run.js'
 import { hashScripts } from './scripts.js'
 
@@ -46,7 +45,12 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
   const { plan, programs, layout } = preparation
   const { command, thresholds = [], retain = false, echoScripts, interrupted } = execution
   const startedAt = new Date().toISOString()
-  const { certificates, close } = await openCertificates({ ledger: site.ledger, plan, topologies: layout.topologies })
+  const { certificates, close } = await openCertificates({
+    ledger: site.ledger,
+    plan,
+    topologies: layout.topologies,
+    hasAuthorityKey: plan.arms.some(arm => programs.planes[arm.plane].isCertified),
+  })
   let isWhole = false
   try {
     const before = await observeIdle({ site, say: watcher.say, signal })
@@ -54,18 +58,22 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
     const scripts = { ...scriptFolders, echo: echoScripts ?? scriptFolders.echo }
     const described = await describeRun({ preparation, site, scripts, startedAt, before })
     const now = { ...described, layout }
+    const known = { ...described, thresholds, command }
+    /** @type {typeof known} */
+    let manifest = known
     if (interrupted) {
+      const { assertSame, continueManifest } = await import('./resume.js')
       assertSame({ interrupted, plan, now })
       dropCutLines(folder)
+      manifest = continueManifest({ interrupted, known })
     }
-    const known = { ...described, thresholds, command }
     const folders = { ...scripts, results: folder, raw: path.join(folder, 'raw'), certificates }
     const testbed = { site, programs, layout, folders, settings: plan.settings }
     await runPlan({
       plan,
       testbed,
       kinds,
-      manifest: interrupted ? continueManifest({ interrupted, known }) : known,
+      manifest,
       execution,
       watcher,
       signal,

@@ -1,4 +1,4 @@
-import { certificatesFolder } from '../lib/certificate-files.js'
+import { authorityKeyOf, certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
 import { callsUpstream } from '../model/pipeline.js'
@@ -48,7 +48,7 @@ import { createModel, findNextHop } from './topology.js'
  */
 export function createSpecs(services) {
   const { arm, topology, programs } = services
-  const { createSidecar } = programs.planes[arm.plane]
+  const { createSidecar, createCompanions } = programs.planes[arm.plane]
   const entry = /** @type {Service} */ (topology.services.find(({ name }) => name === topology.entry.service))
   const controlled = arm.conditions.changesPerMinute === null ? null : createControlled(entry, services)
   /** @type {Ending | null} */
@@ -64,7 +64,9 @@ export function createSpecs(services) {
     if (!createSidecar && isRedirected(arm.conditions)) for (const spec of own) spec.redirects = passing
     if (createSidecar) {
       const isControlled = controlled !== null && service === entry
-      const spec = isControlled ? controlled.member.spec : createSidecar(describeSidecar(service, services))
+      const options = describeSidecar(service, services)
+      const spec = isControlled ? controlled.member.spec : createSidecar(options)
+      own.push(...(createCompanions?.(options) ?? []))
       if (arm.conditions.ending && service === topology.services.at(-1)) {
         ending = createEnding(spec, { service, controlled, ...services })
         own.push(ending.spec)
@@ -146,7 +148,8 @@ export function describeSidecar(
 ) {
   const { trafficPolicy, cpus } = services
   const { tls, protocol, configuredServices, features, changed } = arm.conditions
-  const { tool } = programs.planes[arm.plane]
+  const { tool, carriesBytesOnly } = programs.planes[arm.plane]
+  const certificates = locate(certificatesFolder(folders.certificates, tls))
   if (tool === null) throw new BenchError(`the plane ${arm.plane} has sidecars and names no program for them`)
   return {
     model: createModel(topology, {
@@ -154,9 +157,9 @@ export function describeSidecar(
       places,
       workers: countWorkers(arm, { cpus, planes: programs.planes }),
       trafficPolicy,
-      certificates: locate(certificatesFolder(folders.certificates, tls)),
+      certificates,
       tls,
-      protocol,
+      protocol: carriesBytesOnly ? 'tcp' : protocol,
       configuredServices,
       features,
       isRedirected: isRedirected(arm.conditions),
@@ -171,6 +174,7 @@ export function describeSidecar(
     pipeline: findPipeline(programs, arm),
     profile: arm.profile,
     cpuLimitCores: arm.cpuLimitCores,
+    authorityKeyPath: authorityKeyOf(certificates),
   }
 }
 
@@ -202,11 +206,12 @@ function createControlled(service, services) {
   }
 }
 
-/** @typedef {Record<string, Pick<DataPlane, 'deployed'>>} Planes by name */
+/** @typedef {Record<string, Pick<DataPlane, 'deployed' | 'profiles'>>} Planes by name */
 
 /** @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined} */
 export function findDeployed(planes, { plane, profile }) {
-  return profile === null ? undefined : planes[plane].deployed?.[profile]
+  const { deployed, profiles } = planes[plane]
+  return deployed?.[profile ?? profiles[0]]
 }
 
 /** Lists those of arms once, for the manifest. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms */
@@ -219,7 +224,7 @@ export function listDeployed(planes, arms) {
   })
 }
 
-/** Says `plane:profile`. @param {Pick<Arm, 'plane' | 'profile'>} arm */
+/** Says `plane:profile`, or `plane` for its first. @param {Pick<Arm, 'plane' | 'profile'>} arm */
 export function nameDeployed({ plane, profile }) {
-  return `${plane}:${profile}`
+  return profile === null ? plane : `${plane}:${profile}`
 }

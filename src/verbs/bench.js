@@ -4,7 +4,6 @@ import { loadAfter } from '../prepare/measure.js'
 import { CLUSTER, collect, withExperiment, withOptions } from '../prepare/options.js'
 import { readAnyExperiment, readExperiment } from '../prepare/read-experiment.js'
 import { runExperiment } from '../prepare/run-experiment.js'
-import { openInterrupted } from '../run/resume.js'
 import { sayWhere, writeDocuments } from './documents.js'
 
 /**
@@ -19,7 +18,7 @@ const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'details', 'yes', 'm
 export function addBench(verb, context) {
   const { say } = context
   defineBench(verb).action(async (/** @type {string} */ named, /** @type {BenchOptions} */ given, command) => {
-    const interrupted = given.resume === undefined ? undefined : openInterrupted(given.resume)
+    const interrupted = given.resume === undefined ? undefined : await openResumed(given.resume)
     const { name, options } = interrupted ? readResumed(interrupted, command) : { name: named, options: given }
     for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
     const experiment = readAnyExperiment(name)
@@ -29,6 +28,12 @@ export function addBench(verb, context) {
     }
     await runBench({ experiment, options, interrupted }, context)
   })
+}
+
+/** @param {string} folder of a run that was cut short */
+async function openResumed(folder) {
+  const { openInterrupted } = await import('../run/resume.js')
+  return openInterrupted(folder)
 }
 
 /** Does what `bench` with these words does. @param {string[]} words @param {Context} context */

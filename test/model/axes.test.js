@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { AXES, AXIS_NAMES, describeAxes, findVaried, groupOf } from '../../src/model/arms.js'
+import {
+  AXES,
+  AXIS_NAMES,
+  CONDITION_AXES,
+  CONTROL_PLANE_NAMES,
+  describeAxes,
+  findVaried,
+  groupOf,
+} from '../../src/model/arms.js'
 import { createRequestKind, REQUEST_AXES } from '../../src/model/requests.js'
+import { conditions as conditionsSchema } from '../../src/model/schemas.js'
 import { createArm } from '../fakes/fake-records.js'
 
 /** @import { AxisName, Conditions } from '../../src/model/types.ts' */
@@ -13,6 +22,17 @@ describe('AXES', () => {
     for (const name of AXIS_NAMES) {
       for (const value of AXES[name].values.filter(v => v !== null)) expect(AXES[name].schema.parse(value)).toBe(value)
     }
+  })
+
+  it('record their values as the condition of the same name', () => {
+    const every = AXIS_NAMES.filter(name => AXES[name].recorded)
+    expect(every).toEqual([...Object.keys(conditionsSchema.shape)].filter(name => name !== 'simulated'))
+    const empty = conditionsSchema.safeParse({})
+    expect(empty.error?.issues.map(({ path }) => path[0])).toEqual(
+      CONDITION_AXES.every.filter(name => name !== 'features'),
+    )
+    for (const name of [...CONDITION_AXES.sparse, ...CONTROL_PLANE_NAMES])
+      expect(AXES[name].values, name).toEqual([null])
   })
 
   it('read, of an arm that nothing was asked of, their defaults', () => {

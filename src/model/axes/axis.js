@@ -4,7 +4,7 @@ import { readBytes } from '../../lib/units.js'
 export { count as showCount } from '../../lib/units.js'
 
 /** The contract of an axis, and parts that axes share, such as what reads a value of the command line. Pure. */
-/** @import { Arm, Conditions, TrialKind } from '../types.ts' */
+/** @import { TrialKind } from '../types.ts' */
 
 /**
  * The words of an axis on the command line.
@@ -16,12 +16,20 @@ export { count as showCount } from '../../lib/units.js'
  */
 
 /**
+ * The parts of an arm that axes read. The types of conditions come from the axes, and so cannot be named here.
+ * @typedef {{ link: string, cpuLimitCores: number | null, load: import('zod').infer<typeof import('../schemas/parts.js').load>,
+ *   conditions: Record<string, any> }} ArmOnAxes
+ */
+
+/**
  * @typedef {object} Axis
  * @property {TrialKind[]} kinds of trial that can be asked for values of it
  * @property {AxisOption} [option] absent: only an experiment file can vary it
  * @property {import('zod').ZodType} schema of one value, with its bounds
+ * @property {import('zod').ZodType} [recorded] schema of the condition of the same name in records, optional where an arm may be
+ *   without it; absent: the axis is no condition
  * @property {any[]} values where nothing else is asked
- * @property {(arm: Pick<Arm, 'link' | 'cpuLimitCores' | 'load' | 'conditions'>) => any} of
+ * @property {(arm: ArmOnAxes) => any} of
  * @property {(value: any) => string} show as words that stand alone
  * @property {string} label of a column or row
  * @property {true} [isOfSidecars] arms without sidecars cannot differ in it
@@ -45,16 +53,18 @@ export function showMebibytes(bytes) {
 
 /**
  * Makes axes of sidecars, each a condition of an arm under the same name; null where the arm has none.
- * @template {string} Name @param {TrialKind[]} kinds of those that name none
- * @param {Record<Name, Pick<Axis, 'schema' | 'show' | 'label'> & Partial<Axis>>} axes
+ * @template {Record<string, Pick<Axis, 'schema' | 'show' | 'label'> & Partial<Axis> & { recorded: import('zod').ZodType }>} Axes
+ * @param {TrialKind[]} kinds of those that name none @param {Axes} axes
  */
 export function createConditions(kinds, axes) {
-  const made = Object.entries(axes).map(([name, own]) => {
+  const complete = Object.entries(axes).map(([name, axis]) => {
     /** @type {Axis['of']} */
-    const of = ({ conditions }) => conditions[/** @type {keyof Conditions} */ (name)] ?? null
-    return [name, { kinds, isOfSidecars: true, values: [null], of, .../** @type {Partial<Axis>} */ (own) }]
+    const of = ({ conditions }) => conditions[name] ?? null
+    return [name, { kinds, isOfSidecars: true, values: [null], of, ...axis }]
   })
-  return /** @type {Record<Name, Axis>} */ (Object.fromEntries(made))
+  return /** @type {{ [Name in keyof Axes & string]: Omit<Axis, 'recorded'> & Pick<Axes[Name], 'recorded'> }} */ (
+    Object.fromEntries(complete)
+  )
 }
 
 /** @param {string} text @throws {UsageError} */

@@ -18,6 +18,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
   sidecars: {
     kinds: OF_CONTROL_PLANE,
     option: list('--sidecars', 'how many sidecars the control plane configures; on Kubernetes, a pod each', readCount),
+    recorded: z.int().positive().optional().describe('that one control plane configures; absent: there is none'),
     schema: count(5000, 'the kit has not been tried with more of one control plane'),
     show: v => (v === null ? 'no control plane' : showCount(v, 'sidecar')),
     label: 'sidecars',
@@ -25,6 +26,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
   controlCpuLimitCores: {
     kinds: OF_CONTROL_PLANE,
     option: list('--control-cpu', 'CPU limit of the control plane, such as 0.5,none', orNone(readCores)),
+    recorded: z.number().positive().optional().describe('of the control plane; absent: it has no cap'),
     schema: cpuLimitCores.nullable(),
     show: v => (v === null ? 'control plane without a cap' : `control plane at ${v} cores`),
     label: 'control plane cap',
@@ -33,6 +35,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
   controlMemoryBytes: {
     kinds: OF_CONTROL_PLANE,
     option: list('--control-memory', 'memory limit of the control plane, such as 256MiB', orNone(readSize)),
+    recorded: z.int().positive().optional().describe('limit of the control plane; absent: it has none'),
     schema: memoryBytes.nullable(),
     show: v => (v === null ? 'control plane without a memory limit' : `control plane with ${showMebibytes(v)}`),
     label: 'control plane memory limit',
@@ -41,24 +44,38 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
   shards: {
     option: list('--shards', 'how many control planes share the sidecars', readCount),
     needsRealSidecars: true,
+    recorded: z
+      .int()
+      .positive()
+      .optional()
+      .describe('control planes that share the sidecars; absent: one has them all'),
     schema: count(100, 'balance has no more'),
     show: v => (v === null ? 'not in shards' : showCount(v, 'shard')),
     label: 'shards',
   },
   assignment: {
     option: list('--assignment', `of sidecars to shards: ${ALGORITHM_NAMES.join(', ')}; default: round-robin`),
+    recorded: z.enum(ALGORITHM_NAMES).optional().describe('of sidecars to shards; absent: round-robin'),
     schema: z.enum(ALGORITHM_NAMES),
     show: v => (v === null ? 'assigned by round-robin' : `assigned by ${v}`),
     label: 'assignment',
   },
   sizes: {
     option: list('--sizes', 'services known to each sidecar: equal, random'),
+    recorded: z
+      .enum(SIZES)
+      .optional()
+      .describe('each sidecar knows configuredServices, or (random) so many on average; absent: equal'),
     schema: z.enum(SIZES),
     show: v => `${v ?? 'equal'} sizes`,
     label: 'sizes',
   },
   isShardRemoved: {
     option: { flags: '--remove-shard', help: 'end the last of the shards, and move its sidecars to the others' },
+    recorded: z
+      .literal(true)
+      .optional()
+      .describe('the last shard is ended after the change, and sidecars move; absent: it is not'),
     schema: z.literal(true).nullable(),
     show: v => (v === null ? 'no shard removed' : 'a shard removed'),
     label: 'shard removed',
@@ -69,6 +86,10 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
       help: 'tell sidecars of the services by a change, and take them away again by another',
     },
     needsRealSidecars: true,
+    recorded: z
+      .literal(true)
+      .optional()
+      .describe('sidecars are told of configuredServices by the change, and a further one takes them away'),
     schema: z.literal(true).nullable(),
     show: v => (v === null ? 'services from the start' : 'services removed again'),
     label: 'services removed',
@@ -76,6 +97,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
   commitsPerSecond: {
     option: list('--commit-rate', 'the most commits of a change a second', readCount),
     needsRealSidecars: true,
+    recorded: z.number().positive().optional().describe('the most commits of a change; absent: no limit'),
     schema: z
       .number()
       .min(10, 'at least 10 commits/s: a sidecar is waited for 0.1 s')
@@ -86,6 +108,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
   commitsAtOnce: {
     option: list('--concurrency', 'commits of a change at once; default: 4', readCount),
     needsRealSidecars: true,
+    recorded: z.int().positive().optional().describe('commits of a change; absent: 4'),
     schema: count(256, 'each is a connection to the control plane'),
     show: v => (v === null ? 'commits at once by default' : `${showCount(v, 'commit')} at once`),
     label: 'commits at once',

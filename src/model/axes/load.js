@@ -31,6 +31,7 @@ export const LOAD_AXES = {
   services: {
     kinds: UNDER_LOAD,
     option: list('--services', 'how many copies of the last service of the link', readCount),
+    recorded: z.int().positive().describe('copies of the last service of the link'),
     schema: count(500, 'the kit has not been tried with more sidecars beside each other'),
     values: [1],
     of: arm => arm.conditions.services,
@@ -40,6 +41,11 @@ export const LOAD_AXES = {
   pairs: {
     kinds: UNDER_LOAD,
     option: list('--pairs', 'without a load: how many copies of the whole link', readCount),
+    recorded: z
+      .int()
+      .positive()
+      .optional()
+      .describe('copies of the whole link, each with certificates of its own; absent: one'),
     schema: count(250, 'the kit has not been tried with more sidecars beside each other'),
     values: [null],
     of: arm => arm.conditions.pairs ?? null,
@@ -49,6 +55,7 @@ export const LOAD_AXES = {
   },
   ending: {
     kinds: ['capacity'],
+    recorded: z.enum(ENDINGS).optional().describe('of the last sidecar, in the window; absent: it runs on'),
     schema: z.enum(ENDINGS),
     values: [null],
     isOfSidecars: true,
@@ -63,6 +70,12 @@ export const LOAD_AXES = {
       '--interception',
       'how connections come to sidecars: none (at their addresses), redirect (by rules in network namespaces); beside redirect, none has namespaces, too',
     ),
+    recorded: z
+      .enum(['none', 'redirect'])
+      .optional()
+      .describe(
+        'each service has a network namespace, in which rules redirect connections to its sidecar, or there are none; absent: services are at addresses of one namespace',
+      ),
     schema: z.enum(['none', 'redirect']),
     values: [null],
     of: arm => arm.conditions.interception ?? null,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { count, cpuLimitCores, memoryBytes } from '../bounds.js'
-import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures } from '../features.js'
+import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures, recordedFeatures } from '../features.js'
 import {
   createConditions,
   list,
@@ -18,6 +18,7 @@ import {
 export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
   tls: {
     option: list('--tls', 'between sidecars: plaintext, ecdsa-p256, rsa-2048'),
+    recorded: z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']).describe('between sidecars'),
     schema: z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']),
     values: ['ecdsa-p256'],
     show: v => (v === 'plaintext' ? v : `mTLS ${v}`),
@@ -28,6 +29,11 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
       '--protocol',
       'that sidecars carry: http/1.1, http/2 between them, grpc (from the client on), or tcp (bytes)',
     ),
+    recorded: z
+      .enum(['http/1.1', 'http/2', 'grpc', 'tcp'])
+      .describe(
+        'between sidecars; grpc: HTTP/2 with trailers, from the client to the application; tcp: they carry bytes, whatever the client and the applications speak',
+      ),
     schema: z.enum(['http/1.1', 'http/2', 'grpc', 'tcp']),
     values: ['http/1.1'],
     show: v => (v === 'grpc' ? 'gRPC' : v.toUpperCase()),
@@ -36,12 +42,14 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
   workers: {
     kinds: [...UNDER_LOAD, ...OF_CONTROL_PLANE],
     option: list('--workers', 'worker threads of each sidecar; default: its CPU limit, rounded up', readCount),
+    recorded: z.int().positive().nullable().describe('null: as many as the cap can use'),
     schema: count(1024, 'each is a thread, and no machine has as many CPUs'),
     show: v => (v === null ? 'workers by cap' : showCount(v, 'worker')),
     label: 'workers',
   },
   configuredServices: {
     kinds: [...UNDER_LOAD, ...OF_CONTROL_PLANE],
+    recorded: z.int().min(0).describe('that every sidecar has routes to, and nobody calls'),
     schema: z.int().min(0).max(65_536, 'at most 65536: they have the addresses of 198.18.0.0/16'),
     values: [0],
     show: v => `${v} configured services`,
@@ -49,16 +57,19 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
   },
   memoryLimitBytes: {
     option: list('--memory', 'memory limit of each sidecar, such as 64MiB', readSize),
+    recorded: z.int().positive().nullable().describe('of each sidecar'),
     schema: memoryBytes,
     show: v => (v === null ? 'no memory limit' : showMebibytes(v)),
     label: 'memory limit',
   },
   changesPerMinute: {
+    recorded: z.int().min(0).nullable().describe('of the first sidecar; null: it is configured once'),
     schema: z.int().min(0).max(6000, 'at most 6000: a change takes longer than 10 ms'),
     show: v => (v === null ? 'configured once' : `${v} changes/min`),
     label: 'changes/min',
   },
   changed: {
+    recorded: z.enum(['routes', 'certificate']).optional().describe('by each change; absent: routes'),
     schema: z.enum(['routes', 'certificate']),
     show: v => `${v ?? 'routes'} changed`,
     label: 'what changes',
@@ -69,6 +80,11 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
       '--features',
       `of each sidecar: lean, all, or names joined by +, such as lean,access-log+metrics; names: ${FEATURE_NAMES.join(', ')}`,
     ),
+    recorded: recordedFeatures
+      .optional()
+      .describe(
+        'what sidecars do beyond routing and mTLS, joined by +; all: those of parity-features; absent, or lean: nothing',
+      ),
     schema: featureSet,
     values: [LEAN],
     of: arm => orderFeatures(arm.conditions.features ?? LEAN),

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { AXIS_NAMES } from '../arms.js'
-import { ENDINGS } from '../axes/load.js'
-import { ALGORITHM_NAMES, SIZES } from '../balance.js'
-import { recordedFeatures } from '../features.js'
+import { CONTROL_PLANE_AXES } from '../axes/control-plane.js'
+import { LOAD_AXES } from '../axes/load.js'
+import { SIDECAR_AXES } from '../axes/sidecar.js'
 import { METHODS, parseServiceTime } from '../requests.js'
 import { SCHEMA_VERSION } from '../versions.js'
 
@@ -83,62 +83,28 @@ export const load = z
   })
   .describe('What drives the trial')
 
-export const tls = z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']).describe('between sidecars')
-export const protocol = z
-  .enum(['http/1.1', 'http/2', 'grpc', 'tcp'])
-  .describe(
-    'between sidecars; grpc: HTTP/2 with trailers, from the client to the application; tcp: they carry bytes, whatever the client and the applications speak',
-  )
-
+/** Conditions of an arm: each axis that has one lists its schema, and `simulated` follows from them. */
 export const conditions = z
   .object({
-    services: z.int().positive().describe('copies of the last service of the link'),
-    pairs: z
-      .int()
-      .positive()
-      .optional()
-      .describe('copies of the whole link, each with certificates of its own; absent: one'),
-    ending: z.enum(ENDINGS).optional().describe('of the last sidecar, in the window; absent: it runs on'),
-    interception: z
-      .enum(['none', 'redirect'])
-      .optional()
-      .describe(
-        'each service has a network namespace, in which rules redirect connections to its sidecar, or there are none; absent: services are at addresses of one namespace',
-      ),
-    tls,
-    protocol,
-    workers: z.int().positive().nullable().describe('null: as many as the cap can use'),
-    configuredServices: count.describe('that every sidecar has routes to, and nobody calls'),
-    memoryLimitBytes: z.int().positive().nullable().describe('of each sidecar'),
-    changesPerMinute: count.nullable().describe('of the first sidecar; null: it is configured once'),
-    changed: z.enum(['routes', 'certificate']).optional().describe('by each change; absent: routes'),
-    features: recordedFeatures
-      .optional()
-      .describe(
-        'what sidecars do beyond routing and mTLS, joined by +; all: those of parity-features; absent, or lean: nothing',
-      ),
-    sidecars: z.int().positive().optional().describe('that one control plane configures; absent: there is none'),
-    controlCpuLimitCores: z.number().positive().optional().describe('of the control plane; absent: it has no cap'),
-    controlMemoryBytes: z.int().positive().optional().describe('limit of the control plane; absent: it has none'),
-    shards: z.int().positive().optional().describe('control planes that share the sidecars; absent: one has them all'),
-    assignment: z.enum(ALGORITHM_NAMES).optional().describe('of sidecars to shards; absent: round-robin'),
-    sizes: z
-      .enum(SIZES)
-      .optional()
-      .describe('each sidecar knows configuredServices, or (random) so many on average; absent: equal'),
-    isShardRemoved: z
-      .literal(true)
-      .optional()
-      .describe('the last shard is ended after the change, and sidecars move; absent: it is not'),
-    areServicesRemoved: z
-      .literal(true)
-      .optional()
-      .describe('sidecars are told of configuredServices by the change, and a further one takes them away'),
-    commitsPerSecond: z.number().positive().optional().describe('the most commits of a change; absent: no limit'),
-    commitsAtOnce: z.int().positive().optional().describe('commits of a change; absent: 4'),
+    ...pickRecorded(LOAD_AXES),
+    ...pickRecorded(SIDECAR_AXES),
+    ...pickRecorded(CONTROL_PLANE_AXES),
     simulated: z.int().positive().optional().describe('of these sidecars; absent: all are real'),
   })
   .describe('What the services of an arm are given beside plane, link, cap and load')
+
+/**
+ * The schemas of conditions, of axes that have them.
+ * @template Axes
+ * @typedef {{ [Name in keyof Axes as Axes[Name] extends { recorded: any } ? Name : never]:
+ *   Axes[Name] extends { recorded: infer Schema } ? Schema : never }} Recorded
+ */
+
+/** @template {Record<string, object>} Axes @param {Axes} axes */
+function pickRecorded(axes) {
+  const schemas = Object.entries(axes).flatMap(([name, axis]) => ('recorded' in axis ? [[name, axis.recorded]] : []))
+  return /** @type {Recorded<Axes>} */ (Object.fromEntries(schemas))
+}
 
 export const planeChoice = z.object({
   plane: z.string().describe('the name in the registry'),

@@ -2,9 +2,9 @@
 import type { z } from 'zod'
 import type * as S from '../schemas.js'
 
-export type Protocol = z.infer<typeof S.protocol>
+export type Protocol = z.infer<typeof S.conditions.shape.protocol>
 /** The protocol between sidecars: plain HTTP, or mTLS with certificates of a key type. */
-export type Tls = z.infer<typeof S.tls>
+export type Tls = z.infer<typeof S.conditions.shape.tls>
 export type TrafficPolicy = z.infer<typeof S.trafficPolicy>
 /** control: hands out configurations to sidecars. */
 export type Role = z.infer<typeof S.role>
