@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { pipyTool } from '../dataplanes/pipy/index.js'
@@ -15,10 +16,12 @@ import { hasFixedPorts } from '../model/pipeline.js'
 import { tryConfiguration } from '../parity/gate.js'
 import { probeOwnAnswers } from '../parity/own-answers.js'
 import { isWrong } from '../parity/verdict/rows.js'
+import { writeWhole } from '../records/files.js'
 import { parseExperiment } from '../request/experiment.js'
 import { openCertificates } from '../run/certificates.js'
 import { findScriptFolders } from '../run/execute.js'
 import { findTool } from '../tools/find.js'
+import { createPipeline, findPipeline } from '../tools/find-pipeline.js'
 import { perfTool, straceTool, valgrindTool } from '../tools/profilers.js'
 import { draftPipeline } from './draft-pipeline.js'
 import { explainNamespaces } from './own-pipelines.js'
@@ -39,6 +42,8 @@ const PROBE_MS = 20_000
 
 // The load that is sampled is long enough for some thousand samples of each sidecar.
 const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
+/** What a refused side does otherwise, a line each. */
+const REFUSED = 'results/lab-refused.txt'
 // Sides alternate, so that a drift meets both alike; two windows of a side show how far apart such windows are.
 const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
@@ -151,7 +156,10 @@ export async function openLab({
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
     /** @param {SideName} name @param {AbortSignal} signal */
-    assertServes: (name, signal) => assertSideServes(rig, { name, requests: counted.requests, signal }),
+    assertServes: (name, signal) => {
+      readAgain(sides[name].pipeline)
+      return assertSideServes(rig, { name, requests: counted.requests, signal })
+    },
     // Old scripts may lack the features that are counted: then a count would compare unequal work.
     async checkParity(/** @type {AbortSignal} */ signal) {
       // Pipelines are compared by their answers, when they start.
@@ -203,12 +211,23 @@ async function checkParity({ testbeds, arms, nextStart }, { name, label, signal 
   })
   const wrong = rows.filter(row => isWrong(row) && !row.lacks)
   if (wrong.length === 0) return
-  const told = wrong.map(({ name, found, expected, differences }) =>
-    [`${name}: ${found} (${expected} is expected)`, ...differences].join(', '),
-  )
+  const lines = wrong.flatMap(({ name, found, expected, differences }) => [
+    `${name}: ${found} (${expected} is expected)`,
+    ...differences.map(difference => `  ${difference}`),
+  ])
+  const file = path.resolve(REFUSED)
+  mkdirSync(path.dirname(file), { recursive: true })
+  writeWhole(path.dirname(file), path.basename(file), `${label}\n${lines.join('\n')}\n`)
+  const names = wrong.map(row => row.name.replace('parity-', '')).join(', ')
   throw new BenchError(
-    `${label} does not do the work of a sidecar, so its instructions cannot be compared: ${told.join('; ')}; --no-parity counts them anyway`,
+    `${label} does not do the work of a sidecar, so its instructions cannot be compared: it falls short in ${names} (each line: ${path.relative('', file)}); --no-parity counts them anyway`,
   )
+}
+
+/** Reads the files of a pipeline again, which may have been saved since. @param {Side['pipeline']} pipeline */
+export function readAgain(pipeline) {
+  if (pipeline === null || pipeline === 'unknown') return
+  Object.assign(pipeline, findPipeline(pipeline.scripts) ?? createPipeline(pipeline))
 }
 
 /**

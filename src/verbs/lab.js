@@ -148,7 +148,8 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
     const found = {
       labels,
-      ...(lab.isAlone && { isAlone: true }),
+      // Saves are held against the scripts as they were first.
+      ...(lab.isAlone && !watch && { isAlone: true }),
       notes: [...counted, ...notes],
       rows: compareCounts(counts),
       breakdowns: breakDown(counts, options),
