@@ -26,6 +26,8 @@ const MAY_IMPORT = {
   // What a run says, as data: kinds make it, and reports render it.
   answer: ['model', 'judge'],
   services: ['model', 'dataplanes'],
+  // An access log becomes a mix of requests.
+  traffic: ['model'],
   // What cannot be asked together, before a run is planned.
   request: ['model', 'judge', 'kinds/pure', 'parity/verdict'],
   plan: ['model', 'judge', 'services', 'kinds/pure', 'parity/verdict', 'request'],
@@ -48,7 +50,9 @@ const MAY_IMPORT = {
 }
 // No files, processes, clock or randomness.
 const PURE =
-  'model request plan services judge answer kinds/judge kinds/pure parity/verdict analysis report dataplanes'.split(' ')
+  'model request traffic plan services judge answer kinds/judge kinds/pure parity/verdict analysis report dataplanes'.split(
+    ' ',
+  )
 
 const WITH_EFFECTS = /^src\/kinds\/(registry|[^/]+\/(course|phases))\.js$/
 const COMPUTED = /^src\/kinds\/(computed|balance\/(document|records))\.js$/

@@ -4,6 +4,7 @@ import { isRedirected } from '../model/arms.js'
 import { callsUpstream } from '../model/pipeline.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
+import { listPaths } from '../model/traffic.js'
 import { createApplication } from './applications.js'
 import { chooseControl, createControlPlane, createMember, createRotatedMember, locateControl } from './control.js'
 import { createModel, findNextHop } from './topology.js'
@@ -162,6 +163,7 @@ export function describeSidecar(
       configuredServices,
       features,
       isRedirected: isRedirected(arm.conditions),
+      paths: arm.load.traffic === undefined ? [] : listPaths(arm.load.requests ?? []),
       // To see a certificate change, the prober connects with the identity of the load.
       client: arm.load.hasCertificate || changed === 'certificate' ? GENERATOR : null,
     }),

@@ -42,6 +42,11 @@ const ECHOES = /** @type {const} */ (['changesPerMinute', 'ending']).map(on => (
 const PROTOCOLS = [
   ...ECHOES,
   {
+    on: 'traffic',
+    conflict: isGrpc,
+    message: () => '--traffic: its kinds are told by method and path, of which calls of gRPC have one',
+  },
+  {
     on: 'method',
     conflict: placed => isGrpc(placed) && placed.arm.load.requests?.find(({ method }) => method !== 'POST')?.method,
     message: (_, method) => `--method ${method}: calls of gRPC are posted, and have no other method`,
