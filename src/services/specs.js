@@ -180,7 +180,7 @@ export function describeSidecar(
 
 /** @param {ArmServices['programs']} programs @param {Arm} arm */
 function findPipeline({ pipelines }, { variant }) {
-  return variant === null ? undefined : pipelines?.[variant]
+  return pipelines?.[variant ?? '']
 }
 
 /** @param {Service} service @param {ArmServices} services */
