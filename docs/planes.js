@@ -90,7 +90,11 @@ function listVersions({ tool }) {
 /** @param {DataPlane} plane */
 function tellProgram({ tool }) {
   if (!tool) return ''
-  const how = tool.package ? `Debian: \`${tool.package}\`` : 'fetched if it is missing'
+  const how = tool.source
+    ? `\`${tool.variable}=/path\` names it`
+    : tool.package
+      ? `Debian: \`${tool.package}\``
+      : 'fetched if it is missing'
   return `${tool.name} ${tool.wanted} (${how})`
 }
 

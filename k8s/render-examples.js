@@ -30,13 +30,15 @@ const HEADER = '# Written by k8s/write.js from the code that runs use. How to ap
 /** @typedef {{ name: string, services: string[], files: { file: string, content: string }[] }} Example */
 
 /**
- * The services of one link, with the sidecars of every data plane that has some, to be applied by hand.
+ * The services of one link, with the sidecars of every data plane whose sidecars run alone, to be applied by hand.
  * @returns {Example[]}
  */
 export function renderExamples() {
   const topology = parseTopology(readFileSync(path.join(ROOT, TOPOLOGY), 'utf8'), TOPOLOGY)
   const scripts = Object.fromEntries(SCRIPTS.map(name => [name, readTextFiles(path.join(ROOT, name))]))
-  const planes = dataPlanes.filter(plane => plane.createSidecar !== null && plane.pipelines !== 'only')
+  const planes = dataPlanes.filter(
+    plane => plane.createSidecar !== null && plane.pipelines !== 'only' && !plane.createCompanions,
+  )
   // Only who is called needs a fixed address: it is in its callers' configurations.
   const called = topology.services.filter(({ name }) => topology.services.some(s => s.calls.includes(name)))
   return planes.map((plane, nth) => {

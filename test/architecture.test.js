@@ -26,6 +26,8 @@ const MAY_IMPORT = {
   // What a run says, as data: kinds make it, and reports render it.
   answer: ['model', 'judge'],
   services: ['model', 'dataplanes'],
+  // An access log becomes a mix of requests.
+  traffic: ['model'],
   // What cannot be asked together, before a run is planned.
   request: ['model', 'judge', 'kinds/pure', 'kinds/registry', 'parity/verdict'],
   plan: ['model', 'judge', 'services', 'kinds/pure', 'kinds/registry', 'parity/verdict', 'request'],
@@ -50,7 +52,7 @@ const MAY_IMPORT = {
 }
 // No files, processes, clock or randomness.
 const PURE =
-  'model request plan services judge answer kinds/judge kinds/pure kinds/registry parity/verdict analysis report dataplanes'.split(
+  'model request traffic plan services judge answer kinds/judge kinds/pure kinds/registry parity/verdict analysis report dataplanes'.split(
     ' ',
   )
 

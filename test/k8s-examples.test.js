@@ -33,8 +33,10 @@ describe('the examples', () => {
     expect(readFileSync('.gitignore', 'utf8')).toContain('k8s/examples/*/certificates/')
   })
 
-  it('are one for every plane with sidecars, each from the images that the planes name', () => {
-    const planes = dataPlanes.filter(plane => plane.createSidecar && plane.pipelines !== 'only')
+  it('are one for every plane whose sidecars run alone, each from the images that the planes name', () => {
+    const planes = dataPlanes.filter(
+      plane => plane.createSidecar && plane.pipelines !== 'only' && !plane.createCompanions,
+    )
     expect(examples.map(e => e.name)).toEqual(planes.map(plane => `gateway-ratings-${plane.name}`))
     for (const [i, example] of examples.entries()) {
       const pods = objectsOf(example).flatMap(o => (o.kind === 'Deployment' ? [o.spec.template.spec] : []))

@@ -11,8 +11,9 @@ const DEADLINE_MS = 600_000
 
 /**
  * certificates: the folder of all key types, as in lib/certificate-files.js; names: of services; rotated: those that get
- * a second one; lifeMs: a day unless given.
- * @typedef {{ certificates: string, names: string[], rotated?: string[], keyTypes: readonly KeyType[], lifeMs?: number }} Issue
+ * a second one; lifeMs: a day unless given; hasAuthorityKey: the authority's key is written, too.
+ * @typedef {{ certificates: string, names: string[], rotated?: string[], keyTypes: readonly KeyType[], lifeMs?: number,
+ *   hasAuthorityKey?: boolean }} Issue
  */
 
 /**

@@ -6,13 +6,13 @@ import { identityOf } from '../model/sidecar-contract.js'
 import { writeFlawedCertificates } from './flawed-certificates.js'
 
 const issue = /** @type {import('./issue-certificates.js').Issue} */ (await json(process.stdin))
-const { certificates, names, rotated = [], keyTypes, lifeMs } = issue
+const { certificates, names, rotated = [], keyTypes, lifeMs, hasAuthorityKey } = issue
 const services = [
   ...names.map(name => ({ name, identity: identityOf(name) })),
   ...rotated.map(name => ({ name: nextCertificateOf(name), identity: identityOf(name), dnsName: name })),
 ]
 for (const keyType of keyTypes) {
   const folder = certificatesFolder(certificates, keyType)
-  const authority = await writeCertificates({ folder, services, keyType, lifeMs })
+  const authority = await writeCertificates({ folder, services, keyType, lifeMs, hasAuthorityKey })
   await writeFlawedCertificates({ folder, authority })
 }

@@ -47,21 +47,68 @@ export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = L
 }
 
 /**
+ * Reads an authority whose certificate and key were written as PEM.
+ * @param {{ certificatePem: string, keyPem: string, keyType?: KeyType, lifeMs?: number }} written @returns {Promise<Authority>}
+ */
+export async function readAuthority({ certificatePem, keyPem, keyType = 'ecdsa-p256', lifeMs = LIFETIME_MS }) {
+  const certificate = new x509.X509Certificate(certificatePem)
+  const { key } = ALGORITHMS[keyType]
+  const [der] = x509.PemConverter.decode(keyPem)
+  const privateKey = await webcrypto.subtle.importKey('pkcs8', der, key, false, ['sign'])
+  const publicKey = await certificate.publicKey.export(key, ['verify'])
+  return { certificate, keys: /** @type {CryptoKeyPair} */ ({ privateKey, publicKey }), keyType, lifeMs }
+}
+
+/**
+ * Reads a certificate signing request: the key to certify, and the identities that it asks for.
+ * @param {string} pem @throws if it is no request, or its signature is not of its own key
+ */
+export async function readSigningRequest(pem) {
+  const request = new x509.Pkcs10CertificateRequest(pem)
+  if (!(await request.verify())) throw new Error('its signature is not of its own key')
+  const names = request.extensions.flatMap(e =>
+    e instanceof x509.SubjectAlternativeNameExtension ? e.names.items : [],
+  )
+  return {
+    publicKey: await request.publicKey.export(),
+    identities: names.filter(({ type }) => type === 'url').map(({ value }) => value),
+  }
+}
+
+/**
  * Issues a leaf certificate for a SPIFFE identity, with both usages, new keys, and valid now, unless asked otherwise. The
  * identity stands in the URI subject alternative name, as SPIFFE's X.509-SVID asks, and in the common name too: Pipy 1.5.18
  * and 2.0.2 show scripts only the DNS names (src/api/crypto.cpp, Certificate::subject_alt_names).
  * @param {{ authority: Authority, identity: string, dnsName: string, keys?: CryptoKeyPair } & CertificateFlaws} request
  */
-export async function issueCertificate({ authority, identity, dnsName, ...options }) {
+export async function issueCertificate({ authority, keys, isSelfSigned, ...request }) {
+  const own = keys ?? (await createKeys(authority.keyType))
+  const signer = isSelfSigned ? own : authority.keys
+  const certificatePem = await signCertificate({
+    ...request,
+    authority,
+    publicKey: own.publicKey,
+    signer,
+    isSelfSigned,
+  })
+  const key = await webcrypto.subtle.exportKey('pkcs8', own.privateKey)
+  return { certificatePem, keyPem: `${x509.PemConverter.encode(key, 'PRIVATE KEY')}\n` }
+}
+
+/**
+ * Signs the certificate of a public key, as PEM.
+ * @param {{ authority: Authority, identity: string, dnsName: string, publicKey: CryptoKey, signer?: CryptoKeyPair } & CertificateFlaws} request
+ *   signer: the authority unless given
+ */
+export async function signCertificate({ authority, identity, dnsName, publicKey, ...options }) {
   const { usages = /** @type {const} */ (['serverAuth', 'clientAuth']), validIn, isSelfSigned } = options
-  const { keys = await createKeys(authority.keyType) } = options
-  const signer = isSelfSigned ? keys : authority.keys
+  const { signer = authority.keys } = options
   const subject = new x509.Name([{ CN: [{ utf8String: identity }] }])
   const certificate = await x509.X509CertificateGenerator.create({
     issuer: isSelfSigned ? subject : authority.certificate.subjectName,
     subject,
     ...validity({ validIn, lifeMs: authority.lifeMs }),
-    publicKey: keys.publicKey,
+    publicKey,
     signingKey: signer.privateKey,
     signingAlgorithm: ALGORITHMS[authority.keyType].signing,
     extensions: [
@@ -75,25 +122,27 @@ export async function issueCertificate({ authority, identity, dnsName, ...option
       await x509.AuthorityKeyIdentifierExtension.create(signer.publicKey),
     ],
   })
-  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)
-  return {
-    certificatePem: `${certificate.toString('pem')}\n`,
-    keyPem: `${x509.PemConverter.encode(key, 'PRIVATE KEY')}\n`,
-  }
+  return `${certificate.toString('pem')}\n`
 }
 
 /**
  * Writes a fresh authority's certificate and one certificate and key per service into a folder of mode
- * 0700 (files 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`, and both as `<service>-combined.pem`.
- * @param {{ folder: string, services: { name: string, identity: string, dnsName?: string }[], keyType?: KeyType, lifeMs?: number }} options
+ * 0700 (files 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`, and both as `<service>-combined.pem`;
+ * the authority's key as `ca-key.pem` only if asked.
+ * @param {{ folder: string, services: { name: string, identity: string, dnsName?: string }[], hasAuthorityKey?: boolean,
+ *   keyType?: KeyType, lifeMs?: number }} options
  * @returns {Promise<Authority>}
  */
-export async function writeCertificates({ folder, services, ...life }) {
+export async function writeCertificates({ folder, services, hasAuthorityKey = false, ...life }) {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const authority = await createAuthority('sidecar-bench', life)
   const write = (/** @type {string} */ name, /** @type {string} */ text) =>
     writeFile(path.join(folder, name), text, { mode: 0o600 })
   await write('ca.pem', `${authority.certificate.toString('pem')}\n`)
+  if (hasAuthorityKey) {
+    const key = await webcrypto.subtle.exportKey('pkcs8', authority.keys.privateKey)
+    await write('ca-key.pem', `${x509.PemConverter.encode(key, 'PRIVATE KEY')}\n`)
+  }
   for (const { name, identity, dnsName = name } of services) {
     const { certificatePem, keyPem } = await issueCertificate({ authority, identity, dnsName })
     await write(`${name}.pem`, certificatePem)

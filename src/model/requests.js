@@ -65,9 +65,9 @@ export function serviceTimeOf({ serviceTime }) {
   return (serviceTime && parseServiceTime(serviceTime)) || { meanMs: 0, isExponential: false }
 }
 
-/** Finds the only kind of request of a load; null for an echo or several kinds. @param {Pick<Load, 'requests'>} load */
-export function findOnlyKind({ requests }) {
-  return requests?.length === 1 ? requests[0] : null
+/** Finds the one kind of request of a load; null for an echo, or a mix. @param {Pick<Load, 'requests' | 'traffic'>} load */
+export function findOnlyKind({ requests, traffic }) {
+  return requests?.length === 1 && traffic === undefined ? requests[0] : null
 }
 
 /** Computes the mean body bytes of a request and of a response. @param {Pick<Load, 'requests' | 'payloadBytes'>} load */
@@ -140,10 +140,11 @@ export function renderSize(bytes) {
   return bytes >= 1024 ? `${Number((bytes / 1024).toFixed(1))} KiB` : `${bytes} bytes`
 }
 
-/** Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`. @param {Pick<Load, 'requests' | 'payloadBytes'>} load */
-export function renderRequest({ requests, payloadBytes }) {
+/** Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`. @param {Pick<Load, 'requests' | 'payloadBytes' | 'traffic'>} load */
+export function renderRequest({ requests, payloadBytes, traffic }) {
   if (requests === undefined) return `POST ${renderSize(payloadBytes ?? 0)}, echoed`
-  if (requests.length > 1) return `${requests.length} kinds of requests`
+  if (traffic !== undefined)
+    return `traffic ${traffic}, ${requests.length} kind${requests.length === 1 ? '' : 's'} of requests`
   const [kind] = requests
   const { method, requestBytes, requestHeaderBytes, responseBytes } = kind
   const sent = requestBytes > 0 ? ` ${renderSize(requestBytes)}` : ''

@@ -25,6 +25,9 @@ export const AS_SIDECAR = [
 
 export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 
+/** As the program of a process: the Node that runs the kit; its first argument is a file of the kit. */
+export const KIT_NODE = 'node-of-the-kit'
+
 /** The name of a load that speaks mTLS itself. */
 export const GENERATOR = 'load-generator'
 

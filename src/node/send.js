@@ -2,6 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { BenchError, OWN_CODES } from '../lib/errors.js'
 import { call } from './call.js'
+import { openTunnel } from './tunnel.js'
 
 /** @import { TLSSocket } from 'node:tls' */
 
@@ -18,13 +19,19 @@ import { call } from './call.js'
  * Sends one request, over a connection of its own unless an agent keeps them.
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask} ask
  * @param {{ agent?: http.Agent, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number, signal?:
- * AbortSignal, channel?: import('node:http2').ClientHttp2Session }} [options] channel: of calls
+ * AbortSignal, channel?: import('node:http2').ClientHttp2Session, tunnelPort?: number }} [options] channel: of calls;
+ *   tunnelPort: where TLS carries a tunnel to the endpoint
  * @returns {Promise<Answer>} body: bytes as latin1
  * @throws when nothing answers in time, or the connection breaks
  */
-export function send({ address, port }, ask, { agent, channel, tls, timeoutSeconds = 10, signal } = {}) {
+export async function send(
+  { address, port },
+  ask,
+  { agent, channel, tls, tunnelPort, timeoutSeconds = 10, signal } = {},
+) {
   if (ask.protocol === 'grpc') return call({ address, port }, ask, { channel, tls, timeoutSeconds })
   const { host, path = '/', method = 'GET', headers = {}, body = '', isChunked = false } = ask
+  const tunnel = tls && tunnelPort ? await openTunnel({ address, port }, { tunnelPort, tls, timeoutSeconds }) : null
   return new Promise((resolve, reject) => {
     const framing = isChunked
       ? { 'transfer-encoding': 'chunked' }
@@ -42,8 +49,21 @@ export function send({ address, port }, ask, { agent, channel, tls, timeoutSecon
       setHost: host !== null,
       headers: { ...headers, ...framing, ...(host === null ? {} : { host }) },
     }
-    const request = tls ? https.request({ ...options, ...tls, rejectUnauthorized: false }) : http.request(options)
-    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutSeconds} s`)))
+    const late = () => request.destroy(new Error(`no answer within ${timeoutSeconds} s`))
+    const request = tunnel
+      ? // An agent would connect by itself.
+        http.request({ ...options, agent: undefined, timeout: undefined, createConnection: () => tunnel.stream })
+      : tls
+        ? https.request({ ...options, ...tls, rejectUnauthorized: false })
+        : http.request(options)
+    if (tunnel) {
+      const timer = setTimeout(late, timeoutSeconds * 1000)
+      request.on('close', () => {
+        clearTimeout(timer)
+        tunnel.socket.destroy()
+      })
+    }
+    request.on('timeout', late)
     request.on('error', reject)
     request.on('response', response => {
       const chunks = /** @type {Buffer[]} */ ([])
@@ -57,7 +77,8 @@ export function send({ address, port }, ask, { agent, channel, tls, timeoutSecon
           localPort: request.socket?.localPort,
           isReused: request.reusedSocket,
           ...(tls && {
-            fingerprint: /** @type {TLSSocket} */ (request.socket).getPeerX509Certificate()?.fingerprint256,
+            fingerprint: (tunnel?.socket ?? /** @type {TLSSocket} */ (request.socket)).getPeerX509Certificate()
+              ?.fingerprint256,
           }),
         })
       })
@@ -70,10 +91,11 @@ export function send({ address, port }, ask, { agent, channel, tls, timeoutSecon
 /**
  * Sends a request again and again, over as many kept connections as requests are sent at once.
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask & { body: string }} ask
- * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string }} options answer: the body of each answer
+ * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string, own?: { status: number, bytes: number } }} options
+ *   answer: the body of each answer; own: its status and length instead, where a proxy answers with a body of its own
  * @throws {BenchError} with its number, for the first request that fails or is not answered 200 with that body
  */
-export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds, answer }) {
+export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds, answer, own }) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: atOnce })
   let sent = 0
   const sendInTurn = async () => {
@@ -83,8 +105,10 @@ export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds, 
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
         throw new BenchError(`${which} failed: ${error.message}`, { cause: error })
       })
-      if (status === 200 && body === answer) continue
-      throw new BenchError(`${which} was answered ${status} with ${body.length} bytes, not by the application`)
+      if (own ? status === own.status && body.length === own.bytes : status === 200 && body === answer) continue
+      throw new BenchError(
+        `${which} was answered ${status} with ${body.length} bytes, ${own ? `not ${own.status} with ${own.bytes}` : 'not by the application'}`,
+      )
     }
   }
   try {

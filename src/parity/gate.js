@@ -245,7 +245,8 @@ export async function tryConfiguration({ testbed, alike, ...options }) {
 async function probeInRig({ testbed, arm, index, slot = createSlots(1)[0], signal }) {
   const plane = testbed.programs.planes[arm.plane]
   const { folders, settings } = testbed
-  const { tls, protocol, features } = arm.conditions
+  const { tls, features } = arm.conditions
+  const protocol = plane.carriesBytesOnly ? 'tcp' : arm.conditions.protocol
   const starting = new AbortController()
   const ending = AbortSignal.any([signal, starting.signal])
   // Each request of a check listens to this signal.

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { readCredentials } from '../certificates/credentials.js'
-import { certificatesFolder } from '../lib/certificate-files.js'
+import { authorityKeyOf, certificatesFolder } from '../lib/certificate-files.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { untilAborted } from '../lib/wait.js'
 import { identityOf, PORTS, PROBER, placeAt, TLS } from '../model/sidecar-contract.js'
@@ -8,6 +8,7 @@ import { createModel } from '../services/topology.js'
 import { BYTE_HOSTS, BYTE_UPSTREAMS, bytePortOf, ROUTES, route } from './beside/corpus.js'
 import { SERVERS } from './beside/peers.js'
 import { UPSTREAMS } from './beside/upstreams.js'
+import { tunnelBytes } from './tunnels.js'
 
 /**
  * @import { Answer, Ask } from '../node/send.js'
@@ -80,6 +81,7 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  */
 export async function createRig({ target, index, plane, folder, measured, signal, ...options }) {
   const { tool, scripts, profile, interception } = options
+  const { tunnelPort } = plane
   // One port is all that redirected bytes have: the corpus, which needs more, is tried at the listeners themselves.
   const isRedirected = interception === 'redirect' && measured.protocol !== 'tcp'
   const certificates = certificatesFolder(options.certificates, measured.tls)
@@ -90,10 +92,12 @@ export async function createRig({ target, index, plane, folder, measured, signal
   )
   // Redirected connections mean the port of the application; those to the client's sidecar mean the sidecar itself.
   const port = isRedirected ? PORTS.application : PORTS.inbound
+  // Sidecars that tunnel are called at the port of the application itself.
+  const portAt = tunnelPort ? UPSTREAMS.a : port
   const sidecarsAt = {
     client: { address: places.client.reach, port: PORTS.outbound },
-    server: { address: places.server.reach, port },
-    permissive: { address: places.permissive.reach, port },
+    server: { address: places.server.reach, port: portAt },
+    permissive: { address: places.permissive.reach, port: portAt },
   }
   /** A sidecar that hangs must not keep an interrupted run. @type {Target['call']} */
   const call = (procedure, args) => untilAborted(target.call(procedure, args, index), signal)
@@ -109,7 +113,7 @@ export async function createRig({ target, index, plane, folder, measured, signal
       address: places[PROBER].listen,
       ...readCredentials(certificates),
       sidecars: sidecarsAt,
-      configuration: { ...measured, ...TLS },
+      configuration: { ...measured, ...TLS, ...(tunnelPort && measured.tls !== 'plaintext' && { tunnelPort }) },
     })
     const timeouts = chooseTimeouts((performance.now() - startedAt) / 1000)
     const models = createModels({
@@ -120,7 +124,10 @@ export async function createRig({ target, index, plane, folder, measured, signal
       isRedirected,
       port,
     })
-    const specs = createSpecs(models, { plane, tool, profile, scripts, folder, locate: target.locate })
+    const specs = createSpecs(models, {
+      ...{ plane, tool, profile, scripts, folder, locate: target.locate },
+      authorityKeyPath: authorityKeyOf(target.locate(certificates)),
+    })
     sidecars = await target.deploy(specs, { start: index, folder })
     await Promise.all(sidecars.processes.map(p => p.waitUntilReady(signal)))
     await call('reach', { endpoints: Object.values(sidecarsAt) })
@@ -135,16 +142,22 @@ export async function createRig({ target, index, plane, folder, measured, signal
 }
 
 /**
- * @param {SidecarModel[]} models
- * @param {{ plane: DataPlane, tool: Tool, profile: string | null, scripts: string, folder: string, locate: Target['locate'] }} options
+ * @param {SidecarModel[]} direct
+ * @param {{ plane: DataPlane, tool: Tool, profile: string | null, scripts: string, folder: string, locate: Target['locate'],
+ *   authorityKeyPath?: string }} options
+ * @returns {ProcessSpec[]}
  */
-function createSpecs(models, { plane, tool, profile, scripts, folder, locate }) {
+function createSpecs(direct, { plane, tool, profile, scripts, folder, locate, authorityKeyPath }) {
+  const { createSidecar, createCompanions, tunnelPort } = plane
   const scriptFiles = plane.deployed?.[`${profile}`]?.scripts && readTextFiles(scripts)
-  const specs = models.map(model => {
+  const { models, translations } = tunnelPort ? tunnelBytes(direct, { tunnelPort }) : { models: direct }
+  return models.flatMap(model => {
     const where = { scripts: locate(scripts), folder: locate(path.join(folder, model.service)) }
-    return plane.createSidecar?.({ ...where, model, tool, profile, cpuLimitCores: null, scriptFiles })
+    const options = { ...where, model, tool, profile, cpuLimitCores: null, scriptFiles, authorityKeyPath }
+    const spec = /** @type {ProcessSpec} */ (createSidecar?.(options))
+    const redirects = spec.redirects && translations && { ...spec.redirects, translations: translations[model.service] }
+    return [...(createCompanions?.(options) ?? []), { ...spec, ...(redirects && { redirects }) }]
   })
-  return /** @type {ProcessSpec[]} */ (specs)
 }
 
 /**

@@ -40,9 +40,12 @@ function modesUnder(tls) {
   return tls === 'plaintext' ? ['disabled'] : ['strict', 'permissive']
 }
 
-/** Issues certificates of every key type. @param {string} certificates a folder that only this user reads */
-export function writeParityCertificates(certificates) {
-  return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'] })
+/**
+ * Issues certificates of every key type.
+ * @param {string} certificates a folder that only this user reads @param {Pick<DataPlane, 'isCertified'>} [plane]
+ */
+export function writeParityCertificates(certificates, { isCertified: hasAuthorityKey } = {}) {
+  return issueCertificates({ certificates, names: SERVICES, keyTypes: ['ecdsa-p256', 'rsa-2048'], hasAuthorityKey })
 }
 
 /**
@@ -64,8 +67,8 @@ export async function tryPlane({ site, measured, folder, ...options }) {
 }
 
 /** Chooses redirection for a profile that takes nothing else. @param {DataPlane} plane @param {string | null} profile */
-function chooseInterception({ deployed }, profile) {
-  return deployed?.[`${profile}`]?.isRedirected ? /** @type {const} */ ('redirect') : undefined
+export function chooseInterception({ deployed, profiles }, profile) {
+  return deployed?.[profile ?? profiles[0]]?.isRedirected ? /** @type {const} */ ('redirect') : undefined
 }
 
 /**
@@ -79,6 +82,7 @@ export function findUntried(measured, { plane, tool, profile = null, hasCertific
   const { interception = chooseInterception(plane, profile) } = choices
   const conditions = { ...USUAL, tls, protocol, features, ...(interception && { interception }) }
   const cpus = os.availableParallelism()
+  if (plane.carriesBytesOnly && protocol !== 'tcp') return 'it carries bytes, whatever applications speak: see tcp'
   return (
     findLackingFeatures(plane, conditions) ??
     plane.findUnsupported({

@@ -1,6 +1,8 @@
 import { KINDS } from '../kinds/registry.js'
+import { hashText } from '../lib/hash.js'
 import { parseChoice } from '../model/arms.js'
 import { computeServiceMs, createRequestKind, REQUEST_AXES } from '../model/requests.js'
+import { listRequestKinds } from '../model/traffic.js'
 
 /** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
 /** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from '../request/question.js' */
@@ -81,6 +83,10 @@ export function chooseLoad(question, placed) {
  * @param {Question} question @param {Record<string, any>} cell
  */
 function chooseRequests({ overrides, axes }, cell) {
+  if (cell.traffic) {
+    const requests = listRequestKinds(cell.traffic, cell.payloadBytes)
+    return { requests, traffic: `${cell.traffic.name}-${hashText(JSON.stringify(requests)).slice(0, 8)}` }
+  }
   const isEchoed = REQUEST_AXES.every(name => (overrides.axes[name] ?? axes[name]) === undefined)
   if (isEchoed) return { payloadBytes: cell.payloadBytes }
   return { requests: [createRequestKind(cell, cell.payloadBytes)] }

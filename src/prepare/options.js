@@ -21,6 +21,7 @@ import { findPipelineFile } from '../tools/find-pipeline.js'
 import { iptablesTool } from '../tools/iptables.js'
 import { controlToolSpecs, planes, toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
+import { readTraffic } from './read-traffic.js'
 
 /**
  * The options that several verbs share, and their readers, in one table.
@@ -43,6 +44,9 @@ import { readAnyExperiment } from './read-experiment.js'
 const DEFAULT_EXPERIMENT = 'cap'
 const MEASURED = /** @type {const} */ (['cost', 'capacity'])
 const HELP = ['-h', '--help']
+
+/** Axes whose values are files. @type {Partial<Record<AxisName, (text: string) => unknown>>} */
+const FILES = { traffic: readTraffic }
 
 /** The options of the axes, first that of the cap, which is used most. */
 const AXIS_OPTIONS = [...new Set(/** @type {AxisName[]} */ (['cpuLimitCores', ...AXIS_NAMES]))].flatMap(name => {
@@ -325,6 +329,8 @@ function parseList(text) {
 /** Makes a reader of one value of an axis. @param {AxisName} name */
 export function parseOnAxis(name) {
   const { option, schema } = AXES[name]
+  const readFile = FILES[name]
+  if (readFile) return readFile
   return within(schema, asArgument(option?.read ?? (text => text)))
 }
 

@@ -10,17 +10,17 @@ import { describeNotMeasured } from './missing.js'
 /** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */
 
 /** Axes of every load, whose shared values are said once. @type {AxisName[]} */
-const SHARED = ['link', 'interception', 'cpuLimitCores', 'users', 'payloadBytes', ...REQUEST_AXES]
+const SHARED = ['link', 'interception', 'cpuLimitCores', 'users', 'payloadBytes', 'traffic', ...REQUEST_AXES]
 
 /** @param {Plan & { notes: string[] }} plan @param {number} seconds estimated */
 export function renderPlan(plan, seconds) {
   const { experiment, question, trials, rounds, arms, notes, notMeasured, seed } = plan
   const { parts, settings, calibrations, claims, precision } = plan
-  const told = KINDS[parts[0].kind].tellTrials?.(plan)
+  const words = KINDS[parts[0].kind].tellTrials?.(plan)
   const minutes = `about ${Math.ceil(seconds / 60)} min`
   const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
   const what =
-    told?.planned ??
+    words?.planned ??
     (precision
       ? `${SEQUENCE_LEAST} to ${rounds} rounds of ${arms.length} arms, at most ${trials.length} trials`
       : `${trials.length} trials, ${rounds} rounds of ${arms.length} arms`)
@@ -38,7 +38,7 @@ export function renderPlan(plan, seconds) {
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(own => tellArms(own, told?.loop)),
+    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(ofLoad => tellArms(ofLoad, words?.loop)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasCalls ? ', those of gRPC by node' : ''}.`,

@@ -7,7 +7,7 @@ import { LOAD_AXES } from '../model/axes/load.js'
 import * as bounds from '../model/bounds.js'
 import { parseExperiment } from './experiment.js'
 
-/** @import { RequestOptions } from '../model/requests.js' */
+/** @import { RequestOptions } from '../model/requests.js' @import { Traffic } from '../model/traffic.js' */
 /** The questions of `size` as experiments, and the file of services of `size -f`. Pure. */
 
 const SERVICES_MOST = 50
@@ -38,7 +38,7 @@ const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 
 /** The axes that a question sets; null: the axis' own value. */
 /** @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null,
- *   interception?: string, protocol?: string, tls?: string, requests?: RequestOptions }} Asked requests: axes of the requests */
+ *   interception?: string, protocol?: string, tls?: string, requests?: RequestOptions & { traffic?: Traffic } }} Asked requests: axes of the requests */
 
 /** @param {Asked & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} asked */
 export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...asked }) {
@@ -64,11 +64,12 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...ask
     p99Ms: own.p99Ms ?? p99Ms ?? refuseWithout(name),
     payloadBytes: own.payloadBytes ?? payloadBytes ?? AXES.payloadBytes.values[0],
   }))
-  const hasSizes = asked.requests?.requestBytes !== undefined || asked.requests?.responseBytes !== undefined
+  const { requestBytes, responseBytes, traffic } = asked.requests ?? {}
+  const hasSizes = [requestBytes, responseBytes, traffic].some(value => value !== undefined)
   const sized = hasSizes && services.find(service => service.payloadBytes !== null)
   if (sized)
     throw new UsageError(
-      `the service ${sized.name} has a payload, the size of a request and of its answer: leave it out beside --request and --response`,
+      `the service ${sized.name} has a payload, the size of a request and of its answer: leave it out beside --request, --response and --traffic`,
     )
   return create({
     question: `Which CPU and memory limits hold the loads of ${loads.map(({ name }) => name).join(', ')}${tellFeatures(asked)}?`,

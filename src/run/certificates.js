@@ -16,9 +16,10 @@ const LIFE = { leastMs: 24 * 3600 * 1000, times: 3, moreMs: 3600 * 1000 }
 /**
  * Makes the certificates of a run in the folder of its ledger, which only this user can read: keys must not be among the
  * results. `close` or the end of this process removes them, unless services that read them are retained.
- * @param {{ ledger: Ledger, plan: Plan, topologies: Record<string, Topology> }} options
+ * @param {{ ledger: Ledger, plan: Plan, topologies: Record<string, Topology>, hasAuthorityKey?: boolean }} options hasAuthorityKey:
+ *   sidecars have their own keys certified
  */
-export async function openCertificates({ ledger, plan, topologies }) {
+export async function openCertificates({ ledger, plan, topologies, hasAuthorityKey }) {
   const keys = path.join(ledger.folder, 'keys')
   const certificates = path.join(keys, 'certificates')
   const removeKeys = () => rmSync(keys, { recursive: true, force: true })
@@ -35,6 +36,7 @@ export async function openCertificates({ ledger, plan, topologies }) {
     rotated: plan.arms.some(arm => arm.conditions.changed === 'certificate') ? [...new Set(names)] : [],
     keyTypes: KEY_TYPES.filter(type => type === 'ecdsa-p256' || plan.arms.some(arm => arm.conditions.tls === type)),
     lifeMs: findLifeMs(plan),
+    hasAuthorityKey,
   }).catch(error => {
     close({ retain: false })
     throw error

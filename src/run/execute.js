@@ -45,7 +45,12 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
   const { plan, programs, layout } = preparation
   const { command, thresholds = [], retain = false, echoScripts, interrupted } = execution
   const startedAt = new Date().toISOString()
-  const { certificates, close } = await openCertificates({ ledger: site.ledger, plan, topologies: layout.topologies })
+  const { certificates, close } = await openCertificates({
+    ledger: site.ledger,
+    plan,
+    topologies: layout.topologies,
+    hasAuthorityKey: plan.arms.some(arm => programs.planes[arm.plane].isCertified),
+  })
   let isWhole = false
   try {
     const before = await observeIdle({ site, say: watcher.say, signal })

@@ -1,9 +1,10 @@
-import { certificatesFolder } from '../lib/certificate-files.js'
+import { authorityKeyOf, certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
 import { callsUpstream } from '../model/pipeline.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
+import { listPaths } from '../model/traffic.js'
 import { createApplication } from './applications.js'
 import { chooseControl, createControlPlane, createMember, createRotatedMember, locateControl } from './control.js'
 import { createModel, findNextHop } from './topology.js'
@@ -47,7 +48,7 @@ import { createModel, findNextHop } from './topology.js'
  */
 export function createSpecs(services) {
   const { arm, topology, programs } = services
-  const { createSidecar } = programs.planes[arm.plane]
+  const { createSidecar, createCompanions } = programs.planes[arm.plane]
   const entry = /** @type {Service} */ (topology.services.find(({ name }) => name === topology.entry.service))
   const controlled = arm.conditions.changesPerMinute === null ? null : createControlled(entry, services)
   /** @type {Ending | null} */
@@ -63,7 +64,9 @@ export function createSpecs(services) {
     if (!createSidecar && isRedirected(arm.conditions)) for (const spec of own) spec.redirects = passing
     if (createSidecar) {
       const isControlled = controlled !== null && service === entry
-      const spec = isControlled ? controlled.member.spec : createSidecar(describeSidecar(service, services))
+      const options = describeSidecar(service, services)
+      const spec = isControlled ? controlled.member.spec : createSidecar(options)
+      own.push(...(createCompanions?.(options) ?? []))
       if (arm.conditions.ending && service === topology.services.at(-1)) {
         ending = createEnding(spec, { service, controlled, ...services })
         own.push(ending.spec)
@@ -145,7 +148,8 @@ export function describeSidecar(
 ) {
   const { trafficPolicy, cpus } = services
   const { tls, protocol, configuredServices, features, changed } = arm.conditions
-  const { tool } = programs.planes[arm.plane]
+  const { tool, carriesBytesOnly } = programs.planes[arm.plane]
+  const certificates = locate(certificatesFolder(folders.certificates, tls))
   if (tool === null) throw new BenchError(`the plane ${arm.plane} has sidecars and names no program for them`)
   return {
     model: createModel(topology, {
@@ -153,12 +157,13 @@ export function describeSidecar(
       places,
       workers: countWorkers(arm, { cpus, planes: programs.planes }),
       trafficPolicy,
-      certificates: locate(certificatesFolder(folders.certificates, tls)),
+      certificates,
       tls,
-      protocol,
+      protocol: carriesBytesOnly ? 'tcp' : protocol,
       configuredServices,
       features,
       isRedirected: isRedirected(arm.conditions),
+      paths: arm.load.traffic === undefined ? [] : listPaths(arm.load.requests ?? []),
       // To see a certificate change, the prober connects with the identity of the load.
       client: arm.load.hasCertificate || changed === 'certificate' ? GENERATOR : null,
     }),
@@ -169,12 +174,13 @@ export function describeSidecar(
     pipeline: findPipeline(programs, arm),
     profile: arm.profile,
     cpuLimitCores: arm.cpuLimitCores,
+    authorityKeyPath: authorityKeyOf(certificates),
   }
 }
 
 /** @param {ArmServices['programs']} programs @param {Arm} arm */
 function findPipeline({ pipelines }, { variant }) {
-  return variant === null ? undefined : pipelines?.[variant]
+  return pipelines?.[variant ?? '']
 }
 
 /** @param {Service} service @param {ArmServices} services */
@@ -200,11 +206,12 @@ function createControlled(service, services) {
   }
 }
 
-/** @typedef {Record<string, Pick<DataPlane, 'deployed'>>} Planes by name */
+/** @typedef {Record<string, Pick<DataPlane, 'deployed' | 'profiles'>>} Planes by name */
 
 /** @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined} */
 export function findDeployed(planes, { plane, profile }) {
-  return profile === null ? undefined : planes[plane].deployed?.[profile]
+  const { deployed, profiles } = planes[plane]
+  return deployed?.[profile ?? profiles[0]]
 }
 
 /** Lists those of arms once, for the manifest. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms */
@@ -217,7 +224,7 @@ export function listDeployed(planes, arms) {
   })
 }
 
-/** Says `plane:profile`. @param {Pick<Arm, 'plane' | 'profile'>} arm */
+/** Says `plane:profile`, or `plane` for its first. @param {Pick<Arm, 'plane' | 'profile'>} arm */
 export function nameDeployed({ plane, profile }) {
-  return `${plane}:${profile}`
+  return profile === null ? plane : `${plane}:${profile}`
 }

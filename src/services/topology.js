@@ -120,15 +120,16 @@ export function findNextHop({ name, calls }, { places, hasSidecars, isRedirected
  * @param {Topology} topology
  * @param {{ service: Service, places: Record<string, Place>, trafficPolicy: TrafficPolicy, workers: number,
  *   certificates: string, tls?: Tls, protocol?: Protocol, configuredServices?: number, client?: string | null, features?: string,
- *   isRedirected?: boolean }} options
+ *   isRedirected?: boolean, paths?: string[] }} options
  *   certificates: the folder of lib/certificates.js; configuredServices: that it knows and
  *   nobody calls; client: the name under which the load itself speaks mTLS; isRedirected: connections that mean applications
- *   are redirected to their sidecars
+ *   are redirected to their sidecars; paths: that have a route of their own, the longest first
  * @returns {SidecarModel}
  */
 export function createModel({ services, entry }, { service, places, trafficPolicy, workers, ...options }) {
   const { tls = 'ecdsa-p256', configuredServices = 0, client = null } = options
-  const { features, isRedirected = false } = options
+  const { features, isRedirected = false, paths = [] } = options
+  const prefixes = [...paths.filter(path => path !== '/'), '/']
   const place = places[service.name]
   const isOpen = trafficPolicy === 'open'
   const ownName = service.copyOf ?? service.name
@@ -171,7 +172,10 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   }
   const outboundRoutes = carriesBytes
     ? reachable.map(({ name }, i) => ({ ...createRoute(null, name), port: PORTS.outbound + i * PORTS_APART }))
-    : [...reachable.map(s => s.name), ...configured].map(name => createRoute(name, name))
+    : [
+        ...reachable.flatMap(({ name }) => prefixes.map(prefix => createRoute(name, name, prefix))),
+        ...configured.map(name => createRoute(name, name)),
+      ]
   return {
     service: service.name,
     ...(carriesBytes && { carriesBytes }),
@@ -190,7 +194,10 @@ export function createModel({ services, entry }, { service, places, trafficPolic
           mtls: modeOf({ entry }, { service, tls }),
           protocol,
           acceptedIdentities: isOpen ? null : [...callers, ...(isEntry && client ? [client] : [])].map(identityOf),
-          routes: [{ ...createRoute(null, 'application'), ...allowed }],
+          routes: (carriesBytes ? ['/'] : prefixes).map(prefix => ({
+            ...createRoute(null, 'application', prefix),
+            ...allowed,
+          })),
           ...redirected,
         }
       : null,
@@ -235,7 +242,7 @@ export function trustOf(certificates, name) {
   }
 }
 
-/** @param {string | null} host @param {string} cluster */
-function createRoute(host, cluster) {
-  return { host, pathPrefix: '/', headers: {}, split: [{ cluster, weight: 1 }] }
+/** @param {string | null} host @param {string} cluster @param {string} [pathPrefix] */
+function createRoute(host, cluster, pathPrefix = '/') {
+  return { host, pathPrefix, headers: {}, split: [{ cluster, weight: 1 }] }
 }

@@ -5,17 +5,23 @@ import { SIDECAR_USER } from '../model/sidecar-contract.js'
 /**
  * Renders the rules of a service's network namespace as OSM, FSM and Istio set them: incoming connections go to the sidecar's
  * inbound port, those that the application opens to its outbound port. Without a port they pass, and are tracked alike.
- * @param {{ inbound: number | null, outbound: number | null }} redirects
+ * @param {NonNullable<ProcessSpec['redirects']>} redirects
  * @param {number[]} ports ports of the sidecar, which others reach as they are @returns {string} for iptables-restore
  */
-export function renderRules({ inbound, outbound }, ports) {
+export function renderRules({ inbound, outbound, translations = [] }, ports) {
   const target = (/** @type {number | null} */ port) => (port === null ? 'RETURN' : `REDIRECT --to-ports ${port}`)
   const passed = [...new Set(ports)].map(port => `-A PREROUTING -p tcp --dport ${port} -j RETURN`)
+  const ofSidecar = `-p tcp -m owner --uid-owner ${SIDECAR_USER}`
+  const translated = translations.map(
+    ({ from, to }) =>
+      `-A OUTPUT ${ofSidecar} -d ${from.address} --dport ${from.port} -j DNAT --to-destination ${to.address}:${to.port}`,
+  )
   return [
     '*nat',
     ...passed,
     `-A PREROUTING -p tcp -j ${target(inbound)}`,
-    `-A OUTPUT -p tcp -m owner --uid-owner ${SIDECAR_USER} -j RETURN`,
+    ...translated,
+    `-A OUTPUT ${ofSidecar} -j RETURN`,
     '-A OUTPUT -p tcp -d 127.0.0.0/8 -j RETURN',
     `-A OUTPUT -p tcp -j ${target(outbound)}`,
     'COMMIT',

@@ -46,6 +46,10 @@ export async function findTool(spec, options = {}) {
     const missing = `no ${spec.name} in ${spec.variable} or PATH: apt install ${spec.package}, or set ${spec.variable} to its path`
     return { missing }
   }
+  if (spec.source) {
+    const missing = `no ${spec.name} in ${spec.variable} or PATH: set ${spec.variable} to its path (${spec.source})`
+    return { missing }
+  }
   const version = isBuilt(spec.name) ? `-${hashSource(spec.name).slice(0, 12)}` : ''
   const folder = path.join(cacheFolder(), `${spec.name}${version}`)
   const program = path.join(folder, spec.name)

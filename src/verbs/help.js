@@ -28,6 +28,12 @@ export const HELP = {
     ['--rate 500 --p99 20ms --node pi4 --reserve 0.5c,512m', 'and how many such sidecars a node holds'],
     ['-f services.yaml --format helm', 'limits for several services, to paste'],
   ),
+  traffic: explain(
+    'write the kinds of requests of an access log as a file for --traffic',
+    [done, failed, usage, nothingShown],
+    ['access.log > shop.yaml', 'of Envoy, Istio (text or JSON) or nginx (combined)'],
+    ['shop.har > shop.yaml', 'of a browser'],
+  ),
   claims: explain(
     'compare published numbers with your runs',
     [],

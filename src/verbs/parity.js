@@ -45,7 +45,7 @@ async function tryAll({ site, choice, names }, { print, say, end, signal }) {
   const folders = { pipyScripts: path.join(ROOT, 'pipy-scripts') }
   const { tool, scripts } = await findPlane({ choice, folders, findTool: site.findTool })
   const certificates = path.join(site.ledger.folder, 'keys', 'certificates')
-  await writeParityCertificates(certificates)
+  await writeParityCertificates(certificates, plane)
   const folder = path.resolve('results', `${stampNow()}-parity-${name}`)
   const deployed = findDeployed(planes, { plane: name, profile })
   if (deployed?.isRedirected) await site.assertInterception()
@@ -65,7 +65,7 @@ async function tryAll({ site, choice, names }, { print, say, end, signal }) {
     const lines = await tryPlane({ ...given, index, measured })
       .then(rows => listShort(rows, listLacks(plane, measured)))
       // A plane as a mesh deploys it has work of its own.
-      .then(lines => (deployed ? lines.map(line => ({ ...line, isKnown: true })) : lines))
+      .then(lines => (deployed && !deployed.isHeld ? lines.map(line => ({ ...line, isKnown: true })) : lines))
       .catch(error => {
         signal.throwIfAborted()
         if (!(error instanceof BenchError) || error instanceof SiteLostError) throw error

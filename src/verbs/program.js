@@ -17,6 +17,7 @@ const VERBS = {
   bench: async () => (await import('./bench.js')).addBench,
   plan: async () => (await import('./plan.js')).addPlan,
   size: async () => (await import('./size.js')).addSize,
+  traffic: async () => (await import('./traffic.js')).addTraffic,
   claims: async () => (await import('./claims.js')).addClaims,
   report: async () => (await import('./report.js')).addReport,
   compare: async () => (await import('./compare.js')).addCompare,

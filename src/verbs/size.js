@@ -33,9 +33,9 @@ import { renderRunText } from './answer.js'
 import { sayWhere, writeDocuments } from './documents.js'
 
 /**
- * @import { RunOptions } from '../prepare/options.js'
+ * @import { Traffic } from '../model/traffic.js' @import { RunOptions } from '../prepare/options.js'
  * @typedef {RunOptions & { link: string, rate?: number, users?: number, payload?: number, features?: string, interception?: string,
- *   protocol?: string, tls?: string, file?: string,
+ *   protocol?: string, tls?: string, file?: string, traffic?: Traffic,
  *   sidecars?: number, reserve?: string, nodes?: number, format?: string, from?: string[], extrapolate?: boolean,
  *   json?: boolean, details?: boolean }} SizeOptions p99 is milliseconds, payload bytes
  */
@@ -50,7 +50,8 @@ A file of services (-f); p99 and payload are those of --p99 and --payload where 
 /** Adds `size`: the smallest limits for a load, or what a control plane needs. @type {import('./program.js').AddVerb} */
 export function addSize(verb, context) {
   const { print, say } = context
-  defineSize(verb).action(async (/** @type {SizeOptions} */ asked) => {
+  defineSize(verb).action(async (/** @type {SizeOptions} */ given) => {
+    const asked = withPeakRate(given)
     const { node: place, reserve = null, nodes = null } = asked
     assertTogether(SIZE_OPTIONS, asked)
     const node = place === undefined ? null : readNode(place, reserve)
@@ -70,6 +71,7 @@ export function addSize(verb, context) {
       sidecars,
       node: named,
       nodes: fleet,
+      traffic,
       ...options
     } = withoutRequest(asked)
     await runExperiment(
@@ -106,6 +108,14 @@ export function addSize(verb, context) {
   })
 }
 
+/** Takes the peak of a log for the rate, where none is named. @param {SizeOptions} options @returns {SizeOptions} */
+function withPeakRate(options) {
+  const { rate, file, sidecars, traffic } = options
+  const peak = traffic?.requestsPerSecond?.peak
+  if (rate !== undefined || file !== undefined || sidecars !== undefined || peak === undefined) return options
+  return { ...options, rate: Math.max(1, Math.ceil(peak)) }
+}
+
 /** @param {import('commander').Command} verb */
 function defineSize(verb) {
   const file = new Option('-f, --file <yaml>', 'instead of --rate: several services with their rates (below)')
@@ -131,6 +141,11 @@ function defineSize(verb) {
       parseOnAxis('interception'),
     )
     .option('--protocol <name>', 'http/1.1 (default), http/2, grpc or tcp', parseOnAxis('protocol'))
+    .option(
+      '--traffic <file>',
+      'several kinds of requests with weights; --rate is its peak by default',
+      parseOnAxis('traffic'),
+    )
     .option('--tls <kind>', 'key type of mTLS, or plaintext', parseOnAxis('tls'))
     .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
     .option('--node <node>', 'how many such sidecars fit: 2c4g (cores, GiB), or a known node (below)')
@@ -161,7 +176,7 @@ function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, planes = [], 
   }
   const { link, users = null, payload: payloadBytes = null, features = null } = own
   const { interception, protocol, tls } = own
-  const requests = readRequest(own)
+  const requests = { ...readRequest(own), ...(own.traffic && { traffic: own.traffic }) }
   const asked = { link, users, payloadBytes, features, interception, protocol, tls, requests }
   if (file !== undefined)
     return createServicesExperiment({ ...asked, services: parseServices(readText(file), file), p99Ms: p99Ms ?? null })

@@ -83,7 +83,7 @@ const ofCalls = {
 const text = (/** @type {unknown} */ value) => `${JSON.stringify(value, null, 2)}\n`
 
 /** @param {DataPlane} plane */
-const specOf = (plane, given = model) =>
+const specOf = (plane, given = plane.carriesBytesOnly ? ofBytes : model) =>
   plane.createSidecar?.({
     ...{ model: given, folder: '/f', scripts: '/s', profile: null, cpuLimitCores: 1.5 },
     tool: { name: plane.name, path: `/bin/${plane.name}`, version: '1.5.18', sha256: '', source: '' },

@@ -1,9 +1,11 @@
 import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
+import { readTextFiles } from '../../src/lib/text-files.js'
 import { listSafely } from '../../src/node/kernel/proc-files.js'
 import { readLedgers } from '../../src/node/ledger.js'
-import { readRun } from '../../src/records/records.js'
+import { isWrong } from '../../src/parity/verdict/rows.js'
+import { readRun, readSummary } from '../../src/records/records.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { awaitWindowStart } from './await-window.js'
 import { expectNothingLeft } from './leftovers.js'
@@ -13,7 +15,8 @@ import { need, needNamespaces } from './real-tools.js'
 const folder = makeFolder('interception-test')
 let count = 0
 
-const SMOKE = ['--profile', 'smoke', '--link', 'gateway-ratings', '--users', '5', '--cpu', 'none']
+const SMOKE = ['--profile', 'smoke', '--users', '5', '--cpu', 'none']
+const LINK = ['--link', 'gateway-ratings']
 
 /**
  * Starts a run of a few seconds in which connections are redirected.
@@ -21,7 +24,9 @@ const SMOKE = ['--profile', 'smoke', '--link', 'gateway-ratings', '--users', '5'
  */
 function start(argv, { env, before = [] } = {}) {
   const out = path.join(folder, `run-${++count}`)
-  const [program, ...rest] = [...before, process.execPath, 'src/cli.js', 'bench', ...SMOKE, ...argv, '--out', out]
+  const link = argv.includes('--link') ? [] : LINK
+  const command = [process.execPath, 'src/cli.js', 'bench', ...SMOKE, ...link, ...argv, '--out', out]
+  const [program, ...rest] = [...before, ...command]
   return { out, child: execa(program, rest, { reject: false, env }) }
 }
 
@@ -58,6 +63,35 @@ describe('redirected connections', { timeout: 180_000 }, () => {
       for (const { receivedBytes, passages } of sidecars)
         expect(receivedBytes).toBeGreaterThan(2048 * Number(passages) * Number(load?.verified))
     }
+    expectNothingLeft(child.pid)
+  })
+
+  it.for([
+    { protocol: 'tcp', link: 'pair', planes: 'pipy,ztunnel' },
+    { protocol: 'http/1.1', link: 'gateway-ratings', planes: 'pipy,ztunnel:istio' },
+  ])('go through ztunnel, which the kit certifies, on $link with $protocol', async (asked, context) => {
+    await needRedirection(context, 'iptables')
+    need(context, 'ztunnel')
+    const { planes, protocol, link } = asked
+    const argv = ['--planes', planes, '--measure', 'cost', '--interception', 'redirect', '--protocol', protocol]
+    const { child, out } = start([...argv, '--link', link])
+    const { exitCode, stdout, stderr } = await child
+    expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/Unequal work, as meshes deploy it, .*ztunnel/)
+    const { manifest, records } = readRun(out)
+    expect(manifest.deployed?.map(({ plane }) => plane)).toEqual([planes.split(',')[1]])
+    for (const { trial, outcome, load, processes } of records) {
+      expect([trial.id, outcome, Number(load?.failed)]).toEqual([trial.id, 'completed', 0])
+      for (const { role, receivedBytes, passages } of processes)
+        if (role === 'sidecar') expect(receivedBytes).toBeGreaterThan(2048 * Number(passages) * Number(load?.verified))
+    }
+    const { parity } = /** @type {import('../../src/model/types.ts').Summary} */ (readSummary(out))
+    const ofZtunnel = parity.filter(({ plane }) => plane.startsWith('ztunnel'))
+    // All that it does otherwise is declared.
+    expect(ofZtunnel.filter(row => isWrong(row) && !row.lacks)).toEqual([])
+    const reasons = ofZtunnel.flatMap(({ lacks }) => lacks ?? [])
+    expect(reasons).toContain('it carries bytes in HTTP/2 CONNECT (HBONE)')
+    for (const text of Object.values(readTextFiles(out))) expect(text).not.toContain('PRIVATE KEY')
     expectNothingLeft(child.pid)
   })
 

@@ -6,7 +6,13 @@ import { listFeatures } from '../../src/model/features.js'
 import { LEFT_OUT } from '../../src/parity/beside/corpus.js'
 import { probeRig } from '../../src/parity/gate.js'
 import { createSlots } from '../../src/parity/slots.js'
-import { CONFIGURATIONS, findUntried, listLacks, writeParityCertificates } from '../../src/parity/try-plane.js'
+import {
+  CONFIGURATIONS,
+  chooseInterception,
+  findUntried,
+  listLacks,
+  writeParityCertificates,
+} from '../../src/parity/try-plane.js'
 import { holdAgainst } from '../../src/parity/verdict/rows.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { createLocalRig } from './local-rig.js'
@@ -47,7 +53,7 @@ function describeTls({ tls, trafficPolicy }) {
   }
 }
 
-beforeAll(() => writeParityCertificates(certificates))
+beforeAll(() => writeParityCertificates(certificates, { isCertified: true }))
 
 afterAll(() => {
   console.log(`The parity corpus leaves out:\n  ${LEFT_OUT.join('\n  ')}`)
@@ -76,6 +82,8 @@ describe.for(splitIntoGroups(cases, 2))('group %$ of cases that go on together',
         if (!tool) return context.skip(`needs ${plane.name}, which cannot be had here`)
         const untried = findUntried(measured, { plane, tool })
         if (untried) return context.skip(untried)
+        if (chooseInterception(plane, null) && process.getuid?.() !== 0)
+          return context.skip('needs root, to make network namespaces')
         await tryCase({ plane, tool, measured, slot })
       } finally {
         slot.end()
@@ -123,10 +131,12 @@ function splitIntoGroups(list, size) {
  */
 async function tryCorpus({ plane, tool, measured, slot }) {
   const own = mkdtempSync(path.join(folder, `${plane.name}-`))
-  const rig = await createLocalRig({ plane, tool, signal, certificates, measured, folder: own })
+  const interception = chooseInterception(plane, null)
+  const rig = await createLocalRig({ plane, tool, signal, certificates, measured, interception, folder: own })
   try {
     const rows = await probeRig(rig, slot)
-    return { rows, endings: rig.sidecars.processes.map(p => p.ending()) }
+    const sidecars = rig.sidecars.processes.filter(({ spec }) => spec.role === 'sidecar')
+    return { rows, endings: sidecars.map(p => p.ending()) }
   } finally {
     await rig.close()
   }

@@ -75,6 +75,18 @@ describe('createPlan', () => {
     expect(new Set(planOf(`${both}, serviceTime: [0ms, 30ms]`).arms.map(arm => groupOf(arm))).size).toBe(2)
   })
 
+  it('gives all arms the kinds of a mix, under a name that changes with it', () => {
+    const mixOf = (/** @type {number} */ bytes) =>
+      planOf(
+        `plane: [pipy], link: [pair], cpuLimitCores: [1], traffic: [{ name: shop, kinds: [{ weight: 1, method: GET, path: /a, response: ${bytes} }] }]`,
+      ).arms[0].load
+    const [small, large] = [mixOf(1), mixOf(2)]
+    expect(small.requests).toMatchObject([{ method: 'GET', path: '/a', responseBytes: 1 }])
+    expect(small.traffic).toMatch(/^shop-[0-9a-f]{8}$/)
+    expect(large.traffic).not.toBe(small.traffic)
+    expect(mixOf(1).traffic).toBe(small.traffic)
+  })
+
   it('has users for the service time, and warms them up for longer', () => {
     const { load } = planOf(
       'plane: [pipy], link: [pair], cpuLimitCores: [1], ratePerSecond: [1000], serviceTime: [100ms]',
@@ -87,6 +99,11 @@ describe('createPlan', () => {
   it.each([
     ['payloadBytes: [100], responseBytes: [100]', '', 'own varies the payload'],
     ['method: [GET], requestBytes: [100]', '', 'a GET has no body'],
+    [
+      'responseBytes: [1], traffic: [{ name: s, kinds: [{ weight: 1, method: GET, path: / }] }]',
+      '',
+      'says of each kind of request what axes.responseBytes says of all',
+    ],
     ['method: [HEAD], responseBytes: [100]', '', 'an answer to HEAD has no body'],
     [
       'serviceTime: [30ms], ratePerSecond: [10]',

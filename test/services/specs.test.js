@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { listDeployed } from '../../src/services/specs.js'
 
 const planes = {
-  pipy: { deployed: { fsm: { from: 'FSM', deviations: ['no repository'] } } },
-  envoy: {},
+  pipy: { profiles: ['lean', 'fsm'], deployed: { fsm: { from: 'FSM', deviations: ['no repository'] } } },
+  envoy: { profiles: ['lean'] },
 }
 const arm = (/** @type {string} */ plane, /** @type {string | null} */ profile = null) => ({ plane, profile })
 

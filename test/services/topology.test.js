@@ -62,6 +62,15 @@ describe('createModel', () => {
     expect(modelOf(gateway, { tls: 'plaintext' }).clusters.map(c => c.mtls)).toEqual([null, null])
   })
 
+  it('has a route for each path of a mix, the longest first, and one for all others', () => {
+    const { inbound, outbound } = modelOf(gateway, { paths: ['/items/id', '/items', '/'] })
+    const routesOf = (/** @type {any} */ listener) =>
+      listener.routes.map((/** @type {any} */ r) => `${r.host} ${r.pathPrefix}`)
+    expect(routesOf(outbound)).toEqual(['ratings /items/id', 'ratings /items', 'ratings /'])
+    expect(routesOf(inbound)).toEqual(['null /items/id', 'null /items', 'null /'])
+    expect(modelOf(gateway, { paths: ['/items'], protocol: 'tcp' }).inbound?.routes).toHaveLength(1)
+  })
+
   it('speaks HTTP/2 to other sidecars only', () => {
     const model = modelOf(gateway, { protocol: 'http/2' })
     expect(model.clusters.map(c => [c.name, c.protocol])).toEqual([

@@ -23,3 +23,12 @@ it('let all connections pass without a sidecar, which the kernel then tracks', (
   expect(lines).toContain('-A OUTPUT -p tcp -j RETURN')
   expect(lines.join()).not.toContain('REDIRECT')
 })
+
+it('translate addresses at which nothing is, for the sidecar alone and before it passes', () => {
+  const [from, to] = ['198.19.0.1', '10.77.0.1'].map((address, i) => ({ address, port: [15008, 20014][i] }))
+  const lines = linesOf({ inbound: 15006, outbound: null, translations: [{ from, to }] }, [])
+  const translation =
+    '-A OUTPUT -p tcp -m owner --uid-owner 1500 -d 198.19.0.1 --dport 15008 -j DNAT --to-destination 10.77.0.1:20014'
+  expect(lines).toContain(translation)
+  expect(lines.indexOf(translation)).toBeLessThan(lines.indexOf('-A OUTPUT -p tcp -m owner --uid-owner 1500 -j RETURN'))
+})

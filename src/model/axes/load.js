@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { count } from '../bounds.js'
-import { findOnlyKind, HEADER_BYTES_LEAST, METHODS, parseServiceTime } from '../requests.js'
+import { findOnlyKind, METHODS } from '../requests.js'
+import { bodyBytes, headerBytes, serviceTime, trafficSchema } from '../traffic.js'
 import { list, readCount, readSize, readSizeOrNone, showCount, UNDER_LOAD } from './axis.js'
 
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
@@ -15,19 +16,6 @@ const ENDED = {
   graceful: 'ended gracefully',
   told: 'ended gracefully, its client told before',
 }
-
-const SERVICE_TIME_MOST_MS = 10_000
-
-/** @param {number} most @param {string} why */
-const size = (most, why) => z.int().min(0).max(most, `at most ${most} bytes: ${why}`)
-
-const serviceTime = z
-  .string()
-  .refine(text => parseServiceTime(text) !== null, 'a time such as 30ms or 1.5s, or exp:30ms, is needed')
-  .refine(
-    text => (parseServiceTime(text)?.meanMs ?? 0) <= SERVICE_TIME_MOST_MS,
-    'at most 10 s: sidecars give a request up after 15 s',
-  )
 
 /** @satisfies {Record<string, Axis>} */
 export const LOAD_AXES = {
@@ -141,7 +129,7 @@ export const LOAD_AXES = {
   requestBytes: {
     kinds: UNDER_LOAD,
     option: list('--request', 'body of a request, such as 400B, or 0; default: of GET none', readSizeOrNone),
-    schema: size(16 * 2 ** 20, 'k6 holds a body of every user in memory'),
+    schema: bodyBytes,
     values: [null],
     of: arm => findOnlyKind(arm.load)?.requestBytes ?? null,
     show: v => (v === null ? 'request of the payload' : `request ${v} bytes`),
@@ -151,10 +139,7 @@ export const LOAD_AXES = {
   requestHeaderBytes: {
     kinds: UNDER_LOAD,
     option: list('--request-headers', 'headers beside those that the generator sends, such as 400B', readSizeOrNone),
-    schema: size(8 * 2 ** 10, 'nginx and HAProxy refuse more by default').refine(
-      bytes => bytes === 0 || bytes >= HEADER_BYTES_LEAST,
-      `at least ${HEADER_BYTES_LEAST} bytes, or 0: a header has a name and a line end`,
-    ),
+    schema: headerBytes,
     values: [null],
     of: arm => findOnlyKind(arm.load)?.requestHeaderBytes || null,
     show: v => (v === null ? 'no more headers' : `request headers ${v} bytes`),
@@ -164,7 +149,7 @@ export const LOAD_AXES = {
   responseBytes: {
     kinds: UNDER_LOAD,
     option: list('--response', 'body of an answer, such as 14KiB; alone: fetched by GET', readSizeOrNone),
-    schema: size(16 * 2 ** 20, 'k6 holds a body of every user in memory'),
+    schema: bodyBytes,
     values: [null],
     of: arm => findOnlyKind(arm.load)?.responseBytes ?? null,
     show: v => (v === null ? 'response of the payload' : `response ${v} bytes`),
@@ -179,6 +164,16 @@ export const LOAD_AXES = {
     of: arm => findOnlyKind(arm.load)?.serviceTime ?? null,
     show: v => `service time ${v ?? 'none'}`,
     label: 'service time',
+    isUnsaidWhenNull: true,
+  },
+  traffic: {
+    kinds: UNDER_LOAD,
+    option: list('--traffic', 'files of several kinds of requests with weights, such as shop.yaml'),
+    schema: trafficSchema,
+    values: [null],
+    of: arm => arm.load.traffic ?? null,
+    show: v => (v === null ? 'one kind of request' : `traffic ${v}`),
+    label: 'traffic',
     isUnsaidWhenNull: true,
   },
   connections: {

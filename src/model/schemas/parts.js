@@ -61,6 +61,10 @@ export const load = z
       .min(1)
       .optional()
       .describe('kinds of requests, each answered by a body of its own; absent: a POST that is echoed'),
+    traffic: z
+      .string()
+      .optional()
+      .describe('the name of the mix that requests are, with the start of its hash; absent: there is one kind'),
     connections: z.enum(['kept', 'new']).describe('new: one for every request'),
     idleConnections: count
       .optional()

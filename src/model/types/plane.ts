@@ -16,6 +16,8 @@ export interface SidecarOptions {
   /** One of the plane's profiles; null: its first. */
   profile: string | null
   cpuLimitCores: number | null
+  /** The key of the authority of the run's certificates, for a plane whose sidecars have their own keys certified. */
+  authorityKeyPath?: string
   /** Its certificate is changed while it serves, and not its routes. */
   isRotated?: boolean
   /** The files of that folder, by their path in it, for a profile that runs scripts of others. */
@@ -32,6 +34,8 @@ export interface DeployedProfile {
   deviations: string[]
   /** It takes redirected connections only. */
   isRedirected?: true
+  /** Its work is not held equal, and yet all that it does otherwise in the corpus is declared as lacks of its plane. */
+  isHeld?: true
   /** The scripts of that mesh, which the user names: the variable with a folder, where in it they may be, and a file of them. */
   scripts?: { variable: string; folders: string[]; file: string; what: string }
 }
@@ -131,7 +135,7 @@ export interface DataPlane {
   systemFiles?: string[]
   /** Named configurations that can be compared, `name:profile`; the first is what `name` alone means. Empty: it has one. */
   profiles: string[]
-  /** Those of its profiles that are as a mesh deploys it. */
+  /** Those of its profiles that are as a mesh deploys it, the first included. */
   deployed?: Record<string, DeployedProfile>
   /** The features of features.js that it can be given; absent: none. */
   features?: FeatureName[]
@@ -156,6 +160,17 @@ export interface DataPlane {
   findLacks?(configuration: { tls: Tls; protocol: Protocol; trafficPolicy: TrafficPolicy; modes: MtlsMode[] }): Lack[]
   /** null: this plane has no sidecars. */
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
+  /** Processes that a sidecar needs beside it, such as its authority; they are no part of what is measured. Absent: none. */
+  createCompanions?(options: SidecarOptions): ProcessSpec[]
+  /** Its sidecars make their keys themselves, and have them certified by the authority of the run. */
+  isCertified?: true
+  /** It carries bytes, whatever applications speak: it is given the model of bytes, and tried with their corpus. */
+  carriesBytesOnly?: true
+  /**
+   * The port at which its sidecars take bytes from each other in HTTP/2 CONNECT over mTLS (HBONE), whatever port a client
+   * meant; they take redirected connections only. Absent: TLS is spoken at the port of the listener.
+   */
+  tunnelPort?: number
   /**
    * Its own way to end a sidecar without losing requests: what the process is given for it, and the steps. After the last
    * the process ends by itself. Absent: it has none but SIGTERM.

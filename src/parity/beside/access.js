@@ -1,6 +1,7 @@
 import tls from 'node:tls'
 import { send } from '../../node/send.js'
 import { ask } from './answers.js'
+import { secureEndpointOf } from './corpus.js'
 import { NO_TLS } from './negotiation.js'
 import { PEERS, SERVERS } from './peers.js'
 import { PEER_PATH } from './upstreams.js'
@@ -114,12 +115,14 @@ export async function tryPeers(rig) {
  * Tells which refused peers learn it in the handshake, before they have asked for anything.
  * @param {Probed} rig @returns {Promise<Row>}
  */
-export async function tryHandshakes({ sidecars, credentials, configuration: { trafficPolicy } }) {
+export async function tryHandshakes(rig) {
+  const { trafficPolicy } = rig.configuration
+  const endpoint = secureEndpointOf(rig, 'server')
   const refused = Object.values(PEERS).filter(
     ({ ends, options, acceptedUnder }) =>
       ends.includes('client') && options !== null && !acceptedUnder.includes(trafficPolicy),
   )
-  const handshakes = await Promise.all(refused.map(peer => shakeHands(sidecars.server, optionsOf(peer, credentials))))
+  const handshakes = await Promise.all(refused.map(peer => shakeHands(endpoint, optionsOf(peer, rig.credentials))))
   const differences = refused.flatMap(({ name }, i) =>
     handshakes[i] === ALERT ? [] : [`${name}: ${handshakes[i]}, expected ${ALERT}`],
   )
@@ -131,12 +134,13 @@ export async function tryHandshakes({ sidecars, credentials, configuration: { tr
 /** @param {Probed} rig @param {string} service whose sidecar is called @param {Peer} peer */
 async function enter(rig, service, peer) {
   const options = peer.options === null ? undefined : optionsOf(peer, rig.credentials)
-  const { protocol } = rig.configuration
+  const { protocol, tunnelPort } = rig.configuration
   const answers = await Promise.all(
     (options || protocol === 'grpc' ? METHODS.slice(0, 1) : METHODS).map(async method => {
       const path = `${PEER_PATH}/${service}/${peer.name}/${method}`
       const request = { host: 'echo', path: encodeURI(path), method, protocol }
-      const words = await send(rig.sidecars[service], request, { tls: options, timeoutSeconds: SEND_SECONDS }).then(
+      const how = { tls: options, tunnelPort, timeoutSeconds: SEND_SECONDS }
+      const words = await send(rig.sidecars[service], request, how).then(
         ({ status }) => (status === 200 ? ACCEPTED : `answered ${status}`),
         tellError,
       )

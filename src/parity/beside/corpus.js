@@ -40,6 +40,15 @@ export function endpointFor({ sidecars, configuration }, { service, host }) {
   return { address, port: configuration.protocol === 'tcp' ? bytePortOf(port, host) : port }
 }
 
+/**
+ * Finds where a sidecar speaks TLS.
+ * @param {{ sidecars: Record<string, Endpoint>, configuration: { tunnelPort?: number } }} rig @param {string} service
+ */
+export function secureEndpointOf({ sidecars, configuration: { tunnelPort } }, service) {
+  const { address, port } = sidecars[service]
+  return { address, port: tunnelPort ?? port }
+}
+
 export const IGNORED_HEADERS =
   /^(connection|keep-alive|transfer-encoding|content-length|server|date|via|x-envoy-.*|x-forwarded-.*|x-request-id)$/
 

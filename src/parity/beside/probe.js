@@ -4,6 +4,7 @@ import { send } from '../../node/send.js'
 import { tryHandshakes, tryPeers } from './access.js'
 import { ANSWERS, CALLED, CONNECT_TIMEOUT, EARLY_ANSWER, LONE_RETRY } from './answers.js'
 import { BYTES, CONNECT_TIMEOUT_OF_BYTES, LONE_RETRY_OF_BYTES, NEXT_ENDPOINT } from './bytes.js'
+import { secureEndpointOf } from './corpus.js'
 import { CANCELLATION, UNARY } from './grpc.js'
 import { describeNegotiation, negotiateAsClient, negotiateAsServer, trySuites } from './negotiation.js'
 
@@ -19,7 +20,8 @@ const POOL_ENTRIES = ['client', 'permissive']
 
 /**
  * The configuration of the sidecars, and what they are pinned to.
- * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, suite: string, group: string }} Configuration
+ * tunnelPort: at which sidecars speak TLS, where that is another port than that of the application.
+ * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, suite: string, group: string, tunnelPort?: number }} Configuration
  */
 
 /**
@@ -46,7 +48,7 @@ function checksOf({ protocol }) {
  * @param {Probed} rig @returns {Promise<Row[]>}
  */
 export async function probeAnswers(rig) {
-  const { configuration, credentials, sidecars } = rig
+  const { configuration, credentials } = rig
   // The connect timeout is tried while no connection is kept: HAProxy tells it only to a connection's first request.
   const isTcp = configuration.protocol === 'tcp'
   const isGrpc = configuration.protocol === 'grpc'
@@ -69,9 +71,10 @@ export async function probeAnswers(rig) {
     rows.push(await tryOne('parity-cancellation', CANCELLATION, words))
   }
   const access = await tryPeers(rig)
-  const asServer = await negotiateAsServer({ endpoint: sidecars.server, credentials: credentials.client })
+  const endpoint = secureEndpointOf(rig, 'server')
+  const asServer = await negotiateAsServer({ endpoint, credentials: credentials.client })
   const asClient = await negotiateAsClient(rig)
-  const ofTls = { endpoint: sidecars.server, credentials: credentials.client, suite: configuration.suite }
+  const ofTls = { endpoint, credentials: credentials.client, suite: configuration.suite }
   const handshakes = configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]
   return [
     await connecting,

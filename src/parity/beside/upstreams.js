@@ -49,9 +49,9 @@ export const UPSTREAMS = Object.fromEntries(
  * @returns {Promise<Upstreams>}
  */
 export async function startUpstreams({ address, ca, credentials, group, protocol, ...options }) {
-  // A client of Go speaks HTTP/2 only where the server has chosen it.
+  // A client of Go speaks HTTP/2 only where the server has chosen it, and one that tunnels bytes in HTTP/2 speaks nothing else.
   const isGrpc = protocol === 'grpc'
-  const ALPNProtocols = protocol === 'http/2' || isGrpc ? ['h2', 'http/1.1'] : ['http/1.1']
+  const ALPNProtocols = protocol !== 'http/1.1' ? ['h2', 'http/1.1'] : ['http/1.1']
   /** @type {(() => unknown)[]} */
   const closers = []
   const close = () => {

@@ -25,7 +25,7 @@ import { findLackingFeatures, listFeatures } from '../../model/features.js'
 /** @param {PlacedArm} placed */
 const isGrpc = ({ arm }) => arm.conditions.protocol === 'grpc'
 /** @param {PlacedArm} placed */
-const isOfBytes = ({ arm }) => arm.conditions.protocol === 'tcp'
+const isOfBytes = ({ arm, plane }) => arm.conditions.protocol === 'tcp' || plane.carriesBytesOnly === true
 /** @param {PlacedArm} placed */
 const conditionsOf = ({ arm }) => arm.conditions
 /** @param {PlacedArm} placed */
@@ -41,6 +41,11 @@ const ECHOES = /** @type {const} */ (['changesPerMinute', 'ending']).map(on => (
 /** @type {Constraint<PlacedArm>[]} */
 const PROTOCOLS = [
   ...ECHOES,
+  {
+    on: 'traffic',
+    conflict: isGrpc,
+    message: () => '--traffic: its kinds are told by method and path, of which calls of gRPC have one',
+  },
   {
     on: 'method',
     conflict: placed => isGrpc(placed) && placed.arm.load.requests?.find(({ method }) => method !== 'POST')?.method,
@@ -61,7 +66,8 @@ const PROTOCOLS = [
   {
     on: 'features',
     conflict: isOfBytes,
-    message: placed => `${listArmFeatures(placed)}: of requests, and with --protocol tcp sidecars see bytes`,
+    message: placed =>
+      `${listArmFeatures(placed)}: of requests, and ${placed.plane.carriesBytesOnly ? 'its' : 'with --protocol tcp'} sidecars see bytes`,
   },
   {
     on: 'configuredServices',
@@ -185,6 +191,11 @@ const CONTROLS = [
 
 /** @type {Constraint<PlacedArm>[]} */
 export const ARMS = [
+  {
+    on: 'always',
+    conflict: ({ isOnNode, plane }) => isOnNode && plane.createCompanions,
+    message: () => 'a sidecar of it has processes beside it, which the kit starts on one machine only',
+  },
   ...PROTOCOLS,
   ...ENDINGS,
   ...CHANGES,

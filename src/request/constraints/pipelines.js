@@ -32,7 +32,8 @@ export const PIPELINES = [
   only('features', 'lean', 'it has the features of its scripts: leave it out'),
   {
     on: 'always',
-    conflict: ({ axes }) => REQUEST_AXES.find(name => axes[name] !== undefined),
+    conflict: ({ axes }) =>
+      [...REQUEST_AXES, 'traffic'].find(name => axes[/** @type {'method'} */ (name)] !== undefined),
     message: ({ file }, name) =>
       `${file}: ${AXES[/** @type {'method'} */ (name)].option?.flags.split(' ')[0]}: its request is the one that the file names: leave it out`,
   },

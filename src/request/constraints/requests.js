@@ -1,5 +1,5 @@
 import { KINDS, kindsOf } from '../../kinds/registry.js'
-import { parseServiceTime } from '../../model/requests.js'
+import { parseServiceTime, REQUEST_AXES } from '../../model/requests.js'
 import { isOverridden, readValues, renderSource } from '../part-request.js'
 
 /** Options and experiment files: what one part of a run cannot be asked together. Pure. */
@@ -21,6 +21,7 @@ const OF_LOAD = /** @type {const} */ ([
   ['requestHeaderBytes', '--request-headers'],
   ['responseBytes', '--response'],
   ['serviceTime', '--service-time'],
+  ['traffic', '--traffic'],
 ]).map(([on, option]) => ({
   on,
   conflict: isIdle,
@@ -37,8 +38,17 @@ const SIZES = /** @type {const} */ (['requestBytes', 'responseBytes']).map(on =>
       : refuse(renderSource(request, on), request, 'varies the payload, which is the size of both bodies'),
 }))
 
+/** Parts of one request, which a mix has of each kind. @type {Constraint<PartRequest>[]} */
+const MIXES = /** @type {const} */ (['payloadBytes', ...REQUEST_AXES]).map(axis => ({
+  on: 'traffic',
+  conflict: request => readValues(request, axis),
+  message: request =>
+    `${renderSource(request, 'traffic')} says of each kind of request what ${renderSource(request, axis)} says of all: leave one of the two out`,
+}))
+
 /** @type {Constraint<PartRequest>[]} */
 const BODIES = [
+  ...MIXES,
   ...SIZES,
   {
     on: 'requestBytes',

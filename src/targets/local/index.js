@@ -171,6 +171,7 @@ function createDeploy({ runId, tree, networks, running, call }) {
         processes.push(process)
         running.add(process)
         onStart?.(process)
+        if (spec.isAwaited) await process.waitUntilReady(new AbortController().signal)
       }
       return deployment
     } catch (error) {

@@ -21,6 +21,8 @@ const PREFIX = 'sidecar-bench.'
 const FOLDER = '/run/netns'
 const BRIDGE = 'bench'
 const BLOCK = '10.77'
+// The kernel translates an address only after it has found a route to it.
+const TRANSLATED = '198.19.0.0/16'
 const PROGRAMS = { ip: 'iproute2', nsenter: 'util-linux', setpriv: 'util-linux', iptables: 'iptables' }
 
 /**
@@ -62,8 +64,10 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       const services = new Set(specs.filter(({ role }) => role !== 'generator').map(({ service }) => service))
       const making = [...services].map(service => {
         const name = nameOf(start, service)
-        const rules = rulesOf(specs.filter(spec => spec.service === service))
-        const making = made.get(name) ?? hub.make(name, addresses.get(name) ?? '', rules)
+        const ofService = specs.filter(spec => spec.service === service)
+        const hasTranslations = ofService.some(({ redirects }) => redirects?.translations)
+        const rules = rulesOf(ofService)
+        const making = made.get(name) ?? hub.make(name, addresses.get(name) ?? '', { rules, hasTranslations })
         made.set(name, making)
         return making
       })
@@ -119,12 +123,13 @@ function createHub({ ledger, common, run, iptables }) {
   const ip = (/** @type {string} */ namespace, /** @type {string[]} */ lines) =>
     run(['ip', '-n', namespace, '-batch', '-'], `${lines.join('\n')}\n`)
 
-  /** @param {string} name @param {string} address @param {string | null} rules */
-  async function make(name, address, rules) {
+  /** @param {string} name @param {string} address @param {{ rules: string | null, hasTranslations?: boolean }} options */
+  async function make(name, address, { rules, hasTranslations = false }) {
     const link = `v${++links}`
     await run(['ip', 'netns', 'add', name])
     await ip(hub, [`link add ${link} type veth peer name eth0 netns ${name}`, `link set ${link} master ${BRIDGE} up`])
-    await ip(name, ['link set lo up', `address add ${address}/16 dev eth0`, 'link set eth0 up'])
+    const routes = hasTranslations ? [`route add ${TRANSLATED} dev eth0`] : []
+    await ip(name, ['link set lo up', `address add ${address}/16 dev eth0`, 'link set eth0 up', ...routes])
     if (rules !== null) await run([...enter(name), `${iptables}-restore`, '-w'], rules)
   }
 
@@ -132,7 +137,7 @@ function createHub({ ledger, common, run, iptables }) {
     ledger.hold('netns', hub)
     await run(['ip', 'netns', 'add', hub])
     await ip(hub, [`link add ${BRIDGE} type bridge`, `link set ${BRIDGE} up`])
-    for (const [service, address] of Object.entries(common)) await make(`${hub}.${service}`, address, null)
+    for (const [service, address] of Object.entries(common)) await make(`${hub}.${service}`, address, { rules: null })
   }
 
   const open = () => (opening ??= makeCommon())
@@ -151,7 +156,7 @@ function createHub({ ledger, common, run, iptables }) {
     const name = `${hub}.0.rehearsal`
     try {
       await open()
-      await make(name, address, renderRules({ inbound: 1, outbound: 2 }, [3]))
+      await make(name, address, { rules: renderRules({ inbound: 1, outbound: 2 }, [3]) })
       await run([...enter(name), ...AS_SIDECAR, 'true'])
       await removeNamespace(name, run)
     } catch (error) {

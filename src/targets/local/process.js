@@ -4,8 +4,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError, TimeoutError } from '../../lib/errors.js'
 import { describeTail, readTail } from '../../lib/log-tail.js'
+import { ROOT } from '../../lib/paths.js'
 import { mib } from '../../lib/units.js'
 import { waitFor } from '../../lib/wait.js'
+import { KIT_NODE } from '../../model/sidecar-contract.js'
 import { readNowMs } from '../../node/convergence.js'
 import { createProbe, isAt } from '../../node/kernel/probe.js'
 import { findFileLimit, isStopped } from '../../node/kernel/proc-files.js'
@@ -49,7 +51,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   const group = await tree.create(`${start}-${name}`, spec)
   const log = openLog(logFile)
   const pinned = spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []
-  const command = [...pinned, ...enter, spec.program, ...spec.argv]
+  const command = [...pinned, ...enter, ...locateProgram(spec)]
   const argv = ['-c', LAUNCHER, 'sh', `${group.joinFiles.length}`, ...group.joinFiles, ...command]
   const startedMs = readNowMs()
   const child = spawn('/bin/sh', argv, {
@@ -165,6 +167,12 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
       group.close()
     },
   }
+}
+
+/** Finds the command line of a process, whose program may be the kit's own. @param {ProcessSpec} spec */
+function locateProgram({ program, argv: [first, ...rest] }) {
+  if (program !== KIT_NODE) return [program, ...(first === undefined ? [] : [first]), ...rest]
+  return [process.execPath, path.join(ROOT, first), ...rest]
 }
 
 /**

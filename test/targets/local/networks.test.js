@@ -83,6 +83,15 @@ describe('the network namespaces of a run', () => {
     expect(commands).toHaveLength(5)
   })
 
+  it('have a route to addresses that rules translate, which is needed before', async () => {
+    const { networks } = create()
+    await networks.placesFor(1, ['gateway'])
+    const endpoint = { address: '198.19.0.1', port: 80 }
+    const redirects = { inbound: 15006, outbound: null, translations: [{ from: endpoint, to: endpoint }] }
+    await networks.prepare(1, [specOf({ redirects })])
+    expect(commands.at(-2)).toMatch(/link set eth0 up \| route add 198\.19\.0\.0\/16 dev eth0$/)
+  })
+
   it('have the sidecar run as a user of its own, and the generator in a namespace of its own', async () => {
     const { networks } = create()
     await networks.placesFor(1, ['gateway'])

@@ -1,0 +1,29 @@
+// Runs in a process of its own beside a proxy: the certificate authority that the file of its first argument configures.
+import { readFileSync } from 'node:fs'
+import { readAuthority } from '../../lib/certificates.js'
+import { serveAuthority } from './server.js'
+
+/**
+ * @typedef {object} Configuration
+ * @property {{ address: string, port: number }} listen
+ * @property {{ certificatePath: string, keyPath: string }} authority
+ * @property {{ certificatePath: string, keyPath: string }} credentials that the server shows
+ * @property {string} identity
+ * @property {string} dnsName
+ * @property {string} token
+ */
+
+const { listen, authority, credentials, ...certified } = /** @type {Configuration} */ (
+  JSON.parse(readFileSync(process.argv[2], 'utf8'))
+)
+const read = (/** @type {string} */ file) => readFileSync(file, 'utf8')
+const authorityPem = read(authority.certificatePath)
+await serveAuthority(
+  {
+    ...certified,
+    authority: await readAuthority({ certificatePem: authorityPem, keyPem: read(authority.keyPath) }),
+    authorityPem,
+    credentials: { certificatePem: read(credentials.certificatePath), keyPem: read(credentials.keyPath) },
+  },
+  listen,
+)

@@ -1,0 +1,72 @@
+import { timingSafeEqual } from 'node:crypto'
+import grpc from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import { readSigningRequest, signCertificate } from '../../lib/certificates.js'
+
+/**
+ * The kit's certificate authority as Istio's proxies ask theirs: gRPC over TLS, a signing request in, a chain out.
+ * @import { Authority } from '../../lib/certificates.js'
+ */
+
+const PROTO = new URL('ca.proto', import.meta.url).pathname
+const DEFAULT_SECONDS = 24 * 3600
+
+/**
+ * @typedef {object} Options
+ * @property {Authority} authority
+ * @property {string} authorityPem its certificate
+ * @property {{ certificatePem: string, keyPem: string }} credentials that the server shows
+ * @property {string} identity the only one that it certifies
+ * @property {string} dnsName in the certificate, beside the identity
+ * @property {string} token that callers send as bearer token
+ */
+
+/**
+ * Serves until it is closed.
+ * @param {Options} options @param {{ address: string, port: number }} endpoint port 0: any that is free
+ * @returns {Promise<{ port: number, close: () => void }>}
+ */
+export async function serveAuthority(options, { address, port }) {
+  const { credentials, authorityPem } = options
+  const server = new grpc.Server()
+  server.addService(loadService().service, { CreateCertificate: handle(options) })
+  const pair = { cert_chain: Buffer.from(credentials.certificatePem), private_key: Buffer.from(credentials.keyPem) }
+  const tls = grpc.ServerCredentials.createSsl(Buffer.from(authorityPem), [pair])
+  const bound = await new Promise((resolve, reject) =>
+    server.bindAsync(`${address}:${port}`, tls, (error, bound) => (error ? reject(error) : resolve(bound))),
+  )
+  return { port: Number(bound), close: () => server.forceShutdown() }
+}
+
+/** Loads the interface, whose constructor makes clients. @returns {grpc.ServiceClientConstructor} */
+export function loadService() {
+  const { istio } = /** @type {any} */ (grpc.loadPackageDefinition(loadSync(PROTO, { longs: Number })))
+  return istio.v1.auth.IstioCertificateService
+}
+
+/** @param {Options} options @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>} */
+function handle({ authority, authorityPem, identity, dnsName, token }) {
+  return async ({ metadata, request }, callback) => {
+    const refuse = (/** @type {grpc.status} */ code, /** @type {string} */ details) => callback({ code, details })
+    if (!isSame(`${metadata.get('authorization')[0]}`, `Bearer ${token}`))
+      return refuse(grpc.status.UNAUTHENTICATED, 'the bearer token is not that of this proxy')
+    const asked = await readSigningRequest(request.csr).catch(error => `${error.message}`)
+    if (typeof asked === 'string')
+      return refuse(grpc.status.INVALID_ARGUMENT, `the signing request cannot be read: ${asked}`)
+    const { publicKey, identities } = asked
+    if (identities.length !== 1 || identities[0] !== identity)
+      return refuse(
+        grpc.status.PERMISSION_DENIED,
+        `the signing request is for ${identities.join(' and ') || 'no identity'}, and this authority certifies ${identity}`,
+      )
+    const lifeMs = (request.validityDuration || DEFAULT_SECONDS) * 1000
+    const leaf = await signCertificate({ authority: { ...authority, lifeMs }, identity, dnsName, publicKey })
+    callback(null, { certChain: [leaf, authorityPem] })
+  }
+}
+
+/** @param {string} a @param {string} b */
+function isSame(a, b) {
+  const [x, y] = [Buffer.from(a), Buffer.from(b)]
+  return x.length === y.length && timingSafeEqual(x, y)
+}

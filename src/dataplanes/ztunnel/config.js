@@ -1,0 +1,131 @@
+import { Document, Scalar } from 'yaml'
+import { listByteListeners } from '../../model/byte-listeners.js'
+import { identityOf } from '../../model/sidecar-contract.js'
+
+/**
+ * The sidecar model as ztunnel's local configuration (LOCAL_XDS_PATH): what Istio's control plane would send it. Services
+ * say which workload a connection is for, by the address and the port that its client meant; policies, who may come in.
+ * @import { Cluster, Endpoint, SidecarModel } from '../../model/types.ts'
+ */
+
+export const NAMESPACE = 'bench'
+// Nobody has this identity: a workload that accepts nobody is called as it.
+const NOBODY = 'nobody'
+const ANYBODY_IN_IT = { scope: 'Namespace', namespace: NAMESPACE, dryRun: false }
+// A port of 0 is one that only the workloads name: those that do not are none of its endpoints.
+const NAMED_BY_WORKLOAD = 0
+
+/** @param {SidecarModel} model @returns {string} YAML */
+export function renderConfig(model) {
+  const { service, identity, inbound } = model
+  const own = {
+    ...renderIdentity(identity),
+    uid: service,
+    name: service,
+    node: NAMESPACE,
+    network: '',
+    protocol: inbound?.mtls === 'disabled' ? 'TCP' : 'HBONE',
+    workloadIps: inbound ? [inbound.address] : [],
+    services: {},
+  }
+  const { services, workloads } = renderCalled(model)
+  const document = new Document({ workloads: [own, ...workloads], services, policies: renderPolicies(model) })
+  return document.toString({ lineWidth: 0 })
+}
+
+/**
+ * Renders the services that this one calls. Connections that its application opens mean the address of the first endpoint;
+ * those of a load that calls the sidecar itself mean the sidecar's own address, and a port for each service.
+ * @param {SidecarModel} model
+ */
+function renderCalled(model) {
+  /** @type {Map<string, ReturnType<typeof renderWorkload>>} */
+  const workloads = new Map()
+  const outbound = listByteListeners(model).filter(({ direction }) => direction === 'outbound')
+  const named = outbound.map(({ address, port, redirectedPorts, cluster }) => ({
+    name: redirectedPorts ? cluster.name : 'outbound',
+    vip: redirectedPorts ? cluster.endpoints[0].address : address,
+    ports: redirectedPorts ?? [port],
+    cluster,
+  }))
+  for (const { name, ports, cluster } of named)
+    for (const endpoint of cluster.endpoints) {
+      const workload = renderWorkload(cluster, endpoint)
+      const known = workloads.get(workload.uid) ?? workload
+      const key = `${NAMESPACE}/${name}`
+      known.services[key] ??= new Map()
+      for (const port of ports) known.services[key].set(port, endpoint.port)
+      workloads.set(workload.uid, known)
+    }
+  const services = [...new Set(named.map(({ name }) => name))].map(name => {
+    const own = named.filter(other => other.name === name)
+    return {
+      name,
+      namespace: NAMESPACE,
+      hostname: name,
+      vips: [`/${own[0].vip}`],
+      ports: new Map(own.flatMap(({ ports }) => ports.map(port => [port, NAMED_BY_WORKLOAD]))),
+      subjectAltNames: [...new Set(own.flatMap(({ cluster }) => cluster.mtls?.acceptedIdentities?.slice(1) ?? []))],
+    }
+  })
+  return { services, workloads: [...workloads.values()] }
+}
+
+/**
+ * @param {Cluster} cluster @param {Endpoint} endpoint
+ * @returns {ReturnType<typeof renderIdentity> & { uid: string, services: Record<string, Map<number, number>> }}
+ */
+function renderWorkload({ name, mtls }, { address }) {
+  const identity = mtls ? (mtls.acceptedIdentities ?? [identityOf(mtls.serverName)])[0] : identityOf(name)
+  const own = renderIdentity(identity ?? identityOf(NOBODY))
+  return {
+    ...own,
+    ...{
+      uid: `${address}/${own.serviceAccount}`,
+      name: `${own.serviceAccount}-${address}`,
+      node: NAMESPACE,
+      network: '',
+    },
+    ...{ protocol: mtls ? 'HBONE' : 'TCP', workloadIps: [address], services: {} },
+  }
+}
+
+/** @param {SidecarModel} model */
+function renderPolicies({ inbound }) {
+  if (inbound === null || inbound.mtls === 'disabled') return []
+  const { mtls, acceptedIdentities } = inbound
+  const unnamed = () => [[{ notPrincipals: [tag('!Presence', [])] }]]
+  const listed = (/** @type {string} */ identity) => tag('!Exact', identity.replace('spiffe://', ''))
+  const isPermissive = mtls === 'permissive'
+  return [
+    ...(isPermissive ? [] : [{ name: 'strict', ...ANYBODY_IN_IT, action: 'Deny', rules: [unnamed()] }]),
+    ...(acceptedIdentities
+      ? [
+          {
+            name: 'listed',
+            ...ANYBODY_IN_IT,
+            action: 'Allow',
+            rules: [
+              ...(acceptedIdentities.length > 0 ? [[[{ principals: acceptedIdentities.map(listed) }]]] : []),
+              ...(isPermissive ? [unnamed()] : []),
+            ],
+          },
+        ]
+      : []),
+  ]
+}
+
+/** Tags a value, as ztunnel wants the kind of a match. @param {string} name @param {unknown} value */
+function tag(name, value) {
+  const node = Array.isArray(value) ? new Document(value).contents : new Scalar(value)
+  if (node) node.tag = name
+  return node
+}
+
+/** @param {string} identity a SPIFFE URI as Kubernetes has them */
+export function renderIdentity(identity) {
+  const [, trustDomain, namespace, serviceAccount] = /** @type {RegExpExecArray} */ (
+    /^spiffe:\/\/([^/]+)\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(identity)
+  )
+  return { trustDomain, namespace, serviceAccount }
+}

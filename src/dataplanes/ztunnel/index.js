@@ -1,0 +1,96 @@
+import { createCompanions, createSidecar, HBONE_PORT, ISTIO } from './launch.js'
+
+/** @import { DataPlane, DeployedProfile } from '../../model/types.ts' */
+
+const LEAN = 'lean'
+// What Istio's chart and the program itself choose (src/config.rs of istio/ztunnel 1.30).
+const ISTIO_WORKERS = { least: 2, share: 1 / 4 }
+
+const COMMON = [
+  'It carries bytes: routes, retries and metrics by request are not its work',
+  'Bytes go from proxy to proxy in HTTP/2 CONNECT (HBONE), many connections in one',
+  'Between two of them the suite is TLS_AES_256_GCM_SHA384, and as a server each takes other suites and groups, too: it has no setting for either',
+  'It is the proxy of one workload (dedicated mode), in a network namespace of its own, where a node of Istio has one for all',
+  'Its configuration is in a file, where Istio has xDS; the kit is its certificate authority',
+]
+
+/** @type {Record<string, DeployedProfile>} */
+const DEPLOYED = {
+  [LEAN]: {
+    ...{ isRedirected: true, isHeld: true },
+    from: "ztunnel, the node proxy of Istio's ambient mode, with a thread for each CPU of its limit, and without a log of connections",
+    deviations: COMMON,
+  },
+  [ISTIO]: {
+    ...{ isRedirected: true, isHeld: true },
+    from: "ztunnel, the node proxy of Istio's ambient mode, with its own number of threads and its log of connections",
+    deviations: COMMON,
+  },
+}
+
+/** @type {NonNullable<DataPlane['findLacks']>} */
+function findLacks({ tls, trafficPolicy }) {
+  const refused = 'it tries a refused connection no second time'
+  const always = [
+    { row: 'parity-answers', of: /^a refused connection, tried once more/, why: refused },
+    { row: 'parity-next-endpoint', why: refused },
+  ]
+  if (tls === 'plaintext') return always
+  const unlisted = {
+    row: 'parity-handshakes',
+    of: /identity.*: kept open, expected/,
+    why: 'it tells an identity that is not listed so when that asks for a tunnel, and not in the handshake',
+  }
+  const named = {
+    row: 'parity-upstreams',
+    of: /identity.*: refused, expected accepted$/,
+    why: 'as a client it accepts the identity of the workload alone, whatever the policy',
+  }
+  const foreign = ['parity-refusals', 'parity-permissive'].map(row => ({
+    row,
+    of: /identity.*: refused, expected accepted$/,
+    why: 'it accepts SPIFFE identities of its own trust domain, and no other names',
+  }))
+  return [
+    ...always,
+    { row: 'parity-tls', why: 'it has no setting for suites and groups: as a server it takes P-256, too' },
+    { row: 'parity-suites', why: 'it has no setting for suites, and two of it choose TLS_AES_256_GCM_SHA384' },
+    { row: 'parity-protocol', why: 'it carries bytes in HTTP/2 CONNECT (HBONE)' },
+    ...(trafficPolicy === 'listed' ? [unlisted] : [named, ...foreign]),
+  ]
+}
+
+/** @type {DataPlane} */
+export const ztunnel = {
+  name: 'ztunnel',
+  tool: {
+    name: 'ztunnel',
+    variable: 'ZTUNNEL',
+    image: null,
+    versionArgv: ['version'],
+    // A build that is no release has the hash of its commit.
+    parseVersion: text => /Version:"v?(\d+\.\d+\.\d+|[0-9a-f]{8}|unknown)/m.exec(text)?.[1] ?? null,
+    wanted: 'of Istio 1.24 or newer',
+    isAccepted: () => true,
+    source: 'https://github.com/istio/ztunnel, or the image istio/ztunnel',
+  },
+  hasVariants: false,
+  profiles: [LEAN, ISTIO],
+  deployed: DEPLOYED,
+  isCertified: true,
+  carriesBytesOnly: true,
+  tunnelPort: HBONE_PORT,
+  countWorkers: ({ profile, cpus }) =>
+    profile === ISTIO ? Math.max(ISTIO_WORKERS.least, Math.ceil(cpus * ISTIO_WORKERS.share)) : null,
+  findUnsupported({ conditions: { tls, protocol, interception } }) {
+    if (interception !== 'redirect') return 'ztunnel takes redirected connections only: --interception redirect'
+    if (tls === 'rsa-2048') return 'ztunnel makes its keys itself, and they are ECDSA P-256'
+    return protocol === 'http/2' || protocol === 'grpc'
+      ? `it carries bytes, whatever applications speak: give it http/1.1, or tcp beside planes that carry bytes, too`
+      : null
+  },
+  findLacks,
+  createSidecar,
+  createCompanions,
+  parseOverflows: null,
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { readBytes } from '../lib/units.js'
+import { createRequestKind, HEADER_BYTES_LEAST, METHODS, parseServiceTime } from './requests.js'
+
+/** A mix of requests, as a file of traffic describes it. Pure. @import { RequestKind } from './types.ts' */
+
+export const KINDS_MOST = 50
+const BODY_BYTES_MOST = 16 * 2 ** 20
+const HEADER_BYTES_MOST = 8 * 2 ** 10
+const SERVICE_TIME_MOST_MS = 10_000
+
+/** A service time, alone or of a kind. */
+export const serviceTime = z
+  .string('a time such as 30ms or exp:30ms is needed')
+  .refine(text => parseServiceTime(text) !== null, 'a time such as 30ms or 1.5s, or exp:30ms, is needed')
+  .refine(
+    text => (parseServiceTime(text)?.meanMs ?? 0) <= SERVICE_TIME_MOST_MS,
+    'at most 10 s: sidecars give a request up after 15 s',
+  )
+
+/** @param {number} most @param {string} why */
+const size = (most, why) => z.int().min(0).max(most, `at most ${most} bytes: ${why}`)
+
+export const bodyBytes = size(BODY_BYTES_MOST, 'k6 holds a body of every user in memory')
+export const headerBytes = size(HEADER_BYTES_MOST, 'nginx and HAProxy refuse more by default').refine(
+  bytes => bytes === 0 || bytes >= HEADER_BYTES_LEAST,
+  `at least ${HEADER_BYTES_LEAST} bytes, or 0: a header has a name and a line end`,
+)
+
+/** Makes the schema of a size that is written as 14KiB or as bytes. @param {z.ZodType<number>} bytes */
+const writtenSize = bytes =>
+  z
+    .union([z.number(), z.string()], 'a size such as 14KiB is needed')
+    .refine(
+      value => bytes.safeParse(readSize(value)).success,
+      'a size such as 14KiB, or 0, and at most 16MiB is needed',
+    )
+
+const kind = z.strictObject({
+  weight: z.number().positive('a weight above 0 is needed'),
+  method: z.enum(METHODS),
+  path: z
+    .string()
+    .max(200, 'at most 200 characters')
+    .regex(/^\/[A-Za-z0-9/._~:@+,-]*$/, 'a path without a query is needed, such as /items'),
+  request: writtenSize(bodyBytes).optional(),
+  requestHeaders: writtenSize(headerBytes).optional(),
+  response: writtenSize(bodyBytes).optional(),
+  serviceTime: serviceTime.optional(),
+})
+
+export const trafficSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$/, 'letters, digits, dots, hyphens and underscores are needed'),
+  requestsPerSecond: z
+    .strictObject({ mean: z.number().positive(), peak: z.number().positive() })
+    .optional()
+    .describe('that the log had: on average, and in its busiest minute'),
+  kinds: z
+    .array(kind)
+    .min(1, 'at least one kind of request is needed')
+    .max(KINDS_MOST, `at most ${KINDS_MOST} kinds: sidecars have a route for each`)
+    .refine(kinds => new Set(kinds.map(nameKind)).size === kinds.length, 'two kinds have the same method and path')
+    .refine(
+      kinds => kinds.every(({ method, request = 0 }) => !['GET', 'HEAD'].includes(method) || readSize(request) === 0),
+      'a GET or HEAD has no body: leave request out',
+    )
+    .refine(
+      kinds => kinds.every(({ method, response = 0 }) => method !== 'HEAD' || readSize(response) === 0),
+      'an answer to HEAD has no body: leave response out',
+    ),
+})
+
+/** @typedef {z.infer<typeof trafficSchema>} Traffic */
+
+/** @param {{ method: string, path: string }} kind */
+const nameKind = ({ method, path }) => `${method} ${path}`
+
+/** Lists the kinds of requests of a mix; what has no size has the size of the payload. @param {Traffic} traffic @param {number} payloadBytes @returns {RequestKind[]} */
+export function listRequestKinds({ kinds }, payloadBytes) {
+  return kinds.map(({ weight, method, path, request, requestHeaders, response, serviceTime: time }) => ({
+    ...createRequestKind(
+      {
+        method,
+        requestBytes: request === undefined ? undefined : readSize(request),
+        requestHeaderBytes: requestHeaders === undefined ? undefined : readSize(requestHeaders),
+        responseBytes: response === undefined ? undefined : readSize(response),
+        serviceTime: time,
+      },
+      payloadBytes,
+    ),
+    weight,
+    path,
+  }))
+}
+
+/** Lists the paths of kinds, so that the first prefix that matches is that of the request. @param {RequestKind[]} kinds */
+export function listPaths(kinds) {
+  return [...new Set(kinds.map(({ path }) => path))].sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
+}
+
+/** @param {number | string} value @returns {number} NaN: it is no size */
+function readSize(value) {
+  if (typeof value === 'number') return value
+  return /^0B?$/.test(value) ? 0 : (readBytes(value) ?? Number.NaN)
+}

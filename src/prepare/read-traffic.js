@@ -1,0 +1,27 @@
+import path from 'node:path'
+import { UsageError } from '../lib/errors.js'
+import { readBounded } from '../lib/read-file.js'
+import { parseYaml } from '../lib/yaml.js'
+import { trafficSchema } from '../model/traffic.js'
+
+/** @import { Traffic } from '../model/traffic.js' */
+
+/** Reads a file of traffic; without a name in it, it is called like the file. @param {string} file @returns {Traffic} @throws {UsageError} */
+export function readTraffic(file) {
+  const named = path
+    .basename(file, path.extname(file))
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+  const modernise = (/** @type {any} */ written) =>
+    typeof written === 'object' && written !== null ? { name: named || 'traffic', ...written } : written
+  return parseYaml({ text: readText(file), file, schema: trafficSchema, modernise })
+}
+
+/** @param {string} file @throws {UsageError} */
+function readText(file) {
+  try {
+    return readBounded(file)
+  } catch (error) {
+    throw new UsageError(`--traffic ${file} cannot be read: ${/** @type {Error} */ (error).message}`)
+  }
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { UsageError } from '../lib/errors.js'
+import { findPath } from './access-log.js'
+
+/** A HAR file, as browsers write it (HTTP Archive 1.2). Pure. @import { LoggedRequest } from './access-log.js' */
+
+const bytes = z.number().optional()
+const schema = z.object({
+  log: z.object({
+    entries: z.array(
+      z.object({
+        startedDateTime: z.string().optional(),
+        request: z.object({ method: z.string(), url: z.string(), bodySize: bytes, headersSize: bytes }),
+        response: z.object({ bodySize: bytes, content: z.object({ size: bytes }).optional() }),
+        timings: z.object({ wait: bytes }).optional(),
+      }),
+    ),
+  }),
+})
+
+/**
+ * Reads the requests of a HAR; null: an entry that is no request over HTTP.
+ * @param {string} text @returns {(LoggedRequest | null)[]} @throws {UsageError}
+ */
+export function parseHar(text) {
+  /** @type {unknown} */
+  let written
+  try {
+    written = JSON.parse(text)
+  } catch (error) {
+    throw new UsageError(`the HAR is no JSON: ${/** @type {Error} */ (error).message.slice(0, 80)}`)
+  }
+  const result = schema.safeParse(written)
+  if (!result.success)
+    throw new UsageError(`the HAR has no log.entries of HTTP Archive 1.2: ${result.error.issues[0].path.join('.')}`)
+  return result.data.log.entries.map(({ startedDateTime, request, response, timings }) => {
+    const path = /^https?:/i.test(request.url) ? findPath(request.url) : null
+    if (path === null) return null
+    const atMs = Date.parse(`${startedDateTime}`)
+    return {
+      method: request.method,
+      path,
+      atMs: Number.isNaN(atMs) ? null : atMs,
+      // -1: the browser does not know.
+      requestBytes: known(request.bodySize),
+      requestHeaderBytes: known(request.headersSize),
+      responseBytes: known(response.bodySize) ?? known(response.content?.size),
+      serviceMs: known(timings?.wait),
+    }
+  })
+}
+
+/** @param {number} [value] */
+const known = value => (value === undefined || value < 0 ? null : value)

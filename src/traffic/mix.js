@@ -1,0 +1,163 @@
+import { createRandom } from '../lib/random.js'
+import { METHODS } from '../model/requests.js'
+import { KINDS_MOST } from '../model/traffic.js'
+
+/** A log becomes kinds of requests with weights, sizes and times. Pure. */
+/** @import { LoggedRequest } from './access-log.js' @import { Traffic } from '../model/traffic.js' */
+
+// Of each kind, so many requests are kept for medians, each as likely as any other.
+const KEPT_MOST = 2000
+const NAMES_MOST = 10_000
+const MINUTE_MS = 60_000
+const PATH_BYTES_MOST = 200
+const BODY_BYTES_MOST = 16 * 2 ** 20
+const HEADER_BYTES_MOST = 8 * 2 ** 10
+const SERVICE_TIME_MOST_MS = 10_000
+const OTHER = '/other'
+
+/** @typedef {'requestBytes' | 'requestHeaderBytes' | 'responseBytes' | 'serviceMs'} Told */
+/** @typedef {{ method: string, path: string, count: number, kept: LoggedRequest[] }} Counted */
+
+/** What a log held. @typedef {ReturnType<ReturnType<typeof createMix>['summarise']>} Mix */
+
+/** Counts the requests of a log, of any length, in bounded memory. */
+export function createMix() {
+  const random = createRandom(1)
+  /** @type {Map<string, Counted>} */
+  const kinds = new Map()
+  /** @type {Map<number, number>} */
+  const minutes = new Map()
+  /** @type {Map<string, number>} */
+  const left = new Map()
+  return {
+    /** @param {LoggedRequest} request */
+    add(request) {
+      const { method, atMs } = request
+      if (!METHODS.some(name => name === method)) {
+        left.set(method, (left.get(method) ?? 0) + 1)
+        return
+      }
+      const path = generalisePath(request.path)
+      const name = `${method} ${path}`
+      const isKnown = kinds.has(name) || kinds.size < NAMES_MOST
+      const key = isKnown ? name : `${method} ${OTHER}`
+      const kind = kinds.get(key) ?? { method, path: isKnown ? path : OTHER, count: 0, kept: [] }
+      kinds.set(key, kind)
+      kind.count++
+      keep(kind, request, random)
+      if (atMs !== null) minutes.set(Math.floor(atMs / MINUTE_MS), (minutes.get(Math.floor(atMs / MINUTE_MS)) ?? 0) + 1)
+    },
+    /** @param {string} name of the traffic */
+    summarise(name) {
+      const counted = mergeRare([...kinds.values()], random)
+      return {
+        traffic: /** @type {Traffic} */ ({
+          name,
+          ...findRate(minutes),
+          kinds: counted.map(describeKind),
+        }),
+        count: [...kinds.values()].reduce((sum, kind) => sum + kind.count, 0),
+        paths: kinds.size,
+        left: [...left],
+        untold: findUntold(counted),
+      }
+    },
+  }
+}
+
+/** Keeps a uniform sample (reservoir). @param {Counted} kind @param {LoggedRequest} request @param {() => number} random */
+function keep(kind, request, random) {
+  if (kind.kept.length < KEPT_MOST) kind.kept.push(request)
+  else {
+    const place = Math.floor(random() * kind.count)
+    if (place < KEPT_MOST) kind.kept[place] = request
+  }
+}
+
+/**
+ * Replaces parts of a path that name one thing alone, such as numbers, hashes and addresses, so that requests for many
+ * things are one kind and nobody is named. @param {string} path
+ */
+export function generalisePath(path) {
+  const parts = path.split('/').map(part => (isIdentifier(part) ? 'id' : part))
+  return parts.join('/').slice(0, PATH_BYTES_MOST) || '/'
+}
+
+/** @param {string} part of a path */
+function isIdentifier(part) {
+  if (part === '') return false
+  // Of what is no plain word, nobody knows whom it names.
+  if (!/^[A-Za-z0-9._~-]+$/.test(part)) return true
+  if (/^\d/.test(part) && !/^\d?[a-z]+$/i.test(part)) return true
+  if (/^[0-9a-f-]{8,}$/i.test(part) && /\d/.test(part)) return true
+  return part.length > 16 && /\d/.test(part)
+}
+
+/** Merges kinds beyond the most frequent, by method. @param {Counted[]} kinds @param {() => number} random */
+function mergeRare(kinds, random) {
+  const order = kinds.toSorted((a, b) => b.count - a.count)
+  if (order.length <= KINDS_MOST) return order
+  const frequent = order.slice(0, KINDS_MOST - METHODS.length)
+  /** @type {Map<string, Counted>} */
+  const merged = new Map()
+  for (const { method, count, kept } of order.slice(frequent.length)) {
+    const other = merged.get(method) ?? { method, path: OTHER, count: 0, kept: [] }
+    merged.set(method, other)
+    other.count += count
+    for (const request of kept) keep(other, request, random)
+  }
+  return [...frequent.filter(kind => kind.path !== OTHER), ...merged.values()].sort((a, b) => b.count - a.count)
+}
+
+/** @param {Counted} kind */
+function describeKind({ method, path, count, kept }) {
+  const median = (/** @type {Told} */ told, /** @type {number} */ most) => {
+    const values = kept.flatMap(request => request[told] ?? []).sort((a, b) => a - b)
+    return values.length === 0 ? undefined : Math.min(most, Math.round(values[Math.floor((values.length - 1) / 2)]))
+  }
+  const headers = median('requestHeaderBytes', HEADER_BYTES_MOST)
+  const serviceMs = median('serviceMs', SERVICE_TIME_MOST_MS)
+  const hasBody = method !== 'GET' && method !== 'HEAD'
+  return {
+    weight: count,
+    method,
+    path,
+    request: hasBody ? median('requestBytes', BODY_BYTES_MOST) : 0,
+    ...(headers !== undefined && headers >= 16 && { requestHeaders: headers }),
+    response: method === 'HEAD' ? 0 : median('responseBytes', BODY_BYTES_MOST),
+    ...(serviceMs !== undefined && serviceMs > 0 && { serviceTime: `${serviceMs}ms` }),
+  }
+}
+
+/** Finds the requests per second of the busiest minute, and of all minutes from the first to the last. @param {Map<number, number>} minutes */
+function findRate(minutes) {
+  if (minutes.size === 0) return {}
+  let [first, last, most, count] = [Number.POSITIVE_INFINITY, 0, 0, 0]
+  for (const [minute, requests] of minutes) {
+    first = Math.min(first, minute)
+    last = Math.max(last, minute)
+    most = Math.max(most, requests)
+    count += requests
+  }
+  const perSecond = (/** @type {number} */ requests, /** @type {number} */ span) =>
+    Number((requests / (60 * span)).toPrecision(3))
+  return { requestsPerSecond: { mean: perSecond(count, last - first + 1), peak: perSecond(most, 1) } }
+}
+
+/** Lists what no request of the log told. @param {Counted[]} kinds @returns {string[]} */
+function findUntold(kinds) {
+  const isTold = (/** @type {Told} */ told, /** @type {(kind: Counted) => boolean} */ isOf) => {
+    const asked = kinds.filter(isOf)
+    return asked.length === 0 || asked.some(({ kept }) => kept.some(request => request[told] !== null))
+  }
+  return [
+    ...(isTold('requestBytes', ({ method }) => !['GET', 'HEAD'].includes(method))
+      ? []
+      : ['the size of request bodies (1 KiB is taken)']),
+    ...(isTold('requestHeaderBytes', () => true)
+      ? []
+      : ['the size of request headers (those of the generator are sent)']),
+    ...(isTold('responseBytes', ({ method }) => method !== 'HEAD') ? [] : ['the size of answers (1 KiB is taken)']),
+    ...(isTold('serviceMs', () => true) ? [] : ['how long the application took (none is taken: add serviceTime)']),
+  ]
+}

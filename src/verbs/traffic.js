@@ -1,0 +1,117 @@
+import { createReadStream } from 'node:fs'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { stringify } from 'yaml'
+import { EXIT, UsageError } from '../lib/errors.js'
+import { readBounded } from '../lib/read-file.js'
+import { count } from '../lib/units.js'
+import { parseLogLine } from '../traffic/access-log.js'
+import { parseHar } from '../traffic/har.js'
+import { createMix } from '../traffic/mix.js'
+
+/** @import { Mix } from '../traffic/mix.js' */
+
+const NAMED_MOST = 3
+
+/** Adds `traffic`: an access log becomes a file for `--traffic`. @type {import('./program.js').AddVerb} */
+export function addTraffic(verb, { print, say, end }) {
+  verb
+    .argument('<log>', 'an access log of Envoy, Istio or nginx (combined), or a HAR')
+    .action(async (/** @type {string} */ file) => {
+      const mix = createMix()
+      const unread = file.endsWith('.har') ? readHar(file, mix) : await readLog(file, mix)
+      const name = path
+        .basename(file)
+        .replace(/\.(log|har|txt|json|gz)$/, '')
+        .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+      const found = mix.summarise(name.replace(/^[^A-Za-z0-9]+/, '').slice(0, 40) || 'traffic')
+      for (const line of [...renderUnread(unread), ...renderFound(found)]) say(line)
+      if (found.traffic.kinds.length === 0) {
+        say(
+          `${file}: no request was read: a text or JSON access log of Envoy or Istio, nginx combined, or a file.har is needed`,
+        )
+        end(EXIT.nothingShown)
+        return
+      }
+      print(renderFile(found, file))
+    })
+}
+
+/** Lines that could not be read: how many, and the numbers of the first. @typedef {{ count: number, lines: number[], of: string }} Unread */
+
+/** @param {string} file @param {ReturnType<typeof createMix>} mix @returns {Promise<Unread>} @throws {UsageError} */
+async function readLog(file, mix) {
+  /** @type {Unread} */
+  const unread = { count: 0, lines: [], of: 'line' }
+  let number = 0
+  try {
+    for await (const line of createInterface({
+      input: createReadStream(file, 'utf8'),
+      crlfDelay: Number.POSITIVE_INFINITY,
+    })) {
+      number++
+      if (line.trim() !== '') addTo(mix, { unread, number, request: parseLogLine(line) })
+    }
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`)
+  }
+  return unread
+}
+
+/** @param {string} file @param {ReturnType<typeof createMix>} mix @returns {Unread} @throws {UsageError} */
+function readHar(file, mix) {
+  /** @type {Unread} */
+  const unread = { count: 0, lines: [], of: 'entry' }
+  /** @type {string} */
+  let text
+  try {
+    text = readBounded(file)
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${/** @type {Error} */ (error).message}`)
+  }
+  for (const [i, request] of parseHar(text).entries()) addTo(mix, { unread, number: i + 1, request })
+  return unread
+}
+
+/**
+ * @param {ReturnType<typeof createMix>} mix
+ * @param {{ unread: Unread, number: number, request: ReturnType<typeof parseLogLine> }} line
+ */
+function addTo(mix, { unread, number, request }) {
+  if (request) return mix.add(request)
+  unread.count++
+  if (unread.lines.length < NAMED_MOST) unread.lines.push(number)
+}
+
+/** @param {Unread} unread */
+function renderUnread({ count: many, lines, of }) {
+  if (many === 0) return []
+  return [
+    `could not read ${many} ${of === 'line' ? 'lines' : 'entries'}, the first at ${of} ${lines.join(', ')}: they are left out`,
+  ]
+}
+
+/** @param {Mix} found */
+function renderFound({ traffic: { requestsPerSecond, kinds }, count: requests, paths, left, untold }) {
+  return [
+    ...left.map(([method, many]) => `left out ${count(many, 'request')} of the method ${method}`),
+    ...(requests === 0
+      ? []
+      : [
+          `${count(requests, 'request')}, ${count(kinds.length, 'kind')} of ${count(paths, 'path')}`,
+          requestsPerSecond
+            ? `rate by minute: ${requestsPerSecond.peak}/s at the peak, ${requestsPerSecond.mean}/s on average`
+            : 'the log has no times: no rate is known',
+        ]),
+    ...untold.map(what => `the log does not tell ${what}`),
+  ]
+}
+
+/** @param {Mix} found @param {string} file */
+function renderFile({ traffic, count: requests }, file) {
+  const head = [
+    `# Kinds of requests in ${path.basename(file)} (${count(requests, 'request')}): medians of sizes and times, without queries and headers.`,
+    '# Parts of paths that name one thing alone are called id.',
+  ]
+  return `${head.join('\n')}\n${stringify(traffic, { flowCollectionPadding: true, lineWidth: 0 })}`.trimEnd()
+}
