@@ -3,7 +3,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
-import { loadKind } from '../kinds/registry.js'
+import { KINDS } from '../kinds/registry.js'
 import { countCalls, countInstructions } from '../lab/count.js'
 import { assertSamples } from '../lab/perf.js'
 import { CALLERS } from '../lab/profile.js'
@@ -115,7 +115,7 @@ export async function openLab({
     hasHandshakes: counted.hasHandshakes && !isRedirected && !isPlaintext && pipelines.length === 0,
   }
   const { certificates, close } = await openCertificates({ ledger, plan, topologies: layout.topologies })
-  const capacity = await loadKind('capacity')
+  const capacity = await KINDS.capacity.loadCourse()
   /** @param {SideName} name @returns {Testbed} */
   const createTestbed = name => {
     const tools = Object.fromEntries([pipys[name], ...loadTools].map(tool => [tool.name, tool]))

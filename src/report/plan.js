@@ -1,4 +1,4 @@
-import { PLANS } from '../kinds/plans.js'
+import { KINDS } from '../kinds/registry.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
@@ -16,7 +16,7 @@ const SHARED = ['link', 'interception', 'cpuLimitCores', 'users', 'payloadBytes'
 export function renderPlan(plan, seconds) {
   const { experiment, question, trials, rounds, arms, notes, notMeasured, seed } = plan
   const { parts, settings, calibrations, claims, precision } = plan
-  const words = PLANS[parts[0].kind].tellTrials?.(plan)
+  const words = KINDS[parts[0].kind].tellTrials?.(plan)
   const minutes = `about ${Math.ceil(seconds / 60)} min`
   const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
   const what =
