@@ -93,7 +93,12 @@ export function addLab(verb, context) {
       const side = findSide(folder)
       const usual = { link: LINKS, requests: 2000, ...(given.watch && ON_SAVE), ...(given.profile && UNDER_LOAD) }
       /** @type {LabOptions} */
-      const options = { ...usual, ...(side.pipeline !== null && OF_PIPELINE), ...given }
+      const options = {
+        ...usual,
+        ...(side.pipeline !== null && OF_PIPELINE),
+        ...(given.watch && { requests: ON_SAVE.requests }),
+        ...given,
+      }
       const services = options.link.flatMap(name => readTopology(name).services.map(s => s.name))
       const thresholds = options.threshold.map(text => parseLabThreshold(text, services))
       const { against, pipy } = options
