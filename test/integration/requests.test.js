@@ -100,6 +100,17 @@ describe('an application that answers what is asked for', { timeout: 60_000 }, (
     })
   })
 
+  it('counts a call of gRPC that fails as none, whose answer would be empty', async context => {
+    need(context, 'k6')
+    const made = [createRequestKind({ requestBytes: 5, responseBytes: 0, protocol: 'grpc' }, 1024)]
+    // The application refuses calls with a message of another size.
+    await withApplication('node', { kind: 'grpc-answer', requests: [{ ...made[0], requestBytes: 6 }] }, async port => {
+      const result = await drive(k6, { port, requests: made, scheme: 'grpc' })
+      expect(result.verified).toBe(0)
+      expect(result.failed).toBeGreaterThan(10)
+    })
+  })
+
   it('answers calls of gRPC', async context => {
     need(context, 'k6')
     const requests = [createRequestKind({ responseBytes: 14336, serviceTime: '30ms', protocol: 'grpc' }, 1024)]
