@@ -29,19 +29,21 @@ const MAY_IMPORT = {
   // An access log becomes a mix of requests.
   traffic: ['model'],
   // What cannot be asked together, before a run is planned.
-  request: ['model', 'judge', 'kinds/pure', 'parity/verdict'],
-  plan: ['model', 'judge', 'services', 'kinds/pure', 'parity/verdict', 'request'],
-  'kinds/pure': ['model', 'judge', 'answer', 'services', 'kinds/judge'],
+  request: ['model', 'judge', 'kinds/pure', 'kinds/registry', 'parity/verdict'],
+  plan: ['model', 'judge', 'services', 'kinds/pure', 'kinds/registry', 'parity/verdict', 'request'],
+  'kinds/pure': ['model', 'judge', 'answer', 'services', 'kinds/judge', 'kinds/registry'],
   records: ['model', 'judge'],
   targets: ['model', 'node', 'agent', 'tools'],
   run: ['model', 'plan', 'services', 'judge', 'kinds/judge', 'records', 'node', 'certificates', 'parity/verdict'],
   // Called by a run through an interface (run/kind.js).
   parity: ['model', 'services', 'judge', 'node', 'certificates', 'parity/beside', 'parity/verdict', 'run'],
-  kinds: ['model', 'plan', 'services', 'judge', 'node', 'kinds/judge', 'kinds/pure', 'run'],
+  kinds: ['model', 'plan', 'services', 'judge', 'node', 'kinds/judge', 'kinds/pure', 'kinds/registry', 'run'],
+  // Each kind as one object, which loads what runs and what reports it when that is asked for.
+  'kinds/registry': ['model', 'judge', 'kinds/pure', 'kinds', 'run'],
   // Kinds that compute alone are opened by verbs only.
-  'kinds/computed': ['model', 'answer', 'records', 'analysis', 'report', 'kinds/pure'],
-  analysis: ['model', 'kinds/judge', 'kinds/pure', 'judge', 'records', 'parity/verdict'],
-  report: ['model', 'answer', 'analysis', 'kinds/judge', 'kinds/pure', 'judge', 'parity/verdict'],
+  'kinds/computed': ['model', 'answer', 'records', 'analysis', 'report', 'kinds/pure', 'kinds/registry'],
+  analysis: ['model', 'kinds/judge', 'kinds/pure', 'kinds/registry', 'judge', 'records', 'parity/verdict'],
+  report: ['model', 'answer', 'analysis', 'kinds/judge', 'kinds/pure', 'kinds/registry', 'judge', 'parity/verdict'],
   live: ['model', 'judge', 'kinds/judge', 'analysis', 'report', 'run'],
   lab: ['model', 'answer', 'node', 'run', 'report', 'tools', 'dataplanes'],
   prepare: ['*'],
@@ -50,14 +52,16 @@ const MAY_IMPORT = {
 }
 // No files, processes, clock or randomness.
 const PURE =
-  'model request traffic plan services judge answer kinds/judge kinds/pure parity/verdict analysis report dataplanes'.split(
+  'model request traffic plan services judge answer kinds/judge kinds/pure kinds/registry parity/verdict analysis report dataplanes'.split(
     ' ',
   )
 
-const WITH_EFFECTS = /^src\/kinds\/(registry|[^/]+\/(course|phases))\.js$/
+const WITH_EFFECTS = /^src\/kinds\/[^/]+\/(course|phases)\.js$/
+const KINDS = /^src\/kinds\/(registry|[^/]+\/index)\.js$/
 const COMPUTED = /^src\/kinds\/(computed|balance\/(document|records))\.js$/
 const JUDGING = /^src\/kinds\/(parts|[^/]+\/(numbers|([a-z]+-)?quantities|gates))\.js$/
 const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)(?!\.)/gm
+const STATIC_IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'/gm
 const TYPE_IMPORT = /@import [^'"]*?from '([^']+)'|import\('([^']+)'\)\./g
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter(file => /\.(js|ts)$/.test(file))
@@ -150,6 +154,7 @@ function folderOf(file) {
   const [, folder, inner] = file.split('/')
   if (folder === 'kinds') {
     if (WITH_EFFECTS.test(file)) return 'kinds'
+    if (KINDS.test(file)) return 'kinds/registry'
     if (COMPUTED.test(file)) return 'kinds/computed'
     return JUDGING.test(file) ? 'kinds/judge' : 'kinds/pure'
   }
@@ -188,7 +193,8 @@ function findCircle() {
   const visit = (file, above) => {
     if (above.includes(file)) return [...above.slice(above.indexOf(file)), file]
     if (done.has(file) || !files.includes(file)) return []
-    for (const name of importsOf(file)) {
+    // What a kind loads when it is asked for may import the registry.
+    for (const name of folderOf(file) === 'kinds/registry' ? findNames(file, STATIC_IMPORT) : importsOf(file)) {
       const circle = visit(name, [...above, file])
       if (circle.length > 0) return circle
     }

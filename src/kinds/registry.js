@@ -1,21 +1,34 @@
+import { capacity } from './capacity/index.js'
+import { cost } from './cost/index.js'
+import { growth } from './growth/index.js'
+import { rollout } from './rollout/index.js'
+import { search } from './search/index.js'
+
 /**
- * The courses of the kinds of trials by their names, each loaded when a run has trials of it: others are not in memory beside
- * what is measured. A new kind is a folder, its name in model/types/plan.ts, and a line here, in plans.js and in sections.js;
- * run/kind.js has the contract. @import { Kind } from '../run/kind.js' @import { TrialKind } from '../model/types.ts'
+ * The kinds of trials by their names. A new kind is a folder, its name in model/types/plan.ts, and a line here. Pure.
+ * @import { TrialKind } from '../model/types.ts' @import { Kind } from '../run/kind.js' @import { Sections } from './sections.js'
+ * @import { Asking, KindPlan } from './kind.js'
  */
 
-/** @type {Record<TrialKind, () => Promise<{ kind: Kind }>>} */
-const COURSES = {
-  cost: () => import('./cost/course.js'),
-  capacity: () => import('./capacity/course.js'),
-  search: () => import('./search/course.js'),
-  rollout: () => import('./rollout/course.js'),
-  growth: () => import('./growth/course.js'),
-}
+/**
+ * A kind of trials, one object in its folder: what runs it and what reports it are loaded when a run, or a report, has such
+ * trials.
+ * @typedef {KindPlan & { name: TrialKind, loadCourse: () => Promise<Kind>, loadSections: () => Promise<Sections> }} KindOfTrials
+ */
 
-export const KIND_NAMES = /** @type {TrialKind[]} */ (Object.keys(COURSES))
+/** @type {Record<TrialKind, KindOfTrials>} */
+export const KINDS = { cost, capacity, search, rollout, growth }
 
-/** Loads what runs the trials of a kind. @param {TrialKind} name */
-export async function loadKind(name) {
-  return (await COURSES[name]()).kind
+export const KIND_NAMES = /** @type {TrialKind[]} */ (Object.keys(KINDS))
+
+/** Fields of an experiment file that one kind alone reads. */
+export const KIND_FIELDS = { ...search.fields, ...growth.fields, ...rollout.fields }
+
+/**
+ * Lists the kinds of an experiment's trials, in the order in which they are run.
+ * @param {Asking & { measure: ('cost' | 'capacity')[] | null }} experiment @returns {TrialKind[]}
+ */
+export function kindsOf(experiment) {
+  const special = KIND_NAMES.findLast(kind => KINDS[kind].isAsked?.(experiment))
+  return special ? [special] : (experiment.measure ?? ['capacity'])
 }

@@ -1,9 +1,6 @@
+import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import { capacitySections } from './capacity/sections.js'
-import { costSections } from './cost/sections.js'
-import { growthSections } from './growth/sections.js'
-import { rolloutSections } from './rollout/sections.js'
-import { searchSections } from './search/sections.js'
+import { KINDS } from './registry.js'
 
 /** Answers and sections of each kind of trial, as data: the formats are the report's. Pure. */
 /** @import { Arm, Manifest, Summary, SummaryArm, TrialKind, TrialRecord } from '../model/types.ts' */
@@ -43,18 +40,23 @@ import { searchSections } from './search/sections.js'
  * @property {false} [hasSeries] absent: the sidecars of a trial are drawn over its time
  */
 
-/** The sections of each kind, in the order of reports. @type {Record<string, Sections>} */
-const SECTIONS = {
-  search: searchSections,
-  growth: growthSections,
-  rollout: rolloutSections,
-  cost: costSections,
-  capacity: capacitySections,
-}
+/** @type {TrialKind[]} */
+const ORDER = ['search', 'growth', 'rollout', 'cost', 'capacity']
 
-/** Finds the sections of what says its kind. @param {{ kind: string }} of an arm, or a comparison */
+/** The sections of each kind, in the order of reports. @type {Map<string, Sections>} */
+const SECTIONS = new Map(
+  await Promise.all(
+    ORDER.map(async name => /** @type {[string, Sections]} */ ([name, await KINDS[name].loadSections()])),
+  ),
+)
+
+/** Finds the sections of what says its kind. @param {{ kind: string }} of an arm, or a comparison @throws {BenchError} */
 export function sectionsOf({ kind }) {
-  return SECTIONS[kind] ?? capacitySections
+  const sections = SECTIONS.get(kind)
+  if (sections) return sections
+  throw new BenchError(
+    `the kind of trials "${kind}" has no report: it is of another version of the kit; there are ${ORDER.join(', ')}`,
+  )
 }
 
 /** Lists the sections of each kind of a run's trials. @param {{ arms: { kind: string }[] }} run */

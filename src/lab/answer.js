@@ -6,10 +6,11 @@ import { formatCount, showChange, signed } from './text.js'
 /** @import { Answer } from '../report/answer/answer.js' */
 
 const FUNCTIONS_MOST = 3
+const DEAREST_MOST = 4
 const NOUNS = { instructions: 'instructions', cpu: 'ns of CPU' }
 
 /** @param {Found & { conditions?: string[] }} found conditions: of the requests that were counted @returns {Answer} */
-export function createLabAnswer({ rows: all, breakdowns, labels, conditions = [] }) {
+export function createLabAnswer({ rows: all, breakdowns, labels, conditions = [], isAlone = false }) {
   const quantity = all.some(row => row.quantity === 'cpu') ? 'cpu' : 'instructions'
   const rows = all.filter(row => row.quantity === quantity)
   const noun = NOUNS[quantity]
@@ -17,30 +18,37 @@ export function createLabAnswer({ rows: all, breakdowns, labels, conditions = []
   const nameSidecar = (/** @type {Row | Breakdown} */ { link, service }) =>
     links.length > 1 ? `${service} of ${link}` : service
   return {
-    conditions: ['lab', `new: ${labels.new}`, `old: ${labels.old}`, links.join(' and '), ...conditions],
+    conditions: [
+      'lab',
+      ...(isAlone ? [labels.new] : [`new: ${labels.new}`, `old: ${labels.old}`]),
+      links.join(' and '),
+      ...conditions,
+    ],
     pictures: [
       {
         columns: [
-          { heading: 'old' },
-          { heading: `new, ${noun} a request`, isBar: true },
-          { heading: 'change' },
+          ...(isAlone ? [] : [{ heading: 'old' }]),
+          { heading: isAlone ? `${noun} a request` : `new, ${noun} a request`, isBar: true },
+          ...(isAlone ? [] : [{ heading: 'change' }]),
           { heading: 'noise' },
         ],
         rows: rows.map(row => ({
           label: nameSidecar(row),
           cells: [
-            { text: formatCount(row.old), value: row.old },
+            ...(isAlone ? [] : [{ text: formatCount(row.old), value: row.old }]),
             { text: formatCount(row.new), value: row.new },
-            { text: showChange(row.ratio - 1) },
+            ...(isAlone ? [] : [{ text: showChange(row.ratio - 1) }]),
             { text: `±${(100 * row.spread).toFixed(2)} %` },
           ],
         })),
       },
     ],
-    verdicts: [
-      renderVerdict(rows, quantity),
-      ...breakdowns.flatMap(breakdown => renderMost(breakdown, nameSidecar(breakdown))),
-    ],
+    verdicts: isAlone
+      ? breakdowns.flatMap(breakdown => renderDearest(breakdown, nameSidecar(breakdown)))
+      : [
+          renderVerdict(rows, quantity),
+          ...breakdowns.flatMap(breakdown => renderMost(breakdown, nameSidecar(breakdown))),
+        ],
     basis: [],
     warnings: [],
     notMeasured: [],
@@ -59,6 +67,14 @@ function renderVerdict(rows, quantity) {
   const ends = [least, most].map(change => showChange(Math.abs(change)).replace('+', '').replace(' %', ''))
   const range = ends[0] === ends[1] ? ends[0] : ends.toSorted((a, b) => Number(a) - Number(b)).join(' to ')
   return `A request takes ${range} % ${most > 0 ? 'more' : 'less'} ${NOUNS[quantity]} than before.`
+}
+
+/** Names what a request costs most in one sidecar: purposes, and filters of the script. @param {Breakdown} breakdown @param {string} name */
+function renderDearest({ groups, filters }, name) {
+  const all = groups.reduce((sum, part) => sum + part.new, 0)
+  const list = (/** @type {Breakdown['groups']} */ parts) =>
+    parts.slice(0, DEAREST_MOST).map(part => `${part.name} ${Math.round((100 * part.new) / all)} %`)
+  return all === 0 ? [] : [`Most of it in ${name}: ${list(groups).join(', ')}. By filter: ${list(filters).join(', ')}.`]
 }
 
 /** Names the functions with most of a sidecar's change. @param {Breakdown} breakdown @param {string} name */

@@ -1,5 +1,4 @@
 import { untilAborted } from '../lib/wait.js'
-import { isRedirected } from '../model/arms.js'
 import { createRequestKind, renderHeaders } from '../model/requests.js'
 import { AS_SIDECAR, PORTS } from '../model/sidecar-contract.js'
 import { listPeers } from '../node/kernel/sockets.js'
@@ -171,7 +170,7 @@ export function withSidecars(testbed, change) {
 /** Counts by callgrind. @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} given @param {{ callers: number }} how */
 function underCallgrind({ valgrind, arm, signal }, how) {
   // callgrind answers the user that runs the sidecars, and nobody else.
-  const enter = isRedirected(arm.conditions) ? AS_SIDECAR : []
+  const enter = arm.conditions.interception === undefined ? [] : AS_SIDECAR
   return {
     change: (/** @type {ProcessSpec} */ spec) => runUnderCallgrind(spec, { valgrind, ...how }),
     createCounter: (/** @type {ProcessSpec} */ { folder }) => createCounter({ folder, valgrind, enter, signal }),
@@ -185,17 +184,21 @@ function underCallgrind({ valgrind, arm, signal }, how) {
  * @returns {(requests: number, atOnce: number) => Promise<void>} throws BenchError for a request that the application did
  *   not answer, with its number and what the sidecars logged last
  */
-export function createAsk({ testbed, arm, entry: { urls, host }, deployment, timeoutSeconds, signal }) {
+export function createAsk({ testbed, arm, entry: { urls, host, request: own }, deployment, timeoutSeconds, signal }) {
   const { target } = testbed.site
-  const { hostname: address, port } = new URL(urls[0])
+  const { hostname: address, port, pathname, search } = new URL(urls[0])
   const { requests, payloadBytes = 0 } = arm.load
   const { method, path, requestBytes, requestHeaderBytes, responseBytes } =
     requests?.[0] ?? createRequestKind({}, payloadBytes)
-  const ask = { host, method, path, headers: renderHeaders(requestHeaderBytes), body: 'x'.repeat(requestBytes) }
+  const usual = { host, method, path, headers: renderHeaders(requestHeaderBytes), body: 'x'.repeat(requestBytes) }
+  const ownPath = `${pathname}${search}`
+  const ask = own
+    ? { host, method: own.method, path: ownPath, headers: own.headers, body: own.body }
+    : { ...usual, ...(ownPath !== '/' && { path: ownPath }) }
   const answer = 'x'.repeat(responseBytes)
   const endpoint = { address, port: Number(port) }
   return async (count, atOnce) => {
-    const repeating = target.call('repeat', { endpoint, ask, answer, timeoutSeconds, requests: count, atOnce })
+    const repeating = target.call('repeat', { endpoint, ask, answer, own, timeoutSeconds, requests: count, atOnce })
     await untilAborted(repeating, signal).catch(async error => {
       signal.throwIfAborted()
       await assertStillRun(deployment.processes, 'window')

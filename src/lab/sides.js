@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { pipy } from '../dataplanes/pipy/index.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { ROOT } from '../lib/paths.js'
+import { findPipeline } from '../tools/find-pipeline.js'
 import { findScripts } from '../tools/find-scripts.js'
 
 /** Finds the two folders of scripts that are compared. */
@@ -14,7 +15,12 @@ const MAIN = 'main.js'
 // git may ask a network for what a partial clone lacks.
 const DEADLINE_MS = 120_000
 
-/** @typedef {{ label: string, scripts: string, profile: string | null }} Side scripts: a folder with main.js; profile: of Pipy, that runs them */
+/** @import { Pipeline } from '../model/pipeline.js' */
+/**
+ * Scripts: a folder with main.js; profile: of Pipy, that runs them; pipeline: how they are run that do not read the kit's
+ * configuration, 'unknown' where no file says it.
+ * @typedef {{ label: string, scripts: string, profile: string | null, pipeline: Pipeline | 'unknown' | null }} Side
+ */
 
 /** Says whether scripts are those of the kit. @param {string} scripts */
 export function isKit(scripts) {
@@ -32,11 +38,23 @@ export function findSide(scripts) {
   const label = path.relative('', folder) || folder
   for (const [profile, { scripts: own }] of Object.entries(pipy.deployed ?? {})) {
     const found = own && findScripts(own, { [own.variable]: folder })
-    if (found && 'folder' in found) return { label, scripts: found.folder, profile }
+    if (found && 'folder' in found) return { label, scripts: found.folder, profile, pipeline: null }
   }
+  const pipeline = findPipeline(folder)
+  if (pipeline) return { label, scripts: folder, profile: null, pipeline }
   if (!existsSync(path.join(folder, MAIN)))
     throw new UsageError(`${folder} has no ${MAIN}: name a folder of Pipy scripts such as pipy-scripts`)
-  return { label, scripts: folder, profile: null }
+  // Scripts learn from their arguments where the kit's configuration is.
+  const isTold = listScripts(folder).some(file => /\bpipy\.argv\b/.test(readFileSync(file, 'utf8')))
+  return { label, scripts: folder, profile: null, pipeline: isTold ? null : 'unknown' }
+}
+
+/** @param {string} folder */
+function listScripts(folder) {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries.flatMap(entry =>
+    entry.isFile() && entry.name.endsWith('.js') ? [path.join(entry.parentPath, entry.name)] : [],
+  )
 }
 
 /** Takes scripts of a commit. @param {{ ref: string, scripts: string, into: string }} from @returns {Promise<Side>} */

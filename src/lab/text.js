@@ -1,3 +1,4 @@
+import { groupBy } from '../lib/group-by.js'
 import { joinParts, left, renderTextTable, right } from '../lib/text-table.js'
 import { DEFINITIONS } from './comparison.js'
 
@@ -8,6 +9,8 @@ import { DEFINITIONS } from './comparison.js'
 
 /** Quantities of a few a request. @type {Row['quantity'][]} */
 const CALLS = ['calls', 'wakeUps']
+// A quantity whose counts are this far apart has one digit that says something.
+const NOISY = 0.05
 const COLUMNS = right('old', 'new', 'difference', 'of the old')
 /** @param {number} value @param {number} [digits] after the point */
 export const formatCount = (value, digits = 0) => {
@@ -20,20 +23,30 @@ export const signed = (value, digits) => `${Number(value.toFixed(digits)) > 0 ? 
 export const showChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFixed(Math.abs(share) < 0.1 ? 2 : 1)} %`
 
 /**
- * Results of the lab; notes: limits of the numbers.
- * @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[] }} Found
+ * Results of the lab; notes: limits of the numbers; isAlone: one side was counted, and stands on both.
+ * @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[], isAlone?: boolean }} Found
  */
 
 /** @param {Found} found */
-export function renderLabDetails({ rows, breakdowns, labels, notes }) {
+export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = false }) {
+  const keep = (/** @type {Table} */ table) => (isAlone ? dropOld(table) : table)
   return joinParts([
-    [`old: ${labels.old}`, `new: ${labels.new}`],
-    ...[tabulateRows(rows), ...breakdowns.flatMap(tabulateBreakdown)].map(table => [
-      ...(table.caption ? [table.caption] : []),
-      ...renderTextTable(table),
-    ]),
+    isAlone ? [labels.new] : [`old: ${labels.old}`, `new: ${labels.new}`],
+    ...[tabulateRows(rows), ...breakdowns.flatMap(tabulateBreakdown)]
+      .map(keep)
+      .map(table => [...(table.caption ? [table.caption] : []), ...renderTextTable(table)]),
     [sayApart(rows), ...define(rows), ...notes],
   ])
+}
+
+// Columns that compare two sides.
+const OF_TWO = ['old', 'difference', 'of the old', 'new/old']
+
+/** Leaves out the columns that compare two sides. @param {Table} table @returns {Table} */
+function dropOld({ caption, columns, rows }) {
+  const kept = columns.map(([name]) => !OF_TWO.includes(name))
+  const keep = (/** @type {any[]} */ cells) => cells.filter((_, i) => kept[i])
+  return { caption, columns: keep(columns), rows: rows.map(keep) }
 }
 
 const SAVES_SHOWN = 5
@@ -53,10 +66,17 @@ export function renderSaves(saves) {
   return renderTextTable({ caption: '', columns, rows }).join('\n')
 }
 
-/** @param {Row[]} rows */
+/** Says how far two counts of each quantity are apart: the noise of one is not that of another. @param {Row[]} rows */
 function sayApart(rows) {
-  const most = showChange(Math.max(0, ...rows.map(({ spread }) => spread))).replace('+', '')
-  return `apart: how far two counts of one side are apart, here ${most} at most; a smaller difference is none`
+  const parts = [...groupBy(rows, ({ quantity }) => quantity)].map(
+    ([name, same]) => `${name} ${renderNoise(Math.max(...same.map(({ spread }) => spread)))}`,
+  )
+  return `apart: how far two counts of one side are apart, at most ${parts.join(', ')}; a smaller difference of that quantity is none`
+}
+
+/** Renders a distance with the digits that it has. @param {number} spread */
+function renderNoise(spread) {
+  return `${(100 * spread).toFixed(spread < NOISY ? 3 : 0)} %`
 }
 
 /** Defines the quantities of the rows. @param {Row[]} rows */
@@ -71,13 +91,14 @@ export function tabulateRows(rows) {
     caption: '',
     columns: [...left('link', 'sidecar', 'counted'), ...right('old', 'new', 'difference', 'new/old', 'apart')],
     rows: rows.map(({ link, service, quantity, ratio, spread, ...row }) => {
-      const digits = CALLS.includes(quantity) ? 2 : 0
+      const isNoisy = spread > NOISY
+      const digits = CALLS.includes(quantity) ? (isNoisy ? 1 : 2) : 0
       const [old, next, change] = [
         formatCount(row.old, digits),
         formatCount(row.new, digits),
         signed(row.new - row.old, digits),
       ]
-      return [link, service, quantity, old, next, change, ratio.toFixed(4), `${(100 * spread).toFixed(3)} %`]
+      return [link, service, quantity, old, next, change, ratio.toFixed(isNoisy ? 1 : 4), renderNoise(spread)]
     }),
   }
 }

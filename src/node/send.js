@@ -91,10 +91,11 @@ export async function send(
 /**
  * Sends a request again and again, over as many kept connections as requests are sent at once.
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask & { body: string }} ask
- * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string }} options answer: the body of each answer
+ * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string, own?: { status: number, bytes: number } }} options
+ *   answer: the body of each answer; own: its status and length instead, where a proxy answers with a body of its own
  * @throws {BenchError} with its number, for the first request that fails or is not answered 200 with that body
  */
-export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds, answer }) {
+export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds, answer, own }) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: atOnce })
   let sent = 0
   const sendInTurn = async () => {
@@ -104,8 +105,10 @@ export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds, 
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
         throw new BenchError(`${which} failed: ${error.message}`, { cause: error })
       })
-      if (status === 200 && body === answer) continue
-      throw new BenchError(`${which} was answered ${status} with ${body.length} bytes, not by the application`)
+      if (own ? status === own.status && body.length === own.bytes : status === 200 && body === answer) continue
+      throw new BenchError(
+        `${which} was answered ${status} with ${body.length} bytes, ${own ? `not ${own.status} with ${own.bytes}` : 'not by the application'}`,
+      )
     }
   }
   try {

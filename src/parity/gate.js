@@ -87,6 +87,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache 
         ...configurationOf(arm),
         trafficPolicy: testbed.settings.trafficPolicy,
         size,
+        ...(isOfRequests(testbed, arm) && { carriesBytes: /** @type {const} */ (true) }),
         ...(findDeployed(testbed.programs.planes, arm) && { isDeployed: /** @type {const} */ (true) }),
         ...(isOwn(testbed, arm) && { isOwn: /** @type {const} */ (true) }),
         ...(triedAt && { triedAt }),
@@ -163,6 +164,14 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
   signal.throwIfAborted()
   if (failing.signal.aborted) throw failure
   return made
+}
+
+/**
+ * Says whether a plane that carries bytes alone stands beside sidecars that parse requests.
+ * @param {Testbed} testbed @param {Arm} arm
+ */
+function isOfRequests({ programs: { planes } }, { plane, conditions: { protocol } }) {
+  return planes[plane].carriesBytesOnly === true && protocol !== 'tcp'
 }
 
 /** Lists the modes of the inbound listeners on an arm's link. @param {Arm} arm @param {Testbed} testbed */

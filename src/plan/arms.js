@@ -1,4 +1,4 @@
-import { PLANS } from '../kinds/plans.js'
+import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { AXES, AXIS_NAMES, CONDITION_AXES, CONTROL_PLANE_NAMES, groupOf, nameOf } from '../model/arms.js'
@@ -52,7 +52,7 @@ export function createArms(question, { lists, cpuLimits, contenders }) {
       capsOf(choice).map(cpuLimit => {
         const conditions = chooseConditions(cell, {
           hasSidecars: hasSidecars(choice.plane),
-          isLimitable: !PLANS[question.kind].hasUncontrolled || runsControl(choice),
+          isLimitable: !KINDS[question.kind].hasUncontrolled || runsControl(choice),
           simulated: cell.sidecars === null ? 0 : countSimulated(choice, cell.sidecars),
         })
         if (question.kind === 'cost') conditions.workers ??= countInterleavedWorkers(question)

@@ -1,4 +1,4 @@
-import { PLANS } from '../kinds/plans.js'
+import { KINDS } from '../kinds/registry.js'
 import { hashText } from '../lib/hash.js'
 import { parseChoice } from '../model/arms.js'
 import { computeSlowSeconds, computeUsersLeast, createRequestKind, REQUEST_AXES } from '../model/requests.js'
@@ -45,7 +45,7 @@ export function chooseLoad(question, placed) {
   const windowSeconds = burstSeconds
     ? beginsSeconds + burstSeconds + Math.max(afterLeastSeconds, afterTimes * burstSeconds)
     : Math.max(profile.windowSeconds, overrides.windowLeastSeconds ?? 0)
-  const { chooseWindowSeconds } = PLANS[question.kind]
+  const { chooseWindowSeconds } = KINDS[question.kind]
   return {
     ...(isIdle
       ? { kind: 'idle', users }

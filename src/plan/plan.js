@@ -1,4 +1,4 @@
-import { PLANS } from '../kinds/plans.js'
+import { KINDS } from '../kinds/registry.js'
 import { specifySearch } from '../kinds/search/plan.js'
 import { UsageError } from '../lib/errors.js'
 import { AXES, AXIS_NAMES, parseChoice } from '../model/arms.js'
@@ -91,19 +91,19 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
     experiment.mostOfCapacity === null || isInterleaved
       ? { calibrations: [], calibrated: possible }
       : calibrate(possible, lists)
-  const hasRepeats = question.profile.hasControl && !PLANS[kind].choosesTrials
+  const hasRepeats = question.profile.hasControl && !KINDS[kind].choosesTrials
   const all = hasRepeats ? [...calibrated, ...repeatFirst(calibrated, isInterleaved)] : calibrated
   const measured = isInterleaved ? shareLoads(all, cpus) : all
   const order = isInterleaved ? orderInterleaved : orderTrials
   const rounds = chooseRounds(question, { arms: measured, calibrations, order })
-  const trials = order({ arms: measured, rounds: PLANS[kind].choosesTrials ? 0 : rounds, seed: overrides.seed })
+  const trials = order({ arms: measured, rounds: KINDS[kind].choosesTrials ? 0 : rounds, seed: overrides.seed })
   return {
     kind,
     rounds,
     arms: measured,
     calibrations,
     notMeasured: [...notMeasured, ...refused],
-    notes: [...notes, ...(PLANS[kind].noteArms?.(possible, runsControl) ?? [])],
+    notes: [...notes, ...(KINDS[kind].noteArms?.(possible, runsControl) ?? [])],
     trials: trials.map(trial => ({ ...trial, kind })),
   }
 }
@@ -115,7 +115,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
  */
 function nameControls({ kind, overrides, axes }, planes, controlsOf) {
   const given = overrides.controls ?? null
-  if (!PLANS[kind].hasControlPlane && given === null && axes.control === undefined) return planes
+  if (!KINDS[kind].hasControlPlane && given === null && axes.control === undefined) return planes
   const offers = planes.map(({ plane }) => ({ plane, controls: controlsOf(plane) }))
   const unknown = given?.find(name => offers.every(({ controls }) => !controls.includes(name)))
   if (unknown !== undefined) {
@@ -139,7 +139,7 @@ function nameControls({ kind, overrides, axes }, planes, controlsOf) {
 function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, realMostOf }) {
   // Simulated sidecars go at the pace of real ones, and all have one control plane.
   const isSimulable =
-    !PLANS[kind].isAllReal?.(experiment) &&
+    !KINDS[kind].isAllReal?.(experiment) &&
     AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || lists[name].every(value => value === null))
   const ownMostOf = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
   const asked = overrides.realMost ?? null
@@ -157,5 +157,5 @@ function createSettings(questions) {
   const { trafficPolicy, relaxes, keepsServices, shows } = experiment
   const { profile, app, isPinned } = overrides
   const asked = { profile, trafficPolicy, app, isPinned, relaxes, keepsServices, shows }
-  return Object.assign(asked, ...questions.map(({ kind }) => PLANS[kind].settings?.(experiment)))
+  return Object.assign(asked, ...questions.map(({ kind }) => KINDS[kind].settings?.(experiment)))
 }

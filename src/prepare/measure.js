@@ -1,6 +1,6 @@
 import { existsSync, rmdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { loadKind } from '../kinds/registry.js'
+import { KINDS } from '../kinds/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { safely } from '../lib/safely.js'
@@ -35,7 +35,7 @@ export async function measure({ preparation, site, out, execution, watcher, sign
     try {
       await executePlan({
         preparation,
-        kinds: await Promise.all(plan.parts.map(({ kind }) => loadKind(kind))),
+        kinds: await Promise.all(plan.parts.map(({ kind }) => KINDS[kind].loadCourse())),
         site,
         folder,
         execution: { assess: plan.precision && (await loadAssess()), ...execution },

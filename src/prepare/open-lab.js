@@ -1,8 +1,9 @@
+import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
-import { loadKind } from '../kinds/registry.js'
+import { KINDS } from '../kinds/registry.js'
 import { countCalls, countInstructions } from '../lab/count.js'
 import { assertSamples } from '../lab/perf.js'
 import { CALLERS } from '../lab/profile.js'
@@ -11,13 +12,19 @@ import { assertServes } from '../lab/serves.js'
 import { chooseAgainst, findAgainst } from '../lab/sides.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
+import { hasFixedPorts } from '../model/pipeline.js'
 import { tryConfiguration } from '../parity/gate.js'
+import { probeOwnAnswers } from '../parity/own-answers.js'
 import { isWrong } from '../parity/verdict/rows.js'
+import { writeWhole } from '../records/files.js'
 import { parseExperiment } from '../request/experiment.js'
 import { openCertificates } from '../run/certificates.js'
 import { findScriptFolders } from '../run/execute.js'
 import { findTool } from '../tools/find.js'
+import { createPipeline, findPipeline } from '../tools/find-pipeline.js'
 import { perfTool, straceTool, valgrindTool } from '../tools/profilers.js'
+import { draftPipeline } from './draft-pipeline.js'
+import { explainNamespaces } from './own-pipelines.js'
 import { planRun } from './prepare.js'
 import { planes } from './programs.js'
 
@@ -35,6 +42,8 @@ const PROBE_MS = 20_000
 
 // The load that is sampled is long enough for some thousand samples of each sidecar.
 const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
+/** What a refused side does otherwise, a line each. */
+const REFUSED = 'results/lab-refused.txt'
 // Sides alternate, so that a drift meets both alike; two windows of a side show how far apart such windows are.
 const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 
@@ -43,7 +52,7 @@ const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 /**
  * Opens both sides, ready to start.
  * @param {{ site: Site, side: Side, against: string | null, into?: string, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, pipy: string[],
- *   requests: number, hasHandshakes: boolean, hasCalls: boolean, isSampled?: boolean }} asked side: the
+ *   requests: number, hasHandshakes: boolean, hasCalls: boolean, isSampled?: boolean, isPlaintext?: boolean, signal: AbortSignal }} asked side: the
  *   new one; into: for old scripts of git; pipy: paths; isSampled: under load, instead of counted
  */
 export async function openLab({
@@ -57,6 +66,8 @@ export async function openLab({
   features,
   pipy,
   isSampled = false,
+  isPlaintext = false,
+  signal,
   ...counted
 }) {
   const load = findLoad()
@@ -68,13 +79,24 @@ export async function openLab({
   const pipys = await findPipys(pipy)
   const { ledger } = site
   const own = path.join(ledger.folder, 'lab')
+  const look = { site, pipy: pipys.new, folder: own, signal }
+  if (side.pipeline === 'unknown') side.pipeline = await draftPipeline({ scripts: side.scripts, ...look })
   const { scripts } = side
+  const isAlone = side.pipeline !== null && against === null && pipy.length < 2
   const from = { against: chooseAgainst(against, scripts), scripts, into: into ?? path.join(own, 'old-scripts') }
   // Two programs run the same scripts, unless others were named.
-  const sides = { old: pipy.length === 2 && against === null ? side : await findAgainst(from), new: side }
+  const isOneSide = isAlone || (pipy.length === 2 && against === null)
+  const sides = { old: isOneSide ? side : await findAgainst(from), new: side }
+  if (sides.old.pipeline === 'unknown')
+    sides.old.pipeline = await draftPipeline({ scripts: sides.old.scripts, ...look })
+  const pipelines = [sides.old.pipeline, sides.new.pipeline].filter(one => typeof one === 'object' && one !== null)
   const profiles = [sides.old.profile, side.profile]
   const isRedirected = profiles.some(profile => profile !== null)
-  if (isRedirected) await site.assertInterception()
+  const hasNamespaces = pipelines.some(hasFixedPorts)
+  if (isRedirected || hasNamespaces)
+    await site.assertInterception().catch(error => {
+      throw explainNamespaces(Object.fromEntries(pipelines.map(one => [one.file, one])), error)
+    })
   const { plan, layout } = planLab({
     link,
     payload,
@@ -84,15 +106,24 @@ export async function openLab({
     pipy: pipys.new,
     profiles,
     isRedirected,
+    hasNamespaces,
+    isPlaintext: pipelines.length > 0 || isPlaintext,
   })
   // The connections of sidecars in network namespaces are not seen from here.
-  const counting = { ...counted, hasHandshakes: counted.hasHandshakes && !isRedirected }
+  const counting = {
+    ...counted,
+    hasHandshakes: counted.hasHandshakes && !isRedirected && !isPlaintext && pipelines.length === 0,
+  }
   const { certificates, close } = await openCertificates({ ledger, plan, topologies: layout.topologies })
-  const capacity = await loadKind('capacity')
+  const capacity = await KINDS.capacity.loadCourse()
   /** @param {SideName} name @returns {Testbed} */
   const createTestbed = name => {
     const tools = Object.fromEntries([pipys[name], ...loadTools].map(tool => [tool.name, tool]))
-    const programs = { planes, load, tools, appRuntime: pipys.old }
+    const { pipeline } = sides[name]
+    const programs = {
+      ...{ planes, load, tools, appRuntime: pipys.old },
+      ...(pipeline !== null && pipeline !== 'unknown' && { pipelines: { '': pipeline } }),
+    }
     const folders = { results: own, raw: path.join(own, name), certificates }
     return {
       site,
@@ -117,15 +148,22 @@ export async function openLab({
   const labelOf = (/** @type {SideName} */ name) => `${sides[name].label}, Pipy ${pipys[name].version}`
   return {
     notes: strace && 'missing' in strace ? [`system calls are not counted: ${strace.missing}`] : [],
+    isAlone,
+    pipeline: side.pipeline,
     labels: { old: labelOf('old'), new: labelOf('new') },
     /** Tries the profiler, so that a refusal is told before anything starts. @param {AbortSignal} signal */
     async checkProfiler(signal) {
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
     /** @param {SideName} name @param {AbortSignal} signal */
-    assertServes: (name, signal) => assertSideServes(rig, { name, requests: counted.requests, signal }),
+    assertServes: (name, signal) => {
+      readAgain(sides[name].pipeline)
+      return assertSideServes(rig, { name, requests: counted.requests, signal })
+    },
     // Old scripts may lack the features that are counted: then a count would compare unequal work.
     async checkParity(/** @type {AbortSignal} */ signal) {
+      // Pipelines are compared by their answers, when they start.
+      if (pipelines.length > 0) return
       if (features !== undefined) await checkParity(rig, { name: 'old', label: sides.old.label, signal })
       await checkParity(rig, { name: 'new', label: side.label, signal })
     },
@@ -148,15 +186,18 @@ async function findStrace() {
 }
 
 /**
- * Starts a side without a counter, on each of its links. @param {Rig} rig
+ * Starts a side without a counter, on each of its links, and returns what it answered there. @param {Rig} rig
  * @param {{ name: SideName, requests: number, signal: AbortSignal }} options
  */
 async function assertSideServes({ arms, testbeds, own, nextStart }, { name, requests, signal }) {
+  const answers = []
   for (const arm of arms[name]) {
     const start = nextStart()
     const folder = path.join(own, `${start}-${name}-${arm.link}-plain`)
-    await assertServes({ testbed: testbeds[name], arm, start, folder, requests, signal })
+    const asked = { testbed: testbeds[name], arm, start, folder, requests, signal }
+    answers.push(await assertServes(asked, services => probeOwnAnswers({ ...asked, services })))
   }
+  return answers.map(({ found }) => found)
 }
 
 /** @param {Rig} rig @param {{ name: SideName, label: string, signal: AbortSignal }} options @throws {BenchError} for other work */
@@ -170,12 +211,23 @@ async function checkParity({ testbeds, arms, nextStart }, { name, label, signal 
   })
   const wrong = rows.filter(row => isWrong(row) && !row.lacks)
   if (wrong.length === 0) return
-  const told = wrong.map(({ name, found, expected, differences }) =>
-    [`${name}: ${found} (${expected} is expected)`, ...differences].join(', '),
-  )
+  const lines = wrong.flatMap(({ name, found, expected, differences }) => [
+    `${name}: ${found} (${expected} is expected)`,
+    ...differences.map(difference => `  ${difference}`),
+  ])
+  const file = path.resolve(REFUSED)
+  mkdirSync(path.dirname(file), { recursive: true })
+  writeWhole(path.dirname(file), path.basename(file), `${label}\n${lines.join('\n')}\n`)
+  const names = wrong.map(row => row.name.replace('parity-', '')).join(', ')
   throw new BenchError(
-    `${label} does not do the work of a sidecar, so its instructions cannot be compared: ${told.join('; ')}; --no-parity counts them anyway`,
+    `${label} does not do the work of a sidecar, so its instructions cannot be compared: it falls short in ${names} (each line: ${path.relative('', file)}); --no-parity counts them anyway`,
   )
+}
+
+/** Reads the files of a pipeline again, which may have been saved since. @param {Side['pipeline']} pipeline */
+export function readAgain(pipeline) {
+  if (pipeline === null || pipeline === 'unknown') return
+  Object.assign(pipeline, findPipeline(pipeline.scripts) ?? createPipeline(pipeline))
 }
 
 /**
@@ -241,9 +293,10 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
 
 /**
  * Plans an uncapped arm for each profile and link.
- * @param {{ link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean }} asked
+ * @param {{ link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean }} asked
  */
-function planLab({ link, payload, requestAxes = {}, features, site, pipy, profiles, isRedirected }) {
+function planLab({ link, payload, requestAxes = {}, features, site, pipy, profiles, ...network }) {
+  const { isRedirected, hasNamespaces, isPlaintext } = network
   const names = new Set(profiles.map(profile => (profile === null ? 'pipy' : `pipy:${profile}`)))
   const axes = `{ plane: ${JSON.stringify([...names])}, link: [${link.join(', ')}], cpuLimitCores: [1] }`
   const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
@@ -262,8 +315,10 @@ function planLab({ link, payload, requestAxes = {}, features, site, pipy, profil
         ...Object.fromEntries(Object.entries(requestAxes).map(([axis, value]) => [axis, [value]])),
         features: features === undefined ? undefined : [features],
         workers: [1],
-        interception: isRedirected ? ['redirect'] : undefined,
+        interception: isRedirected ? ['redirect'] : hasNamespaces ? ['none'] : undefined,
+        tls: isPlaintext ? ['plaintext'] : undefined,
       },
+      ...(hasNamespaces && { hasNamespaces }),
     },
     site,
     tools: { pipy },

@@ -1,4 +1,4 @@
-import { kindsOf, PLANS } from '../kinds/plans.js'
+import { KINDS, kindsOf } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
@@ -32,7 +32,7 @@ export function chooseSeed() {
  */
 export function readAsked(experiment, options) {
   assertTogether(SITE_OPTIONS, options)
-  const { limit } = PLANS[kindsOf(experiment)[0]]
+  const { limit } = KINDS[kindsOf(experiment)[0]]
   const { p99: p99Ms, threshold: thresholds } = options
   return {
     experiment: limit && p99Ms ? limit(experiment, p99Ms) : experiment,
@@ -113,7 +113,7 @@ export function sayLacks(preparation, { say }) {
 export function announce({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
   const { experiment, parts, notes, notMeasured, trials, settings, precision } = plan
   const minutes = Math.ceil(estimatePlanSeconds(plan) / 60)
-  const told = PLANS[parts[0].kind].tellTrials?.(plan)
+  const told = KINDS[parts[0].kind].tellTrials?.(plan)
   const what = told?.announced ?? `${trials.length} trials`
   for (const note of notes) say(`note: ${note}`)
   for (const { plane, reason } of notMeasured) say(`not measured: ${plane}: ${reason}`)

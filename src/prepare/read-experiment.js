@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { parseBalance } from '../kinds/balance/trials.js'
+import { parseBalance } from '../kinds/balance/experiment.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'

@@ -1,4 +1,4 @@
-import { PLANS } from '../kinds/plans.js'
+import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { isProgram } from '../lib/programs.js'
@@ -75,7 +75,7 @@ export function findQuota(limits) {
 export function findUnsupported({ arm, kind, topology, tools, lacks, cpus, limits }) {
   const { profile, conditions } = arm
   const plane = planes[arm.plane]
-  const hasMany = PLANS[kind].hasControlPlane === true
+  const hasMany = KINDS[kind].hasControlPlane === true
   const control = findControl(plane, arm)
   const version = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })?.version) ?? ''
   const sidecarWorkers = countWorkers(arm, { cpus, planes })

@@ -16,9 +16,9 @@ const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
 /** Makes a table for each kind of trials. @param {Summary} summary @returns {Table[]} */
 export function tabulateArms(summary) {
-  return splitByKind(summary).map(({ summary: own, heading }) => ({
+  return splitByKind(summary).map(({ summary: part, heading }) => ({
     caption: heading ?? 'Every plane, cap and load',
-    ...tabulateKind(own),
+    ...tabulateKind(part),
   }))
 }
 
@@ -118,8 +118,8 @@ export function renderPivots(summary) {
 
 /** Makes the tables of each kind of trials. @param {Summary} summary @returns {Table[]} */
 export function tabulatePivots(summary) {
-  return splitByKind(summary).flatMap(({ summary: own, heading }) =>
-    tabulateGroups(own).map(({ caption, ...table }) => ({
+  return splitByKind(summary).flatMap(({ summary: part, heading }) =>
+    tabulateGroups(part).map(({ caption, ...table }) => ({
       ...table,
       caption: [heading, caption].filter(Boolean).join(': '),
     })),
@@ -128,17 +128,17 @@ export function tabulatePivots(summary) {
 
 /** Makes a table for every combination of the other axes. @param {Summary} summary @returns {Table[]} */
 function tabulateGroups(summary) {
-  const own = summary.arms.filter(arm => arm.repeatOf === null)
+  const measured = summary.arms.filter(arm => arm.repeatOf === null)
   const { across } = summary.shows
   // An axis that arms without sidecars lack makes no table of its own.
-  const varied = findVaried(own).filter(name => name !== across)
+  const varied = findVaried(measured).filter(name => name !== across)
   const shared = varied.filter(name => BASELINE_AXES.includes(name))
-  const withSidecars = own.filter(arm => arm.sidecars.length > 0)
-  const keys = [...new Set((withSidecars.length > 0 ? withSidecars : own).map(arm => describeAxes(arm, varied)))]
+  const withSidecars = measured.filter(arm => arm.sidecars.length > 0)
+  const keys = [...new Set((withSidecars.length > 0 ? withSidecars : measured).map(arm => describeAxes(arm, varied)))]
   return keys.map(key => {
-    const group = own.filter(arm => describeAxes(arm, varied) === key)
+    const group = measured.filter(arm => describeAxes(arm, varied) === key)
     const [first] = group
-    const baselines = own.filter(arm => !arm.hasSidecars && !group.includes(arm) && isAlike(arm, first, shared))
+    const baselines = measured.filter(arm => !arm.hasSidecars && !group.includes(arm) && isAlike(arm, first, shared))
     return { caption: key, ...tabulatePivot([...baselines, ...group], summary) }
   })
 }
@@ -157,8 +157,11 @@ function tabulatePivot(arms, summary) {
   const planes = [...new Set(arms.map(nameOf))]
   // An axis of sidecars does not change an arm without them: every column has its value.
   const find = (/** @type {string} */ plane, /** @type {unknown} */ value) => {
-    const own = arms.filter(arm => nameOf(arm) === plane)
-    return own.find(arm => valueAt(arm) === value) ?? (own.length === 1 && !own[0].hasSidecars ? own[0] : undefined)
+    const ofPlane = arms.filter(arm => nameOf(arm) === plane)
+    return (
+      ofPlane.find(arm => valueAt(arm) === value) ??
+      (ofPlane.length === 1 && !ofPlane[0].hasSidecars ? ofPlane[0] : undefined)
+    )
   }
   for (const name of quantities) {
     const row = QUANTITIES[name]
@@ -189,8 +192,8 @@ function boundAt(arm) {
   if (!arm) return 'not measured'
   const { completed, failed } = arm.trials
   if (completed === 0 && failed > 0) return 'failed'
-  const own = sectionsOf(arm).boundOf?.(arm) ?? arm.boundBy
-  return own ?? (arm.load.kind === 'idle' ? 'idle' : '-')
+  const boundBy = sectionsOf(arm).boundOf?.(arm) ?? arm.boundBy
+  return boundBy ?? (arm.load.kind === 'idle' ? 'idle' : '-')
 }
 
 /** Lists the sidecars by name, without copies; none where there are too many to show. @param {SummaryArm[]} arms */

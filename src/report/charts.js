@@ -37,11 +37,11 @@ export function drawCharts({ summary, records, seriesOf }) {
   const arms = summary.arms.filter(arm => arm.trials.completed + arm.trials.invalid > 0)
   const colourFor = createColours(arms)
   const hasRounds = hasAny(summary, 'hasRounds')
-  const own = splitByKind(summary).flatMap(
+  const ofKinds = splitByKind(summary).flatMap(
     ({ sections }) => sections.charts?.({ summary, arms, records, colourFor }) ?? [],
   )
   const drawForm = (/** @type {keyof typeof FORMS} */ name) =>
-    own.flatMap(({ form, id, ...given }) =>
+    ofKinds.flatMap(({ form, id, ...given }) =>
       form === name ? [{ ...FORMS[name].draw(given), id, table: FORMS[name].tabulate(given) }] : [],
     )
   const inTime = arms.filter(arm => sectionsOf(arm).hasSeries !== false)
@@ -60,8 +60,8 @@ export function drawCharts({ summary, records, seriesOf }) {
 /** @param {Summary} summary @param {Pick<Given, 'arms' | 'colourFor'>} given */
 function drawKinds(summary, { arms, colourFor }) {
   return splitByKind(summary).flatMap(({ summary: { arms: all }, heading: name }, i) => {
-    const own = arms.filter(arm => all.includes(arm))
-    const charts = drawQuantities(own, colourFor)
+    const ofLoad = arms.filter(arm => all.includes(arm))
+    const charts = drawQuantities(ofLoad, colourFor)
     if (name === undefined) return charts
     return charts.map(chart => ({
       ...chart,
@@ -79,8 +79,8 @@ function drawQuantities(arms, colourFor) {
   const { kind } = arms[0].load
   const drawn = Object.values(QUANTITIES).filter(({ chart }) => chart?.kinds.includes(kind))
   return drawn.flatMap(({ name, chart, unit, scale = 1, ...row }) => {
-    const { digits = row.digits, ...given } = /** @type {NonNullable<typeof chart>} */ (chart)
-    const title = name === 'throughput' && kind === 'closed' ? nameThroughput(arms) : given.title
+    const { digits = row.digits, ...form } = /** @type {NonNullable<typeof chart>} */ (chart)
+    const title = name === 'throughput' && kind === 'closed' ? nameThroughput(arms) : form.title
     const rows = arms.flatMap(arm => {
       const quantity = quantityOf(arm, name)
       if (quantity.median === null) return []
@@ -88,10 +88,10 @@ function drawQuantities(arms, colourFor) {
       const isControl = arm.repeatOf !== null
       return [{ label, colour: colourFor(arm), isControl, quantity: scaleQuantity(quantity, 1 / scale) }]
     })
-    const shown = { title, unit, digits, rows }
+    const rounds = { title, unit, digits, rows }
     return rows.length === 0
       ? []
-      : [{ ...drawRounds(shown), id: `rounds-${name}`, table: tables.tabulateRounds(shown) }]
+      : [{ ...drawRounds(rounds), id: `rounds-${name}`, table: tables.tabulateRounds(rounds) }]
   })
 }
 
@@ -118,8 +118,8 @@ function drawTrials({ arms, recordsOf, seriesOf }) {
     const sidecars = trialId === undefined ? [] : seriesOf(trialId)
     if (trialId === undefined || !sidecars.some(s => s.cores.length > 0)) return []
     const title = `${labelOf(arm, varied)}: CPU and memory over trial ${trialId}`
-    const given = { title, sidecars }
-    return [{ ...drawOverTime(given), id: `over-time-${i + 1}`, table: tables.tabulateSeries(given) }]
+    const chart = { title, sidecars }
+    return [{ ...drawOverTime(chart), id: `over-time-${i + 1}`, table: tables.tabulateSeries(chart) }]
   })
 }
 
@@ -137,15 +137,15 @@ function chooseTypical(arm, records) {
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
   const varied = findVaried(arms).filter(name => name !== 'ratePerSecond')
-  return [...groupBy(open, arm => groupOf(arm, 'ratePerSecond')).values()].flatMap((own, i) => {
-    const lines = [...groupBy(own, nameOf)].map(([label, same]) => {
+  return [...groupBy(open, arm => groupOf(arm, 'ratePerSecond')).values()].flatMap((sameRates, i) => {
+    const lines = [...groupBy(sameRates, nameOf)].map(([label, same]) => {
       const points = same.flatMap(findPoint)
       return { label, colour: colourFor(same[0]), points, fit: findLine(summary, label, points) }
     })
     if (Math.max(...lines.map(line => line.points.length)) < 2) return []
-    const title = ['CPU over the rate', describeAxes(own[0], varied)].filter(Boolean).join(': ')
-    const given = { title, lines }
-    return [{ ...drawOverRate(given), id: `over-rate-${i + 1}`, table: tables.tabulateRates(given) }]
+    const title = ['CPU over the rate', describeAxes(sameRates[0], varied)].filter(Boolean).join(': ')
+    const chart = { title, lines }
+    return [{ ...drawOverRate(chart), id: `over-rate-${i + 1}`, table: tables.tabulateRates(chart) }]
   })
 }
 
@@ -171,10 +171,10 @@ function drawPercentiles({ arms, recordsOf, colourFor }) {
   const loaded = arms.filter(arm => arm.load.kind !== 'idle')
   const sidecars = loaded.filter(arm => arm.hasSidecars)
   const groups = groupBy(sidecars.length > 0 ? sidecars : loaded, arm => groupOf(arm))
-  return [...groups.values()].flatMap((own, i) => {
-    const [first] = own
-    const baselines = loaded.filter(arm => !own.includes(arm) && isBaselineOf(arm, first))
-    const lines = [...baselines, ...own].flatMap(arm => {
+  return [...groups.values()].flatMap((group, i) => {
+    const [first] = group
+    const baselines = loaded.filter(arm => !group.includes(arm) && isBaselineOf(arm, first))
+    const lines = [...baselines, ...group].flatMap(arm => {
       const grid = findMedianTimes(recordsOf(arm), arm)
       return grid.length > 0 ? [{ label: nameOf(arm), colour: colourFor(arm), grid }] : []
     })
@@ -183,8 +183,8 @@ function drawPercentiles({ arms, recordsOf, colourFor }) {
     const name = isOpen ? 'latency' : `response time at saturation (${first.load.users} users)`
     const what = `${isOpen ? 'Latency' : 'Response time at saturation'} by percentile`
     const title = [what, describeAxes(first, findVaried(arms))].filter(Boolean).join(': ')
-    const given = { title, name, lines }
-    return [{ ...drawDistributions(given), id: `distribution-${i + 1}`, table: tables.tabulateLines(given) }]
+    const chart = { title, name, lines }
+    return [{ ...drawDistributions(chart), id: `distribution-${i + 1}`, table: tables.tabulateLines(chart) }]
   })
 }
 

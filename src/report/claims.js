@@ -11,10 +11,10 @@ const INDENT = ' '.repeat(2 + STATUS_WIDTH)
 export function renderClaims(results, experiments) {
   const hasRuns = new Set(results.map(result => result.runId).filter(Boolean)).size > 1
   const sources = [...groupBy(results, result => result.file).values()]
-  const own = results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
-  const others = results.length - own.length
+  const ofExperiments = results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
+  const others = results.length - ofExperiments.length
   const rest = others > 0 ? [`Of other experiments, or of none: ${others}.`] : []
-  return [...sources.flatMap(source => renderSource(source, hasRuns)), countStatuses(own), ...rest]
+  return [...sources.flatMap(source => renderSource(source, hasRuns)), countStatuses(ofExperiments), ...rest]
 }
 
 /**
@@ -22,10 +22,10 @@ export function renderClaims(results, experiments) {
  * @param {ClaimResult[]} results @param {string[]} experiments run here @returns {import('./answer/answer.js').Answer}
  */
 export function createClaimsAnswer(results, experiments) {
-  const own = results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
-  const contradicted = own.filter(({ status }) => status === 'contradicted')
-  const tested = own.filter(({ status }) => status !== NOT_TESTABLE)
-  const sources = [...groupBy(own, ({ source }) => source.publisher)]
+  const ofExperiments = results.filter(({ experiment }) => experiment !== null && experiments.includes(experiment))
+  const contradicted = ofExperiments.filter(({ status }) => status === 'contradicted')
+  const tested = ofExperiments.filter(({ status }) => status !== NOT_TESTABLE)
+  const sources = [...groupBy(ofExperiments, ({ source }) => source.publisher)]
   const count = (/** @type {ClaimResult[]} */ of, /** @type {string} */ status) =>
     of.filter(result => result.status === status).length
   return {

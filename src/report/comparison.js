@@ -32,14 +32,17 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
   const varied = findVaried(whole)
   const arms = [...groupBy(whole, c => JSON.stringify([c.a, c.b, groupOf(c)])).values()]
   const find = (/** @type {Comparison[]} */ own, /** @type {string} */ name) => own.find(c => c.quantity === name)
-  const verdicts = arms.flatMap(own => {
-    const primary = find(own, PRIMARY.name) ?? own[0]
-    const where = arms.length > 1 ? describeAxes(own[0], varied) : ''
-    const sentence = renderPair(primary, primary.quantity === 'rss' ? [] : own.filter(c => c.quantity === 'rss'))
+  const verdicts = arms.flatMap(ofArm => {
+    const primary = find(ofArm, PRIMARY.name) ?? ofArm[0]
+    const where = arms.length > 1 ? describeAxes(ofArm[0], varied) : ''
+    const sentence = renderPair(primary, primary.quantity === 'rss' ? [] : ofArm.filter(c => c.quantity === 'rss'))
     return [where ? `${capitalise(where)}: ${sentence}` : sentence]
   })
   const repeats = Math.max(0, ...whole.map(({ ratio }) => ratio.values.filter(value => value !== null).length))
-  const told = [...verdicts.slice(0, SENTENCES_MOST), ...thresholds.map(threshold => `${renderThreshold(threshold)}.`)]
+  const sentences = [
+    ...verdicts.slice(0, SENTENCES_MOST),
+    ...thresholds.map(threshold => `${renderThreshold(threshold)}.`),
+  ]
   return {
     conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`],
     pictures:
@@ -48,13 +51,13 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
         : [
             dropEmpty({
               columns: COLUMNS.map(([, heading]) => ({ heading: `${heading}, new / old` })),
-              rows: arms.map(own => ({
-                label: [own[0].a.replace(/ in new$/, ''), describeAxes(own[0], varied)].filter(Boolean).join(', '),
-                cells: COLUMNS.map(([name]) => renderChangeCell(find(own, name))),
+              rows: arms.map(ofArm => ({
+                label: [ofArm[0].a.replace(/ in new$/, ''), describeAxes(ofArm[0], varied)].filter(Boolean).join(', '),
+                cells: COLUMNS.map(([name]) => renderChangeCell(find(ofArm, name))),
               })),
             }),
           ],
-    verdicts: told.length > 0 ? told : ['Nothing could be compared.'],
+    verdicts: sentences.length > 0 ? sentences : ['Nothing could be compared.'],
     basis: [
       ...controls.slice(0, 1).map(control => `${renderControl(control, controls)}.`),
       ...(repeats > 0 ? [`${countOf(repeats, 'repeat')} a side.`] : []),
@@ -98,10 +101,10 @@ function renderArms(comparisons) {
   const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, groupOf(c)])
   const arms = [...groupBy(comparisons, keyOf).values()]
   const varied = findVaried(comparisons)
-  return arms.map(own => {
-    const heading = [`${own[0].a} and ${own[0].b}`, describeAxes(own[0], varied)].filter(Boolean).join(', ')
-    const primary = own.filter(c => c.quantity === PRIMARY.name)
-    const secondary = own.filter(c => c.quantity !== PRIMARY.name)
+  return arms.map(ofArm => {
+    const heading = [`${ofArm[0].a} and ${ofArm[0].b}`, describeAxes(ofArm[0], varied)].filter(Boolean).join(', ')
+    const primary = ofArm.filter(c => c.quantity === PRIMARY.name)
+    const secondary = ofArm.filter(c => c.quantity !== PRIMARY.name)
     return [
       ...(arms.length > 1 ? [`${heading}:`] : []),
       ...primary.map(renderVerdict),

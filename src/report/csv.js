@@ -45,8 +45,8 @@ export function renderCsv(rows) {
 /** @param {Cell} cell */
 function renderCell(cell) {
   const isMissing = cell === null || cell === undefined || Number.isNaN(cell)
-  const shown = isMissing ? '' : showControls(`${cell}`)
+  const printable = isMissing ? '' : showControls(`${cell}`)
   // A spreadsheet would run such a text as a formula.
-  const text = typeof cell === 'string' && /^[=+\-@\t\r]/.test(shown) ? `'${shown}` : shown
+  const text = typeof cell === 'string' && /^[=+\-@\t\r]/.test(printable) ? `'${printable}` : printable
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

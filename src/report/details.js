@@ -37,7 +37,7 @@ export function renderDetailsText(summary, { folder = null, hasPage = true, warn
   const windows = hasAny(summary, 'hasWindows') ? `, ${lengths.join(' and ')} s windows` : ''
   const title = `${run.experiment}, ${nameLinks(summary)}${windows}${where}`
   const hasRounds = hasAny(summary, 'hasRounds')
-  const own = tellFindings(summary)
+  const findings = tellFindings(summary)
   const isIdle = load.kind === 'idle'
   const [plateaus, ...besides] = renderPlateaus(summary)
   const notes = hasRounds ? [...renderNotes(summary), ...renderFired(summary), ...renderThresholds(summary)] : []
@@ -45,11 +45,11 @@ export function renderDetailsText(summary, { folder = null, hasPage = true, warn
     [title, ...missing],
     renderAnswers(summary),
     listRest(`${CONTRASTS}:`, tellContrasts(summary)),
-    ...(!hasRounds ? [own] : shows.across || isIdle ? renderPivots(summary) : renderArms(summary)),
+    ...(!hasRounds ? [findings] : shows.across || isIdle ? renderPivots(summary) : renderArms(summary)),
     renderCpuLines(summary),
     renderSlopes(summary),
     listRest(plateaus, besides),
-    hasRounds ? own : [],
+    hasRounds ? findings : [],
     [...notes.flatMap(wrapHanging), ...renderParity(summary), ...claims.flatMap(wrapHanging)],
     [
       ...(!hasRounds || isIdle ? [] : listRest('Not measured:', renderNotMeasured(summary))),

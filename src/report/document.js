@@ -46,7 +46,7 @@ export function createDocument(run) {
   const tabulate = (/** @type {Summary} */ some) =>
     !hasRounds ? [] : isPivot ? tabulatePivots(some) : tabulateArms(some)
   const charts = drawCharts(run)
-  const own = tellFindings(summary)
+  const findings = tellFindings(summary)
   // Where the load generator has CPUs or a machine for itself, it shares none.
   const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
   const isShared = target === 'local' && !isApart && !isIdle
@@ -65,11 +65,11 @@ export function createDocument(run) {
     verdicts: tellVerdicts(summary),
     contrasts: tellContrasts(summary),
     findings: [
-      ...(hasRounds ? [] : own),
+      ...(hasRounds ? [] : findings),
       ...renderCpuLines(summary),
       ...renderSlopes(summary),
       ...renderPlateaus(summary),
-      ...(hasRounds ? own : []),
+      ...(hasRounds ? findings : []),
     ],
     thresholds: renderThresholds(summary),
     results: tabulate(summary),

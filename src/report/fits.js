@@ -67,10 +67,10 @@ function renderPlateau({ quantity, best, from, last, ratio, nearest, isSure, mis
   const row = QUANTITIES[quantity]
   const label = across === null ? '' : AXES[across].label
   const least = `${row.label} is least at ${label} ${best.at} (${formatValue(row, best.median)})`
-  const found =
+  const sentence =
     from === last
       ? `no plateau up to ${last}${nearest ? `: of the smaller values ${nearest.at} is nearest, ratio ${formatRatio(nearest.ratio)}` : ''}`
       : `the plateau begins at ${label} ${from}, ratio ${formatRatio(ratio)}`
   const doubt = isSure ? '' : ratio.low === null ? ', indicative only' : ', not told apart by intervals'
-  return `${least}; ${found}${doubt}${missing.length > 0 ? `; no value at ${missing.join(', ')}` : ''}`
+  return `${least}; ${sentence}${doubt}${missing.length > 0 ? `; no value at ${missing.join(', ')}` : ''}`
 }

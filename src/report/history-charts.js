@@ -23,13 +23,15 @@ export function drawHistory({ lines, runs }) {
   const varied = findVaried(lines.filter(line => !line.isControl).map(line => line.arm))
   const nameOfChart = (/** @type {Line} */ line) =>
     JSON.stringify([line.isControl ? PRIMARY.name : line.quantity, line.group])
-  const charts = [...groupBy(lines, nameOfChart).values()].filter(own => own.some(line => !line.isControl))
+  const charts = [...groupBy(lines, nameOfChart).values()].filter(ofChart => ofChart.some(line => !line.isControl))
   // Names of runs leave out the year, so that more fit.
   const names = runs.map(run => nameRun(run).slice(5))
-  return charts.map((own, i) => {
-    const row = ROWS[own[0].quantity]
-    const title = [capitalise(`${row.compared?.label}`), describeAxes(own[0].arm, varied)].filter(Boolean).join(': ')
-    const drawn = own.map(line => ({
+  return charts.map((ofChart, i) => {
+    const row = ROWS[ofChart[0].quantity]
+    const title = [capitalise(`${row.compared?.label}`), describeAxes(ofChart[0].arm, varied)]
+      .filter(Boolean)
+      .join(': ')
+    const drawn = ofChart.map(line => ({
       label: line.label,
       colour: colourFor(line.arm),
       isControl: line.isControl,

@@ -45,7 +45,7 @@ function listSections(document) {
   const gates = trials ? [renderTable(trials.gates, 'prose'), renderDetails(trials.all)] : []
   const files = trials ? [renderDetails(trials.files)] : []
   const claimTables = [claims, untested].filter(({ rows }) => rows.length > 0)
-  const told = claimsTold.map(line => html`<p>${line}</p>`)
+  const sentences = claimsTold.map(line => html`<p>${line}</p>`)
   const explained = (/** @type {ReportChart[]} */ drawn) =>
     drawn.length > 0 ? [...renderCharts(drawn), html`<p class="muted">${dots}</p>`] : []
   return [
@@ -66,7 +66,7 @@ function listSections(document) {
     {
       id: 'claims',
       name: 'Published claims',
-      body: [...told, ...claimTables.map(table => renderDetails(table, 'prose'))],
+      body: [...sentences, ...claimTables.map(table => renderDetails(table, 'prose'))],
     },
     { id: 'trials', name: 'Every trial', body: gates },
     {

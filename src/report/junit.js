@@ -25,8 +25,8 @@ export function renderJunit({ run, arms, thresholds }) {
       arms.map(arm => {
         const { completed, failed, invalid } = arm.trials
         const total = completed + failed + invalid
-        const found = arm.spoiled.map(one => `${nameOfGate(one)} in ${one.trials} of ${total} trials: ${one.reason}`)
-        const skipped = found.length > 0 ? found.join('; ') : total === 0 ? 'not measured' : undefined
+        const spoilt = arm.spoiled.map(one => `${nameOfGate(one)} in ${one.trials} of ${total} trials: ${one.reason}`)
+        const skipped = spoilt.length > 0 ? spoilt.join('; ') : total === 0 ? 'not measured' : undefined
         return { name: labelOf(arm, varied), skipped }
       }),
     ),

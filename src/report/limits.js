@@ -48,8 +48,8 @@ export const FORMATS = Object.keys(SHAPES)
 
 /** Renders documents, of Kubernetes one a sidecar. @param {Pick<Summary, 'sizes'>} summary @param {string} format */
 export function renderLimits({ sizes }, format) {
-  const documents = [...groupBy(sizes, nameOf).values()].flatMap(own => {
-    const known = own.flatMap(size => {
+  const documents = [...groupBy(sizes, nameOf).values()].flatMap(alike => {
+    const known = alike.flatMap(size => {
       const limits = limitsOf(size)
       const services = size.services.length > 0 ? size.services : [null]
       return limits === null
@@ -58,7 +58,7 @@ export function renderLimits({ sizes }, format) {
     })
     const isEach = SHAPES[format](known).length > 1
     const groups = isEach ? known.map(entry => [entry]) : known.length > 0 ? [known] : []
-    const lacks = own.filter(size => limitsOf(size) === null).map(sayNoLimits)
+    const lacks = alike.filter(size => limitsOf(size) === null).map(sayNoLimits)
     const texts = groups.map(entries => describe(entries) + stringify(SHAPES[format](entries)[0]).trimEnd())
     return texts.length > 0 ? [[...lacks, texts[0]].join('\n'), ...texts.slice(1)] : [lacks.join('\n')]
   })
@@ -100,7 +100,7 @@ function sayLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked,
 export function renderNodeFit({ sizes, machine }, node) {
   if (!sizes.some(size => limitsOf(size) !== null)) return []
   const planes = [...groupBy(sizes, nameOf).values()]
-  return [sayNode(node), ...planes.map(own => `  ${renderFit(own, node)}`), saySpeed(node, machine)]
+  return [sayNode(node), ...planes.map(plane => `  ${renderFit(plane, node)}`), saySpeed(node, machine)]
 }
 
 /** Sums the limits of the sidecars of all services; null: some have none. @param {SizeResult[]} sizes of a plane @returns {Limits | null} */

@@ -15,19 +15,19 @@ export function describeUnfinished({ manifest, records, summary }) {
   const kinds = listSections(manifest).filter(({ tellUnfinished }) => tellUnfinished)
   if (kinds.length > 0)
     return kinds.flatMap(kind => {
-      const found = kind.tellUnfinished?.({ manifest, records, summary }) ?? null
-      return found === null ? [] : [`${CUT_SHORT}: ${found}.`]
+      const unfinished = kind.tellUnfinished?.({ manifest, records, summary }) ?? null
+      return unfinished === null ? [] : [`${CUT_SHORT}: ${unfinished}.`]
     })
   const planned = arms.reduce((sum, arm) => sum + (arm.rounds ?? rounds), 0)
   // Trials that find the capacity are of other arms.
-  const own = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
+  const ofArms = records.filter(r => r.trial.repeats === null && arms.some(arm => arm.id === r.trial.arm.id))
   // A baseline may stand in several deployments of a round.
   const countDistinct = (/** @type {TrialRecord[]} */ some) =>
     new Set(some.map(({ trial }) => `${trial.round} ${trial.arm.id}`)).size
-  const count = countDistinct(own)
-  const failed = countDistinct(own.filter(r => r.outcome === 'failed'))
+  const count = countDistinct(ofArms)
+  const failed = countDistinct(ofArms.filter(r => r.outcome === 'failed'))
   if (manifest.ended === 'interrupted') {
-    const done = describeRepeats({ arms, rounds, records: own })
+    const done = describeRepeats({ arms, rounds, records: ofArms })
     return [`Interrupted after ${done}${precision ? ': the precision asked for is not reached' : ''}.`]
   }
   if (precision?.ended === null)
@@ -82,11 +82,11 @@ export function listFired({ arms }) {
     const of = completed + failed + invalid
     return arm.spoiled.map(one => ({ ...one, name: nameOfGate(one), of, label: labelOf(arm, varied) }))
   })
-  return [...groupBy(fired, f => f.name).values()].map(own => ({
-    gate: own[0].gate,
-    name: own[0].name,
-    arms: own.map(f => `${f.label} ${f.trials}/${f.of}`).join(', '),
-    reason: own[0].reason,
+  return [...groupBy(fired, f => f.name).values()].map(alike => ({
+    gate: alike[0].gate,
+    name: alike[0].name,
+    arms: alike.map(f => `${f.label} ${f.trials}/${f.of}`).join(', '),
+    reason: alike[0].reason,
   }))
 }
 

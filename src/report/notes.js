@@ -82,7 +82,7 @@ function noteCapacities({ arms }) {
 /** Tells what planes do otherwise than the mesh that deploys them so. @param {Pick<Summary, 'deployed'>} summary */
 export function tellDeviations({ deployed = [] }) {
   return deployed.flatMap(({ plane, deviations }) =>
-    deviations.map(own => `${plane}, otherwise than deployed: ${own}.`),
+    deviations.map(deviation => `${plane}, otherwise than deployed: ${deviation}.`),
   )
 }
 

@@ -1,4 +1,4 @@
-import { PLANS } from '../kinds/plans.js'
+import { KINDS } from '../kinds/registry.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
@@ -16,11 +16,11 @@ const SHARED = ['link', 'interception', 'cpuLimitCores', 'users', 'payloadBytes'
 export function renderPlan(plan, seconds) {
   const { experiment, question, trials, rounds, arms, notes, notMeasured, seed } = plan
   const { parts, settings, calibrations, claims, precision } = plan
-  const told = PLANS[parts[0].kind].tellTrials?.(plan)
+  const words = KINDS[parts[0].kind].tellTrials?.(plan)
   const minutes = `about ${Math.ceil(seconds / 60)} min`
   const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
   const what =
-    told?.planned ??
+    words?.planned ??
     (precision
       ? `${SEQUENCE_LEAST} to ${rounds} rounds of ${arms.length} arms, at most ${trials.length} trials`
       : `${trials.length} trials, ${rounds} rounds of ${arms.length} arms`)
@@ -38,7 +38,7 @@ export function renderPlan(plan, seconds) {
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(own => tellArms(own, told?.loop)),
+    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(ofLoad => tellArms(ofLoad, words?.loop)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasCalls ? ', those of gRPC by node' : ''}.`,

@@ -17,8 +17,8 @@ export const CONTRASTS = 'Each plane against itself'
  * @returns {{ heading: string, primary: string[], secondary: string[], noise: string }[]} heading: empty for one group
  */
 export function tellVerdicts(summary) {
-  return splitByKind(summary).flatMap(({ summary: own, heading: name }) => {
-    const groups = tellGroups(own)
+  return splitByKind(summary).flatMap(({ summary: part, heading: name }) => {
+    const groups = tellGroups(part)
     if (name === undefined) return groups
     return groups.map(group => ({ ...group, heading: [name, group.heading].filter(Boolean).join(': ') }))
   })
@@ -34,11 +34,11 @@ function tellGroups({ comparisons, arms, shows }) {
   return groups.map(group => {
     const pairs = group.filter(c => !c.isControl)
     const [primary, others] = [true, false].map(is => pairs.filter(c => (c.quantity === PRIMARY.name) === is))
-    const shown = others.filter(c => isShown(c.quantity))
+    const secondary = others.filter(c => isShown(c.quantity))
     return {
       heading: groups.length > 1 ? capitalise(describeAxes(group[0], varied)) : '',
       primary: primary.map(renderVerdict),
-      secondary: renderSecondary(shown, primary),
+      secondary: renderSecondary(secondary, primary),
       noise: renderNoise(group.filter(c => c.isControl)),
     }
   })
@@ -60,8 +60,8 @@ function renderSecondary(comparisons, primary) {
       const label = comparedIn(quantity)?.label
       return verdict === 'indicative' && median !== null ? `${label} ${median.toFixed(2)} : 1` : label
     })
-    const told = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
-    const why = said.has(`${key}`) ? ' for the same reason' : told
+    const because = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
+    const why = said.has(`${key}`) ? ' for the same reason' : because
     return [`${names.join(', ')} of ${a} and ${b}: ${verdict === 'invalid' ? 'no verdict' : 'no interval yet'}${why}`]
   })
 }
@@ -69,7 +69,7 @@ function renderSecondary(comparisons, primary) {
 /** Tells the effect of an axis on each plane. @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary */
 export function tellContrasts({ comparisons, arms, shows }) {
   const varied = findVaried(arms)
-  const shown = comparisons
+  const verdicts = comparisons
     .filter(c => c.contrast !== null && c.service === null)
     .filter(c => comparedIn(c.quantity)?.isHeadline && shows.quantities.includes(c.quantity))
   const whereOf = (/** @type {Comparison} */ c) => {
@@ -77,10 +77,10 @@ export function tellContrasts({ comparisons, arms, shows }) {
     return describeAxes(c, others)
   }
   const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.quantity, c.b, whereOf(c), c.reasons])
-  const groups = groupBy(shown, c => (c.verdict === 'indicative' ? keyOf(c) : c))
-  return [...groups.values()].map(own => {
-    const where = whereOf(own[0])
-    return `${own.length === 1 ? renderVerdict(own[0]) : renderIndicative(own)}${where ? ` (${where})` : ''}`
+  const groups = groupBy(verdicts, c => (c.verdict === 'indicative' ? keyOf(c) : c))
+  return [...groups.values()].map(alike => {
+    const where = whereOf(alike[0])
+    return `${alike.length === 1 ? renderVerdict(alike[0]) : renderIndicative(alike)}${where ? ` (${where})` : ''}`
   })
 }
 

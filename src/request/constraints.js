@@ -1,4 +1,4 @@
-import { kindsOf } from '../kinds/plans.js'
+import { kindsOf } from '../kinds/registry.js'
 import { AXES } from '../model/arms.js'
 import { assertAllowed, findConflict } from './constraint.js'
 import { ARMS } from './constraints/arms.js'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { GATES } from '../judge/gates.js'
 import { QUANTITY_NAMES, SHOWN_BY_DEFAULT } from '../judge/quantities.js'
-import { OWN_PARTS } from '../kinds/plans.js'
+import { KIND_FIELDS } from '../kinds/registry.js'
 import { parseYaml } from '../lib/yaml.js'
 import { AXES, AXIS_NAMES } from '../model/arms.js'
 import { burstFactor, cpuLimitCores, lengthSeconds, rounds } from '../model/bounds.js'
@@ -77,7 +77,7 @@ const schema = z.strictObject({
   keepsServices: z.boolean().default(false),
   /** First find each plane's capacity, and leave out the rates above this share of it. */
   mostOfCapacity: z.number().positive().max(1).nullable().default(null),
-  ...OWN_PARTS,
+  ...KIND_FIELDS,
   shows: z
     .strictObject({
       quantities: z.array(z.enum(QUANTITY_NAMES)).min(1).default(SHOWN_BY_DEFAULT),

@@ -1,4 +1,4 @@
-import { kindsOf } from '../kinds/plans.js'
+import { kindsOf } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { parseChoice } from '../model/arms.js'

@@ -44,9 +44,9 @@ export function hashScripts({ arms, programs, folders }) {
   ]
 }
 
-/** Finds the pipeline that an arm's sidecars run; undefined: they read the kit's configuration. @param {Pick<Programs, 'pipelines'>} programs @param {Pick<Arm, 'variant'>} arm */
+/** Finds the pipeline that an arm's sidecars run; undefined: they read the kit's configuration. Sides of the lab have no variant: the key is empty. @param {Pick<Programs, 'pipelines'>} programs @param {Pick<Arm, 'variant'>} arm */
 export function findPipelineOf({ pipelines }, { variant }) {
-  return variant === null ? undefined : pipelines?.[variant]
+  return pipelines?.[variant ?? '']
 }
 
 /** Hashes what a pipeline runs: its scripts, and how they are run. @param {Pipeline} pipeline */

@@ -101,7 +101,7 @@ function createEnding(spec, { service, controlled, arm, topology, places, progra
  * @param {{ cpus: number, planes: Programs['planes'] }} options cpus: of the machine
  */
 export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cpus, planes }) {
-  const own = planes[plane].countWorkers({ profile, cpus })
+  const own = planes[plane].countWorkers({ profile, cpus, cpuLimitCores })
   return conditions.workers ?? own ?? Math.max(1, Math.ceil(cpuLimitCores ?? cpus))
 }
 
@@ -186,7 +186,7 @@ export function describeSidecar(
 
 /** @param {ArmServices['programs']} programs @param {Arm} arm */
 function findPipeline({ pipelines }, { variant }) {
-  return variant === null ? undefined : pipelines?.[variant]
+  return pipelines?.[variant ?? '']
 }
 
 /** @param {Service} service @param {ArmServices} services */

@@ -36,10 +36,15 @@ async function openResumed(folder) {
   return openInterrupted(folder)
 }
 
-/** Does what `bench` with these words does. @param {string[]} words @param {Context} context */
-export async function benchWith(words, context) {
+/**
+ * Does what `bench` with these words does. @param {string[]} words @param {Context} context
+ * @param {{ relaxes?: { gate: string, why: string }[] }} [options] relaxes: what the experiment sets aside, too
+ */
+export async function benchWith(words, context, { relaxes = [] } = {}) {
   const command = defineBench(new Command('bench')).parse(words, { from: 'user' })
-  await runBench({ experiment: readExperiment(command.processedArgs[0]), options: command.opts() }, context)
+  const experiment = readExperiment(command.processedArgs[0])
+  const asked = { ...experiment, relaxes: [...experiment.relaxes, ...relaxes] }
+  await runBench({ experiment: asked, options: command.opts() }, context)
 }
 
 /**

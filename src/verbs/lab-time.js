@@ -1,14 +1,15 @@
 import path from 'node:path'
 import { chooseAgainst, isKit, locateAgainst } from '../lab/sides.js'
 import { withTemporaryFolder } from '../lib/temporary-folder.js'
+import { PARITY_NAMES } from '../parity/verdict/rows.js'
 import { renderRequestOptions } from '../prepare/options.js'
 import { benchWith } from './bench.js'
 
 /**
  * `lab --time`: the CPU time of both sides, side by side.
  * @import { RequestOptions } from '../model/requests.js' @import { Side } from '../lab/sides.js' @import { Context } from './program.js'
- * @typedef {{ side: Side, against?: string, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, pipy: string[] }} Timed
- *   link: the first is measured; pipy: programs
+ * @typedef {{ side: Side, against?: string, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, pipy: string[], parity: boolean }} Timed
+ *   link: the first is measured; pipy: programs; parity: false: work need not be equal
  */
 
 /**
@@ -16,15 +17,19 @@ import { benchWith } from './bench.js'
  * @param {Timed & { count: (into: string) => Promise<unknown> }} timed count: has what git has of the old scripts put there
  * @param {Context} context
  */
-export async function timeSides({ side, against: named, link, payload, requestAxes, features, pipy, count }, context) {
+export async function timeSides({ side, against: named, pipy, count, parity, ...load }, context) {
   await withTemporaryFolder('sidecar-bench-lab', async folder => {
     const against = chooseAgainst(named ?? null, side.scripts)
     const into = path.join(folder, against.replace(/[^\w.-]+/g, '-'))
     await count(into)
     // A verdict says what the first costs beside the second.
-    const sides = pipy.length > 0 ? pipy : [side.scripts, locateAgainst({ against, into })]
+    const old = side.pipeline !== null && named === undefined ? [] : [locateAgainst({ against, into })]
+    const sides = pipy.length > 0 ? pipy : [side.scripts, ...old]
     const planes = sides.map(own => (isKit(own) ? 'pipy' : `pipy=${own}`))
-    await benchWith(listWords({ planes, link, payload, requestAxes, features }), context)
+    const words = listWords({ planes, ...load })
+    // What was counted without a check for equal work is measured without it.
+    const relaxes = parity ? [] : PARITY_NAMES.map(gate => ({ gate, why: '--no-parity' }))
+    await benchWith(words, context, { relaxes })
   })
 }
 

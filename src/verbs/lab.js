@@ -1,16 +1,20 @@
+import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
+import { pipyTool } from '../dataplanes/pipy/index.js'
 import { createLabAnswer } from '../lab/answer.js'
 import { breakDown, compareCounts } from '../lab/comparison.js'
 import { copyScripts, copyShortest, SHORTEST } from '../lab/new-scripts.js'
 import { findSide, isKit } from '../lab/sides.js'
 import { renderLabDetails, renderSaves } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
-import { EXIT, UsageError } from '../lib/errors.js'
+import { BenchError, EXIT, UsageError } from '../lib/errors.js'
 import { quoteWord } from '../lib/quote-word.js'
 import { renderCommand } from '../lib/render-command.js'
 import { AXES } from '../model/arms.js'
+import { PIPELINE_FILE } from '../model/pipeline.js'
 import { createRequestKind, renderRequest } from '../model/requests.js'
+import { draftPipeline, renderDraft } from '../prepare/draft-pipeline.js'
 import { openLab } from '../prepare/open-lab.js'
 import { collect, createFeaturesOption, parseCount, parseOnAxis, readRequest, withRequest } from '../prepare/options.js'
 import { readTopology } from '../prepare/read-experiment.js'
@@ -20,6 +24,7 @@ import { renderAnswerText } from '../report/answer/text.js'
 import { LAB_OPTIONS } from '../request/constraints/lab.js'
 import { assertTogether } from '../request/constraints.js'
 import { together } from '../run/lanes.js'
+import { findPipelineFile } from '../tools/find-pipeline.js'
 import { timeSides } from './lab-time.js'
 import { countSaves } from './lab-watch.js'
 import { readReportFile } from './report-assets.js'
@@ -29,15 +34,19 @@ import { readReportFile } from './report-assets.js'
  * @import { Site } from '../model/types.ts'
  * @import { Context } from './program.js'
  * @typedef {{ against?: string, link: string[], requests: number, payload?: number, features?: string, pipy: string[], functions: number,
- *   parity: boolean, threshold: string[], details?: boolean, watch?: boolean, profile?: boolean, time?: boolean, out?: string, json?: boolean }} LabOptions
+ *   tls?: 'plaintext' | 'ecdsa-p256', parity: boolean, threshold: string[], details?: boolean, watch?: boolean, profile?: boolean, time?: boolean, out?: string, json?: boolean }} LabOptions
  * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[],
  *   into?: string }} Asked into: for old scripts of git
  */
 
 const LINKS = ['pair', 'gateway-ratings']
+/** One sidecar alone. */
+const ALONE = 'ratings'
 /** Few requests, so that a save is answered soon. */
 const ON_SAVE = { link: ['pair'], requests: 100 }
 const UNDER_LOAD = { link: ['pair'] }
+/** A pipeline is one proxy alone, and few requests give its first number within seconds. */
+const OF_PIPELINE = { link: [ALONE], requests: 400 }
 
 /** Adds `lab`: the cost of a changed Pipy pipeline in instructions a request. @type {import('./program.js').AddVerb} */
 export function addLab(verb, context) {
@@ -48,11 +57,16 @@ export function addLab(verb, context) {
       '--against <folder>',
       'the scripts to hold them against, a folder or git:REF; default: pipy-scripts, and of pipy-scripts git:HEAD',
     )
-    .option('--link <list>', 'links; default: pair,gateway-ratings; with --watch or --profile pair', text => {
-      const links = text.split(',')
-      if (links.every(link => LINKS.includes(link)) && new Set(links).size === links.length) return links
-      throw new InvalidArgumentError(`a list of ${LINKS.join(', ')} is needed, each once at most`)
-    })
+    .option(
+      '--link <list>',
+      'links: pair, gateway-ratings, ratings (one sidecar alone); default: pair,gateway-ratings, with --watch or --profile pair, with a pipeline.yaml ratings',
+      text => {
+        const links = text.split(',')
+        const known = [...LINKS, ALONE]
+        if (links.every(link => known.includes(link)) && new Set(links).size === links.length) return links
+        throw new InvalidArgumentError(`a list of ${known.join(', ')} is needed, each once at most`)
+      },
+    )
     .option('--requests <n>', 'requests to count, after a quarter as many; default: 2000, with --watch 100', text => {
       const requests = parseCount(text)
       if (requests >= 100 && requests <= 100_000) return requests
@@ -62,6 +76,7 @@ export function addLab(verb, context) {
     .addOption(createFeaturesOption())
   // A wait of the application takes no instruction of a sidecar.
   withRequest(verb, ['serviceTime', 'chunks'])
+    .addOption(new Option('--tls <tls>', 'between sidecars, and to them').choices(['plaintext', 'ecdsa-p256']))
     .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collect, [])
     .option('--functions <n>', 'how many functions to list of each sidecar, beside those that are gone', parseCount, 10)
     .option('--no-parity', 'count scripts that do other work, too: leave out the equal-work check')
@@ -75,12 +90,12 @@ export function addLab(verb, context) {
       new Option('--details', 'print every quantity, group and function instead of the answer').conflicts('json'),
     )
     .action(async (folder, given) => {
+      const side = findSide(folder)
       const usual = { link: LINKS, requests: 2000, ...(given.watch && ON_SAVE), ...(given.profile && UNDER_LOAD) }
       /** @type {LabOptions} */
-      const options = { ...usual, ...given }
+      const options = { ...usual, ...(side.pipeline !== null && OF_PIPELINE), ...given }
       const services = options.link.flatMap(name => readTopology(name).services.map(s => s.name))
       const thresholds = options.threshold.map(text => parseLabThreshold(text, services))
-      const side = findSide(folder)
       const { against, pipy } = options
       const isSame = against ? path.resolve(against) === side.scripts : pipy.length === 2
       const named = verb.options.map(option => option.attributeName())
@@ -110,7 +125,8 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   const { against = null, link, payload, features, pipy, requests, watch = false, profile: isSampled = false } = options
   const rest = { hasHandshakes: !watch, hasCalls: !watch && !isSampled }
   const requestAxes = readRequest(options)
-  const load = { link, payload, requestAxes, features, requests, isSampled }
+  const isPlaintext = options.tls === 'plaintext'
+  const load = { link, payload, requestAxes, features, requests, isSampled, isPlaintext, signal }
   const lab = await openLab({ site, side, against, into, pipy, ...load, ...rest })
   const { labels } = lab
   const { out, json, details, time } = options
@@ -132,6 +148,8 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
     const found = {
       labels,
+      // Saves are held against the scripts as they were first.
+      ...(lab.isAlone && !watch && { isAlone: true }),
       notes: [...counted, ...notes],
       rows: compareCounts(counts),
       breakdowns: breakDown(counts, options),
@@ -162,8 +180,23 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   try {
     await lab.checkProfiler(signal)
     if (watch) return await countSaves({ lab, hasParity: options.parity, show, signal, folder: side.scripts, say })
-    for (const name of /** @type {const} */ (['old', 'new'])) await lab.assertServes(name, signal)
-    if (options.parity) {
+    if (typeof lab.pipeline === 'object' && lab.pipeline?.file.includes('(not written)'))
+      say(
+        `no pipeline.yaml: ${renderDraft(lab.pipeline).split('\n').slice(1, -1).join('; ')} (lab new --from writes it)`,
+      )
+    /** @type {Record<string, string[]>} */
+    const answers = {}
+    for (const name of lab.isAlone ? /** @type {const} */ (['new']) : /** @type {const} */ (['old', 'new']))
+      answers[name] = await lab.assertServes(name, signal)
+    if (lab.isAlone) {
+      say(`counting ${requests} requests of ${link.join(' and ')}`)
+      const counts = await lab.count('new', signal)
+      return await show({ old: counts, new: counts }, lab.notes)
+    }
+    if (options.parity && lab.pipeline !== null) {
+      assertAlike(answers, labels)
+      say('both sides answer the requests of their load alike')
+    } else if (options.parity) {
       await lab.checkParity(signal)
       say('equal work was tried, and it held')
     }
@@ -181,17 +214,33 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   }
 }
 
+/** @param {Record<string, string[]>} answers of each side, by link @param {{ old: string, new: string }} labels @throws {BenchError} */
+function assertAlike(answers, labels) {
+  const [old, next] = [answers.old.join('; '), answers.new.join('; ')]
+  if (old === next) return
+  throw new BenchError(
+    `the two sides answer the requests of their load otherwise, so their costs cannot be compared: ${labels.old}: ${old}; ${labels.new}: ${next}; --no-parity counts them anyway`,
+  )
+}
+
 /** Adds `lab new`: a copy of the kit's scripts to change. @type {import('./program.js').AddVerb} */
-function addLabNew(lab, { print }) {
+function addLabNew(lab, context) {
+  const { print } = context
   lab
     .command('new')
     .description('make a copy of pipy-scripts to change, with the tests of its pure parts')
-    .argument('<folder>', 'a new folder, such as my-scripts')
+    .argument('[folder]', 'a new folder, such as my-scripts')
+    .option(
+      '--from <folder>',
+      'instead of a copy: look how the scripts of a folder are run, and write its pipeline.yaml',
+    )
     .option('--shortest', 'of the shortest script that does a hop over mTLS, instead of the whole sidecar')
-    .action((folder, { shortest: isShortest = false }) => {
+    .action(async (folder, { shortest: isShortest = false, from }) => {
       // Options of a count are read by `lab`, wherever they stand.
       const given = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
       if (given.length > 0) throw new UsageError(`lab new takes no ${given[0].long}: leave it out`)
+      if (from !== undefined) return await writeDraft(from, context)
+      if (folder === undefined) throw new UsageError('lab new: name a new folder, or --from a folder of Pipy scripts')
       const named = quoteWord(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
       if (isShortest) {
         copyShortest(folder)
@@ -211,4 +260,24 @@ function addLabNew(lab, { print }) {
       print(`${folder} is a copy of pipy-scripts, with ${tests.join(' and ')} for the parts that run in Node, too.`)
       print(['After a change:', ...commands.map(command => `  ${command}`)].join('\n'))
     })
+}
+
+/** Looks how a folder of Pipy scripts is run, and writes that into it. @param {string} named @param {Context} context */
+async function writeDraft(named, context) {
+  const scripts = path.resolve(named)
+  const there = findPipelineFile(scripts)
+  if (there !== null) throw new UsageError(`lab new --from ${named}: ${path.relative('', there)} is there already`)
+  if (!existsSync(path.join(scripts, 'main.js'))) throw new UsageError(`lab new --from ${named}: it has no main.js`)
+  await withSite({ target: 'local', cpu: 'none' }, context, async site => {
+    const pipy = await site.findTool(pipyTool)
+    if ('missing' in pipy) throw new BenchError(pipy.missing)
+    const folder = path.join(site.ledger.folder, 'look')
+    const text = renderDraft(await draftPipeline({ site, scripts, pipy, folder, signal: context.signal }))
+    const file = path.join(scripts, PIPELINE_FILE)
+    writeFileSync(file, text)
+    const shown = path.relative('', file)
+    context.print(`${shown}:\n${text.trimEnd().replaceAll(/^/gm, '  ')}`)
+    const count = renderCommand('lab', quoteWord(path.isAbsolute(named) ? named : `./${path.normalize(named)}`))
+    context.print(`Instructions a request:\n  ${count}`)
+  })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findStatus } from '../../src/analysis/status.js'
 
-const arm = (completed = 6) => ({ trials: { completed }, load: {}, conditions: {} })
+const arm = (completed = 6) => ({ kind: 'capacity', trials: { completed }, load: {}, conditions: {} })
 const arms = [arm(), arm()]
 const pair = (verdict = 'lower', median = /** @type {number | null} */ (0.5)) => ({
   ...arm(),
@@ -16,8 +16,8 @@ const status = (summary, isVerdictRequired = false) =>
     {
       ...{ comparisons: [pair()], thresholds: [], searches: [], sizes: [], ...summary },
       arms: (summary.arms ?? arms).map((/** @type {any} */ one) => ({
-        kind: summary.searches ? 'search' : 'capacity',
         ...one,
+        kind: summary.searches ? 'search' : 'capacity',
       })),
     },
     { isVerdictRequired },

@@ -5,6 +5,7 @@ import { renderIstioBootstrap } from '../../src/dataplanes/envoy/istio/config.js
 import { renderFsmConfig } from '../../src/dataplanes/pipy/fsm/config.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
 import { placeAt } from '../../src/model/sidecar-contract.js'
+import { countWorkers } from '../../src/services/specs.js'
 import { createModel, parseTopology } from '../../src/services/topology.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { abridge } from './abridge.js'
@@ -159,5 +160,31 @@ describe("the configuration of Istio's proxy", () => {
     const given = { conditions, entrance, profile: 'istio', cpus: 2 }
     expect(envoy.findUnsupported({ ...given, version: '1.36.0' })).toMatch(/since 1.37/)
     expect(envoy.findUnsupported({ ...given, version: '1.40.0' })).toBeNull()
+  })
+})
+
+describe('Pipy as its container starts it', () => {
+  it.each([
+    [0.5, 1],
+    [1.5, 1],
+    [1.9, 1],
+    [2, 2],
+    [null, 16],
+  ])('has, at a limit of %s cores, %i threads', (cpuLimitCores, threads) => {
+    expect(pipy.countWorkers({ profile: 'container', cpus: 16, cpuLimitCores })).toBe(threads)
+    expect(pipy.countWorkers({ profile: null, cpus: 16, cpuLimitCores })).toBeNull()
+  })
+
+  it('is the lean sidecar but for their number, where an arm asks for none', () => {
+    const arm = { plane: 'pipy', cpuLimitCores: 1.5, conditions: { ...conditions, workers: null } }
+    const count = (/** @type {string | null} */ profile) =>
+      countWorkers({ ...arm, profile }, { cpus: 4, planes: { pipy } })
+    expect([count(null), count('container')]).toEqual([2, 1])
+    const tool = { name: 'pipy', path: '/bin/pipy', version: '1.5.18', sha256: '', source: '' }
+    const model = modelOf('ratings')
+    const specs = [null, 'container'].map(profile =>
+      pipy.createSidecar?.({ model, profile, tool, folder: '/f', scripts: '/s', cpuLimitCores: 1.5 }),
+    )
+    expect(specs[1]).toEqual(specs[0])
   })
 })

@@ -134,11 +134,11 @@ describe('the process of ztunnel', () => {
   it('has as many threads as its limit has CPUs, or as the program chooses', () => {
     const model = modelOf(PAIR, 'server', { workers: 3 })
     expect(specOf(model).env).toMatchObject({ ZTUNNEL_WORKER_THREADS: '3', RUST_LOG: 'error,access=off' })
-    const { env } = specOf(model, 'istio')
-    expect([env.ZTUNNEL_WORKER_THREADS, env.RUST_LOG]).toEqual([undefined, undefined])
+    const { env } = specOf({ ...model, workers: 2 }, 'istio')
+    expect([env.ZTUNNEL_WORKER_THREADS, env.RUST_LOG]).toEqual(['2', undefined])
     const count = (/** @type {string | null} */ profile, /** @type {number} */ cpus) =>
       ztunnel.countWorkers({ profile, cpus })
-    expect([count(null, 16), count('istio', 2), count('istio', 16)]).toEqual([null, 2, 4])
+    expect([count(null, 16), count('istio', 2), count('istio', 16)]).toEqual([null, 2, 2])
   })
 
   it.each([

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { none } from '../../src/dataplanes/none/index.js'
-import { loadKind } from '../../src/kinds/registry.js'
+import { KINDS } from '../../src/kinds/registry.js'
 import { openLedger } from '../../src/node/ledger.js'
 import { writeSummary } from '../../src/prepare/write-summary.js'
 import { createResultsFolder, readRun } from '../../src/records/records.js'
@@ -59,7 +59,7 @@ export async function runFake({ folder, signal = new AbortController().signal, .
   const raw = path.join(folder, 'raw')
   const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', load: '/k', certificates: '/c' }
   const testbed = { site, ...prepared, folders, settings: plan.settings }
-  const own = options.kind ? [options.kind] : await Promise.all(plan.parts.map(({ kind }) => loadKind(kind)))
+  const own = options.kind ? [options.kind] : await Promise.all(plan.parts.map(({ kind }) => KINDS[kind].loadCourse()))
   const watcher = { say: () => {}, watch, follow: watch }
   await runPlan({ plan, testbed, kinds: own, manifest, execution: { retain }, watcher, signal, gate })
   return { summary: writeSummary(folder), records: /** @type {any[]} */ (readRun(folder).records) }

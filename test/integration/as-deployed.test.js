@@ -5,7 +5,7 @@ import { readTextFiles } from '../../src/lib/text-files.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
-import { need } from './real-tools.js'
+import { need, tools } from './real-tools.js'
 
 /** @import { Summary } from '../../src/model/types.ts' */
 
@@ -35,7 +35,10 @@ describe('sidecars as meshes deploy them', { timeout: 300_000 }, () => {
     expect(new Set(records.map(({ trial, load }) => `${trial.arm.profile} ${Number(load?.failed)}`))).toEqual(
       new Set(['null 0', 'fsm 0', 'osm-1.1 0', 'istio 0']),
     )
-    expect(manifest.deployed?.map(({ plane }) => plane)).toEqual(['pipy:fsm', 'envoy:osm-1.1', 'envoy:istio'])
+    expect(manifest.deployed?.map(({ plane }) => plane)).toEqual([
+      ...['pipy:fsm', 'envoy:osm-1.1', 'envoy:istio'],
+      ...(tools.ztunnel ? ['ztunnel:istio'] : []),
+    ])
     const { comparisons } = /** @type {Summary} */ (readSummary(out))
     const reasons = comparisons.find(({ a, b }) => a === 'pipy' && b === 'pipy:fsm')?.reasons
     expect(reasons?.[0]).toMatch(/^unequal work: .*refusals/)

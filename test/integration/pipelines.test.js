@@ -1,7 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
+import { findTool } from '../../src/tools/find.js'
+import { valgrindTool } from '../../src/tools/profilers.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need, needNamespaces } from './real-tools.js'
@@ -65,5 +67,31 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     expect(exitCode).not.toBe(0)
     const wrong = writePipeline('wrong', { pipeline: 'lisen: { port: 1 }' })
     expect((await bench(`pipy=${wrong}`)).stderr).toContain('unknown name "lisen"; did you mean "listen"?')
+  })
+
+  it('are counted alone or beside another, with a file or as they are found', async context => {
+    need(context, 'pipy')
+    await needNamespaces(context)
+    if ('missing' in (await findTool(valgrindTool))) return context.skip('needs valgrind, which cannot be had here')
+    const lab = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', 'lab', ...argv], { reject: false })
+    const found = writePipeline('found', {})
+    rmSync(path.join(found, 'pipeline.yaml'))
+    const alone = await lab(found, '--requests', '100')
+    expect(alone.stderr).toContain('no pipeline.yaml: listen: { port: 8000 }; upstream: { ports: [8080] }')
+    expect(alone.stdout).toMatch(/instructions a request +noise\n +ratings +\d\d \d{3} /)
+    expect(alone.stdout).not.toMatch(/old|handshake/)
+    const written = await lab('new', '--from', found)
+    expect(readFileSync(path.join(found, 'pipeline.yaml'), 'utf8'), written.stderr).toContain('listen: { port: 8000 }')
+    const dearer = writePipeline('dearer', { chain: `handleMessageStart(m => JSON.stringify(m.head)).${MUX}` })
+    const pair = await lab(dearer, '--against', found, '--requests', '100', '--json')
+    const { rows } = JSON.parse(pair.stdout)
+    expect(
+      rows.map((/** @type {any} */ row) => row.quantity),
+      pair.stderr,
+    ).not.toContain('handshake')
+    expect(rows[0].ratio).toBeGreaterThan(1.02)
+    const other = await lab(hello, '--against', found, '--requests', '100')
+    expect(other.stderr).toContain('the two sides answer the requests of their load otherwise')
+    await expectNothingLeft()
   })
 })

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { KIND_NAMES, loadKind } from '../../src/kinds/registry.js'
+import { KIND_NAMES, KINDS } from '../../src/kinds/registry.js'
 import { runFake } from '../fakes/fake-run.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 import { tiny } from '../fakes/tiny-kind/index.js'
@@ -13,7 +13,7 @@ describe('the kinds of trials', () => {
 
   it('are registered by their own names', async () => {
     expect(KIND_NAMES).toEqual(['cost', 'capacity', 'search', 'rollout', 'growth'])
-    for (const name of KIND_NAMES) expect((await loadKind(name)).name).toBe(name)
+    for (const name of KIND_NAMES) expect((await KINDS[name].loadCourse()).name).toBe(name)
   })
 
   it('are recorded with each trial', async () => {

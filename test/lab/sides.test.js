@@ -19,7 +19,12 @@ function findIn(scripts, ref) {
 
 it('a commit gives the scripts as they are in it', async () => {
   const scripts = path.join(folder, 'HEAD', 'pipy-scripts')
-  expect(await findIn('pipy-scripts', 'HEAD')).toEqual({ label: 'pipy-scripts in HEAD', scripts, profile: null })
+  expect(await findIn('pipy-scripts', 'HEAD')).toEqual({
+    label: 'pipy-scripts in HEAD',
+    scripts,
+    profile: null,
+    pipeline: null,
+  })
   expect(readFileSync(path.join(scripts, 'main.js'), 'utf8')).toContain('listen(config.inbound')
 })
 

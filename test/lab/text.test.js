@@ -34,7 +34,7 @@ it('the text has the table of both sides, where instructions go, and what the wo
   expect(text).toMatch(/sendmsg +2\.00 +2\.50 +\+0\.50 +\+25\.0 %/)
   expect(text).toContain('instructions: instructions a sidecar executes for a request')
   expect(text).not.toContain('handshake')
-  expect(text).toContain('here 0.01 % at most')
+  expect(text).toContain('at most instructions 0.015 %, calls 0.000 %')
   expect(text).toMatch(/it was a quiet hour$/)
 })
 
@@ -49,4 +49,23 @@ it('after a save the instructions of the last five are beside each other', () =>
   expect(lines[0]).toMatch(/saved +client of pair +new\/old/)
   expect(lines[1]).toMatch(/12:00:02 +\+2 +1\.0020/)
   expect(lines[5]).toMatch(/12:00:06 +\+6 +1\.0060/)
+})
+
+it('one side alone has no columns of another, and a noisy quantity the digits that it has', () => {
+  const row = { link: 'ratings', service: 'ratings', old: 48_380, new: 48_380, ratio: 1, spread: 0.0017 }
+  const text = renderLabDetails({
+    labels: { old: 'mine', new: 'mine' },
+    notes: [],
+    isAlone: true,
+    rows: [
+      { ...row, quantity: 'instructions' },
+      { ...row, quantity: 'wakeUps', old: 2.345, new: 2.345, ratio: 1.0312, spread: 0.2 },
+    ],
+    breakdowns: [],
+  })
+  expect(text).toMatch(/^mine\n/)
+  expect(text).not.toMatch(/new\/old|difference {2}|old:/)
+  expect(text).toMatch(/instructions +48 380 +0\.170 %/)
+  expect(text).toMatch(/wakeUps +2\.3 +20 %/)
+  expect(text).toContain('at most instructions 0.170 %, wakeUps 20 %; a smaller difference of that quantity is none')
 })

@@ -56,6 +56,25 @@ describe('equal work', () => {
     expect(answer([createParityRow({})])).toMatchObject({ warnings: [], basis: ['Equal work: passed.', '2 repeats.'] })
   })
 
+  it('is said to be less of a plane that carries bytes beside those that parse requests', () => {
+    const measured = { plane: 'pipy', cpuPerRequest: [30, 30] }
+    const rows = ['parity-tls', 'parity-protocol'].map(name =>
+      createParityRow({
+        name,
+        plane: 'ztunnel',
+        found: 'HTTP/2',
+        expected: 'TCP',
+        isDeployed: true,
+        carriesBytes: true,
+      }),
+    )
+    const { warnings } = createAnswer(createSummary([measured], { parity: rows }))
+    expect(warnings).toEqual([
+      'ztunnel carries bytes: routes, retries and metrics by request are not its work.',
+      'Unequal work, as meshes deploy it, is part of the cost: ztunnel (tls, protocol).',
+    ])
+  })
+
   it('holds where all planes lack the same, which is said', () => {
     const lacking = { found: 'some', expected: 'all', lacks: ['it has none'] }
     const parity = ['pipy', 'envoy'].map(plane => createParityRow({ name: 'parity-upstreams', plane, ...lacking }))

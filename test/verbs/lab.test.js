@@ -158,11 +158,14 @@ it('--time with two programs is refused beside --against, which it would ignore'
 })
 
 it('--time measures the old scripts that the count has taken from git', async () => {
-  const side = { label: 'pipy-scripts', scripts: path.resolve('pipy-scripts'), profile: null }
+  const side = { label: 'pipy-scripts', scripts: path.resolve('pipy-scripts'), profile: null, pipeline: null }
   /** @type {string[]} */
   const asked = []
   const count = async (/** @type {string} */ into) => asked.push(into)
-  const timed = timeSides({ side, link: ['pair'], pipy: [], count }, /** @type {any} */ ({ say: () => {} }))
+  const timed = timeSides(
+    { side, link: ['pair'], pipy: [], parity: true, count },
+    /** @type {any} */ ({ say: () => {} }),
+  )
   await expect(timed).rejects.toThrow(/--planes pipy=\S+: \S+ does not exist/)
   expect(asked.map(into => path.basename(into))).toEqual(['git-HEAD'])
 })

@@ -3,7 +3,16 @@ import { FSM, FSM_DEPLOYED, findUnsupportedFsm } from './fsm/index.js'
 import { createSidecar } from './launch.js'
 import { repository } from './repository.js'
 
-/** @import { DataPlane, ToolSpec } from '../../model/types.ts' */
+/** @import { DataPlane, DeployedProfile, ToolSpec } from '../../model/types.ts' */
+
+const CONTAINER = 'container'
+
+/** @type {DeployedProfile} */
+const CONTAINER_DEPLOYED = {
+  isHeld: true,
+  from: "the container image of Pipy, whose entry point starts as many threads as the pod's CPU quota has whole cores",
+  deviations: ['Its scripts and its configuration are the lean ones: the number of threads alone is that of the image'],
+}
 
 /** @type {ToolSpec} */
 export const pipyTool = {
@@ -27,11 +36,11 @@ export const pipy = {
   tool: pipyTool,
   hasVariants: true,
   pipelines: 'too',
-  profiles: ['lean', FSM],
-  deployed: { [FSM]: FSM_DEPLOYED },
+  profiles: ['lean', FSM, CONTAINER],
+  deployed: { [FSM]: FSM_DEPLOYED, [CONTAINER]: CONTAINER_DEPLOYED },
   features: FEATURE_NAMES,
   metrics: { path: '/metrics', requests: 'sidecar_requests_total', durations: 'sidecar_request_duration_ms' },
-  countWorkers: ({ profile }) => (profile === FSM ? 1 : null),
+  countWorkers,
   findUnsupported,
   findLacks,
   createSidecar,
@@ -39,6 +48,12 @@ export const pipy = {
   endGracefully: spec => ({ spec, steps: [{ kind: 'signal', signal: 'SIGINT' }] }),
   controls: [repository],
   parseOverflows: null,
+}
+
+/** @type {DataPlane['countWorkers']} */
+function countWorkers({ profile, cpus, cpuLimitCores }) {
+  if (profile === FSM) return 1
+  return profile === CONTAINER ? Math.max(1, Math.floor(cpuLimitCores ?? cpus)) : null
 }
 
 /** @type {DataPlane['findUnsupported']} */

@@ -3,13 +3,10 @@ import { createCompanions, createSidecar, HBONE_PORT, ISTIO } from './launch.js'
 /** @import { DataPlane, DeployedProfile } from '../../model/types.ts' */
 
 const LEAN = 'lean'
-// What Istio's chart and the program itself choose (src/config.rs of istio/ztunnel 1.30).
-const ISTIO_WORKERS = { least: 2, share: 1 / 4 }
+// The program's own default (DEFAULT_WORKER_THREADS in src/config.rs of istio/ztunnel 1.30.3).
+const ISTIO_WORKERS = 2
 
 const COMMON = [
-  'It carries bytes: routes, retries and metrics by request are not its work',
-  'Bytes go from proxy to proxy in HTTP/2 CONNECT (HBONE), many connections in one',
-  'Between two of them the suite is TLS_AES_256_GCM_SHA384, and as a server each takes other suites and groups, too: it has no setting for either',
   'It is the proxy of one workload (dedicated mode), in a network namespace of its own, where a node of Istio has one for all',
   'Its configuration is in a file, where Istio has xDS; the kit is its certificate authority',
 ]
@@ -22,8 +19,8 @@ const DEPLOYED = {
     deviations: COMMON,
   },
   [ISTIO]: {
-    ...{ isRedirected: true, isHeld: true },
-    from: "ztunnel, the node proxy of Istio's ambient mode, with its own number of threads and its log of connections",
+    isRedirected: true,
+    from: "ztunnel, the node proxy of Istio's ambient mode, with the 2 threads of its default and its log of connections",
     deviations: COMMON,
   },
 }
@@ -80,8 +77,7 @@ export const ztunnel = {
   isCertified: true,
   carriesBytesOnly: true,
   tunnelPort: HBONE_PORT,
-  countWorkers: ({ profile, cpus }) =>
-    profile === ISTIO ? Math.max(ISTIO_WORKERS.least, Math.ceil(cpus * ISTIO_WORKERS.share)) : null,
+  countWorkers: ({ profile }) => (profile === ISTIO ? ISTIO_WORKERS : null),
   findUnsupported({ conditions: { tls, protocol, interception } }) {
     if (interception !== 'redirect') return 'ztunnel takes redirected connections only: --interception redirect'
     if (tls === 'rsa-2048') return 'ztunnel makes its keys itself, and they are ECDSA P-256'

@@ -34,8 +34,9 @@ export function createSidecar(options) {
       IPV6_ENABLED: 'false',
       // It runs as a user that may not bind the addresses of clients.
       ENABLE_ORIG_SRC: 'false',
-      // Istio's ztunnel logs each connection, and chooses its own number of threads.
-      ...(isDeployed ? {} : { RUST_LOG: 'error,access=off', ZTUNNEL_WORKER_THREADS: `${workers}` }),
+      ZTUNNEL_WORKER_THREADS: `${workers}`,
+      // By its default it logs each connection.
+      ...(isDeployed ? {} : { RUST_LOG: 'error,access=off' }),
     },
     files: [{ name: 'ztunnel.yaml', content: renderConfig(model) }],
     credentials: [trust.caPath],

@@ -67,7 +67,8 @@ export const ANSWER_GATES = [
   },
   {
     name: 'streams',
-    finds: 'answers in chunks that came at once: a sidecar kept the first chunk until the last was written; it spoils nothing',
+    finds:
+      'answers in chunks that came at once: a sidecar kept the first chunk until the last was written; it spoils nothing',
     isOfLoad: true,
     words: 'answers kept until their last chunk',
     spoils: [],

@@ -1,36 +1,11 @@
-import { z } from 'zod'
 import { summariseValues } from '../../lib/stats.js'
-import { parseYaml } from '../../lib/yaml.js'
-import { BALANCE_QUANTITIES, balanceForm } from '../../model/balance.js'
+import { BALANCE_QUANTITIES } from '../../model/balance.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
 import { assignItems, drawItems } from '../../services/assign.js'
 
 /** Experiments that compute assignments by every algorithm and start nothing. Pure. */
 /** @import { BalanceForm, BalanceManifest, BalanceRow, BalanceSummary, BalanceTrial } from '../../model/types.ts' */
 /** @import { Item } from '../../services/assign.js' */
-
-const PLACED_MOST = 100_000
-
-const schema = z
-  .strictObject({
-    name: z.string().regex(/^[a-z][a-z0-9-]*$/, 'an experiment is named in lower case, with digits and hyphens'),
-    question: z.string(),
-    kind: z.literal('balance'),
-    ...balanceForm.shape,
-    /** Files of bench/claims that it can test. */
-    claims: z.array(z.string()).default([]),
-  })
-  .refine(({ items, seeds }) => items * seeds <= PLACED_MOST, {
-    path: ['seeds'],
-    error: `items × seeds is at most ${PLACED_MOST}: more would take minutes`,
-  })
-
-/** @typedef {z.infer<typeof schema>} BalanceExperiment */
-
-/** Reads an experiment of assignments; throws UsageError. @param {string} text YAML @param {string} file its name */
-export function parseBalance(text, file) {
-  return parseYaml({ text, file, schema })
-}
 
 /** Assigns items by every algorithm. @param {{ form: BalanceForm, seed: number }} options @returns {BalanceTrial[]} */
 export function runBalance({ form, seed }) {

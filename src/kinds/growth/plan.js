@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { nameOf } from '../../model/arms.js'
 import { lengthSeconds } from '../../model/bounds.js'
 
-/** The plan of an experiment whose sidecars grow. Pure. @import { KindPlan } from '../plans.js' */
+/** The plan of an experiment whose sidecars grow. Pure. @import { KindPlan } from '../kind.js' */
 
 /** A step, as in OSM's "scale and limits". */
 export const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }

@@ -5,7 +5,7 @@ import { p99Ms } from '../../model/bounds.js'
 import { TRIALS } from './confirm.js'
 
 /** The plan of searches, and what they can be asked. Pure. @import { Plan } from '../../model/types.ts' */
-/** @import { KindPlan } from '../plans.js' */
+/** @import { KindPlan } from '../kind.js' */
 
 const ratePerSecond = LOAD_AXES.ratePerSecond.schema
 const PRECISION = { default: 0.05, smoke: 0.5 }

@@ -223,6 +223,7 @@ export const parityRow = z.object({
   differences: z.array(z.string()),
   links: z.array(z.string()).optional().describe('that do this work; absent: every link does'),
   lacks: z.array(z.string()).optional().describe('why it falls short, where the plane declares all that differs'),
+  carriesBytes: z.literal(true).optional().describe('it was tried with bytes, for the plane parses no requests'),
   isDeployed: z.literal(true).optional().describe('the plane is as a mesh deploys it: a difference is a finding'),
   isOwn: z
     .literal(true)

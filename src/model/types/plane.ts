@@ -142,7 +142,7 @@ export interface DataPlane {
   /** The path of the metrics of routes at its administration port, and their names; absent: it has none. */
   metrics?: { path: string; requests: string; durations: string }
   /** Workers of a sidecar where the experiment asks for no number; null: as many as its cap can use. */
-  countWorkers(options: { profile: string | null; cpus: number }): number | null
+  countWorkers(options: { profile: string | null; cpus: number; cpuLimitCores?: number | null }): number | null
   /** Says why it cannot have these conditions on so many CPUs, on a link of this entrance; null: it can. */
   findUnsupported(options: {
     conditions: Conditions

@@ -34,9 +34,9 @@ export function createAnswer(summary, { seconds = null, unfinished = [], place }
     ...part,
     measured: part.summary.arms.filter(arm => arm.trials.completed > 0),
   }))
-  const answers = parts.flatMap(({ sections, summary: own, measured }) => {
+  const answers = parts.flatMap(({ sections, summary: part, measured }) => {
     const isAlone = parts.every(part => part.sections === sections || part.measured.length === 0)
-    return sections.answer({ summary: own, measured, isAlone, place }) ?? []
+    return sections.answer({ summary: part, measured, isAlone, place }) ?? []
   })
   const join = (/** @type {'verdicts' | 'basis' | 'warnings'} */ name) => answers.flatMap(answer => answer[name] ?? [])
   const verdicts = [...join('verdicts'), ...renderThresholds(summary)]
@@ -63,8 +63,8 @@ function renderEqualWork({ parity, arms, relaxes }) {
   if (parity.length === 0) return []
   const { differing, wrong } = findDiffering({ parity, arms, relaxes })
   if (wrong.length > 0) return []
-  const own = tellOwnScripts({ parity })
-  if (own.length > 0) return own
+  const failed = tellOwnScripts({ parity })
+  if (failed.length > 0) return failed
   const but = differing.map(name => name.replace('parity-', ''))
   if (but.length > 0) return [`Equal work: passed, but for what the experiment sets aside (${but.join(', ')}).`]
   return parity.some(row => row.isDeployed) ? [] : ['Equal work: passed.']

@@ -18,6 +18,7 @@ export function listWarnings(summary) {
     ...renderUnequal(summary),
     ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderGaps),
     ...renderChecks(summary),
+    ...renderBytes(summary),
     ...renderDeployed(summary),
     ...renderDrift(summary),
     ...renderBusy(summary),
@@ -78,6 +79,12 @@ function isOfAnswer(name, { load }) {
   /** @type {Use[]} */
   const uses = ['cpuPerRequest', 'memory', load.kind === 'open' ? 'latency' : 'throughput']
   return uses.some(use => spoils.includes(use))
+}
+
+/** Names proxies that parse no request, where others do. @param {Summary} summary */
+function renderBytes({ parity }) {
+  const planes = [...new Set(parity.filter(({ carriesBytes }) => carriesBytes).map(({ plane }) => plane))]
+  return planes.map(plane => `${plane} carries bytes: routes, retries and metrics by request are not its work.`)
 }
 
 /** Names what proxies do otherwise because a mesh deploys them so. @param {Summary} summary */

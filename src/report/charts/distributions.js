@@ -31,11 +31,11 @@ const MARKS = {
 /** Draws the chart. @param {{ title: string, name: string, lines: TimesLine[] }} given name: of the times */
 export function drawDistributions({ title, name, lines }) {
   const most = PERCENTILES.at(-1) ?? 1
-  const shown = lines.map(line => ({ ...line, grid: line.grid.filter(([q]) => q > 0 && q <= most + 1e-9) }))
-  const times = shown.flatMap(({ grid }) => grid.map(([, ms]) => ms)).filter(ms => ms > 0)
+  const drawn = lines.map(line => ({ ...line, grid: line.grid.filter(([q]) => q > 0 && q <= most + 1e-9) }))
+  const times = drawn.flatMap(({ grid }) => grid.map(([, ms]) => ms)).filter(ms => ms > 0)
   const isLogarithmic = Math.max(...times) > LOGARITHMIC_FROM * Math.min(...times)
   return drawLines(
-    { title, lines: shown, say: sayLine },
+    { title, lines: drawn, say: sayLine },
     {
       bottom: 40,
       tooltip: { trigger: 'item', confine: true, formatter: '{a}: {b}' },
@@ -45,7 +45,7 @@ export function drawDistributions({ title, name, lines }) {
         splitLine: { show: false },
       }),
       yAxis: createAxis({ type: isLogarithmic ? 'log' : 'value', name: `${name}, ms`, nameGap: 46 }),
-      series: shown.map(({ label, colour, grid }, i) =>
+      series: drawn.map(({ label, colour, grid }, i) =>
         createSeries('line', {
           label,
           colour,
@@ -72,9 +72,9 @@ export function findMs(grid, quantile) {
 
 /** @param {TimesLine} line */
 function sayLine({ label, grid }) {
-  const told = PERCENTILES.flatMap(quantile => {
+  const sentences = PERCENTILES.flatMap(quantile => {
     const ms = findMs(grid, quantile)
     return ms === undefined ? [] : [`${nameOf(quantile)} ${shorten(ms)} ms`]
   })
-  return `${label}: ${told.length > 0 ? told.join(', ') : 'no values'}`
+  return `${label}: ${sentences.length > 0 ? sentences.join(', ') : 'no values'}`
 }

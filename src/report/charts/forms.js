@@ -33,13 +33,13 @@ export function drawOverLimit({ title, lines }) {
           name: `${label} at ${cores} cores: ${ratePerSecond.toFixed(0)} requests/s, ${isHeld ? 'held' : 'failed'}`,
           ...(isHeld ? {} : { symbol: 'emptyCircle' }),
         }))
-        const found = answers.map(answer => ({
+        const limits = answers.map(answer => ({
           value: [shorten(answer.cores), shorten(answer.ratePerSecond)],
           name: `${label}: ${sayAnswer(answer)}`,
         }))
         return [
           createSeries('scatter', { label, colour, symbolSize: 9, data: trials }),
-          createSeries('scatter', { label, colour, symbol: 'diamond', symbolSize: 18, data: found }),
+          createSeries('scatter', { label, colour, symbol: 'diamond', symbolSize: 18, data: limits }),
         ]
       }),
     },

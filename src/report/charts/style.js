@@ -28,13 +28,13 @@ const FONT = 'system-ui, sans-serif'
 export const WIDTH = 580
 const AXIS_FONT_SIZE = 12
 
-/** Makes an option of ECharts. @param {Record<string, any>} own */
-export function createOption(own) {
+/** Makes an option of ECharts. @param {Record<string, any>} option */
+export function createOption(option) {
   return {
     animation: false,
     backgroundColor: 'transparent',
     textStyle: { fontFamily: FONT, color: TEXT },
-    ...own,
+    ...option,
   }
 }
 
@@ -82,14 +82,14 @@ export function createAxis({ axisLabel = {}, ...own }) {
   }
 }
 
-/** Makes the axis below a chart, from 0. @param {string} name @param {Record<string, any>} [own] */
-export function createAxisBelow(name, own) {
-  return createAxis({ min: 0, name, nameGap: 26, ...own })
+/** Makes the axis below a chart, from 0. @param {string} name @param {Record<string, any>} [axis] */
+export function createAxisBelow(name, axis) {
+  return createAxis({ min: 0, name, nameGap: 26, ...axis })
 }
 
-/** Makes the axis beside a chart, from 0. @param {string} name @param {Record<string, any>} [own] */
-export function createAxisBeside(name, own) {
-  return createAxis({ min: 0, name, nameGap: 46, ...own })
+/** Makes the axis beside a chart, from 0. @param {string} name @param {Record<string, any>} [axis] */
+export function createAxisBeside(name, axis) {
+  return createAxis({ min: 0, name, nameGap: 46, ...axis })
 }
 
 /** Makes the legend. @param {string[]} names */

@@ -5,7 +5,7 @@
  * `lab`: `given` lists the options of the command line, for some have defaults. A side has a label, scripts, and whether
  * they are the kit's or those of a profile.
  * @typedef {{ given: string[], watch?: boolean, profile?: boolean, time?: boolean, json?: boolean, against?: string, pipy: string[],
- *   side: { label: string, scripts: string, profile: string | null, isKit: boolean }, isSame: boolean }} LabRequest
+ *   side: { label: string, scripts: string, profile: string | null, isKit: boolean, pipeline?: unknown }, isSame: boolean }} LabRequest
  */
 
 /** @type {Constraint<LabRequest>[]} */
@@ -25,6 +25,18 @@ export const LAB_OPTIONS = [
     conflict: ({ isSame }) => isSame,
     message: ({ side }) =>
       `--watch counts the old side once, and ${side.scripts} would be on both sides: name other scripts with --against`,
+  },
+  {
+    on: 'time',
+    conflict: ({ side }) => side.pipeline === 'unknown',
+    message: ({ side }) =>
+      `--time needs a pipeline.yaml that says how ${side.label} is run: lab new --from ${side.label} writes it`,
+  },
+  {
+    on: 'always',
+    conflict: ({ side }) => /** @type {{ program?: string | null } | null} */ (side.pipeline ?? null)?.program,
+    message: ({ side }, program) =>
+      `lab counts what Pipy executes, and ${side.label} starts ${program}: measure it with bench -- cost --planes proxy=${side.scripts}`,
   },
   {
     on: 'time',

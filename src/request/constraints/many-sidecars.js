@@ -1,5 +1,5 @@
 import { STEP_SIDECARS } from '../../kinds/growth/plan.js'
-import { kindsOf, PLANS } from '../../kinds/plans.js'
+import { KINDS, kindsOf } from '../../kinds/registry.js'
 import { AXES, AXIS_NAMES, nameOf } from '../../model/arms.js'
 import { OF_CONTROL_PLANE, UNDER_LOAD } from '../../model/axes/axis.js'
 import { isOverridden, readValues, renderSource } from '../part-request.js'
@@ -21,7 +21,7 @@ const isReconfigured = ({ axes }) => axes.changesPerMinute !== undefined
  */
 function findForeignAxis(request) {
   const { experiment, axes, kinds } = request
-  const hasMany = kinds.some(kind => PLANS[kind].hasControlPlane)
+  const hasMany = kinds.some(kind => KINDS[kind].hasControlPlane)
   // Every file has a link and a CPU limit, and one of many sidecars says that they have no TLS.
   const ofEvery = ['link', 'cpuLimitCores', ...(hasMany ? ['tls'] : [])]
   const isTaken = (/** @type {AxisName} */ axis, /** @type {TrialKind[]} */ by) =>
@@ -37,7 +37,7 @@ function findForeignAxis(request) {
 function renderForeignAxis(request, axis) {
   const { name } = request.experiment
   const source = renderSource(request, axis)
-  if (request.kinds.some(kind => PLANS[kind].hasControlPlane) && !AXES[axis].kinds.includes('rollout'))
+  if (request.kinds.some(kind => KINDS[kind].hasControlPlane) && !AXES[axis].kinds.includes('rollout'))
     return `${source}: ${name} cannot vary ${axis} with its sidecars: leave it out`
   if (!AXES[axis].kinds.some(kind => OF_CONTROL_PLANE.includes(kind)) || request.kind === 'growth')
     return `${source} applies only to ${AXES[axis].kinds.join(', ')}; ${name} measures ${request.kinds.join(', ')}: leave it out`

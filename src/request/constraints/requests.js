@@ -1,6 +1,7 @@
-import { kindsOf, PLANS } from '../../kinds/plans.js'
+import { KINDS, kindsOf } from '../../kinds/registry.js'
 import { computeServiceP99Ms, createRequestKind, REQUEST_AXES } from '../../model/requests.js'
 import { listRequestKinds } from '../../model/traffic.js'
+
 import { isOverridden, readValues, renderSource } from '../part-request.js'
 
 /** Options and experiment files: what one part of a run cannot be asked together. Pure. */
@@ -104,7 +105,7 @@ function findP99Ms({ experiment: { search } }) {
 
 /** Parts of a run that have no ratio of CPU per request to make precise. @type {Constraint<PartRequest>[]} */
 const IMPRECISE = /** @type {[Constraint<PartRequest>['conflict'], string][]} */ ([
-  [({ kind }) => PLANS[kind].choosesTrials, 'is a search, and has no rounds'],
+  [({ kind }) => KINDS[kind].choosesTrials, 'is a search, and has no rounds'],
   [isIdle, 'has no requests, and so no CPU per request'],
   [({ experiment }) => experiment.keepsServices, 'watches the same processes over time'],
 ]).map(([conflict, reason]) => ({
@@ -156,12 +157,12 @@ export const REQUESTS = [
   },
   {
     on: 'p99Ms',
-    conflict: ({ kind }) => PLANS[kind].limit === undefined,
+    conflict: ({ kind }) => KINDS[kind].limit === undefined,
     message: ({ experiment: { name } }) => `--p99 applies only to searches; ${name} is not one: leave it out`,
   },
   {
     on: 'rounds',
-    conflict: ({ kind }) => PLANS[kind].choosesTrials,
+    conflict: ({ kind }) => KINDS[kind].choosesTrials,
     message: request => refuse('--rounds', request, 'is a search, and has no rounds'),
   },
   {

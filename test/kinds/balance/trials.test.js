@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { countMoves, parseBalance, runBalance, summariseBalance } from '../../../src/kinds/balance/trials.js'
+import { parseBalance } from '../../../src/kinds/balance/experiment.js'
+import { countMoves, runBalance, summariseBalance } from '../../../src/kinds/balance/trials.js'
 
 const file = 'bench/experiments/balance.yaml'
 const text = readFileSync(file, 'utf8')

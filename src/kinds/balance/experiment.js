@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { parseYaml } from '../../lib/yaml.js'
+import { balanceForm } from '../../model/balance.js'
+
+/** The experiment file of assignments, which are computed. Pure. */
+
+const PLACED_MOST = 100_000
+
+const schema = z
+  .strictObject({
+    name: z.string().regex(/^[a-z][a-z0-9-]*$/, 'an experiment is named in lower case, with digits and hyphens'),
+    question: z.string(),
+    kind: z.literal('balance'),
+    ...balanceForm.shape,
+    /** Files of bench/claims that it can test. */
+    claims: z.array(z.string()).default([]),
+  })
+  .refine(({ items, seeds }) => items * seeds <= PLACED_MOST, {
+    path: ['seeds'],
+    error: `items × seeds is at most ${PLACED_MOST}: more would take minutes`,
+  })
+
+/** @typedef {z.infer<typeof schema>} BalanceExperiment */
+
+/** Reads an experiment of assignments; throws UsageError. @param {string} text YAML @param {string} file its name */
+export function parseBalance(text, file) {
+  return parseYaml({ text, file, schema })
+}

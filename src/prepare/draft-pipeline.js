@@ -1,0 +1,199 @@
+import path from 'node:path'
+import { createPipyArgv } from '../dataplanes/pipy/argv.js'
+import { BenchError, TimeoutError } from '../lib/errors.js'
+import { waitFor } from '../lib/wait.js'
+import { createPipelineDocument } from '../model/pipeline.js'
+import { createProcess } from '../model/processes.js'
+import { createApplication } from '../services/applications.js'
+import { createPipeline } from '../tools/find-pipeline.js'
+
+/**
+ * Looks how a folder of Pipy scripts is run that has no `pipeline.yaml`: starts it once, reads where it listens, and sends
+ * it requests until one is answered.
+ * @import { Endpoint, Handle, Site, Tool } from '../model/types.ts' @import { Pipeline } from '../model/pipeline.js'
+ * @import { Answer, Ask } from '../node/send.js'
+ */
+
+const LISTEN_SECONDS = 3
+const ANSWER_SECONDS = 2
+const PATHS_MOST = 6
+const BODY = 'sidecar-bench looks'
+const NEEDS = 'write a pipeline.yaml (docs/your-pipeline.md)'
+
+/** @typedef {{ port: number, method: string, path: string, isEchoed: boolean, status: number }} Served a request that was answered */
+
+/**
+ * Drafts the pipeline of a folder. Nothing is written.
+ * @param {{ site: Site, scripts: string, pipy: Tool, folder: string, signal: AbortSignal }} options folder: of its processes
+ * @returns {Promise<Pipeline>} @throws {BenchError} where it does not start, listen or answer
+ */
+export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
+  const { target } = site
+  const shown = path.relative('', scripts) || scripts
+  await site.assertInterception().catch(error => {
+    throw new BenchError(`${shown} has no pipeline.yaml, and cannot be looked at: ${error.message}; ${NEEDS}`, {
+      cause: error,
+    })
+  })
+  const document = createPipelineDocument({ listen: { port: 1 } })
+  const { scriptFiles } = createPipeline({ document, file: shown, scripts })
+  const service = 'look'
+  const places = await target.placesFor(LOOK_START, [service], { hasNamespaces: true })
+  const files = Object.entries(scriptFiles).map(([name, content]) => ({ name, content }))
+  const own = path.join(folder, service)
+  const sidecar = createProcess({
+    service,
+    role: 'sidecar',
+    program: pipy.path,
+    argv: createPipyArgv({ version: pipy.version, threads: 1, script: `${own}/main.js`, args: [] }),
+    folder: own,
+    files,
+    listens: [],
+  })
+  // A README says more than what runs.
+  const read = Object.fromEntries(Object.entries(scriptFiles).filter(([name]) => /\.(js|json|ya?ml)$/.test(name)))
+  const called = listCalledPorts(read)
+  const first = await target.deploy([sidecar], { start: LOOK_START, folder })
+  try {
+    const [process] = first.processes
+    const ports = await awaitListening(process, { shown, signal })
+    const upstreams = called.filter(port => !ports.includes(port))
+    const [listen, ...others] = upstreams.map(port => ({ address: '127.0.0.1', port }))
+    if (listen) {
+      const where = { scripts: site.target.locate(ECHO), folder }
+      const application = createApplication({
+        service,
+        kind: 'echo',
+        listen,
+        others,
+        next: null,
+        runtime: pipy,
+        ...where,
+      })
+      const { processes } = await target.deploy([application], { start: LOOK_START, folder })
+      first.processes.push(...processes)
+      await Promise.all(processes.map(one => one.waitUntilReady(signal, { deadlineSeconds: LISTEN_SECONDS })))
+    }
+    const entries = orderEntries(ports, { called, scriptFiles: read })
+    const served = await findServed({ target, address: places[service].reach, entries, paths: listPaths(read) })
+    if (served === null)
+      throw new BenchError(
+        await process.describeFailure(
+          `${shown} listens at ${ports.join(', ')}, and answers no request with 200: say in a pipeline.yaml which request it is sent (docs/your-pipeline.md)`,
+        ),
+      )
+    const request = {
+      ...(served.isEchoed ? {} : { method: served.method }),
+      ...(served.path !== '/' && { path: served.path }),
+    }
+    const drafted = createPipelineDocument({
+      listen: { port: served.port },
+      ...(served.isEchoed && upstreams.length > 0 && { upstream: { ports: upstreams } }),
+      ...(Object.keys(request).length > 0 && { request }),
+    })
+    return createPipeline({ document: drafted, file: `${shown}/pipeline.yaml (not written)`, scripts })
+  } finally {
+    await first.remove()
+  }
+}
+
+// No start of a run has this number.
+const LOOK_START = 999_999
+const ECHO = path.resolve(import.meta.dirname, '../../echo')
+
+/** Renders the draft as a file. @param {Pick<Pipeline, 'document'>} pipeline */
+export function renderDraft({ document: { listen, upstream, request } }) {
+  const { method, path: asked } = request
+  const words = [
+    ...(method === 'POST' ? [] : [`method: ${method}`]),
+    ...(asked === '/' ? [] : [`path: ${JSON.stringify(asked)}`]),
+  ]
+  return [
+    '# How this pipeline is run, as it was found by starting it once: docs/your-pipeline.md',
+    `listen: { port: ${listen.port} }`,
+    ...(upstream?.ports ? [`upstream: { ports: [${upstream.ports.join(', ')}] }`] : []),
+    ...(words.length > 0 ? [`request: { ${words.join(', ')} }`] : []),
+    '',
+  ].join('\n')
+}
+
+/** Lists the ports of this host that scripts name as addresses, in their order. @param {Record<string, string>} scriptFiles */
+export function listCalledPorts(scriptFiles) {
+  const found = Object.values(scriptFiles).flatMap(text => [
+    ...text.matchAll(/\b(?:localhost|127\.0\.0\.1):(\d{1,5})\b/g),
+  ])
+  return [...new Set(found.map(([, port]) => Number(port)))]
+}
+
+/** Lists the paths that scripts name, without wildcards. @param {Record<string, string>} scriptFiles */
+export function listPaths(scriptFiles) {
+  const found = Object.values(scriptFiles).flatMap(text => [
+    ...text.matchAll(/(?:^|["'\s])(\/[a-z][\w/-]*)(\/?\*)?(?=["']|:\s|:$)/gim),
+  ])
+  return [
+    ...new Set(
+      found.map(([, name]) => name.replace(/\/?$/, found.some(([, one, star]) => one === name && star) ? '/' : '')),
+    ),
+  ].slice(0, PATHS_MOST)
+}
+
+/**
+ * Orders the ports at which requests may come: first those that the scripts do not call themselves, as they are named.
+ * @param {number[]} ports @param {{ called: number[], scriptFiles: Record<string, string> }} options
+ */
+export function orderEntries(ports, { called, scriptFiles }) {
+  const text = Object.values(scriptFiles).join('\n')
+  const place = (/** @type {number} */ port) => {
+    const at = text.search(new RegExp(`\\b${port}\\b`))
+    return (called.includes(port) ? text.length : 0) + (at === -1 ? text.length : at)
+  }
+  return ports.toSorted((a, b) => place(a) - place(b))
+}
+
+/** @param {Handle} process @param {{ shown: string, signal: AbortSignal }} options @returns {Promise<number[]>} */
+async function awaitListening(process, { shown, signal }) {
+  const { probe } = /** @type {Handle & { probe: { listListening(): Endpoint[] } }} */ (process)
+  /** @type {number[]} */
+  let ports = []
+  const isListening = async () => {
+    if (process.ending() !== null)
+      throw new BenchError(await process.describeFailure(`${shown} did not start: it ended with ${process.ending()}`))
+    const before = ports.join()
+    ports = [...new Set(probe.listListening().map(({ port }) => port))]
+    return ports.length > 0 && ports.join() === before
+  }
+  await waitFor(isListening, { what: `${shown} to listen`, deadlineSeconds: LISTEN_SECONDS, signal }).catch(
+    async error => {
+      if (!(error instanceof TimeoutError)) throw error
+      throw new BenchError(await process.describeFailure(`${shown} listens nowhere; ${NEEDS}`), { cause: error })
+    },
+  )
+  return ports
+}
+
+/**
+ * @param {{ target: Site['target'], address: string, entries: number[], paths: string[] }} options
+ * @returns {Promise<Served | null>} an answer that is the body that was posted, else the first with status 200
+ */
+async function findServed({ target, address, entries, paths }) {
+  /** @type {Served | null} */
+  let answered = null
+  for (const port of entries)
+    for (const asked of ['/', ...paths])
+      for (const method of ['POST', 'GET']) {
+        const ask = { host: 'ratings', method, path: asked, body: method === 'POST' ? BODY : '' }
+        const answer = await ask200({ target, endpoint: { address, port }, ask })
+        if (answer === null) continue
+        const served = { port, method, path: asked, isEchoed: method === 'POST' && answer.body === BODY, status: 200 }
+        if (served.isEchoed) return served
+        // A body that is empty may be what the application answers to GET.
+        if (method === 'GET' && answer.body.length > 0) answered ??= served
+      }
+  return answered
+}
+
+/** @param {{ target: Site['target'], endpoint: Endpoint, ask: Ask }} options @returns {Promise<Answer | null>} */
+async function ask200({ target, endpoint, ask }) {
+  const answer = await target.call('send', { endpoint, ask, timeoutSeconds: ANSWER_SECONDS }).catch(() => null)
+  return answer?.status === 200 ? answer : null
+}
