@@ -1,7 +1,7 @@
 import { GATES } from '../../judge/gates.js'
 import { PRIMARY } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
-import { capitalise } from '../../lib/letters.js'
+import { capitalise, joinWords } from '../../lib/letters.js'
 import { percent } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
 import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
@@ -16,6 +16,7 @@ const IDLE_LEAST = 0.8
 export function listWarnings(summary) {
   return [
     ...renderUnequal(summary),
+    ...renderKept(summary),
     ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderGaps),
     ...renderChecks(summary),
     ...renderBytes(summary),
@@ -31,6 +32,16 @@ function renderUnequal(summary) {
   return wrong.length === 0
     ? []
     : [`UNEQUAL WORK (${wrong.join(', ')}): what these proxies cost cannot be compared. The report says what differs.`]
+}
+
+/** Names the proxies that keep an answer until its last chunk: they write it at once, which costs less. @param {Summary} summary */
+function renderKept({ arms }) {
+  const keeping = arms.filter(arm => arm.hasSidecars && arm.spoiled.some(({ gate }) => gate === 'streams'))
+  const names = [...new Set(keeping.map(nameOf))]
+  if (names.length === 0) return []
+  const others = [...new Set(arms.filter(arm => arm.hasSidecars).map(nameOf))].filter(name => !names.includes(name))
+  const rest = others.length === 0 ? '' : `, and ${joinWords(others)} passed each chunk on: no equal work`
+  return [`${joinWords(names)} kept answers until their last chunk${rest}.`]
 }
 
 /**
