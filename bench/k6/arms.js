@@ -3,7 +3,7 @@ import exec from 'k6/execution'
 import { Counter } from 'k6/metrics'
 import { createCall, isGrpc } from './call.js'
 import { createRequest } from './own-request.js'
-import { ANSWERED, createAsker } from './requests.js'
+import { ANSWERED, createAsker, listKindMetrics } from './requests.js'
 
 const { ARM_URLS, ORDER, PAYLOADS } = __ENV
 const WARMUP_MS = Number(__ENV.WARMUP_MS)
@@ -85,6 +85,7 @@ export function writeArms(all, more = () => ({})) {
         corrupted: all[`corrupted_${own}`],
         cold_users: all[`cold_${own}`],
         ...(ANSWERED && { waited_0: all[`waited_${own}`], late_0: all[`late_${own}`] }),
+        ...listKindMetrics(all, own),
         ...more(own),
       },
       ownSeconds: countOwnMs(own) / 1000,

@@ -3,7 +3,7 @@ import exec from 'k6/execution'
 import http from 'k6/http'
 import { Counter } from 'k6/metrics'
 import * as common from './common.js'
-import { ANSWERED, createAsker } from './requests.js'
+import { ANSWERED, createAsker, listKindMetrics } from './requests.js'
 
 // What every request touches is named here once: a look into another module costs some percent of a request.
 const { url, call, body, plain, NONCE_EVERY, WARM_AFTER, IN_WINDOW, HAS_NEW_CONNECTIONS } = common
@@ -91,5 +91,6 @@ function fail(response) {
 export function handleSummary(data) {
   const metrics = {}
   for (const name of REPORTED) metrics[name] = data.metrics[name]
+  Object.assign(metrics, listKindMetrics(data.metrics, 0))
   return common.writeMetrics(metrics)
 }

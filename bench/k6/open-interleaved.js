@@ -57,7 +57,7 @@ export default function (edges) {
     if (isSampled) expected = common.createNonceBody(nonce, expected)
     response = calls[arm] === null ? http.post(urls[arm], expected, common.plain) : calls[arm](expected)
   } else {
-    response = own.askers[arm].ask(nonce, inWindow)
+    response = own.askers[arm].ask(nonce, inWindow, i)
     expected = own.askers[arm].expected
   }
   done[arm]++

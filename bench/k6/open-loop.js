@@ -24,7 +24,7 @@ import {
   WARM_AFTER,
   writeMetrics,
 } from './common.js'
-import { ANSWERED, createAsker } from './requests.js'
+import { ANSWERED, createAsker, listKindMetrics } from './requests.js'
 
 const asker = ANSWERED === null ? null : createAsker({ url, call, host: __ENV.HOST, place: 0 })
 const RATE = Number(__ENV.RATE)
@@ -119,7 +119,7 @@ export default function (edges) {
     if (isSampled) expected = createNonceBody(nonce)
     response = call === null ? http.post(url, expected, plain) : call(expected)
   } else {
-    response = asker.ask(nonce, phase === 1 || phase === 2)
+    response = asker.ask(nonce, phase === 1 || phase === 2, i)
     expected = asker.expected
   }
   if (HAS_NEW_CONNECTIONS) addWithConnection(response.timings)
@@ -164,6 +164,7 @@ function fail(response) {
 export function handleSummary({ metrics: all }) {
   const metrics = {}
   for (const name of REPORTED) metrics[name] = all[name]
+  Object.assign(metrics, listKindMetrics(all, 0))
   const count = name => all[name]?.values?.count ?? all[name]?.count ?? 0
   metrics.window_second_half = { count: count(SECOND_HALF) - count('failed_second_half') }
   metrics.open_loop = {}

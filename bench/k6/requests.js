@@ -1,6 +1,6 @@
 // Requests that are answered, not echoed: the kinds of each arm. Run by k6, never imported by src/.
 import http from 'k6/http'
-import { Trend } from 'k6/metrics'
+import { Counter, Trend } from 'k6/metrics'
 
 const { request } = http
 
@@ -12,24 +12,32 @@ const filler = ANSWERED === null ? '' : 'x'.repeat(Math.max(...ANSWERED.flat().m
 const trendsOf = place => ({ waited: new Trend(`waited_${place}`, true), late: new Trend(`late_${place}`, true) })
 const trends = ANSWERED === null ? [] : ANSWERED.map((_, place) => trendsOf(place))
 
+// Requests of each kind in the window, of a mix.
+const counters =
+  ANSWERED === null ? [] : ANSWERED.map((kinds, arm) => kinds.map((_, i) => new Counter(`kind_${arm}_${i}`)))
+
 // Creates what sends the requests of a user to one arm. `expected` is the body that the last answer should have had.
 export function createAsker({ url, call, host, place }) {
-  const kinds = ANSWERED[place].map(kind => createKind(kind, { url, host, isCall: call !== null }))
+  const kinds = ANSWERED[place].map((kind, i) => createKind(kind, { url, host, isCall: call !== null, place: i }))
   const choose = createChooser(kinds)
   const { waited, late } = trends[place]
+  const sent = kinds.length > 1 ? counters[place] : null
   return {
     expected: '',
     // A request of the first kind, for a batch.
     describe: () => [kinds[0].method, kinds[0].url, kinds[0].body, kinds[0].params],
-    ask(nonce, isInWindow) {
-      const kind = choose()
+    // nth: of all requests of the load; absent: they are counted for this user.
+    ask(nonce, isInWindow, nth) {
+      const kind = choose(nth)
+      if (sent !== null && isInWindow) sent[kind.place].add(1)
       const params = nonce === '' ? kind.params : kind.createParams(nonce)
       const response = call === null ? request(kind.method, kind.url, kind.body, params) : call(kind.body, params)
       // A nonce that did not come back is a wrong answer, whatever the body is.
       const isSame = nonce === '' || readHeader(response, 'x-nonce') === nonce
       const body = nonce === '' ? kind.answer : (nonce + filler).slice(0, kind.answer.length)
-      this.expected = !isSame ? undefined : body === '' ? response.body : body
-      if (body === '' && response.body) this.expected = ''
+      // k6 may have null for an empty body, which is one only where the request did not fail.
+      const isEmpty = body === '' && !response.body && response.status === 200
+      this.expected = !isSame ? undefined : isEmpty ? response.body : body
       if (kind.isTimed && isInWindow) addWaited(readHeader(response, 'x-waited'))
       return response
     },
@@ -43,7 +51,10 @@ export function createAsker({ url, call, host, place }) {
   }
 }
 
-function createKind({ method, path, requestBytes, responseBytes, headers, weight, isTimed }, { url, host, isCall }) {
+function createKind(
+  { method, path, requestBytes, responseBytes, headers, weight, isTimed },
+  { url, host, isCall, place },
+) {
   const given = isCall ? headers : { ...(host ? { Host: host } : {}), ...headers }
   const createParams = more => (isCall ? { metadata: { ...given, ...more } } : { headers: { ...given, ...more } })
   return {
@@ -55,6 +66,7 @@ function createKind({ method, path, requestBytes, responseBytes, headers, weight
     createParams: nonce => createParams({ 'x-nonce': nonce }),
     weight,
     isTimed,
+    place,
   }
 }
 
@@ -65,21 +77,29 @@ function readHeader({ headers }, name) {
   return Array.isArray(value) ? value[0] : value
 }
 
-// Chooses kinds by smooth weighted round robin: any number of requests has the mix, as nearly as it can.
+// Parts of the golden ratio and of its like for two dimensions (R2, M. Roberts): their multiples spread evenly over 0 to 1.
+const STEP = 0.6180339887498949
+const OFFSET = 0.7548776662466927
+
+// Chooses the kind of the nth request: any number of requests in a row has the mix, as nearly as it can. Users that count
+// for themselves begin at places that are spread, too.
 function createChooser(kinds) {
   if (kinds.length === 1) return () => kinds[0]
   const total = kinds.reduce((sum, { weight }) => sum + weight, 0)
-  const credits = kinds.map(() => 0)
-  const choose = () => {
-    let best = 0
-    for (let i = 0; i < kinds.length; i++) {
-      credits[i] += kinds[i].weight
-      if (credits[i] > credits[best]) best = i
-    }
-    credits[best] -= total
-    return kinds[best]
+  const ends = []
+  for (const { weight } of kinds) ends.push((ends[ends.length - 1] || 0) + weight / total)
+  let own = 0
+  return nth => {
+    const at = nth === undefined ? (__VU * OFFSET + own++ * STEP) % 1 : (nth * STEP) % 1
+    for (let i = 0; i < ends.length - 1; i++) if (at < ends[i]) return kinds[i]
+    return kinds[kinds.length - 1]
   }
-  // Users begin at other places of the order.
-  for (let i = 0; i < __VU % 100; i++) choose()
-  return choose
+}
+
+// The counts of kinds in what k6 summarises, of one arm.
+export function listKindMetrics(all, place) {
+  const metrics = {}
+  if (ANSWERED !== null && ANSWERED[place].length > 1)
+    for (let i = 0; i < ANSWERED[place].length; i++) metrics[`kind_${i}`] = all[`kind_${place}_${i}`] || { count: 0 }
+  return metrics
 }

@@ -227,6 +227,16 @@ const ROWS = [
     use: 'latency',
     measure: ({ record: { load } }) => (load?.waited ? load.waited.meanMs + load.waited.lateP50Ms : null),
   },
+  streamed('firstByteMs', 'firstByte', {
+    label: 'time to first byte, ms',
+    definition:
+      'From the request to the first byte of the body of an answer in chunks, service time included: the median of answers that the kit itself read in the window, over a new connection each.',
+  }),
+  streamed('longestGapMs', 'longestGap', {
+    label: 'longest gap between chunks, ms',
+    definition:
+      'The longest time between two parts of the body of an answer in chunks that came: the median of answers that the kit itself read in the window.',
+  }),
   time('p50', { isCompared: true }),
   time('p90', { isCompared: true }),
   time('p95'),
@@ -366,6 +376,15 @@ function addedTime(of) {
       const [own, without] = [quantile(record), valueOfRound(baseline ?? [], 'latency', quantile)]
       return own === null || without === null ? null : own - without
     },
+  }
+}
+
+/** @param {'firstByteMs' | 'longestGapMs'} header @param {string} name @param {Pick<QuantityRow, 'label' | 'definition'>} words @returns {QuantityRow} */
+function streamed(header, name, words) {
+  return {
+    ...{ name, header, unit: 'ms', digits: 1, isSparse: true, use: 'latency', ...words },
+    measure: ({ record: { streams = [] } }) =>
+      streams.length === 0 ? null : summariseValues(streams.map(one => one[header])).median,
   }
 }
 

@@ -14,7 +14,7 @@ export const HEADER_BYTES_LEAST = 9
 
 /** Method, sizes and service time that the options name; null or absent: not named. */
 /** @typedef {{ method?: string | null, requestBytes?: number | null, requestHeaderBytes?: number | null, responseBytes?: number | null,
- *   serviceTime?: string | null, protocol?: string }} RequestOptions */
+ *   serviceTime?: string | null, chunks?: string | null, protocol?: string }} RequestOptions */
 
 /** Axes that make a request other than the POST that is echoed. */
 export const REQUEST_AXES = /** @type {const} */ ([
@@ -23,6 +23,7 @@ export const REQUEST_AXES = /** @type {const} */ ([
   'requestHeaderBytes',
   'responseBytes',
   'serviceTime',
+  'chunks',
 ])
 
 /**
@@ -31,7 +32,7 @@ export const REQUEST_AXES = /** @type {const} */ ([
  * @param {RequestOptions} options @param {number} payloadBytes @returns {RequestKind}
  */
 export function createRequestKind(options, payloadBytes) {
-  const { method, requestBytes, requestHeaderBytes, responseBytes, serviceTime, protocol } = options
+  const { method, requestBytes, requestHeaderBytes, responseBytes, serviceTime, chunks, protocol } = options
   const isFetched = responseBytes !== null && responseBytes !== undefined && !requestBytes && protocol !== 'grpc'
   const verb = /** @type {RequestKind['method']} */ (method ?? (isFetched ? 'GET' : 'POST'))
   const time = serviceTime ? parseServiceTime(serviceTime) : null
@@ -43,6 +44,7 @@ export function createRequestKind(options, payloadBytes) {
     requestHeaderBytes: requestHeaderBytes ?? 0,
     responseBytes: responseBytes ?? (verb === 'HEAD' ? 0 : payloadBytes),
     ...(time !== null && time.meanMs > 0 && { serviceTime: renderServiceTime(time) }),
+    ...(chunks && { chunks }),
   }
 }
 
@@ -65,6 +67,24 @@ export function serviceTimeOf({ serviceTime }) {
   return (serviceTime && parseServiceTime(serviceTime)) || { meanMs: 0, isExponential: false }
 }
 
+/** @param {string} text such as 10/5ms @returns {{ count: number, gapMs: number } | null} null: it is none */
+export function parseChunks(text) {
+  const [, count, gap] = /^([1-9]\d{0,3})\/(\d+(?:\.\d+)?(?:ms|s))$/.exec(text) ?? []
+  const time = gap === undefined ? null : parseServiceTime(gap)
+  return time === null ? null : { count: Number(count), gapMs: time.meanMs }
+}
+
+/** Computes how long the application writes an answer, in milliseconds. @param {Pick<RequestKind, 'chunks'>} kind */
+export function computeChunksMs({ chunks }) {
+  const parsed = chunks === undefined ? null : parseChunks(chunks)
+  return parsed === null ? 0 : (parsed.count - 1) * parsed.gapMs
+}
+
+/** Says whether the application writes answers in chunks. @param {Pick<Load, 'requests'>} load */
+export function hasChunks({ requests = [] }) {
+  return requests.some(({ chunks }) => chunks !== undefined)
+}
+
 /** Finds the one kind of request of a load; null for an echo, or a mix. @param {Pick<Load, 'requests' | 'traffic'>} load */
 export function findOnlyKind({ requests, traffic }) {
   return requests?.length === 1 && traffic === undefined ? requests[0] : null
@@ -79,9 +99,45 @@ export function computeBodyBytes({ requests, payloadBytes = 0 }) {
   }
 }
 
-/** Computes the mean service time in milliseconds, 0 for an echo. @param {Pick<Load, 'requests'>} load */
+/** Computes the mean time of the application in milliseconds, with that between chunks; 0 for an echo. @param {Pick<Load, 'requests'>} load */
 export function computeServiceMs({ requests = [] }) {
-  return requests.length === 0 ? 0 : computeMean(requests, kind => serviceTimeOf(kind).meanMs)
+  return requests.length === 0 ? 0 : computeMean(requests, kind => serviceTimeOf(kind).meanMs + computeChunksMs(kind))
+}
+
+// A drawn service time is seldom longer than so many times its mean (exp(-3): one in twenty).
+const SLOW_TIMES = 3
+
+/** Computes how long a slow answer of the application takes, in seconds. @param {Pick<Load, 'requests'>} load */
+export function computeSlowSeconds({ requests = [] }) {
+  const slowMs = requests.map(kind => SLOW_TIMES * serviceTimeOf(kind).meanMs + computeChunksMs(kind))
+  return Math.max(0, ...slowMs) / 1000
+}
+
+/** Computes the requests under way at a rate, with room for twice as many. @param {Pick<Load, 'requests'>} load @param {number} ratePerSecond */
+export function computeUsersLeast(load, ratePerSecond) {
+  return Math.ceil(2 * ratePerSecond * computeSlowSeconds(load))
+}
+
+const P99_SHARE = 0.01
+
+/** Computes the p99 of the application itself, in milliseconds, to 0.1 ms. @param {RequestKind[]} requests */
+export function computeServiceP99Ms(requests) {
+  const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
+  const shareAbove = (/** @type {number} */ ms) =>
+    requests.reduce((sum, kind) => {
+      const { meanMs, isExponential } = serviceTimeOf(kind)
+      const leftMs = ms - computeChunksMs(kind)
+      const share = leftMs < 0 ? 1 : isExponential ? Math.exp(-leftMs / meanMs) : leftMs < meanMs ? 1 : 0
+      return sum + (kind.weight / weights) * share
+    }, 0)
+  let [low, high] = [0, 1e6]
+  if (shareAbove(0) <= P99_SHARE) return 0
+  while (high - low > 0.05) {
+    const middle = (low + high) / 2
+    if (shareAbove(middle) > P99_SHARE) low = middle
+    else high = middle
+  }
+  return Number(high.toFixed(1))
 }
 
 /** Computes the mean over requests by their weights. @param {RequestKind[]} requests @param {(kind: RequestKind) => number} of */
@@ -155,6 +211,8 @@ export function renderRequest({ requests, payloadBytes, traffic }) {
 /** @param {RequestKind} kind */
 function renderWait(kind) {
   const { meanMs, isExponential } = serviceTimeOf(kind)
-  if (meanMs === 0) return ''
-  return ` after ${meanMs} ms${isExponential ? ' on average' : ''}`
+  const parsed = kind.chunks === undefined ? null : parseChunks(kind.chunks)
+  const chunks = parsed === null ? '' : ` in ${parsed.count} chunks ${parsed.gapMs} ms apart`
+  if (meanMs === 0) return chunks
+  return ` after ${meanMs} ms${isExponential ? ' on average' : ''}${chunks}`
 }

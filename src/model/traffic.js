@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { readBytes } from '../lib/units.js'
-import { createRequestKind, HEADER_BYTES_LEAST, METHODS, parseServiceTime } from './requests.js'
+import {
+  computeChunksMs,
+  createRequestKind,
+  HEADER_BYTES_LEAST,
+  METHODS,
+  parseChunks,
+  parseServiceTime,
+} from './requests.js'
 
 /** A mix of requests, as a file of traffic describes it. Pure. @import { RequestKind } from './types.ts' */
 
@@ -16,6 +23,15 @@ export const serviceTime = z
   .refine(
     text => (parseServiceTime(text)?.meanMs ?? 0) <= SERVICE_TIME_MOST_MS,
     'at most 10 s: sidecars give a request up after 15 s',
+  )
+
+/** An answer in chunks. */
+export const chunks = z
+  .string()
+  .refine(text => parseChunks(text) !== null, 'a number of chunks and a time such as 10/5ms is needed')
+  .refine(
+    text => computeChunksMs({ chunks: text }) <= SERVICE_TIME_MOST_MS,
+    'at most 10 s in all: sidecars give a request up after 15 s',
   )
 
 /** @param {number} most @param {string} why */

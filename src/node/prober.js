@@ -7,6 +7,7 @@ import { BenchError, OWN_CODES } from '../lib/errors.js'
 import { waitFor } from '../lib/wait.js'
 import { perform } from './perform.js'
 import { repeat, send } from './send.js'
+import { readStream } from './stream.js'
 
 /** Procedures beside the services, here on one machine, in a pod on a cluster. They take and give plain data. */
 /** @import { Endpoint, ReloadAction } from '../model/types.ts' */
@@ -27,6 +28,9 @@ export function createProber() {
 
     /** @param {{ endpoint: Endpoint, ask: Parameters<typeof repeat>[1] } & Parameters<typeof repeat>[2]} args */
     repeat: ({ endpoint, ask, ...options }) => repeat(endpoint, ask, options),
+
+    /** @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args */
+    stream: ({ endpoint, ask }) => readStream(endpoint, ask),
 
     /** Waits until all can be connected: on a cluster later than they listen. @param {{ endpoints: Endpoint[] }} args */
     reach: ({ endpoints }) =>

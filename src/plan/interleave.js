@@ -2,6 +2,7 @@ import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { createRandom, shuffle } from '../lib/random.js'
 import { groupOf } from '../model/arms.js'
+import { computeSlowSeconds } from '../model/requests.js'
 
 /** Arms that stand at the same time and share one load. Pure. @import { Arm, Trial } from '../model/types.ts' */
 
@@ -14,6 +15,7 @@ const RATE_SLICE_MS = 1000
 const RATE_SLICES_LEAST = 3
 // A closed loop warms up until every user has had three answers of an arm, on a machine that is busy.
 const WARMUP_SECONDS_AN_ARM = 0.3
+const WARM_AFTER_REQUESTS = 3
 
 /** Lets arms share a load: in turns, or a rate together. @param {Arm[]} arms @param {number} cpus @returns {Arm[]} */
 export function shareLoads(arms, cpus) {
@@ -23,14 +25,23 @@ export function shareLoads(arms, cpus) {
     // All arms of a load have one rule, whichever part they stand in.
     const group = groups.find(own => own.includes(arm)) ?? []
     const count = Math.max(...splitGroup(group).map(part => part.length))
+    // One generator warms all up: as long as the slowest needs, with three answers of each arm in turn.
+    const slowSeconds = Math.max(...group.map(own => computeSlowSeconds(own.load)))
+    const warmupSeconds = Math.max(
+      ...group.map(own => own.load.warmupSeconds),
+      count * WARM_AFTER_REQUESTS * slowSeconds,
+    )
     if (ratePerSecond === undefined) {
-      return { ...arm, load: { ...load, ...fitTurns(load, count) } }
+      return { ...arm, load: { ...load, ...fitTurns({ ...load, warmupSeconds }, count) } }
     }
-    if (count * ratePerSecond <= TOGETHER_PER_CPU * cpus) return arm
+    if (count * ratePerSecond <= TOGETHER_PER_CPU * cpus) return { ...arm, load: { ...arm.load, warmupSeconds } }
     const cycleSeconds = (count * RATE_SLICE_MS) / 1000
     const windowSeconds = Math.ceil(Math.max(load.windowSeconds, RATE_SLICES_LEAST * cycleSeconds))
-    const warmupSeconds = Math.ceil((1000 * load.warmupSeconds) / RATE_SLICE_MS) * cycleSeconds
-    return { ...arm, load: { ...load, ratePerSecond, sliceMs: RATE_SLICE_MS, windowSeconds, warmupSeconds } }
+    const slicesSeconds = Math.ceil((1000 * warmupSeconds) / RATE_SLICE_MS) * cycleSeconds
+    return {
+      ...arm,
+      load: { ...load, ratePerSecond, sliceMs: RATE_SLICE_MS, windowSeconds, warmupSeconds: slicesSeconds },
+    }
   })
 }
 

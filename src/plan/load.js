@@ -1,7 +1,7 @@
 import { KINDS } from '../kinds/registry.js'
 import { hashText } from '../lib/hash.js'
 import { parseChoice } from '../model/arms.js'
-import { computeServiceMs, createRequestKind, REQUEST_AXES } from '../model/requests.js'
+import { computeSlowSeconds, computeUsersLeast, createRequestKind, REQUEST_AXES } from '../model/requests.js'
 import { listRequestKinds } from '../model/traffic.js'
 
 /** The load of an arm: users, rate, and how long it is warmed up and measured. Pure. */
@@ -13,8 +13,6 @@ const SMALL_CAP = 0.25
 const SLICE_MS = { planes: 500, onePlane: 250 }
 const USERS = { interleaved: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 const WARM_AFTER_REQUESTS = 3
-// A drawn service time is seldom longer than so many times its mean (exp(-3): one in twenty).
-const SLOW_TIMES = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
 // Seconds before a burst, which show answers without one; and after it, as a multiple of its length.
 const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
@@ -35,12 +33,12 @@ export function chooseLoad(question, placed) {
   const isIdle = load.kind === 'idle'
   const isInterleaved = question.kind === 'cost'
   const requests = chooseRequests(question, cell)
-  const slowestSeconds = (SLOW_TIMES * computeServiceMs(requests)) / 1000
+  const slowSeconds = computeSlowSeconds(requests)
   const users = isIdle
     ? 0
     : (cell.users ??
       (rate !== null
-        ? Math.max(USERS.openLoop, Math.ceil(2 * rate * slowestSeconds))
+        ? Math.max(USERS.openLoop, computeUsersLeast(requests, rate))
         : isInterleaved
           ? USERS.interleaved
           : chooseUsers(placed)))
@@ -72,7 +70,7 @@ export function chooseLoad(question, placed) {
     warmupSeconds: Math.max(
       profile.warmupSeconds,
       overrides.warmupLeastSeconds ?? 0,
-      findWarmupLeast({ users, cpuLimit, rate }) + WARM_AFTER_REQUESTS * slowestSeconds,
+      findWarmupLeast({ users, cpuLimit, rate }) + WARM_AFTER_REQUESTS * slowSeconds,
     ),
     windowSeconds: rate && chooseWindowSeconds ? chooseWindowSeconds(profile.windowSeconds, rate) : windowSeconds,
   }
@@ -114,6 +112,6 @@ function findWarmupLeast({ users, cpuLimit, rate }) {
 export function withWarmupFor(arm) {
   const { users, ratePerSecond = null } = arm.load
   const least = findWarmupLeast({ users, cpuLimit: arm.cpuLimitCores, rate: ratePerSecond })
-  const warmupSeconds = Math.max(arm.load.warmupSeconds, least)
+  const warmupSeconds = Math.max(arm.load.warmupSeconds, least + WARM_AFTER_REQUESTS * computeSlowSeconds(arm.load))
   return { ...arm, load: { ...arm.load, warmupSeconds } }
 }

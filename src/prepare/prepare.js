@@ -6,6 +6,7 @@ import { choosePlanes, createPlan } from '../plan/plan.js'
 import { renderQuota } from '../request/constraints/plans.js'
 import { findControl } from '../services/control.js'
 import { createPlacing } from '../services/placement.js'
+import { isServedByNode } from '../services/specs.js'
 import { askForPipelines } from './own-pipelines.js'
 import { findAppRuntime, findPipelines, findPrograms, planes } from './programs.js'
 import { readTopology } from './read-experiment.js'
@@ -99,9 +100,9 @@ export async function prepare({ app, site, say, load = findLoad(), ...named }) {
   const { plan, layout } = draft.holdsWith(found) ? draft : planRun({ ...asked, load, site, ...found })
   const findRuntime = (/** @type {'node' | null} */ only) =>
     findAppRuntime({ app: only ?? app, tools: found.tools, findTool, say })
-  // Node serves the applications of gRPC, whatever Pipy there is.
-  const callRuntime = plan.arms.some(isGrpc) ? await findRuntime('node') : null
-  const appRuntime = callRuntime && plan.arms.every(isGrpc) ? callRuntime : await findRuntime(null)
+  // Node serves calls of gRPC and answers in chunks, whatever Pipy there is.
+  const callRuntime = plan.arms.some(isServedByNode) ? await findRuntime('node') : null
+  const appRuntime = callRuntime && plan.arms.every(isServedByNode) ? callRuntime : await findRuntime(null)
   const served = appRuntime.name === 'pipy' ? 'pipy' : 'node'
   return {
     plan: { ...plan, settings: { ...plan.settings, app: served } },
@@ -122,9 +123,4 @@ function noteQuota(arms, limits) {
   const quota = findQuota(limits)
   if (quota === null || arms.every(({ cpuLimitCores }) => cpuLimitCores === null)) return []
   return [`${renderQuota(quota)}: sidecars, applications and the load share them`]
-}
-
-/** @param {Arm} arm */
-function isGrpc({ conditions: { protocol } }) {
-  return protocol === 'grpc'
 }

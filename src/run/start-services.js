@@ -71,12 +71,17 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     await deploy(specs)
     areReady = true
     const pipeline = findPipelineOf(testbed.programs, arm)
+    // A sidecar that is to be ready soon is to answer as soon.
+    const timeoutSeconds = deadlineSeconds
     const entry = findEntry(topology, { places, hasSidecars, isRedirected: isRedirected(arm.conditions) })
     if (pipeline) for (const endpoint of entry.endpoints) endpoint.port = entryPortOf(pipeline)
     await target.call('reach', { endpoints: [...findReachable(specs, places), ...(pipeline ? entry.endpoints : [])] })
     const path = pipeline?.document.request.path ?? '/'
-    const request = pipeline && !isEchoed(pipeline) ? await sendOwnRequest({ target, entry, arm, pipeline }) : undefined
-    if (!request) await sendNonce({ target, entry, arm, path })
+    const request =
+      pipeline && !isEchoed(pipeline)
+        ? await sendOwnRequest({ target, entry, arm, pipeline, timeoutSeconds })
+        : undefined
+    if (!request) await sendNonce({ target, entry, arm, path, timeoutSeconds })
     const { hasCertificate } = arm.load
     const scheme = arm.conditions.protocol === 'grpc' ? 'grpc' : hasCertificate ? 'https' : 'http'
     const certificates = certificatesFolder(testbed.folders.certificates, arm.conditions.tls)
@@ -174,10 +179,10 @@ function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, de
 
 /**
  * Sends the request of a pipeline, and takes its answer for the one that counts.
- * @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, pipeline: Pipeline }} options
+ * @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, pipeline: Pipeline, timeoutSeconds?: number }} options
  * @returns {Promise<OwnRequest>} @throws {BenchError} for another status
  */
-async function sendOwnRequest({ target, entry, arm, pipeline }) {
+async function sendOwnRequest({ target, entry, arm, pipeline, timeoutSeconds }) {
   const { document, file } = pipeline
   const {
     method,
@@ -189,7 +194,7 @@ async function sendOwnRequest({ target, entry, arm, pipeline }) {
   const [endpoint] = entry.endpoints
   const what = `${method} ${path} of ${file} to ${arm.id} (${endpoint.address}:${endpoint.port})`
   const ask = { host, method, path, headers: others, body }
-  const answer = await target.call('send', { endpoint, ask }).catch(error => {
+  const answer = await target.call('send', { endpoint, ask, timeoutSeconds }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })
   const { status } = document.answer
@@ -200,15 +205,15 @@ async function sendOwnRequest({ target, entry, arm, pipeline }) {
   return { method, headers: others, body, status, bytes: answer.body.length }
 }
 
-/** @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, path: string }} options */
-async function sendNonce({ target, entry, arm, path }) {
+/** @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, path: string, timeoutSeconds?: number }} options */
+async function sendNonce({ target, entry, arm, path, timeoutSeconds }) {
   const nonce = `check-${arm.id}`
   const [endpoint] = entry.endpoints
   const what = `one request through ${arm.id} (${endpoint.address}:${endpoint.port})`
   const { protocol } = arm.conditions
   const { request, answer: expected } = createCheck(arm.load, nonce, protocol)
   const ask = { host: entry.host, ...request, ...(path !== '/' && { path }), protocol }
-  const answer = await target.call('send', { endpoint, ask }).catch(error => {
+  const answer = await target.call('send', { endpoint, ask, timeoutSeconds }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })
   if (answer.status !== 200 || answer.body !== expected || answer.headers['x-nonce'] !== nonce)

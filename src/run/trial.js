@@ -9,7 +9,7 @@ import { rawNameOf } from '../records/raw.js'
 import { startEnding } from './ending.js'
 import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
 import { awaitEnded } from './start-services.js'
-import { makeChanges, observeWindow, readWindow } from './window.js'
+import { makeChanges, observeWindow, readStreams, readWindow } from './window.js'
 
 /**
  * Course: a trial while it runs, or those of arms that stand at the same time. start: a number that no other start of this
@@ -73,14 +73,23 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     const changing = makeChanges(course, { changeTo, window })
     // A failure of the changes is told below: a trial that failed otherwise awaits them no more.
     changing.catch(() => {})
+    const streaming = readStreams(course, { services, window })
+    streaming.catch(() => {})
     leaving = startEnding(course, { ending, window })
     const watched = await observeWindow(course, { processes, generator, window })
     observed = { ...observed, samples: watched.samples, names: watched.names }
     const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen: watched })
     observed = { ...observed, observation: read.observation }
     const changes = await changing
+    const streams = await streaming
     const left = await leaving
-    records = records.map((record, i) => ({ ...record, ...read.measured[i], changes, ...(left && { ending: left }) }))
+    records = records.map((record, i) => ({
+      ...record,
+      ...read.measured[i],
+      changes,
+      ...(streams[i].length > 0 && { streams: streams[i] }),
+      ...(left && { ending: left }),
+    }))
     const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
     records = describeBeside(records).map(record => ({
       ...record,

@@ -2,16 +2,20 @@ import { describeWindow } from '../judge/describe-window.js'
 import { BenchError } from '../lib/errors.js'
 import { hashText } from '../lib/hash.js'
 import { waitUntil } from '../lib/wait.js'
+import { createCheck, hasChunks } from '../model/requests.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { assertAllRun, assertStillRun, isFinished } from './alive.js'
 import { finishLoad, followLoad } from './generator.js'
 
 /**
  * The window of a trial: its observation, and its numbers.
- * @import { Change, Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, Window } from '../model/types.ts'
+ * @import { Change, TrialRecord, Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, Window } from '../model/types.ts'
  * @import { Started } from './start-services.js' @import { Course } from './trial.js'
  * @typedef {Observation & { names: string[] }} Seen names: of the processes, in the order of the readings
  */
+
+// So seldom that these requests, which no count has, take little of a sidecar.
+const STREAM_EVERY_MS = 500
 
 /**
  * Has the processes read through the warm-up and the window and at its edges; stops early where one ends.
@@ -133,6 +137,38 @@ function readOverflows({ testbed, trials, clock }, processes) {
         throw new BenchError(await describeFailure(`${what}: ${error.message}`), { cause: error })
       })
       return text === null ? null : parseOverflows(text)
+    }),
+  )
+}
+
+/**
+ * Reads answers in chunks through the window, of each arm one at a time: generators do not tell when parts of a body come.
+ * @param {Course} course @param {{ services: Started[], window: Window }} options
+ * @returns {Promise<NonNullable<TrialRecord['streams']>[]>} of each arm
+ */
+export function readStreams({ testbed, trials, signal }, { services, window }) {
+  return Promise.all(
+    trials.map(async ({ arm }, i) => {
+      /** @type {NonNullable<TrialRecord['streams']>} */
+      const streams = []
+      if (!hasChunks(arm.load)) return streams
+      const { urls, host } = services[i].entry
+      const { hostname: address, port } = new URL(urls[0])
+      const { request, answer } = createCheck(arm.load, `stream-${arm.id}`)
+      for (let dueMs = window.startMs; dueMs < window.endMs; dueMs = Math.max(dueMs + STREAM_EVERY_MS, Date.now())) {
+        await waitUntil(dueMs, signal)
+        signal.throwIfAborted()
+        const { status, bytes, ...stream } = await testbed.site.target.call('stream', {
+          endpoint: { address, port: Number(port) },
+          ask: { host, ...request },
+        })
+        if (status !== 200 || bytes !== answer.length)
+          throw new BenchError(
+            `a request for an answer in chunks through ${arm.id} was answered ${status} with ${bytes} bytes, not by the application`,
+          )
+        streams.push(stream)
+      }
+      return streams
     }),
   )
 }

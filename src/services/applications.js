@@ -1,6 +1,6 @@
 import { createPipyArgv } from '../dataplanes/pipy/argv.js'
 import { createProcess } from '../model/processes.js'
-import { serviceTimeOf } from '../model/requests.js'
+import { parseChunks, serviceTimeOf } from '../model/requests.js'
 
 /** @import { Endpoint, ProcessSpec, RequestKind, Tool } from '../model/types.ts' */
 
@@ -45,7 +45,7 @@ export function createApplication({
 }
 
 /** @param {RequestKind} kind */
-function renderKind({ method, path, requestBytes, responseBytes, ...kind }) {
+function renderKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
   const { meanMs, isExponential } = serviceTimeOf(kind)
   return {
     method,
@@ -54,5 +54,6 @@ function renderKind({ method, path, requestBytes, responseBytes, ...kind }) {
     responseBytes,
     ...(meanMs > 0 && { waitMs: meanMs }),
     ...(isExponential && { isExponential }),
+    ...(chunks && { chunks: parseChunks(chunks) }),
   }
 }

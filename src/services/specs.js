@@ -2,6 +2,7 @@ import { authorityKeyOf, certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
 import { callsUpstream } from '../model/pipeline.js'
+import { hasChunks } from '../model/requests.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
 import { listPaths } from '../model/traffic.js'
@@ -135,10 +136,15 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
     listen,
     others,
     next: application === 'forward' ? findNextHop(service, at) : null,
-    runtime: isGrpc ? programs.tools.node : programs.appRuntime,
+    runtime: isServedByNode(arm) ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),
     folder: locate(folders.own),
   })
+}
+
+/** Says whether the applications of an arm are served by Node: Pipy writes an answer at once, and crashes where calls are cancelled. @param {Pick<Arm, 'load' | 'conditions'>} arm */
+export function isServedByNode({ load, conditions }) {
+  return conditions.protocol === 'grpc' || hasChunks(load)
 }
 
 /** Makes the options of a sidecar. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} */

@@ -97,16 +97,18 @@ function isIdentifier(part) {
 function mergeRare(kinds, random) {
   const order = kinds.toSorted((a, b) => b.count - a.count)
   if (order.length <= KINDS_MOST) return order
-  const frequent = order.slice(0, KINDS_MOST - METHODS.length)
+  // What had no kind of its own while it was counted is one of the rare.
+  const named = order.filter(kind => kind.path !== OTHER)
+  const frequent = named.slice(0, KINDS_MOST - METHODS.length)
   /** @type {Map<string, Counted>} */
   const merged = new Map()
-  for (const { method, count, kept } of order.slice(frequent.length)) {
+  for (const { method, count, kept } of order.filter(kind => !frequent.includes(kind))) {
     const other = merged.get(method) ?? { method, path: OTHER, count: 0, kept: [] }
     merged.set(method, other)
     other.count += count
     for (const request of kept) keep(other, request, random)
   }
-  return [...frequent.filter(kind => kind.path !== OTHER), ...merged.values()].sort((a, b) => b.count - a.count)
+  return [...frequent, ...merged.values()].sort((a, b) => b.count - a.count)
 }
 
 /** @param {Counted} kind */

@@ -75,7 +75,7 @@ export function addLab(verb, context) {
     .option('--payload <size>', 'body size, posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
     .addOption(createFeaturesOption())
   // A wait of the application takes no instruction of a sidecar.
-  withRequest(verb, ['serviceTime'])
+  withRequest(verb, ['serviceTime', 'chunks'])
     .addOption(new Option('--tls <tls>', 'between sidecars, and to them').choices(['plaintext', 'ecdsa-p256']))
     .option('--pipy <path>', 'the program; given twice: that of the old side, then that of the new', collect, [])
     .option('--functions <n>', 'how many functions to list of each sidecar, beside those that are gone', parseCount, 10)
@@ -93,7 +93,12 @@ export function addLab(verb, context) {
       const side = findSide(folder)
       const usual = { link: LINKS, requests: 2000, ...(given.watch && ON_SAVE), ...(given.profile && UNDER_LOAD) }
       /** @type {LabOptions} */
-      const options = { ...usual, ...(side.pipeline !== null && OF_PIPELINE), ...given }
+      const options = {
+        ...usual,
+        ...(side.pipeline !== null && OF_PIPELINE),
+        ...(given.watch && { requests: ON_SAVE.requests }),
+        ...given,
+      }
       const services = options.link.flatMap(name => readTopology(name).services.map(s => s.name))
       const thresholds = options.threshold.map(text => parseLabThreshold(text, services))
       const { against, pipy } = options

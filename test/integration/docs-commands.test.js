@@ -46,6 +46,7 @@ const SKIPPED = [
   [/ bench as-deployed/, 'as-deployed.test.js runs it'],
   [/ bench (interception|.*--interception)/, 'interception.test.js redirects connections'],
   [/ bench .*--precision/, 'measures until it is precise: test/run/precision.test.js'],
+  [/^node src\/cli\.js traffic/, 'test/verbs/traffic.test.js reads logs'],
   [/^node src\/cli\.js lab/, 'test/integration/lab.test.js counts with these options, test/lab makes a copy'],
   [
     /^node src\/cli\.js (size|bench (idle|drain|hops|cap-ladder|soak|rollout|reload|rotation|churn|workers|grow|open-mesh|memory-of-services|shards|feature-ladder|protocol|kept-connections|load-curve))/,

@@ -100,6 +100,17 @@ describe('an application that answers what is asked for', { timeout: 60_000 }, (
     })
   })
 
+  it('counts a call of gRPC that fails as none, whose answer would be empty', async context => {
+    need(context, 'k6')
+    const made = [createRequestKind({ requestBytes: 5, responseBytes: 0, protocol: 'grpc' }, 1024)]
+    // The application refuses calls with a message of another size.
+    await withApplication('node', { kind: 'grpc-answer', requests: [{ ...made[0], requestBytes: 6 }] }, async port => {
+      const result = await drive(k6, { port, requests: made, scheme: 'grpc' })
+      expect(result.verified).toBe(0)
+      expect(result.failed).toBeGreaterThan(10)
+    })
+  })
+
   it('answers calls of gRPC', async context => {
     need(context, 'k6')
     const requests = [createRequestKind({ responseBytes: 14336, serviceTime: '30ms', protocol: 'grpc' }, 1024)]
@@ -109,6 +120,44 @@ describe('an application that answers what is asked for', { timeout: 60_000 }, (
       expect(result.verified).toBeGreaterThan(50)
       expect(judge(result, requests)).toEqual([])
     })
+  })
+})
+
+describe('a mix of requests', { timeout: 60_000 }, () => {
+  it('comes as its weights say, from every user, whatever the number of requests', async context => {
+    need(context, 'k6')
+    const kinds = [
+      { ...createRequestKind({ responseBytes: 300 }, 1024), path: '/items', weight: 7 },
+      { ...createRequestKind({ responseBytes: 20 }, 1024), path: '/items/id', weight: 2 },
+      { ...createRequestKind({ method: 'POST', requestBytes: 60, responseBytes: 5 }, 1024), path: '/orders' },
+    ]
+    /** @type {Record<string, number>} */
+    const counts = {}
+    const server = http.createServer(async (request, response) => {
+      let bytes = 0
+      for await (const chunk of request) bytes += chunk.length
+      const name = `${request.method} ${request.url} ${bytes}`
+      counts[name] = (counts[name] ?? 0) + 1
+      const { responseBytes } = /** @type {RequestKind} */ (kinds.find(({ path }) => path === request.url))
+      const nonce = `${request.headers['x-nonce'] ?? ''}`
+      setTimeout(
+        () => response.writeHead(200, { 'x-nonce': nonce }).end((nonce + 'x'.repeat(300)).slice(0, responseBytes)),
+        5,
+      )
+    })
+    const { port } = await listen(server)
+    const result = await drive(k6, { port, requests: kinds })
+    server.closeAllConnections()
+    server.close()
+    expect(result).toMatchObject({ failed: 0, corrupted: 0 })
+    const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
+    expect(Object.keys(counts).toSorted()).toEqual(['GET /items 0', 'GET /items/id 0', 'POST /orders 60'])
+    for (const [name, share] of /** @type {const} */ ([
+      ['GET /items 0', 0.7],
+      ['GET /items/id 0', 0.2],
+      ['POST /orders 60', 0.1],
+    ]))
+      expect(Math.abs(counts[name] - share * all), name).toBeLessThanOrEqual(2 * LOAD.users)
   })
 })
 

@@ -73,6 +73,11 @@ describe('the service time of an application', () => {
     expect(findOf({ waited, ...times(12.1, 14) })).toHaveLength(2)
   })
 
+  it('is not judged by times of requests that failed, which a sidecar may do at once', () => {
+    expect(findOf({ waited, failed: 1, ...times(0.2) })).toEqual([])
+    expect(findOf({ waited, failed: 0, ...times(0.2) })).toHaveLength(1)
+  })
+
   it('is a mean of drawn times within five standard errors', () => {
     // A standard error of 1.5 ms.
     expect(findOf({ waited: { ...waited, meanMs: 37 }, ...times(1, 40) }, 'exp:30ms')).toEqual([])
@@ -89,6 +94,39 @@ describe('the service time of an application', () => {
       'the application answered later than its service time: half by more than 1.1 ms (at most 1), 1 in 100 by more than 1.2 (at most 5)',
     ])
     expect(findOf({ waited: { ...waited, lateP99Ms: 5.1 }, ...times(30.1) })).toHaveLength(1)
+  })
+})
+
+it('a mix is judged by the kinds that were sent', () => {
+  const requests = [7, 2, 1].map((weight, i) => ({ ...createRequestKind({}, 1024), path: `/${i}`, weight }))
+  const gatesOf = (/** @type {number[]} */ ...kinds) => {
+    const record = createRecord({ arm: { load: { payloadBytes: undefined, requests } }, load: { kinds } })
+    return findGates(/** @type {any} */ (record)).flatMap(({ gate, reason }) => (gate === 'mix' ? [reason] : []))
+  }
+  expect(gatesOf(700, 200, 100)).toEqual([])
+  expect(gatesOf(729, 200, 71)).toEqual([])
+  expect(gatesOf(740, 200, 60)).toEqual([
+    '740 of 1000 requests were POST /0, and 700 are its share',
+    '60 of 1000 requests were POST /2, and 100 are its share',
+  ])
+})
+
+describe('an answer in chunks', () => {
+  const requests = [createRequestKind({ responseBytes: 100, serviceTime: '30ms', chunks: '10/5ms' }, 1024)]
+  const gatesOf = (/** @type {number[]} */ ...spans) => {
+    const streams = spans.map(spanMs => ({ firstByteMs: 31, longestGapMs: 5, spanMs }))
+    const record = createRecord({ arm: { load: { payloadBytes: undefined, requests } }, streams })
+    return findGates(/** @type {any} */ (record)).filter(({ gate }) => gate === 'streams')
+  }
+
+  it('is passed on where most answers come over the time in which they are written, else told, which spoils nothing', () => {
+    expect(gatesOf(45, 44, 0, 0)).toEqual([])
+    expect(gatesOf()).toEqual([])
+    const [{ reason, spoils }] = gatesOf(45, 0, 1, 22)
+    expect(reason).toBe(
+      '3 of 4 answers came at once, and their chunks were written over 45 ms: the first is not passed on before the last is written',
+    )
+    expect(spoils).toEqual([])
   })
 })
 

@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest'
 import {
   computeBodyBytes,
   computeServiceMs,
+  computeServiceP99Ms,
+  computeUsersLeast,
   createCheck,
   createRequestKind,
   HEADER_BYTES_LEAST,
+  parseChunks,
   parseServiceTime,
   renderAnswer,
   renderHeaders,
@@ -54,6 +57,15 @@ describe('service times', () => {
     }
   })
 
+  it('count the time in which an answer is written in chunks', () => {
+    const requests = [kindOf({ responseBytes: 100, serviceTime: '30ms', chunks: '10/5ms' })]
+    expect(requests[0].chunks).toBe('10/5ms')
+    expect(computeServiceMs({ requests })).toBe(75)
+    expect(renderRequest({ requests })).toBe('GET, 100 bytes after 30 ms in 10 chunks 5 ms apart')
+    expect(parseChunks('0/5ms')).toBeNull()
+    expect(parseChunks('3/1.5s')).toEqual({ count: 3, gapMs: 1500 })
+  })
+
   it('have a mean by the weights of the kinds', () => {
     const requests = [
       { ...kindOf({ serviceTime: '30ms', responseBytes: 100 }), weight: 3 },
@@ -63,6 +75,24 @@ describe('service times', () => {
     expect(computeBodyBytes({ requests })).toEqual({ requestBytes: 0, responseBytes: 200 })
     expect(computeServiceMs({})).toBe(0)
     expect(computeBodyBytes({ payloadBytes: 7 })).toEqual({ requestBytes: 7, responseBytes: 7 })
+  })
+})
+
+describe('the p99 of an application', () => {
+  it('is a constant time, ln 100 times the mean of drawn ones, or that of a mix', () => {
+    const timed = (/** @type {string} */ serviceTime, weight = 1) => ({ ...kindOf({ serviceTime }), weight })
+    expect(computeServiceP99Ms([timed('30ms')])).toBeCloseTo(30, 0)
+    expect(computeServiceP99Ms([timed('exp:30ms')])).toBeCloseTo(30 * Math.log(100), 0)
+    // Two in a hundred take 500 ms, and then one in two hundred.
+    expect(computeServiceP99Ms([timed('5ms', 98), timed('500ms', 2)])).toBeCloseTo(500, 0)
+    expect(computeServiceP99Ms([timed('5ms', 199), timed('500ms')])).toBeCloseTo(5, 0)
+    expect(computeServiceP99Ms([kindOf({ chunks: '10/5ms' })])).toBeCloseTo(45, 0)
+    expect(computeServiceP99Ms([kindOf({})])).toBe(0)
+  })
+
+  it('needs users for twice the requests that a slow answer keeps under way', () => {
+    expect(computeUsersLeast({ requests: [kindOf({ serviceTime: '30ms' })] }, 10_000)).toBe(1800)
+    expect(computeUsersLeast({}, 10_000)).toBe(0)
   })
 })
 

@@ -87,6 +87,20 @@ describe('createPlan', () => {
     expect(mixOf(1).traffic).toBe(small.traffic)
   })
 
+  it('warms interleaved arms up for as long as the slowest of them needs', () => {
+    const { arms } = createFakePlan(
+      parseExperiment(
+        'name: own\nquestion: q\nmeasure: [cost]\naxes: { plane: [pipy], link: [pair], cpuLimitCores: [1], serviceTime: [0ms, 1s] }\n',
+        'own.yaml',
+      ),
+      { overrides: { profile: 'quick' } },
+    )
+    const warmups = arms.map(({ load }) => load.warmupSeconds)
+    expect(new Set(warmups).size).toBe(1)
+    // Three answers of each of two arms, each up to three times the mean.
+    expect(warmups[0]).toBeGreaterThanOrEqual(18)
+  })
+
   it('has users for the service time, and warms them up for longer', () => {
     const { load } = planOf(
       'plane: [pipy], link: [pair], cpuLimitCores: [1], ratePerSecond: [1000], serviceTime: [100ms]',
@@ -105,6 +119,21 @@ describe('createPlan', () => {
       'says of each kind of request what axes.responseBytes says of all',
     ],
     ['method: [HEAD], responseBytes: [100]', '', 'an answer to HEAD has no body'],
+    [
+      'serviceTime: ["exp:30ms"], ratePerSecond: [10]',
+      'search: { kind: size, p99Ms: 80, isExtrapolated: false }',
+      'axes.serviceTime: the application itself has a p99 of 138.2 ms',
+    ],
+    [
+      'traffic: [{ name: s, kinds: [{ weight: 1, method: GET, path: /, serviceTime: 90ms }] }], ratePerSecond: [10]',
+      'search: { kind: size, p99Ms: 80, isExtrapolated: false }',
+      'axes.traffic: the application itself',
+    ],
+    [
+      'serviceTime: [30ms], ratePerSecond: [10]',
+      'search: { kind: services, services: [{ name: a, p99Ms: 20, ratePerSecond: 10, payloadBytes: 1024 }] }',
+      'leaves nothing for sidecars',
+    ],
     [
       'serviceTime: [30ms], ratePerSecond: [10]',
       'search: { kind: size, p99Ms: 30, isExtrapolated: false }',

@@ -23,7 +23,7 @@ const parse = (...words) => {
 
 const OF_ROLLOUTS = ['--sidecars', '--control-cpu', '--control-memory']
 const OF_ROLLOUTS_ALONE = ['--shards', '--assignment', '--sizes', '--remove-shard', '--commit-rate', '--concurrency']
-const REQUESTS = '--method --request --request-headers --response --service-time --traffic'.split(' ')
+const REQUESTS = '--method --request --request-headers --response --service-time --chunks --traffic'.split(' ')
 const UNDER_LOAD = '--cpu --link --rate --users --payload --services --tls --protocol --memory'.split(' ')
 const OF_ALL = ['--planes', '--workers', '--profile', '--seed', '--no-pin', '--app', '--target', '--out']
 

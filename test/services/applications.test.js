@@ -35,6 +35,12 @@ it('tells an application what to answer, and a service time only where there is 
   }
 })
 
+it('tells how many chunks an answer has', () => {
+  const requests = [createRequestKind({ responseBytes: 10, chunks: '10/5ms' }, 1024)]
+  const { argv } = createApplication({ ...PLACE, kind: 'answer', requests, runtime: runtimeOf('node') })
+  expect(JSON.parse(/** @type {string} */ (argv.at(-1)))).toMatchObject([{ chunks: { count: 10, gapMs: 5 } }])
+})
+
 it('tells an echo nothing but its address', () => {
   const { argv } = createApplication({ ...PLACE, kind: 'echo', runtime: runtimeOf('node') })
   expect(argv).toEqual(['/echo/node/echo.js', '127.0.0.2:8080'])

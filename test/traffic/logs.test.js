@@ -121,6 +121,14 @@ describe('a mix', () => {
     expect(kinds.find(({ path }) => path === '/other')?.weight).toBeGreaterThan(100)
   })
 
+  it('loses no request, however many paths there are', () => {
+    const letters = (/** @type {number} */ i) => [...`${i}`].map(digit => 'abcdefghij'[Number(digit)]).join('')
+    const requests = Array.from({ length: 12_000 }, (_, i) => ({ ...request, path: `/${letters(i)}` }))
+    const { traffic, count } = mixOf(requests)
+    expect(count).toBe(12_000)
+    expect(traffic.kinds.reduce((sum, { weight }) => sum + weight, 0)).toBe(12_000)
+  })
+
   it('says what the log does not tell', () => {
     expect(mixOf([request]).untold).toEqual([
       'the size of request headers (those of the generator are sent)',

@@ -8,6 +8,7 @@ const NEIGHBOUR_MOST = 0.1
 const STEAL_MOST = 0.1
 const LAG_P99_MOST_MS = 5
 const LATE_P50_MOST_MS = 1
+const MIX_SHARE = 0.02
 const LATE_P99_MOST_MS = 5
 const EDGE_FRACTION = 0.002
 /** An open loop counts as kept from this share of the rate asked for on. */
@@ -121,6 +122,24 @@ export const LOAD_GATES = [
         busiestCoresOf(p) >= APPLICATION_BUSY && `${nameOf(p)} was ${percent(busiestCoresOf(p))} busy (below 70 %)`,
         (p.throttledFraction ?? 0) > 0 && `${nameOf(p)} was throttled`,
       ]),
+  },
+  {
+    name: 'mix',
+    finds: 'kinds of requests whose shares are not those of the mix, within 2 % of all requests and one for each user',
+    isOfLoad: true,
+    words: 'another mix of requests',
+    find: ({ load: { kinds }, trial }) => {
+      const { requests = [], users } = trial.arm.load
+      const all = kinds?.reduce((sum, count) => sum + count, 0) ?? 0
+      const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
+      return (kinds ?? []).map((count, i) => {
+        const expected = (all * requests[i].weight) / weights
+        return (
+          Math.abs(count - expected) > MIX_SHARE * all + users &&
+          `${count} of ${all} requests were ${requests[i].method} ${requests[i].path}, and ${expected.toFixed(0)} are its share`
+        )
+      })
+    },
   },
   {
     name: 'late-application',

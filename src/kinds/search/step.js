@@ -1,5 +1,6 @@
 import { P99_REQUESTS } from '../../judge/measures.js'
 import { choiceOf } from '../../model/arms.js'
+import { computeUsersLeast } from '../../model/requests.js'
 
 /** Parts of all searches: one step, an arm at another value, and the result. Pure. */
 /** @import { Arm, SearchResult, SearchSpec, SearchStep } from '../../model/types.ts' */
@@ -68,6 +69,8 @@ export const withRate = (arm, ratePerSecond) => ({
     ...arm.load,
     kind: 'open',
     ratePerSecond,
+    // A slow application has more requests under way, or its users would be what is found.
+    users: Math.max(arm.load.users, computeUsersLeast(arm.load, ratePerSecond)),
     windowSeconds: Math.max(arm.load.windowSeconds, P99_REQUESTS / ratePerSecond),
   },
 })

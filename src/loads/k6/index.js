@@ -102,7 +102,7 @@ function findLargestBody({ payloadBytes = 0, requests = [] }) {
 
 /** Renders the kinds of requests of each arm, as bench/k6/requests.js reads them. @param {Load[]} loads */
 function renderRequests(loads) {
-  const render = (/** @type {RequestKind} */ { requestHeaderBytes, serviceTime, ...kind }) => ({
+  const render = (/** @type {RequestKind} */ { requestHeaderBytes, serviceTime, chunks, ...kind }) => ({
     ...kind,
     headers: renderHeaders(requestHeaderBytes),
     isTimed: serviceTimeOf({ serviceTime }).meanMs > 0,

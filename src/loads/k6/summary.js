@@ -60,11 +60,18 @@ function readResult(line) {
     lagP99Ms: findLag(valuesOf('lag'), countOf('dropped_iterations')),
     distribution,
     series: pieces.length > 0 ? parseSeries(pieces, pieceMs / 1000) : null,
+    ...readKinds(metrics, countOf),
     ...(metrics.late_0 && valuesOf('late_0').count > 0 && { waited: readWaited(valuesOf) }),
     ...(metrics.due && { due: countOf('due') }),
     ...(metrics.burst_due && { burst: readBurst({ valuesOf, countOf }) }),
     ownSeconds,
   }
+}
+
+/** @param {Record<string, unknown>} metrics @param {(name: string) => number} countOf @returns {Pick<LoadResult, 'kinds'>} */
+function readKinds(metrics, countOf) {
+  const names = Object.keys(metrics).filter(name => /^kind_\d+$/.test(name))
+  return names.length === 0 ? {} : { kinds: names.map((_, i) => countOf(`kind_${i}`)) }
 }
 
 /** @param {(name: string) => Record<string, number>} valuesOf @returns {NonNullable<LoadResult['waited']>} */

@@ -1,5 +1,5 @@
 import { createProcess } from '../../model/processes.js'
-import { renderHeaders } from '../../model/requests.js'
+import { hasChunks, renderHeaders } from '../../model/requests.js'
 import { countSlices, orderSlices } from '../slices.js'
 import { parseResult } from './result.js'
 import { wrkTool } from './tool.js'
@@ -27,6 +27,7 @@ export const wrk = {
     if (load.idleConnections) return 'this load keeps idle connections, and wrk uses all that it has'
     if (conditions.services > 1) return 'this load may go to several addresses, and wrk has one'
     const { requests = [] } = load
+    if (hasChunks({ requests })) return 'this load is answered in chunks, which the kit has k6 fetch only'
     if (requests.length > 1) return 'this load has several kinds of requests, and wrk makes one'
     if (requests.some(({ requestBytes }) => requestBytes > most))
       return `wrk keeps the request of every user, of at most 1 MiB, and this load sends ${requests[0].requestBytes} bytes`

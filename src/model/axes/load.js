@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { count } from '../bounds.js'
 import { findOnlyKind, METHODS } from '../requests.js'
-import { bodyBytes, headerBytes, serviceTime, trafficSchema } from '../traffic.js'
+import { bodyBytes, chunks, headerBytes, serviceTime, trafficSchema } from '../traffic.js'
 import { list, readCount, readSize, readSizeOrNone, showCount, UNDER_LOAD } from './axis.js'
 
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
@@ -164,6 +164,16 @@ export const LOAD_AXES = {
     of: arm => findOnlyKind(arm.load)?.serviceTime ?? null,
     show: v => `service time ${v ?? 'none'}`,
     label: 'service time',
+    isUnsaidWhenNull: true,
+  },
+  chunks: {
+    kinds: UNDER_LOAD,
+    option: list('--chunks', 'the application writes its answer in chunks, such as 10/5ms: ten, 5 ms apart'),
+    schema: chunks,
+    values: [null],
+    of: arm => findOnlyKind(arm.load)?.chunks ?? null,
+    show: v => (v === null ? 'not in chunks' : `chunks ${v}`),
+    label: 'chunks',
     isUnsaidWhenNull: true,
   },
   traffic: {

@@ -3,7 +3,7 @@ import { AXIS_NAMES } from '../arms.js'
 import { CONTROL_PLANE_AXES } from '../axes/control-plane.js'
 import { LOAD_AXES } from '../axes/load.js'
 import { SIDECAR_AXES } from '../axes/sidecar.js'
-import { METHODS, parseServiceTime } from '../requests.js'
+import { METHODS, parseChunks, parseServiceTime } from '../requests.js'
 import { SCHEMA_VERSION } from '../versions.js'
 
 /** Parts of several documents of a run. */
@@ -31,6 +31,11 @@ export const requestKind = z.object({
     .refine(text => parseServiceTime(text) !== null)
     .optional()
     .describe('that the application waits, such as 30ms, or exp:30ms (drawn, 30 ms on average); absent: none'),
+  chunks: z
+    .string()
+    .refine(text => parseChunks(text) !== null)
+    .optional()
+    .describe('in which the application writes its answer, such as 10/5ms (ten, 5 ms apart); absent: at once'),
 })
 
 export const load = z

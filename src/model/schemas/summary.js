@@ -218,6 +218,8 @@ export const summaryArm = arm.extend({
     .optional()
     .describe('the sum over its sidecars and applications; absent: services had no network namespaces'),
   serviceTimeMs: quantity.optional().describe('of the application; absent: it answers at once'),
+  firstByteMs: quantity.optional().describe('of an answer in chunks; absent: there are none'),
+  longestGapMs: quantity.optional().describe('between its chunks'),
   cpuPerConnectionMicros: quantity
     .optional()
     .describe('beyond the arm whose connections are kept; absent: there is none, or they are kept'),

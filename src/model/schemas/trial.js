@@ -125,6 +125,10 @@ export const loadResult = z.object({
     })
     .optional()
     .describe('service times of the window, as the application tells them; absent: it has none'),
+  kinds: z
+    .array(count)
+    .optional()
+    .describe('requests of each kind of a mix that were sent in the window; absent: there is one kind'),
   failures: z.array(z.string()),
   interleaved: interleaved.optional().describe('of an arm that was interleaved with others; absent: it had all of it'),
 })
@@ -160,6 +164,12 @@ const hostUse = z.object({
   idleFraction: fraction,
   stealFraction: fraction,
   foreignCores: z.number().min(0),
+})
+
+const stream = z.object({
+  firstByteMs: z.number().describe('from the request to the first byte of the body'),
+  longestGapMs: z.number().describe('between two parts of the body that came'),
+  spanMs: z.number().describe('from the first part of the body that came to the last'),
 })
 
 /** One line of trials.jsonl. */
@@ -200,6 +210,10 @@ export const trialSchema = z.object({
   boundBy: boundBy.nullable(),
   isSteady: z.boolean().nullable(),
   gates: z.array(gateFinding),
+  streams: z
+    .array(stream)
+    .optional()
+    .describe('answers in chunks that the kit itself read in the window; absent: the answers have none'),
   changes: z.array(change).nullable().describe('of configuration, in the window; null: none were asked for'),
   ending: ending.optional().describe('of a sidecar, in the window; absent: none was to end'),
   rollout: rollout

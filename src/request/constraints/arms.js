@@ -42,6 +42,16 @@ const ECHOES = /** @type {const} */ (['changesPerMinute', 'ending']).map(on => (
 const PROTOCOLS = [
   ...ECHOES,
   {
+    on: 'chunks',
+    conflict: isGrpc,
+    message: () => '--chunks: a unary call of gRPC is answered by one message',
+  },
+  {
+    on: 'chunks',
+    conflict: ({ arm }) => arm.load.hasCertificate,
+    message: () => '--chunks: the kit reads chunks in plaintext, and this load speaks mTLS',
+  },
+  {
     on: 'traffic',
     conflict: isGrpc,
     message: () => '--traffic: its kinds are told by method and path, of which calls of gRPC have one',

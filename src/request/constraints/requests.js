@@ -1,5 +1,7 @@
 import { KINDS, kindsOf } from '../../kinds/registry.js'
-import { parseServiceTime, REQUEST_AXES } from '../../model/requests.js'
+import { computeServiceP99Ms, createRequestKind, REQUEST_AXES } from '../../model/requests.js'
+import { listRequestKinds } from '../../model/traffic.js'
+
 import { isOverridden, readValues, renderSource } from '../part-request.js'
 
 /** Options and experiment files: what one part of a run cannot be asked together. Pure. */
@@ -21,6 +23,7 @@ const OF_LOAD = /** @type {const} */ ([
   ['requestHeaderBytes', '--request-headers'],
   ['responseBytes', '--response'],
   ['serviceTime', '--service-time'],
+  ['chunks', '--chunks'],
   ['traffic', '--traffic'],
 ]).map(([on, option]) => ({
   on,
@@ -66,19 +69,38 @@ const BODIES = [
       `${renderSource(request, 'responseBytes')}: an answer to HEAD has no body: leave it out, or take --method GET`,
   },
   {
-    on: 'serviceTime',
-    conflict: request => readValues(request, 'serviceTime')?.find(time => meanMsOf(time) >= findP99Ms(request)),
-    message: (request, time) =>
-      `${renderSource(request, 'serviceTime')} ${time}: the p99 of at most ${findP99Ms(request)} ms includes it, and leaves nothing for sidecars: give a higher --p99`,
+    on: 'always',
+    conflict: request => findSlowRequest(request),
+    message: (request, { source, p99Ms }) =>
+      `${renderSource(request, source)}: the application itself has a p99 of ${p99Ms} ms, and the p99 of at most ${findP99Ms(request)} ms, which includes it, leaves nothing for sidecars: give a higher --p99`,
   },
 ]
 
-/** @param {string} serviceTime */
-const meanMsOf = serviceTime => parseServiceTime(serviceTime)?.meanMs ?? 0
+/**
+ * Finds requests whose application alone takes as long as the p99 of a search allows.
+ * @param {PartRequest} request @returns {{ source: 'serviceTime' | 'chunks' | 'traffic', p99Ms: number } | undefined}
+ */
+function findSlowRequest(request) {
+  const valuesOf = (/** @type {import('../../model/types.ts').AxisName} */ axis) => readValues(request, axis) ?? [null]
+  const mixes = valuesOf('traffic').flatMap(traffic =>
+    traffic ? [{ source: /** @type {const} */ ('traffic'), kinds: listRequestKinds(traffic, 1) }] : [],
+  )
+  const singles = valuesOf('serviceTime').flatMap(serviceTime =>
+    valuesOf('chunks').map(chunks => ({
+      source: serviceTime ? /** @type {const} */ ('serviceTime') : /** @type {const} */ ('chunks'),
+      kinds: [createRequestKind({ serviceTime, chunks }, 1)],
+    })),
+  )
+  return [...mixes, ...singles]
+    .map(({ source, kinds }) => ({ source, p99Ms: computeServiceP99Ms(kinds) }))
+    .find(({ p99Ms }) => p99Ms >= findP99Ms(request))
+}
 
-/** Finds the p99 that a search has to meet; without one, any. @param {PartRequest} request */
+/** Finds the lowest p99 that a search has to meet; without one, any. @param {PartRequest} request */
 function findP99Ms({ experiment: { search } }) {
-  return (search && 'p99Ms' in search && search.p99Ms) || Number.POSITIVE_INFINITY
+  if (search === null) return Number.POSITIVE_INFINITY
+  if (search.kind === 'services') return Math.min(...search.services.map(({ p99Ms }) => p99Ms))
+  return search.p99Ms ?? Number.POSITIVE_INFINITY
 }
 
 /** Parts of a run that have no ratio of CPU per request to make precise. @type {Constraint<PartRequest>[]} */
