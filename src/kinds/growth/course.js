@@ -2,12 +2,12 @@ import { BenchError, OWN_CODES } from '../../lib/errors.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { isInTime } from '../../lib/wait.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
-import { createAsking } from '../../node/asking.js'
 import { readRoomFraction } from '../../node/machine.js'
 import { assertAllRun, awaitEnding } from '../../run/alive.js'
-import { createDeployer, UNLOADED } from '../../run/deployer.js'
+import { passCourse } from '../../run/control-plane.js'
+import { UNLOADED } from '../../run/deployer.js'
 import { inLanes } from '../../run/lanes.js'
-import { describeReading, LANES, lookAtControl, observeControl, observePhase, readControl } from '../../run/phase.js'
+import { describeReading, LANES, lookAtControl, observePhase } from '../../run/phase.js'
 import { measureRounds } from '../../run/rounds.js'
 import { awaitEnded, describeSpecs } from '../../run/start-services.js'
 import { named } from '../../run/start-sidecars.js'
@@ -18,7 +18,7 @@ import { BACKENDS, createGrowth, listGrowthNames } from './services.js'
 
 /** Adds sidecars to a control plane until a step fails, or there are enough. The failure is the result of the trial. */
 /** @import { Asking, FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts' */
-/** @import { Kind } from '../../run/kind.js' */
+/** @import { Course } from '../../run/control-plane.js' @import { Kind } from '../../run/kind.js' */
 /** @import { Asked, Started } from '../../run/start-services.js' @import { Growth } from './services.js' */
 
 const WATCH_MS = 200
@@ -31,8 +31,8 @@ const OWN = new RegExp(`\\b(${OWN_CODES.join('|')})\\b`)
 
 /**
  * control: one, or none where nothing has to run; stopping: the run is stopped; signal: or the control plane has ended.
- * @typedef {{ asking: Asking, deploy: ReturnType<typeof createDeployer>['deploy'], listProcesses: () => Handle[],
- *   control: Handle[], readControl: () => ReturnType<typeof readControl>, deadlineSeconds: number, stopping: AbortSignal,
+ * @typedef {{ asking: Asking, deploy: Course['deploy'], listProcesses: () => Handle[],
+ *   control: Handle[], readControl: ReturnType<Course['observe']>['read'], deadlineSeconds: number, stopping: AbortSignal,
  *   signal: AbortSignal }} Given
  */
 
@@ -59,67 +59,58 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
     link: testbed.layout.topologies[arm.link],
     sidecars: sidecarsMost,
   })
-  const { deploy, deployment } = createDeployer(target, { start, folder })
-  const asking = createAsking()
-  try {
+  return passCourse({ target, start, folder, signal }, async course => {
+    const { asking, deploy, deployment } = course
     const serving = await deploy(applications)
     await Promise.all(serving.map(process => process.waitUntilReady(signal)))
     const control = await deploy(planned ? [planned] : [])
-    const observing = observeControl(target, control)
-    const watching = watchControl(control)
-    try {
-      await assertCapped(target, control)
-      const { taken, ended } = await takeSteps(setUp, steps, {
-        asking,
-        deploy,
-        control,
-        deadlineSeconds,
-        stopping: signal,
-        listProcesses: () => deployment.processes,
-        readControl: () => readControl(target, control),
-        signal: AbortSignal.any([signal, watching.signal]),
-      })
-      const observed = await observing.end()
-      /** @type {GrowthRecord} */
-      const seen = {
-        schemaVersion: SCHEMA_VERSION,
-        cpus,
-        stepSidecars: STEP_SIDECARS,
-        sidecarsMost,
-        backends: BACKENDS,
-        deadlineSeconds,
-        steps: taken,
-        ended,
-        control: observed?.samples.map(describeReading) ?? null,
-      }
-      return {
-        deployment,
-        ...UNLOADED,
-        seen: {
-          observed: { own: { growth: seen } },
-          record: { outcome: 'completed', growth: judgeGrowth(seen), ended: ended ? await awaitEnded(control) : [] },
-          isOver: true,
-          assertWhole: async () => {},
-        },
-      }
-    } finally {
-      watching.close()
-      await observing.end()
+    const observing = course.observe(control)
+    course.whenOver(watchControl(control, course.falling))
+    await assertCapped(target, control)
+    const { taken, ended } = await takeSteps(setUp, steps, {
+      asking,
+      deploy,
+      control,
+      deadlineSeconds,
+      stopping: signal,
+      listProcesses: () => deployment.processes,
+      readControl: observing.read,
+      signal: course.signal,
+    })
+    const observed = await observing.end()
+    /** @type {GrowthRecord} */
+    const growth = {
+      schemaVersion: SCHEMA_VERSION,
+      cpus,
+      stepSidecars: STEP_SIDECARS,
+      sidecarsMost,
+      backends: BACKENDS,
+      deadlineSeconds,
+      steps: taken,
+      ended,
+      control: observed?.samples.map(describeReading) ?? null,
     }
-  } catch (error) {
-    await deployment.remove()
-    throw error
-  } finally {
-    asking.close()
-  }
+    return {
+      deployment,
+      ...UNLOADED,
+      seen: {
+        observed: { own: { growth } },
+        record: { outcome: 'completed', growth: judgeGrowth(growth), ended: ended ? await awaitEnded(control) : [] },
+        isOver: true,
+        assertWhole: async () => {},
+      },
+    }
+  })
 }
 
-/** Aborts when a control plane ends or stops: no step waits for its deadline. @param {Handle[]} control */
-function watchControl(control) {
-  const falling = new AbortController()
+/**
+ * Aborts when a control plane ends or stops, so that no step waits for its deadline; returns a function that ends the watch.
+ * @param {Handle[]} control @param {AbortController} falling
+ */
+function watchControl(control, falling) {
   for (const process of control) process.exited.then(() => falling.abort())
   const timer = setInterval(() => control.some(process => process.isStopped()) && falling.abort(), WATCH_MS)
-  return { signal: falling.signal, close: () => clearInterval(timer) }
+  return () => clearInterval(timer)
 }
 
 /** @param {Target} target @param {Handle[]} control @throws {BenchError} where the kernel reports another cap */

@@ -2,11 +2,11 @@ import path from 'node:path'
 import { BenchError, EndedError } from '../../lib/errors.js'
 import { readTextFiles } from '../../lib/text-files.js'
 import { sleep } from '../../lib/wait.js'
-import { createAsking } from '../../node/asking.js'
 import { assertAllRun } from '../../run/alive.js'
-import { createDeployer, UNLOADED } from '../../run/deployer.js'
+import { passCourse } from '../../run/control-plane.js'
+import { UNLOADED } from '../../run/deployer.js'
 import { inLanes } from '../../run/lanes.js'
-import { LANES, observeControl, readControl } from '../../run/phase.js'
+import { LANES, readControl } from '../../run/phase.js'
 import { measureRounds } from '../../run/rounds.js'
 import { awaitEnded, describeSpecs } from '../../run/start-services.js'
 import { chooseControl } from '../../services/control.js'
@@ -17,7 +17,7 @@ import { createRollout, listRolloutNames } from './services.js'
 
 /** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
 /** @import { Conditions, Control, Deployment, Handle, RolloutRecord, TrialRecord } from '../../model/types.ts' */
-/** @import { Given } from '../../run/phase.js' */
+/** @import { Course } from '../../run/control-plane.js' @import { Given } from '../../run/phase.js' */
 /** @import { Kind } from '../../run/kind.js' @import { Asked } from '../../run/start-services.js' */
 
 // A node makes two to ten pods a second.
@@ -96,10 +96,8 @@ async function tryRollout(asked, { name, ...other }) {
 async function passRollout({ testbed, arm, start, round, folder, leastSeconds, signal, pace }) {
   const { target } = testbed.site
   const rollout = await renderRollout({ testbed, arm, start, round, folder, pace })
-  const { deploy, end, deployment } = createDeployer(target, { start, folder })
-  const dying = new AbortController()
-  const asking = (await target.pods?.openAsking()) ?? createAsking()
-  try {
+  return passCourse({ target, start, folder, signal, explain: explainFailure }, async course => {
+    const { asking, deploy, end, deployment, falling, signal } = course
     // A shard that is removed ends without the others.
     const { controls, moves } = rollout
     const keptCount = controls.length - (moves ? 1 : 0)
@@ -110,80 +108,54 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
     await Promise.all(running.map(process => process.waitUntilReady(signal)))
     await target.call('reach', { endpoints: rollout.reachable })
     // Every sidecar needs the control planes. A process that is no longer part of the deployment was ended on purpose.
-    for (const process of running) process.exited.then(() => deployment.processes.includes(process) && dying.abort())
+    for (const process of running) process.exited.then(() => deployment.processes.includes(process) && falling.abort())
     const shards = running.slice(1)
-    const refusals = watchRefusals(shards, { parse: rollout.parseRefusals, dying })
-    const either = AbortSignal.any([signal, dying.signal])
+    course.whenOver(watchRefusals(shards, { parse: rollout.parseRefusals, falling }))
     const members = rollout.batches.flatMap(batch => batch.members)
     const arePods = target.pods !== undefined
     const deadlineSeconds = findDeadlineSeconds({ ...arm.conditions, leastSeconds, arePods, everyMs: pace?.everyMs })
-    /** @type {Given} */
-    const given = { asking, signal: either, deadlineSeconds, readControl: () => readControl(target, shards) }
     const readMemory = async () => {
       if (!arm.conditions.areServicesRemoved) return { sidecars: null, control: null }
-      await sleep(SETTLE_MS, either)
+      await sleep(SETTLE_MS, signal)
       const anonOf = async (/** @type {Handle[]} */ processes) =>
         (await readControl(target, processes))?.anonBytes ?? null
       const sidecars = deployment.processes.filter(({ spec }) => spec.role === 'sidecar')
       return { sidecars: await anonOf(sidecars), control: await anonOf(shards) }
     }
-    const observing = observeControl(target, shards)
-    try {
-      await inLanes({ items: rollout.setUps, lanes: LANES, signal: either }, asking.perform)
-      await inLanes({ items: members, lanes: LANES, signal: either }, ({ enrolment }, signal) =>
-        asking.perform(enrolment, signal),
-      )
-      const fail = (/** @type {Error} */ error) => dying.abort(error)
-      const { first, pods } = await startAll({ ...given, batches: rollout.batches, deploy, arePods, fail })
-      const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
-      const all = { ...given, members, conditions, seed: round }
-      const before = await readMemory()
-      const change = haveAll(members, first) ? await changeAll(all) : null
-      const isChanged = change !== null && haveAll(members, change)
-      const areRemoved = isChanged && arm.conditions.areServicesRemoved
-      const withdrawal = areRemoved ? await withdrawServices({ ...all, before, readMemory }) : null
-      const control = await observing.end()
-      const removal =
-        moves && isChanged
-          ? await removeShard({
-              ...given,
-              batches: rollout.batches,
-              moves,
-              deploy,
-              end,
-              shard: controls[keptCount],
-              readControl: () => readControl(target, shards.slice(0, keptCount)),
-            })
-          : null
-      return {
-        deployment,
-        deadlineSeconds,
-        rollout: describeRollout({
-          cpus: testbed.site.cpus,
-          members,
-          first,
-          pods,
-          change,
-          withdrawal,
-          removal,
-          control,
-        }),
-      }
-    } finally {
-      refusals.end()
-      await observing.end()
-    }
-  } catch (error) {
-    const { processes } = deployment
-    const ended = await awaitEnded(processes)
-    const refused = dying.signal.reason instanceof BenchError ? dying.signal.reason : null
-    const failure = (await assertAllRun(processes, 'starting').catch(told => told)) ?? refused ?? error
-    await deployment.remove()
-    if (ended.length > 0) throw new EndedError(failure.message, { cause: error, ended })
-    throw failure
-  } finally {
-    asking.close()
-  }
+    const observing = course.observe(shards)
+    /** @type {Given} */
+    const given = { asking, signal, deadlineSeconds, readControl: observing.read }
+    await inLanes({ items: rollout.setUps, lanes: LANES, signal }, asking.perform)
+    await inLanes({ items: members, lanes: LANES, signal }, ({ enrolment }, signal) =>
+      asking.perform(enrolment, signal),
+    )
+    const fail = (/** @type {Error} */ error) => falling.abort(error)
+    const { first, pods } = await startAll({ ...given, batches: rollout.batches, deploy, arePods, fail })
+    const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
+    const all = { ...given, members, conditions, seed: round }
+    const before = await readMemory()
+    const change = haveAll(members, first) ? await changeAll(all) : null
+    const isChanged = change !== null && haveAll(members, change)
+    const areRemoved = isChanged && arm.conditions.areServicesRemoved
+    const withdrawal = areRemoved ? await withdrawServices({ ...all, before, readMemory }) : null
+    const control = await observing.end()
+    const kept = { ...given, readControl: () => readControl(target, shards.slice(0, keptCount)) }
+    const removal =
+      moves && isChanged
+        ? await removeShard({ ...kept, batches: rollout.batches, moves, deploy, end, shard: controls[keptCount] })
+        : null
+    const { cpus } = testbed.site
+    const seen = describeRollout({ cpus, members, first, pods, change, withdrawal, removal, control })
+    return { deployment, deadlineSeconds, rollout: seen }
+  })
+}
+
+/** Names the process that ended, or what a sidecar refused, before the error. @param {unknown} error @param {Course} course */
+async function explainFailure(error, { deployment: { processes }, falling }) {
+  const ended = await awaitEnded(processes)
+  const refused = falling.signal.reason instanceof BenchError ? falling.signal.reason : null
+  const failure = (await assertAllRun(processes, 'starting').catch(failed => failed)) ?? refused ?? error
+  return ended.length > 0 ? new EndedError(failure.message, { cause: error, ended }) : failure
 }
 
 /** Throws BenchError. @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds */
@@ -207,17 +179,20 @@ export function assertConverged({ sidecars, simulated, first, change, withdrawal
   }
 }
 
-/** @param {Handle[]} control @param {{ parse: Control['parseRefusals'], dying: AbortController }} options */
-function watchRefusals(control, { parse, dying }) {
+/**
+ * Aborts where a sidecar refuses its configuration; returns a function that ends the watch.
+ * @param {Handle[]} control @param {{ parse: Control['parseRefusals'], falling: AbortController }} options
+ */
+function watchRefusals(control, { parse, falling }) {
   const read = async () => {
     const logs = parse ? await Promise.all(control.map(process => process.readLog())) : []
     const [refused, ...others] = new Set(logs.flatMap(log => parse?.(log) ?? []))
     if (refused === undefined) return
     const more = others.length > 0 ? ` (and ${others.length} more)` : ''
-    dying.abort(new BenchError(`nack: a sidecar did not accept its configuration: ${refused}${more}`))
+    falling.abort(new BenchError(`nack: a sidecar did not accept its configuration: ${refused}${more}`))
   }
   const timer = parse && setInterval(() => read().catch(() => {}), REFUSALS_EVERY_MS)
-  return { end: () => clearInterval(timer) }
+  return () => clearInterval(timer)
 }
 
 /** @param {Omit<Paced, 'leastSeconds' | 'signal'>} options */
