@@ -1,5 +1,6 @@
-/** Says what is wrong with a value by a schema. Pure. @param {Pick<import('zod').core.$ZodIssue, 'message'>} issue */
-export function sayIssue({ message }) {
+/** Says what is wrong with a value, or with a key of a record, by a schema. Pure. @param {Pick<import('zod').core.$ZodIssue, 'message'> & { issues?: import('zod').core.$ZodIssue[] }} issue */
+export function sayIssue({ message, issues: [ofKey] = [] }) {
+  if (ofKey !== undefined) return sayIssue(ofKey)
   return message.replace(/^Invalid input: expected (.*), received undefined$/, 'it is missing: expected $1')
 }
 

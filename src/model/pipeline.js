@@ -16,6 +16,15 @@ export const PIPELINE_FILE = 'pipeline.yaml'
 const text = z.union([z.string(), z.number().transform(String)])
 const port = z.int().min(1).max(65_535, 'a port is at most 65535')
 
+/** A path below the folder of a process. */
+const fileName = z
+  .string()
+  .min(1)
+  .refine(
+    name => !name.startsWith('/') && !name.split(/[\\/]/).includes('..'),
+    'a file is written below the folder of the process: give a relative path without ..',
+  )
+
 const schema = z.strictObject({
   /** The folder of its scripts, from the folder of this file; `${NAME}` is an environment variable. */
   scripts: z.string().min(1).default('.'),
@@ -27,7 +36,7 @@ const schema = z.strictObject({
   arguments: z.array(text).optional(),
   environment: z.record(z.string(), text).default({}),
   /** Files that are rendered into its folder: a text, or a file of the folder that is a template. */
-  files: z.record(z.string(), z.union([z.string(), z.strictObject({ template: z.string() })])).default({}),
+  files: z.record(fileName, z.union([z.string(), z.strictObject({ template: z.string() })])).default({}),
   /** Texts of files that are replaced, each with its replacement. */
   replace: z.record(z.string(), z.record(z.string().min(1), z.string())).default({}),
   listen: z

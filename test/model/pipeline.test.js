@@ -46,6 +46,9 @@ describe('parsePipeline', () => {
     ['\nlisten: { port: 70000 }', 'pipeline.yaml:2: listen.port: a port is at most 65535'],
     ['request: { path: hi }', 'pipeline.yaml:1: request.path: a path begins with /'],
     ['request: { method: get }', 'a method is written in capitals'],
+    ['files: { ../../evil.txt: text }', 'a file is written below the folder of the process'],
+    ['files: { a/../../evil.txt: text }', 'give a relative path without ..'],
+    ['files: { /etc/evil.txt: text }', 'give a relative path without ..'],
   ])('refuses %j', (text, message) => {
     expect(() => parsePipeline(text, 'pipeline.yaml')).toThrow(message)
   })
