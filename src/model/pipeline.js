@@ -81,6 +81,7 @@ const schema = z.strictObject({
  * @property {string} file the document's own; where there is none, the folder that was looked at
  * @property {string} scripts the folder of scripts
  * @property {Record<string, string>} scriptFiles its text files, by their path in it
+ * @property {Record<string, string>} [binaryFiles] its other files, as latin1: they are copied and never rendered
  * @property {string | null} program a path, where the document names a program that the kit does not know
  */
 
@@ -147,16 +148,16 @@ export function assertRenderable(pipeline) {
 /**
  * Renders what a program is started with.
  * @param {Pipeline} pipeline @param {{ model: SidecarModel, folder: string }} options folder: of its files
- * @returns {{ argv: string[], env: Record<string, string>, files: { name: string, content: string }[] }}
+ * @returns {{ argv: string[], env: Record<string, string>, files: import('./types.ts').ProcessSpec['files'] }}
  */
-export function renderPipeline({ document, file, scriptFiles }, { model, folder }) {
+export function renderPipeline({ document, file, scriptFiles, binaryFiles = {} }, { model, folder }) {
   const variables = listVariables({ model, folder, document })
   const fill = (/** @type {string} */ text) => render(text, { file, variables })
   const replaced = Object.entries(scriptFiles).map(([name, content]) => {
     const replacements = Object.entries(document.replace[name] ?? {})
     return /** @type {const} */ ([
       name,
-      replacements.reduce((text, [from, to]) => text.replaceAll(from, fill(to)), content),
+      replacements.reduce((text, [from, to]) => text.replaceAll(from, () => fill(to)), content),
     ])
   })
   const rendered = Object.entries(document.files).map(
@@ -165,10 +166,24 @@ export function renderPipeline({ document, file, scriptFiles }, { model, folder 
   )
   const files = new Map([...replaced, ...rendered])
   return {
-    argv: (document.arguments ?? []).map(fill).map(word => (files.has(word) ? `${folder}/${word}` : word)),
+    argv: (document.arguments ?? [])
+      .map(fill)
+      .map(word => (files.has(word) || Object.hasOwn(binaryFiles, word) ? `${folder}/${word}` : word)),
     env: Object.fromEntries(Object.entries(document.environment).map(([name, value]) => [name, fill(value)])),
-    files: [...files].map(([name, content]) => ({ name, content })),
+    files: [
+      ...[...files].map(([name, content]) => ({ name, content })),
+      ...copyBinaryFiles(binaryFiles).filter(({ name }) => !files.has(name)),
+    ],
   }
+}
+
+/** @param {Record<string, string>} [binaryFiles] */
+export function copyBinaryFiles(binaryFiles = {}) {
+  return Object.entries(binaryFiles).map(([name, content]) => ({
+    name,
+    content,
+    encoding: /** @type {const} */ ('latin1'),
+  }))
 }
 
 /** Lists the texts that may hold variables. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */

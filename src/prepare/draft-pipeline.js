@@ -2,7 +2,7 @@ import path from 'node:path'
 import { createPipyArgv } from '../dataplanes/pipy/argv.js'
 import { BenchError, TimeoutError } from '../lib/errors.js'
 import { waitFor } from '../lib/wait.js'
-import { createPipelineDocument } from '../model/pipeline.js'
+import { copyBinaryFiles, createPipelineDocument } from '../model/pipeline.js'
 import { createProcess } from '../model/processes.js'
 import { createApplication } from '../services/applications.js'
 import { createPipeline } from '../tools/find-pipeline.js'
@@ -36,10 +36,11 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
     })
   })
   const document = createPipelineDocument({ listen: { port: 1 } })
-  const { scriptFiles } = createPipeline({ document, file: shown, scripts })
+  const { scriptFiles, binaryFiles } = createPipeline({ document, file: shown, scripts })
   const service = 'look'
   const places = await target.placesFor(LOOK_START, [service], { hasNamespaces: true })
-  const files = Object.entries(scriptFiles).map(([name, content]) => ({ name, content }))
+  const texts = Object.entries(scriptFiles).map(([name, content]) => ({ name, content }))
+  const files = [...texts, ...copyBinaryFiles(binaryFiles)]
   const own = path.join(folder, service)
   const sidecar = createProcess({
     service,

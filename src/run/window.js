@@ -95,7 +95,7 @@ export async function readWindow(course, { processes, generator, window, before,
       // The files of each sidecar of a batch are in raw/.
       files: spec.files
         .slice(0, spec.batchOf === undefined ? undefined : 1)
-        .map(({ name, content }) => ({ name, sha256: hashText(content) })),
+        .map(({ name, content, encoding }) => ({ name, sha256: hashText(Buffer.from(content, encoding)) })),
     })),
     start: withoutSample(start),
     end: withoutSample(end),

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
-import { readTextFiles } from '../lib/text-files.js'
+import { safely } from '../lib/safely.js'
 import { assertRenderable, PIPELINE_FILE, parsePipeline } from '../model/pipeline.js'
 
 /** Finds the `pipeline.yaml` of a folder. @import { Pipeline, PipelineDocument } from '../model/pipeline.js' */
@@ -41,13 +42,20 @@ export function findPipeline(folder, environment = process.env) {
 export function createPipeline({ document, file, scripts }) {
   if (!statSync(scripts, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`${file}: scripts: ${scripts} is no folder`)
-  assertSmall(scripts, file)
+  const contents = readFiles(scripts, file)
   const { program = null } = document
   return {
     document,
     file,
     scripts,
-    scriptFiles: readTextFiles(scripts),
+    scriptFiles: renderContents(
+      contents.filter(([, content]) => isUtf8(content)),
+      'utf8',
+    ),
+    binaryFiles: renderContents(
+      contents.filter(([, content]) => !isUtf8(content)),
+      'latin1',
+    ),
     program: program?.includes('/') ? path.resolve(path.dirname(file), program) : program,
   }
 }
@@ -61,14 +69,47 @@ function expand(text, { file, environment }) {
   })
 }
 
-/** @param {string} folder @param {string} file */
-function assertSmall(folder, file) {
+/** @param {[string, Buffer][]} contents @param {BufferEncoding} encoding */
+function renderContents(contents, encoding) {
+  return Object.fromEntries(contents.map(([name, content]) => [name, content.toString(encoding)]))
+}
+
+/**
+ * Reads the files of a folder of scripts. Links are followed to where the folder has what they name.
+ * @param {string} folder @param {string} file a name for errors @returns {[string, Buffer][]} by path below it
+ * @throws {UsageError} for a link that leads elsewhere, and where they are too large
+ */
+function readFiles(folder, file) {
+  const root = realpathSync(folder)
   let bytes = 0
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) bytes += statSync(path.join(entry.parentPath, entry.name)).size
-    if (bytes > MOST_BYTES)
-      throw new UsageError(
-        `${file}: scripts: ${folder} has more than ${MOST_BYTES / 2 ** 20} MiB, which would be copied for each start: name the folder of the scripts alone`,
-      )
-  }
+  /** @param {string} below @param {string[]} within real paths of the folders on the way @returns {[string, Buffer][]} */
+  const read = (below, within) =>
+    readdirSync(path.join(root, below), { withFileTypes: true })
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .flatMap(entry => {
+        const name = below === '' ? entry.name : `${below}/${entry.name}`
+        const at = path.join(root, name)
+        if (entry.isSymbolicLink()) assertLinkWithin(at, { root, within, name, file })
+        const stat = statSync(at)
+        if (stat.isDirectory()) return read(name, [...within, realpathSync(at)])
+        if (!stat.isFile()) return []
+        bytes += stat.size
+        if (bytes > MOST_BYTES)
+          throw new UsageError(
+            `${file}: scripts: ${folder} has more than ${MOST_BYTES / 2 ** 20} MiB, which would be copied for each start: name the folder of the scripts alone`,
+          )
+        return [[name, readFileSync(at)]]
+      })
+  return read('', [root])
+}
+
+/** @param {string} at @param {{ root: string, within: string[], name: string, file: string }} options @throws {UsageError} */
+function assertLinkWithin(at, { root, within, name, file }) {
+  const real = safely(() => realpathSync(at), null)
+  if (real === null || !`${real}/`.startsWith(`${root}/`))
+    throw new UsageError(
+      `${file}: scripts: ${name} is a link to ${real ?? 'nothing'}, outside of the folder that is copied for each start: put a copy in its place`,
+    )
+  if (within.includes(real))
+    throw new UsageError(`${file}: scripts: ${name} is a link to a folder that it lies in: remove it`)
 }

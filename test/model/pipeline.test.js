@@ -125,6 +125,24 @@ describe('renderPipeline', () => {
     expect(rendered.env).toEqual({ LISTEN: `${listener.port}` })
   })
 
+  it('writes a replacement as it stands, and copies files that are no text', () => {
+    const { files, argv } = renderPipeline(
+      {
+        ...pipelineOf(
+          { replace: { 'main.js': { HERE: "$' $$ $&" } }, arguments: ['ca.der'] },
+          { 'main.js': 'a HERE b' },
+        ),
+        binaryFiles: { 'ca.der': '\xff\x00' },
+      },
+      { model, folder: '/run' },
+    )
+    expect(files).toEqual([
+      { name: 'main.js', content: "a $' $$ $& b" },
+      { name: 'ca.der', content: '\xff\x00', encoding: 'latin1' },
+    ])
+    expect(argv).toEqual(['/run/ca.der'])
+  })
+
   it('becomes a process that listens at the port that the scripts fix, at all addresses', () => {
     const options = { model, folder: '/run', tool: fakeTool, scripts: '/scripts', profile: null, cpuLimitCores: 0.5 }
     const fixed = pipelineOf({ listen: { port: 8000 }, arguments: ['-c', 'main.js'] })

@@ -19,7 +19,8 @@ export interface ProcessSpec {
   env: Record<string, string>
   /** The folder of its files, which a pod may only read; it runs where it may write: here, or in a pod in /tmp. */
   folder: string
-  files: { name: string; content: string }[]
+  /** With an encoding, the content is bytes in that. */
+  files: { name: string; content: string; encoding?: 'latin1' }[]
   /** Folders of scripts that it reads; credentials: certificates and keys. */
   scripts: string[]
   credentials: string[]

@@ -46,7 +46,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   await mkdir(spec.folder, { recursive: true })
   for (const file of spec.files) {
     await mkdir(path.dirname(path.join(spec.folder, file.name)), { recursive: true })
-    await writeFile(path.join(spec.folder, file.name), file.content)
+    await writeFile(path.join(spec.folder, file.name), file.content, file.encoding)
   }
   const group = await tree.create(`${start}-${name}`, spec)
   const log = openLog(logFile)
