@@ -111,9 +111,13 @@ export function callsUpstream(pipeline) {
 
 /** Says whether the answer is the body that was posted. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
 export function isEchoed(pipeline) {
-  const { method, headers, body } = pipeline.document.request
-  const isUsual = method === 'POST' && body === undefined && Object.keys(headers).length === 0
+  const isUsual = postsPayload(pipeline) && Object.keys(pipeline.document.request.headers).length === 0
   return isUsual && pipeline.document.answer.status === 200 && callsUpstream(pipeline)
+}
+
+/** Says whether requests carry the payload of the load. @param {Pick<Pipeline, 'document'>} pipeline */
+export function postsPayload({ document: { request } }) {
+  return request.method === 'POST' && request.body === undefined
 }
 
 /** Returns the port at which requests come to it. @param {Pick<Pipeline, 'document'>} pipeline */

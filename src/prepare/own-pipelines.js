@@ -1,12 +1,12 @@
-import { BenchError } from '../lib/errors.js'
+import { BenchError, UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
-import { hasFixedPorts, isEchoed } from '../model/pipeline.js'
+import { hasFixedPorts, isEchoed, postsPayload } from '../model/pipeline.js'
 import { assertAllowed } from '../request/constraint.js'
-import { LINK, PIPELINES } from '../request/constraints/pipelines.js'
+import { LINK, PIPELINE_ARMS, PIPELINES } from '../request/constraints/pipelines.js'
 
 /**
  * What a run of pipelines is asked beside their names.
- * @import { LoadGenerator } from '../model/types.ts' @import { Overrides } from '../request/question.js'
+ * @import { Arm, LoadGenerator } from '../model/types.ts' @import { Overrides } from '../request/question.js'
  * @import { Pipelines } from './programs.js'
  */
 
@@ -35,6 +35,28 @@ export function askForPipelines(overrides, { pipelines, load = findLoad() }) {
     ...overrides,
     axes: { ...axes, link: [LINK], tls: ['plaintext'], ...(hasNamespaces && { interception }) },
     ...(hasNamespaces && { hasNamespaces }),
+  }
+}
+
+/**
+ * Asserts that pipelines do what sets arms apart: one process under several names would be compared with itself.
+ * @param {Arm[]} arms @param {{ pipelines: Pipelines, experiment: string }} options @throws {UsageError}
+ */
+export function assertPipelineArms(arms, { pipelines, experiment }) {
+  for (const [variant, pipeline] of Object.entries(pipelines)) {
+    const { file } = pipeline
+    const own = arms.filter(arm => arm.variant === variant)
+    for (const arm of own) assertAllowed(PIPELINE_ARMS, { file, experiment, arm })
+    const workers = [...new Set(own.map(({ conditions }) => conditions.workers))]
+    if (workers.length > 1)
+      throw new UsageError(
+        `${file}: ${experiment} varies the workers (${workers.join(', ')}), and the threads of a pipeline are those of its file: write workers there, and choose an experiment such as cost`,
+      )
+    const sizes = [...new Set(own.map(({ load }) => load.payloadBytes))]
+    if (sizes.length > 1 && !postsPayload(pipeline))
+      throw new UsageError(
+        `${file}: ${experiment} varies the payload (${sizes.join(', ')} bytes), and the request of this file has a body of its own, or none: choose one --payload`,
+      )
   }
 }
 

@@ -7,7 +7,7 @@ import { renderQuota } from '../request/constraints/plans.js'
 import { findControl } from '../services/control.js'
 import { createPlacing } from '../services/placement.js'
 import { isServedByNode } from '../services/specs.js'
-import { askForPipelines } from './own-pipelines.js'
+import { askForPipelines, assertPipelineArms } from './own-pipelines.js'
 import { findAppRuntime, findPipelines, findPrograms, planes } from './programs.js'
 import { readTopology } from './read-experiment.js'
 import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls } from './supported.js'
@@ -89,6 +89,7 @@ export async function prepare({ app, site, say, load = findLoad(), ...named }) {
   const { findTool } = site
   // The question is checked before programs are looked for, or fetched.
   const draft = planRun({ ...asked, load, site })
+  assertPipelineArms(draft.plan.arms, { pipelines, experiment: experiment.name })
   const found = await findPrograms({
     load,
     chosen: choosePlanes(experiment, overrides),

@@ -97,13 +97,16 @@ describe('prepareWith', () => {
   })
 
   describe('of folders with a pipeline.yaml', () => {
-    const [fixed, free, envoy] = ['fixed', 'free', 'envoy'].map(name => makeFolder(`pipelines-${name}`))
+    const [fixed, free, envoy, fetching] = ['fixed', 'free', 'envoy', 'fetching'].map(name =>
+      makeFolder(`pipelines-${name}`),
+    )
     const write = (/** @type {string} */ folder, /** @type {string} */ text) => {
       writeFileSync(path.join(folder, 'main.js'), 'pipy.listen(8000, $=>$)')
       writeFileSync(path.join(folder, 'pipeline.yaml'), text)
     }
     write(fixed, 'listen: { port: 8000 }')
     write(free, "replace: { main.js: { '8000': '{{listen.port}}' } }")
+    write(fetching, "replace: { main.js: { '8000': '{{listen.port}}' } }\nrequest: { method: GET }")
     write(envoy, 'program: envoy\narguments: [-c, main.js]\nenvironment: { PORT: "{{listen.port}}" }')
 
     it('plans one proxy in plaintext, and finds the program that a file names', async () => {
@@ -128,9 +131,25 @@ describe('prepareWith', () => {
     it.each([
       [{ link: ['pair'] }, '--link pair: a pipeline.yaml describes one proxy'],
       [{ tls: ['rsa-2048'] }, '--tls rsa-2048: the load comes in plaintext'],
+      [{ workers: [2] }, '--workers 2: its threads are those of the file'],
       [{ features: ['access-log'] }, '--features access-log: it has the features of its scripts'],
     ])('refuses %j', (asked, why) =>
       expect(prepare({ name: 'cost', planes: `pipy=${free}`, ...asked })).rejects.toThrow(why))
+
+    it.each([
+      ['feature-ladder', 'asks for access-log (features)'],
+      ['workers', 'varies the workers ('],
+      ['protocol', 'asks for HTTP/2 (protocol)'],
+      ['reload', 'asks for 0 changes/min (changes/min)'],
+    ])('refuses %s, whose arms would all be one process', (name, why) =>
+      expect(prepare({ name, planes: `pipy=${free}` })).rejects.toThrow(why))
+
+    it('refuses several payloads where the request of the file carries none', async () => {
+      await expect(prepare({ name: 'payload', planes: `pipy=${free}` })).resolves.toBeDefined()
+      await expect(prepare({ name: 'payload', planes: `pipy=${fetching}` })).rejects.toThrow(
+        'varies the payload (100, 1024, 10240, 102400 bytes)',
+      )
+    })
 
     it('refuses a configuration of the user for a plane that the kit configures, and a proxy without a program', async () => {
       await expect(prepare({ name: 'cost', planes: `envoy=${envoy}` })).rejects.toThrow(`proxy=${envoy}`)

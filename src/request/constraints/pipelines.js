@@ -2,7 +2,8 @@ import { AXES } from '../../model/arms.js'
 import { REQUEST_AXES } from '../../model/requests.js'
 
 /** What cannot be asked beside a `pipeline.yaml`, which describes one proxy in plaintext. Pure. */
-/** @import { Overrides } from '../question.js' @import { Constraint } from '../constraint.js' */
+/** @import { Arm, AxisName } from '../../model/types.ts' @import { Overrides } from '../question.js' */
+/** @import { Constraint } from '../constraint.js' */
 
 /** The link of one proxy alone. */
 export const LINK = 'ratings'
@@ -39,6 +40,12 @@ export const PIPELINES = [
   },
   {
     on: 'always',
+    conflict: ({ axes }) => axes.workers?.join(),
+    message: ({ file }, workers) =>
+      `${file}: --workers ${workers}: its threads are those of the file: write workers there, and leave this out`,
+  },
+  {
+    on: 'always',
     conflict: ({ target }) => target !== 'local' && target,
     message: ({ file }, target) =>
       `${file}: --target ${target}: folders with a pipeline.yaml run on this machine: leave it out`,
@@ -54,5 +61,37 @@ export const PIPELINES = [
     conflict: ({ generator, isEchoed }) => !isEchoed && generator,
     message: ({ file }, generator) =>
       `${file}: --generator ${generator} posts a body that comes back: leave it out, and k6 makes the load`,
+  },
+]
+
+/**
+ * @typedef {object} PipelineArm
+ * @property {string} file the pipeline.yaml
+ * @property {string} experiment its name
+ * @property {Arm} arm that the experiment and the options make
+ */
+
+// The kit renders these into its own configuration, which a pipeline does not read.
+/** @type {AxisName[]} */
+const OF_CONFIGURATION = [
+  .../** @type {const} */ (['protocol', 'features', 'configuredServices', 'changesPerMinute', 'changed']),
+  .../** @type {const} */ (['ending', 'sidecars']),
+]
+
+/** What an experiment asks of the sidecars of an arm, or of its requests, and a pipeline cannot do. @type {Constraint<PipelineArm>[]} */
+export const PIPELINE_ARMS = [
+  {
+    on: 'always',
+    conflict: ({ arm }) => OF_CONFIGURATION.find(name => AXES[name].of(arm) !== AXES[name].values[0]),
+    message: ({ file, experiment, arm }, name) => {
+      const { label, of, show } = AXES[/** @type {AxisName} */ (name)]
+      return `${file}: ${experiment} asks for ${show(of(arm))} (${label}), which the kit configures, and a pipeline.yaml is run as it is: choose an experiment without it, such as cost`
+    },
+  },
+  {
+    on: 'always',
+    conflict: ({ arm }) => arm.load.requests !== undefined,
+    message: ({ file, experiment }) =>
+      `${file}: ${experiment} names the requests of its load, and a pipeline.yaml has its own: choose an experiment without them, such as cost`,
   },
 ]
