@@ -120,6 +120,14 @@ export function postsPayload({ document: { request } }) {
   return request.method === 'POST' && request.body === undefined
 }
 
+/** Describes the request of a pipeline for records: what its headers and body say stays in its file. @param {Pick<Pipeline, 'document'>} pipeline @param {number} payloadBytes */
+export function describeOwnRequest(pipeline, payloadBytes) {
+  const { request, answer } = pipeline.document
+  const { method, path, body = '' } = request
+  const requestBytes = postsPayload(pipeline) ? payloadBytes : Buffer.byteLength(body)
+  return { method, path, requestBytes, status: answer.status }
+}
+
 /** Returns the port at which requests come to it. @param {Pick<Pipeline, 'document'>} pipeline */
 export function entryPortOf({ document: { listen } }) {
   return listen.port ?? PORTS.inbound

@@ -90,8 +90,13 @@ export function findOnlyKind({ requests, traffic }) {
   return requests?.length === 1 && traffic === undefined ? requests[0] : null
 }
 
-/** Computes the mean body bytes of a request and of a response. @param {Pick<Load, 'requests' | 'payloadBytes'>} load */
-export function computeBodyBytes({ requests, payloadBytes = 0 }) {
+/**
+ * Computes the mean body bytes of a request and of a response. A pipeline with a request of its own may make the answer
+ * itself, or change it: nothing is known of what it receives.
+ * @param {Pick<Load, 'requests' | 'payloadBytes' | 'ownRequest'>} load
+ */
+export function computeBodyBytes({ requests, payloadBytes = 0, ownRequest }) {
+  if (ownRequest !== undefined) return { requestBytes: ownRequest.requestBytes, responseBytes: 0 }
   if (requests === undefined) return { requestBytes: payloadBytes, responseBytes: payloadBytes }
   return {
     requestBytes: computeMean(requests, kind => kind.requestBytes),
@@ -196,8 +201,9 @@ export function renderSize(bytes) {
   return bytes >= 1024 ? `${Number((bytes / 1024).toFixed(1))} KiB` : `${bytes} bytes`
 }
 
-/** Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`. @param {Pick<Load, 'requests' | 'payloadBytes' | 'traffic'>} load */
-export function renderRequest({ requests, payloadBytes, traffic }) {
+/** Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`. @param {Pick<Load, 'requests' | 'payloadBytes' | 'traffic' | 'ownRequest'>} load */
+export function renderRequest({ requests, payloadBytes, traffic, ownRequest }) {
+  if (ownRequest !== undefined) return renderOwnRequest(ownRequest)
   if (requests === undefined) return `POST ${renderSize(payloadBytes ?? 0)}, echoed`
   if (traffic !== undefined)
     return `traffic ${traffic}, ${requests.length} kind${requests.length === 1 ? '' : 's'} of requests`
@@ -206,6 +212,11 @@ export function renderRequest({ requests, payloadBytes, traffic }) {
   const sent = requestBytes > 0 ? ` ${renderSize(requestBytes)}` : ''
   const headers = requestHeaderBytes > 0 ? ` with ${renderSize(requestHeaderBytes)} of headers` : ''
   return `${method}${sent}${headers}, ${requestBytes > 0 ? 'answered by ' : ''}${renderSize(responseBytes)}${renderWait(kind)}`
+}
+
+/** @param {NonNullable<Load['ownRequest']>} request */
+function renderOwnRequest({ method, path, requestBytes, status }) {
+  return `${method} ${path}${requestBytes > 0 ? ` with ${renderSize(requestBytes)}` : ''}, answered ${status}`
 }
 
 /** @param {RequestKind} kind */

@@ -56,7 +56,14 @@ export function createArms(question, { lists, cpuLimits, contenders }) {
           simulated: cell.sidecars === null ? 0 : countSimulated(choice, cell.sidecars),
         })
         if (question.kind === 'cost') conditions.workers ??= countInterleavedWorkers(question)
-        const placed = { hasSidecars: hasSidecars(choice.plane), cpuLimit, conditions, cell, cpuLimits }
+        const placed = {
+          hasSidecars: hasSidecars(choice.plane),
+          cpuLimit,
+          conditions,
+          cell,
+          cpuLimits,
+          variant: choice.variant,
+        }
         /** @type {Arm} */
         const arm = {
           ...choice,

@@ -82,7 +82,8 @@ export function orderInterleaved({ arms, rounds, seed }) {
 export function groupAlike(arms) {
   // One generator makes the requests of all arms of a deployment, so these have one size.
   const keyOf = (/** @type {Arm} */ { link, load }) => {
-    const { sliceMs, windowSeconds, warmupSeconds, payloadBytes, requests, traffic, idleConnections, ...shared } = load
+    const { sliceMs, windowSeconds, warmupSeconds, payloadBytes, requests, traffic, ownRequest, ...rest } = load
+    const { idleConnections, ...shared } = rest
     return JSON.stringify([link, shared])
   }
   return [...groupBy(arms, keyOf).values()]

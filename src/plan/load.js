@@ -19,20 +19,21 @@ const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
 /**
  * An arm and its cell, its place on the axes; cpuLimits: of all arms.
- * @typedef {{ hasSidecars: boolean, cpuLimit: number | null, conditions: Conditions, cell: Record<string, any>, cpuLimits: (number | null)[] }} Placed
+ * @typedef {{ hasSidecars: boolean, cpuLimit: number | null, conditions: Conditions, cell: Record<string, any>, cpuLimits: (number | null)[], variant?: string | null }} Placed
  */
 
 /** @param {Question} question @param {Placed} placed @returns {Arm['load']} */
 export function chooseLoad(question, placed) {
   const { experiment, overrides, profile } = question
   const { load } = experiment
-  const { hasSidecars, cpuLimit, conditions, cell } = placed
+  const { hasSidecars, cpuLimit, conditions, cell, variant } = placed
   const { burstSeconds } = cell
   const { beginsSeconds, afterLeastSeconds, afterTimes } = BURST
   const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
   const isIdle = load.kind === 'idle'
   const isInterleaved = question.kind === 'cost'
   const requests = chooseRequests(question, cell)
+  const ownRequest = overrides.ownRequests?.[variant ?? '']?.(cell.payloadBytes)
   const slowSeconds = computeSlowSeconds(requests)
   const users = isIdle
     ? 0
@@ -60,6 +61,7 @@ export function chooseLoad(question, placed) {
           : { kind: 'closed', users }),
     ...(isInterleaved && { isInterleaved }),
     ...requests,
+    ...(ownRequest && { ownRequest }),
     connections: cell.connections,
     ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
     ...(cell.placement === 'apart' && { placement: cell.placement }),

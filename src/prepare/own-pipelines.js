@@ -1,6 +1,6 @@
 import { BenchError, UsageError } from '../lib/errors.js'
 import { findLoad } from '../loads/registry.js'
-import { hasFixedPorts, isEchoed, postsPayload } from '../model/pipeline.js'
+import { describeOwnRequest, hasFixedPorts, isEchoed, postsPayload } from '../model/pipeline.js'
 import { assertAllowed } from '../request/constraint.js'
 import { LINK, PIPELINE_ARMS, PIPELINES } from '../request/constraints/pipelines.js'
 
@@ -33,6 +33,11 @@ export function askForPipelines(overrides, { pipelines, load = findLoad() }) {
   const interception = axes.interception ?? ['none']
   return {
     ...overrides,
+    ownRequests: Object.fromEntries(
+      Object.entries(pipelines)
+        .filter(([, pipeline]) => !isEchoed(pipeline))
+        .map(([variant, pipeline]) => [variant, bytes => describeOwnRequest(pipeline, bytes)]),
+    ),
     axes: { ...axes, link: [LINK], tls: ['plaintext'], ...(hasNamespaces && { interception }) },
     ...(hasNamespaces && { hasNamespaces }),
   }

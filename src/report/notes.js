@@ -48,7 +48,7 @@ function noteKind({ summary, heading }, place) {
   if (rounds === 0) return []
   const interval =
     rounds >= (precision ? SEQUENCE_LEAST : ROUNDS_LEAST) ? ' with [95 % interval]' : ', too few for an interval'
-  const isEchoed = load.requests === undefined
+  const isEchoed = arms.every(a => a.load.requests === undefined && a.load.ownRequest === undefined)
   const bodies = arms.map(a => (isEchoed ? a.load.payloadBytes : renderRequest(a.load)))
   const sizes = `${[...new Set(bodies)].join(' or ')}${isEchoed ? ' bytes posted and echoed' : ''}`
   const unit = load.isInterleaved ? 'interleaved repeats' : 'repeats'

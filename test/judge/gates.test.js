@@ -240,6 +240,12 @@ describe('findGates', () => {
     const large = describeFakeProcess({ passages: 1, receivedBytes: 1.9e6 })
     expect(found({ arm, processes: [small] })).toHaveLength(1)
     expect(found({ arm, processes: [large] })).toEqual([])
+    // A pipeline may make the answer to its own request by itself.
+    const ownRequest = { method: 'GET', path: '/', requestBytes: 0, status: 200 }
+    expect(found({ arm: { load: { ownRequest } }, processes: [{ ...small, receivedBytes: 350 }] })).toEqual([])
+    expect(
+      found({ arm: { load: { ownRequest: { ...ownRequest, requestBytes: 2048 } } }, processes: [small] }),
+    ).toHaveLength(1)
     expect(found({ processes: copies })).toEqual([])
     const half = [describeFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000 })]
     expect(found({ processes: half })).toHaveLength(1)

@@ -133,6 +133,14 @@ describe('createCheck', () => {
 })
 
 describe('renderRequest', () => {
+  it('names the request of a pipeline.yaml, and not the payload beside it', () => {
+    const ownRequest = { method: 'GET', path: '/hi', requestBytes: 0, status: 401 }
+    expect(renderRequest({ payloadBytes: 1024, ownRequest })).toBe('GET /hi, answered 401')
+    expect(renderRequest({ ownRequest: { ...ownRequest, method: 'PUT', requestBytes: 2048 } })).toBe(
+      'PUT /hi with 2 KiB, answered 401',
+    )
+  })
+
   it.each(
     /** @type {[any, string][]} */ ([
       [{ payloadBytes: 1024 }, 'POST 1 KiB, echoed'],

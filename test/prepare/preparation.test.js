@@ -106,7 +106,10 @@ describe('prepareWith', () => {
     }
     write(fixed, 'listen: { port: 8000 }')
     write(free, "replace: { main.js: { '8000': '{{listen.port}}' } }")
-    write(fetching, "replace: { main.js: { '8000': '{{listen.port}}' } }\nrequest: { method: GET }")
+    write(
+      fetching,
+      "replace: { main.js: { '8000': '{{listen.port}}' } }\nrequest: { method: GET, headers: { authorization: secret } }",
+    )
     write(envoy, 'program: envoy\narguments: [-c, main.js]\nenvironment: { PORT: "{{listen.port}}" }')
 
     it('plans one proxy in plaintext, and finds the program that a file names', async () => {
@@ -121,6 +124,14 @@ describe('prepareWith', () => {
       )
       expect(programs.tools[`proxy=${envoy}`].path).toBe('/bin/envoy')
       expect(Object.keys(programs.pipelines ?? {})).toEqual([free, envoy])
+    })
+
+    it('records the request that a file names, and no headers of it', async () => {
+      const { plan } = await prepare({ name: 'cost', planes: `pipy=${fetching},pipy` })
+      const loadOf = (/** @type {string | null} */ variant) => plan.arms.find(arm => arm.variant === variant)?.load
+      expect(loadOf(fetching)?.ownRequest).toEqual({ method: 'GET', path: '/', requestBytes: 0, status: 200 })
+      expect(loadOf(null)).not.toHaveProperty('ownRequest')
+      expect(new Set(plan.trials.map(({ interleaving }) => interleaving)).size).toBe(plan.rounds)
     })
 
     it('says what scripts with a fixed port need, where there are no network namespaces', () =>

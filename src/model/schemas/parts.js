@@ -70,6 +70,15 @@ export const load = z
       .string()
       .optional()
       .describe('the name of the mix that requests are, with the start of its hash; absent: there is one kind'),
+    ownRequest: z
+      .object({
+        method: z.string(),
+        path: z.string(),
+        requestBytes: count.describe('of the body'),
+        status: z.int().describe('of the answers that count'),
+      })
+      .optional()
+      .describe('that a pipeline.yaml names instead; absent: the load is as the other fields say'),
     connections: z.enum(['kept', 'new']).describe('new: one for every request'),
     idleConnections: count
       .optional()

@@ -60,7 +60,11 @@ function renderLoad(arms) {
   const rate = only(arms.map(arm => arm.load.ratePerSecond))
   const users = only(arms.map(arm => arm.load.users))
   const parts = [
-    requests.size === 1 ? [...requests][0] : load.requests ? 'several requests' : 'POST, echoed',
+    requests.size === 1
+      ? [...requests][0]
+      : arms.some(arm => arm.load.requests || arm.load.ownRequest)
+        ? 'several requests'
+        : 'POST, echoed',
     ...(rate !== undefined ? [`${rate} req/s`] : users !== undefined && load.kind !== 'open' ? [`${users} users`] : []),
     ...(arms.every(arm => arm.load.connections === 'new') ? ['new connections'] : []),
   ]
