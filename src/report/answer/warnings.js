@@ -49,13 +49,16 @@ function renderKept({ arms }) {
  * @param {NonNullable<Summary['carries']>[number]} band
  */
 function renderGaps({ a, b, measured }) {
-  const parts = measured.map(({ load, cpuLimitCores, ratio }) => {
+  const sayWay = (/** @type {number} */ ratio) => (ratio < 1 ? 'less' : 'more')
+  const parts = measured.map(({ load, cpuLimitCores, ratio }, i) => {
     const how = load.isInterleaved ? 'interleaved' : 'alone'
     const limit = cpuLimitCores === null ? '' : `, ${cpuLimitCores} CPU`
     const amount = load.kind === 'open' ? `${load.ratePerSecond} req/s` : `${load.users} users`
-    return `${ratio.toFixed(2)} ${how} (${amount}${limit})`
+    // The second is as the first where nothing is said.
+    const way = i > 0 && sayWay(ratio) === sayWay(measured[0].ratio) ? '' : ` ${sayWay(ratio)}`
+    return `${Math.abs(100 * (1 - ratio)).toFixed(0)} %${way} ${how} (${amount}${limit})`
   })
-  return `Gap depends on load: ${a} / ${b} ${parts.join(', ')}.`
+  return `Depends on load: ${a} / ${b} ${parts.join(', ')}.`
 }
 
 /** Tells the checks that excluded much of what is shown; a search goes on until it has what it needs. @param {Summary} summary */

@@ -21,3 +21,32 @@ it('name the proxies that keep an answer in chunks, beside those that pass it on
   expect(warningsOf(['pipy', 'envoy'])).toContain('pipy and envoy kept answers until their last chunk.')
   expect(warningsOf([]).join()).not.toContain('chunk')
 })
+
+it('say by how much planes differ at each load, where two measurements of one run exclude each other', () => {
+  const of = (/** @type {any} */ load, /** @type {number | null} */ cpuLimitCores, /** @type {number} */ ratio) => ({
+    load,
+    cpuLimitCores,
+    ratio,
+    low: ratio,
+    high: ratio,
+  })
+  const loads = [
+    { kind: 'interleaved', users: 32, isInterleaved: true },
+    { kind: 'closed', users: 200 },
+  ]
+  const warn = (/** @type {number} */ alone) =>
+    listWarnings(
+      /** @type {any} */ ({
+        ...summarise({ manifest: createManifest({ rounds: 1, arms: [] }), records: [] }),
+        carries: [
+          { a: 'pipy', b: 'envoy', isContradicted: true, measured: [of(loads[0], null, 0.54), of(loads[1], 1, alone)] },
+        ],
+      }),
+    )
+  expect(warn(0.59)).toContain(
+    'Depends on load: pipy / envoy 46 % less interleaved (32 users), 41 % alone (200 users, 1 CPU).',
+  )
+  expect(warn(1.1)).toContain(
+    'Depends on load: pipy / envoy 46 % less interleaved (32 users), 10 % more alone (200 users, 1 CPU).',
+  )
+})
