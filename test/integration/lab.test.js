@@ -137,7 +137,7 @@ const BROKEN = [
     {
       'proxy.js': text => text.replace('.to(way)', ".to($=>$.replaceMessage(new Message({ status: 500 }, 'broken')))"),
     },
-    [/was answered 500 "broken", not by the application's echo/],
+    [/was answered 500 "broken", not by the application/],
   ],
   [
     'an exception at the 101st request',
