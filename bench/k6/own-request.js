@@ -10,10 +10,15 @@ export function createRequest(arm, url) {
   if (!own) return null
   const { method, body, status, bytes } = own
   const host = __ENV.HOST ? { Host: __ENV.HOST } : {}
-  const options = { headers: { ...host, ...own.headers }, responseCallback: http.expectedStatuses(status) }
+  const options = {
+    headers: { ...host, ...own.headers },
+    responseCallback: http.expectedStatuses(status),
+    // A text has fewer characters than bytes.
+    responseType: 'binary',
+  }
   return sent => {
     const { status: answered, body: answer, error, timings } = http.request(method, url, body || null, options)
-    const length = answer === null ? 0 : answer.length
+    const length = answer === null ? 0 : answer.byteLength
     if (answered === status && length === bytes) return { status: 200, body: sent, timings }
     return { status: answered, body: null, error: error || `${length} bytes, ${bytes} are expected`, timings }
   }

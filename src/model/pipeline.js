@@ -62,7 +62,8 @@ const schema = z.strictObject({
         .string()
         .regex(/^\/\S*$/, 'a path begins with /')
         .default('/'),
-      headers: z.record(z.string(), text).default({}),
+      /** By names in lower case, whatever the case in the file. */
+      headers: z.record(z.string().toLowerCase(), text).default({}),
       /** Absent: that of --payload where the method is POST, else none. */
       body: z.string().optional(),
     })

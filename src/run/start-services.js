@@ -182,7 +182,7 @@ function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, de
  * @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, pipeline: Pipeline, timeoutSeconds?: number }} options
  * @returns {Promise<OwnRequest>} @throws {BenchError} for another status
  */
-async function sendOwnRequest({ target, entry, arm, pipeline, timeoutSeconds }) {
+export async function sendOwnRequest({ target, entry, arm, pipeline, timeoutSeconds }) {
   const { document, file } = pipeline
   const {
     method,
@@ -193,7 +193,7 @@ async function sendOwnRequest({ target, entry, arm, pipeline, timeoutSeconds }) 
   const { host = entry.host, ...others } = headers
   const [endpoint] = entry.endpoints
   const what = `${method} ${path} of ${file} to ${arm.id} (${endpoint.address}:${endpoint.port})`
-  const ask = { host, method, path, headers: others, body }
+  const ask = { host, method, path, headers: others, body: Buffer.from(body).toString('latin1') }
   const answer = await target.call('send', { endpoint, ask, timeoutSeconds }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })
@@ -201,6 +201,11 @@ async function sendOwnRequest({ target, entry, arm, pipeline, timeoutSeconds }) 
   if (answer.status !== status)
     throw new BenchError(
       `${what} was answered ${answer.status} "${answer.body.slice(0, 200)}", not ${status}: name a request that it answers, or answer: { status: ${answer.status} }`,
+    )
+  const { 'content-encoding': encoding = 'identity' } = answer.headers
+  if (encoding !== 'identity')
+    throw new BenchError(
+      `${what} was answered with content-encoding ${encoding}, which the load would undo before it counts bytes: leave accept-encoding out of its headers, or have it answer without`,
     )
   return { method, headers: others, body, status, bytes: answer.body.length }
 }

@@ -31,12 +31,12 @@ const TEMPLATED = {
 describe('parsePipeline', () => {
   it('reads ports, files and a request, and fills in what is left out', () => {
     const text =
-      'listen: { port: 8000 }\nupstream: { ports: [8080] }\nrequest: { method: GET, path: /hi, headers: { x-a: 1 } }\n'
+      'listen: { port: 8000 }\nupstream: { ports: [8080] }\nrequest: { method: GET, path: /hi, headers: { X-a: 1, Host: h } }\n'
     expect(parsePipeline(text, 'pipeline.yaml')).toMatchObject({
       scripts: '.',
       listen: { port: 8000 },
       upstream: { ports: [8080] },
-      request: { method: 'GET', path: '/hi', headers: { 'x-a': '1' } },
+      request: { method: 'GET', path: '/hi', headers: { 'x-a': '1', host: 'h' } },
       answer: { status: 200 },
     })
   })
