@@ -67,8 +67,8 @@ export function createDependencies(testbed) {
       return {
         ...ofArm(arm),
         ...{ check: 'start', size: sizeOf(arm), hasCertificate: arm.load.hasCertificate },
-        // Scripts of the user are asked with the bodies of their load.
-        ...(arm.variant !== null && { payloadBytes: arm.load.payloadBytes }),
+        // Scripts of the user are asked the requests of their load.
+        ...(arm.variant !== null && { payloadBytes: arm.load.payloadBytes, requests: arm.load.requests }),
         ...{ topology: layout.topologies[arm.link], applications: ofProgram(programs.appRuntime) },
         echo: hashOnce(folders.echo),
       }

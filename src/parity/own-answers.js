@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
+import { BenchError } from '../lib/errors.js'
+import { createCheck, renderHeaders } from '../model/requests.js'
 import { findScriptFolder } from '../run/scripts.js'
 
 /**
  * The answers of a user's own scripts to the requests of their load. Two such folders are compared with each other, whatever
  * they lack against the kit's contract.
- * @import { Arm } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
+ * @import { Ask } from '../node/send.js' @import { Arm } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  * @import { Started } from '../run/start-services.js' @import { Row } from './beside/probe.js'
  */
 
@@ -18,20 +20,45 @@ export function isOwn(testbed, arm) {
 
 /**
  * Asks started services as their load will.
- * @param {{ testbed: Testbed, arm: Arm, services: Started }} options @returns {Promise<Row>}
+ * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options @returns {Promise<Row>}
+ * @throws {BenchError} where one is not answered
  */
 export async function probeOwnAnswers({ testbed, arm, services: { entry } }) {
   const { hostname: address, port, pathname, search } = new URL(entry.urls[0])
   const endpoint = { address, port: Number(port) }
-  const { method = 'POST', headers = {}, body = null } = entry.request ?? {}
-  const bodies = body === null ? ['x'.repeat(arm.load.payloadBytes ?? 0), 'a shorter body', ''] : [body, body]
   const answers = []
-  for (const sent of bodies) {
-    const ask = { host: entry.host, method, path: `${pathname}${search}`, headers: { ...headers }, body: sent }
-    if (body === null) ask.headers['x-nonce'] = 'own'
-    answers.push(renderAnswer(await testbed.site.target.call('send', { endpoint, ask })))
+  for (const ask of listAsks({ arm, entry, path: `${pathname}${search}` })) {
+    const answer = await testbed.site.target.call('send', { endpoint, ask }).catch(error => {
+      throw new BenchError(
+        `${ask.method} ${ask.path} of the load of ${arm.id} (${address}:${port}) failed: ${error.message}`,
+        { cause: error },
+      )
+    })
+    answers.push(renderAnswer(answer))
   }
   return { name: 'parity-load', found: [...new Set(answers)].join('; '), expected: null, differences: [] }
+}
+
+/**
+ * Lists requests as the load of an arm has them.
+ * @param {{ arm: Arm, entry: Pick<Started['entry'], 'host' | 'request'>, path: string }} options @returns {Ask[]}
+ */
+function listAsks({ arm, entry: { host, request }, path }) {
+  const { load, conditions } = arm
+  const { protocol } = conditions
+  if (request) {
+    const { method, headers, body } = request
+    const ask = { host, method, path, headers, body: Buffer.from(body).toString('latin1') }
+    return [ask, ask]
+  }
+  if (load.requests)
+    return load.requests.map(kind => {
+      const check = createCheck({ requests: [kind] }, 'own', protocol).request
+      const headers = { ...renderHeaders(kind.requestHeaderBytes), ...check.headers }
+      return { host, ...check, headers, protocol }
+    })
+  const bodies = ['x'.repeat(load.payloadBytes ?? 0), 'a shorter body', '']
+  return bodies.map(body => ({ host, method: 'POST', path, headers: { 'x-nonce': 'own' }, body }))
 }
 
 /** @param {import('../node/send.js').Answer} answer */
