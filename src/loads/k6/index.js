@@ -1,3 +1,4 @@
+import { BenchError } from '../../lib/errors.js'
 import { createProcess } from '../../model/processes.js'
 import { renderHeaders, serviceTimeOf } from '../../model/requests.js'
 import { countSlices, orderSlices } from '../slices.js'
@@ -8,6 +9,8 @@ import { k6Tool } from './tool.js'
 const METRICS = '/v1/metrics/'
 // Answers around a burst are told in pieces of this length.
 const PIECE_MS = 500
+// Linux starts no program with an argument of 128 KiB or more (MAX_ARG_STRLEN).
+const ARGUMENT_MOST_BYTES = 128 * 1024 - 1
 
 /**
  * @import { Load, LoadGenerator, LoadOptions, RequestKind } from '../../model/types.ts'
@@ -43,7 +46,7 @@ export const k6 = {
       PIECE_MS: load.burst ? PIECE_MS : 0,
       ...(certificate ? { CERTIFICATE: certificate.certificatePath, KEY: certificate.keyPath } : {}),
       ...(load.isInterleaved ? describeInterleaved({ load, tailMs, urls, ...others }) : {}),
-      ...(ownRequests.some(Boolean) && { OWN_REQUESTS: JSON.stringify(ownRequests) }),
+      ...(ownRequests.some(Boolean) && { OWN_REQUESTS: renderOwnRequests(ownRequests) }),
       CONNECTIONS: load.connections,
       PAYLOAD_BYTES: findLargestBody(load),
       ...(load.requests && { REQUESTS: renderRequests(others.arms?.map(arm => arm.load) ?? [load]) }),
@@ -93,6 +96,17 @@ export const k6 = {
   },
 
   parseResult,
+}
+
+/** @param {(import('../../model/types.ts').OwnRequest | null)[]} requests of each arm @throws {BenchError} */
+function renderOwnRequests(requests) {
+  const text = JSON.stringify(requests)
+  const bytes = Buffer.byteLength(`--env=OWN_REQUESTS=${text}`)
+  if (bytes > ARGUMENT_MOST_BYTES)
+    throw new BenchError(
+      `the requests of pipeline.yaml files are ${bytes} bytes together, and k6 is given at most ${ARGUMENT_MOST_BYTES}: choose a smaller body or --payload, or fewer folders`,
+    )
+  return text
 }
 
 /** Finds the largest body that a load sends or is answered by. @param {Load} load */
