@@ -5,7 +5,7 @@ const REAL = 'test/integration'
 const FUZZ = 'test/fuzz'
 // Real services on loopback share the CPUs: one file at a time, a project after the other. A test that another process of the
 // machine spoils is tried once more, and named in the last lines; a unit test is not.
-const oneByOne = { fileParallelism: false, testTimeout: 60_000, retry: 1 }
+const oneByOne = { fileParallelism: false, testTimeout: 60_000, hookTimeout: 60_000, retry: 1 }
 // These files assert nothing about speed: several run at once.
 const UNMEASURED = [
   ...['cgroup-v2', 'parity', 'docs-commands', 'lab', 'package', 'watched', 'mtls-negatives', 'keys', 'archives'],
@@ -46,6 +46,7 @@ export default defineConfig({
           unstubEnvs: true,
           maxWorkers: 6,
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           sequence: { groupOrder: 0 },
         },
       },

@@ -46,7 +46,6 @@ export const k6 = {
       PIECE_MS: load.burst ? PIECE_MS : 0,
       ...(certificate ? { CERTIFICATE: certificate.certificatePath, KEY: certificate.keyPath } : {}),
       ...(load.isInterleaved ? describeInterleaved({ load, tailMs, urls, ...others }) : {}),
-      ...(ownRequests.some(Boolean) && { OWN_REQUESTS: renderOwnRequests(ownRequests) }),
       CONNECTIONS: load.connections,
       PAYLOAD_BYTES: findLargestBody(load),
       ...(load.requests && { REQUESTS: renderRequests(others.arms?.map(arm => arm.load) ?? [load]) }),
@@ -70,7 +69,11 @@ export const k6 = {
         `${scripts}/${scriptOf(load)}.js`,
       ],
       // Collecting garbage less often saves k6 a sixth of its CPU; it pays with some tens of MiB.
-      env: { GOMAXPROCS: `${cpus}`, GOGC: '300' },
+      env: {
+        ...{ GOMAXPROCS: `${cpus}`, GOGC: '300' },
+        // Not an argument: records keep the command, and a header of the user's may be a secret.
+        ...(ownRequests.some(Boolean) && { OWN_REQUESTS: renderOwnRequests(ownRequests) }),
+      },
       folder,
       scripts: [scripts],
       credentials: certificate ? Object.values(certificate) : [],
@@ -101,7 +104,7 @@ export const k6 = {
 /** @param {(import('../../model/types.ts').OwnRequest | null)[]} requests of each arm @throws {BenchError} */
 function renderOwnRequests(requests) {
   const text = JSON.stringify(requests)
-  const bytes = Buffer.byteLength(`--env=OWN_REQUESTS=${text}`)
+  const bytes = Buffer.byteLength(`OWN_REQUESTS=${text}`)
   if (bytes > ARGUMENT_MOST_BYTES)
     throw new BenchError(
       `the requests of pipeline.yaml files are ${bytes} bytes together, and k6 is given at most ${ARGUMENT_MOST_BYTES}: choose a smaller body or --payload, or fewer folders`,

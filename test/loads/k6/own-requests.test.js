@@ -12,7 +12,13 @@ const createWith = bytes =>
       host: 'ratings',
       certificate: null,
       load: createArm({}).load,
-      request: { method: 'POST', headers: {}, body: 'x'.repeat(bytes), status: 201, bytes: 2 },
+      request: {
+        method: 'POST',
+        headers: { authorization: 'Bearer secret' },
+        body: 'x'.repeat(bytes),
+        status: 201,
+        bytes: 2,
+      },
       tailMs: 0,
       admin: null,
       cpus: 1,
@@ -21,9 +27,16 @@ const createWith = bytes =>
   )
 
 it('refuses a request of a pipeline that k6 cannot be given', () => {
-  const { argv } = createWith(100_000)
-  expect(Math.max(...argv.map(word => word.length))).toBeLessThan(128 * 1024)
+  expect(createWith(100_000).env.OWN_REQUESTS).toHaveLength(
+    100_000 + '[{"method":"POST","headers":{"authorization":"Bearer secret"},"body":"","status":201,"bytes":2}]'.length,
+  )
   expect(() => createWith(131_072)).toThrow(
     /are 13\d+ bytes together, and k6 is given at most 131071: choose a smaller/,
   )
+})
+
+it('gives it to k6 beside its arguments, which records keep: a header may be a secret', () => {
+  const { argv, env } = createWith(10)
+  expect(argv.join(' ')).not.toContain('secret')
+  expect(env.OWN_REQUESTS).toContain('Bearer secret')
 })
