@@ -22,7 +22,7 @@ export const calls = urls.map((url, arm) => (isGrpc(url) ? createCall(url) : cre
 // The bodies that requests to each arm have.
 export const bodies = PAYLOADS.split(',').map(bytes => 'x'.repeat(Number(bytes)))
 
-// What sends the requests that are answered; null: all arms echo.
+// The askers of each arm send the requests that are answered; null: all arms echo.
 export const askers =
   ANSWERED === null ? null : urls.map((url, place) => createAsker({ url, call: calls[place], host: __ENV.HOST, place }))
 

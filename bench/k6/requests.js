@@ -4,7 +4,7 @@ import { Counter, Trend } from 'k6/metrics'
 
 const { request } = http
 
-// Of each arm, its kinds with their weights; null: all post and are echoed.
+// The kinds of requests of each arm, with their weights; null: all post and are echoed.
 export const ANSWERED = __ENV.REQUESTS ? JSON.parse(__ENV.REQUESTS) : null
 const filler = ANSWERED === null ? '' : 'x'.repeat(Math.max(...ANSWERED.flat().map(kind => kind.responseBytes)))
 

@@ -146,8 +146,11 @@ function measureHeld(designs, lengths) {
 
 /** @param {Measured} interleaved */
 function holdTurns(interleaved) {
-  printProfile(interleaved)
-  const late = rowsOfLateTurns(interleaved)
+  const { folder, records } = interleaved
+  const whole = records.filter(({ outcome }) => outcome !== 'failed')
+  const profiles = new Map(whole.map(record => [record, profileTurn({ folder, record })]))
+  printProfile(profiles)
+  const late = rowsOfLateTurns(profiles)
   return holdAll('whole turns over their second halves', rowsOf(interleaved.records), late)
 }
 
@@ -181,22 +184,25 @@ function holdAll(how, rows, others) {
 
 /** @typedef {{ folder: string, records: TrialRecord[] }} Measured */
 
-/** Finds what a request costs in the second half of each turn. @param {Measured} run @returns {Cost[]} */
-function rowsOfLateTurns({ folder, records }) {
-  return rowsOf(records, record => {
-    const profile = profileTurn({ folder, record })
+/** @typedef {Map<TrialRecord, import('./turn-profile.js').Piece[]>} Profiles of the turns of each record */
+
+/** Finds what a request costs in the second half of each turn. @param {Profiles} profiles @returns {Cost[]} */
+function rowsOfLateTurns(profiles) {
+  return rowsOf([...profiles.keys()], record => {
+    const profile = profiles.get(record) ?? []
     return costOf(profile.slice(Math.ceil(profile.length / 2)))
   })
 }
 
-/** Prints what a request costs by the time since the turn began, all repeats together. @param {Measured} run */
-function printProfile({ folder, records }) {
-  const whole = records.filter(({ outcome }) => outcome !== 'failed')
+/** Prints what a request costs by the time since the turn began, all repeats together. @param {Profiles} profiles */
+function printProfile(profiles) {
   console.log('| since the turn began | arm | µs a request |\n| --- | --- | --- |')
-  for (const [armId, ofArm] of groupBy(whole, ({ trial }) => trial.arm.id)) {
-    const profiles = ofArm.map(record => profileTurn({ folder, record }))
-    for (let i = 0; i < profiles[0].length; i++)
-      console.log(`| ${100 * i} to ${100 * (i + 1)} ms | ${armId} | ${costOf(profiles.map(p => p[i])).toFixed(1)} |`)
+  for (const [armId, ofArm] of groupBy([...profiles], ([{ trial }]) => trial.arm.id)) {
+    const [[, { length }]] = ofArm
+    for (let i = 0; i < length; i++) {
+      const pieces = ofArm.map(([, profile]) => profile[i])
+      console.log(`| ${100 * i} to ${100 * (i + 1)} ms | ${armId} | ${costOf(pieces).toFixed(1)} |`)
+    }
   }
 }
 

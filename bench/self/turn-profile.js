@@ -1,4 +1,4 @@
-// What a request costs by the time since its arm's turn began: whether the start of a turn is dearer than the rest of it.
+// The CPU that a request costs, by the time since its arm's turn began: it tells whether the start of a turn costs more.
 import { sidecarsOf } from '../../src/judge/measures.js'
 import { rawNameOf, readObserved } from '../../src/records/raw.js'
 

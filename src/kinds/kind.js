@@ -1,4 +1,4 @@
-/** What a kind of trials says of its part of a request and of a plan. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
+/** A kind of trials tells its part of a request and of a plan. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
 
 /** @typedef {{ search: { kind: string } | null, grows: { deadlineSeconds: number } | null, sizesControlOf: number | null,
  *   axes: { sidecars?: unknown[] } }} Asking an experiment */
