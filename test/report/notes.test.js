@@ -34,7 +34,7 @@ it('a run of other planes or TLS than the default names them in each command', (
   const asked = { plane: 'caddy', conditions: { ...DEFAULT_CONDITIONS, tls: 'plaintext' } }
   const lines = listCommands(summaryOf({ link: 'pair', sidecars: 2, asked }))
   expect(lines[0]).toBe(
-    'npm run bench -- --cpu 0.5 --link pair --planes caddy --tls plaintext   capacity at the largest limit that this machine can show',
+    'npm run bench -- --cpu 0.5 --link pair --planes caddy --tls plaintext   capacity, at a limit that sidecars reach here',
   )
   for (const line of lines) expect(line).toContain('--planes caddy --tls plaintext')
 })

@@ -54,7 +54,7 @@ function listCommands({ arms, sidecars, machine, tools }) {
   if (largest < smallest) {
     const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
     const rest = `${on}${again}${elsewhere ? ` --load-host ${machine.loadHost?.host}` : ''}`
-    const gives = 'capacity at the largest limit that this machine can show'
+    const gives = 'capacity, at a limit that sidecars reach here'
     commands.push({ command: renderCommand('bench', `--cpu ${largest}${rest}`), gives })
   }
   const options = { cpuLimit: smallest, cpus: Number(machine.cpus), sidecars: sidecars[0].sidecars.length }

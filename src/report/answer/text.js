@@ -73,7 +73,7 @@ function renderNotMeasured({ notMeasured }) {
   return {
     head: cut(wrapText(`Not measured: ${whats.join('; ')}.`), WHY_LINES_MOST),
     commands: commands.map(({ command, gives }) => {
-      const line = `  ${command.padEnd(width)}   ${gives}`
+      const line = `  ${command.padEnd(width)}   # ${gives}`
       return line.length <= COLUMNS_MOST ? line : clip(`  ${command}`)
     }),
   }
