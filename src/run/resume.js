@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
 import { leaveOutUnreachable } from '../plan/arms.js'
-import { rawNameOf, removeRaw } from '../records/raw.js'
+import { rawNameOf, removeRaw } from '../records/write.js'
 import { findDifferences, readNamedRun } from './reusable.js'
 
 /**
