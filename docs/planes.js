@@ -1,7 +1,9 @@
-import { dataPlanes } from '../src/dataplanes/registry.js'
+import { loadPlanes } from '../src/dataplanes/registry.js'
 import { FEATURE_NAMES } from '../src/model/features.js'
 import { CONFIGURATIONS, findUntried, listLacks } from '../src/parity/try-plane.js'
 import { PARITY_NAMES } from '../src/parity/verdict/rows.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 /** The tables of planes and of what they lack, from what they declare of themselves. */
 /** @import { DataPlane } from '../src/model/types.ts' */

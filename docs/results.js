@@ -1,11 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { dataPlanes } from '../src/dataplanes/registry.js'
+import { loadPlanes } from '../src/dataplanes/registry.js'
 import { formatValue, QUANTITIES, quantityOf } from '../src/judge/quantities.js'
 import { nameOf } from '../src/model/arms.js'
 import { readSummary } from '../src/records/records.js'
 import { withRuns } from '../src/verbs/open-runs.js'
 import { verifyFolder } from '../src/verbs/verify.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 /** The table of results by node, from the bundles of docs/results/. @import { Summary, SummaryArm } from '../src/model/types.ts' */
 

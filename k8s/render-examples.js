@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Document } from 'yaml'
-import { dataPlanes } from '../src/dataplanes/registry.js'
+import { loadPlanes } from '../src/dataplanes/registry.js'
 import { ROOT } from '../src/lib/paths.js'
 import { readTextFiles } from '../src/lib/text-files.js'
 import { PORTS } from '../src/model/sidecar-contract.js'
@@ -15,6 +15,8 @@ import {
 } from '../src/targets/kubernetes/manifests.js'
 import { createContainers } from './example-containers.js'
 import { ENDPOINT, renderKustomization } from './kustomization.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 /**
  * @import { DataPlane, Service, Topology } from '../src/model/types.ts'

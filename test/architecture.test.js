@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { dataPlanes } from '../src/dataplanes/registry.js'
+import { loadPlanes } from '../src/dataplanes/registry.js'
 import { readAgentCode } from '../src/targets/kubernetes/files.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 // The folders that each folder of src/ may import beside itself and lib/: files and types alike. Nothing runs back up.
 // `kinds` is the part of each kind with effects; the rest of a kind is pure, and what judges and reports runs may read it.

@@ -4,12 +4,14 @@ import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { renderExamples } from '../k8s/render-examples.js'
-import { dataPlanes } from '../src/dataplanes/registry.js'
+import { loadPlanes } from '../src/dataplanes/registry.js'
 import { writeCertificates } from '../src/lib/certificates.js'
 import { identityOf } from '../src/model/sidecar-contract.js'
 import { LABELS } from '../src/targets/kubernetes/manifests.js'
 import { findOnPath } from '../src/tools/find.js'
 import { makeFolder } from './fakes/scratch.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 const examples = renderExamples()
 const folder = makeFolder('examples')

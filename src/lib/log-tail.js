@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 
 export const LOG_LINES = 8
 const LINE_LENGTH = 300
+const FOLDED_LINES = 2
 const TAIL_BYTES = 64 * 1024
 
 /** Renders the last lines of a log to end a sentence. @param {string} text @param {string} [file] where the log is */
@@ -9,6 +10,16 @@ export function describeTail(text, file) {
   const at = file ? ` (${file})` : ''
   const lines = lastLines(text, LOG_LINES).map(line => line.slice(0, LINE_LENGTH))
   return lines.length > 0 ? `; the end of its log${at}:\n  ${lines.join('\n  ')}` : `; its log is empty${at}`
+}
+
+/** Folds the end of a log into the sentence before it: its last two lines, without its place. @param {string} message */
+export function foldTail(message) {
+  const [, head, tail] = /^(.*?); the end of its log(?: \([^\n]*\))?:\n(.*)$/s.exec(message) ?? []
+  return head === undefined
+    ? message
+    : `${head}: ${lastLines(tail, FOLDED_LINES)
+        .map(line => line.trim())
+        .join(' / ')}`
 }
 
 /** Lists the last lines of a text that are not empty. @param {string} text @param {number} most */

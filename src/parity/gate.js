@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
+import { foldTail } from '../lib/log-tail.js'
 import { listFeatures } from '../model/features.js'
 import { toolOf } from '../model/tools.js'
 import { findPortShortage } from '../node/kernel/sockets.js'
@@ -34,22 +35,27 @@ const NOT_CONFIGURED = {
 }
 
 /** A row, the links that it is about, and why it falls short. @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} Found */
+/** Arms whose services did not start, or did not answer, and why. @typedef {{ arms: Arm[], error: BenchError }} Failure */
 
 /**
  * Starts each arm once, before any load, counts its workers, and tries each plane with the corpus in every
  * configuration that is measured, on processes of their own that are then ended (a body of 10 MiB leaves its mark on
- * a process). A check that passed before is not made again, where all that it depends on is the same.
+ * a process). A check that passed before is not made again, where all that it depends on is the same. An arm with sidecars
+ * that does not start or does not answer is left out, while another one serves.
  * @type {GateParity}
- * @throws {BenchError} when an arm does not start or does not answer
+ * @throws {BenchError} when no arm with sidecars serves, or one without does not
  */
-export async function gateParity({ testbed, arms, nextIndex, signal, say, cache }) {
+export async function gateParity({ testbed, arms, nextIndex, signal, say, cache, leaveOut }) {
   const measured = arms.filter(arm => arm.repeatOf === null)
   if (measured.length === 0) return []
   const dependencies = cache && createDependencies(testbed)
+  /** @type {Failure[]} */
+  const failures = []
   /** @type {Check[]} */
-  const starts = groupAlike(measured, arm => ({ ...configurationOf(arm), ...sizeOf(arm) })).map(([arm]) => ({
+  const starts = groupAlike(measured, arm => ({ ...configurationOf(arm), ...sizeOf(arm) })).map(([arm, ...others]) => ({
     ...{ arm, size: sizeOf(arm), depends: dependencies?.ofStart(arm) },
-    run: options => checkStart({ testbed, arm, ...options }),
+    run: options =>
+      checkStart({ testbed, arm, ...options, fail: error => failures.push({ arms: [arm, ...others], error }) }),
   }))
   // A pipeline is not configured by the kit, so the corpus has no routes in it.
   const withSidecars = measured.filter(arm => arm.hasSidecars && !findPipelineOf(testbed.programs, arm))
@@ -73,8 +79,15 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache 
       ),
     )
   const made = await makeChecks(open, { testbed, nextIndex, signal })
-  for (const [check, rows] of made) if (check.depends && cache) cache.keep(check.depends, rows)
+  const failed = new Set(failures.flatMap(({ arms }) => arms))
+  if (failures.length > 0 && !(leaveOut && measured.some(arm => arm.hasSidecars && !failed.has(arm))))
+    throw failures[0].error
+  for (const { arms, error } of failures) leaveOut?.(arms, error.message)
+  const ofServing = checks.filter(({ arm, alike = [arm] }) => alike.some(other => !failed.has(other)))
+  for (const [check, rows] of made)
+    if (check.depends && cache && ofServing.includes(check)) cache.keep(check.depends, rows)
   const rows = checks.flatMap((check, i) => {
+    if (!ofServing.includes(check)) return []
     const { arm, alike, size } = check
     /** @type {{ rows: Found[], triedAt?: string }} */
     const { rows: found, triedAt } = passed[i] ?? { rows: made.get(check) ?? [] }
@@ -181,10 +194,13 @@ function modesOf(arm, { layout }) {
 
 /**
  * Starts an arm, counts the workers of its sidecars, and asks those that run scripts of the user.
- * @param {{ testbed: Testbed, arm: Arm, index: number, slot: Slot, signal: AbortSignal }} options @returns {Promise<Found[]>}
+ * @param {{ testbed: Testbed, arm: Arm, index: number, slot: Slot, signal: AbortSignal, fail: (error: BenchError) => void }} options
+ *   fail: is called where sidecars do not start, or do not answer @returns {Promise<Found[]>}
  */
 async function checkStart({ testbed, arm, ...options }) {
-  const { sidecars, own } = await tryStart({ testbed, arm, ...options })
+  const tried = await tryStart({ testbed, arm, ...options })
+  if (tried === null) return []
+  const { sidecars, own } = tried
   if (findPipelineOf(testbed.programs, arm)) return [...own, NOT_CONFIGURED]
   // Workers cannot be counted on a target that reads no sockets.
   if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return own
@@ -198,9 +214,14 @@ async function checkStart({ testbed, arm, ...options }) {
  * Starts the sidecars of an arm, and counts the listening sockets of each; scripts of the user are asked as by their load.
  * @param {Parameters<typeof checkStart>[0]} options
  */
-async function tryStart({ testbed, arm, index, slot, signal }) {
+async function tryStart({ testbed, arm, index, slot, signal, fail }) {
   const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
-  const services = await slot.inTurn(() => startServices({ testbed, arm, start: index, folder, signal }))
+  const start = () => startServices({ testbed, arm, start: index, folder, signal })
+  const services = await slot.inTurn(start).catch(error => {
+    if (signal.aborted || !arm.hasSidecars || !isOfPlane(error)) throw error
+    fail(error)
+  })
+  if (!services) return null
   const { deployment } = services
   try {
     const own = isOwn(testbed, arm) ? [await probeOwnAnswers({ testbed, arm, services })] : []
@@ -220,10 +241,9 @@ async function probePlane(options) {
   try {
     return await tryConfiguration(options)
   } catch (error) {
-    const isPlanes = error instanceof BenchError && !(error instanceof SiteLostError || error instanceof AgentError)
-    if (options.signal.aborted || !isPlanes) throw error
+    if (options.signal.aborted || !isOfPlane(error)) throw error
     // The plane serves its link, but not what the corpus needs: it does other work than the planes beside it.
-    const why = `does not serve the corpus: ${error.message.split('\n')[0]}`
+    const why = `does not serve the corpus: ${foldTail(error.message).split('\n')[0]}`
     return PARITY_NAMES.filter(row => row !== 'parity-workers').map(name => ({
       name,
       found: why,
@@ -231,6 +251,11 @@ async function probePlane(options) {
       differences: [why],
     }))
   }
+}
+
+/** Says whether an error may be a plane's, and is not the machine's. @param {unknown} error @returns {error is BenchError} */
+function isOfPlane(error) {
+  return error instanceof BenchError && !(error instanceof SiteLostError || error instanceof AgentError)
 }
 
 /**

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { pipyTool } from '../dataplanes/pipy/index.js'
+import { loadPlanes } from '../dataplanes/registry.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { KINDS } from '../kinds/registry.js'
 import { countCalls, countInstructions } from '../lab/count.js'
@@ -26,13 +27,12 @@ import { perfTool, straceTool, valgrindTool } from '../tools/profilers.js'
 import { draftPipeline } from './draft-pipeline.js'
 import { explainNamespaces } from './own-pipelines.js'
 import { planRun } from './prepare.js'
-import { planes } from './programs.js'
 
 const PROBE_MS = 20_000
 
 /**
  * Turns the words of `lab` into two sides that can be tried and counted.
- * @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
+ * @import { Planes } from './programs.js' @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
  * @import { RequestOptions } from '../model/requests.js'
  * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  * @typedef {{ arms: Record<SideName, Arm[]>, testbeds: Record<SideName, Testbed>, profiler: Tool, strace: Tool | null,
@@ -97,7 +97,9 @@ export async function openLab({
     await site.assertInterception().catch(error => {
       throw explainNamespaces(Object.fromEntries(pipelines.map(one => [one.file, one])), error)
     })
+  const planes = await loadPlanes(['pipy'])
   const { plan, layout } = planLab({
+    planes,
     link,
     payload,
     requestAxes,
@@ -293,14 +295,15 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
 
 /**
  * Plans an uncapped arm for each profile and link.
- * @param {{ link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean }} asked
+ * @param {{ planes: Planes, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean }} asked
  */
-function planLab({ link, payload, requestAxes = {}, features, site, pipy, profiles, ...network }) {
+function planLab({ planes, link, payload, requestAxes = {}, features, site, pipy, profiles, ...network }) {
   const { isRedirected, hasNamespaces, isPlaintext } = network
   const names = new Set(profiles.map(profile => (profile === null ? 'pipy' : `pipy:${profile}`)))
   const axes = `{ plane: ${JSON.stringify([...names])}, link: [${link.join(', ')}], cpuLimitCores: [1] }`
   const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
   const planned = planRun({
+    planes,
     experiment: parseExperiment(experiment, 'lab'),
     overrides: {
       planes: null,

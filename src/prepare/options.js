@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs'
 import { isIP } from 'node:net'
 import path from 'node:path'
 import { Help, InvalidArgumentError, Option } from 'commander'
 import { kindsOf } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
-import { isProgram } from '../lib/programs.js'
 import { renderCommand } from '../lib/render-command.js'
 import { readMilliseconds } from '../lib/units.js'
 import { parseAddress } from '../live/address.js'
@@ -17,9 +15,6 @@ import { REQUEST_AXES } from '../model/requests.js'
 import { DEFAULT_GENERATOR, GENERATORS } from '../model/tools.js'
 import { isAllowed } from '../request/constraints.js'
 import { PROFILES } from '../request/experiment.js'
-import { findPipelineFile } from '../tools/find-pipeline.js'
-import { iptablesTool } from '../tools/iptables.js'
-import { controlToolSpecs, planes, toolSpecs } from './programs.js'
 import { readAnyExperiment } from './read-experiment.js'
 import { readTraffic } from './read-traffic.js'
 
@@ -230,14 +225,13 @@ export function readAxes(options) {
   return Object.fromEntries(asked.map(({ name, attribute }) => [name, [given.get(attribute)].flat()]))
 }
 
-/** Makes the option that names other images. @param {string} where they are used */
+/** Makes the option that names other images (assertImages knows whose). @param {string} where they are used */
 export function createImageOption(where) {
-  const tools = [...toolSpecs(), ...controlToolSpecs(), iptablesTool].map(({ name }) => name)
   const option = new Option('--image <tool=image>', `${where}another image, such as pipy=registry/pipy:1.5`)
   return option.default({}).argParser((text, /** @type {Record<string, string>} */ before) => {
     const [, tool, image] = /^([a-z0-9]+)=(\S+)$/.exec(text) ?? []
-    if (tools.includes(tool)) return { ...before, [tool]: image }
-    throw new InvalidArgumentError(`TOOL=IMAGE is needed, with TOOL one of ${tools.join(', ')}`)
+    if (tool) return { ...before, [tool]: image }
+    throw new InvalidArgumentError('TOOL=IMAGE is needed, such as pipy=registry/pipy:1.5')
   })
 }
 
@@ -291,31 +285,12 @@ function word(flags, help, values) {
   return values ? option.choices(values) : option
 }
 
-/** @param {string} text @returns {PlaneChoice[]} @throws {UsageError} for a variant that is neither scripts nor a program */
+/** @param {string} text @returns {PlaneChoice[]} each with the absolute path of its variant */
 export function parsePlanes(text) {
   return parseList(text).map(entry => {
     const choice = parseChoice(entry)
-    if (choice.variant === null) return choice
-    const variant = path.resolve(choice.variant)
-    if (existsSync(path.join(variant, 'main.js')) || isProgram(variant) || findPipelineFile(variant))
-      return { ...choice, variant }
-    const cut = text.includes(',') ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
-    throw new UsageError(`--planes ${entry}: ${refuseVariant(choice.plane, variant)}${cut}`)
+    return choice.variant === null ? choice : { ...choice, variant: path.resolve(choice.variant) }
   })
-}
-
-/** Says why a variant cannot run, and what a plane takes. @param {string} plane @param {string} variant an absolute path */
-function refuseVariant(plane, variant) {
-  const exists = existsSync(variant)
-  if (planes[plane]?.hasVariants)
-    return `${variant} ${exists ? 'has no main.js' : 'does not exist'}: name a folder of Pipy scripts such as pipy-scripts/, or a program`
-  return `${variant} ${exists ? 'is not a program that can be executed' : 'does not exist'}: name another program of ${plane}; the kit writes its configuration${listProfiles(plane)}`
-}
-
-/** @param {string} plane */
-function listProfiles(plane) {
-  const [, ...profiles] = planes[plane]?.profiles ?? []
-  return profiles.length === 0 ? '' : `, and has the profiles ${profiles.map(name => `${plane}:${name}`).join(', ')}`
 }
 
 /** @param {string} text */

@@ -1,4 +1,5 @@
 import { parseThreshold } from '../analysis/thresholds.js'
+import { loadPlanes } from '../dataplanes/registry.js'
 import { findLoad } from '../loads/registry.js'
 import { wrk } from '../loads/wrk/index.js'
 import { bindsOnlyBesideWrk } from '../model/cpu-limits.js'
@@ -8,7 +9,7 @@ import { findControl } from '../services/control.js'
 import { createPlacing } from '../services/placement.js'
 import { isServedByNode } from '../services/specs.js'
 import { askForPipelines, assertPipelineArms } from './own-pipelines.js'
-import { findAppRuntime, findPipelines, findPrograms, planes } from './programs.js'
+import { findAppRuntime, findPipelines, findPrograms } from './programs.js'
 import { readTopology } from './read-experiment.js'
 import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls } from './supported.js'
 
@@ -16,20 +17,20 @@ import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls }
  * Turns an experiment and its options into a plan, and finds the programs that it needs.
  * @import { Arm, LoadGenerator, Site, Topology, TrialKind } from '../model/types.ts'
  * @import { Experiment } from '../request/experiment.js' @import { Overrides } from '../request/question.js'
- * @import { Preparation } from '../run/execute.js' @import { Found } from './programs.js'
+ * @import { Preparation } from '../run/execute.js' @import { Found, Planes } from './programs.js'
  * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} Asked
  */
 
 /**
  * Plans what would run, without looking for programs. holdsWith: whether the plan is the same with these programs.
- * @param {Asked & { site: Pick<Site, 'cpus' | 'cores' | 'limits'> } & Partial<Found>} options
+ * @param {Asked & { planes: Planes, site: Pick<Site, 'cpus' | 'cores' | 'limits'> } & Partial<Found>} options planes: those that are asked for
  * @returns {Pick<Preparation, 'plan' | 'layout'> & { holdsWith: (found: Found) => boolean }}
  */
-export function planRun({ experiment, overrides, thresholds = [], load = findLoad(), site, ...found }) {
+export function planRun({ planes, experiment, overrides, thresholds = [], load = findLoad(), site, ...found }) {
   const { missing = [], tools = {}, lacks = {} } = found
   const { cpus, cores, limits } = site
   const { isLoadElsewhere } = overrides
-  for (const choice of choosePlanes(experiment, overrides)) assertKnown(choice)
+  assertKnown(planes, choosePlanes(experiment, overrides))
   /** @type {{ arm: Arm, kind: TrialKind, topology: Topology, reason: string | null }[]} */
   const known = []
   const plan = createPlan({
@@ -38,12 +39,12 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
     cpus,
     missing,
     hasSidecars: name => planes[name].createSidecar !== null,
-    controlsOf: listControls,
+    controlsOf: name => listControls(planes[name]),
     runsControl: choice => findControl(planes[choice.plane], choice)?.createProcess != null,
     realMostOf: choice => findControl(planes[choice.plane], choice)?.simulates?.realMost ?? null,
     findUnsupported(arm, kind) {
       const topology = readTopology(arm.link)
-      const reason = findUnsupported({ arm, kind, topology, tools, lacks, cpus, limits })
+      const reason = findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, limits })
       known.push({ arm, kind, topology, reason })
       return reason
     },
@@ -73,7 +74,7 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
     layout: { topologies, placementOf },
     holdsWith: ({ missing, ...programs }) =>
       missing.length === 0 &&
-      known.every(({ reason, ...of }) => findUnsupported({ ...of, ...programs, cpus, limits }) === reason),
+      known.every(({ reason, ...of }) => findUnsupported({ planes, ...of, ...programs, cpus, limits }) === reason),
   }
 }
 
@@ -83,22 +84,24 @@ export function planRun({ experiment, overrides, thresholds = [], load = findLoa
  * @returns {Promise<Preparation>} @throws {import('../lib/errors.js').UsageError} for what cannot be asked
  */
 export async function prepare({ app, site, say, load = findLoad(), ...named }) {
-  const pipelines = findPipelines(choosePlanes(named.experiment, named.overrides))
+  const planes = await loadAsked(named)
+  const pipelines = findPipelines(planes, choosePlanes(named.experiment, named.overrides))
   const asked = { ...named, overrides: askForPipelines(named.overrides, { pipelines, load }) }
   const { experiment, overrides } = asked
   const { findTool } = site
   // The question is checked before programs are looked for, or fetched.
-  const draft = planRun({ ...asked, load, site })
+  const draft = planRun({ ...asked, planes, load, site })
   assertPipelineArms(draft.plan.arms, { pipelines, experiment: experiment.name })
   const found = await findPrograms({
     load,
+    planes,
     chosen: choosePlanes(experiment, overrides),
     pipelines,
     isPlaneRequired: overrides.planes !== null,
     arms: draft.plan.arms,
     findTool,
   })
-  const { plan, layout } = draft.holdsWith(found) ? draft : planRun({ ...asked, load, site, ...found })
+  const { plan, layout } = draft.holdsWith(found) ? draft : planRun({ ...asked, planes, load, site, ...found })
   const findRuntime = (/** @type {'node' | null} */ only) =>
     findAppRuntime({ app: only ?? app, tools: found.tools, findTool, say })
   // Node serves calls of gRPC and answers in chunks, whatever Pipy there is.
@@ -117,6 +120,11 @@ export async function prepare({ app, site, say, load = findLoad(), ...named }) {
       ...(Object.keys(pipelines).length > 0 && { pipelines }),
     },
   }
+}
+
+/** Loads the planes that are asked for. @param {Pick<Asked, 'experiment' | 'overrides'>} asked @returns {Promise<Planes>} */
+export function loadAsked({ experiment, overrides }) {
+  return loadPlanes(choosePlanes(experiment, overrides).map(({ plane }) => plane))
 }
 
 /** Notes that all of a run shares a CPU quota of this job or container. @param {Arm[]} arms @param {Site['limits']} limits */

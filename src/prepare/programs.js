@@ -1,6 +1,5 @@
 import path from 'node:path'
-import { pipyTool } from '../dataplanes/pipy/index.js'
-import { dataPlanes } from '../dataplanes/registry.js'
+import { loadPlanes } from '../dataplanes/registry.js'
 import { BenchError, BrokenToolError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { isProgram } from '../lib/programs.js'
 import { loads } from '../loads/registry.js'
@@ -10,16 +9,16 @@ import { findControl } from '../services/control.js'
 import { findDeployed, nameDeployed } from '../services/specs.js'
 import { findPipeline } from '../tools/find-pipeline.js'
 import { findScripts } from '../tools/find-scripts.js'
+import { iptablesTool } from '../tools/iptables.js'
 import { nodeTool } from '../tools/node.js'
 
 /**
  * The programs of a run: which it needs, and where they are.
- * @import { Arm, LoadGenerator, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
+ * @import { Arm, DataPlane, LoadGenerator, Plan, PlaneChoice, Site, Tool, ToolSpec } from '../model/types.ts'
  * @import { Context } from '../verbs/program.js' @import { Pipeline } from '../model/pipeline.js'
  */
 
-/** Every data plane by its name. */
-export const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, plane]))
+/** @typedef {Record<string, DataPlane>} Planes by name */
 
 /**
  * Findings before a plan runs. missing: planes whose program cannot be had; scripts: their folders, by
@@ -28,31 +27,43 @@ export const planes = Object.fromEntries(dataPlanes.map(plane => [plane.name, pl
  *   lacks: Record<string, string> }} Found
  */
 
-/** Lists every program that a run may need. */
-export function toolSpecs() {
+/** Lists every program that a run of planes may need. @param {Planes} planes */
+export function toolSpecs(planes) {
   return [
-    ...dataPlanes.flatMap(({ tool, pipelines }) => (pipelines === 'only' ? [] : (tool ?? []))),
+    ...Object.values(planes).flatMap(({ tool, pipelines }) => (pipelines === 'only' ? [] : (tool ?? []))),
     ...loads.map(load => load.tool),
     nodeTool,
   ]
 }
 
-/** Lists the programs of control planes, each once. @returns {ToolSpec[]} */
-export function controlToolSpecs() {
-  return [...new Set(dataPlanes.flatMap(({ controls = [] }) => controls.flatMap(({ tool }) => tool ?? [])))]
+/** Lists the programs of the control planes of planes, each once. @param {Planes} planes @returns {ToolSpec[]} */
+export function controlToolSpecs(planes) {
+  return [...new Set(Object.values(planes).flatMap(({ controls = [] }) => controls.flatMap(({ tool }) => tool ?? [])))]
+}
+
+/** @param {Record<string, string>} images by the name of a tool @throws {UsageError} for a tool that has none */
+export async function assertImages(images) {
+  const planes = await loadPlanes()
+  const names = [...toolSpecs(planes), ...controlToolSpecs(planes), iptablesTool].map(({ name }) => name)
+  for (const [tool, image] of Object.entries(images))
+    if (!names.includes(tool))
+      throw new UsageError(`--image ${tool}=${image}: TOOL=IMAGE is needed, with TOOL one of ${names.join(', ')}`)
 }
 
 /**
  * Finds the programs of the load, the planes, and their control planes. @param {{ load: LoadGenerator,
- *   chosen: PlaneChoice[], pipelines?: Pipelines, isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options
+ *   planes: Planes, chosen: PlaneChoice[], pipelines?: Pipelines, isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options
  * @returns {Promise<Found>} @throws {MissingPlaneError} for a plane that was asked for; {BrokenToolError} where no program of
  *   those that were asked for runs; {BenchError} for the load
  */
-export async function findPrograms({ load, chosen, pipelines = {}, isPlaneRequired, arms, findTool }) {
+export async function findPrograms({ load, planes, chosen, pipelines = {}, isPlaneRequired, arms, findTool }) {
   /** @type {Found} */
   const { tools, missing, scripts, lacks } = { tools: {}, missing: [], scripts: {}, lacks: {} }
-  const hasOwn = (/** @type {PlaneChoice} */ choice) => hasOwnProgram(choice) || findProgram(pipelines, choice) !== null
-  const wanted = dataPlanes.filter(({ name }) => chosen.some(choice => choice.plane === name && !hasOwn(choice)))
+  const hasOwn = (/** @type {PlaneChoice} */ choice) =>
+    hasOwnProgram(choice) || findPipelineOf(pipelines, choice)?.program != null
+  const wanted = Object.values(planes).filter(({ name }) =>
+    chosen.some(choice => choice.plane === name && !hasOwn(choice)),
+  )
   const [generator, ...founds] = await Promise.all([
     findTool(load.tool),
     ...wanted.map(async ({ name, tool }) => ({
@@ -76,16 +87,17 @@ export async function findPrograms({ load, chosen, pipelines = {}, isPlaneRequir
       )
   }
   for (const choice of chosen.filter(hasOwnProgram)) {
-    const found = await findTool(specOf(choice))
+    const spec = specOf(planes, choice)
+    const found = await findTool(spec)
     if ('missing' in found) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${found.missing}`)
-    tools[nameVariantTool({ tool: specOf(choice), variant: choice.variant })] = found
+    tools[nameVariantTool({ tool: spec, variant: choice.variant })] = found
   }
   for (const choice of chosen) {
-    const program = findProgram(pipelines, choice)
+    const program = await findProgram(planes, findPipelineOf(pipelines, choice), choice)
     if (program === null) continue
     const found = await findTool(program)
     if ('missing' in found) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${found.missing}`)
-    tools[nameVariantTool({ tool: specOf(choice), variant: choice.variant })] = found
+    tools[nameVariantTool({ tool: specOf(planes, choice), variant: choice.variant })] = found
   }
   if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
   tools[generator.name] = generator
@@ -95,7 +107,7 @@ export async function findPrograms({ load, chosen, pipelines = {}, isPlaneRequir
     if ('missing' in tool) lacks[spec.name] = tool.missing
     else tools[spec.name] = tool
   }
-  findOwnScripts(chosen, { scripts, lacks })
+  findOwnScripts(planes, chosen, { scripts, lacks })
   return { tools, missing, scripts, lacks }
 }
 
@@ -110,14 +122,14 @@ async function findRunning(tool, findTool) {
 }
 
 /**
- * Finds the program of one plane, and the scripts that it runs. @param {{ choice: PlaneChoice, folders: { pipyScripts: string },
+ * Finds the program of one plane, and the scripts that it runs. @param {{ planes: Planes, choice: PlaneChoice, folders: { pipyScripts: string },
  *   findTool: Site['findTool'] }} options folders: of the kit's scripts @throws {MissingPlaneError}
  */
-export async function findPlane({ choice, folders, findTool }) {
-  const spec = specOf(choice)
+export async function findPlane({ planes, choice, folders, findTool }) {
+  const spec = specOf(planes, choice)
   const tool = await findTool(spec)
   if ('missing' in tool) throw new MissingPlaneError(tool.missing)
-  const { scripts, lacks } = findOwnScripts([choice])
+  const { scripts, lacks } = findOwnScripts(planes, [choice])
   for (const missing of Object.values(lacks)) throw new MissingPlaneError(missing)
   const own = hasOwnProgram(choice) ? nameVariantTool({ tool: spec, variant: choice.variant }) : spec.name
   const programs = { planes, tools: { [own]: tool }, scripts }
@@ -126,8 +138,8 @@ export async function findPlane({ choice, folders, findTool }) {
 
 /** @typedef {Record<string, Pipeline>} Pipelines by variant */
 
-/** Reads the pipelines of those that have one. @param {PlaneChoice[]} chosen @returns {Pipelines} @throws {UsageError} */
-export function findPipelines(chosen) {
+/** Reads the pipelines of those that have one. @param {Planes} planes @param {PlaneChoice[]} chosen @returns {Pipelines} @throws {UsageError} */
+export function findPipelines(planes, chosen) {
   const own = chosen.flatMap(({ plane, variant }) => {
     const pipeline = variant === null ? null : findPipeline(variant)
     if (variant === null || pipeline === null) return []
@@ -142,13 +154,20 @@ export function findPipelines(chosen) {
   return Object.fromEntries(own)
 }
 
-/** Finds the program that a pipeline names; null: that of its plane. @param {Pipelines} pipelines @param {PlaneChoice} choice @returns {ToolSpec | null} */
-function findProgram(pipelines, { plane, variant }) {
-  const pipeline = variant === null ? undefined : pipelines[variant]
+/** @param {Pipelines} pipelines @param {PlaneChoice} choice */
+function findPipelineOf(pipelines, { variant }) {
+  return variant === null ? undefined : pipelines[variant]
+}
+
+/**
+ * Finds the program that a pipeline names; null: that of its plane. @param {Planes} planes @param {Pipeline | undefined} pipeline
+ * @param {PlaneChoice} choice @returns {Promise<ToolSpec | null>}
+ */
+async function findProgram(planes, pipeline, { plane }) {
   if (!pipeline?.program) return null
   const { program, document } = pipeline
-  const known = dataPlanes.find(({ name, pipelines }) => name === program && pipelines !== 'only')?.tool
-  if (known) return known
+  const known = (await loadPlanes([program]))[program]
+  if (known?.tool && known.pipelines !== 'only') return known.tool
   const spec = /** @type {ToolSpec} */ (planes[plane].tool)
   if (planes[plane].pipelines !== 'only') return { ...spec, path: program }
   const own = { ...spec, name: path.basename(program), versionArgv: document.versionArguments }
@@ -161,14 +180,14 @@ function hasOwnProgram({ variant }) {
   return variant !== null && isProgram(variant)
 }
 
-/** Finds a plane's program, as the choice names it. @param {PlaneChoice} choice @returns {ToolSpec} */
-function specOf(choice) {
+/** Finds a plane's program, as the choice names it. @param {Planes} planes @param {PlaneChoice} choice @returns {ToolSpec} */
+function specOf(planes, choice) {
   const spec = /** @type {ToolSpec} */ (planes[choice.plane].tool)
   return hasOwnProgram(choice) ? { ...spec, path: `${choice.variant}` } : spec
 }
 
-/** Finds the scripts of profiles. @param {PlaneChoice[]} chosen @param {Pick<Found, 'scripts' | 'lacks'>} [into] */
-function findOwnScripts(chosen, into = { scripts: {}, lacks: {} }) {
+/** Finds the scripts of profiles. @param {Planes} planes @param {PlaneChoice[]} chosen @param {Pick<Found, 'scripts' | 'lacks'>} [into] */
+function findOwnScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
   for (const choice of chosen) {
     const spec = findDeployed(planes, choice)?.scripts
     const found = spec && findScripts(spec)
@@ -183,7 +202,7 @@ function findOwnScripts(chosen, into = { scripts: {}, lacks: {} }) {
  *   'node' | null, tools: Record<string, Tool>, findTool: Site['findTool'], say: Context['say'] }} options
  */
 export async function findAppRuntime({ app, tools, findTool, say }) {
-  const pipy = app === 'node' ? null : (tools.pipy ?? (await findTool(pipyTool)))
+  const pipy = app === 'node' ? null : (tools.pipy ?? (await findTool(await loadPipyTool())))
   if (pipy !== null && !('missing' in pipy)) return pipy
   if (app === 'pipy' && pipy !== null) throw new BenchError(`--app pipy: ${pipy.missing}`)
   if (app === null)
@@ -193,9 +212,13 @@ export async function findAppRuntime({ app, tools, findTool, say }) {
   return node
 }
 
+async function loadPipyTool() {
+  return /** @type {ToolSpec} */ ((await loadPlanes(['pipy'])).pipy.tool)
+}
+
 /** Lists what a run lacks. @param {Pick<import('../run/execute.js').Preparation, 'plan' | 'programs'>} preparation */
-export function findLacks({ plan: { notMeasured }, programs: { tools } }) {
-  return dataPlanes.flatMap(({ name, tool }) => {
+export function findLacks({ plan: { notMeasured }, programs: { planes, tools } }) {
+  return Object.values(planes).flatMap(({ name, tool }) => {
     if (!tool?.ifMissing || tool.name in tools || !notMeasured.some(({ plane }) => plane === name)) return []
     return [{ name, ...tool.ifMissing }]
   })

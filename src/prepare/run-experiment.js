@@ -1,9 +1,11 @@
 import path from 'node:path'
+import { loadPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/errors.js'
 import { cacheFolder } from '../lib/paths.js'
 import { measure } from './measure.js'
 import { announce, prepareWith, sayLacks } from './preparation.js'
 import { withSite } from './site.js'
+import { assertKnown } from './supported.js'
 
 /**
  * A run as a verb asks for it. findReusable: trials of earlier runs; writeDocuments: whether it could; report: prints the
@@ -19,8 +21,10 @@ import { withSite } from './site.js'
  */
 
 /** Opens a site, lets others watch, measures, reports, and closes the site. @param {Asked} asked @param {Context} context */
-export function runExperiment({ experiment, options, interrupted, ...asked }, context) {
-  const { threshold: thresholds, retain, out = null, recheck: isRechecked } = options
+export async function runExperiment({ experiment, options, interrupted, ...asked }, context) {
+  const { planes = [], threshold: thresholds, retain, out = null, recheck: isRechecked } = options
+  // A wrong name is refused before the machine is examined.
+  assertKnown(await loadPlanes(planes.map(({ plane }) => plane)), planes)
   return withSite(options, context, async (site, keep) => {
     const watchers = await context.watch(options)
     let isReported = true

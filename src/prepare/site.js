@@ -10,6 +10,7 @@ import { assertTogether } from '../request/constraints.js'
 import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
 import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { findTool } from '../tools/find.js'
+import { assertImages } from './programs.js'
 import { assertRoom } from './room.js'
 
 /**
@@ -56,6 +57,7 @@ async function openSite(options, context) {
   const runId = `${stampNow()}-${process.pid}-${randomBytes(2).toString('hex')}${isOnCluster ? '-k8s' : ''}`
   const way = await findCapWay()
   if (isOnCluster) {
+    await assertImages(options.image ?? {})
     await makeRoom(way, context)
     const { context: name = null, node = null, loadNode = null, namespace = null } = options
     const { image: images = {}, samples: sampleSource = 'cgroup' } = options

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { PLANE_NAMES } from '../dataplanes/registry.js'
 import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
@@ -11,18 +14,30 @@ import { assertTogether, findUnmeasurable } from '../request/constraints.js'
 import { findControl } from '../services/control.js'
 import { countWorkers, findDeployed, nameDeployed } from '../services/specs.js'
 import { listModes } from '../services/topology.js'
-import { planes } from './programs.js'
+import { findPipelineFile } from '../tools/find-pipeline.js'
 
 /**
  * Facts about planes, their control planes and generators, which the table of constraints judges.
- * @import { Arm, Control, LoadGenerator, Plan, PlaneChoice, Site, Tool, Topology, TrialKind } from '../model/types.ts'
+ * @import { Arm, Control, DataPlane, LoadGenerator, Plan, PlaneChoice, Site, Tool, Topology, TrialKind } from '../model/types.ts'
+ * @import { Planes } from './programs.js'
  */
 
-/** @param {PlaneChoice} choice @throws {UsageError} for a plane, profile or variant that the kit does not have */
-export function assertKnown(choice) {
+/** @param {Planes} planes @param {PlaneChoice[]} choices @throws {UsageError} for a plane, profile or variant that the kit does not have */
+export function assertKnown(planes, choices) {
+  for (const choice of choices) {
+    const { plane, variant } = choice
+    if (variant !== null && !canRun(variant)) {
+      const cut = choices.length > 1 ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
+      throw new UsageError(`--planes ${plane}=${variant}: ${refuseVariant(planes[plane], choice)}${cut}`)
+    }
+    assertChoice(planes, choice)
+  }
+}
+
+/** @param {Planes} planes @param {PlaneChoice} choice */
+function assertChoice(planes, choice) {
   const { plane, profile, variant, control } = choice
-  if (!Object.hasOwn(planes, plane))
-    throw new UsageError(`unknown plane "${plane}"${suggest(plane, Object.keys(planes))}`)
+  if (!Object.hasOwn(planes, plane)) throw new UsageError(`unknown plane "${plane}"${suggest(plane, PLANE_NAMES)}`)
   const { profiles } = planes[plane]
   const deployed = profile ? findDeployed(planes, { plane, profile }) : undefined
   const facts = {
@@ -32,16 +47,31 @@ export function assertKnown(choice) {
     scriptsVariable: deployed?.scripts?.variable ?? null,
   }
   assertTogether(PLANES, facts, choice)
-  const controls = listControls(plane)
+  const controls = listControls(planes[plane])
   if (control !== undefined && !controls.includes(control))
     throw new UsageError(`the plane ${plane} has no control "${control}"${suggest(control, controls)}`)
   if (profile !== null && !profiles.includes(profile))
     throw new UsageError(`the plane ${plane} has no profile "${profile}"${suggest(profile, profiles)}`)
 }
 
-/** Lists the names of a plane's control planes. @param {string} plane */
-export function listControls(plane) {
-  return (planes[plane].controls ?? []).map(({ name }) => name)
+/** A folder of scripts or with a pipeline, or a program. @param {string} variant an absolute path */
+function canRun(variant) {
+  return existsSync(path.join(variant, 'main.js')) || isProgram(variant) || findPipelineFile(variant) !== null
+}
+
+/** Says why a variant cannot run, and what a plane takes. @param {DataPlane | undefined} plane @param {PlaneChoice} choice */
+function refuseVariant(plane, { plane: name, variant }) {
+  const exists = existsSync(`${variant}`)
+  if (plane?.hasVariants)
+    return `${variant} ${exists ? 'has no main.js' : 'does not exist'}: name a folder of Pipy scripts such as pipy-scripts/, or a program`
+  const [, ...profiles] = plane?.profiles ?? []
+  const named = profiles.map(profile => `${name}:${profile}`).join(', ')
+  return `${variant} ${exists ? 'is not a program that can be executed' : 'does not exist'}: name another program of ${name}; the kit writes its configuration${named && `, and has the profiles ${named}`}`
+}
+
+/** Lists the names of a plane's control planes. @param {DataPlane} plane */
+export function listControls({ controls = [] }) {
+  return controls.map(({ name }) => name)
 }
 
 /**
@@ -69,10 +99,10 @@ export function findQuota(limits) {
 /**
  * Finds why a plane cannot run an arm; null where it can. topology: of its link; lacks: why programs of control planes, or
  * scripts of profiles, cannot be had, by name.
- * @param {{ arm: Arm, kind: TrialKind, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
+ * @param {{ planes: Planes, arm: Arm, kind: TrialKind, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
  *   limits?: Site['limits'] }} options
  */
-export function findUnsupported({ arm, kind, topology, tools, lacks, cpus, limits }) {
+export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, limits }) {
   const { profile, conditions } = arm
   const plane = planes[arm.plane]
   const hasMany = KINDS[kind].hasControlPlane === true

@@ -42,8 +42,10 @@ export function findScriptFolders({ load }) {
  *   signal: AbortSignal, gate: GateParity }} options kinds: of the plan's trials, in their order; folder: empty
  */
 export async function executePlan({ preparation, kinds, site, folder, execution, watcher, signal, gate }) {
-  const { plan, programs, layout } = preparation
+  const { programs, layout } = preparation
   const { command, thresholds = [], retain = false, echoScripts, interrupted } = execution
+  const resume = interrupted && (await import('./resume.js'))
+  const plan = resume ? resume.leaveOutAgain(preparation.plan, interrupted.manifest) : preparation.plan
   const startedAt = new Date().toISOString()
   const { certificates, close } = await openCertificates({
     ledger: site.ledger,
@@ -56,16 +58,15 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
     const before = await observeIdle({ site, say: watcher.say, signal })
     const scriptFolders = findScriptFolders(programs)
     const scripts = { ...scriptFolders, echo: echoScripts ?? scriptFolders.echo }
-    const described = await describeRun({ preparation, site, scripts, startedAt, before })
+    const described = await describeRun({ preparation: { plan, programs, layout }, site, scripts, startedAt, before })
     const now = { ...described, layout }
     const known = { ...described, thresholds, command }
     /** @type {typeof known} */
     let manifest = known
-    if (interrupted) {
-      const { assertSame, continueManifest } = await import('./resume.js')
-      assertSame({ interrupted, plan, now })
+    if (resume) {
+      resume.assertSame({ interrupted, plan, now })
       dropCutLines(folder)
-      manifest = continueManifest({ interrupted, known })
+      manifest = resume.continueManifest({ interrupted, known })
     }
     const folders = { ...scripts, results: folder, raw: path.join(folder, 'raw'), certificates }
     const testbed = { site, programs, layout, folders, settings: plan.settings }
@@ -88,7 +89,7 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
 
 /**
  * Makes the manifest, as far as it is known before anything ran.
- * @param {{ preparation: Preparation, site: Site, scripts: ReturnType<typeof findScriptFolders>, startedAt: string,
+ * @param {{ preparation: Omit<Preparation, 'plan'> & { plan: Plan }, site: Site, scripts: ReturnType<typeof findScriptFolders>, startedAt: string,
  *   before: Awaited<ReturnType<typeof observeIdle>> }} options
  * @returns {Promise<Omit<Manifest, 'parity' | 'thresholds' | 'command'>>}
  */

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
-import { leaveOutUnreachable } from '../plan/arms.js'
+import { nameOf } from '../model/arms.js'
+import { leaveOutFailed, leaveOutUnreachable } from '../plan/arms.js'
 import { rawNameOf, removeRaw } from '../records/raw.js'
 import { findDifferences, readNamedRun } from './reusable.js'
 
@@ -31,6 +32,19 @@ export function prepareToResume({ folder, records }) {
   const link = readdirSync(folder, { recursive: true, withFileTypes: true }).find(entry => entry.isSymbolicLink())
   if (link) throw new UsageError(`--resume ${folder}: ${path.join(link.parentPath, link.name)} is a link: remove it`)
   for (const name of existsSync(raw) ? readdirSync(raw) : []) if (CHECKS.test(name)) removeRaw(folder, name)
+}
+
+/** Leaves out the arms that did not serve when the run began. @param {Plan} plan @param {Manifest} manifest of the run */
+export function leaveOutAgain(plan, { arms, notMeasured }) {
+  const isPlanned = (/** @type {Manifest['notMeasured'][number]} */ { plane, reason }) =>
+    plan.notMeasured.some(missing => missing.plane === plane && missing.reason === reason)
+  const failed = notMeasured.filter(missing => !isPlanned(missing))
+  const absent = plan.arms.filter(arm => arm.repeatOf === null && !arms.some(({ id }) => id === arm.id))
+  const failures = absent.flatMap(arm => {
+    const missing = failed.find(({ plane }) => plane === nameOf(arm) || plane === arm.id)
+    return missing ? [{ arms: [arm], reason: missing.reason }] : []
+  })
+  return failures.length === 0 ? plan : leaveOutFailed(plan, failures)
 }
 
 /** @param {{ interrupted: Interrupted, plan: Plan, now: Setting }} options @throws {UsageError} with what differs */

@@ -7,7 +7,7 @@ import { createPace } from './progress.js'
 import { createStopping } from './stopping.js'
 
 /**
- * @import { Calibration, Plan, Trial } from '../model/types.ts' @import { Pass } from './kind.js'
+ * @import { Calibration, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Pass } from './kind.js'
  * @import { RunTogether } from './run.js' @import { Stopping } from './stopping.js'
  */
 
@@ -17,6 +17,8 @@ const SPARE_ROUNDS = { alone: 2, besideTurns: 1 }
 // must stay near to what was announced, also where the planned warm-up is long.
 const WARMUP_MOST_TIMES = 4
 const WARMUP_MOST_MORE_SECONDS = 30
+// An arm whose sidecars died so often is interleaved no more: it takes the others' trials with it.
+const DEATHS_MOST = 2
 
 /**
  * A run takes its turn for the checks and for each round, where another run goes on beside it.
@@ -56,15 +58,15 @@ export async function measureRounds(pass) {
   const stopping = precision
     ? createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest })
     : null
-  await runRounds({ plan: measured, runTogether, turns, stopping, secondsAfter, watch, signal })
+  await runRounds({ plan: measured, runTogether, turns, stopping, secondsAfter, watch, say, signal })
 }
 
 /**
  * Runs round after round; windows that were unsteady or cold are run again at the end of theirs.
  * @param {{ plan: Pass['plan'], runTogether: RunTogether, turns: Turns, stopping: Stopping | null, signal: AbortSignal } &
- *   Pick<Pass, 'secondsAfter' | 'watch'>} options stopping: null: all rounds of the plan are run
+ *   Pick<Pass, 'secondsAfter' | 'watch' | 'say'>} options stopping: null: all rounds of the plan are run
  */
-async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, watch, signal }) {
+async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, watch, say, signal }) {
   const estimateLeft = createPace(plan.trials)
   const isBesideCost = plan.parts.length > 1 && plan.trials.every(({ interleaving }) => interleaving === undefined)
   const ofRound = plan.trials.filter(({ round }) => round === 1).length
@@ -72,6 +74,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()
+  const deaths = createDeaths(say)
   let secondsLeft = 0
   const runAgain = async (/** @type {Trial[]} */ planned) => {
     const [first] = planned
@@ -99,16 +102,20 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
       trial => trial.interleaving ?? trial.id,
     )
     const measured = []
-    for (const trials of deployments.values()) measured.push(await runAgain(trials))
+    for (const trials of deployments.values()) measured.push(await runAgain(deaths.leaveOut(trials)))
     for (const records of measured) {
-      const trials = records.map(({ trial }) => trial)
+      const died = deaths.count(records)
+      const trials = withoutArms(
+        records.map(({ trial }) => trial),
+        id => died.has(id),
+      )
       const isCold = records.some(({ load }) => load !== null && (load.coldUsers > 0 || load.verified === 0))
       if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
       const isUnsteady = records.some(({ isSteady, trial }) => isSteady === false && trial.arm.load.burst === null)
       // An arm that fails spoils the round of the others.
       const isBroken = records.length > 1 && records.some(r => r.outcome === 'failed' || isSpoiled(r, 'cpuPerRequest'))
-      if (!(isCold || isUnsteady || isBroken) || spare < records.length) continue
-      spare -= records.length
+      if (!(isCold || isUnsteady || isBroken) || spare < trials.length) continue
+      spare -= trials.length
       const again = trials.map(trial => {
         const interleaving = trial.interleaving && { interleaving: `${trial.interleaving}-again` }
         return { ...trial, ...interleaving, id: `${trial.id}-again`, repeats: trial.id, isExclusive: true }
@@ -121,6 +128,37 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
     watch?.({ kind: 'repeat-ended', ...length, arms, secondsLeft, atMs: Date.now() })
     if (stopping?.isOver(round)) return
   }
+}
+
+/**
+ * Counts in how many rounds sidecars of interleaved arms died.
+ * @param {Pass['say']} say
+ */
+function createDeaths(say) {
+  /** @type {Map<string, number>} */
+  const byArm = new Map()
+  return {
+    /** @param {TrialRecord[]} records of a deployment @returns {Set<string>} the arms whose sidecars died in it */
+    count(records) {
+      const [{ ended, trial }] = records
+      const sidecars = records.length > 1 ? ended.filter(({ role }) => role === 'sidecar') : []
+      const died = new Set(sidecars.flatMap(({ armId }) => armId ?? []))
+      for (const id of died) {
+        const count = (byArm.get(id) ?? 0) + 1
+        byArm.set(id, count)
+        if (count === DEATHS_MOST && died.size < records.length)
+          say(`repeat ${trial.round}: ${id} is left out of the next repeats: its sidecars died in ${count}`)
+      }
+      return died
+    },
+    leaveOut: (/** @type {Trial[]} */ trials) => withoutArms(trials, id => (byArm.get(id) ?? 0) >= DEATHS_MOST),
+  }
+}
+
+/** Leaves trials of arms out, while others are left. @param {Trial[]} trials @param {(armId: string) => boolean} isOut */
+function withoutArms(trials, isOut) {
+  const others = trials.filter(({ arm }) => !isOut(arm.id))
+  return others.length > 0 ? others : trials
 }
 
 /** Doubles a warm-up, up to the longest that the planned one allows. @param {Trial} trial @returns {Warmup} */

@@ -1,4 +1,5 @@
 import { safely } from '../lib/safely.js'
+import { leaveOutFailed } from '../plan/arms.js'
 import { estimatePlanSeconds, estimateSeconds } from '../plan/plan.js'
 import { writeDocument } from '../records/files.js'
 import { rawNameOf, removeRaw, writeObserved } from '../records/raw.js'
@@ -7,7 +8,7 @@ import { createStandingServices } from './standing-services.js'
 import { runTrial } from './trial.js'
 
 /**
- * @import { Manifest, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Watcher } from './events.js'
+ * @import { Arm, Manifest, Plan, Trial, TrialRecord } from '../model/types.ts' @import { Watcher } from './events.js'
  * @import { GateParity } from './kind.js' @import { Execution } from './execute.js'
  * @import { Kind } from './kind.js' @import { StandingServices } from './standing-services.js'
  * @import { Testbed } from './kind.js'
@@ -29,7 +30,7 @@ const ALONE = { take: async () => {}, pass: () => {} }
  * Runs a plan: checks that the planes do equal work, then measures kind after kind. It leaves all on disk.
  * @param {{ plan: Plan, testbed: Omit<Testbed, 'kind'>, kinds: Kind[], manifest: Omit<Manifest, 'parity'>,
  *   execution?: Partial<Execution>, watcher: Watcher, signal: AbortSignal, gate: GateParity }} options gate: tries the planes for equal work
- * @throws {import('../lib/errors.js').BenchError} when an arm cannot serve at all, or nothing can be recorded
+ * @throws {import('../lib/errors.js').BenchError} when no arm serves, or nothing can be recorded
  */
 export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, watcher, signal, gate }) {
   const {
@@ -69,13 +70,27 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
     watch?.({ kind: 'phase', phase: 'parity', atMs: Date.now() })
     const [kind] = kinds
     const arms = kind.hasRequests === false ? [] : plan.arms
-    writeManifest({ parity: await gate({ testbed: { ...testbed, kind }, arms, nextIndex, signal, say, cache }) })
+    /** @type {{ arms: Arm[], reason: string }[]} */
+    const failures = []
+    const leaveOut = (/** @type {Arm[]} */ arms, /** @type {string} */ reason) => void failures.push({ arms, reason })
+    const parity = await gate({ testbed: { ...testbed, kind }, arms, nextIndex, signal, say, cache, leaveOut })
+    const measured = failures.length === 0 ? plan : leaveOutFailed(plan, failures)
+    writeManifest({ parity })
+    if (measured !== plan) {
+      const { arms, notMeasured } = measured
+      for (const { plane, reason } of notMeasured.slice(plan.notMeasured.length))
+        say(`not measured: ${plane}: ${reason}`)
+      const isLeft = (/** @type {{ armId: string }} */ { armId }) =>
+        measured.calibrations.some(({ id }) => id === armId)
+      writeManifest({ arms, notMeasured, calibrations: known.calibrations.filter(isLeft) })
+      announce(measured)
+    }
     for (const [i, kind] of kinds.entries()) {
       const ofKind = { ...testbed, kind }
-      const later = plan.parts.slice(i + 1).flatMap(({ trials }) => trials)
+      const later = measured.parts.slice(i + 1).flatMap(({ trials }) => trials)
       const runTogether = createRunTogether({ testbed: ofKind, standing, recorded, nextIndex, watcher, signal })
       await kind.measure({
-        plan: { ...plan, ...plan.parts[i] },
+        plan: { ...measured, ...measured.parts[i] },
         cpus: site.cpus,
         run: async ({ trial, ...events }) => (await runTogether({ trials: [trial], ...events }))[0],
         runTogether,

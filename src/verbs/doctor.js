@@ -1,11 +1,11 @@
 import { Option } from 'commander'
 import { pipyTool } from '../dataplanes/pipy/index.js'
-import { dataPlanes } from '../dataplanes/registry.js'
+import { loadPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/errors.js'
 import { findLoad, loads } from '../loads/registry.js'
 import { examineMachine } from '../prepare/local-doctor.js'
 import { withOptions } from '../prepare/options.js'
-import { toolSpecs } from '../prepare/programs.js'
+import { assertImages, toolSpecs } from '../prepare/programs.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
 import { assertTogether } from '../request/constraints.js'
@@ -14,18 +14,20 @@ import { examineCluster } from '../targets/kubernetes/doctor.js'
 import { examineLoadHost } from '../targets/load-host/doctor.js'
 import { findTool } from '../tools/find.js'
 
-/** The control planes that have a program of their own. */
-const CONTROLS = dataPlanes
-  .flatMap(({ controls = [] }) => controls)
-  .flatMap(({ name, tool }) => (tool ? [{ name, tool }] : []))
-
 /** Adds `doctor`: what is here, and what is missing. @type {import('./program.js').AddVerb} */
-export function addDoctor(verb, { print, say, end, signal }) {
+export async function addDoctor(verb, { print, say, end, signal }) {
+  const planes = await loadPlanes()
+  const dataPlanes = Object.values(planes)
+  // The control planes that have a program of their own.
+  const withPrograms = dataPlanes
+    .flatMap(({ controls = [] }) => controls)
+    .flatMap(({ name, tool }) => (tool ? [{ name, tool }] : []))
   const help = 'look for the program of this control plane, too, or its image; on this machine it is built'
   withOptions(verb, 'loadHost', 'address', 'target', 'context', 'node', 'loadNode', 'image')
-    .addOption(new Option('--control <name>', help).choices(CONTROLS.map(({ name }) => name)))
+    .addOption(new Option('--control <name>', help).choices(withPrograms.map(({ name }) => name)))
     .action(async ({ target, context = null, node = null, loadNode = null, image, loadHost, address, control }) => {
       assertTogether(SITE_OPTIONS, verb.opts())
+      await assertImages(image)
       const findHere = (/** @type {import('../model/types.ts').ToolSpec} */ spec) => findTool(spec, { say, signal })
       const byDefault = readExperiment('cap').axes.plane
       const needed = dataPlanes.flatMap(({ name, tool }) => (tool && byDefault.includes(name) ? tool : []))
@@ -33,11 +35,11 @@ export function addDoctor(verb, { print, say, end, signal }) {
       const ofPlanes = dataPlanes.flatMap(({ name, tool }) =>
         tool && !byDefault.includes(name) ? [{ spec: tool, option: `--planes ${name}` }] : [],
       )
-      const asked = CONTROLS.find(({ name }) => name === control)?.tool
+      const asked = withPrograms.find(({ name }) => name === control)?.tool
       // The program of another control plane is built by the first run that needs it.
-      const ofControls = CONTROLS.filter(({ tool }, i) => CONTROLS.findIndex(other => other.tool === tool) === i).map(
-        ({ name, tool }) => ({ spec: tool, option: `--control ${name}`, isLater: tool !== asked }),
-      )
+      const ofControls = withPrograms
+        .filter(({ tool }, i) => withPrograms.findIndex(other => other.tool === tool) === i)
+        .map(({ name, tool }) => ({ spec: tool, option: `--control ${name}`, isLater: tool !== asked }))
       // A generator on another machine is needed there.
       const generator = loadHost ? [] : [findLoad().tool]
       const findings =
@@ -47,7 +49,7 @@ export function addDoctor(verb, { print, say, end, signal }) {
               node,
               loadNode,
               images: image,
-              specs: [...toolSpecs(), ...(asked ? [asked] : [])],
+              specs: [...toolSpecs(planes), ...(asked ? [asked] : [])],
             })
           : await examineMachine({
               specs: [pipyTool, ...needed, ...generator],

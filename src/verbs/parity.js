@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { loadPlanes } from '../dataplanes/registry.js'
 import { BenchError, EXIT, SiteLostError, UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { ROOT } from '../lib/paths.js'
@@ -8,12 +9,13 @@ import { LEFT_OUT } from '../parity/beside/corpus.js'
 import { CONFIGURATIONS, findUntried, listLacks, tryPlane, writeParityCertificates } from '../parity/try-plane.js'
 import { holdAgainst, joinAlike } from '../parity/verdict/rows.js'
 import { parsePlanes } from '../prepare/options.js'
-import { findPlane, planes } from '../prepare/programs.js'
+import { findPlane } from '../prepare/programs.js'
 import { stampNow, withSite } from '../prepare/site.js'
 import { assertKnown } from '../prepare/supported.js'
 import { findDeployed } from '../services/specs.js'
 
 /** @import { Lack, PlaneChoice, Site } from '../model/types.ts' */
+/** @import { Planes } from '../prepare/programs.js' */
 /** @import { Row } from '../parity/beside/probe.js' @import { Context } from './program.js' */
 
 const NAMES = Object.keys(CONFIGURATIONS)
@@ -27,23 +29,26 @@ export function addParity(verb, context) {
       const [choice, ...others] = parsePlanes(text)
       if (others.length > 0)
         throw new UsageError(`parity tries one plane at a time: ${text} names ${others.length + 1}`)
-      assertKnown(choice)
+      const planes = await loadPlanes([choice.plane])
+      assertKnown(planes, [choice])
       if (!planes[choice.plane].tool) throw new UsageError(`the plane ${choice.plane} has no sidecars to try`)
       if (only !== undefined && !NAMES.includes(only))
         throw new UsageError(
           `--only ${only}: no such configuration; there are ${NAMES.join(', ')}${suggest(only, NAMES)}`,
         )
       const names = only === undefined ? NAMES : [only]
-      await withSite({ cpu: 'none', target: 'local' }, context, site => tryAll({ site, choice, names }, context))
+      await withSite({ cpu: 'none', target: 'local' }, context, site =>
+        tryAll({ site, planes, choice, names }, context),
+      )
     })
 }
 
-/** @param {{ site: Site, choice: PlaneChoice, names: string[] }} asked names: of configurations @param {Context} context */
-async function tryAll({ site, choice, names }, { print, say, end, signal }) {
+/** @param {{ site: Site, planes: Planes, choice: PlaneChoice, names: string[] }} asked names: of configurations @param {Context} context */
+async function tryAll({ site, planes, choice, names }, { print, say, end, signal }) {
   const { plane: name, profile } = choice
   const plane = planes[name]
   const folders = { pipyScripts: path.join(ROOT, 'pipy-scripts') }
-  const { tool, scripts } = await findPlane({ choice, folders, findTool: site.findTool })
+  const { tool, scripts } = await findPlane({ planes, choice, folders, findTool: site.findTool })
   const certificates = path.join(site.ledger.folder, 'keys', 'certificates')
   await writeParityCertificates(certificates, plane)
   const folder = path.resolve('results', `${stampNow()}-parity-${name}`)

@@ -3,7 +3,7 @@ import { readCores, readLimits } from '../node/machine.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { withExperiment, withOptions } from '../prepare/options.js'
 import { readAsked } from '../prepare/preparation.js'
-import { planRun } from '../prepare/prepare.js'
+import { loadAsked, planRun } from '../prepare/prepare.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { renderPlan } from '../report/plan.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
@@ -19,7 +19,8 @@ export function addPlan(verb, { print }) {
     const isHere = options.target !== 'kubernetes'
     const quota = isHere ? findQuota(await findCapWay()) : null
     const site = { cpus: os.availableParallelism(), cores: readCores(), limits: { ...readLimits(), quota } }
-    const { plan } = planRun({ ...readAsked(readExperiment(name), options), site })
+    const asked = readAsked(readExperiment(name), options)
+    const { plan } = planRun({ ...asked, planes: await loadAsked(asked), site })
     print(renderPlan(plan, estimatePlanSeconds(plan)))
   })
 }

@@ -9,7 +9,7 @@ import { addHelp } from './help.js'
  * program is interrupted; watch: opens the views of a run. AddVerb adds the options of a verb, and what it does.
  * @typedef {{ print: (text: string) => void, say: (line: string) => void, end: (status: number) => void,
  *   signal: AbortSignal, watch: (options: Parameters<typeof openWatchers>[0]) => ReturnType<typeof openWatchers> }} Context
- * @typedef {(verb: Command, context: Context) => void} AddVerb
+ * @typedef {(verb: Command, context: Context) => void | Promise<void>} AddVerb
  */
 
 /** @type {Record<string, () => Promise<AddVerb>>} */
@@ -59,7 +59,7 @@ export async function createProgram(context, words = Object.keys(VERBS)) {
   for (const [name, load] of Object.entries(VERBS)) {
     const verb = program.command(name)
     // `completion` lists the options of all verbs.
-    if (words.includes(name) || words.includes('completion')) (await load())(verb, context)
+    if (words.includes(name) || words.includes('completion')) await (await load())(verb, context)
   }
   addHelp(program)
   return program

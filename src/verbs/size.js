@@ -1,4 +1,5 @@
 import { Option } from 'commander'
+import { loadPlanes } from '../dataplanes/registry.js'
 import { listNodes, readNode } from '../kinds/search/nodes.js'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
@@ -14,7 +15,6 @@ import {
   withoutRequest,
   withRequest,
 } from '../prepare/options.js'
-import { planes as known } from '../prepare/programs.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { FORMATS, renderLimits, renderNodeFit } from '../report/limits.js'
 import { SIZE_OPTIONS } from '../request/constraints/size.js'
@@ -33,7 +33,7 @@ import { renderRunText } from './answer.js'
 import { sayWhere, writeDocuments } from './documents.js'
 
 /**
- * @import { Traffic } from '../model/traffic.js' @import { RunOptions } from '../prepare/options.js'
+ * @import { Traffic } from '../model/traffic.js' @import { PlaneChoice } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
  * @typedef {RunOptions & { link: string, rate?: number, users?: number, payload?: number, features?: string, interception?: string,
  *   protocol?: string, tls?: string, file?: string, traffic?: Traffic,
  *   sidecars?: number, reserve?: string, nodes?: number, format?: string, from?: string[], extrapolate?: boolean,
@@ -55,6 +55,7 @@ export function addSize(verb, context) {
     const { node: place, reserve = null, nodes = null } = asked
     assertTogether(SIZE_OPTIONS, asked)
     const node = place === undefined ? null : readNode(place, reserve)
+    if (asked.sidecars !== undefined) await assertControlled(asked.planes ?? [])
     const experiment = createAskedExperiment(asked)
     // Options that the experiment already holds are no overrides of it.
     const {
@@ -163,17 +164,20 @@ function defineSize(verb) {
     .addHelpText('after', () => `${FILE_HELP}\nKnown nodes, as their makers publish them:\n${listNodes().join('\n')}`)
 }
 
-/** @param {SizeOptions} options @throws {UsageError} */
-function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, planes = [], extrapolate = false, ...own }) {
-  if (sidecars !== undefined) {
-    for (const choice of planes.filter(({ plane }) => Object.hasOwn(known, plane))) {
-      const control = findControl(known[choice.plane], choice)
-      if (control?.createProcess) continue
-      const why = control ? `takes its configuration from ${control.name}` : 'has no control plane here'
-      throw new UsageError(`--planes ${choice.plane} ${why}: no process of it needs CPU or memory; leave it out`)
-    }
-    return createControlExperiment(sidecars)
+/** @param {PlaneChoice[]} choices @throws {UsageError} for a plane whose sidecars have no control plane that runs */
+async function assertControlled(choices) {
+  const planes = await loadPlanes(choices.map(({ plane }) => plane))
+  for (const choice of choices.filter(({ plane }) => Object.hasOwn(planes, plane))) {
+    const control = findControl(planes[choice.plane], choice)
+    if (control?.createProcess) continue
+    const why = control ? `takes its configuration from ${control.name}` : 'has no control plane here'
+    throw new UsageError(`--planes ${choice.plane} ${why}: no process of it needs CPU or memory; leave it out`)
   }
+}
+
+/** @param {SizeOptions} options @throws {UsageError} */
+function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, extrapolate = false, ...own }) {
+  if (sidecars !== undefined) return createControlExperiment(sidecars)
   const { link, users = null, payload: payloadBytes = null, features = null } = own
   const { interception, protocol, tls } = own
   const requests = { ...readRequest(own), ...(own.traffic && { traffic: own.traffic }) }

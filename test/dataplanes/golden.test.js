@@ -6,10 +6,12 @@ import { renderOutlierDetection } from '../../src/dataplanes/envoy/features.js'
 import { envoy } from '../../src/dataplanes/envoy/index.js'
 import { createPipyArgv } from '../../src/dataplanes/pipy/argv.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { FEATURES } from '../../src/model/features.js'
 import { createCluster, createInbound, createModel, createRoute } from '../fakes/fake-models.js'
 import { abridge } from './abridge.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 /** @import { DataPlane, SidecarModel } from '../../src/model/types.ts' */
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { holdAgainst } from '../../src/parity/verdict/rows.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 /** @import { DataPlane, Protocol, ToolSpec } from '../../src/model/types.ts' */
 

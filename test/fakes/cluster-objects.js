@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { PORTS } from '../../src/model/sidecar-contract.js'
 import { createApplication } from '../../src/services/applications.js'
@@ -17,6 +17,8 @@ import {
   renderSidecarPod,
   renderVersionJob,
 } from '../../src/targets/kubernetes/manifests.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 /**
  * @import { DataPlane, ProcessSpec, Service, Tool } from '../../src/model/types.ts'

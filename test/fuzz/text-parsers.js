@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { parseClaims } from '../../src/analysis/claims/claims.js'
 import { parseRunThreshold, parseThreshold } from '../../src/analysis/thresholds.js'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { parseBalance } from '../../src/kinds/balance/experiment.js'
 import { parseNode, parseReserve } from '../../src/kinds/search/nodes.js'
 import { parseAddress } from '../../src/live/address.js'
@@ -16,6 +16,8 @@ import { parseTopology } from '../../src/services/topology.js'
 import { createArm } from '../fakes/fake-records.js'
 import { findInfinite } from './harness.js'
 import { mutateJson, mutateText, mutateYaml, pick } from './mutate.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 /** Parsers of texts: what people write, and what programs print. @import { Parser } from './harness.js' */
 

@@ -2,10 +2,12 @@ import { closeSync, mkdtempSync, openSync, readdirSync, readSync, writeFileSync 
 import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { k6Tool } from '../../src/loads/k6/tool.js'
 import { fetchPipy, pipyUrl } from '../../src/tools/fetch.js'
 import { makeFolder } from '../fakes/scratch.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 // That a pinned archive exists for arm64 shows on no machine of another architecture, unless it is fetched.
 const folder = makeFolder('archives-test')

@@ -73,9 +73,9 @@ describe('on a cgroup v2 kernel', { timeout: 520_000 }, () => {
       export SIDECAR_BENCH_CACHE=\${SIDECAR_BENCH_CACHE:-$HOME/.cache/sidecar-bench}
       for tool in pipy k6; do install -m 755 "$(node -e "
         const { findTool } = await import('./src/tools/find.js')
-        const { dataPlanes } = await import('./src/dataplanes/registry.js')
+        const { loadPlanes } = await import('./src/dataplanes/registry.js')
         const { k6Tool } = await import('./src/loads/k6/tool.js')
-        const spec = [...dataPlanes.flatMap(p => p.tool ?? []), k6Tool].find(s => s.name === '$tool')
+        const spec = [...Object.values(await loadPlanes()).flatMap(p => p.tool ?? []), k6Tool].find(s => s.name === '$tool')
         console.log((await findTool(spec, { fetch: null })).path)" --input-type=module)" /tmp/$tool; done
       cat >/tmp/as-nobody <<'END'
       echo 0 >/sys/fs/cgroup/delegated/cgroup.procs

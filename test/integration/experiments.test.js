@@ -4,12 +4,14 @@ import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { adsTool } from '../../src/dataplanes/envoy/ads-control.js'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { findTool } from '../../src/tools/find.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
 import { need, sidecarPlanes, tools } from './real-tools.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 /** @import { Summary, TrialRecord } from '../../src/model/types.ts' */
 

@@ -1,9 +1,11 @@
 import { pipy, pipyTool } from '../../src/dataplanes/pipy/index.js'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { k6Tool } from '../../src/loads/k6/tool.js'
 import { wrkTool } from '../../src/loads/wrk/tool.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
 import { findOnPath, findTool } from '../../src/tools/find.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 /** @import { DataPlane, Tool, ToolSpec } from '../../src/model/types.ts' */
 

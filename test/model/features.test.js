@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { loadPlanes } from '../../src/dataplanes/registry.js'
 import {
   FEATURE_NAMES,
   FEATURES,
@@ -9,6 +9,8 @@ import {
   listFeatures,
   recordedFeatures,
 } from '../../src/model/features.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 describe('featureSet', () => {
   it('writes a set of features in one way', () => {

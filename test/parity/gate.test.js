@@ -94,10 +94,13 @@ async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers, fin
   return { testbed, opened, rendered, running: fake.running }
 }
 
-/** @param {any} testbed @param {Arm[]} arms @param {{ signal?: AbortSignal, say?: (line: string) => void, cache?: ParityCache }} [options] */
-function gate(testbed, arms, { signal = new AbortController().signal, say = () => {}, cache } = {}) {
+/**
+ * @param {any} testbed @param {Arm[]} arms
+ * @param {Partial<Pick<import('../../src/run/kind.js').GateOptions, 'signal' | 'say' | 'leaveOut'>> & { cache?: ParityCache }} [options]
+ */
+function gate(testbed, arms, { signal = new AbortController().signal, say = () => {}, ...options } = {}) {
   let index = 0
-  return gateParity({ testbed, arms, nextIndex: () => index++, signal, say, cache })
+  return gateParity({ testbed, arms, nextIndex: () => index++, signal, say, ...options })
 }
 
 const armOf = (/** @type {Partial<Arm['conditions']>} */ conditions, fields = {}) =>
@@ -214,6 +217,31 @@ describe('gateParity', () => {
       'does not serve the corpus: it hung',
     )
     await expect(failing(new AgentError('listen EADDRINUSE'))).rejects.toThrow('EADDRINUSE')
+  })
+
+  it('leaves out arms whose sidecars do not serve while another serves, and keeps no row of them', async () => {
+    const { testbed, running } = await createTestbed()
+    const { target } = testbed.site
+    const crash = () => Promise.reject(new BenchError('ended with status 134'))
+    const deploy = async (/** @type {any[]} */ ...args) => {
+      const deployment = await target.deploy(...args)
+      for (const handle of deployment.processes)
+        if (handle.spec.role === 'sidecar' && handle.spec.folder.includes('broken')) handle.waitUntilReady = crash
+      return deployment
+    }
+    testbed.site = { ...testbed.site, target: { ...target, deploy } }
+    testbed.programs.planes.broken = testbed.programs.planes.cheap
+    const broken = ['broken', 'broken-1'].map(id => armOf({}, { plane: 'broken', id }))
+    /** @type {any[]} */
+    const failures = []
+    const leaveOut = (/** @type {Arm[]} */ arms, /** @type {string} */ reason) =>
+      void failures.push([arms.map(({ id }) => id), reason])
+    const rows = await gate(testbed, [...broken, armOf({})], { leaveOut })
+    expect(failures).toEqual([[['broken', 'broken-1'], 'ended with status 134']])
+    expect(new Set(rows.map(({ plane }) => plane))).toEqual(new Set(['cheap']))
+    await expect(gate(testbed, broken, { leaveOut })).rejects.toThrow('ended with status 134')
+    await expect(gate(testbed, [...broken, armOf({})])).rejects.toThrow('ended with status 134')
+    expect(running.size).toBe(0)
   })
 
   it('ends at once where it is interrupted in a call, and removes what it started', async () => {

@@ -1,11 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
+import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { BrokenToolError } from '../../src/lib/errors.js'
 import { findLoad } from '../../src/loads/registry.js'
 import { toolOf } from '../../src/model/tools.js'
-import { findPlane, findPrograms, planes } from '../../src/prepare/programs.js'
+import { findPlane, findPrograms } from '../../src/prepare/programs.js'
 import { fakeTool } from '../fakes/fake-bench.js'
 
 /** @import { PlaneChoice, ToolSpec } from '../../src/model/types.ts' */
+
+const planes = await loadPlanes()
 
 /** @param {string | null} variant @returns {PlaneChoice} */
 const choose = variant => ({ plane: 'pipy', variant, profile: null })
@@ -18,7 +21,10 @@ async function find(chosen) {
     looked.push(path ?? name)
     return { ...fakeTool, name, path: path ?? name }
   }
-  return { looked, ...(await findPrograms({ load: findLoad(), chosen, isPlaneRequired: true, arms: [], findTool })) }
+  return {
+    looked,
+    ...(await findPrograms({ load: findLoad(), planes, chosen, isPlaneRequired: true, arms: [], findTool })),
+  }
 }
 
 describe('findPrograms', () => {
@@ -36,7 +42,7 @@ describe('findPrograms', () => {
       return { ...fakeTool, name }
     }
     const chosen = [choose(null), { ...choose(null), plane: 'envoy' }]
-    const options = { load: findLoad(), chosen, arms: [], findTool }
+    const options = { load: findLoad(), planes, chosen, arms: [], findTool }
     for (const isPlaneRequired of [false, true]) {
       const { missing, tools } = await findPrograms({ ...options, isPlaneRequired })
       expect(missing).toEqual([{ plane: 'envoy', reason: 'envoy does not run: MmapAligned() failed' }])
@@ -55,7 +61,8 @@ describe('findPrograms', () => {
 describe('findPlane', () => {
   const folders = { pipyScripts: '/kit' }
   const findTool = async (/** @type {ToolSpec} */ { name, path = '' }) => ({ ...fakeTool, name, path })
-  const findFor = (/** @type {string | null} */ variant) => findPlane({ choice: choose(variant), folders, findTool })
+  const findFor = (/** @type {string | null} */ variant) =>
+    findPlane({ planes, choice: choose(variant), folders, findTool })
 
   it('gives a program of its own the scripts of the kit, and a folder of scripts the program of the plane', async () => {
     expect(await findFor(process.execPath)).toMatchObject({ tool: { path: process.execPath }, scripts: '/kit' })
@@ -65,7 +72,7 @@ describe('findPlane', () => {
 
   it('says what is missing: the program, or the scripts of a profile', async () => {
     vi.stubEnv('FSM', '')
-    const asked = { choice: { ...choose(null), profile: 'fsm' }, folders, findTool }
+    const asked = { planes, choice: { ...choose(null), profile: 'fsm' }, folders, findTool }
     await expect(findPlane(asked)).rejects.toThrow('set FSM to')
     const missing = async () => ({ missing: 'no pipy' })
     await expect(findPlane({ ...asked, findTool: missing })).rejects.toThrow('no pipy')

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { findLoad } from '../../src/loads/registry.js'
 import { assertRunnable, findUnsupported } from '../../src/prepare/supported.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
+
+const PLANES = await loadPlanes()
 
 /** @import { Arm, Conditions, Service } from '../../src/model/types.ts' */
 
@@ -16,6 +19,7 @@ function refused(own, { calls = ['ratings'], listener = 'inbound', limits, ...fi
     { name: 'ratings', application: 'echo', calls: [] },
   ])
   return findUnsupported({
+    planes: PLANES,
     kind: 'capacity',
     arm: createArm({ plane: 'envoy', ...fields, conditions: { ...DEFAULT_CONDITIONS, protocol: 'tcp', ...own } }),
     topology: { name: 't', services, entry: { service: 'gateway', listener } },

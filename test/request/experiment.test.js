@@ -1,9 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseClaims } from '../../src/analysis/claims/claims.js'
-import { dataPlanes } from '../../src/dataplanes/registry.js'
+import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { PROFILES, parseExperiment } from '../../src/request/experiment.js'
 import { createFakePlan } from '../fakes/fake-plan.js'
+
+const dataPlanes = Object.values(await loadPlanes())
 
 const text = `name: cap
 question: what?

@@ -20,8 +20,9 @@ describe('a run that was cut short', () => {
     out = path.join(makeOwnFolder('resume-test'), 'run')
   })
 
-  /** @param {{ load?: any, signal?: AbortSignal, isResumed?: boolean, more?: string }} [options] */
-  async function measureFake({ load, signal = new AbortController().signal, isResumed = false, more = MORE } = {}) {
+  /** @param {{ load?: any, signal?: AbortSignal, isResumed?: boolean, more?: string, gate?: import('../../src/run/kind.js').GateParity }} [options] */
+  async function measureFake({ load, signal = new AbortController().signal, isResumed = false, ...options } = {}) {
+    const { more = MORE, gate = async () => [] } = options
     const asked = { load: load ?? createFakeLoad(), axes: AXES, more }
     const { preparation, site } = prepareFake({ target: await createFakeTarget(), ...asked })
     return measure({
@@ -31,7 +32,7 @@ describe('a run that was cut short', () => {
       execution: { command: ['bench'], interrupted: isResumed ? openInterrupted(out) : undefined },
       watcher: { say: () => {} },
       signal,
-      gate: async () => [],
+      gate,
     })
   }
   async function interruptAfter(/** @type {number} */ nth) {
@@ -67,6 +68,22 @@ describe('a run that was cut short', () => {
       /changed since its start: the kit's code, machine\.kernel/,
     )
     expect(lines()).toHaveLength(3)
+  })
+
+  it('goes on without the arms that did not serve when it began', async () => {
+    const more = 'profiles: { standard: { rounds: 3, hasControl: false } }'
+    /** @type {import('../../src/run/kind.js').GateParity} */
+    const gate = async ({ arms, leaveOut }) => {
+      const dear = arms.filter(({ plane }) => plane === 'dear')
+      if (dear.length > 0) leaveOut?.(dear, 'it crashed')
+      return []
+    }
+    await expect(measureFake({ ...createInterruption(2), more, gate })).rejects.toThrow('interrupted')
+    const notMeasured = [{ plane: 'dear', reason: 'it crashed' }]
+    expect(manifest()).toMatchObject({ notMeasured, arms: [{ plane: 'cheap' }] })
+    const { summary } = await measureFake({ isResumed: true, more, gate })
+    expect(summary).toMatchObject({ notMeasured, arms: [{ plane: 'cheap', trials: { completed: 3 } }] })
+    expect(ids()).toHaveLength(3)
   })
 
   it('is not resumed while it goes on', async () => {

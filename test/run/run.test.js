@@ -7,6 +7,7 @@ import { BenchError } from '../../src/lib/errors.js'
 import { gateParity } from '../../src/parity/gate.js'
 import { writeSummary } from '../../src/prepare/write-summary.js'
 import { readRun } from '../../src/records/records.js'
+import { createAnswer } from '../../src/report/answer/answer.js'
 import { renderDetailsText } from '../../src/report/details.js'
 import { describeUnfinished } from '../../src/report/missing.js'
 import { createFakeLoad, createFakePlane, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
@@ -79,6 +80,51 @@ describe('runPlan', () => {
     expect(Object.keys(JSON.parse(sample).processes)).toContain('gateway-sidecar')
     expect(summary.arms.flatMap(a => a.throughputPerSecond.values)).toContain(null)
     expect(target.running.size).toBe(0)
+  })
+
+  it('leaves out an arm that does not serve, and measures the others', async () => {
+    const reason = 'it ended with status 134; the end of its log:\n  CHECK\n  MmapAligned() failed'
+    const { summary, records } = await runFake({
+      folder,
+      async gate({ arms, leaveOut }) {
+        leaveOut?.(
+          arms.filter(({ plane }) => plane === 'dear'),
+          reason,
+        )
+        return []
+      },
+    })
+    expect(new Set(records.map(r => r.trial.arm.plane))).toEqual(new Set(['none', 'cheap']))
+    expect(records.map(r => r.outcome)).toEqual(records.map(() => 'completed'))
+    const { manifest } = readRun(folder)
+    expect(manifest.notMeasured).toEqual([{ plane: 'dear', reason }])
+    expect(new Set(manifest.arms.map(arm => arm.plane))).toEqual(new Set(['none', 'cheap']))
+    expect(createAnswer(summary).notMeasured[0]).toMatchObject({
+      ...{ what: 'dear', why: 'it ended with status 134: CHECK / MmapAligned() failed' },
+    })
+  })
+
+  it('goes on with the others where sidecars of an interleaved arm die, and leaves it out after the second time', async () => {
+    const target = await createFakeTarget({
+      ending: ({ role, armId }, isObserved) =>
+        isObserved && role === 'sidecar' && armId?.includes('dear') ? 'status 134' : null,
+    })
+    const { summary, records } = await runFake({
+      ...{ folder, target },
+      more: 'measure: [cost]\nprofiles: { standard: { rounds: 4, hasControl: true } }',
+    })
+    const outcomes = records.map(({ trial: { round, arm, repeats }, outcome }) =>
+      [round, arm.plane, ...(arm.repeatOf ? ['A/A'] : []), ...(repeats ? ['again'] : []), outcome].join(' '),
+    )
+    const cheap = (/** @type {string} */ how) => [`cheap ${how}`.trim(), `cheap A/A ${how}`.trim()]
+    const died = (/** @type {number} */ round) =>
+      [...cheap('failed'), 'dear failed', ...cheap('again completed')].map(what => `${round} ${what}`)
+    const alone = (/** @type {number} */ round) => cheap('completed').map(what => `${round} ${what}`)
+    expect(outcomes.sort()).toEqual([...died(1), ...died(2), ...alone(3), ...alone(4)].sort())
+    expect(createAnswer(summary).notMeasured[0]).toEqual({
+      ...{ what: 'dear', commands: [] },
+      why: expect.stringMatching(/^(gateway|ratings)'s sidecar of .*dear.* died in the window with status 134/),
+    })
   })
 
   it('says of a sidecar that is stopped who it is, and when', async () => {

@@ -157,7 +157,10 @@ export const ending = z.object({
   answerSeconds: z.number().describe('from the start of its successor to its first answer'),
 })
 
-export const endedProcess = z.object({ service: z.string(), role, how: z.string(), isOutOfMemory: z.boolean() })
+export const endedProcess = z.object({
+  ...{ service: z.string(), role, how: z.string(), isOutOfMemory: z.boolean() },
+  armId: z.string().optional().describe('of interleaved arms'),
+})
 
 const hostUse = z.object({
   cpus: count,

@@ -1,7 +1,9 @@
 import { dropEmpty, joinPictures } from '../../answer/picture.js'
 import { splitByKind } from '../../kinds/sections.js'
 import { groupBy } from '../../lib/group-by.js'
+import { foldTail } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
+import { nameOf } from '../../model/arms.js'
 import { findDiffering, tellOwnScripts } from '../../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 import { listWarnings } from './warnings.js'
@@ -95,11 +97,23 @@ function renderThresholds({ thresholds }) {
   })
 }
 
-/** Lists proxies that could not be measured. @param {Pick<Summary, 'notMeasured'>} summary @returns {NotMeasured[]} */
-function listAbsent({ notMeasured }) {
-  return [...groupBy(notMeasured, ({ reason }) => reason)].map(([why, same]) => ({
-    what: same.map(({ plane }) => plane).join(', '),
-    why,
-    commands: [{ command: renderCommand('doctor'), gives: 'what is missing, and how to get it' }],
-  }))
+/** Lists proxies that could not be measured, or failed whenever they were. @param {Pick<Summary, 'notMeasured' | 'arms'>} summary @returns {NotMeasured[]} */
+function listAbsent({ notMeasured, arms }) {
+  const proxies = groupBy(
+    arms.filter(arm => arm.hasSidecars && arm.repeatOf === null),
+    nameOf,
+  )
+  const failed = [...proxies].flatMap(([plane, own]) => {
+    const isFailed = own.every(({ trials }) => trials.failed > 0 && trials.completed + trials.invalid === 0)
+    const [reason] = own.flatMap(({ spoiled }) => spoiled.flatMap(s => (s.gate === 'failed' ? s.reason : [])))
+    return isFailed && reason ? [{ plane, reason }] : []
+  })
+  const doctor = { command: renderCommand('doctor'), gives: 'what is missing, and how to get it' }
+  const list = (/** @type {Summary['notMeasured']} */ missing, /** @type {NotMeasured['commands']} */ commands) =>
+    [...groupBy(missing, ({ reason }) => reason)].map(([why, same]) => ({
+      what: [...new Set(same.map(({ plane }) => plane))].join(', '),
+      why: foldTail(why),
+      commands,
+    }))
+  return [...list(notMeasured, [doctor]), ...list(failed, [])]
 }
