@@ -4,7 +4,7 @@ import { createCompanions, createSidecar, DEPLOYED } from './launch.js'
 /** @import { DataPlane, DeployedProfile } from '../../model/types.ts' */
 
 const LEAN = 'lean'
-// Linkerd gives a proxy one core, whatever its limit (proxy.runtime.workers.minimum of its chart).
+// Without a maximum it has the minimum of its chart, whatever its limit (linkerd2-proxy/src/rt.rs of v2.360.0).
 const DEPLOYED_WORKERS = 1
 
 const COMMON = [
@@ -21,7 +21,10 @@ const PROFILES = {
   [DEPLOYED]: {
     isRedirected: true,
     from: "Linkerd's proxy, with its one thread, its own limits and timeouts, and HTTP/1.1 carried in HTTP/2 between proxies",
-    deviations: COMMON,
+    deviations: [
+      ...COMMON,
+      "Limits and times are the program's own defaults: the variables of Linkerd's chart are not set",
+    ],
   },
 }
 
@@ -39,7 +42,7 @@ export const linkerd = {
       const [, version, hash] = /linkerd2_proxy: \w+ (\S+) \(([0-9a-f]{7,})\)/.exec(text) ?? []
       return version && !version.startsWith('0.0.0') ? version : (hash ?? null)
     },
-    wanted: 'of Linkerd 2.18 or newer',
+    wanted: 'of release v2.360 or newer',
     isAccepted: () => true,
     source: 'https://github.com/linkerd/linkerd2-proxy, or the image cr.l5d.io/linkerd/proxy',
   },

@@ -59,8 +59,6 @@ function renderEnvironment({ model }, { into, out, socket, isLean }) {
   const lean = {
     LOG: 'error',
     OUTBOUND_DISABLE_INFORMATIONAL_HEADERS: 'true',
-    CORES: `${workers}`,
-    CORES_MAX: `${workers}`,
     INBOUND_CONNECT_TIMEOUT: connect,
     OUTBOUND_CONNECT_TIMEOUT: connect,
     INBOUND_HTTP_FAILFAST_TIMEOUT: request,
@@ -75,6 +73,8 @@ function renderEnvironment({ model }, { into, out, socket, isLean }) {
     ),
   }
   const own = {
+    CORES: `${workers}`,
+    CORES_MAX: `${workers}`,
     DESTINATION_SVC_ADDR: control,
     // Profiles would be looked up beside policies, which have the routes here.
     ...(isLean ? { DESTINATION_PROFILE_NETWORKS: '' } : { DESTINATION_PROFILE_NETWORKS: '10.0.0.0/8' }),
