@@ -6,9 +6,8 @@ import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { generatorOf } from '../model/tools.js'
-import { readLoadLog, readObserved, readOwnPart } from '../records/raw.js'
+import { rawNameOf, readLoadLog, readObserved, readOwnPart } from '../records/raw.js'
 import { readRun, readSummary } from '../records/records.js'
-import { rawNameOf } from '../records/write.js'
 import { summarise } from './summarise.js'
 
 /** @import { Measured } from '../judge/gates/gate.js' */
