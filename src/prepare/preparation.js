@@ -7,7 +7,6 @@ import { SITE_OPTIONS } from '../request/constraints/site.js'
 import { assertTogether } from '../request/constraints.js'
 import { findEntryPort } from '../services/topology.js'
 import { readAxes } from './options.js'
-import { explainNamespaces } from './own-pipelines.js'
 import { prepare } from './prepare.js'
 import { findLacks } from './programs.js'
 
@@ -91,7 +90,8 @@ export async function prepareWith({ experiment, options, site }, { say }) {
   said.forEach(say)
   const { plan, layout } = preparation
   if (plan.arms.some(({ conditions }) => conditions.interception !== undefined))
-    await site.assertInterception().catch(error => {
+    await site.assertInterception().catch(async error => {
+      const { explainNamespaces } = await import('./own-pipelines.js')
       throw explainNamespaces(preparation.programs.pipelines, error)
     })
   const ports = plan.arms.map(({ link, hasSidecars }) => findEntryPort(layout.topologies[link], hasSidecars))

@@ -1,4 +1,3 @@
-import { parseThreshold } from '../analysis/thresholds.js'
 import { loadPlanes } from '../dataplanes/registry.js'
 import { findLoad } from '../loads/registry.js'
 import { wrk } from '../loads/wrk/index.js'
@@ -8,7 +7,6 @@ import { renderQuota } from '../request/constraints/plans.js'
 import { findControl } from '../services/control.js'
 import { createPlacing } from '../services/placement.js'
 import { isServedByNode } from '../services/specs.js'
-import { askForPipelines, assertPipelineArms } from './own-pipelines.js'
 import { findAppRuntime, findPipelines, findPrograms } from './programs.js'
 import { readTopology } from './read-experiment.js'
 import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls } from './supported.js'
@@ -26,7 +24,7 @@ import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls }
  * @param {Asked & { planes: Planes, site: Pick<Site, 'cpus' | 'cores' | 'limits'> } & Partial<Found>} options planes: those that are asked for
  * @returns {Pick<Preparation, 'plan' | 'layout'> & { holdsWith: (found: Found) => boolean }}
  */
-export function planRun({ planes, experiment, overrides, thresholds = [], load = findLoad(), site, ...found }) {
+export function planRun({ planes, experiment, overrides, load = findLoad(), site, ...found }) {
   const { missing = [], tools = {}, lacks = {} } = found
   const { cpus, cores, limits } = site
   const { isLoadElsewhere } = overrides
@@ -51,8 +49,6 @@ export function planRun({ planes, experiment, overrides, thresholds = [], load =
   })
   assertRunnable({ plan, load, isLoadElsewhere, limits })
   const topologies = Object.fromEntries(plan.arms.map(({ link }) => [link, readTopology(link)]))
-  const services = Object.values(topologies).flatMap(t => t.services.map(s => s.name))
-  for (const expression of thresholds) parseThreshold(expression, plan.arms, services)
   const given = plan.settings.isPinned ? cores : []
   const placementOf = createPlacing({ arms: plan.arms, topologies, cores: given, isLoadElsewhere })
   const notes = noteQuota(plan.arms, limits)
@@ -83,15 +79,17 @@ export function planRun({ planes, experiment, overrides, thresholds = [], load =
  *   site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool'>, say: (line: string) => void }} options
  * @returns {Promise<Preparation>} @throws {import('../lib/errors.js').UsageError} for what cannot be asked
  */
-export async function prepare({ app, site, say, load = findLoad(), ...named }) {
+export async function prepare({ app, site, say, load = findLoad(), thresholds = [], ...named }) {
   const planes = await loadAsked(named)
   const pipelines = findPipelines(planes, choosePlanes(named.experiment, named.overrides))
-  const asked = { ...named, overrides: askForPipelines(named.overrides, { pipelines, load }) }
+  const own = Object.keys(pipelines).length > 0 ? await import('./own-pipelines.js') : null
+  const asked = { ...named, ...(own && { overrides: own.askForPipelines(named.overrides, { pipelines, load }) }) }
   const { experiment, overrides } = asked
   const { findTool } = site
   // The question is checked before programs are looked for, or fetched.
   const draft = planRun({ ...asked, planes, load, site })
-  assertPipelineArms(draft.plan.arms, { pipelines, experiment: experiment.name })
+  own?.assertPipelineArms(draft.plan.arms, { pipelines, experiment: experiment.name })
+  if (thresholds.length > 0) await assertThresholds(thresholds, draft)
   const found = await findPrograms({
     load,
     planes,
@@ -117,9 +115,16 @@ export async function prepare({ app, site, say, load = findLoad(), ...named }) {
       tools: { ...found.tools, [appRuntime.name]: appRuntime, ...(callRuntime && { node: callRuntime }) },
       appRuntime,
       scripts: found.scripts,
-      ...(Object.keys(pipelines).length > 0 && { pipelines }),
+      ...(own && { pipelines }),
     },
   }
+}
+
+/** @param {string[]} thresholds @param {Pick<Preparation, 'plan' | 'layout'>} planned @throws {import('../lib/errors.js').UsageError} */
+async function assertThresholds(thresholds, { plan, layout }) {
+  const { parseThreshold } = await import('../analysis/thresholds.js')
+  const services = Object.values(layout.topologies).flatMap(topology => topology.services.map(({ name }) => name))
+  for (const expression of thresholds) parseThreshold(expression, plan.arms, services)
 }
 
 /** Loads the planes that are asked for. @param {Pick<Asked, 'experiment' | 'overrides'>} asked @returns {Promise<Planes>} */
