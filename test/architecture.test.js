@@ -17,6 +17,8 @@ const MAY_IMPORT = {
   agent: ['model', 'node', 'parity/beside'],
   // For the services of a run, and flawed ones that the equal-work check shows.
   certificates: ['model'],
+  // Run beside proxies that take their configuration from nothing else.
+  'control-planes': ['model'],
   'parity/beside': ['model', 'node'],
   'parity/verdict': ['model'],
   dataplanes: ['model'],
@@ -48,8 +50,6 @@ const MAY_IMPORT = {
   report: ['model', 'answer', 'analysis', 'kinds/judge', 'kinds/pure', 'kinds/registry', 'judge', 'parity/verdict'],
   live: ['model', 'judge', 'kinds/judge', 'analysis', 'report', 'run'],
   lab: ['model', 'answer', 'node', 'run', 'report', 'tools', 'dataplanes'],
-  // Sidecars that run already, from a Prometheus.
-  production: ['model', 'answer', 'report'],
   prepare: ['*'],
   verbs: ['*'],
   'cli.js': ['verbs'],
