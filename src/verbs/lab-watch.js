@@ -46,10 +46,10 @@ async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
   const hasChanged = () => saving.signal.aborted || ![null, counted].includes(hashSaved(folder))
   let isStale = false
   try {
-    const own = AbortSignal.any([signal, saving.signal])
+    const untilSave = AbortSignal.any([signal, saving.signal])
     // Every process and request of a count listens to the signal.
-    setMaxListeners(0, own)
-    const counts = await countTried({ lab, hasParity, signal: own, say })
+    setMaxListeners(0, untilSave)
+    const counts = await countTried({ lab, hasParity, signal: untilSave, say })
     isStale = hasChanged()
     if (!isStale) await show({ old, new: counts })
   } catch (error) {
@@ -81,9 +81,9 @@ async function awaitSave(folder, { counted, signal }) {
   let before = counted
   for (;;) {
     await sleep(LOOK_MS, signal)
-    const found = hashSaved(folder)
-    if (found !== null && found !== counted && found === before) return
-    before = found
+    const saved = hashSaved(folder)
+    if (saved !== null && saved !== counted && saved === before) return
+    before = saved
   }
 }
 
