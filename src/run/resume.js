@@ -3,7 +3,7 @@ import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
 import { leaveOutFailed, leaveOutUnreachable } from '../plan/arms.js'
-import { rawNameOf, removeRaw } from '../records/raw.js'
+import { rawNameOf, removeRaw } from '../records/write.js'
 import { findDifferences, readNamedRun } from './reusable.js'
 
 /**
