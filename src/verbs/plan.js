@@ -28,6 +28,6 @@ export async function renderPlanned(experiment, options) {
   const quota = isHere ? findQuota(await findCapWay()) : null
   const site = { cpus: os.availableParallelism(), cores: readCores(), limits: { ...readLimits(), quota } }
   const asked = readAsked(experiment, options)
-  const { plan } = planRun({ ...asked, planes: await loadAsked(asked), site })
+  const { plan } = planRun({ ...asked, ...(await loadAsked(asked)), site })
   return renderPlan(plan, estimatePlanSeconds(plan))
 }
