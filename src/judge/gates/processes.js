@@ -1,8 +1,12 @@
-import { nameOf } from './gate.js'
+import { groupBy } from '../../lib/group-by.js'
+import { nameOf, percent } from './gate.js'
 
 /** Gates of the processes: whether each ran as it was started, under its cap. @import { Gate } from './gate.js' */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
 
+const WAIT_TIMES = 1.5
+const WAITING_LEAST = 0.5
+const IDLE_LEAST = 0.4
 const CAP_TOLERANCE = 0.001
 const CAP_USE_TOLERANCE = 0.03
 const PERIOD_SECONDS = 0.1
@@ -48,6 +52,33 @@ export const PROCESS_GATES = [
       ),
   },
   {
+    // cgroup v2 takes a cap above the quota of a group over it, which a container may not see, and never reaches it.
+    name: 'hidden-quota',
+    finds:
+      'processes that waited for a CPU at least half as long again as they ran, without a cap of their own in the way, while 40 % of the CPUs that they may use were idle: a quota of a group that cannot be seen from here',
+    words: 'held by a quota that cannot be seen',
+    spoils: ['throughput', 'capacity', 'latency'],
+    find: ({ processes, host, window }) =>
+      [...groupBy(processes, p => p.cpuSet).values()].map(same => {
+        const free = same.filter(
+          p => (p.throttledFraction ?? 0) === 0 && p.threads.some(t => t.waitSeconds !== undefined),
+        )
+        const seconds = window?.seconds ?? Number.NaN
+        const waiting = sum(free.flatMap(p => p.threads.map(t => Math.max(0, t.waitSeconds ?? 0)))) / seconds
+        const running = sum(free.map(p => p.cpuCores))
+        const cpus = countCpus(same[0].cpuSet)
+        const idle = cpus - sum(same.map(p => p.cpuCores)) - (host?.foreignCores ?? 0)
+        return (
+          waiting >= WAIT_TIMES * running &&
+          waiting >= WAITING_LEAST &&
+          // On one CPU, processes wait for each other while it is idle half of the time.
+          cpus > 1 &&
+          idle >= IDLE_LEAST * cpus &&
+          `threads of ${free.map(nameOf).join(', ')} waited for a CPU all the time, ${waiting.toFixed(1)} on average, while ${percent(idle / cpus)} of ${cpus} CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the ${sum(same.map(p => p.cpuCores)).toFixed(2)} cores that they used: raise it, or give sidecars a smaller --cpu`
+        )
+      }),
+  },
+  {
     name: 'workers',
     finds: 'more or fewer listening sockets than workers were asked for',
     words: 'other workers than asked',
@@ -84,6 +115,21 @@ export const PROCESS_GATES = [
       ),
   },
 ]
+
+/** @param {number[]} values */
+function sum(values) {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+/** Counts the CPUs of a list as the kernel writes it, such as `0-2,5`. @param {string} list */
+function countCpus(list) {
+  return sum(
+    list.split(',').map(range => {
+      const [first, last = first] = range.split('-').map(Number)
+      return last - first + 1
+    }),
+  )
+}
 
 /** @param {ProcessRecord} process */
 function findMiscount(process) {
