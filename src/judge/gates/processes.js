@@ -12,6 +12,8 @@ const CAP_USE_TOLERANCE = 0.03
 const PERIOD_SECONDS = 0.1
 const ACCOUNTING_SHARE = 0.05
 const ACCOUNTING_SECONDS = 0.03
+const SAMPLE_SECONDS = 0.2
+const LATE_MOST_SECONDS = 0.5
 // Two clock ticks of 10 ms: one for each of the two times of a process.
 const TICKS_SECONDS = 0.02
 
@@ -94,10 +96,17 @@ export const PROCESS_GATES = [
     // A process that leaves its group goes on working, and the group counts it no more.
     name: 'accounting',
     finds:
-      'CPU time of a group that differs from that of its processes by more than 5 % and 30 ms (20 ms more for each further process), or a process that is not in the group at an edge of the window',
+      'CPU time of a group that differs from that of its processes by more than 5 % and 30 ms (20 ms more for each further process, and what it uses in the longest gap of the samples), or a process that is not in the group at an edge of the window',
     words: 'CPU time not counted',
-    find: ({ processes }) =>
-      processes.flatMap(p => [...(p.outside ?? []).map(at => `${at}, where ${nameOf(p)} is counted`), findMiscount(p)]),
+    find: ({ processes, samples, window }) => {
+      // A group and its processes are read one after the other: where the reader is held up, they work on between.
+      const lateSeconds = Math.max(0, (samples?.largestGapSeconds ?? 0) - SAMPLE_SECONDS)
+      const lateShare = Math.min(lateSeconds, LATE_MOST_SECONDS) / (window?.seconds ?? Number.POSITIVE_INFINITY)
+      return processes.flatMap(p => [
+        ...(p.outside ?? []).map(at => `${at}, where ${nameOf(p)} is counted`),
+        findMiscount(p, lateShare),
+      ])
+    },
   },
   {
     name: 'restart',
@@ -131,14 +140,14 @@ function countCpus(list) {
   )
 }
 
-/** @param {ProcessRecord} process */
-function findMiscount(process) {
+/** @param {ProcessRecord} process @param {number} lateShare of the window, in which the reader may have been held up */
+function findMiscount(process, lateShare) {
   const { byProcesses, threads, cpuSeconds } = process
   const byThreads = threads.reduce((sum, thread) => sum + Math.max(0, thread.cpuSeconds), 0)
   const least = Math.max(byProcesses?.leastSeconds ?? 0, byThreads)
   const most = byProcesses?.mostSeconds ?? null
   const further = Math.max(0, (byProcesses?.processes ?? 1) - 1)
-  const slack = ACCOUNTING_SECONDS + TICKS_SECONDS * further
+  const slack = ACCOUNTING_SECONDS + TICKS_SECONDS * further + lateShare * Math.max(least, cpuSeconds)
   const isAbove = least - cpuSeconds > slack + ACCOUNTING_SHARE * least
   const isBelow = most !== null && cpuSeconds - Math.max(most, byThreads) > slack + ACCOUNTING_SHARE * cpuSeconds
   const said = isAbove ? least : most
