@@ -8,4 +8,8 @@ if (!text) throw 'no configuration: name the sidecar.json after --args'
 
 var config = JSON.parse(text.toString())
 
+// Pipy holds so many bytes of a body before it sends the first of them, unless the body ends before. A small body then keeps its
+// length; of answers that are written in chunks, each chunk is sent when it comes.
+export var bufferSize = config.streamsAnswers ? 1 : 16384
+
 export default config

@@ -1,6 +1,6 @@
 // What happens to one request: a route, one of its clusters by weight, and the way there.
 
-import config from './config.js'
+import config, { bufferSize } from './config.js'
 import { createRouter } from './router.js'
 import { createUpstream, reply } from './upstream.js'
 
@@ -43,7 +43,7 @@ export function createProxy(routes, peer) {
   )
 
   return pipeline($=>$
-    .demuxHTTP({ bufferSize: 16384 }).to(way)
+    .demuxHTTP({ bufferSize }).to(way)
   )
 }
 

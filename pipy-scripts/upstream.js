@@ -4,7 +4,7 @@
 // What a request costs decides the shape: only the function marked (*) runs for every request to a cluster of
 // one endpoint. Everything else is done once a connection, or only where there is a choice.
 
-import config from './config.js'
+import config, { bufferSize } from './config.js'
 import { createTLSOptions } from './tls.js'
 
 // Less than the idle timeout, by more than the second that Pipy may be late: what ends a connection answers 504 to the request
@@ -13,9 +13,9 @@ import { createTLSOptions } from './tls.js'
 var maxIdle = Math.max(config.timeouts.requestSeconds / 2, config.timeouts.requestSeconds - 3)
 
 var muxOptions = {
-  'http/1.1': { bufferSize: 16384, maxQueue: 1, maxIdle },
+  'http/1.1': { bufferSize, maxQueue: 1, maxIdle },
   // Only Pipy 2.0 is given this: 1.5 mixes up bodies on a connection that many requests share.
-  'http/2': { bufferSize: 16384, version: 2, maxIdle },
+  'http/2': { bufferSize, version: 2, maxIdle },
 }
 
 // What the model switches on of retries and endpoints.

@@ -17,6 +17,8 @@ const MAY_IMPORT = {
   agent: ['model', 'node', 'parity/beside'],
   // For the services of a run, and flawed ones that the equal-work check shows.
   certificates: ['model'],
+  // Run beside proxies that take their configuration from nothing else.
+  'control-planes': ['model'],
   'parity/beside': ['model', 'node'],
   'parity/verdict': ['model'],
   dataplanes: ['model'],

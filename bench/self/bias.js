@@ -21,7 +21,7 @@ import { profileTurn } from './turn-profile.js'
  * @typedef {{ name: string, turnMs?: number, load?: LoadGenerator, users?: number, place?: Place, planes?: string[],
  *   windowSeconds?: number }} Variant turnMs: absent: windows of one arm that stands alone
  * @typedef {{ round: number, pipy: number, envoy: number, planted?: number }} Cost microseconds a request
- * @typedef {Cost & { study: string, variant: string, sitting: string }} Row
+ * @typedef {Cost & { study: string, variant: string, startedAt: string }} Row
  */
 
 const USERS = 32
@@ -45,7 +45,7 @@ const plainWrk = createPlainWrk()
 
 /** @type {Record<string, () => Variant[]>} */
 const STUDIES = {
-  sitting: () => [
+  designs: () => [
     { name: 'k6, 20 ms, generator and proxies apart', turnMs: 20, place: PLACES.pinned },
     { name: 'k6, 20 ms, unpinned', turnMs: 20 },
     { name: 'k6, 250 ms, unpinned', turnMs: 250 },
@@ -86,7 +86,7 @@ const STUDIES = {
  */
 export async function studyBias({ study, rounds = 4, windowSeconds = 8, into, only = /./ }) {
   const variants = STUDIES[study]().filter(({ name }) => only.test(name))
-  const sitting = new Date().toISOString()
+  const startedAt = new Date().toISOString()
   const runs = await benchAlternately(
     variants.map(({ turnMs, load, place, ...variant }, i) => ({
       experiment: writeExperiment(`${study}-${i}`, {
@@ -105,7 +105,7 @@ export async function studyBias({ study, rounds = 4, windowSeconds = 8, into, on
   mkdirSync(path.dirname(into), { recursive: true })
   for (const [i, { records }] of runs.entries()) {
     for (const row of rowsOf(records))
-      appendFileSync(into, `${JSON.stringify({ study, variant: variants[i].name, sitting, ...row })}\n`)
+      appendFileSync(into, `${JSON.stringify({ study, variant: variants[i].name, startedAt, ...row })}\n`)
   }
   print(into, study)
   return []
@@ -235,7 +235,7 @@ function rowsOf(records, measure = record => cpuPerRequestMicros(record, sidecar
   })
 }
 
-/** Prints a table of a study's rows, of all sittings. @param {string} file @param {string} study */
+/** Prints a table of a study's rows, of all times that it ran. @param {string} file @param {string} study */
 export function print(file, study) {
   if (!existsSync(file)) return
   /** @type {Row[]} */

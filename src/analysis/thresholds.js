@@ -87,7 +87,7 @@ function parseExpression(expression, { sides, arms, services }) {
   }
   const [a, b] = splitPair(pair, names)
   if (!a || !b) throw fail(`"${pair}" is not two ${many} (${names.join(', ')}); ${example}`)
-  if (a === b) throw fail(`${one} cannot be held against itself`)
+  if (a === b) throw fail(`${one} cannot be compared with itself`)
   return { expression, a, b, quantity, service, operator, limit }
 }
 

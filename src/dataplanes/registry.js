@@ -10,6 +10,7 @@ const PLANES = {
   nginx: async () => (await import('./nginx/index.js')).nginx,
   caddy: async () => (await import('./caddy/index.js')).caddy,
   ztunnel: async () => (await import('./ztunnel/index.js')).ztunnel,
+  linkerd: async () => (await import('./linkerd/index.js')).linkerd,
   proxy: async () => (await import('./proxy/index.js')).proxy,
 }
 

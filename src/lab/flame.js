@@ -57,7 +57,7 @@ function changeOf(node, { root, grain }) {
   const change = node.new - node.old
   const chance = SHOWN_DEVIATIONS * Math.sqrt((node.old + node.new) * grain)
   if (Math.abs(change) < Math.max(SHOWN_SHARE * root.new, chance)) return 'same'
-  return change > 0 ? 'dearer' : 'cheaper'
+  return change > 0 ? 'costlier' : 'cheaper'
 }
 
 /** @param {Node} root @returns {Box[]} */

@@ -26,7 +26,7 @@ ${breakdowns.map(breakdown => {
   const root = growTree({ old: old.stacks, new: next.stacks })
   const title = `${service} of ${link}`
   return html`<section aria-label="${title}"><h2>${title}</h2>
-<figure><figcaption>A box is a function, as wide as its ${unit} with all that it calls${grain === 0 ? ` within ${CALLERS} calls` : ''}. Red: dearer than the old, blue: cheaper${grain === 0 ? '' : ', by more than chance'}. A function that only the old scripts call has no box; it is in the table of functions.</figcaption>
+<figure><figcaption>A box is a function, as wide as its ${unit} with all that it calls${grain === 0 ? ` within ${CALLERS} calls` : ''}. Red: costs more than the old, blue: less${grain === 0 ? '' : ', by more than chance'}. A function that only the old scripts call has no box; it is in the table of functions.</figcaption>
 <div class="scroll">${drawFlames({ title, root, grain })}</div></figure>
 ${tabulateBreakdown(breakdown).map(table => renderTable(table))}</section>`
 })}

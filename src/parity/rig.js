@@ -8,7 +8,7 @@ import { createModel } from '../services/topology.js'
 import { BYTE_HOSTS, BYTE_UPSTREAMS, bytePortOf, ROUTES, route } from './beside/corpus.js'
 import { SERVERS } from './beside/peers.js'
 import { UPSTREAMS } from './beside/upstreams.js'
-import { tunnelBytes } from './tunnels.js'
+import { adaptModels } from './tunnels.js'
 
 /**
  * @import { Answer, Ask } from '../node/send.js'
@@ -81,7 +81,7 @@ const HOSTS = new Set([...AUTHORISED, ...ROUTES].flatMap(({ host }) => host ?? [
  */
 export async function createRig({ target, index, plane, folder, measured, signal, ...options }) {
   const { tool, scripts, profile, interception } = options
-  const { tunnelPort } = plane
+  const { tunnelPort, routesAtCaller } = plane
   // One port is all that redirected bytes have: the corpus, which needs more, is tried at the listeners themselves.
   const isRedirected = interception === 'redirect' && measured.protocol !== 'tcp'
   const certificates = certificatesFolder(options.certificates, measured.tls)
@@ -92,8 +92,8 @@ export async function createRig({ target, index, plane, folder, measured, signal
   )
   // Redirected connections mean the port of the application; those to the client's sidecar mean the sidecar itself.
   const port = isRedirected ? PORTS.application : PORTS.inbound
-  // Sidecars that tunnel are called at the port of the application itself.
-  const portAt = tunnelPort ? UPSTREAMS.a : port
+  // Sidecars that forward to the port that is meant are called at that of the application itself.
+  const portAt = tunnelPort || routesAtCaller ? UPSTREAMS.a : port
   const sidecarsAt = {
     client: { address: places.client.reach, port: PORTS.outbound },
     server: { address: places.server.reach, port: portAt },
@@ -148,9 +148,9 @@ export async function createRig({ target, index, plane, folder, measured, signal
  * @returns {ProcessSpec[]}
  */
 function createSpecs(direct, { plane, tool, profile, scripts, folder, locate, authorityKeyPath }) {
-  const { createSidecar, createCompanions, tunnelPort } = plane
+  const { createSidecar, createCompanions } = plane
   const scriptFiles = plane.deployed?.[`${profile}`]?.scripts && readTextFiles(scripts)
-  const { models, translations } = tunnelPort ? tunnelBytes(direct, { tunnelPort }) : { models: direct }
+  const { models, translations } = adaptModels(direct, plane)
   return models.flatMap(model => {
     const where = { scripts: locate(scripts), folder: locate(path.join(folder, model.service)) }
     const options = { ...where, model, tool, profile, cpuLimitCores: null, scriptFiles, authorityKeyPath }

@@ -36,7 +36,7 @@ const GENERAL = {
   'parity corpus':
     'Requests and connections that try every plane before load. Only planes that do equal work are compared.',
   trial: 'One measurement of an arm in a round: services start, load warms them up, and a window is measured.',
-  link: 'The services that a request passes (`bench/topologies`): in gateway-ratings, gateway calls ratings, so two sidecars are on the way.',
+  link: 'The services that a request passes (`bench/topologies`): in gateway-ratings, gateway calls ratings, so two sidecars are in the path.',
   'closed loop': 'A fixed number of users. Each sends its next request when it has its answer.',
   'open loop': 'Requests that start at a fixed rate (`--rate`), whether or not earlier ones were answered.',
   profile:

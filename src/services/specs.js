@@ -170,6 +170,7 @@ export function describeSidecar(
       features,
       isRedirected: isRedirected(arm.conditions),
       paths: arm.load.traffic === undefined ? [] : listPaths(arm.load.requests ?? []),
+      streamsAnswers: hasChunks(arm.load),
       // To see a certificate change, the prober connects with the identity of the load.
       client: arm.load.hasCertificate || changed === 'certificate' ? GENERATOR : null,
     }),

@@ -120,15 +120,16 @@ export function findNextHop({ name, calls }, { places, hasSidecars, isRedirected
  * @param {Topology} topology
  * @param {{ service: Service, places: Record<string, Place>, trafficPolicy: TrafficPolicy, workers: number,
  *   certificates: string, tls?: Tls, protocol?: Protocol, configuredServices?: number, client?: string | null, features?: string,
- *   isRedirected?: boolean, paths?: string[] }} options
+ *   isRedirected?: boolean, paths?: string[], streamsAnswers?: boolean }} options
  *   certificates: the folder of lib/certificates.js; configuredServices: that it knows and
  *   nobody calls; client: the name under which the load itself speaks mTLS; isRedirected: connections that mean applications
- *   are redirected to their sidecars; paths: that have a route of their own, the longest first
+ *   are redirected to their sidecars; paths: that have a route of their own, the longest first; streamsAnswers: the applications
+ *   write their answers in chunks
  * @returns {SidecarModel}
  */
 export function createModel({ services, entry }, { service, places, trafficPolicy, workers, ...options }) {
   const { tls = 'ecdsa-p256', configuredServices = 0, client = null } = options
-  const { features, isRedirected = false, paths = [] } = options
+  const { features, isRedirected = false, paths = [], streamsAnswers = false } = options
   const prefixes = [...paths.filter(path => path !== '/'), '/']
   const place = places[service.name]
   const isOpen = trafficPolicy === 'open'
@@ -180,6 +181,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
     service: service.name,
     ...(carriesBytes && { carriesBytes }),
     ...(carriesGrpc && { carriesGrpc }),
+    ...(streamsAnswers && { streamsAnswers }),
     identity: identityOf(ownName),
     workers,
     admin: { address: place.inside, port: PORTS.admin },

@@ -263,7 +263,7 @@ describe('thresholds on two runs', () => {
       'pipy/envoy cpuPerRequest <= 1',
       `"pipy/envoy" is not two runs (new, old); write it as 'new/old cpuPerRequest <= 1.05'`,
     ],
-    ['new/new cpuPerRequest <= 1', 'a run cannot be held against itself'],
+    ['new/new cpuPerRequest <= 1', 'a run cannot be compared with itself'],
     ['new/old rss@gatway <= 1', 'unknown service "gatway"; did you mean "gateway"?'],
     ['new/old p99 <= 1', 'p99 needs the open loop: give runs that were made with --rate'],
     ['cheaper', `--threshold 'cheaper': write it as 'new/old cpuPerRequest <= 1.05'`],

@@ -32,7 +32,7 @@ describe('parseThreshold', () => {
     ['pipy/envoi cpuPerRequest <= 1', '"pipy/envoi" is not two planes of this run (pipy, pipy=my-scripts, envoy)'],
     ['pipy cpuPerRequest <= 1', '"pipy" is not two planes of this run'],
     ['pipy/none cpuPerRequest <= 1', '"pipy/none" is not two planes'],
-    ['pipy/pipy cpuPerRequest <= 1', 'a plane cannot be held against itself'],
+    ['pipy/pipy cpuPerRequest <= 1', 'a plane cannot be compared with itself'],
     ['pipy/envoy cpuPerRequest@gatway <= 1', 'unknown service "gatway"; did you mean "gateway"?'],
     ['pipy/envoy capacity@gateway <= 1', 'capacity is no quantity of a single sidecar'],
     ['pipy/envoy p99 <= 1', 'p99 needs the open loop: give --rate'],

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { renderFiles } from '../../src/dataplanes/haproxy/config.js'
 import { quoteWord } from '../../src/dataplanes/haproxy/connections.js'
 import { parseOverflows } from '../../src/dataplanes/haproxy/counters.js'
 import { renderMap, renderRoutes } from '../../src/dataplanes/haproxy/routes.js'
-import { createRoute as route } from '../fakes/fake-models.js'
+import { createCluster, createInbound, createModel, createRoute as route } from '../fakes/fake-models.js'
 
 describe('the routes of HAProxy', () => {
   it('are no rule at all where every request goes one way', () => {
@@ -55,4 +56,13 @@ describe('what HAProxy refused by a limit of its own', () => {
     expect(parseOverflows(lines(3, 9000))).toBe(6)
     expect(parseOverflows('')).toBe(0)
   })
+})
+
+it.each([
+  [{}, false],
+  [{ streamsAnswers: /** @type {const} */ (true) }, true],
+])('HAProxy passes the parts of an answer on where applications write them apart: %j', (fields, isUndelayed) => {
+  const model = createModel({ inbound: createInbound(), clusters: [createCluster()], ...fields })
+  const [{ content }] = /** @type {{ content: string }[]} */ (renderFiles(model, '/f'))
+  expect(content.includes('option http-no-delay')).toBe(isUndelayed)
 })

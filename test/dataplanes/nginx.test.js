@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { renderConfig } from '../../src/dataplanes/nginx/config.js'
 import { nginx } from '../../src/dataplanes/nginx/index.js'
 import { renderListener } from '../../src/dataplanes/nginx/listeners.js'
 import { escapeText, renderRoutes } from '../../src/dataplanes/nginx/routes.js'
@@ -78,4 +79,12 @@ describe('what nginx refused by a limit of its own', () => {
     expect(nginx.parseOverflows?.(text)).toBe(8)
     expect(nginx.parseOverflows?.('')).toBe(0)
   })
+})
+
+it.each([
+  [{}, false],
+  [{ streamsAnswers: /** @type {const} */ (true) }, true],
+])('nginx passes the parts of an answer on where applications write them apart: %j', (fields, isUnbuffered) => {
+  const model = createModel({ inbound: createInbound(), clusters: [createCluster()], ...fields })
+  expect(renderConfig(model).includes('proxy_buffering off;')).toBe(isUnbuffered)
 })

@@ -33,11 +33,12 @@ describe('sidecars as meshes deploy them', { timeout: 300_000 }, () => {
     expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
     const { records, manifest } = readRun(out)
     expect(new Set(records.map(({ trial, load }) => `${trial.arm.profile} ${Number(load?.failed)}`))).toEqual(
-      new Set(['null 0', 'fsm 0', 'osm-1.1 0', 'istio 0']),
+      new Set(['null 0', 'fsm 0', 'osm-1.1 0', 'istio 0', ...(tools['linkerd2-proxy'] ? ['deployed 0'] : [])]),
     )
     expect(manifest.deployed?.map(({ plane }) => plane)).toEqual([
       ...['pipy:fsm', 'envoy:osm-1.1', 'envoy:istio'],
       ...(tools.ztunnel ? ['ztunnel:istio'] : []),
+      ...(tools['linkerd2-proxy'] ? ['linkerd:deployed'] : []),
     ])
     const { comparisons } = /** @type {Summary} */ (readSummary(out))
     const reasons = comparisons.find(({ a, b }) => a === 'pipy' && b === 'pipy:fsm')?.reasons

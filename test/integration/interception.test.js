@@ -97,6 +97,28 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     expectNothingLeft(child.pid)
   })
 
+  it("go through Linkerd's proxy, whose control plane is the kit, in HTTP/1.1 and as Linkerd does", async context => {
+    await needRedirection(context, 'iptables')
+    need(context, 'linkerd2-proxy')
+    const planes = ['--planes', 'linkerd,linkerd:deployed', '--link', 'pair']
+    const { child, out } = start([...planes, '--measure', 'cost', '--interception', 'redirect'])
+    const { exitCode, stdout, stderr } = await child
+    expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/Unequal work, as meshes deploy it, .*linkerd/)
+    const { records } = readRun(out)
+    expect(records.map(({ trial }) => trial.arm.profile)).toEqual([null, 'deployed'])
+    for (const { trial, outcome, load, processes } of records) {
+      expect([trial.id, outcome, Number(load?.failed)]).toEqual([trial.id, 'completed', 0])
+      for (const { role, receivedBytes, passages } of processes)
+        if (role === 'sidecar') expect(receivedBytes).toBeGreaterThan(2048 * Number(passages) * Number(load?.verified))
+    }
+    const { parity } = /** @type {import('../../src/model/types.ts').Summary} */ (readSummary(out))
+    const ofLean = parity.filter(({ plane }) => plane === 'linkerd')
+    expect(ofLean.filter(row => isWrong(row) && !row.lacks).map(({ name }) => name)).toEqual([])
+    for (const text of Object.values(readTextFiles(out))) expect(text).not.toContain('PRIVATE KEY')
+    expectNothingLeft(child.pid)
+  })
+
   it('are found to go past the sidecars where somebody flushes the rules', async context => {
     await needRedirection(context, 'iptables', 'conntrack')
     const { child, out } = start(['--planes', 'pipy', '--measure', 'capacity', '--interception', 'redirect'])

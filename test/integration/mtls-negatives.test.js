@@ -8,7 +8,7 @@ import { writeCertificates } from '../../src/lib/certificates.js'
 import { identityOf } from '../../src/model/sidecar-contract.js'
 import { listDifferences } from '../../src/parity/beside/access.js'
 import { PEERS } from '../../src/parity/beside/peers.js'
-import { listLacks } from '../../src/parity/try-plane.js'
+import { chooseInterception, listLacks } from '../../src/parity/try-plane.js'
 import { holdAgainst } from '../../src/parity/verdict/rows.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { createLocalRig } from './local-rig.js'
@@ -49,9 +49,9 @@ afterAll(() => {
   if (process.env.MTLS_TABLE) writeFileSync(process.env.MTLS_TABLE, renderTable(all))
 })
 
-// Of bytes, the corpus tries the same peers.
+// The corpus tries the same peers with bytes, and with redirected connections.
 const cases = sidecarPlanes
-  .filter(({ plane }) => !plane.carriesBytesOnly)
+  .filter(({ plane }) => !plane.carriesBytesOnly && chooseInterception(plane, null) === undefined)
   .flatMap(plane => /** @type {const} */ (['listed', 'open']).map(trafficPolicy => ({ ...plane, trafficPolicy })))
 
 describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy', ({ plane, tool, trafficPolicy }) => {

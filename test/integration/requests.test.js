@@ -1,3 +1,4 @@
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import path from 'node:path'
 import { execa } from 'execa'
@@ -6,6 +7,7 @@ import { judgeTrial } from '../../src/judge/gates.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { wrk } from '../../src/loads/wrk/index.js'
 import { createRequestKind } from '../../src/model/requests.js'
+import { readRun } from '../../src/records/records.js'
 import { createApplication } from '../../src/services/applications.js'
 import { createRecord } from '../fakes/fake-records.js'
 import { listen } from '../fakes/listen.js'
@@ -187,5 +189,27 @@ describe('an application that lies', { timeout: 60_000 }, () => {
     server.closeAllConnections()
     server.close()
     expect(judge(result, requests).join('\n')).toContain(words)
+  })
+})
+
+describe('an answer in chunks', { timeout: 180_000 }, () => {
+  it('is passed on as it comes by the scripts, nginx and HAProxy of the kit, and a copy that keeps it is named', async context => {
+    need(context, 'pipy', 'nginx', 'haproxy', 'k6')
+    const keeps = path.join(folder, 'keeps')
+    cpSync('pipy-scripts', keeps, { recursive: true })
+    const config = path.join(keeps, 'config.js')
+    writeFileSync(config, readFileSync(config, 'utf8').replace('config.streamsAnswers ? 1 : 16384', '16384'))
+    const out = path.join(mkdtempSync(path.join(folder, 'chunks-')), 'run')
+    const options = `cost --chunks 10/10ms --link ratings --profile smoke --planes pipy,pipy=${keeps},nginx,haproxy --out ${out}`
+    const { all } = await execa('node', ['src/cli.js', 'bench', ...options.split(' ')], { all: true, reject: false })
+    const { records } = readRun(out)
+    const kept = records
+      .filter(({ gates }) => gates.some(({ gate }) => gate === 'streams'))
+      .map(({ trial: { arm } }) => arm.variant ?? arm.plane)
+    expect(kept, all).toEqual([keeps])
+    expect(
+      records.map(({ streams }) => streams?.length ?? 0).every(count => count > 0),
+      all,
+    ).toBe(true)
   })
 })

@@ -14,8 +14,8 @@ it('a flame graph stacks functions on the filter that they work for', () => {
   expect([...root.children.keys()]).toEqual(['handle…', 'other'])
 })
 
-it('a flame graph is drawn with a box for each function, those that became dearer in red', () => {
+it('a flame graph is drawn with a box for each function, those that cost more in red', () => {
   const { markup } = drawFlames({ title: 'client', root: growTree({ old, new: next }) })
   for (const name of ['all', 'handle…', 'pipy::Handle::process', 'pjs::eval', 'main']) expect(markup).toContain(name)
-  expect(markup.match(/class="dearer"/g)).toHaveLength(4)
+  expect(markup.match(/class="costlier"/g)).toHaveLength(4)
 })

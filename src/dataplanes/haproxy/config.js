@@ -75,7 +75,7 @@ function renderGlobal({ workers }) {
 }
 
 /** @param {SidecarModel} model @param {string} folder */
-function renderDefaults({ timeouts, retries }, folder) {
+function renderDefaults({ timeouts, retries, streamsAnswers }, folder) {
   return [
     'defaults',
     'mode http',
@@ -84,6 +84,8 @@ function renderDefaults({ timeouts, retries }, folder) {
     `timeout client ${milliseconds(timeouts.idleSeconds)}`,
     `timeout server ${milliseconds(timeouts.requestSeconds)}`,
     `retries ${retries}`,
+    // Without it, HAProxy lets the kernel wait for more of an answer before a chunk is sent.
+    ...(streamsAnswers ? ['option http-no-delay'] : []),
     // The one more try goes to the next endpoint.
     'option redispatch 1',
     ...ERROR_FILES.map(({ name, replaces }) => `errorfile ${replaces} ${quoteWord(`${folder}/${name}`)}`),

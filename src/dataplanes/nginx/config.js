@@ -43,7 +43,7 @@ export function renderConfig(model) {
 }
 
 /** @param {SidecarModel} model */
-function renderDefaults({ timeouts, retries, clusters, carriesGrpc, ...model }) {
+function renderDefaults({ timeouts, retries, clusters, carriesGrpc, streamsAnswers, ...model }) {
   const by = carriesGrpc ? 'grpc' : 'proxy'
   const routes = [model.inbound, model.outbound].flatMap(listener => listener?.routes ?? [])
   const [connect, request, idle] = [timeouts.connectSeconds, timeouts.requestSeconds, timeouts.idleSeconds].map(time)
@@ -67,6 +67,7 @@ function renderDefaults({ timeouts, retries, clusters, carriesGrpc, ...model }) 
     `${by}_next_upstream_tries ${retries + 1}`,
     // Answers of upstreams.
     `${by}_buffer_size 16k`,
+    ...(streamsAnswers ? ['proxy_buffering off'] : []),
     ...(carriesGrpc ? [] : ['proxy_buffers 8 16k', 'proxy_max_temp_file_size 0', 'proxy_redirect off']),
     ...['Server', 'Date'].map(header => `${by}_pass_header ${header}`),
     `${by}_ignore_headers X-Accel-Redirect${carriesGrpc ? '' : ' X-Accel-Limit-Rate X-Accel-Buffering'} X-Accel-Charset`,

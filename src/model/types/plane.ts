@@ -172,6 +172,11 @@ export interface DataPlane {
    */
   tunnelPort?: number
   /**
+   * Its sidecars route at the caller alone: the server's forwards to the port that the client meant, at its own address. They
+   * take redirected connections only.
+   */
+  routesAtCaller?: true
+  /**
    * Its own way to end a sidecar without losing requests: what the process is given for it, and the steps. After the last
    * the process ends by itself. Absent: it has none but SIGTERM.
    */

@@ -44,6 +44,8 @@ export interface SidecarModel {
   carriesBytes?: true
   /** The sidecar carries gRPC: HTTP/2 comes in at its outbound listener, too, and goes to the application. */
   carriesGrpc?: true
+  /** The application writes its answers in chunks: each is passed on when it comes, not with the last. */
+  streamsAnswers?: true
   identity: string
   workers: number
   /** The port of a plane that counts what it refuses; the others have none. */

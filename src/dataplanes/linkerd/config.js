@@ -1,0 +1,207 @@
+import { listByteListeners } from '../../model/byte-listeners.js'
+import { identityOf, PORTS } from '../../model/sidecar-contract.js'
+
+/**
+ * The sidecar model as what Linkerd's control plane tells a proxy: policies of the connections of its application, the
+ * endpoints of the services that it calls, and who may come in. Routes are the caller's: a server forwards to the port that
+ * its client meant, and takes what its own routes match.
+ * @import { Cluster, Endpoint, Route, SidecarModel } from '../../model/types.ts'
+ */
+
+// Nobody has this identity: a cluster that accepts nobody is called as it.
+const NOBODY = 'nobody'
+// Numbers of Linkerd's own control plane: the time to find out a protocol, the load of an endpoint nobody has called, and the
+// weight that counts as 1.
+const DETECT = { seconds: 10 }
+const PEAK_EWMA = { defaultRtt: { nanos: 30_000_000 }, decay: { seconds: 10 } }
+const WEIGHT = 10_000
+const QUEUE_CAPACITY = 10_000
+const ANYWHERE = [{ net: { ip: { ipv4: 0 }, prefixLen: 0 } }]
+const CLOSED = nameMessage('closed')
+
+/** Renders the tables of its control plane. @param {SidecarModel} model @param {{ isUpgraded: boolean }} options isUpgraded: HTTP/1.1 is carried in HTTP/2 between proxies */
+export function renderTables(model, options) {
+  return {
+    outbound: renderOutbound(model),
+    destinations: Object.fromEntries(
+      listCalled(model).map(cluster => [
+        pathOf(cluster.name),
+        { add: { addrs: cluster.endpoints.map(endpoint => renderEndpoint(endpoint, cluster, options)) } },
+      ]),
+    ),
+    inbound: renderInbound(model),
+  }
+}
+
+/** Lists the clusters that its outbound routes name. @param {SidecarModel} model */
+function listCalled({ outbound, clusters }) {
+  const called = new Set((outbound?.routes ?? []).flatMap(({ split }) => split.map(({ cluster }) => cluster)))
+  return clusters.filter(({ name }) => called.has(name))
+}
+
+/** @param {Endpoint} endpoint @param {Cluster} cluster @param {{ isUpgraded: boolean }} options */
+function renderEndpoint({ address, port }, { mtls, protocol }, { isUpgraded }) {
+  const isHttp2 = protocol === 'http/2' || (isUpgraded && protocol === 'http/1.1')
+  const identity = mtls && ((mtls.acceptedIdentities ?? [identityOf(mtls.serverName)])[0] ?? identityOf(NOBODY))
+  return {
+    addr: { ip: { ipv4: encodeAddress(address) }, port },
+    weight: WEIGHT,
+    ...(mtls && { tlsIdentity: { uriLikeIdentity: { uri: identity }, serverName: { name: mtls.serverName } } }),
+    ...(isHttp2 && { protocolHint: { h2: {} } }),
+    // Its server takes bytes over mTLS at its own port alone, behind a header that names the port that is meant.
+    ...(mtls &&
+      protocol === 'tcp' && { protocolHint: { opaque: {}, opaqueTransport: { inboundPort: PORTS.inbound } } }),
+  }
+}
+
+/** Renders policies of what an application opens, by the address and the port that it meant. @param {SidecarModel} model */
+function renderOutbound(model) {
+  const { outbound } = model
+  const closed = {
+    policy: {
+      metadata: CLOSED,
+      protocol: {
+        opaque: { routes: [{ metadata: CLOSED, rules: [{ filters: [{ forbidden: {} }], backends: { empty: {} } }] }] },
+      },
+    },
+  }
+  if (outbound === null) return [closed]
+  if (model.carriesBytes) {
+    const listeners = listByteListeners(model).filter(({ direction }) => direction === 'outbound')
+    return [
+      ...listeners.flatMap(({ redirectedPorts, port, cluster }) =>
+        (redirectedPorts ?? [port]).map(port => ({
+          ...(redirectedPorts && { address: cluster.endpoints[0].address }),
+          port,
+          policy: renderBytes(cluster, model),
+        })),
+      ),
+      closed,
+    ]
+  }
+  const routes = outbound.routes.map((route, i) => renderRoute(route, { name: `outbound-${i + 1}`, model }))
+  const policy = {
+    metadata: nameMessage('outbound'),
+    protocol: {
+      detect: { timeout: DETECT, opaque: closed.policy.protocol.opaque, http1: { routes }, http2: { routes } },
+    },
+  }
+  return [...(outbound.redirectedPorts ?? [outbound.port]).map(port => ({ port, policy })), closed]
+}
+
+/** @param {Cluster} cluster @param {SidecarModel} model */
+function renderBytes({ name }, model) {
+  const metadata = nameMessage(name)
+  const backends = { firstAvailable: { backends: [{ backend: renderBackend(name, model) }] } }
+  return { metadata, protocol: { opaque: { routes: [{ metadata, rules: [{ backends }] }] } } }
+}
+
+/** @param {Route} route @param {{ name: string, model: SidecarModel }} options */
+function renderRoute(route, { name, model }) {
+  const backends = route.split.map(({ cluster, weight }) => ({
+    backend: { backend: renderBackend(cluster, model) },
+    weight,
+  }))
+  const distribution =
+    backends.length > 1
+      ? { randomAvailable: { backends } }
+      : { firstAvailable: { backends: backends.map(({ backend }) => backend) } }
+  return {
+    metadata: nameMessage(name),
+    ...renderHosts(route),
+    rules: [
+      {
+        matches: [renderMatch(route)],
+        backends: distribution,
+        timeouts: { request: { seconds: Math.ceil(model.timeouts.requestSeconds) } },
+      },
+    ],
+  }
+}
+
+/** @param {string} cluster @param {SidecarModel} model */
+function renderBackend(cluster, { timeouts }) {
+  return {
+    metadata: nameMessage(cluster),
+    balancer: { discovery: { dst: { path: pathOf(cluster) } }, peakEwma: PEAK_EWMA },
+    queue: { capacity: QUEUE_CAPACITY, failfastTimeout: { seconds: Math.ceil(timeouts.connectSeconds) } },
+  }
+}
+
+/** Renders who may come in, by the port that a client meant. @param {SidecarModel} model */
+function renderInbound(model) {
+  const { inbound, carriesBytes } = model
+  const closed = {
+    server: { protocol: { opaque: {} }, authorizations: [], labels: { name: 'closed', kind: 'default' } },
+  }
+  if (inbound === null) return [closed]
+  const isAuthorised = !carriesBytes && inbound.routes.some(({ allowedIdentities }) => allowedIdentities)
+  const admitted = renderAuthorization('admitted', inbound)
+  const httpRoutes = inbound.routes.map((route, i) => ({
+    metadata: nameMessage(`inbound-${i + 1}`),
+    ...renderHosts(route),
+    authorizations: isAuthorised
+      ? renderAuthorization(`inbound-${i + 1}`, {
+          mtls: inbound.mtls,
+          acceptedIdentities: route.allowedIdentities ?? inbound.acceptedIdentities,
+        })
+      : [],
+    rules: [{ matches: [renderMatch(route)] }],
+  }))
+  const server = {
+    protocol: carriesBytes ? { opaque: {} } : { detect: { timeout: DETECT, httpRoutes } },
+    // What a server permits, all of its routes permit.
+    authorizations: isAuthorised ? [] : admitted,
+    labels: { name: 'inbound', kind: 'default' },
+  }
+  // The administration port is one of the ports that a proxy asks for.
+  return [...[...listInboundPorts(model), PORTS.admin].map(port => ({ port, server })), closed]
+}
+
+/** Lists the ports that clients may mean, each once. @param {SidecarModel} model */
+export function listInboundPorts({ inbound, carriesBytes, clusters }) {
+  if (inbound === null) return []
+  if (!carriesBytes) return inbound.redirectedPorts ?? [inbound.port]
+  const called = new Set(inbound.routes.flatMap(({ split }) => split.map(({ cluster }) => cluster)))
+  const endpoints = clusters.filter(({ name }) => called.has(name)).flatMap(({ endpoints }) => endpoints)
+  return [...new Set(endpoints.map(({ port }) => port))]
+}
+
+/** @param {string} name @param {Pick<NonNullable<SidecarModel['inbound']>, 'mtls' | 'acceptedIdentities'>} inbound */
+function renderAuthorization(name, { mtls, acceptedIdentities }) {
+  // An authorization of plaintext permits every peer. Any SPIFFE identity has no name here: TLS alone is asked for.
+  const clients = acceptedIdentities
+    ? { identities: { identities: acceptedIdentities.map(name => ({ name })) } }
+    : { unauthenticated: {} }
+  const authentication = mtls === 'strict' ? { meshTls: clients } : { unauthenticated: {} }
+  return [{ networks: ANYWHERE, authentication, metadata: nameMessage(name) }]
+}
+
+/** @param {Route} route */
+function renderHosts({ host }) {
+  return host === null ? { hosts: [] } : { hosts: [{ exact: host }] }
+}
+
+/** @param {Route} route */
+function renderMatch({ pathPrefix, headers }) {
+  const exact = (/** @type {string} */ text) => Buffer.from(text).toString('base64')
+  return {
+    path: { prefix: pathPrefix },
+    headers: Object.entries(headers).map(([name, value]) => ({ name, exact: exact(value) })),
+  }
+}
+
+/** Names a destination, which has a port: it need not be that of its endpoints. @param {string} cluster */
+function pathOf(cluster) {
+  return `${cluster}:${PORTS.application}`
+}
+
+/** Names a message, as each has to be. @param {string} name */
+function nameMessage(name) {
+  return { default: name }
+}
+
+/** @param {string} address */
+function encodeAddress(address) {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+}

@@ -1,0 +1,62 @@
+import { findLacks } from './lacks.js'
+import { createCompanions, createSidecar, DEPLOYED } from './launch.js'
+
+/** @import { DataPlane, DeployedProfile } from '../../model/types.ts' */
+
+const LEAN = 'lean'
+// Without a maximum it has the minimum of its chart, whatever its limit (linkerd2-proxy/src/rt.rs of v2.360.0).
+const DEPLOYED_WORKERS = 1
+
+const COMMON = [
+  "The kit is its control plane, beside each proxy, where Linkerd has one for a cluster; its certificates come over SPIFFE's Workload API",
+]
+
+/** @type {Record<string, DeployedProfile>} */
+const PROFILES = {
+  [LEAN]: {
+    ...{ isRedirected: true, isHeld: true },
+    from: "Linkerd's proxy, with a thread for each CPU of its limit, and HTTP/1.1 carried as such",
+    deviations: COMMON,
+  },
+  [DEPLOYED]: {
+    isRedirected: true,
+    from: "Linkerd's proxy, with its one thread, its own limits and timeouts, and HTTP/1.1 carried in HTTP/2 between proxies",
+    deviations: [
+      ...COMMON,
+      "Limits and times are the program's own defaults: the variables of Linkerd's chart are not set",
+    ],
+  },
+}
+
+/** @type {DataPlane} */
+export const linkerd = {
+  name: 'linkerd',
+  tool: {
+    name: 'linkerd2-proxy',
+    variable: 'LINKERD2_PROXY',
+    image: null,
+    // It has no option for it, and says it in its first line, before it misses its configuration.
+    versionArgv: ['--version'],
+    // A build that is no release has the hash of its commit.
+    parseVersion: text => {
+      const [, version, hash] = /linkerd2_proxy: \w+ (\S+) \(([0-9a-f]{7,})\)/.exec(text) ?? []
+      return version && !version.startsWith('0.0.0') ? version : (hash ?? null)
+    },
+    wanted: 'of release v2.360 or newer',
+    isAccepted: () => true,
+    source: 'https://github.com/linkerd/linkerd2-proxy, or the image cr.l5d.io/linkerd/proxy',
+  },
+  hasVariants: false,
+  profiles: [LEAN, DEPLOYED],
+  deployed: PROFILES,
+  routesAtCaller: true,
+  countWorkers: ({ profile }) => (profile === DEPLOYED ? DEPLOYED_WORKERS : null),
+  findUnsupported({ conditions: { interception, tls } }) {
+    if (interception !== 'redirect') return 'linkerd takes redirected connections only: --interception redirect'
+    return tls === 'rsa-2048' ? 'linkerd verifies no signatures of RSA, only ECDSA' : null
+  },
+  findLacks,
+  createSidecar,
+  createCompanions,
+  parseOverflows: null,
+}

@@ -1,0 +1,142 @@
+import { createProcess, createSidecarProcess } from '../../model/processes.js'
+import { KIT_NODE, PORTS } from '../../model/sidecar-contract.js'
+import { listInboundPorts, renderTables } from './config.js'
+
+/** @import { Endpoint, ProcessSpec, SidecarOptions } from '../../model/types.ts' */
+
+export const DEPLOYED = 'deployed'
+// Its control plane listens where nobody but the processes of its own namespace reaches it: a proxy asks it in plaintext
+// only at such an address.
+const CONTROL = { address: '127.0.0.1', port: 8086 }
+const SOCKET = 'workload.sock'
+const NOWHERE = '127.0.0.1'
+const HTTP2_WINDOW_BYTES = 1024 * 1024
+// The trust anchors are in its environment, as text: Linkerd's own image has such a launcher, too.
+const LAUNCHER = 'LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS=$(cat "$1") exec "$0"'
+
+/** @param {SidecarOptions} options @returns {ProcessSpec} */
+export function createSidecar(options) {
+  const { model, folder, profile, tool } = options
+  const { inbound, outbound, trust } = model
+  const [into, out] = [inbound, outbound].map((listener, i) => ({
+    address: listener?.address ?? NOWHERE,
+    port: listener?.port ?? [PORTS.inbound, PORTS.outbound][i],
+  }))
+  return createSidecarProcess(options, {
+    program: '/bin/sh',
+    argv: ['-c', LAUNCHER, tool.path, trust.caPath],
+    env: renderEnvironment(options, {
+      into,
+      out,
+      socket: `../${nameControl(folder)}/${SOCKET}`,
+      isLean: profile !== DEPLOYED,
+    }),
+    files: [],
+    credentials: [trust.caPath],
+    listens: [into, out],
+    admin: { ...model.admin, path: '/metrics' },
+    // All threads accept at one socket.
+    workers: 1,
+    redirects: {
+      // A load that calls the sidecar itself means a port for each service, and it listens at one.
+      inbound: inbound ? into.port : out.port,
+      outbound: outbound?.redirectedPorts ? out.port : null,
+    },
+  })
+}
+
+/**
+ * Renders its environment, which is all of its own configuration.
+ * @param {SidecarOptions} options
+ * @param {{ into: Endpoint, out: Endpoint, socket: string, isLean: boolean }} own
+ * @returns {Record<string, string>}
+ */
+function renderEnvironment({ model }, { into, out, socket, isLean }) {
+  const { service, identity, workers, admin, timeouts } = model
+  const [control, connect] = [render(CONTROL), `${Math.round(timeouts.connectSeconds * 1000)}ms`]
+  const [request, idle] = [timeouts.requestSeconds, timeouts.idleSeconds].map(seconds => `${Math.ceil(seconds)}s`)
+  /** @type {Record<string, string>} */
+  const lean = {
+    LOG: 'error',
+    OUTBOUND_DISABLE_INFORMATIONAL_HEADERS: 'true',
+    INBOUND_CONNECT_TIMEOUT: connect,
+    OUTBOUND_CONNECT_TIMEOUT: connect,
+    INBOUND_HTTP_FAILFAST_TIMEOUT: request,
+    OUTBOUND_TCP_FAILFAST_TIMEOUT: request,
+    OUTBOUND_HTTP_FAILFAST_TIMEOUT: request,
+    INBOUND_HTTP1_CONNECTION_POOL_IDLE_TIMEOUT: idle,
+    OUTBOUND_HTTP1_CONNECTION_POOL_IDLE_TIMEOUT: idle,
+    ...Object.fromEntries(
+      ['HTTP2', 'INBOUND_SERVER_HTTP2', 'OUTBOUND_SERVER_HTTP2'].flatMap(name =>
+        ['STREAM', 'CONNECTION'].map(kind => [`${name}_INITIAL_${kind}_WINDOW_SIZE`, `${HTTP2_WINDOW_BYTES}`]),
+      ),
+    ),
+  }
+  const own = {
+    CORES: `${workers}`,
+    CORES_MAX: `${workers}`,
+    DESTINATION_SVC_ADDR: control,
+    // Profiles would be looked up beside policies, which have the routes here.
+    ...(isLean ? { DESTINATION_PROFILE_NETWORKS: '' } : { DESTINATION_PROFILE_NETWORKS: '10.0.0.0/8' }),
+    POLICY_SVC_ADDR: control,
+    POLICY_WORKLOAD: service,
+    IDENTITY_SPIRE_WORKLOAD_API_ADDRESS: `unix:${socket}`,
+    IDENTITY_SERVER_ID: identity,
+    IDENTITY_SERVER_NAME: nameOf(identity),
+    INBOUND_LISTEN_ADDR: render(into),
+    OUTBOUND_LISTEN_ADDR: render(out),
+    ADMIN_LISTEN_ADDR: render(admin),
+    INBOUND_DEFAULT_POLICY: 'deny',
+    // It asks for the policies of these ports before it is ready.
+    INBOUND_PORTS: listInboundPorts(model).join(','),
+    // Only its own address: it takes another one for its own application's, and sends plaintext there.
+    INBOUND_IPS: model.inbound ? into.address : out.address,
+    ...(isLean ? lean : {}),
+  }
+  return Object.fromEntries(Object.entries(own).map(([name, value]) => [`LINKERD2_PROXY_${name}`, value]))
+}
+
+/** Creates its control plane, which it asks for all that is not in its environment. @param {SidecarOptions} options @returns {ProcessSpec[]} */
+export function createCompanions({ model, folder, profile }) {
+  const { service, identity, trust } = model
+  const own = `${folder}-control`
+  const configuration = {
+    listen: { ...CONTROL, socket: SOCKET },
+    workload: service,
+    credentials: {
+      identity,
+      certificatePath: trust.certificatePath,
+      keyPath: trust.keyPath,
+      authorityPath: trust.caPath,
+    },
+    tables: renderTables(model, { isUpgraded: profile === DEPLOYED }),
+  }
+  return [
+    createProcess({
+      service,
+      role: 'control',
+      program: KIT_NODE,
+      argv: ['src/control-planes/linkerd/main.js', `${own}/control.json`],
+      folder: own,
+      files: [{ name: 'control.json', content: `${JSON.stringify(configuration, null, 2)}\n` }],
+      credentials: [trust.caPath, trust.certificatePath, trust.keyPath],
+      listens: [CONTROL],
+      isAwaited: true,
+    }),
+  ]
+}
+
+/** Names the folder of its control plane, which is beside its own. @param {string} folder */
+function nameControl(folder) {
+  return `${folder.slice(folder.lastIndexOf('/') + 1)}-control`
+}
+
+/** Finds the name of a service in its identity. @param {string} identity */
+function nameOf(identity) {
+  return identity.slice(identity.lastIndexOf('/') + 1)
+}
+
+/** @param {Endpoint} endpoint */
+function render({ address, port }) {
+  return `${address}:${port}`
+}
