@@ -4,6 +4,7 @@ import { nameOf, percent } from './gate.js'
 /** Gates of the processes: whether each ran as it was started, under its cap. @import { Gate } from './gate.js' */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
 
+const sum = (/** @type {number[]} */ values) => values.reduce((total, value) => total + value, 0)
 const WAIT_TIMES = 1.5
 const WAITING_LEAST = 0.5
 const IDLE_LEAST = 0.4
@@ -60,25 +61,7 @@ export const PROCESS_GATES = [
       'processes that waited for a CPU at least half as long again as they ran, without a cap of their own in the way, while 40 % of the CPUs that they may use were idle: a quota of a group that cannot be seen from here',
     words: 'held by a quota that cannot be seen',
     spoils: ['throughput', 'capacity', 'latency'],
-    find: ({ processes, host, window }) =>
-      [...groupBy(processes, p => p.cpuSet).values()].map(same => {
-        const free = same.filter(
-          p => (p.throttledFraction ?? 0) === 0 && p.threads.some(t => t.waitSeconds !== undefined),
-        )
-        const seconds = window?.seconds ?? Number.NaN
-        const waiting = sum(free.flatMap(p => p.threads.map(t => Math.max(0, t.waitSeconds ?? 0)))) / seconds
-        const running = sum(free.map(p => p.cpuCores))
-        const cpus = countCpus(same[0].cpuSet)
-        const idle = cpus - sum(same.map(p => p.cpuCores)) - (host?.foreignCores ?? 0)
-        return (
-          waiting >= WAIT_TIMES * running &&
-          waiting >= WAITING_LEAST &&
-          // On one CPU, processes wait for each other while it is idle half of the time.
-          cpus > 1 &&
-          idle >= IDLE_LEAST * cpus &&
-          `threads of ${free.map(nameOf).join(', ')} waited for a CPU all the time, ${waiting.toFixed(1)} on average, while ${percent(idle / cpus)} of ${cpus} CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the ${sum(same.map(p => p.cpuCores)).toFixed(2)} cores that they used: raise it, or give sidecars a smaller --cpu`
-        )
-      }),
+    find: findHidden,
   },
   {
     name: 'workers',
@@ -125,19 +108,25 @@ export const PROCESS_GATES = [
   },
 ]
 
-/** @param {number[]} values */
-function sum(values) {
-  return values.reduce((total, value) => total + value, 0)
-}
-
-/** Counts the CPUs of a list as the kernel writes it, such as `0-2,5`. @param {string} list */
-function countCpus(list) {
-  return sum(
-    list.split(',').map(range => {
-      const [first, last = first] = range.split('-').map(Number)
-      return last - first + 1
-    }),
-  )
+/** @param {Pick<TrialRecord, 'processes' | 'host' | 'window'>} record */
+function findHidden({ processes, host, window }) {
+  return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, same]) => {
+    const free = same.filter(p => !p.throttledFraction && p.threads.some(t => t.waitSeconds !== undefined))
+    const waited = sum(free.flatMap(p => p.threads.map(t => Math.max(0, t.waitSeconds ?? 0))))
+    const waiting = waited / (window?.seconds ?? Number.NaN)
+    const used = sum(same.map(p => p.cpuCores))
+    // Such as `0-2,5`.
+    const ranges = cpuSet.split(',').map(range => range.split('-').map(Number))
+    const cpus = sum(ranges.map(([first, last = first]) => last - first + 1))
+    const idle = cpus - used - (host?.foreignCores ?? 0)
+    // On one CPU, processes wait for each other while it is idle half of the time.
+    const isHeld = cpus > 1 && waiting >= Math.max(WAITING_LEAST, WAIT_TIMES * sum(free.map(p => p.cpuCores)))
+    return (
+      isHeld &&
+      idle >= IDLE_LEAST * cpus &&
+      `threads of ${free.map(nameOf).join(', ')} waited for a CPU all the time, ${waiting.toFixed(1)} on average, while ${percent(idle / cpus)} of ${cpus} CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the ${used.toFixed(2)} cores that they used: raise it, or give sidecars a smaller --cpu`
+    )
+  })
 }
 
 /** @param {ProcessRecord} process @param {number} lateShare of the window, in which the reader may have been held up */
