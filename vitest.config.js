@@ -10,6 +10,7 @@ const oneByOne = { fileParallelism: false, testTimeout: 60_000, hookTimeout: 60_
 const UNMEASURED = [
   ...['cgroup-v2', 'parity', 'docs-commands', 'lab', 'package', 'watched', 'mtls-negatives', 'keys', 'archives'],
   'access-log',
+  'production',
 ]
 
 // Files that run beside others begin with the longest, so that none is alone at the end.

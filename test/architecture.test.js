@@ -50,6 +50,8 @@ const MAY_IMPORT = {
   report: ['model', 'answer', 'analysis', 'kinds/judge', 'kinds/pure', 'kinds/registry', 'judge', 'parity/verdict'],
   live: ['model', 'judge', 'kinds/judge', 'analysis', 'report', 'run'],
   lab: ['model', 'answer', 'node', 'run', 'report', 'tools', 'dataplanes'],
+  // Sidecars that run already, from a Prometheus.
+  production: ['model', 'answer', 'report'],
   prepare: ['*'],
   verbs: ['*'],
   'cli.js': ['verbs'],

@@ -1,6 +1,7 @@
 // The CPU that a request costs, by the time since its arm's turn began: it tells whether the start of a turn costs more.
 import { sidecarsOf } from '../../src/judge/measures.js'
-import { rawNameOf, readObserved } from '../../src/records/raw.js'
+import { readObserved } from '../../src/records/raw.js'
+import { rawNameOf } from '../../src/records/write.js'
 
 /** @import { Sample, TrialRecord } from '../../src/model/types.ts' */
 

@@ -33,8 +33,8 @@ export function createAsker() {
       if (started === null) return null
       const { address, startedMs } = started
       const endpoint = { ...expected.endpoint, address }
-      const told = await asking.expect({ ...expected, endpoint, isStarting: true, sinceMs: startedMs })
-      return { address, told }
+      const convergence = await asking.expect({ ...expected, endpoint, isStarting: true, sinceMs: startedMs })
+      return { address, told: convergence }
     },
 
     /** @param {Expected} expected */

@@ -60,8 +60,8 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   warnings.push(...sayScripts({ old: old.manifest, next: next.manifest, matches }))
   const controls = compareBaselines({ old, next })
   const compared = matches.map(match => {
-    const own = controls.filter(control => isAlike(control, match.next, CONTROL_AXES))
-    return { match, own, comparisons: compareMatch({ old, next, match, controls: own }) }
+    const controlsAlike = controls.filter(control => isAlike(control, match.next, CONTROL_AXES))
+    return { match, own: controlsAlike, comparisons: compareMatch({ old, next, match, controls: controlsAlike }) }
   })
   const unknown = compared.filter(
     ({ match, own }) => match.next.load.kind !== 'idle' && own.every(c => c.ratio.median === null),

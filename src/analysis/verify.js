@@ -6,8 +6,9 @@ import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { generatorOf } from '../model/tools.js'
-import { rawNameOf, readLoadLog, readObserved, readOwnPart } from '../records/raw.js'
+import { readLoadLog, readObserved, readOwnPart } from '../records/raw.js'
 import { readRun, readSummary } from '../records/records.js'
+import { rawNameOf } from '../records/write.js'
 import { summarise } from './summarise.js'
 
 /** @import { Measured } from '../judge/gates/gate.js' */

@@ -211,8 +211,8 @@ const ROWS = [
     measure({ record, kept }) {
       if (record.trial.arm.load.connections !== 'new') return null
       const cost = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, countedOf(r))
-      const [own, without] = [cost(record), valueOfRound(kept ?? [], 'cpuPerRequest', cost)]
-      return own === null || without === null ? null : own - without
+      const [withSidecars, without] = [cost(record), valueOfRound(kept ?? [], 'cpuPerRequest', cost)]
+      return withSidecars === null || without === null ? null : withSidecars - without
     },
   },
   {
@@ -373,8 +373,8 @@ function addedTime(of) {
     measure({ record, baseline }) {
       if (record.trial.arm.load.kind !== 'open') return null
       const quantile = (/** @type {TrialRecord} */ r) => quantileMs(r, QUANTILES[of])
-      const [own, without] = [quantile(record), valueOfRound(baseline ?? [], 'latency', quantile)]
-      return own === null || without === null ? null : own - without
+      const [withSidecars, without] = [quantile(record), valueOfRound(baseline ?? [], 'latency', quantile)]
+      return withSidecars === null || without === null ? null : withSidecars - without
     },
   }
 }

@@ -25,8 +25,15 @@ const channelIn = folder => `--vgdb-prefix=${path.join(folder, 'vgdb')}`
  */
 export function runUnderCallgrind(spec, { valgrind, callers }) {
   const out = `--callgrind-out-file=${profileIn(spec.folder)}`
-  const own = ['-q', '--tool=callgrind', '--instr-atstart=no', '--dump-line=no', out, `--separate-callers=${callers}`]
-  return { ...spec, program: valgrind.path, argv: [...own, channelIn(spec.folder), spec.program, ...spec.argv] }
+  const options = [
+    '-q',
+    '--tool=callgrind',
+    '--instr-atstart=no',
+    '--dump-line=no',
+    out,
+    `--separate-callers=${callers}`,
+  ]
+  return { ...spec, program: valgrind.path, argv: [...options, channelIn(spec.folder), spec.program, ...spec.argv] }
 }
 
 /**
@@ -39,8 +46,8 @@ export function createCounter({ folder, valgrind, enter, signal }) {
     const vgdb = path.join(path.dirname(valgrind.path), 'vgdb')
     const timeout = ANSWER_SECONDS * 1000
     const [program, ...argv] = [...enter, vgdb, channelIn(folder), ...words]
-    const asked = execa(program, argv, { cancelSignal: signal, timeout, stdin: 'ignore' })
-    await asked.catch(error => {
+    const call = execa(program, argv, { cancelSignal: signal, timeout, stdin: 'ignore' })
+    await call.catch(error => {
       signal.throwIfAborted()
       throw new BenchError(`callgrind does not answer "${words.join(' ')}": ${error.message}`, { cause: error })
     })

@@ -120,8 +120,11 @@ export function parsePerfScript(text) {
   })
   /** @type {Map<number, Profile>} */
   const profiles = new Map()
-  for (const [pid, own] of groupBy(samples, sample => sample.pid))
-    profiles.set(pid, { total: own.length, stacks: joinStacks(own.map(({ stack }) => stack)) })
+  for (const [pid, samplesOfProcess] of groupBy(samples, sample => sample.pid))
+    profiles.set(pid, {
+      total: samplesOfProcess.length,
+      stacks: joinStacks(samplesOfProcess.map(({ stack }) => stack)),
+    })
   return { events: [...new Set(samples.map(({ event }) => event))], profiles }
 }
 

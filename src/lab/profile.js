@@ -36,8 +36,8 @@ export function parseProfile(text) {
       isCall = false
     }
   }
-  const own = [...stacks.values()].filter(({ self }) => self > 0)
-  return { total: sumSelf(own), stacks: own }
+  const stacksWithSelf = [...stacks.values()].filter(({ self }) => self > 0)
+  return { total: sumSelf(stacksWithSelf), stacks: stacksWithSelf }
 }
 
 /** Sums the cost of all stacks. @param {Stack[]} stacks */

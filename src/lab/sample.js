@@ -20,7 +20,7 @@ import { joinStacks } from './profile.js'
  */
 export async function sampleTrial({ testbed, trial, start, perf, signal }) {
   const ending = new AbortController()
-  const own = AbortSignal.any([signal, ending.signal])
+  const untilEnd = AbortSignal.any([signal, ending.signal])
   /** @type {Record<string, string>} folders, by service */
   const sidecars = {}
   const sampled = withSidecars(testbed, spec => {
@@ -32,7 +32,7 @@ export async function sampleTrial({ testbed, trial, start, perf, signal }) {
     const pids = await Promise.all(entries.map(([, folder]) => readPid(folder)))
     const file = path.join(testbed.folders.raw, `${trial.id}.perf`)
     const seconds = trial.arm.load.windowSeconds
-    const { events, profiles } = await samplePids({ perf, pids, file, seconds, signal: own })
+    const { events, profiles } = await samplePids({ perf, pids, file, seconds, signal: untilEnd })
     const of = entries.map(([service], i) => [service, profiles.get(pids[i]) ?? { total: 0, stacks: [] }])
     return { profiles: Object.fromEntries(of), hasKernel: events.every(event => !event.endsWith(':u')) }
   }

@@ -37,8 +37,8 @@ export function findSide(scripts) {
   const folder = path.resolve(scripts)
   const label = path.relative('', folder) || folder
   for (const [profile, { scripts: own }] of Object.entries(pipy.deployed ?? {})) {
-    const found = own && findScripts(own, { [own.variable]: folder })
-    if (found && 'folder' in found) return { label, scripts: found.folder, profile, pipeline: null }
+    const scripts = own && findScripts(own, { [own.variable]: folder })
+    if (scripts && 'folder' in scripts) return { label, scripts: scripts.folder, profile, pipeline: null }
   }
   const pipeline = findPipeline(folder)
   if (pipeline) return { label, scripts: folder, profile: null, pipeline }

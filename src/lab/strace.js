@@ -28,8 +28,8 @@ const fileIn = folder => path.join(folder, 'strace.out')
 
 /** Puts a process under strace, with all its threads. @param {ProcessSpec} spec @param {Tool} strace @returns {ProcessSpec} */
 export function runUnderStrace(spec, strace) {
-  const own = ['-f', '-qq', '-s', '0', '-e', 'signal=none', '-o', fileIn(spec.folder)]
-  return { ...spec, program: strace.path, argv: [...own, spec.program, ...spec.argv] }
+  const options = ['-f', '-qq', '-s', '0', '-e', 'signal=none', '-o', fileIn(spec.folder)]
+  return { ...spec, program: strace.path, argv: [...options, spec.program, ...spec.argv] }
 }
 
 /** Makes the counter of a process, as callgrind has one. @param {{ folder: string }} spec */

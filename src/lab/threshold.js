@@ -46,9 +46,9 @@ function judgeThreshold({ expression, quantity, a, service, operator, limit }, {
     verdict,
     told: `--threshold '${expression}' is ${verdict}${why}`,
   })
-  const own = breakdowns.filter(one => service === null || one.service === service)
-  if (own.length === 0) return [say('undecided', ': no sidecar that it names was counted')]
-  return own.map(sidecar => {
+  const sidecars = breakdowns.filter(one => service === null || one.service === service)
+  if (sidecars.length === 0) return [say('undecided', ': no sidecar that it names was counted')]
+  return sidecars.map(sidecar => {
     const name = `${sidecar.service} of ${sidecar.link}`
     const isOwn = (/** @type {Row} */ row) => row.link === sidecar.link && row.service === sidecar.service
     const row = rows.find(one => one.quantity === quantity && isOwn(one))

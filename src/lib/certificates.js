@@ -82,16 +82,16 @@ export async function readSigningRequest(pem) {
  * @param {{ authority: Authority, identity: string, dnsName: string, keys?: CryptoKeyPair } & CertificateFlaws} request
  */
 export async function issueCertificate({ authority, keys, isSelfSigned, ...request }) {
-  const own = keys ?? (await createKeys(authority.keyType))
-  const signer = isSelfSigned ? own : authority.keys
+  const leafKeys = keys ?? (await createKeys(authority.keyType))
+  const signer = isSelfSigned ? leafKeys : authority.keys
   const certificatePem = await signCertificate({
     ...request,
     authority,
-    publicKey: own.publicKey,
+    publicKey: leafKeys.publicKey,
     signer,
     isSelfSigned,
   })
-  const key = await webcrypto.subtle.exportKey('pkcs8', own.privateKey)
+  const key = await webcrypto.subtle.exportKey('pkcs8', leafKeys.privateKey)
   return { certificatePem, keyPem: `${x509.PemConverter.encode(key, 'PRIVATE KEY')}\n` }
 }
 

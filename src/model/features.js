@@ -102,8 +102,8 @@ export const recordedFeatures = z.string().refine(text => readNames(text).unknow
 
 /** Makes the features of a model from a value of the axis. @param {string} [features] absent: lean @returns {Features} */
 export function featuresOf(features) {
-  const given = listFeatures(features).map(name => [name, FEATURES[name]])
-  return /** @type {Features} */ (Object.fromEntries(given))
+  const entries = listFeatures(features).map(name => [name, FEATURES[name]])
+  return /** @type {Features} */ (Object.fromEntries(entries))
 }
 
 /**
@@ -111,9 +111,9 @@ export function featuresOf(features) {
  * @param {Pick<DataPlane, 'features'>} plane @param {Pick<Conditions, 'features' | 'tls'>} conditions
  */
 export function findLackingFeatures({ features = [] }, conditions) {
-  const asked = listFeatures(conditions.features)
-  if (asked.includes('authorization') && conditions.tls === 'plaintext')
+  const names = listFeatures(conditions.features)
+  if (names.includes('authorization') && conditions.tls === 'plaintext')
     return 'authorization is by the identity of a certificate, and plaintext has none'
-  const lacking = asked.filter(name => !features.includes(name))
+  const lacking = names.filter(name => !features.includes(name))
   return lacking.length === 0 ? null : `the kit gives it no ${lacking.join(', ')}`
 }

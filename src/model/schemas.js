@@ -8,6 +8,7 @@ import { observationSchema, sampleSchema, trialSchema } from './schemas/trial.js
 
 export { findFault } from '../lib/say-issue.js'
 export * from './schemas/balance.js'
+export * from './schemas/load-result.js'
 export * from './schemas/manifest.js'
 export * from './schemas/parts.js'
 export * from './schemas/rollout.js'

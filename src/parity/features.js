@@ -31,6 +31,6 @@ export async function probeFeatures(rig) {
   const results = await Promise.all(names.map(name => CHECKS[name](rig)))
   const differences = names.flatMap((name, i) => results[i].map(difference => `${name}: ${difference}`))
   const expected = names.join(', ')
-  const told = differences.length === 0 ? expected : `${differences.length} differences of ${expected}`
-  return [{ name: 'parity-features', found: told, expected, differences }]
+  const summary = differences.length === 0 ? expected : `${differences.length} differences of ${expected}`
+  return [{ name: 'parity-features', found: summary, expected, differences }]
 }

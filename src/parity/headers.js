@@ -42,7 +42,7 @@ export async function checkRewrite(rig) {
   const meshOf = async (/** @type {string} */ host) =>
     (await rig.send({ host }, { endpoint: rig.permissive })).headers['x-mesh']
   const isAuthorised = listFeatures(rig.measured.features).includes('authorization')
-  const found = {
+  const headers = {
     'x-mesh of the request': [got['x-mesh'], 'sidecar-bench'],
     'x-internal of the request': [got['x-internal'], undefined],
     'x-mesh of the answer': [answered['x-mesh'], 'sidecar-bench'],
@@ -50,7 +50,7 @@ export async function checkRewrite(rig) {
     'x-mesh of a 503': [await meshOf('gone'), 'sidecar-bench'],
     ...(isAuthorised ? { 'x-mesh of a 403': [await meshOf('denied'), 'sidecar-bench'] } : {}),
   }
-  return Object.entries(found)
+  return Object.entries(headers)
     .filter(([, [value, expected]]) => value !== expected)
     .map(([what, [value, expected]]) => `${what} ${value ?? 'none'}, expected ${expected ?? 'none'}`)
 }

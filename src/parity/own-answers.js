@@ -64,7 +64,7 @@ function listAsks({ arm, entry: { host, request }, path }) {
 /** @param {import('../node/send.js').Answer} answer */
 function renderAnswer({ status, headers, body }) {
   const named = Object.entries(headers).filter(([name]) => !OF_PROGRAM.test(name))
-  const shown = named.sort().map(([name, value]) => `${name}: ${value}`)
+  const headerLines = named.sort().map(([name, value]) => `${name}: ${value}`)
   const hash = createHash('sha256').update(body, 'latin1').digest('hex').slice(0, 12)
-  return [`${status}`, ...shown, `${body.length} bytes (SHA-256 ${hash})`].join(', ')
+  return [`${status}`, ...headerLines, `${body.length} bytes (SHA-256 ${hash})`].join(', ')
 }

@@ -190,10 +190,10 @@ export function calibrate(arms, lists) {
 export function leaveOutUnreachable({ plan, calibrations }) {
   const share = plan.mostOfCapacity ?? 1
   const judged = plan.arms.map(arm => {
-    const found = calibrations.find(c => c.armId === arm.calibratedBy)
+    const calibration = calibrations.find(c => c.armId === arm.calibratedBy)
     const { ratePerSecond: rate = 0 } = arm.load
-    const capacity = found?.ratePerSecond ?? 0
-    return { arm, isReachable: rate <= share * capacity, capacity, boundBy: found?.boundBy ?? null }
+    const capacity = calibration?.ratePerSecond ?? 0
+    return { arm, isReachable: rate <= share * capacity, capacity, boundBy: calibration?.boundBy ?? null }
   })
   return {
     arms: judged.filter(j => j.isReachable).map(j => j.arm),

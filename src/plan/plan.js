@@ -114,19 +114,19 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
  * @param {Question} question @param {PlaneChoice[]} planes @param {(plane: string) => string[]} controlsOf
  */
 function nameControls({ kind, overrides, axes }, planes, controlsOf) {
-  const given = overrides.controls ?? null
-  if (!KINDS[kind].hasControlPlane && given === null && axes.control === undefined) return planes
+  const controlsAsked = overrides.controls ?? null
+  if (!KINDS[kind].hasControlPlane && controlsAsked === null && axes.control === undefined) return planes
   const offers = planes.map(({ plane }) => ({ plane, controls: controlsOf(plane) }))
-  const unknown = given?.find(name => offers.every(({ controls }) => !controls.includes(name)))
+  const unknown = controlsAsked?.find(name => offers.every(({ controls }) => !controls.includes(name)))
   if (unknown !== undefined) {
-    const told = offers.map(({ plane, controls }) => `${plane} has ${controls.join(', ') || 'none'}`)
-    throw new UsageError(`--control ${unknown}: no plane of this run has it: ${[...new Set(told)].join('; ')}`)
+    const offered = offers.map(({ plane, controls }) => `${plane} has ${controls.join(', ') || 'none'}`)
+    throw new UsageError(`--control ${unknown}: no plane of this run has it: ${[...new Set(offered)].join('; ')}`)
   }
   return planes.flatMap((choice, i) => {
     if (choice.control !== undefined) return [choice]
     const { controls } = offers[i]
-    const asked = (given ?? axes.control ?? []).filter(name => controls.includes(name))
-    const chosen = asked.length > 0 ? asked : controls.slice(0, 1)
+    const accepted = (controlsAsked ?? axes.control ?? []).filter(name => controls.includes(name))
+    const chosen = accepted.length > 0 ? accepted : controls.slice(0, 1)
     return chosen.length > 0 ? chosen.map(control => ({ ...choice, control })) : [choice]
   })
 }
@@ -142,12 +142,12 @@ function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, r
     !KINDS[kind].isAllReal?.(experiment) &&
     AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || lists[name].every(value => value === null))
   const ownMostOf = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
-  const asked = overrides.realMost ?? null
+  const realLimit = overrides.realMost ?? null
   const simulates = (/** @type {PlaneChoice} */ choice) => realMostOf(choice) !== null
-  assertTogether(PARTS, { name: experiment.name, realMost: asked, contenders, isSimulable, simulates })
+  assertTogether(PARTS, { name: experiment.name, realMost: realLimit, contenders, isSimulable, simulates })
   return (/** @type {PlaneChoice} */ choice, /** @type {number} */ sidecars) => {
     const realMost = ownMostOf(choice)
-    return realMost === null ? 0 : Math.max(0, sidecars - (asked ?? realMost))
+    return realMost === null ? 0 : Math.max(0, sidecars - (realLimit ?? realMost))
   }
 }
 
@@ -156,6 +156,6 @@ function createSettings(questions) {
   const [{ experiment, overrides }] = questions
   const { trafficPolicy, relaxes, keepsServices, shows } = experiment
   const { profile, app, isPinned } = overrides
-  const asked = { profile, trafficPolicy, app, isPinned, relaxes, keepsServices, shows }
-  return Object.assign(asked, ...questions.map(({ kind }) => KINDS[kind].settings?.(experiment)))
+  const settings = { profile, trafficPolicy, app, isPinned, relaxes, keepsServices, shows }
+  return Object.assign(settings, ...questions.map(({ kind }) => KINDS[kind].settings?.(experiment)))
 }

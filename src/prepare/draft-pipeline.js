@@ -29,25 +29,25 @@ const NEEDS = 'write a pipeline.yaml (docs/your-pipeline.md)'
  */
 export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
   const { target } = site
-  const shown = path.relative('', scripts) || scripts
+  const folderName = path.relative('', scripts) || scripts
   await site.assertInterception().catch(error => {
-    throw new BenchError(`${shown} has no pipeline.yaml, and cannot be looked at: ${error.message}; ${NEEDS}`, {
+    throw new BenchError(`${folderName} has no pipeline.yaml, and cannot be looked at: ${error.message}; ${NEEDS}`, {
       cause: error,
     })
   })
   const document = createPipelineDocument({ listen: { port: 1 } })
-  const { scriptFiles, binaryFiles } = createPipeline({ document, file: shown, scripts })
+  const { scriptFiles, binaryFiles } = createPipeline({ document, file: folderName, scripts })
   const service = 'look'
   const places = await target.placesFor(LOOK_START, [service], { hasNamespaces: true })
   const texts = Object.entries(scriptFiles).map(([name, content]) => ({ name, content }))
   const files = [...texts, ...copyBinaryFiles(binaryFiles)]
-  const own = path.join(folder, service)
+  const serviceFolder = path.join(folder, service)
   const sidecar = createProcess({
     service,
     role: 'sidecar',
     program: pipy.path,
-    argv: createPipyArgv({ version: pipy.version, threads: 1, script: `${own}/main.js`, args: [] }),
-    folder: own,
+    argv: createPipyArgv({ version: pipy.version, threads: 1, script: `${serviceFolder}/main.js`, args: [] }),
+    folder: serviceFolder,
     files,
     listens: [],
   })
@@ -57,7 +57,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
   const first = await target.deploy([sidecar], { start: LOOK_START, folder })
   try {
     const [process] = first.processes
-    const ports = await awaitListening(process, { shown, signal })
+    const ports = await awaitListening(process, { shown: folderName, signal })
     const upstreams = called.filter(port => !ports.includes(port))
     const [listen, ...others] = upstreams.map(port => ({ address: '127.0.0.1', port }))
     if (listen) {
@@ -80,7 +80,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
     if (served === null)
       throw new BenchError(
         await process.describeFailure(
-          `${shown} listens at ${ports.join(', ')}, and answers no request with 200: say in a pipeline.yaml which request it is sent (docs/your-pipeline.md)`,
+          `${folderName} listens at ${ports.join(', ')}, and answers no request with 200: say in a pipeline.yaml which request it is sent (docs/your-pipeline.md)`,
         ),
       )
     const request = {
@@ -92,7 +92,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
       ...(served.isEchoed && upstreams.length > 0 && { upstream: { ports: upstreams } }),
       ...(Object.keys(request).length > 0 && { request }),
     })
-    return createPipeline({ document: drafted, file: `${shown}/pipeline.yaml (not written)`, scripts })
+    return createPipeline({ document: drafted, file: `${folderName}/pipeline.yaml (not written)`, scripts })
   } finally {
     await first.remove()
   }
@@ -104,10 +104,10 @@ const ECHO = path.resolve(import.meta.dirname, '../../echo')
 
 /** Renders the draft as a file. @param {Pick<Pipeline, 'document'>} pipeline */
 export function renderDraft({ document: { listen, upstream, request } }) {
-  const { method, path: asked } = request
+  const { method, path: requestPath } = request
   const words = [
     ...(method === 'POST' ? [] : [`method: ${method}`]),
-    ...(asked === '/' ? [] : [`path: ${JSON.stringify(asked)}`]),
+    ...(requestPath === '/' ? [] : [`path: ${JSON.stringify(requestPath)}`]),
   ]
   return [
     '# How this pipeline is run, as it was found by starting it once: docs/your-pipeline.md',
@@ -120,20 +120,20 @@ export function renderDraft({ document: { listen, upstream, request } }) {
 
 /** Lists the ports of this host that scripts name as addresses, in their order. @param {Record<string, string>} scriptFiles */
 export function listCalledPorts(scriptFiles) {
-  const found = Object.values(scriptFiles).flatMap(text => [
+  const matches = Object.values(scriptFiles).flatMap(text => [
     ...text.matchAll(/\b(?:localhost|127\.0\.0\.1):(\d{1,5})\b/g),
   ])
-  return [...new Set(found.map(([, port]) => Number(port)))]
+  return [...new Set(matches.map(([, port]) => Number(port)))]
 }
 
 /** Lists the paths that scripts name, without wildcards. @param {Record<string, string>} scriptFiles */
 export function listPaths(scriptFiles) {
-  const found = Object.values(scriptFiles).flatMap(text => [
+  const matches = Object.values(scriptFiles).flatMap(text => [
     ...text.matchAll(/(?:^|["'\s])(\/[a-z][\w/-]*)(\/?\*)?(?=["']|:\s|:$)/gim),
   ])
   return [
     ...new Set(
-      found.map(([, name]) => name.replace(/\/?$/, found.some(([, one, star]) => one === name && star) ? '/' : '')),
+      matches.map(([, name]) => name.replace(/\/?$/, matches.some(([, one, star]) => one === name && star) ? '/' : '')),
     ),
   ].slice(0, PATHS_MOST)
 }

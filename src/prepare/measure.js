@@ -4,7 +4,7 @@ import { KINDS } from '../kinds/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { safely } from '../lib/safely.js'
-import { createResultsFolder } from '../records/records.js'
+import { createResultsFolder } from '../records/write.js'
 import { executePlan } from '../run/execute.js'
 import { stampNow } from './site.js'
 

@@ -219,10 +219,10 @@ const nameAsked = command => command.args.find(word => !word.startsWith('-')) ??
  * @returns {Partial<Record<Exclude<AxisName, 'cpuLimitCores'>, unknown[]>>}
  */
 export function readAxes(options) {
-  const given = new Map(Object.entries(options).filter(([, value]) => value !== undefined))
-  const asked = AXIS_OPTIONS.filter(({ name, attribute }) => name !== 'cpuLimitCores' && given.has(attribute))
+  const values = new Map(Object.entries(options).filter(([, value]) => value !== undefined))
+  const axisOptions = AXIS_OPTIONS.filter(({ name, attribute }) => name !== 'cpuLimitCores' && values.has(attribute))
   // An option without a placeholder is true, which is its axis' one value.
-  return Object.fromEntries(asked.map(({ name, attribute }) => [name, [given.get(attribute)].flat()]))
+  return Object.fromEntries(axisOptions.map(({ name, attribute }) => [name, [values.get(attribute)].flat()]))
 }
 
 /** Makes the option that names other images (assertImages knows whose). @param {string} where they are used */
@@ -257,8 +257,8 @@ export function withRequest(command, except = []) {
 /** Reads the axes of one request that were asked for. @param {object} options of commander @returns {RequestOptions} */
 export function readRequest(options) {
   const values = /** @type {Record<string, unknown>} */ (options)
-  const asked = REQUEST_OPTIONS.filter(({ attribute }) => values[attribute] !== undefined)
-  return Object.fromEntries(asked.map(({ axis, attribute }) => [axis, values[attribute]]))
+  const requestOptions = REQUEST_OPTIONS.filter(({ attribute }) => values[attribute] !== undefined)
+  return Object.fromEntries(requestOptions.map(({ axis, attribute }) => [axis, values[attribute]]))
 }
 
 /** Renders the axes of one request as the words of a command. @param {RequestOptions} requests */

@@ -1,13 +1,11 @@
 import { KINDS, kindsOf } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
-import { findLoad } from '../loads/registry.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
 import { assertTogether } from '../request/constraints.js'
 import { findEntryPort } from '../services/topology.js'
 import { readAxes } from './options.js'
-import { explainNamespaces } from './own-pipelines.js'
 import { prepare } from './prepare.js'
 import { findLacks } from './programs.js'
 
@@ -38,7 +36,6 @@ export function readAsked(experiment, options) {
     experiment: limit && p99Ms ? limit(experiment, p99Ms) : experiment,
     overrides: readOverrides(options),
     thresholds,
-    load: findLoad(options.generator),
   }
 }
 
@@ -91,7 +88,8 @@ export async function prepareWith({ experiment, options, site }, { say }) {
   said.forEach(say)
   const { plan, layout } = preparation
   if (plan.arms.some(({ conditions }) => conditions.interception !== undefined))
-    await site.assertInterception().catch(error => {
+    await site.assertInterception().catch(async error => {
+      const { explainNamespaces } = await import('./own-pipelines.js')
       throw explainNamespaces(preparation.programs.pipelines, error)
     })
   const ports = plan.arms.map(({ link, hasSidecars }) => findEntryPort(layout.topologies[link], hasSidecars))

@@ -27,15 +27,15 @@ export function readExperiment(name) {
 /** Reads an experiment of any kind, by its name or the path of a file. @param {string} name @throws {UsageError} */
 export function readAnyExperiment(name) {
   const isFile = /\.ya?ml$/.test(name)
-  const shown = isFile ? name : `${EXPERIMENTS}/${name}.yaml`
-  const text = readOrSuggest(isFile ? name : path.join(ROOT, shown), { name, what: 'experiment', folder: EXPERIMENTS })
-  return /^kind:/m.test(text) ? parseBalance(text, shown) : parseExperiment(text, shown)
+  const file = isFile ? name : `${EXPERIMENTS}/${name}.yaml`
+  const text = readOrSuggest(isFile ? name : path.join(ROOT, file), { name, what: 'experiment', folder: EXPERIMENTS })
+  return /^kind:/m.test(text) ? parseBalance(text, file) : parseExperiment(text, file)
 }
 
 /** Reads the topology of a link. @param {string} link @throws {UsageError} where there is none */
 export function readTopology(link) {
-  const shown = `${TOPOLOGIES}/${link}.yaml`
-  return parseTopology(readOrSuggest(path.join(ROOT, shown), { name: link, what: 'link', folder: TOPOLOGIES }), shown)
+  const file = `${TOPOLOGIES}/${link}.yaml`
+  return parseTopology(readOrSuggest(path.join(ROOT, file), { name: link, what: 'link', folder: TOPOLOGIES }), file)
 }
 
 /** @param {string} file @param {{ name: string, what: string, folder: string }} options */

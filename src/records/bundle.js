@@ -55,7 +55,7 @@ export async function unpackBundle(file, folder) {
     throw new BenchError(`${file} is no whole bundle of a run: ${why}; get it again from where it was made`, { cause })
   }
   const entries = extract()
-  const seen = new Set()
+  const names = new Set()
   try {
     if (statSync(file).size > LINE_LIMITS.bytes) refuse(`it has more than ${mib(LINE_LIMITS.bytes)} MiB`)
     const unpacked = pipeline(createReadStream(file), createGunzip(), boundArchive(refuse), entries)
@@ -67,9 +67,9 @@ export async function unpackBundle(file, folder) {
       const quoted = JSON.stringify(name.slice(0, NAME_SHOWN))
       if (type !== 'file') refuse(`${quoted} in it is a ${type}, and no file`)
       if (!CARRIED.test(name)) refuse(`${quoted} in it is none of the files of a run`)
-      if (seen.has(name)) refuse(`${quoted} stands in it twice`)
-      seen.add(name)
-      if (seen.size > FILES_MOST) refuse(`it has more than ${FILES_MOST} files`)
+      if (names.has(name)) refuse(`${quoted} stands in it twice`)
+      names.add(name)
+      if (names.size > FILES_MOST) refuse(`it has more than ${FILES_MOST} files`)
       const at = path.join(folder, name)
       makeFolder(path.dirname(at))
       await pipeline(entry, createWriteStream(at, { flags: 'wx' })).catch(error => {
@@ -81,7 +81,7 @@ export async function unpackBundle(file, folder) {
     if (error instanceof BenchError) throw error
     refuse(/** @type {Error} */ (error).message, error)
   }
-  if (!seen.has('manifest.json')) refuse('manifest.json is missing in it')
+  if (!names.has('manifest.json')) refuse('manifest.json is missing in it')
   makeFolder(path.join(folder, 'raw'))
 }
 

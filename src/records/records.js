@@ -1,8 +1,7 @@
-import { cpSync, existsSync, lstatSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { QUANTITIES } from '../judge/quantities.js'
-import { BenchError, UsageError } from '../lib/errors.js'
-import { makeFolder } from '../lib/folders.js'
+import { BenchError } from '../lib/errors.js'
 import { parseJson } from '../lib/json.js'
 import { isTooDeep, TOO_DEEP } from '../lib/read-file.js'
 import { findFault } from '../lib/say-issue.js'
@@ -10,45 +9,12 @@ import { modernise } from '../model/old-words.js'
 import { manifestSchema } from '../model/schemas/manifest.js'
 import { trialSchema } from '../model/schemas/trial.js'
 import { OLD_SCHEMA_VERSION, SCHEMA_VERSION } from '../model/versions.js'
-import { appendLine, assertCarried, cannotWrite, readText, readTextLines, writeWhole } from './files.js'
-import { rawNameOf } from './raw.js'
+import { readText, readTextLines } from './files.js'
 
 /** The files of a run on disk. @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts' */
 
 // Each line that is left out is told.
 const TRIALS_MOST = 200_000
-
-/** Makes the folder of a run, which must not exist, or be empty. @param {string} folder @throws {UsageError} otherwise */
-export function createResultsFolder(folder) {
-  assertCarried(folder)
-  try {
-    makeFolder(path.join(folder, 'raw'))
-  } catch (error) {
-    throw cannotWrite(folder, error)
-  }
-  if (readdirSync(folder).length > 1 || readdirSync(path.join(folder, 'raw')).length > 0)
-    throw new UsageError(`the results folder ${folder} exists and is not empty: give --out another`)
-  // A run without this file has lost its trials, from here on.
-  writeWhole(folder, 'trials.jsonl', '')
-}
-
-/** Appends a trial and flushes it: what is recorded survives a crash. @param {string} folder @param {TrialRecord} record */
-export function appendTrial(folder, record) {
-  appendLine(folder, 'trials.jsonl', JSON.stringify(record))
-}
-
-/** Takes a trial of another run. @param {{ from: string, to: string, record: TrialRecord, trial: Trial }} options */
-export function copyTrial({ from, to, record, trial }) {
-  const raw = path.join(from, 'raw', rawNameOf(record.trial))
-  // A link would name a file outside of the run.
-  const filter = (/** @type {string} */ file) => lstatSync(file).isFile() || lstatSync(file).isDirectory()
-  try {
-    if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', rawNameOf(trial)), { recursive: true, filter })
-  } catch (error) {
-    throw cannotWrite(to, error)
-  }
-  appendTrial(to, { ...record, trial, takenFrom: `${from}, ${record.trial.id}` })
-}
 
 /**
  * Reads a run. @param {string} folder
@@ -92,13 +58,6 @@ export function readRun(folder) {
     else warnings.push(`${where}: the record is left out: ${fault}`)
   }
   return { manifest, records, warnings }
-}
-
-/** Removes the lines of trials.jsonl that were cut off; their trials have no record. @param {string} folder */
-export function dropCutLines(folder) {
-  const lines = [...readTextLines(path.join(folder, 'trials.jsonl'))]
-  const whole = lines.filter(line => !line.trim() || parseJson(line) !== undefined)
-  if (whole.length < lines.length) writeWhole(folder, 'trials.jsonl', whole.join('\n'))
 }
 
 /** Reads the summary as it was written: `verify` says whether it is whole. @param {string} folder @returns {Summary} */

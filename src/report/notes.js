@@ -108,14 +108,14 @@ export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
       ? 'has no interval yet'
       : `is ${percent(widest.width, 1)} wide${spoiled ? ', and more than one round in ten was spoiled' : ''}`
   const others = pairs.length > 1 ? `, the widest of ${pairs.length}` : ''
-  const told =
+  const sentence =
     `after ${count(rounds, 'round')}: CPU per request of ${widest.a} and ${widest.b}${place ? ` (${place})` : ''} ${is}${others}; ` +
     (isReached
       ? `at most ${percent(wanted, 1)} was asked for`
       : roundsMore === null
         ? `what ${percent(wanted, 1)} takes is not known`
         : `for ${percent(wanted, 1)} it needs about ${count(roundsMore, 'more round')}`)
-  return { isReached, roundsMore, told }
+  return { isReached, roundsMore, told: sentence }
 }
 
 /** Says why a run ended whose rounds were not fixed. @param {{ precision?: Precision }} summary */

@@ -49,11 +49,11 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
 export function resolveQuestions(experiment, overrides) {
   const { axes: ofProfile, ...profile } = findProfile(experiment, overrides)
   const axes = { ...experiment.axes, ...ofProfile }
-  const own = kindsOf({ ...experiment, axes })
-  const asked = overrides.measure ?? own
+  const kindsOfExperiment = kindsOf({ ...experiment, axes })
+  const measured = overrides.measure ?? kindsOfExperiment
   // The last of two kinds runs where the load is on another machine (it has one address), the first for a precision.
-  const ofTwo = overrides.isLoadElsewhere ? asked.slice(1) : overrides.precision ? asked.slice(0, 1) : asked
-  const kinds = asked.length === 1 ? asked : ofTwo
+  const ofTwo = overrides.isLoadElsewhere ? measured.slice(1) : overrides.precision ? measured.slice(0, 1) : measured
+  const kinds = measured.length === 1 ? measured : ofTwo
   return kinds.map(kind => ({
     experiment,
     overrides,
@@ -62,7 +62,7 @@ export function resolveQuestions(experiment, overrides) {
     kinds,
     profile:
       kind === 'cost'
-        ? interleavedProfileOf(own, { experiment, overrides })
+        ? interleavedProfileOf(kindsOfExperiment, { experiment, overrides })
         : // Interleaved arms show the noise: windows beside them repeat no arm for it.
           { ...profile, hasControl: profile.hasControl && !kinds.includes('cost') },
   }))
@@ -71,8 +71,8 @@ export function resolveQuestions(experiment, overrides) {
 /** @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */
 function interleavedProfileOf(own, { experiment, overrides: { profile, rounds } }) {
   // The lengths in an experiment of two kinds are those of the windows.
-  const given = own.join() === 'cost' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}
-  const lengths = { ...INTERLEAVED_PROFILES[profile], ...given }
+  const profileLengths = own.join() === 'cost' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}
+  const lengths = { ...INTERLEAVED_PROFILES[profile], ...profileLengths }
   return { ...lengths, rounds: rounds ?? lengths.rounds }
 }
 
@@ -85,6 +85,6 @@ export function choosePlanes(experiment, overrides) {
 function findProfile(experiment, { profile, rounds }) {
   if (!Object.hasOwn(PROFILES, profile))
     throw new UsageError(`unknown profile "${profile}"${suggest(profile, Object.keys(PROFILES))}`)
-  const own = experiment.profiles[/** @type {'quick'} */ (profile)]
-  return { ...PROFILES[profile], ...own, ...(rounds ? { rounds } : {}) }
+  const profileLengths = experiment.profiles[/** @type {'quick'} */ (profile)]
+  return { ...PROFILES[profile], ...profileLengths, ...(rounds ? { rounds } : {}) }
 }

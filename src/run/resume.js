@@ -4,7 +4,7 @@ import { UsageError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
 import { leaveOutUnreachable } from '../plan/arms.js'
 import { leaveOutFailed } from '../plan/left-out.js'
-import { rawNameOf, removeRaw } from '../records/raw.js'
+import { rawNameOf, removeRaw } from '../records/write.js'
 import { findDifferences, readNamedRun } from './reusable.js'
 
 /**

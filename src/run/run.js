@@ -1,8 +1,7 @@
 import { safely } from '../lib/safely.js'
 import { estimatePlanSeconds, estimateSeconds } from '../plan/plan.js'
 import { writeDocument } from '../records/files.js'
-import { rawNameOf, removeRaw, writeObserved } from '../records/raw.js'
-import { appendTrial, copyTrial } from '../records/records.js'
+import { appendTrial, copyTrial, rawNameOf, removeRaw, writeObserved } from '../records/write.js'
 import { createStandingServices } from './standing-services.js'
 import { runTrial } from './trial.js'
 

@@ -5,8 +5,7 @@ import { sidecarsOf, sumOf } from '../judge/measures.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
-import { rawNameOf } from '../records/raw.js'
-import { startEnding } from './ending.js'
+import { rawNameOf } from '../records/write.js'
 import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
 import { awaitEnded } from './start-services.js'
 import { makeChanges, observeWindow, readStreams, readWindow } from './window.js'
@@ -56,11 +55,12 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   const services = []
   /** @type {Deployment | null} */
   let generator = null
-  /** @type {ReturnType<typeof startEnding> | null} */
-  let leaving = null
+  /** @type {Promise<TrialRecord['ending']> | undefined} */
+  let leaving
   try {
     await deploy(course, { standing, services })
     const [{ seen: first, changeTo, ending }] = services
+    const startEnding = ending && (await import('./ending.js')).startEnding
     observed = { ...observed, ...first?.observed }
     records = records.map(record => ({ ...record, ...first?.record }))
     await first?.assertWhole()
@@ -75,7 +75,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     changing.catch(() => {})
     const streaming = readStreams(course, { services, window })
     streaming.catch(() => {})
-    leaving = startEnding(course, { ending, window })
+    leaving = startEnding?.(course, { ending, window })
     const watched = await observeWindow(course, { processes, generator, window })
     observed = { ...observed, samples: watched.samples, names: watched.names }
     const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen: watched })

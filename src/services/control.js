@@ -58,8 +58,8 @@ export function locateControl({ places, scriptFiles, controlTool }, name = CONTR
 export function createControlPlane({ control, ...services }, name = CONTROL) {
   const { arm, folders, locate, places } = services
   const { controlCpuLimitCores, controlMemoryBytes } = arm.conditions
-  const own = { ...locateControl(services, name), folder: locate(`${folders.own}/${name}`) }
-  const process = control.createProcess?.({ ...own, control: { ...own.control, address: places[name].listen } })
+  const located = { ...locateControl(services, name), folder: locate(`${folders.own}/${name}`) }
+  const process = control.createProcess?.({ ...located, control: { ...located.control, address: places[name].listen } })
   return {
     control: process
       ? {
@@ -69,7 +69,7 @@ export function createControlPlane({ control, ...services }, name = CONTROL) {
           memoryLimitBytes: controlMemoryBytes ?? null,
         }
       : null,
-    setUp: control.setUp(own),
+    setUp: control.setUp(located),
   }
 }
 

@@ -7,7 +7,6 @@ import { findNoexec } from '../lib/mounts.js'
 import { cacheFolder } from '../lib/paths.js'
 import { isProgram } from '../lib/programs.js'
 import { hashSource, isBuilt } from './build.js'
-import { fetchTool } from './fetch.js'
 import { askVersion } from './version.js'
 
 /** @import { Tool, ToolSpec } from '../model/types.ts' */
@@ -17,7 +16,7 @@ const SAY_SECONDS = 6
 
 /**
  * Options of the search for a program. fetch null: nothing is fetched; say: is told that a fetch goes on, or of an unchecked program
- * @typedef {{ environment: NodeJS.ProcessEnv, fetch: typeof fetchTool | null, say: (line: string) => void,
+ * @typedef {{ environment: NodeJS.ProcessEnv, fetch: typeof import('./fetch.js').fetchTool | null, say: (line: string) => void,
  *   signal?: AbortSignal, option?: string }} Finding option: that named the program, in place of its variable
  */
 
@@ -28,7 +27,7 @@ const SAY_SECONDS = 6
  */
 export async function findTool(spec, options = {}) {
   /** @type {Finding} */
-  const finding = { environment: process.env, fetch: fetchTool, say: () => {}, ...options }
+  const finding = { environment: process.env, fetch: fetchLater, say: () => {}, ...options }
   const { environment, signal } = finding
   signal?.throwIfAborted()
   if (spec.path) return probeTool(spec, { program: spec.path, source: '--planes', signal })
@@ -67,6 +66,12 @@ export async function findTool(spec, options = {}) {
   if (!isCached) return { missing: `no ${spec.name} in ${spec.variable}, PATH or ${folder}${why}` }
   finding.say(`${program} is used unchecked: it was fetched before the kit kept the hash of programs${why}`)
   return probeTool(spec, { program, source: 'cache', signal })
+}
+
+/** Loads what fetches and builds programs, which few runs need. @type {typeof import('./fetch.js').fetchTool} */
+async function fetchLater(...fetched) {
+  const { fetchTool } = await import('./fetch.js')
+  return fetchTool(...fetched)
 }
 
 /** @param {string} folder @param {ToolSpec} spec @param {Finding} finding @returns why it was not fetched; null: it was */

@@ -149,8 +149,8 @@ function findRate(minutes) {
 /** Lists what no request of the log told. @param {Counted[]} kinds @returns {string[]} */
 function findUntold(kinds) {
   const isTold = (/** @type {Told} */ told, /** @type {(kind: Counted) => boolean} */ isOf) => {
-    const asked = kinds.filter(isOf)
-    return asked.length === 0 || asked.some(({ kept }) => kept.some(request => request[told] !== null))
+    const kindsOfMethod = kinds.filter(isOf)
+    return kindsOfMethod.length === 0 || kindsOfMethod.some(({ kept }) => kept.some(request => request[told] !== null))
   }
   return [
     ...(isTold('requestBytes', ({ method }) => !['GET', 'HEAD'].includes(method))

@@ -43,8 +43,8 @@ async function openResumed(folder) {
 export async function benchWith(words, context, { relaxes = [] } = {}) {
   const command = defineBench(new Command('bench')).parse(words, { from: 'user' })
   const experiment = readExperiment(command.processedArgs[0])
-  const asked = { ...experiment, relaxes: [...experiment.relaxes, ...relaxes] }
-  await runBench({ experiment: asked, options: command.opts() }, context)
+  const relaxed = { ...experiment, relaxes: [...experiment.relaxes, ...relaxes] }
+  await runBench({ experiment: relaxed, options: command.opts() }, context)
 }
 
 /**
@@ -102,8 +102,8 @@ function defineBench(command) {
  * @returns {{ name: string, options: BenchOptions }} @throws {UsageError} when something else is asked beside
  */
 function readResumed({ folder, manifest }, command) {
-  const given = Object.keys(command.opts()).filter(name => command.getOptionValueSource(name) === 'cli')
-  if (command.args.length > 0 || given.some(name => !BESIDE_RESUME.includes(name)))
+  const typed = Object.keys(command.opts()).filter(name => command.getOptionValueSource(name) === 'cli')
+  if (command.args.length > 0 || typed.some(name => !BESIDE_RESUME.includes(name)))
     throw new UsageError(
       `--resume ${folder} measures what that run was asked: ${manifest.command.join(' ')}; leave out the rest`,
     )
@@ -112,9 +112,9 @@ function readResumed({ folder, manifest }, command) {
     throw new UsageError(`--resume ${folder}: a run of ${verb} cannot be resumed, only one of bench`)
   const again = new Command(verb).copyInheritedSettings(/** @type {Command} */ (command.parent))
   const first = defineBench(again).parse(words, { from: 'user' })
-  const own = Object.fromEntries(given.map(name => [name, command.opts()[name]]))
+  const overriding = Object.fromEntries(typed.map(name => [name, command.opts()[name]]))
   return {
     name: first.processedArgs[0],
-    options: { ...first.opts(), seed: manifest.run.seed, ...own, out: undefined },
+    options: { ...first.opts(), seed: manifest.run.seed, ...overriding, out: undefined },
   }
 }

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { renderCommand } from '../lib/render-command.js'
 import { PAGE } from '../records/files.js'
-import { readSummary } from '../records/records.js'
 
 /** @import { Context } from './program.js' */
 
@@ -15,6 +14,7 @@ export async function openDocuments(run) {
 /** Writes documents of a run; says whether it could. @param {string} folder @param {Pick<Context, 'say'>} context */
 export async function writeDocuments(folder, { say }) {
   try {
+    const { readSummary } = await import('../records/records.js')
     const documents = await openDocuments({ folder, summary: readSummary(folder) })
     documents.write()
     return true

@@ -26,7 +26,7 @@ export const HELP = {
     'find and confirm the smallest CPU limit that holds a load, and a CPU request and memory limit with room',
     [done, failed, usage, nothingShown, planeMissing, ...ENDED],
     ['--rate 500 --p99 20ms --node pi4 --reserve 0.5c,512m', 'and how many such sidecars a node holds'],
-    ['-f services.yaml --format helm', 'limits for several services, to paste'],
+    ['--from-prometheus http://localhost:9090 --namespace shop', 'for sidecars that run already, from their metrics'],
   ),
   traffic: explain(
     'write the kinds of requests of an access log as a file for --traffic',

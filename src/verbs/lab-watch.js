@@ -73,11 +73,11 @@ async function countSave(countOld, { lab, hasParity, folder, show, signal, say }
   const hasChanged = () => saving.signal.aborted || ![null, counted].includes(hashSaved(folder))
   let isStale = false
   try {
-    const own = AbortSignal.any([signal, saving.signal])
+    const untilSave = AbortSignal.any([signal, saving.signal])
     // Every process and request of a count listens to the signal.
-    setMaxListeners(0, own)
+    setMaxListeners(0, untilSave)
     await countTried({
-      ...{ lab, hasParity, signal: own, say, countOld },
+      ...{ lab, hasParity, signal: untilSave, say, countOld },
       show: async counts => {
         isStale = hasChanged()
         if (!isStale) await show(counts)
@@ -113,9 +113,9 @@ async function awaitSave(folder, { counted, signal }) {
   let before = counted
   for (;;) {
     await sleep(LOOK_MS, signal)
-    const found = hashSaved(folder)
-    if (found !== null && found !== counted && found === before) return
-    before = found
+    const saved = hashSaved(folder)
+    if (saved !== null && saved !== counted && saved === before) return
+    before = saved
   }
 }
 

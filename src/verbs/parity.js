@@ -55,19 +55,19 @@ async function tryAll({ site, planes, choice, names }, { print, say, end, signal
   const deployed = findDeployed(planes, { plane: name, profile })
   if (deployed?.isRedirected) await site.assertInterception()
   print(`${name} ${tool.version}: ${tool.path}`)
-  const given = { site, plane, tool, scripts, certificates, folder, profile, signal }
+  const rigOptions = { site, plane, tool, scripts, certificates, folder, profile, signal }
   let isWhole = true
   for (const [index, only] of names.entries()) {
     const measured = CONFIGURATIONS[only]
     const { tls, protocol, trafficPolicy, features } = measured
-    const shown = features ? [AXES.features.show(features)] : []
-    const title = `${only}: ${[tls, protocol, `policy ${trafficPolicy}`, ...shown].join(', ')}`
+    const featureWords = features ? [AXES.features.show(features)] : []
+    const title = `${only}: ${[tls, protocol, `policy ${trafficPolicy}`, ...featureWords].join(', ')}`
     const untried = findUntried(measured, { plane, tool, profile })
     if (untried !== null) {
       print(`not tried  ${title}: ${untried}`)
       continue
     }
-    const lines = await tryPlane({ ...given, index, measured })
+    const lines = await tryPlane({ ...rigOptions, index, measured })
       .then(rows => listShort(rows, listLacks(plane, measured)))
       // A plane as a mesh deploys it has work of its own.
       .then(lines => (deployed && !deployed.isHeld ? lines.map(line => ({ ...line, isKnown: true })) : lines))

@@ -32,11 +32,11 @@ export function readClaims(folder, known) {
     return parseClaims(readBounded(file), file, known)
   })
   /** @type {Map<string, string>} */
-  const seen = new Map()
+  const fileOfClaim = new Map()
   for (const { file, id } of files.flatMap(({ file, claims }) => claims.map(({ id }) => ({ file, id })))) {
-    const other = seen.get(id)
+    const other = fileOfClaim.get(id)
     if (other) throw new UsageError(`${file}: claim "${id}" is in ${other} too: rename one`)
-    seen.set(id, file)
+    fileOfClaim.set(id, file)
   }
   return files
 }

@@ -15,6 +15,7 @@ import {
   withoutRequest,
   withRequest,
 } from '../prepare/options.js'
+import { addProductionOptions, PRODUCTION_FORMATS, readProductionOptions } from '../prepare/production-options.js'
 import { runExperiment } from '../prepare/run-experiment.js'
 import { FORMATS, renderLimits, renderNodeFit } from '../report/limits.js'
 import { SIZE_OPTIONS } from '../request/constraints/size.js'
@@ -34,7 +35,8 @@ import { sayWhere, writeDocuments } from './documents.js'
 
 /**
  * @import { Traffic } from '../model/traffic.js' @import { PlaneChoice } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
- * @typedef {RunOptions & { link: string, rate?: number, users?: number, payload?: number, features?: string, interception?: string,
+ * @import { ProductionWords } from '../prepare/production-options.js'
+ * @typedef {RunOptions & ProductionWords & { link: string, rate?: number, users?: number, payload?: number, features?: string, interception?: string,
  *   protocol?: string, tls?: string, file?: string, traffic?: Traffic,
  *   sidecars?: number, reserve?: string, nodes?: number, format?: string, from?: string[], extrapolate?: boolean,
  *   json?: boolean, details?: boolean }} SizeOptions p99 is milliseconds, payload bytes
@@ -54,6 +56,11 @@ export function addSize(verb, context) {
     const asked = withPeakRate(given)
     const { node: place, reserve = null, nodes = null } = asked
     assertTogether(SIZE_OPTIONS, asked)
+    const production = readProductionOptions(asked)
+    if (production) {
+      const { sizeProduction } = await import('./size-production.js')
+      return sizeProduction(production, context)
+    }
     const node = place === undefined ? null : readNode(place, reserve)
     if (asked.sidecars !== undefined) await assertControlled(asked.planes ?? [])
     const experiment = createAskedExperiment(asked)
@@ -152,11 +159,11 @@ function defineSize(verb) {
     .option('--node <node>', 'how many such sidecars fit: 2c4g (cores, GiB), or a known node (below)')
     .option('--reserve <what>', 'of the node, for the system and the applications: 0.5c, 512m, or 0.5c,512m')
     .addOption(new Option('--nodes <n>', 'what such a pod on each of so many nodes takes').argParser(parseCount))
-    .addOption(format.choices(FORMATS))
+    .addOption(format.choices([...new Set([...FORMATS, ...PRODUCTION_FORMATS])]))
     .option('--from <results...>', 'take matching trials from these runs instead of measuring again')
     .option('--extrapolate', 'where no limit here holds, extrapolate from lower rates')
     .option('--seed <n>', 'seed', parseSeed)
-  return withOptions(verb, 'generator', 'noPin', 'out', 'recheck')
+  return addProductionOptions(withOptions(verb, 'generator', 'noPin', 'out', 'recheck'))
     .addOption(new Option('--json', 'print summary.json instead of the answer').conflicts('format'))
     .addOption(
       new Option('--details', 'print every trial and check instead of the answer').conflicts(['format', 'json']),

@@ -24,16 +24,16 @@ export function addTraffic(verb, { print, say, end }) {
         .basename(file)
         .replace(/\.(log|har|txt|json|gz)$/, '')
         .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
-      const found = mix.summarise(name.replace(/^[^A-Za-z0-9]+/, '').slice(0, 40) || 'traffic')
-      for (const line of [...renderUnread(unread), ...renderFound(found)]) say(line)
-      if (found.traffic.kinds.length === 0) {
+      const summary = mix.summarise(name.replace(/^[^A-Za-z0-9]+/, '').slice(0, 40) || 'traffic')
+      for (const line of [...renderUnread(unread), ...renderFound(summary)]) say(line)
+      if (summary.traffic.kinds.length === 0) {
         say(
           `${file}: no request was read: a text or JSON access log of Envoy or Istio, nginx combined, or a file.har is needed`,
         )
         end(EXIT.nothingShown)
         return
       }
-      print(renderFile(found, file))
+      print(renderFile(summary, file))
     })
 }
 

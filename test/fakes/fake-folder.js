@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { writeSummary } from '../../src/prepare/write-summary.js'
-import { writeObserved } from '../../src/records/raw.js'
-import { appendTrial, createResultsFolder } from '../../src/records/records.js'
+import { appendTrial, createResultsFolder, writeObserved } from '../../src/records/write.js'
 import { createManifest } from './fake-manifest.js'
 import { createArm, createRecord, describeFakeProcess } from './fake-records.js'
 

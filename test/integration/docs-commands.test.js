@@ -31,6 +31,7 @@ const SMOKE = {
 
 /** Commands that no test runs as they stand, and why. @type {[RegExp, string][]} */
 const SKIPPED = [
+  [/--from-prometheus/, 'test/integration/production.test.js asks a recorded Prometheus'],
   [/--load-host/, 'needs another machine: test/integration/load-host.test.js makes one'],
   [/^node --test /, 'test/lab/new-scripts.test.js runs it'],
   [/^npm |vitest|npm-test|^npx (tsc|biome)/, 'installs the kit, or is a test itself'],

@@ -4,7 +4,7 @@ import { waitFor } from '../../src/lib/wait.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { runIdOf, treeParents } from '../../src/targets/local/cgroups.js'
 import { listMarked } from '../../src/targets/local/marks.js'
-import { listNetworkRuns } from '../../src/targets/local/networks.js'
+import { listNetworkRuns } from '../../src/targets/local/network-runs.js'
 import { capWay } from './real-tools.js'
 
 /** The runs that left something here, or go on. */

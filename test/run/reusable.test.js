@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { writeWhole } from '../../src/records/files.js'
-import { appendTrial, createResultsFolder } from '../../src/records/records.js'
+import { appendTrial, createResultsFolder } from '../../src/records/write.js'
 import { findDifferences, openReusable } from '../../src/run/reusable.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'

@@ -50,10 +50,10 @@ function handle({ authority, authorityPem, identity, dnsName, token }) {
     const refuse = (/** @type {grpc.status} */ code, /** @type {string} */ details) => callback({ code, details })
     if (!isSame(`${metadata.get('authorization')[0]}`, `Bearer ${token}`))
       return refuse(grpc.status.UNAUTHENTICATED, 'the bearer token is not that of this proxy')
-    const asked = await readSigningRequest(request.csr).catch(error => `${error.message}`)
-    if (typeof asked === 'string')
-      return refuse(grpc.status.INVALID_ARGUMENT, `the signing request cannot be read: ${asked}`)
-    const { publicKey, identities } = asked
+    const signingRequest = await readSigningRequest(request.csr).catch(error => `${error.message}`)
+    if (typeof signingRequest === 'string')
+      return refuse(grpc.status.INVALID_ARGUMENT, `the signing request cannot be read: ${signingRequest}`)
+    const { publicKey, identities } = signingRequest
     if (identities.length !== 1 || identities[0] !== identity)
       return refuse(
         grpc.status.PERMISSION_DENIED,

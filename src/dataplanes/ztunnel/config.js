@@ -18,7 +18,7 @@ const NAMED_BY_WORKLOAD = 0
 /** @param {SidecarModel} model @returns {string} YAML */
 export function renderConfig(model) {
   const { service, identity, inbound } = model
-  const own = {
+  const workload = {
     ...renderIdentity(identity),
     uid: service,
     name: service,
@@ -29,7 +29,7 @@ export function renderConfig(model) {
     services: {},
   }
   const { services, workloads } = renderCalled(model)
-  const document = new Document({ workloads: [own, ...workloads], services, policies: renderPolicies(model) })
+  const document = new Document({ workloads: [workload, ...workloads], services, policies: renderPolicies(model) })
   return document.toString({ lineWidth: 0 })
 }
 
@@ -58,14 +58,14 @@ function renderCalled(model) {
       workloads.set(workload.uid, known)
     }
   const services = [...new Set(named.map(({ name }) => name))].map(name => {
-    const own = named.filter(other => other.name === name)
+    const copies = named.filter(other => other.name === name)
     return {
       name,
       namespace: NAMESPACE,
       hostname: name,
-      vips: [`/${own[0].vip}`],
-      ports: new Map(own.flatMap(({ ports }) => ports.map(port => [port, NAMED_BY_WORKLOAD]))),
-      subjectAltNames: [...new Set(own.flatMap(({ cluster }) => cluster.mtls?.acceptedIdentities?.slice(1) ?? []))],
+      vips: [`/${copies[0].vip}`],
+      ports: new Map(copies.flatMap(({ ports }) => ports.map(port => [port, NAMED_BY_WORKLOAD]))),
+      subjectAltNames: [...new Set(copies.flatMap(({ cluster }) => cluster.mtls?.acceptedIdentities?.slice(1) ?? []))],
     }
   })
   return { services, workloads: [...workloads.values()] }
@@ -77,12 +77,12 @@ function renderCalled(model) {
  */
 function renderWorkload({ name, mtls }, { address }) {
   const identity = mtls ? (mtls.acceptedIdentities ?? [identityOf(mtls.serverName)])[0] : identityOf(name)
-  const own = renderIdentity(identity ?? identityOf(NOBODY))
+  const identityFields = renderIdentity(identity ?? identityOf(NOBODY))
   return {
-    ...own,
+    ...identityFields,
     ...{
-      uid: `${address}/${own.serviceAccount}`,
-      name: `${own.serviceAccount}-${address}`,
+      uid: `${address}/${identityFields.serviceAccount}`,
+      name: `${identityFields.serviceAccount}-${address}`,
       node: NAMESPACE,
       network: '',
     },

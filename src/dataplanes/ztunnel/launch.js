@@ -55,7 +55,7 @@ export function createSidecar(options) {
 /** Creates its certificate authority, which ztunnel asks for a certificate: it takes none from files. @param {SidecarOptions} options @returns {ProcessSpec[]} */
 export function createCompanions({ model, folder, authorityKeyPath = '' }) {
   const { service, identity, trust } = model
-  const own = `${folder}-authority`
+  const authorityFolder = `${folder}-authority`
   const configuration = {
     listen: AUTHORITY,
     authority: { certificatePath: trust.caPath, keyPath: authorityKeyPath },
@@ -69,8 +69,8 @@ export function createCompanions({ model, folder, authorityKeyPath = '' }) {
       service,
       role: 'control',
       program: KIT_NODE,
-      argv: ['src/certificates/istio-ca/main.js', `${own}/authority.json`],
-      folder: own,
+      argv: ['src/certificates/istio-ca/main.js', `${authorityFolder}/authority.json`],
+      folder: authorityFolder,
       files: [{ name: 'authority.json', content: `${JSON.stringify(configuration, null, 2)}\n` }],
       credentials: [trust.caPath, authorityKeyPath, trust.certificatePath, trust.keyPath],
       listens: [AUTHORITY],

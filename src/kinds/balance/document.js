@@ -81,16 +81,16 @@ export function createBalanceDocument({ manifest, summary, claims }) {
 export function answerOfBalance(summary) {
   const { form, rows, run } = summary
   const { items, shards, sizes, seeds } = form
-  const own = rows.filter(row => row.sizes === sizes[0])
+  const rowsOfFirst = rows.filter(row => row.sizes === sizes[0])
   const columns = BALANCE_NAMES.map((name, i) => ({
     heading: BALANCE_QUANTITIES[name].label,
     ...(i === 0 && { isBar: /** @type {const} */ (true) }),
   }))
   const findLeast = (/** @type {'moves' | 'spread'} */ name) => {
     const medianOf = (/** @type {BalanceRow} */ { quantities }) => Number(quantities[name].median)
-    const least = Math.min(...own.map(medianOf))
+    const least = Math.min(...rowsOfFirst.map(medianOf))
     const { digits } = BALANCE_QUANTITIES[name]
-    const best = own.filter(row => medianOf(row).toFixed(digits) === least.toFixed(digits))
+    const best = rowsOfFirst.filter(row => medianOf(row).toFixed(digits) === least.toFixed(digits))
     return `${joinWords(best.map(row => ALGORITHMS[row.algorithm].label))} (${least.toFixed(digits)})`
   }
   return {
@@ -103,7 +103,7 @@ export function answerOfBalance(summary) {
     pictures: [
       {
         columns,
-        rows: own.map(({ algorithm, quantities }) => ({
+        rows: rowsOfFirst.map(({ algorithm, quantities }) => ({
           label: ALGORITHMS[algorithm].label,
           cells: BALANCE_NAMES.map(name => {
             const { median, low, high } = quantities[name]
@@ -155,8 +155,8 @@ function drawBalance({ form, rows }) {
           colour: 1 + Object.keys(ALGORITHMS).indexOf(algorithm),
           quantity: quantities[name],
         }))
-      const given = { title, unit, digits, rows: drawn }
-      return { ...drawRounds(given), id: `balance-${name}-${sizes}`, table: tabulateRounds(given) }
+      const chart = { title, unit, digits, rows: drawn }
+      return { ...drawRounds(chart), id: `balance-${name}-${sizes}`, table: tabulateRounds(chart) }
     }),
   )
 }

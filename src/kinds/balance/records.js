@@ -4,7 +4,8 @@ import { parseJson } from '../../lib/json.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { balanceManifestSchema, balanceTrialSchema, findFault } from '../../model/schemas.js'
 import { readTextLines, writeDocument, writeWhole } from '../../records/files.js'
-import { createResultsFolder, parseDocument } from '../../records/records.js'
+import { parseDocument } from '../../records/records.js'
+import { createResultsFolder } from '../../records/write.js'
 
 /**
  * The folder of a run of `balance`: the files of any run, without raw files.

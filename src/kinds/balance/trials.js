@@ -45,13 +45,13 @@ function measureAssignment({ algorithm, items, shards }) {
 /** Counts items that moved. @param {{ from: Map<string, number>, to: Map<string, number>, kept: number }} options */
 export function countMoves({ from, to, kept }) {
   let moves = 0
-  let own = 0
+  let movesNeeded = 0
   for (const [id, shard] of from) {
     const other = Number(to.get(id))
-    if (shard >= kept || other >= kept) own++
+    if (shard >= kept || other >= kept) movesNeeded++
     else if (shard !== other) moves++
   }
-  return { moves, own }
+  return { moves, own: movesNeeded }
 }
 
 /** Names a trial, for those who look for its record. @param {BalanceTrial} trial */
@@ -68,10 +68,10 @@ function rangeOf(values) {
 export function summariseBalance({ manifest: { run, question, form }, trials }) {
   const rows = form.sizes.flatMap(sizes =>
     form.algorithms.map(algorithm => {
-      const own = trials.filter(trial => trial.algorithm === algorithm && trial.sizes === sizes)
+      const trialsOfAlgorithm = trials.filter(trial => trial.algorithm === algorithm && trial.sizes === sizes)
       const quantities = Object.entries(BALANCE_QUANTITIES).map(([name, { of }]) => [
         name,
-        summariseValues(own.map(of)),
+        summariseValues(trialsOfAlgorithm.map(of)),
       ])
       return { algorithm, sizes, quantities: /** @type {BalanceRow['quantities']} */ (Object.fromEntries(quantities)) }
     }),

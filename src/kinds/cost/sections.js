@@ -18,11 +18,11 @@ export const costSections = {
 
 /** @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {NonNullable<Summary['interleaved']>} */
 function summariseInterleaved({ manifest: { arms, placements }, records }) {
-  const own = arms.filter(arm => arm.load.isInterleaved)
-  const placement = placements[own[0].id] ?? null
+  const interleavedArms = arms.filter(arm => arm.load.isInterleaved)
+  const placement = placements[interleavedArms[0].id] ?? null
   return {
     cpus: placement && { generator: placement.generator.length, arms: placement.sidecar.length },
-    connections: own
+    connections: interleavedArms
       .filter(arm => arm.hasSidecars)
       .map(({ id }) => ({
         armId: id,
@@ -49,11 +49,11 @@ function nameConditions({ arms, interleaved, tools }) {
 
 /** Tells the numbers of connections, since more of them make a request dearer. @param {Summary} summary */
 function tellConnections({ arms, interleaved }) {
-  const told = (interleaved?.connections ?? []).flatMap(({ armId, count }) => {
+  const connections = (interleaved?.connections ?? []).flatMap(({ armId, count }) => {
     const arm = arms.find(({ id }) => id === armId)
     return arm && arm.repeatOf === null && count !== null ? [{ name: nameOf(arm), count }] : []
   })
-  const planes = [...groupBy(told, ({ name }) => name)].map(([name, own]) => {
+  const planes = [...groupBy(connections, ({ name }) => name)].map(([name, own]) => {
     const counts = own.map(({ count }) => count)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
     return `${name} ${least === most ? least : `${least} to ${most}`}`

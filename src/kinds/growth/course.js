@@ -118,9 +118,10 @@ async function assertCapped(target, control) {
   if (!control.some(({ spec }) => spec.cpuLimitCores !== null)) return
   const start = await lookAtControl(target, control)
   for (const [i, { spec }] of control.entries()) {
-    const found = start?.states[i].cpuLimitCores ?? null
-    const isSet = spec.cpuLimitCores === null || Math.abs((found ?? Infinity) - spec.cpuLimitCores) <= CAP_TOLERANCE
-    const said = `capped at ${spec.cpuLimitCores} cores, and the kernel says ${found ?? 'no quota'}`
+    const limitCores = start?.states[i].cpuLimitCores ?? null
+    const isSet =
+      spec.cpuLimitCores === null || Math.abs((limitCores ?? Infinity) - spec.cpuLimitCores) <= CAP_TOLERANCE
+    const said = `capped at ${spec.cpuLimitCores} cores, and the kernel says ${limitCores ?? 'no quota'}`
     if (!isSet) throw new BenchError(`the control plane was to be ${said}`)
   }
 }
@@ -139,11 +140,11 @@ async function takeSteps(setUp, steps, given) {
     return { taken, ended: { sidecars: 0, ...(await explainFailure(error, given)) } }
   }
   for (const step of steps) {
-    const { seen, failure } = await takeStep(step, given)
-    taken.push(seen)
+    const { seen: result, failure } = await takeStep(step, given)
+    taken.push(result)
     if (failure) return { taken, ended: { sidecars: step.sidecars, ...failure } }
-    if (seen.availableFraction < AVAILABLE_LEAST) {
-      const why = `the machine has ${Math.round(100 * seen.availableFraction)} % of its memory left`
+    if (result.availableFraction < AVAILABLE_LEAST) {
+      const why = `the machine has ${Math.round(100 * result.availableFraction)} % of its memory left`
       return { taken, ended: { sidecars: step.sidecars, reason: 'host-memory', why } }
     }
   }
@@ -157,7 +158,7 @@ async function takeSteps(setUp, steps, given) {
 async function takeStep({ sidecars, spec, members }, given) {
   const { asking, deploy, deadlineSeconds, signal } = given
   /** @type {Promise<[string, Told | null]>[]} */
-  const asked = []
+  const answers = []
   const { value: error, phase } = await observePhase(given, async () => {
     const begun = performance.now()
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(1000 * deadlineSeconds)])
@@ -168,7 +169,7 @@ async function takeStep({ sidecars, spec, members }, given) {
       await deploy([spec], {
         onStart(process) {
           for (const { enrolment, ...expected } of members)
-            asked.push(named(expected.name, asking.expectFirst(process, expected)))
+            answers.push(named(expected.name, asking.expectFirst(process, expected)))
         },
       })
       const leftSeconds = Math.max(0, deadlineSeconds - (performance.now() - begun) / 1000)
@@ -179,11 +180,11 @@ async function takeStep({ sidecars, spec, members }, given) {
       return error
     }
   })
-  const times = new Map(await Promise.all(asked))
-  const told = members.map(({ name }) => ({ name, told: times.get(name) ?? null }))
-  const seen = { ...phase, sidecars, members: told, availableFraction: readRoomFraction() }
-  if (error === null && told.every(member => member.told?.yesMs != null)) return { seen, failure: null }
-  return { seen, failure: await explainFailure(error ?? describeLate(seen, given), given) }
+  const times = new Map(await Promise.all(answers))
+  const configured = members.map(({ name }) => ({ name, told: times.get(name) ?? null }))
+  const result = { ...phase, sidecars, members: configured, availableFraction: readRoomFraction() }
+  if (error === null && configured.every(member => member.told?.yesMs != null)) return { seen: result, failure: null }
+  return { seen: result, failure: await explainFailure(error ?? describeLate(result, given), given) }
 }
 
 /** @param {Step} step @param {Given} given @returns {Failure} */

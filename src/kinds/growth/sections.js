@@ -36,9 +36,11 @@ export const growthSections = {
 /** @param {{ arms: Arm[], records: TrialRecord[] }} run @returns {GrowthFit[]} one of each arm that grew */
 export function fitGrowths({ arms, records }) {
   return arms.flatMap(arm => {
-    const own = records.flatMap(({ trial, growth }) => (growth && trial.arm.id === arm.id ? [{ trial, growth }] : []))
-    if (own.length === 0) return []
-    const rounds = own.map(({ trial: { round }, growth: { sidecars, ended } }) => {
+    const trialsOfArm = records.flatMap(({ trial, growth }) =>
+      growth && trial.arm.id === arm.id ? [{ trial, growth }] : [],
+    )
+    if (trialsOfArm.length === 0) return []
+    const rounds = trialsOfArm.map(({ trial: { round }, growth: { sidecars, ended } }) => {
       const { sidecars: failedAt = null, reason = null, why = null } = ended ?? {}
       return { round, sidecars, failedAt, reason, why }
     })
@@ -47,10 +49,10 @@ export function fitGrowths({ arms, records }) {
         ...choiceOf(arm),
         armId: arm.id,
         rounds,
-        memory: fitMemory(own.flatMap(({ growth }) => listMemoryPoints(growth))),
-        hasControl: own[0].growth.hasControl,
-        sidecarsMost: own[0].growth.sidecarsMost,
-        steps: listSteps(own.map(({ growth }) => growth)),
+        memory: fitMemory(trialsOfArm.flatMap(({ growth }) => listMemoryPoints(growth))),
+        hasControl: trialsOfArm[0].growth.hasControl,
+        sidecarsMost: trialsOfArm[0].growth.sidecarsMost,
+        steps: listSteps(trialsOfArm.map(({ growth }) => growth)),
       },
     ]
   })
@@ -74,13 +76,15 @@ function nameGrowth(arms, { armId }) {
 /** @param {GrowthFit} growth @param {string} name */
 function renderGrowth(growth, name) {
   const { rounds, memory, steps } = growth
-  const told = pickShown(steps).map(({ sidecars, seconds }) => `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`)
+  const secondsBySize = pickShown(steps).map(
+    ({ sidecars, seconds }) => `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`,
+  )
   const causes = [...new Map(rounds.flatMap(({ reason, why }) => (reason ? [[reason, why]] : [])))]
   return [
     `  ${name}: ${tellEndings(growth)}`,
     ...causes.map(([reason, why]) => `    ${reason}: ${why?.split('\n')[0]}`),
     ...(memory ? renderMemory(memory) : []),
-    ...(told.length > 0 ? [`    seconds of a step: ${told.join('  ')}`] : []),
+    ...(secondsBySize.length > 0 ? [`    seconds of a step: ${secondsBySize.join('  ')}`] : []),
   ]
 }
 
@@ -89,10 +93,10 @@ function renderMemory({ baseBytes, bytesPerSidecar, low, high, points }) {
   const kB = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
   const interval = low === null || high === null ? '' : ` [${kB(low)}, ${kB(high)}]`
   const largest = Math.max(...points.map(p => Math.abs(p.residualBytes)))
-  const shown = pickShown(points)
+  const picked = pickShown(points)
   return [
     `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${kB(bytesPerSidecar)} kB a sidecar${interval}, off by at most ${(largest / MIB).toFixed(2)} MiB`,
-    `      ${shown.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB, { digitsOff: 2 })}`).join('  ')}`,
+    `      ${picked.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB, { digitsOff: 2 })}`).join('  ')}`,
   ]
 }
 

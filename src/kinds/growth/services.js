@@ -56,8 +56,8 @@ export function createGrowth({ link, sidecars, ...given }) {
   const made = listSteps(sidecars).map(topology => {
     const services = { ...given, topology }
     return topology.services.map(service => {
-      const { model, ...own } = describeGrown(service, services)
-      const options = { ...own, model: { ...model, trust }, ...locateControl(given) }
+      const { model, ...sidecar } = describeGrown(service, services)
+      const options = { ...sidecar, model: { ...model, trust }, ...locateControl(given) }
       return {
         spec: control.createSidecar(options),
         member: { ...describeMember(options.model), enrolment: control.enrol(options) },

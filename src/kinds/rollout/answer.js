@@ -26,18 +26,20 @@ export function answerRollouts({ summary, measured, bindingOf }) {
   if (measured.length === 0) return null
   if (controlNeeds.length > 0)
     return { pictures: [drawNeeds(controlNeeds)], verdicts: controlNeeds.map(renderNeedSentence) }
-  const own = measured.filter(arm => arm.repeatOf === null)
-  const isOfNumbers = findVaried(own).every(name => name === 'sidecars')
+  const firstArms = measured.filter(arm => arm.repeatOf === null)
+  const isOfNumbers = findVaried(firstArms).every(name => name === 'sidecars')
   const [primary] = shows.quantities
   return {
     pictures: isOfNumbers
-      ? [drawNumbers(own)]
+      ? [drawNumbers(firstArms)]
       : drawProxies({ arms, comparisons, primary, quantities: chooseQuantities(summary, ['rolloutSeconds']) }),
     verdicts: [
       ...(primary === undefined ? [] : renderPairs({ comparisons, primary, others: [] })),
       ...(primary === undefined ? [] : renderContrasts({ comparisons, primary })),
-      ...(isOfNumbers ? [...groupBy(own, nameOf).values()].map(same => renderMost(same, bindingOf)) : []),
-      ...(isOfNumbers ? [] : [...groupBy(own, bindingOf)].flatMap(([words, same]) => renderBound(words, same, own))),
+      ...(isOfNumbers ? [...groupBy(firstArms, nameOf).values()].map(same => renderMost(same, bindingOf)) : []),
+      ...(isOfNumbers
+        ? []
+        : [...groupBy(firstArms, bindingOf)].flatMap(([words, same]) => renderBound(words, same, firstArms))),
     ],
   }
 }
@@ -69,19 +71,26 @@ function renderMost(arms, bindingOf) {
   const [most] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
   const { sidecars, simulated = 0 } = most.conditions
   const real = Number(sidecars) - simulated
-  const asked = quantityOf(most, 'changeAsked').median ?? real
-  const told = [
+  const probed = quantityOf(most, 'changeAsked').median ?? real
+  const phrases = [
     ...within(
       most,
       'podReadyMax',
       simulated > 0 ? `${real} of them were ready pods within %` : 'were ready pods within %',
     ),
     ...within(most, 'rolloutSeconds', 'had their first configuration within %'),
-    ...within(most, 'changeAllSeconds', `a change of it within %${asked < real ? ` (${asked} of ${real} asked)` : ''}`),
+    ...within(
+      most,
+      'changeAllSeconds',
+      `a change of it within %${probed < real ? ` (${probed} of ${real} asked)` : ''}`,
+    ),
   ]
   const untold = simulated > 0 ? 'were configured' : 'were started, too fast for this machine to time'
   const bound = bindingOf(most)
-  const all = told.length > 1 ? `${told.slice(0, -1).join(', ')} and ${told[told.length - 1]}` : (told[0] ?? untold)
+  const all =
+    phrases.length > 1
+      ? `${phrases.slice(0, -1).join(', ')} and ${phrases[phrases.length - 1]}`
+      : (phrases[0] ?? untold)
   return `${nameOf(most)}: ${sidecars} sidecars ${all}${bound ? `; ${bound}` : ''}.`
 }
 

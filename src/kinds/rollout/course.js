@@ -41,13 +41,13 @@ export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
     name: 'rollout',
     hasRequests: false,
     async start(asked) {
-      const { deployment, rollout: seen, deadlineSeconds } = await startRollout({ ...asked, leastSeconds })
-      const judged = judgeRollout(seen)
+      const { deployment, rollout, deadlineSeconds } = await startRollout({ ...asked, leastSeconds })
+      const judged = judgeRollout(rollout)
       return {
         deployment,
         ...UNLOADED,
         seen: {
-          observed: { own: { rollout: seen } },
+          observed: { own: { rollout } },
           record: { rollout: judged },
           isOver: false,
           async assertWhole() {
@@ -145,8 +145,8 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
         ? await removeShard({ ...kept, batches: rollout.batches, moves, deploy, end, shard: controls[keptCount] })
         : null
     const { cpus } = testbed.site
-    const seen = describeRollout({ cpus, members, first, pods, change, withdrawal, removal, control })
-    return { deployment, deadlineSeconds, rollout: seen }
+    const rolloutRecord = describeRollout({ cpus, members, first, pods, change, withdrawal, removal, control })
+    return { deployment, deadlineSeconds, rollout: rolloutRecord }
   })
 }
 

@@ -85,8 +85,11 @@ export function renderNeed(need) {
   if (memory) {
     const { baseBytes, bytesPerSidecar, low, high, points } = memory
     const slope = renderSlope([bytesPerSidecar, low, high], 1000)
-    const seen = points.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB)}`)
-    lines.push(`  memory: ${(baseBytes / MIB).toFixed(1)} MiB + ${slope} kB a sidecar`, `    MiB at ${seen.join('  ')}`)
+    const sizes = points.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB)}`)
+    lines.push(
+      `  memory: ${(baseBytes / MIB).toFixed(1)} MiB + ${slope} kB a sidecar`,
+      `    MiB at ${sizes.join('  ')}`,
+    )
   }
   lines.push(...renderCpu(need.rolloutCpu, 'a rollout', need), ...renderCpu(need.changeCpu, 'a change of all', need))
   if (coresMost !== null) lines.push(`  at most ${coresMost.toFixed(3)} cores, at the pace of this machine`)
@@ -99,10 +102,10 @@ export function renderNeed(need) {
 function renderCpu(line, what, { sidecars }) {
   if (line === null) return []
   const { baseSeconds, secondsPerSidecar, low, high, points } = line
-  const seen = points.map(p => `${p.sidecars}: ${renderOff(p.seconds, p.residualSeconds, { digits: 2 })}`)
+  const times = points.map(p => `${p.sidecars}: ${renderOff(p.seconds, p.residualSeconds, { digits: 2 })}`)
   return [
     `  CPU of ${what}: ${renderSlope([secondsPerSidecar, low, high], 0.001)} ms a sidecar, ${(baseSeconds + secondsPerSidecar * sidecars).toFixed(2)} s of ${sidecars}`,
-    `    s at ${seen.join('  ')}`,
+    `    s at ${times.join('  ')}`,
   ]
 }
 

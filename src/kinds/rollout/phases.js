@@ -71,7 +71,7 @@ export function haveAll(members, { times }) {
  * @param {Omit<Parameters<typeof changeAll>[0], 'version'> & { before: Memory, readMemory: () => Promise<Memory> }} options
  */
 export async function withdrawServices({ before, readMemory, ...all }) {
-  const told = await readMemory()
+  const bytesConfigured = await readMemory()
   const gone = await changeAll({ ...all, version: 2 })
   const again = await changeAll({ ...all, version: 3 })
   const toldAgain = await readMemory()
@@ -79,7 +79,7 @@ export async function withdrawServices({ before, readMemory, ...all }) {
   // The first that not every sidecar has is recorded.
   const { times, phase } = [gone, again].find(one => !haveAll(all.members, one)) ?? last
   const bytesOf = (/** @type {keyof Memory} */ whose) => {
-    return { before: before[whose], told: told[whose], toldAgain: toldAgain[whose] }
+    return { before: before[whose], told: bytesConfigured[whose], toldAgain: toldAgain[whose] }
   }
   return { times, phase: { ...phase, sidecarBytes: bytesOf('sidecars'), controlBytes: bytesOf('control') } }
 }
@@ -99,7 +99,7 @@ export function drawSample(members, seed) {
 async function commitChanges({ asking, signal, changes, conditions, sample }) {
   const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
   /** @type {Promise<[string, Told]>[]} */
-  const asked = []
+  const waits = []
   // Each simulated sidecar has a commit of its own, in the same lanes.
   const items = changes.flatMap(({ member: { name, standsFor }, endpoint, host, commit }) =>
     (standsFor === undefined ? [commit] : commit.map(action => [action])).map((actions, i) => ({
@@ -108,10 +108,10 @@ async function commitChanges({ asking, signal, changes, conditions, sample }) {
     })),
   )
   await inLanes({ items, lanes, perSecond, signal }, async ({ actions, expected }, signal) => {
-    if (expected) asked.push(named(expected.name, asking.expect(expected)))
+    if (expected) waits.push(named(expected.name, asking.expect(expected)))
     await asking.perform(actions, signal)
   })
-  return asked
+  return waits
 }
 
 /**

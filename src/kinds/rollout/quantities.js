@@ -173,9 +173,11 @@ export const ROLLOUT_ROWS = [
     measure({ record, unconfigured }) {
       const { configuredServices } = record.trial.arm.conditions
       const findAnon = ofOne(p => p.memory.anonBytes)
-      const own = findAnon({ record })
+      const bytes = findAnon({ record })
       const without = valueOfRound(unconfigured ?? [], 'memory', r => findAnon({ record: r }))
-      return own === null || without === null || configuredServices === 0 ? null : (own - without) / configuredServices
+      return bytes === null || without === null || configuredServices === 0
+        ? null
+        : (bytes - without) / configuredServices
     },
   },
   ...SERVICES_MEMORY_ROWS,
@@ -235,9 +237,9 @@ function timeOf(part, name) {
  */
 function timesOfEach({ name, label, definition, timeAt }) {
   return /** @type {const} */ (['p50', 'p99', 'max']).map(at => {
-    const own = `${name}${at[0].toUpperCase()}${at.slice(1)}`
+    const quantityName = `${name}${at[0].toUpperCase()}${at.slice(1)}`
     return {
-      ...seconds(own, `${label} ${at} s`, `${own}Seconds`),
+      ...seconds(quantityName, `${label} ${at} s`, `${quantityName}Seconds`),
       definition: `${definition}: ${SAID[at]}.`,
       measure: timeAt(at),
     }

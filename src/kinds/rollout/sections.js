@@ -54,14 +54,14 @@ function bindingOf(arm) {
 /** Draws configured sidecars in the last round of each arm that counts. @param {Drawn} drawn @returns {OwnChart[]} */
 function drawShares({ arms, records }) {
   const varied = findVaried(arms)
-  const own = arms.flatMap(arm => {
+  const rollouts = arms.flatMap(arm => {
     const rollout = records.findLast(
       ({ trial, rollout, outcome }) => trial.arm.id === arm.id && rollout && outcome !== 'failed',
     )?.rollout
     return rollout ? [{ label: labelOf(arm, varied), rollout }] : []
   })
   return PHASES.flatMap(([phase, title]) => {
-    const lines = own.flatMap(({ label, rollout }, i) => {
+    const lines = rollouts.flatMap(({ label, rollout }, i) => {
       const numbers = rollout[phase]
       return numbers && isMeasured(rollout, phase) && !timesOf(numbers).every(isCoarse)
         ? [{ label, colour: i + 1, curve: numbers.curve }]

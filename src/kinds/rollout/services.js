@@ -72,11 +72,11 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
         shard,
       }
     }
-    const own = createAt(shard, 0)
+    const first = createAt(shard, 0)
     const bare = arm.conditions.areServicesRemoved ? createAt(shard, 0, 0) : null
     return {
-      ...own,
-      ...(bare && { ...bare, changeTo: own.changeTo, goBack: bare.changeTo }),
+      ...first,
+      ...(bare && { ...bare, changeTo: first.changeTo, goBack: bare.changeTo }),
       ...(movesTo !== undefined && { moved: createAt(movesTo, MOVED_VERSION) }),
     }
   })
@@ -129,8 +129,8 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   /** @param {NonNullable<Control['simulates']>} simulates */
   function createSimulated({ createProcess }) {
     const listen = { address: places[SIMULATED].listen, port: PORTS.outbound }
-    const own = { ...locateControl(services, names.controls[0]), folder: locate(`${folders.own}/${SIMULATED}`) }
-    const spec = createProcess({ ...own, listen, everyMs, names: simulated.map(({ name }) => name) })
+    const located = { ...locateControl(services, names.controls[0]), folder: locate(`${folders.own}/${SIMULATED}`) }
+    const spec = createProcess({ ...located, listen, everyMs, names: simulated.map(({ name }) => name) })
     return { spec, members: [joinMembers(simulated, listen)] }
   }
 }

@@ -138,10 +138,10 @@ function sayLack({ met, boundMs, outcomes }, isOver) {
   const cause = findMostFrequentCause(lost)
   if (met >= TRIALS.least && boundMs !== null) return `the next trial may take up to ${boundMs.toFixed(0)} ms`
   const spoiledMs = outcomes.flatMap(o => (o.held === null && o.p99Ms !== null ? [o.p99Ms] : []))
-  const shown = spoiledMs.length > 0 ? ` (p99 up to ${Math.max(...spoiledMs).toFixed(0)} ms)` : ''
+  const spoiledRange = spoiledMs.length > 0 ? ` (p99 up to ${Math.max(...spoiledMs).toFixed(0)} ms)` : ''
   const count =
     met === 0
-      ? `no trial at these limits could be judged${shown}`
+      ? `no trial at these limits could be judged${spoiledRange}`
       : `${met} of the ${TRIALS.least} trials needed met the p99`
   if (!isOver) return `${count} before the search was cut short`
   return cause === null ? count : `${count}: ${cause}`
@@ -157,8 +157,8 @@ function findMostFrequentCause(lost) {
 /** @param {{ judged: Judged, whole: Outcome[], why: string | null }} options why: not confirmed @returns {Answer} */
 function describeAnswer({ judged, whole, why }) {
   const { cores, bytes, outcomes, met, missed, notJudged, p99Ms, boundMs } = judged
-  const shown = outcomes.filter(o => o.held && o.isNeedSeen)
-  const ofNeed = shown.length > 0 ? shown : whole.filter(o => o.isNeedSeen)
+  const measured = outcomes.filter(o => o.held && o.isNeedSeen)
+  const ofNeed = measured.length > 0 ? measured : whole.filter(o => o.isNeedSeen)
   const used = Math.max(...ofNeed.map(o => o.coresMost))
   const largest = ofNeed.toSorted((a, b) => bytesOf([b]) - bytesOf([a])).at(0)
   return {

@@ -40,12 +40,12 @@ export function judgeOutcome(record, p99Ms) {
     Math.max(0, ...sidecars.map(p => of(p) ?? 0))
   const { boundBy, gates, load, window, trial } = record
   const rate = load && window ? load.verified / window.seconds : 0
-  const asked = trial.arm.load.ratePerSecond ?? 0
-  const seen = {
+  const ratePerSecond = trial.arm.load.ratePerSecond ?? 0
+  const fields = {
     trial: trial.id,
     isNeedSeen:
       load !== null &&
-      rate >= RATE_LEAST * asked &&
+      rate >= RATE_LEAST * ratePerSecond &&
       !isSpoiled(record, 'cpuPerRequest') &&
       !isSpoiled(record, 'memory') &&
       sidecars.length > 0 &&
@@ -60,7 +60,7 @@ export function judgeOutcome(record, p99Ms) {
     ),
   }
   const end = (/** @type {boolean | null} */ held, /** @type {string} */ why) => {
-    return { ...seen, survived: true, held, isClear: false, why }
+    return { ...fields, survived: true, held, isClear: false, why }
   }
 
   const killed =
@@ -75,7 +75,7 @@ export function judgeOutcome(record, p99Ms) {
     return { ...end(null, record.reasons[0] ?? 'nothing was measured'), survived: null }
   }
   const isOwn = boundBy === 'sidecar' || boundBy === 'worker'
-  if (isOwn && rate < CLEARLY_LESS * asked)
+  if (isOwn && rate < CLEARLY_LESS * ratePerSecond)
     return { ...end(false, `${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`), isClear: true }
   // The rate is above the knee, and nothing else is saturated: missing requests have failed, or were dropped.
   const isOwnKnee = isOwn || boundBy === 'rate' || boundBy === 'drops'
@@ -85,9 +85,9 @@ export function judgeOutcome(record, p99Ms) {
   // A neighbour is the cause of what else a busy machine spoils.
   const cause = foreign.find(g => g.gate === 'neighbour') ?? foreign[0]
   if (cause) return { ...end(null, foreign[0].reason), cause: cause.reason }
-  const own = gates.find(g => OWN_GATES.includes(g.gate) || g.gate === 'knee')
-  if (own && (p99Ms !== null || isSpoiled(record, 'memory'))) return end(false, own.reason)
-  const p99 = seen.p99Ms
+  const missedByGate = gates.find(g => OWN_GATES.includes(g.gate) || g.gate === 'knee')
+  if (missedByGate && (p99Ms !== null || isSpoiled(record, 'memory'))) return end(false, missedByGate.reason)
+  const p99 = fields.p99Ms
   if (p99Ms !== null && p99 === null) return end(null, 'no p99 was measured')
   if (p99Ms !== null && Number(p99) > p99Ms) return end(false, `p99 ${p99?.toFixed(1)} ms, over ${p99Ms} ms`)
   return end(true, p99 === null ? 'held' : `held: p99 ${p99.toFixed(1)} ms`)

@@ -86,8 +86,8 @@ export function replaySearch({ template, spec, cpus }, records) {
 export function replaySearches({ manifest: { search, arms, machine }, records }) {
   if (!search) return []
   return arms.flatMap(template => {
-    const own = records.filter(({ trial }) => trial.searchOf === template.id)
-    return replaySearch({ template, spec: search, cpus: Number(machine.cpus) }, own) ?? []
+    const recordsOfSearch = records.filter(({ trial }) => trial.searchOf === template.id)
+    return replaySearch({ template, spec: search, cpus: Number(machine.cpus) }, recordsOfSearch) ?? []
   })
 }
 

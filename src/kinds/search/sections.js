@@ -18,10 +18,10 @@ const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smalle
 export const searchSections = {
   hasRounds: false,
   summarise(run) {
-    const found = replaySearches(run)
+    const results = replaySearches(run)
     return {
-      searches: found.flatMap(result => ('looksFor' in result ? [result] : [])),
-      sizes: found.flatMap(result => ('looksFor' in result ? [] : [result])),
+      searches: results.flatMap(result => ('looksFor' in result ? [result] : [])),
+      sizes: results.flatMap(result => ('looksFor' in result ? [] : [result])),
     }
   },
   answer: answerSearches,
@@ -96,18 +96,18 @@ function renderSize(size) {
 
 /** @param {SizeResult['checks'][0]} check */
 function renderCheck({ what, mustHold, held, why, trials }) {
-  const found = held === null ? 'not judged' : held ? 'holds' : 'does not hold'
+  const verdict = held === null ? 'not judged' : held ? 'holds' : 'does not hold'
   const isRight = held === mustHold ? ', as it must' : held === null ? '' : ', AND IT MUST NOT BE SO'
-  return `  checked ${what}: ${found}${isRight} (${why}; ${trials.length} trials)`
+  return `  checked ${what}: ${verdict}${isRight} (${why}; ${trials.length} trials)`
 }
 
 /** @param {SizeResult} size */
 function renderExtrapolation({ extrapolated }) {
   if (extrapolated === null) return []
   const { cores, baseMillicores, slopeMillicoresPerRequestPerSecond: slope, points } = extrapolated
-  const seen = points.map(p => `${p.ratePerSecond}/s ${p.millicores.toFixed(0)}`).join(', ')
+  const millicoresByRate = points.map(p => `${p.ratePerSecond}/s ${p.millicores.toFixed(0)}`).join(', ')
   return [
-    `  EXTRAPOLATED, not measured: about ${cores.toFixed(2)} cores for the busiest sidecar, by the line ${baseMillicores.toFixed(0)} millicores + ${(100 * slope).toFixed(1)} per 100 requests/s through ${seen}`,
+    `  EXTRAPOLATED, not measured: about ${cores.toFixed(2)} cores for the busiest sidecar, by the line ${baseMillicores.toFixed(0)} millicores + ${(100 * slope).toFixed(1)} per 100 requests/s through ${millicoresByRate}`,
   ]
 }
 

@@ -47,8 +47,8 @@ export function describeServices({ template, spec, cpus, tried, isOver }) {
 /** Lists the cells of a template by rising rate. @param {ServicesSpec} spec @param {Arm} template @returns {Cell[]} */
 export function listCells({ services }, { load: { payloadBytes, requests } }) {
   // Requests that are answered are those of all services.
-  const own = services.filter(s => requests !== undefined || s.payloadBytes === payloadBytes)
-  const cells = [...groupBy(own, s => s.ratePerSecond)].map(([ratePerSecond, same]) => {
+  const servicesOfPayload = services.filter(s => requests !== undefined || s.payloadBytes === payloadBytes)
+  const cells = [...groupBy(servicesOfPayload, s => s.ratePerSecond)].map(([ratePerSecond, same]) => {
     return { ratePerSecond, p99Ms: Math.min(...same.map(s => s.p99Ms)), names: same.map(s => s.name) }
   })
   return cells.sort((a, b) => a.ratePerSecond - b.ratePerSecond)

@@ -34,8 +34,8 @@ const wholeOf = (template, cpus) => withCpu(template, cpus)
 /** Finds what sidecars take; null: no trial shows it, or the load was missed with all the CPU. @param {Outcome[]} whole @returns {Need | null} */
 export function findNeed(whole) {
   if (whole.filter(o => o.held === false).length >= WHOLE.missedMost) return null
-  const shown = whole.filter(o => o.isNeedSeen)
-  return shown.length === 0 ? null : { cores: Math.max(...shown.map(o => o.coresMost)), bytes: bytesOf(shown) }
+  const measured = whole.filter(o => o.isNeedSeen)
+  return measured.length === 0 ? null : { cores: Math.max(...measured.map(o => o.coresMost)), bytes: bytesOf(measured) }
 }
 
 /** Resident memory includes pages of the program that were not charged to its cgroup. @param {Outcome[]} outcomes */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { loadResult } from '../../model/schemas/trial.js'
+import { loadResult } from '../../model/schemas/load-result.js'
 import { assertWhole, atLine } from '../result-line.js'
 
 /** @import { Distribution, LoadPoint, LoadResult } from '../../model/types.ts' */

@@ -140,8 +140,8 @@ export function createLoneRetry(knock) {
 export async function ask(rig, request, agent) {
   const endpoint = endpointFor(rig, { service: 'client', host: `${request.host}` })
   const { protocol } = rig.configuration
-  const asked = { ...request, protocol }
-  const { status, body, headers, localPort } = await send(endpoint, asked, { agent, timeoutSeconds: ANSWER_SECONDS })
+  const message = { ...request, protocol }
+  const { status, body, headers, localPort } = await send(endpoint, message, { agent, timeoutSeconds: ANSWER_SECONDS })
   const get = (/** @type {string} */ name) => /** @type {string | undefined} */ (headers[name])
   return {
     status,
@@ -184,8 +184,8 @@ function listDifferences(answer, expected) {
     ...wrong.map(([name, value]) => {
       // An answer to a failure says why.
       const why = name === 'status' && answer.upstream === undefined && answer.body
-      const found = show(answer[/** @type {keyof Seen} */ (name)])
-      return `${name} ${found}${why ? ` (${why.slice(0, 100)})` : ''}, expected ${show(value)}`
+      const text = show(answer[/** @type {keyof Seen} */ (name)])
+      return `${name} ${text}${why ? ` (${why.slice(0, 100)})` : ''}, expected ${show(value)}`
     }),
     ...(isMute ? ['a 503 without a reason'] : []),
     ...(answer.extraHeaders.length > 0 ? [`headers of its own: ${answer.extraHeaders.join(', ')}`] : []),

@@ -28,9 +28,9 @@ export function describeNegotiation({ tls, suite, group }) {
  * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions }} peer
  */
 export async function negotiateAsServer({ endpoint, credentials }) {
-  const found = await handshake(endpoint, { ...PREFERENCES, ...credentials })
+  const negotiated = await handshake(endpoint, { ...PREFERENCES, ...credentials })
   const other = await handshake(endpoint, { ...PREFERENCES, ...credentials, ecdhCurve: 'P-256' })
-  return other === NO_TLS ? found : TAKES_OTHERS
+  return other === NO_TLS ? negotiated : TAKES_OTHERS
 }
 
 /**
@@ -41,8 +41,8 @@ export async function negotiateAsServer({ endpoint, credentials }) {
 export async function trySuites({ endpoint, credentials, suite }) {
   const another = await handshake(endpoint, { ...credentials, ciphers: OTHER_SUITE })
   const expected = `no suite but ${suite}`
-  const found = another === NO_TLS ? expected : `${OTHER_SUITE} too`
-  return { name: 'parity-suites', found, expected, differences: [] }
+  const suites = another === NO_TLS ? expected : `${OTHER_SUITE} too`
+  return { name: 'parity-suites', found: suites, expected, differences: [] }
 }
 
 /** Tells what the client's sidecar negotiates, whether it takes another group, and its HTTP. @param {Probed} rig */

@@ -126,13 +126,13 @@ function createRow(name, differences, { right, wrong }) {
 export async function probePooling(rig) {
   const requests = POOL_CLIENTS * POOL_REQUESTS
   const kept = 'kept and used again'
-  let found = kept
+  let connections = kept
   for (const entry of POOL_ENTRIES) {
     const opened = await countOpened(rig, entry)
-    if (opened > 2 * POOL_CLIENTS) found = `${opened} connections for ${requests} requests at ${entry}'s sidecar`
+    if (opened > 2 * POOL_CLIENTS) connections = `${opened} connections for ${requests} requests at ${entry}'s sidecar`
   }
-  if (rig.countConnections() === 0) found = 'the application was never connected'
-  const row = { name: 'parity-pooling', found, expected: kept, differences: [] }
+  if (rig.countConnections() === 0) connections = 'the application was never connected'
+  const row = { name: 'parity-pooling', found: connections, expected: kept, differences: [] }
   return { row, requests: requests * POOL_ENTRIES.length }
 }
 

@@ -7,7 +7,7 @@ import { findDistrust, readLedgers, removeHalfMadeLedgers, removeLedger } from '
 import { removeCgroup } from './cgroup-folders.js'
 import { runIdOf, treeParents } from './cgroups.js'
 import { kill, listMarked } from './marks.js'
-import { listNetworkRuns, removeNamespaces } from './networks.js'
+import { listNetworkRuns } from './network-runs.js'
 
 /** @import { LedgerEntry } from '../../model/types.ts' @import { CapWay } from './cgroups.js' */
 
@@ -53,7 +53,7 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
       })),
       ...(trees.get(runId) ?? []).map(folder => ({ what: `cgroup ${folder}`, take: () => removeCgroup(folder) })),
       ...(networks.includes(runId)
-        ? [{ what: `network namespaces of run ${runId}`, take: () => removeNamespaces(runId) }]
+        ? [{ what: `network namespaces of run ${runId}`, take: () => removeNetworks(runId) }]
         : []),
     ]
     const hasFailed = await takeSteps(steps, cleaned)
@@ -71,6 +71,12 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
   }
   removeHalfMadeLedgers(root)
   return cleaned
+}
+
+/** @param {string} runId */
+async function removeNetworks(runId) {
+  const { removeNamespaces } = await import('./networks.js')
+  await removeNamespaces(runId)
 }
 
 /**

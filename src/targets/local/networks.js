@@ -6,6 +6,7 @@ import { listSafely } from '../../node/kernel/proc-files.js'
 import { findOnPath } from '../../tools/find.js'
 import { renderRules, rulesOf } from '../rules.js'
 import { createAddresses } from './addresses.js'
+import { FOLDER, PREFIX } from './network-runs.js'
 
 /**
  * Network namespaces of a run, each at an address of its own on a bridge. The bridge is in a namespace, too, so the
@@ -16,9 +17,6 @@ import { createAddresses } from './addresses.js'
 /** @typedef {ReturnType<typeof createNetworks>} Networks */
 /** Runs a command with text as its stdin. @typedef {(argv: string[], input?: string) => Promise<string>} Run */
 
-const PREFIX = 'sidecar-bench.'
-// The folder of `ip netns`.
-const FOLDER = '/run/netns'
 const BRIDGE = 'bench'
 const BLOCK = '10.77'
 // The kernel translates an address only after it has found a route to it.
@@ -179,12 +177,6 @@ export function explainFailure(why, isRoot = process.getuid?.() === 0) {
     return `needs modules that this kernel has not loaded: modprobe xt_REDIRECT xt_owner (a kernel without them cannot redirect): ${why}`
   if (isRoot && !/not permitted|permission denied/i.test(why)) return `cannot be set up: ${why}`
   return `needs root, or CAP_NET_ADMIN in a user namespace that has the user ${SIDECAR_USER}: ${why}`
-}
-
-/** Lists the runs that have namespaces on this machine, for `cleanup`. */
-export function listNetworkRuns() {
-  const names = listSafely(FOLDER).filter(name => name.startsWith(PREFIX))
-  return [...new Set(names.map(name => name.slice(PREFIX.length).split('.')[0]))]
 }
 
 /** Removes every namespace of a run, whose processes have ended. @param {string} runId @param {Run} [run] */

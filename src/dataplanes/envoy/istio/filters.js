@@ -62,7 +62,7 @@ function renderAlpn() {
  */
 function renderPeerHeaders(service, direction) {
   const { id, encoded } = describePeer(service)
-  const [own, peers] = direction === 'inbound' ? ['response', 'request'] : ['request', 'response']
+  const [sent, peers] = direction === 'inbound' ? ['response', 'request'] : ['request', 'response']
   const adds = PEER.map((key, i) => ({ append: { header: { key, value: [id, encoded][i] } } }))
   const takes = PEER.map(header => ({
     header,
@@ -74,7 +74,7 @@ function renderPeerHeaders(service, direction) {
       [`${peers}_rules`]: takes,
     }),
     extension('envoy.filters.http.header_mutation', `${HTTP}.header_mutation.v3.HeaderMutation`, {
-      mutations: { [`${own}_mutations`]: adds },
+      mutations: { [`${sent}_mutations`]: adds },
     }),
   ]
 }

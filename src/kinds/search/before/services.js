@@ -29,14 +29,14 @@ export function* findServices({ template, spec, cpus }) {
   for (const cell of cells) {
     const { ratePerSecond } = cell
     const lack = ends.find(end => !end.step.held && (held.length === 0 || end.ratePerSecond === ratePerSecond))?.step
-    const found = lack
+    const search = lack
       ? { limits: null, last: { ...lack, why: `at ${cpus} cores: ${lack.why}` }, steps: [lack] }
       : yield* findFirst({
           template: withRate(template, ratePerSecond),
           cpus,
           need: estimateNeed({ held, line, ratePerSecond }),
         })
-    results.push(describeCell({ template, cell, line, ...found }))
+    results.push(describeCell({ template, cell, line, ...search }))
   }
   return results
 }
@@ -62,7 +62,7 @@ function estimateNeed({ held, line, ratePerSecond }) {
 function describeCell({ template, cell, line, limits, last, steps }) {
   const { ratePerSecond, p99Ms: p99LimitMs, names: services } = cell
   const { held, why, trials } = last
-  const found = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number | null} */ value) =>
+  const describe = (/** @type {'cpu' | 'memory'} */ looksFor, /** @type {number | null} */ value) =>
     describeSearch({
       template,
       looksFor,
@@ -80,8 +80,8 @@ function describeCell({ template, cell, line, limits, last, steps }) {
     line,
     extrapolated: null,
     p99Ms: limits && p99Of(last),
-    cpu: found('cpu', limits?.cores ?? null),
-    memory: limits && found('memory', limits.bytes),
+    cpu: describe('cpu', limits?.cores ?? null),
+    memory: limits && describe('memory', limits.bytes),
     checks: limits ? [{ what: 'at the answer', mustHold: true, held, why, trials }] : [],
     isChecked: limits !== null,
   }

@@ -1,0 +1,82 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { readMilliseconds } from '../lib/units.js'
+
+/** The options of `size --from-prometheus`. Whatever obeys them is imported when they are asked for. */
+/** @import { Command } from 'commander' @import { ProductionOptions } from '../verbs/size-production.js' */
+
+/** @typedef {Partial<ProductionOptions>} ProductionWords as they were typed */
+
+/** The formats of workloads: `renderProduction` renders them. */
+export const PRODUCTION_FORMATS = ['json', 'csv', 'yaml']
+
+/** The names of sidecars in pods: Istio, Linkerd, FSM and osm-edge. */
+const CONTAINERS = ['istio-proxy', 'linkerd-proxy', 'sidecar']
+const RANGE = '7d'
+const SECONDS = /** @type {Record<string, number>} */ ({ m: 60, h: 3600, d: 86_400, w: 604_800 })
+const SECONDS_LEAST = 600
+const SECONDS_MOST = 90 * 86_400
+const QUERY_TIMEOUT_MS = 60_000
+/** Names of Kubernetes: none has a letter that PromQL would read as a pattern. */
+const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
+
+/** @param {Command} command */
+export function addProductionOptions(command) {
+  const option = (
+    /** @type {string} */ flags,
+    /** @type {string} */ help,
+    /** @type {(text: string) => unknown} */ read,
+  ) => new Option(flags, `with --from-prometheus: ${help}`).argParser(read)
+  return command
+    .addOption(
+      new Option(
+        '--from-prometheus <url>',
+        'instead of --rate: requests and limits of sidecars that run already, from their metrics; reads only',
+      ).argParser(parseUrl),
+    )
+    .addOption(option('--namespace <name>', 'the namespace of the workloads', parseName))
+    .addOption(option('--container <list>', `names of the sidecars; default: ${CONTAINERS.join(', ')}`, parseNames))
+    .addOption(option('--for <time>', `how far back, such as 12h or ${RANGE} (default)`, parseRange))
+    .addOption(option('--plane <name>', 'what the load would take with this data plane, by --ratios', text => text))
+    .addOption(option('--ratios <results>', 'a run that compared it with the sidecar of today', text => text))
+    .addOption(option('--query-timeout <time>', 'the most that a query may take; default: 60s', parseTimeout))
+}
+
+/** Reads the options, with their defaults. @param {ProductionWords} options @returns {ProductionOptions | null} null: they were not asked for */
+export function readProductionOptions(options) {
+  const { fromPrometheus, namespace = '', container = CONTAINERS, queryTimeout = QUERY_TIMEOUT_MS } = options
+  if (fromPrometheus === undefined) return null
+  const range = options.for ?? parseRange(RANGE)
+  const { plane, ratios, format, json, details } = options
+  return { fromPrometheus, namespace, container, for: range, queryTimeout, plane, ratios, format, json, details }
+}
+
+/** @param {string} text */
+function parseUrl(text) {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url && ['http:', 'https:'].includes(url.protocol)) return text
+  throw new InvalidArgumentError('an address such as http://localhost:9090 is needed')
+}
+
+/** @param {string} text */
+function parseName(text) {
+  if (NAME.test(text)) return text
+  throw new InvalidArgumentError(`"${text}" is no name of Kubernetes`)
+}
+
+/** @param {string} text */
+const parseNames = text => text.split(',').map(parseName)
+
+/** @param {string} text */
+function parseRange(text) {
+  const [, number, unit] = /^(\d+)([mhdw])$/.exec(text) ?? []
+  const seconds = Number(number) * SECONDS[unit]
+  if (seconds >= SECONDS_LEAST && seconds <= SECONDS_MOST) return { text, seconds }
+  throw new InvalidArgumentError('a time such as 12h or 7d is needed, from 10m to 90d')
+}
+
+/** @param {string} text */
+function parseTimeout(text) {
+  const ms = readMilliseconds(text)
+  if (ms !== null) return ms
+  throw new InvalidArgumentError('a time such as 60s is needed')
+}

@@ -1,0 +1,200 @@
+import { count, GIB, MIB } from '../lib/units.js'
+import { toMillicores } from '../model/container-limits.js'
+import { scaleSize } from './ratios.js'
+import { renderRule } from './workload-size.js'
+
+/** The answer of `size --from-prometheus`, as the data that is rendered for a terminal. Pure. */
+/** @import { Answer } from '../report/answer/answer.js' @import { Cell } from '../answer/picture.js' */
+/** @import { Production, Resources } from './read-production.js' @import { WorkloadSize } from './workload-size.js' @import { PlaneRatios } from './ratios.js' */
+
+/**
+ * @typedef {object} ProductionSize
+ * @property {string} namespace
+ * @property {string} range as it was asked for, such as 7d
+ * @property {number} seconds that these are
+ * @property {string} address of Prometheus
+ * @property {Production} production
+ * @property {WorkloadSize[]} sizes those that need a change first
+ * @property {string | null} plane that would run instead
+ * @property {Map<string, PlaneRatios>} ratios by the name of the container
+ * @property {string[]} warnings of the server
+ */
+
+/** Of the range: with less, the answer says so. */
+const SHARE_LEAST = 0.9
+
+/** Words of states that need a change. @type {Partial<Record<WorkloadSize['state'], string>>} */
+const NEEDS = {
+  throttled: 'throttled',
+  'near-memory-limit': 'near their memory limit',
+  'too-large': 'at least ten times too large',
+}
+
+/** @param {ProductionSize} size @returns {Answer} */
+export function createProductionAnswer({
+  namespace,
+  range,
+  seconds,
+  address,
+  production,
+  sizes,
+  plane,
+  ratios,
+  warnings,
+}) {
+  const pods = sizes.reduce((sum, size) => sum + size.pods, 0)
+  const hasPlane = ratios.size > 0
+  return {
+    conditions: [
+      'size',
+      `${count(pods, 'sidecar')} of ${count(sizes.length, 'workload')} in ${namespace}`,
+      `the last ${range} of ${address.replace(/^https?:\/\//, '')}`,
+    ],
+    pictures: [
+      {
+        columns: [
+          { heading: '', align: 'left' },
+          { heading: 'CPU/request' },
+          { heading: 'CPU request' },
+          { heading: 'memory' },
+          ...(hasPlane ? [{ heading: `with ${plane}` }] : []),
+          { heading: 'CPU limit' },
+        ],
+        rows: sizes.map(size => ({
+          label: labelOf(size, sizes),
+          cells: [
+            { text: size.why || 'fits' },
+            size.cpuPerRequestMicros === null ? null : { text: `${formatMicros(size.cpuPerRequestMicros)} µs` },
+            renderChange(size.set.request.cores, size.computed.requestCores, renderCores),
+            renderChange(size.set.request.bytes, size.computed.bytes, renderBytes),
+            ...(hasPlane ? [renderScaled(size, ratios)] : []),
+            renderChange(size.set.limit.cores, size.computed.limitCores, renderCores),
+          ],
+        })),
+      },
+    ],
+    verdicts: [renderNeeds(sizes), ...renderTotals(sizes, { plane, ratios })],
+    basis: [...renderRatios(sizes, { plane, ratios }), renderRule(production.steps), renderGrouping(sizes)],
+    warnings: [
+      ...renderShort({ range, seconds, sizes }),
+      ...production.lacks,
+      ...warnings.map(warning => `Prometheus: ${warning}`),
+    ],
+    notMeasured: [],
+  }
+}
+
+/** Names a workload; the container is in it where one has several. @param {WorkloadSize} size @param {WorkloadSize[]} sizes */
+export function labelOf({ workload: { name, kind }, container }, sizes) {
+  const alike = sizes.filter(other => other.workload.name === name)
+  if (alike.length === 1) return name
+  return alike.every(other => other.workload.kind === kind) ? `${name} ${container}` : `${kind}/${name} ${container}`
+}
+
+/**
+ * What is set, and what was computed. @param {number | null} set @param {number | null} computed @param {(value: number) => string} render
+ * @returns {Cell | null}
+ */
+function renderChange(set, computed, render) {
+  if (computed === null) return null
+  return { text: set === null ? render(computed) : `${render(set)} → ${render(computed)}` }
+}
+
+/** @param {WorkloadSize} size @param {Map<string, PlaneRatios>} ratios @returns {Cell | null} */
+function renderScaled(size, ratios) {
+  const own = ratios.get(size.container)
+  if (own === undefined) return null
+  const { requestCores, bytes } = scaleSize(size, own)
+  return { text: `${renderCores(requestCores)}${bytes === null ? '' : `, ${renderBytes(bytes)}`}` }
+}
+
+/** @param {WorkloadSize[]} sizes */
+function renderNeeds(sizes) {
+  const needs = Object.entries(NEEDS).flatMap(([state, words]) => {
+    const many = sizes.filter(size => size.state === state).length
+    return many > 0 ? [`${many} ${words}`] : []
+  })
+  return needs.length === 0
+    ? 'No workload is throttled, near its memory limit, or ten times too large.'
+    : `Of ${count(sizes.length, 'workload')}, ${needs.join(', ')}.`
+}
+
+/** Sums the requests of all that runs, where they are known. @param {WorkloadSize[]} sizes @param {Pick<ProductionSize, 'plane' | 'ratios'>} options */
+function renderTotals(sizes, { plane, ratios }) {
+  const known = sizes.filter(({ set, pods }) => set.request.cores !== null && pods > 0)
+  const today = renderSum(known, ({ set: { request } }) => request)
+  const computed = renderSum(known, ({ computed: { requestCores: cores, bytes } }) => ({ cores, bytes }))
+  const scaled = sizes.filter(({ container, pods }) => ratios.has(container) && pods > 0)
+  const withPlane = renderSum(scaled, size => {
+    const { requestCores: cores, bytes } = scaleSize(size, /** @type {PlaneRatios} */ (ratios.get(size.container)))
+    return { cores, bytes }
+  })
+  const ofScaled = renderSum(scaled, ({ computed: { requestCores: cores, bytes } }) => ({ cores, bytes }))
+  return [
+    ...(known.length === 0 ? [] : [`${countPods(known)} request ${today}; computed: ${computed}.`]),
+    ...(scaled.length === 0
+      ? []
+      : [`With ${plane}, an estimate: ${withPlane} instead of ${ofScaled} (${countPods(scaled)}).`]),
+  ]
+}
+
+/** @param {WorkloadSize[]} sizes */
+const countPods = sizes =>
+  count(
+    sizes.reduce((sum, { pods }) => sum + pods, 0),
+    'sidecar',
+  )
+
+/** @param {WorkloadSize[]} sizes @param {(size: WorkloadSize) => Resources} of each pod */
+function renderSum(sizes, of) {
+  const each = sizes.map(size => ({ pods: size.pods, ...of(size) }))
+  const cores = each.reduce((sum, one) => sum + one.pods * Number(one.cores), 0)
+  if (each.some(({ bytes }) => bytes === null)) return `${cores.toFixed(2)} cores`
+  const bytes = each.reduce((sum, one) => sum + one.pods * Number(one.bytes), 0)
+  return `${cores.toFixed(2)} cores and ${(bytes / GIB).toFixed(2)} GiB`
+}
+
+/** Says by which ratios the load was converted, and where they were measured. @param {WorkloadSize[]} sizes @param {Pick<ProductionSize, 'plane' | 'ratios'>} options */
+function renderRatios(sizes, { plane, ratios }) {
+  return [...ratios].map(([container, { from, cpu, memory, node, folder }]) => {
+    const interval =
+      cpu.low === null || cpu.high === null
+        ? 'no interval'
+        : `95 % CI ${formatRatio(cpu.low)} to ${formatRatio(cpu.high)}`
+    const ofMemory = memory === null ? 'memory was not compared' : `memory ${formatRatio(memory.median)} (${memory.of})`
+    const whose = new Set(sizes.map(size => size.container)).size > 1 ? ` of ${container}` : ''
+    return `Ratios${whose}, ${plane} to ${from} on ${node} (${folder}), not under this load: CPU per request ${formatRatio(cpu.median)} (${interval}), ${ofMemory}.`
+  })
+}
+
+/** Says that less is there than was asked for. @param {Pick<ProductionSize, 'range' | 'seconds' | 'sizes'>} size */
+function renderShort({ range, seconds, sizes }) {
+  const most = Math.max(...sizes.map(size => size.seconds))
+  return most >= SHARE_LEAST * seconds
+    ? []
+    : [`Only ${renderSeconds(most)} of the ${range} are there: a weekly peak may be missing.`]
+}
+
+/** @param {number} seconds */
+export function renderSeconds(seconds) {
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
+  return seconds < 2 * 86_400 ? `${Math.round(seconds / 3600)} h` : `${(seconds / 86_400).toFixed(1)} d`
+}
+
+/** @param {WorkloadSize[]} sizes */
+function renderGrouping(sizes) {
+  const byName = sizes.filter(({ workload }) => !workload.isByOwner).length
+  if (byName === 0) return 'Workloads by kube-state-metrics.'
+  return byName === sizes.length
+    ? 'Workloads by names of pods.'
+    : `Workloads by kube-state-metrics, ${byName} by names of pods.`
+}
+
+/** @param {number} cores */
+export const renderCores = cores => `${toMillicores(cores)}m`
+/** @param {number} bytes */
+export const renderBytes = bytes => `${Math.ceil(bytes / MIB)}Mi`
+/** @param {number} micros */
+const formatMicros = micros => (micros < 10 ? micros.toFixed(1) : micros.toFixed(0))
+/** @param {number} ratio */
+const formatRatio = ratio => ratio.toFixed(2)

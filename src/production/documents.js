@@ -1,0 +1,151 @@
+import { stringify } from 'yaml'
+import { renderTextTable } from '../lib/text-table.js'
+import { percent } from '../lib/units.js'
+import { toLimits, toMillicores, toResources } from '../model/container-limits.js'
+import { renderCsv } from '../report/csv.js'
+import { labelOf, renderBytes, renderCores, renderSeconds } from './answer.js'
+import { REQUEST_COUNTERS } from './queries.js'
+import { scaleSize } from './ratios.js'
+import { renderRule } from './workload-size.js'
+
+/** What `size --from-prometheus` prints beside its answer. Pure. @import { ProductionSize } from './answer.js' */
+/** @import { WorkloadSize } from './workload-size.js' */
+
+/** The formats of workloads, which options name. @type {Record<string, (size: ProductionSize) => string>} */
+const FORMATS = {
+  json: size => JSON.stringify(createDocument(size), null, 2),
+  csv: size => renderWorkloadsCsv(size).trimEnd(),
+  yaml: renderYaml,
+}
+
+/** @param {ProductionSize} size @param {string} format */
+export function renderProduction(size, format) {
+  return FORMATS[format](size)
+}
+
+/** Makes the document of JSON. @param {ProductionSize} size */
+function createDocument({ namespace, range, address, production, sizes, plane, ratios, warnings }) {
+  return {
+    namespace,
+    range,
+    prometheus: address,
+    ...production.steps,
+    counters: production.counters.map(({ metric }) => metric),
+    rule: renderRule(production.steps),
+    lacks: production.lacks,
+    warnings,
+    plane: plane === null ? null : { plane, ratios: Object.fromEntries(ratios) },
+    workloads: sizes.map(size => {
+      const own = ratios.get(size.container)
+      return { ...size, withPlane: own === undefined ? null : scaleSize(size, own) }
+    }),
+  }
+}
+
+/** Columns of a workload. @type {[header: string, of: (size: WorkloadSize) => string | number | null][]} */
+const COLUMNS = [
+  ['workload', ({ workload }) => workload.name],
+  ['kind', ({ workload }) => workload.kind],
+  ['container', ({ container }) => container],
+  ['state', ({ state }) => state],
+  ['pods', ({ pods }) => pods],
+  ['podsSeen', ({ podsSeen }) => podsSeen],
+  ['seconds', ({ seconds }) => seconds],
+  ['meanCores', ({ meanCores }) => meanCores],
+  ['p95Cores', ({ p95Cores }) => p95Cores],
+  ['peakCores', ({ peakCores }) => peakCores],
+  ['throttledFraction', ({ throttledFraction }) => throttledFraction],
+  ['memoryBytes', ({ memoryBytes }) => memoryBytes],
+  ['requestsPerSecond', ({ requestsPerSecond }) => requestsPerSecond],
+  ['cpuPerRequestMicros', ({ cpuPerRequestMicros }) => cpuPerRequestMicros],
+  ['cpuRequestCores', ({ set }) => set.request.cores],
+  ['cpuLimitCores', ({ set }) => set.limit.cores],
+  ['memoryRequestBytes', ({ set }) => set.request.bytes],
+  ['memoryLimitBytes', ({ set }) => set.limit.bytes],
+  ['computedCpuRequestCores', ({ computed }) => computed.requestCores],
+  ['computedCpuLimitCores', ({ computed }) => computed.limitCores],
+  ['computedMemoryBytes', ({ computed }) => computed.bytes],
+  ['timesTooLarge', ({ timesTooLarge }) => timesTooLarge],
+]
+
+/** @param {ProductionSize} size */
+function renderWorkloadsCsv({ sizes, ratios }) {
+  return renderCsv([
+    [...COLUMNS.map(([header]) => header), 'planeCpuRequestCores', 'planeMemoryBytes'],
+    ...sizes.map(size => {
+      const own = ratios.get(size.container)
+      const scaled = own === undefined ? null : scaleSize(size, own)
+      return [...COLUMNS.map(([, of]) => of(size)), scaled?.requestCores ?? null, scaled?.bytes ?? null]
+    }),
+  ])
+}
+
+/** Renders the `resources` of each workload's sidecars. @param {ProductionSize} size */
+function renderYaml({ sizes, production }) {
+  const documents = sizes.map(size => {
+    const { computed, workload, container, why } = size
+    const head = `# ${workload.kind}/${workload.name}, container ${container}${why ? `: ${why}` : ''}`
+    if (computed.bytes === null) return `${head}\n# no limits: the memory that it used is not known`
+    const limits = toLimits({ cores: computed.limitCores, bytes: computed.bytes })
+    const resources = toResources({ ...limits, requestMillicores: toMillicores(computed.requestCores) })
+    return `${head}\n${stringify({ resources }).trimEnd()}`
+  })
+  return [`# ${renderRule(production.steps)}`, documents.join('\n---\n')].join('\n')
+}
+
+/** Renders all workloads. @param {ProductionSize} size */
+export function renderProductionDetails({ sizes, production, ratios, plane }) {
+  const { scrapeSeconds, rateSeconds, stepSeconds } = production.steps
+  const hasPlane = ratios.size > 0
+  const columns = [
+    ...['workload', 'container'],
+    ...['pods', 'seen', 'CPU mean', 'p95', 'peak', 'throttled', 'memory', 'req/s', 'µs/req'],
+    ...['CPU request', 'CPU limit', 'memory request', 'memory limit'],
+    ...(hasPlane ? [`with ${plane}`] : []),
+    'state',
+  ].map(
+    name =>
+      /** @type {[string, 'left' | 'right']} */ ([
+        name,
+        ['workload', 'container', 'state'].includes(name) ? 'left' : 'right',
+      ]),
+  )
+  const rows = sizes.map(size => [
+    ...[labelOf(size, sizes), size.container, `${size.pods} of ${size.podsSeen}`, renderSeconds(size.seconds)],
+    ...[size.meanCores, size.p95Cores, size.peakCores].map(renderCores),
+    orNone(size.throttledFraction, value => percent(value, 1)),
+    orNone(size.memoryBytes, renderBytes),
+    orNone(size.requestsPerSecond, value => value.toFixed(1)),
+    orNone(size.cpuPerRequestMicros, value => value.toFixed(0)),
+    `${orNone(size.set.request.cores, renderCores)} → ${renderCores(size.computed.requestCores)}`,
+    `${orNone(size.set.limit.cores, renderCores)} → ${renderCores(size.computed.limitCores)}`,
+    `${orNone(size.set.request.bytes, renderBytes)} → ${orNone(size.computed.bytes, renderBytes)}`,
+    `${orNone(size.set.limit.bytes, renderBytes)} → ${orNone(size.computed.bytes, renderBytes)}`,
+    ...(hasPlane ? [renderScaled(size, ratios)] : []),
+    size.why || 'fits',
+  ])
+  return [
+    ...renderTextTable({ caption: '', columns, rows }),
+    '',
+    'CPU and memory are those of the busiest and the largest pod, the mean and req/s those of an average pod.',
+    'pods: that run now, of those that were seen. A request that a sidecar receives counts once, and so does one that it sends.',
+    `Scraped every ${scrapeSeconds} s; averages of ${rateSeconds} s, every ${stepSeconds} s.`,
+    ...(production.counters.length > 0
+      ? production.counters.map(({ metric, of }) => `Requests by ${metric} (${of}).`)
+      : [`Looked for requests by ${REQUEST_COUNTERS.map(({ metric }) => metric).join(', ')}.`]),
+    renderRule(production.steps),
+    'A sidecar that is throttled shows at most its limit: the computed limit is then 1.5 times that, and its need is not known.',
+    ...production.lacks,
+  ].join('\n')
+}
+
+/** @param {WorkloadSize} size @param {ProductionSize['ratios']} ratios */
+function renderScaled(size, ratios) {
+  const own = ratios.get(size.container)
+  if (own === undefined) return '-'
+  const { requestCores, bytes } = scaleSize(size, own)
+  return `${renderCores(requestCores)}, ${orNone(bytes, renderBytes)}`
+}
+
+/** @param {number | null} value @param {(value: number) => string} render */
+const orNone = (value, render) => (value === null ? '-' : render(value))

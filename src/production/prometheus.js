@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import { BenchError } from '../lib/errors.js'
+import { parseJson } from '../lib/json.js'
+import { MIB } from '../lib/units.js'
+
+/** A Prometheus that is read: instant queries over its HTTP API, each with a deadline. */
+
+/** @typedef {{ labels: Record<string, string>, value: number }} Sample @typedef {Awaited<ReturnType<typeof openPrometheus>>} Prometheus */
+
+const BYTES_MOST = 64 * MIB
+const TEXT_MOST = 200
+
+// https://prometheus.io/docs/prometheus/latest/querying/api/
+const answerSchema = z.object({
+  status: z.enum(['success', 'error']),
+  error: z.string().optional(),
+  warnings: z.array(z.string()).optional(),
+  data: z
+    .object({
+      resultType: z.string(),
+      result: z.array(z.object({ metric: z.record(z.string(), z.string()), value: z.tuple([z.number(), z.string()]) })),
+    })
+    .optional(),
+})
+
+/**
+ * Opens a Prometheus. @param {object} options
+ * @param {URL} options.url its base address, with a path prefix where it has one; a user and password in it are sent as basic auth
+ * @param {number} options.deadlineSeconds of each query @param {string} [options.token] sent as a bearer token
+ * @param {AbortSignal} [options.signal]
+ */
+export function openPrometheus({ url, deadlineSeconds, token, signal }) {
+  const base = new URL(url)
+  const headers = createHeaders(base, token)
+  base.username = ''
+  base.password = ''
+  base.search = ''
+  base.hash = ''
+  const address = base.href.replace(/\/$/, '')
+  /** What the server said beside its answers. @type {Set<string>} */
+  const warnings = new Set()
+
+  /** @param {string} expression @param {string} what that is asked for, in words @throws {BenchError} */
+  async function query(expression, what) {
+    const asked = new URL(`${address}/api/v1/query`)
+    asked.searchParams.set('query', expression)
+    asked.searchParams.set('timeout', `${deadlineSeconds}s`)
+    const { status, text } = await send(asked, what)
+    const parsed = answerSchema.safeParse(parseJson(text))
+    if (!parsed.success) throw new BenchError(renderStranger({ address, status, text }))
+    const { data, error, warnings: told = [] } = parsed.data
+    if (data === undefined)
+      throw new BenchError(renderRefusal({ address, what, status, error: `${error}`, expression }))
+    for (const warning of told) warnings.add(warning)
+    return data.result.flatMap(({ metric, value: [, value] }) => {
+      const number = Number(value)
+      // NaN is a share of nothing, such as of no periods.
+      return Number.isNaN(number) ? [] : [{ labels: metric, value: number }]
+    })
+  }
+
+  /** @param {URL} asked @param {string} what */
+  async function send(asked, what) {
+    const deadline = AbortSignal.timeout(deadlineSeconds * 1000)
+    try {
+      const response = await fetch(asked, { headers, signal: signal ? AbortSignal.any([signal, deadline]) : deadline })
+      return { status: response.status, text: await readBody(response, address) }
+    } catch (cause) {
+      signal?.throwIfAborted()
+      if (cause instanceof BenchError) throw cause
+      if (deadline.aborted)
+        throw new BenchError(
+          `${address} did not answer within ${deadlineSeconds} s (${what}): give --query-timeout more, or --for less`,
+          { cause },
+        )
+      throw new BenchError(
+        `cannot reach Prometheus at ${address}: ${findReason(cause)}; in a cluster: kubectl port-forward svc/prometheus 9090, then --from-prometheus http://localhost:9090`,
+        { cause },
+      )
+    }
+  }
+
+  return { address, query, warnings }
+}
+
+/** @param {URL} url @param {string | undefined} token @returns {Record<string, string>} */
+function createHeaders({ username, password }, token) {
+  if (token) return { authorization: `Bearer ${token}` }
+  if (username === '') return {}
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+}
+
+/** @param {Response} response @param {string} address @throws {BenchError} where it is too long */
+async function readBody({ body }, address) {
+  const chunks = []
+  let bytes = 0
+  for await (const chunk of /** @type {AsyncIterable<Uint8Array>} */ (body ?? [])) {
+    bytes += chunk.length
+    if (bytes > BYTES_MOST)
+      throw new BenchError(
+        `the answer of ${address} is longer than ${BYTES_MOST / MIB} MiB: name fewer with --container`,
+      )
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Finds the reason in the causes of an error of `fetch`. @param {unknown} error */
+function findReason(error) {
+  const { cause = error } = /** @type {Error} */ (error)
+  const { code, message, errors: [first] = [] } = /** @type {AggregateError & { code?: string }} */ (cause)
+  return code ?? (message || first?.message)
+}
+
+/** @param {{ address: string, status: number, text: string }} answer */
+function renderStranger({ address, status, text }) {
+  if (status === 401 || status === 403)
+    return `${address} answered ${status}: it wants a user and password (https://USER:PASSWORD@HOST) or a token (PROMETHEUS_TOKEN)`
+  const begin = text.trim().replaceAll(/\s+/g, ' ').slice(0, 60)
+  return `${address} is no Prometheus: it answered ${status} to /api/v1/query, with ${begin ? `"${begin}"` : 'nothing'}; give its base address, with the path prefix where it has one`
+}
+
+/** @param {{ address: string, what: string, status: number, error: string, expression: string }} refusal */
+function renderRefusal({ address, what, status, error, expression }) {
+  const advice = /too many samples|timed out|timeout/.test(error)
+    ? 'ask for less: --for 1d, or one --container'
+    : `the query was ${expression.length > TEXT_MOST ? `${expression.slice(0, TEXT_MOST)}…` : expression}`
+  return `${address} refused a query (${what}, ${status}): ${error.slice(0, TEXT_MOST)}; ${advice}`
+}

@@ -1,0 +1,137 @@
+/**
+ * The queries of PromQL that `size --from-prometheus` sends. Pure.
+ *
+ * Two Prometheus that scrape the same have a series each, which differ in labels such as `prometheus_replica`: each
+ * expression takes the highest of those before it sums anything.
+ */
+
+/** Labels that tell replicas of Prometheus from each other. */
+export const REPLICA_LABELS = ['prometheus_replica', 'prometheus', 'replica', 'receive_replica']
+
+// Shorter, the rate of a scrape every 30 s has gaps; longer, a peak is averaged away.
+const RATE_SECONDS_LEAST = 120
+const STEP_SECONDS_LEAST = 60
+const SCRAPES_OF_RATE = 4
+/** An hour: a target that is down is found all the same. */
+const RECENT = '1h'
+const IDENTITY = 'namespace, pod, container'
+
+/**
+ * Counters of requests: of a sidecar, those that it received and those that it sent. Envoy's own listeners are left out.
+ * FSM scrapes pods as `source_namespace` and `source_pod_name`.
+ */
+export const REQUEST_COUNTERS = [
+  { metric: 'istio_requests_total', of: 'Istio', matchers: '' },
+  { metric: 'response_total', of: 'Linkerd', matchers: ', direction=~"inbound|outbound"' },
+  { metric: 'sidecar_cluster_upstream_rq_total', of: 'FSM', matchers: '' },
+  {
+    metric: 'envoy_http_downstream_rq_total',
+    of: 'Envoy',
+    matchers: ', envoy_http_conn_manager_prefix!~"admin.*|stats.*|agent.*"',
+  },
+]
+
+const POD_LABELS = [
+  { namespace: 'namespace', pod: 'pod' },
+  { namespace: 'kubernetes_namespace', pod: 'kubernetes_pod_name' },
+  { namespace: 'source_namespace', pod: 'source_pod_name' },
+]
+
+/**
+ * @typedef {object} Scope of what is asked
+ * @property {string} namespace
+ * @property {string[]} containers
+ * @property {number} seconds back from now
+ */
+
+/** Renders the query for the most samples of a container in twenty minutes. @param {Scope} scope */
+export function renderScrapeQuery(scope) {
+  return `max(count_over_time(${renderContainer('container_cpu_usage_seconds_total', scope)}[20m]))`
+}
+
+/** Computes the lengths that suit an interval of scrapes. @param {number | null} samples in twenty minutes; null: none */
+export function computeSteps(samples) {
+  // One sample more or less is within twenty minutes by chance.
+  const scrapeSeconds = samples === null ? 30 : Math.max(5, 5 * Math.round(1200 / samples / 5))
+  const round = (/** @type {number} */ seconds) => 30 * Math.round(seconds / 30)
+  return {
+    scrapeSeconds,
+    rateSeconds: Math.max(RATE_SECONDS_LEAST, round(SCRAPES_OF_RATE * scrapeSeconds)),
+    stepSeconds: Math.max(STEP_SECONDS_LEAST, round(scrapeSeconds)),
+  }
+}
+
+/** @typedef {ReturnType<typeof computeSteps>} Steps */
+
+/**
+ * Renders the queries of containers, by what each is. A rate sees resets of its counter; the mean is that of the time in
+ * which a container ran. @param {Scope} scope @param {Steps} steps
+ */
+export function renderUsageQueries(scope, { rateSeconds, stepSeconds }) {
+  const range = `${scope.seconds}s`
+  const rateOf = (/** @type {string} */ metric) =>
+    `max by (${IDENTITY}) (rate(${renderContainer(metric, scope)}[${rateSeconds}s]))[${range}:${stepSeconds}s]`
+  const cpu = rateOf('container_cpu_usage_seconds_total')
+  const memory = renderContainer('container_memory_working_set_bytes', scope)
+  return {
+    meanCores: `avg_over_time(${cpu})`,
+    p95Cores: `quantile_over_time(0.95, ${cpu})`,
+    peakCores: `max_over_time(${cpu})`,
+    points: `count_over_time(${cpu})`,
+    throttledFraction: `sum_over_time(${rateOf('container_cpu_cfs_throttled_periods_total')}) / sum_over_time(${rateOf('container_cpu_cfs_periods_total')})`,
+    memoryBytes: `max by (${IDENTITY}) (max_over_time(${memory}[${range}]))`,
+    running: `max by (${IDENTITY}) (${renderContainer('container_cpu_usage_seconds_total', scope)})`,
+  }
+}
+
+/**
+ * Renders the queries of what kube-state-metrics knows. Sidecars that are init containers have metrics of their own.
+ * @param {Scope} scope
+ */
+export function renderStateQueries(scope) {
+  const range = `${scope.seconds}s`
+  const resources = (/** @type {string} */ name) => {
+    const metric = `__name__=~"kube_pod_(init_)?container_resource_${name}"`
+    return `max by (${IDENTITY}, resource) (last_over_time({${metric}, ${matchContainers(scope)}}[${range}]))`
+  }
+  return {
+    requests: resources('requests'),
+    limits: resources('limits'),
+    podOwners: `max by (pod, owner_kind, owner_name) (last_over_time(kube_pod_owner{namespace="${scope.namespace}"}[${range}]))`,
+    replicaSetOwners: `max by (replicaset, owner_kind, owner_name) (last_over_time(kube_replicaset_owner{namespace="${scope.namespace}"}[${range}]))`,
+  }
+}
+
+/** Renders the queries that find which counters of requests there are, by the labels of pods. @param {Scope} scope */
+export function renderCounterSearches({ namespace }) {
+  const metrics = REQUEST_COUNTERS.map(({ metric }) => metric).join('|')
+  return POD_LABELS.map(labels => ({
+    labels,
+    expression: `count by (__name__) (last_over_time({__name__=~"${metrics}", ${labels.namespace}="${namespace}", ${labels.pod}!=""}[${RECENT}]))`,
+  }))
+}
+
+/**
+ * Renders the query of the mean rate of requests of each pod, of one counter.
+ * @param {object} counter @param {string} counter.metric @param {typeof POD_LABELS[number]} counter.labels
+ * @param {Scope} counter.scope @param {Steps} counter.steps
+ */
+export function renderRequestQuery({ metric, labels, scope, steps: { rateSeconds, stepSeconds } }) {
+  const matchers = REQUEST_COUNTERS.find(counter => counter.metric === metric)?.matchers ?? ''
+  const rate = `rate(${metric}{${labels.namespace}="${scope.namespace}", ${labels.pod}!=""${matchers}}[${rateSeconds}s])`
+  return `avg_over_time(sum by (${labels.pod}) (max without (${REPLICA_LABELS.join(', ')}) (${rate}))[${scope.seconds}s:${stepSeconds}s])`
+}
+
+/** The containers that have CPU metrics, over all namespaces. */
+export const CONTAINERS_QUERY =
+  'count by (namespace, container) (container_cpu_usage_seconds_total{container!="", container!="POD"})'
+
+/** Any series of cAdvisor, and any at all. */
+export const CADVISOR_QUERY = 'count(container_cpu_usage_seconds_total)'
+export const TARGETS_QUERY = 'count(up)'
+
+/** @param {string} metric @param {Scope} scope */
+const renderContainer = (metric, scope) => `${metric}{${matchContainers(scope)}}`
+
+/** @param {Scope} scope */
+const matchContainers = ({ namespace, containers }) => `namespace="${namespace}", container=~"${containers.join('|')}"`

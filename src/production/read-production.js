@@ -1,0 +1,200 @@
+import { BenchError, EXIT } from '../lib/errors.js'
+import { count } from '../lib/units.js'
+import {
+  CADVISOR_QUERY,
+  CONTAINERS_QUERY,
+  computeSteps,
+  REQUEST_COUNTERS,
+  renderCounterSearches,
+  renderRequestQuery,
+  renderScrapeQuery,
+  renderStateQueries,
+  renderUsageQueries,
+  TARGETS_QUERY,
+} from './queries.js'
+import { createWorkloadFinder } from './workloads.js'
+
+/**
+ * Reads what the sidecars of a namespace used. @import { Prometheus, Sample } from './prometheus.js'
+ * @import { Scope, Steps } from './queries.js'
+ */
+
+/**
+ * @typedef {object} ContainerUse what one container of a pod used; null: the metric is not there
+ * @property {string} pod
+ * @property {string} container
+ * @property {number} meanCores over the time that it ran
+ * @property {number} p95Cores
+ * @property {number} peakCores
+ * @property {number} seconds that it was seen
+ * @property {number | null} throttledFraction of its CFS periods; null: it has no CPU limit
+ * @property {number | null} memoryBytes the highest working set
+ * @property {boolean} isRunning now
+ * @property {number | null} requestsPerSecond received and sent, on average
+ * @property {Resources} requests
+ * @property {Resources} limits
+ */
+
+/** @typedef {{ cores: number | null, bytes: number | null }} Resources null: not set, or not known */
+
+/**
+ * @typedef {object} Production
+ * @property {ContainerUse[]} containers
+ * @property {ReturnType<typeof createWorkloadFinder>} findWorkload
+ * @property {Steps} steps
+ * @property {{ metric: string, of: string }[]} counters of requests
+ * @property {string[]} lacks sentences on metrics that are not there
+ */
+
+/** Queries at a time: Prometheus runs 20 at most by default. */
+const QUERIES_AT_ONCE = 4
+const NAMED_MOST = 8
+
+/** @param {Prometheus} prometheus @param {Scope} scope @returns {Promise<Production>} @throws {BenchError} where there are no sidecars */
+export async function readProduction(prometheus, scope) {
+  const [scraped] = await prometheus.query(renderScrapeQuery(scope), 'interval of scrapes')
+  const steps = computeSteps(scraped?.value ?? null)
+  const usage = await queryAll(prometheus, renderUsageQueries(scope, steps))
+  if (usage.meanCores.length === 0) throw await explainNothing(prometheus, scope)
+  const state = await queryAll(prometheus, renderStateQueries(scope))
+  const { rates, counters } = await readRates(prometheus, { scope, steps })
+  const containers = joinContainers({ usage, state, rates, steps })
+  return {
+    containers,
+    findWorkload: createWorkloadFinder(state),
+    steps,
+    counters,
+    lacks: listLacks({ usage, state, counters }),
+  }
+}
+
+/**
+ * Sends queries, a few at a time. @template {string} Name @param {Prometheus} prometheus @param {Record<Name, string>} queries
+ * @returns {Promise<Record<Name, Sample[]>>}
+ */
+async function queryAll(prometheus, queries) {
+  const left = /** @type {[Name, string][]} */ (Object.entries(queries))
+  const answers = /** @type {Record<Name, Sample[]>} */ ({})
+  const work = async () => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const [name, expression] = next
+      answers[name] = await prometheus.query(expression, name)
+    }
+  }
+  await Promise.all(Array.from({ length: QUERIES_AT_ONCE }, work))
+  return answers
+}
+
+/** @param {Prometheus} prometheus @param {{ scope: Scope, steps: Steps }} options */
+async function readRates(prometheus, { scope, steps }) {
+  /** @type {Map<string, number>} */
+  const rates = new Map()
+  /** @type {Map<string, { metric: string, of: string }>} */
+  const counters = new Map()
+  const found = []
+  for (const { labels, expression } of renderCounterSearches(scope)) {
+    for (const sample of await prometheus.query(expression, 'counters of requests'))
+      found.push({ labels, metric: sample.labels.__name__ })
+  }
+  // A pod has the counter of its mesh, and Envoy's own beside: the first of the table counts.
+  for (const { metric, of } of REQUEST_COUNTERS) {
+    for (const { labels } of found.filter(counter => counter.metric === metric)) {
+      const query = renderRequestQuery({ metric, labels, scope, steps })
+      for (const sample of await prometheus.query(query, `requests by ${metric}`)) {
+        const pod = sample.labels[labels.pod]
+        if (rates.has(pod)) continue
+        rates.set(pod, sample.value)
+        counters.set(metric, { metric, of })
+      }
+    }
+  }
+  return { rates, counters: [...counters.values()] }
+}
+
+/**
+ * @param {object} read
+ * @param {Record<keyof ReturnType<typeof renderUsageQueries>, Sample[]>} read.usage
+ * @param {Record<keyof ReturnType<typeof renderStateQueries>, Sample[]>} read.state
+ * @param {Map<string, number>} read.rates by pod @param {Steps} read.steps
+ * @returns {ContainerUse[]}
+ */
+function joinContainers({ usage, state, rates, steps }) {
+  const keyOf = (/** @type {Record<string, string>} */ { pod, container, resource = '' }) =>
+    `${pod}/${container}/${resource}`
+  const index = (/** @type {Sample[]} */ samples) => new Map(samples.map(({ labels, value }) => [keyOf(labels), value]))
+  const [p95, peak, points, throttled, memory, running, requests, limits] = [
+    ...[usage.p95Cores, usage.peakCores, usage.points, usage.throttledFraction, usage.memoryBytes, usage.running],
+    ...[state.requests, state.limits],
+  ].map(index)
+  return usage.meanCores.map(({ labels: { pod, container }, value: meanCores }) => {
+    const key = keyOf({ pod, container })
+    const resourcesOf = (/** @type {Map<string, number>} */ set) => ({
+      cores: set.get(keyOf({ pod, container, resource: 'cpu' })) ?? null,
+      bytes: set.get(keyOf({ pod, container, resource: 'memory' })) ?? null,
+    })
+    return {
+      pod,
+      container,
+      meanCores,
+      p95Cores: p95.get(key) ?? meanCores,
+      peakCores: peak.get(key) ?? meanCores,
+      seconds: (points.get(key) ?? 0) * steps.stepSeconds,
+      throttledFraction: throttled.get(key) ?? null,
+      memoryBytes: memory.get(key) ?? null,
+      isRunning: running.has(key),
+      requestsPerSecond: rates.get(pod) ?? null,
+      requests: resourcesOf(requests),
+      limits: resourcesOf(limits),
+    }
+  })
+}
+
+/**
+ * Lists the metrics that are not there, and what is not known without them.
+ * @param {Pick<Parameters<typeof joinContainers>[0], 'usage' | 'state'> & { counters: unknown[] }} read
+ */
+function listLacks({ usage, state, counters }) {
+  const hasLimit = state.limits.some(({ labels }) => labels.resource === 'cpu')
+  return [
+    ...(usage.memoryBytes.length === 0
+      ? ['No container_memory_working_set_bytes of these sidecars: no memory is computed.']
+      : []),
+    ...(state.requests.length + state.limits.length === 0
+      ? ['No kube_pod_container_resource_requests of these sidecars: what is set today is not known.']
+      : []),
+    ...(usage.throttledFraction.length === 0 && hasLimit
+      ? ['No container_cpu_cfs_periods_total: nothing says whether a sidecar is throttled.']
+      : []),
+    ...(counters.length === 0 ? ['No counter of requests of these pods is scraped: no CPU per request.'] : []),
+  ]
+}
+
+/** Says why there are no sidecars. @param {Prometheus} prometheus @param {Scope} scope */
+async function explainNothing(prometheus, { namespace, containers }) {
+  const error = (/** @type {string} */ message) => new BenchError(message, { exitStatus: EXIT.nothingShown })
+  const { address } = prometheus
+  const sidecars = await prometheus.query(CONTAINERS_QUERY, 'containers')
+  if (sidecars.length === 0) {
+    const [any] = await prometheus.query(CADVISOR_QUERY, 'series of cAdvisor')
+    if (any)
+      return error(
+        `container_cpu_usage_seconds_total at ${address} has no labels namespace and container: a rule of its scrape drops them`,
+      )
+    const [targets] = await prometheus.query(TARGETS_QUERY, 'targets')
+    return error(
+      `${address} has no container_cpu_usage_seconds_total (${targets ? `it scrapes ${count(targets.value, 'target')}` : 'it scrapes nothing'}): cAdvisor is in each kubelet, under /metrics/cadvisor; have it scraped`,
+    )
+  }
+  const names = (/** @type {string[]} */ all) => {
+    const unique = [...new Set(all)].sort()
+    return `${unique.slice(0, NAMED_MOST).join(', ')}${unique.length > NAMED_MOST ? ` and ${unique.length - NAMED_MOST} more` : ''}`
+  }
+  const there = sidecars.filter(({ labels }) => labels.namespace === namespace).map(({ labels }) => labels.container)
+  if (there.length > 0)
+    return error(
+      `no container of the namespace ${namespace} is named ${containers.join(', ')}; there are ${names(there)}: name the sidecars with --container`,
+    )
+  return error(
+    `${address} knows no container of the namespace ${namespace}; it has ${names(sidecars.map(({ labels }) => labels.namespace))}: give one with --namespace`,
+  )
+}

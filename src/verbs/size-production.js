@@ -1,0 +1,95 @@
+import { summarise } from '../analysis/summarise.js'
+import { UsageError } from '../lib/errors.js'
+import { createProductionAnswer } from '../production/answer.js'
+import { renderProduction, renderProductionDetails } from '../production/documents.js'
+import { openPrometheus } from '../production/prometheus.js'
+import { findRatios } from '../production/ratios.js'
+import { readProduction } from '../production/read-production.js'
+import { computeWorkloadSizes } from '../production/workload-size.js'
+import { readRun } from '../records/records.js'
+import { renderAnswerText } from '../report/answer/text.js'
+import { withRuns } from './open-runs.js'
+
+/** `size --from-prometheus`: requests and limits of sidecars from what they used. @import { Context } from './program.js' */
+/** @import { ProductionSize } from '../production/answer.js' @import { WorkloadSize } from '../production/workload-size.js' */
+
+/**
+ * @typedef {object} ProductionOptions
+ * @property {string} fromPrometheus
+ * @property {string} namespace
+ * @property {string[]} container
+ * @property {{ text: string, seconds: number }} for
+ * @property {number} queryTimeout milliseconds
+ * @property {string} [plane] that would run instead
+ * @property {string} [ratios] a results folder
+ * @property {string} [format]
+ * @property {boolean} [json]
+ * @property {boolean} [details]
+ */
+
+/** @param {ProductionOptions} options @param {Context} context @throws {import('../lib/errors.js').BenchError} where nothing can be read */
+export async function sizeProduction(options, { print, signal }) {
+  const {
+    namespace,
+    container: containers,
+    for: range,
+    plane = null,
+    format = options.json ? 'json' : undefined,
+  } = options
+  const prometheus = openPrometheus({
+    url: new URL(options.fromPrometheus),
+    deadlineSeconds: options.queryTimeout / 1000,
+    token: process.env.PROMETHEUS_TOKEN,
+    signal,
+  })
+  const production = await readProduction(prometheus, { namespace, containers, seconds: range.seconds })
+  const sizes = computeWorkloadSizes(production)
+  const ratios = plane === null ? new Map() : await readRatios({ sizes, plane, folder: `${options.ratios}` })
+  const { address } = prometheus
+  const warnings = [...prometheus.warnings]
+  const size = {
+    namespace,
+    range: range.text,
+    seconds: range.seconds,
+    address,
+    production,
+    sizes,
+    plane,
+    ratios,
+    warnings,
+  }
+  if (format) return print(renderProduction(size, format))
+  if (options.details) return print(renderProductionDetails(size))
+  print(
+    renderAnswerText(createProductionAnswer(size), {
+      more: ['To paste: --format yaml    All workloads and numbers: --details'],
+    }),
+  )
+}
+
+/**
+ * Finds the ratios of the containers for which the run has some.
+ * @param {{ sizes: WorkloadSize[], plane: string, folder: string }} options @returns {Promise<ProductionSize['ratios']>}
+ * @throws {UsageError} where it has none at all
+ */
+async function readRatios({ sizes, plane, folder }) {
+  return withRuns([folder], ([opened]) => {
+    const summary = summarise(readRun(opened))
+    const containers = [...new Set(sizes.map(({ container }) => container))]
+    const errors = []
+    const ratios = new Map()
+    for (const container of containers) {
+      try {
+        const own = findRatios(summary, { container, plane, folder })
+        if (own === null)
+          errors.push(new UsageError(`--plane ${plane}: the sidecars named ${container} are that already`))
+        else ratios.set(container, own)
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error
+        errors.push(error)
+      }
+    }
+    if (ratios.size === 0) throw errors[0]
+    return ratios
+  })
+}

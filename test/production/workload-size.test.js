@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest'
+import { UsageError } from '../../src/lib/errors.js'
+import { computeSteps } from '../../src/production/queries.js'
+import { findRatios, scaleSize } from '../../src/production/ratios.js'
+import { computeWorkloadSizes } from '../../src/production/workload-size.js'
+import { createWorkloadFinder, parsePodName } from '../../src/production/workloads.js'
+
+/** @import { ContainerUse } from '../../src/production/read-production.js' */
+
+const MIB = 2 ** 20
+const NOTHING = { cores: null, bytes: null }
+const finder = createWorkloadFinder({ podOwners: [], replicaSetOwners: [] })
+
+/** @param {string} pod @param {Partial<ContainerUse>} [use] @returns {ContainerUse} */
+const createUse = (pod, use) => ({
+  pod,
+  container: 'istio-proxy',
+  meanCores: 0.02,
+  p95Cores: 0.04,
+  peakCores: 0.1,
+  seconds: 7 * 86_400,
+  throttledFraction: null,
+  memoryBytes: 100 * MIB,
+  isRunning: true,
+  requestsPerSecond: 100,
+  requests: NOTHING,
+  limits: NOTHING,
+  ...use,
+})
+
+/** @param {ContainerUse[]} containers */
+const compute = (...containers) => computeWorkloadSizes(/** @type {any} */ ({ containers, findWorkload: finder }))
+
+describe('requests and limits of a workload', () => {
+  it('have room above the busiest and the largest pod', () => {
+    const [{ computed, pods }] = compute(
+      createUse('web-0', { p95Cores: 0.02, memoryBytes: 120 * MIB }),
+      createUse('web-1', { p95Cores: 0.06, peakCores: 0.2 }),
+    )
+    expect(pods).toBe(2)
+    expect(computed.requestCores).toBeCloseTo(1.15 * 0.06, 9)
+    expect(computed.limitCores).toBeCloseTo(1.5 * 0.2, 9)
+    expect(computed.bytes).toBeCloseTo(1.15 * 120 * MIB, 6)
+  })
+
+  it('are no less than a sidecar needs for one burst', () => {
+    const [{ computed }] = compute(createUse('web-0', { p95Cores: 0.001, peakCores: 0.002 }))
+    expect(computed).toMatchObject({ requestCores: 0.01, limitCores: 0.1 })
+  })
+
+  it('go above the limit that throttles, whatever was used at it', () => {
+    const throttled = { throttledFraction: 0.05, peakCores: 0.1, limits: { cores: 0.2, bytes: null } }
+    const [{ computed, state, why }] = compute(createUse('web-0', throttled))
+    expect(computed.limitCores).toBeCloseTo(0.3, 9)
+    expect({ state, why }).toEqual({ state: 'throttled', why: 'throttled in 5 % of its periods' })
+    expect(compute(createUse('web-0', { ...throttled, throttledFraction: 0.009 }))[0].state).toBe('fits')
+  })
+
+  it('weigh the pods by the time that they were seen', () => {
+    const [{ meanCores, requestsPerSecond, cpuPerRequestMicros }] = compute(
+      createUse('web-0', { meanCores: 0.1, requestsPerSecond: 200, seconds: 3 * 7200 }),
+      createUse('web-1', { meanCores: 0.02, requestsPerSecond: 40, seconds: 7200 }),
+      createUse('web-2', { meanCores: 0.08, requestsPerSecond: null, seconds: 4 * 7200 }),
+    )
+    expect(meanCores).toBeCloseTo((3 * 0.1 + 0.02 + 4 * 0.08) / 8, 9)
+    expect(requestsPerSecond).toBeCloseTo(160, 9)
+    // Of the pods whose requests are counted: 0.08 cores at 160/s.
+    expect(cpuPerRequestMicros).toBeCloseTo(500, 6)
+  })
+
+  it('have no CPU per request where nothing was requested', () => {
+    expect(compute(createUse('web-0', { requestsPerSecond: 0 }))[0].cpuPerRequestMicros).toBeNull()
+  })
+
+  it('come in the order of what needs a change', () => {
+    const request = (/** @type {number} */ cores) => ({ requests: { cores, bytes: null } })
+    const sizes = compute(
+      createUse('fits-0'),
+      createUse('young-0', { seconds: 600 }),
+      createUse('large-0', request(0.5)),
+      createUse('larger-0', request(2)),
+      createUse('full-0', { limits: { cores: null, bytes: 110 * MIB } }),
+      createUse('slowed-0', { throttledFraction: 0.1 }),
+      createUse('slower-0', { throttledFraction: 0.2 }),
+    )
+    expect(sizes.map(({ workload, why }) => [workload.name, why])).toEqual([
+      ['slower', 'throttled in 20 % of its periods'],
+      ['slowed', 'throttled in 10 % of its periods'],
+      ['full', 'memory at 91 % of its limit'],
+      ['larger', '43 times too large'],
+      ['large', '11 times too large'],
+      ['young', 'only 10 min of data'],
+      ['fits', ''],
+    ])
+  })
+})
+
+describe('the workload of a pod', () => {
+  it.for([
+    ['cart-6d4f8b9c7d-x2x4z', 'cart'],
+    ['cart-v2-5c6d7b8f9-zzzzz', 'cart-v2'],
+    ['images-10', 'images'],
+    ['agent-x7k2b', 'agent'],
+    ['lonely', 'lonely'],
+    // No suffix of a controller has vowels.
+    ['front-gateway', 'front-gateway'],
+  ])('is cut from %s', ([pod, name]) => {
+    expect(parsePodName(pod)).toEqual({ name, kind: 'pods', isByOwner: false })
+  })
+
+  it('is what kube-state-metrics says, where it says it', () => {
+    const own = (/** @type {string} */ pod, /** @type {string} */ kind, /** @type {string} */ name) => ({
+      labels: { pod, owner_kind: kind, owner_name: name },
+      value: 1,
+    })
+    const find = createWorkloadFinder({
+      podOwners: [
+        own('a', 'ReplicaSet', 'front-gateway-abc'),
+        own('b', 'ReplicaSet', 'canary-5c6d'),
+        own('c', 'Job', 'nightly-29123456'),
+        own('web-0', '<none>', '<none>'),
+      ],
+      replicaSetOwners: [
+        { labels: { replicaset: 'canary-5c6d', owner_kind: 'Rollout', owner_name: 'canary' }, value: 1 },
+      ],
+    })
+    expect(['a', 'b', 'c', 'web-0'].map(find)).toEqual([
+      { name: 'front-gateway', kind: 'ReplicaSet', isByOwner: true },
+      { name: 'canary', kind: 'Rollout', isByOwner: true },
+      { name: 'nightly', kind: 'Job', isByOwner: true },
+      { name: 'web', kind: 'pods', isByOwner: false },
+    ])
+  })
+})
+
+describe('the lengths of averages', () => {
+  it.for([
+    [null, { scrapeSeconds: 30, rateSeconds: 120, stepSeconds: 60 }],
+    [80, { scrapeSeconds: 15, rateSeconds: 120, stepSeconds: 60 }],
+    [39, { scrapeSeconds: 30, rateSeconds: 120, stepSeconds: 60 }],
+    [20, { scrapeSeconds: 60, rateSeconds: 240, stepSeconds: 60 }],
+    [10, { scrapeSeconds: 120, rateSeconds: 480, stepSeconds: 120 }],
+  ])('suit %s samples in twenty minutes', ([samples, steps]) => {
+    expect(computeSteps(/** @type {number | null} */ (samples))).toEqual(steps)
+  })
+})
+
+describe('the ratios of another plane', () => {
+  const machine = { cpuModel: 'ARM', cpus: 4 }
+  const arm = (/** @type {string} */ plane, profile = null) => ({ plane, profile, hasSidecars: true, repeatOf: null })
+  /** @param {string} a @param {string} b @param {string} quantity @param {number[]} ratio @param {string} [kind] */
+  const comparison = (a, b, quantity, [low, median, high], kind = 'closed') => ({
+    ...{ a, b, quantity, service: null, isControl: false, load: { kind }, ratio: { low, median, high } },
+  })
+  const summary = /** @type {any} */ ({
+    machine,
+    arms: [arm('pipy'), arm('envoy'), { ...arm('none'), hasSidecars: false }],
+    comparisons: [
+      comparison('envoy', 'pipy', 'cpuPerRequest', [1, 1.1, 1.2]),
+      comparison('envoy', 'pipy', 'cpuPerRequest', [2, 2.5, 4], 'interleaved'),
+      comparison('envoy', 'pipy', 'rss', [4, 5, 8]),
+    ],
+  })
+  const options = { container: 'istio-proxy', plane: 'pipy', folder: 'results/a' }
+
+  it('are turned to the plane that is asked for, of interleaved arms first', () => {
+    expect(findRatios(summary, options)).toEqual({
+      ...{ plane: 'pipy', from: 'envoy', node: 'ARM, 4 CPUs', folder: 'results/a' },
+      cpu: { median: 0.4, low: 0.25, high: 0.5, of: 'cpuPerRequest' },
+      memory: { median: 0.2, low: 0.125, high: 0.25, of: 'rss' },
+    })
+  })
+
+  it('scale what was computed', () => {
+    const [size] = compute(createUse('web-0'))
+    const scaled = scaleSize(size, /** @type {any} */ (findRatios(summary, options)))
+    expect(scaled.requestCores).toBeCloseTo(0.4 * 1.15 * 0.04, 9)
+    expect(scaled.limitCores).toBeCloseTo(0.4 * 1.5 * 0.1, 9)
+    expect(scaled.bytes).toBeCloseTo(0.2 * 1.15 * 100 * MIB, 6)
+  })
+
+  it('are none for the plane that runs already', () => {
+    expect(findRatios(summary, { ...options, plane: 'envoy' })).toBeNull()
+  })
+
+  it.for([
+    [{ container: 'kuma-sidecar' }, 'no plane of the kit is the container kuma-sidecar'],
+    [{ container: 'linkerd-proxy' }, 'none that stands for linkerd-proxy (linkerd:deployed, linkerd)'],
+    [{ plane: 'nginx' }, 'it measured pipy, envoy, and not nginx: measure both, such as bench --planes nginx,envoy'],
+  ])('are refused without a comparison: %s', ([change, message]) => {
+    expect(() => findRatios(summary, { ...options, .../** @type {object} */ (change) })).toThrow(UsageError)
+    expect(() => findRatios(summary, { ...options, .../** @type {object} */ (change) })).toThrow(`${message}`)
+  })
+})
