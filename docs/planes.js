@@ -1,7 +1,7 @@
 import { loadPlanes } from '../src/dataplanes/registry.js'
 import { FEATURE_NAMES } from '../src/model/features.js'
 import { CONFIGURATIONS, findUntried, listLacks } from '../src/parity/try-plane.js'
-import { PARITY_NAMES } from '../src/parity/verdict/rows.js'
+import { PARITY_NAMES } from '../src/parity/verdict/checks.js'
 
 const dataPlanes = Object.values(await loadPlanes())
 

@@ -23,8 +23,8 @@ export async function tabulateResults() {
 }
 
 /** @param {string} name of the bundle @param {string} folder */
-function readRows(name, folder) {
-  const { agrees, lines } = verifyFolder(folder)
+async function readRows(name, folder) {
+  const { agrees, lines } = await verifyFolder(folder)
   if (!agrees) throw new Error(`docs/results/${name} is not accepted by verify: ${lines.join('; ')}`)
   const summary = readSummary(folder)
   const own = summary.arms.filter(arm => arm.hasSidecars && arm.repeatOf === null && arm.trials.completed > 0)

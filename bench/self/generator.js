@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { median } from 'simple-statistics'
 import { cpuPerRequestMicros, ratePerSecond } from '../../src/judge/measures.js'
-import { loads } from '../../src/loads/registry.js'
+import { loadGenerators } from '../../src/loads/registry.js'
 import { benchAlternately } from './alternating.js'
 import { finding, scratch } from './kit.js'
 
@@ -32,6 +32,7 @@ axes: { plane: [pipy, envoy], link: [gateway-ratings], cpuLimitCores: [0.25], us
 profiles: { standard: { rounds: ${rounds}, hasControl: false } }
 `,
   )
+  const loads = Object.values(await loadGenerators())
   const runs = await benchAlternately(loads.map(load => ({ experiment, load })))
   const measured = runs.flatMap(({ records }, i) =>
     records.filter(r => r.outcome === 'completed').map(r => ({ ...measure(r), generator: loads[i].name })),

@@ -1,25 +1,28 @@
+import { growthSchema, rolloutSchema } from '../model/schemas/rollout.js'
 import { growthPart } from './growth/numbers.js'
 import { rolloutPart } from './rollout/numbers.js'
 
 /** The parts of a record that one kind of trial alone has. Pure. @import { TrialRecord } from '../model/types.ts' */
 
 /**
- * A part of a record, from what a file of its name in raw/ says was seen.
+ * A part of a record, from what a file of its name in raw/ says was seen (its schema is read by `verify` alone).
  * @template Seen, Judged
  * @typedef {object} OwnPart
- * @property {import('zod').ZodType} schema of the file
  * @property {(seen: Seen) => Judged} judge
  * @property {boolean} hasWindow a window follows
  * @property {(judged: Judged, textOf: (quantity: string) => string) => string} tell in a line of progress, with values of
  *   the table of quantities
  */
 
-const PARTS = /** @type {const} */ ({ rollout: rolloutPart, growth: growthPart })
+const PARTS = /** @type {const} */ ({
+  rollout: { ...rolloutPart, schema: rolloutSchema },
+  growth: { ...growthPart, schema: growthSchema },
+})
 
 /**
  * Finds the part of a record that one kind alone has; undefined: it has none.
  * @param {Pick<TrialRecord, 'rollout' | 'growth'>} record
- * @returns {{ name: keyof typeof PARTS, part: OwnPart<any, any>, judged: object } | undefined}
+ * @returns {{ name: keyof typeof PARTS, part: OwnPart<any, any> & { schema: import('zod').ZodType }, judged: object } | undefined}
  */
 export function findOwnPart(record) {
   const names = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS))

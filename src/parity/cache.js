@@ -16,7 +16,8 @@ import path from 'node:path'
 import { z } from 'zod'
 import { hashText } from '../lib/hash.js'
 import { safely } from '../lib/safely.js'
-import { isWrong, PARITY_NAMES } from './verdict/rows.js'
+import { PARITY_NAMES } from './verdict/checks.js'
+import { isWrong } from './verdict/rows.js'
 
 /**
  * Equal-work checks that passed on this machine, each in a file that is named by the SHA-256 of all that it depends on. A

@@ -9,7 +9,7 @@ import { isRedirected } from '../model/arms.js'
 import { toolOf } from '../model/tools.js'
 import { findPipelineOf, findScriptFolder } from '../run/scripts.js'
 import { renderRig } from './rig.js'
-import { configurationOf, sizeOf } from './verdict/rows.js'
+import { configurationOf, sizeOf } from './verdict/checks.js'
 
 /**
  * Lists all that an equal-work check depends on: programs, scripts and rendered configurations by their hashes, the kit's

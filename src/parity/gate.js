@@ -16,7 +16,8 @@ import { probeFeatures } from './features.js'
 import { isOwn, probeOwnAnswers } from './own-answers.js'
 import { createRig } from './rig.js'
 import { createSlots } from './slots.js'
-import { configurationOf, holdAgainst, PARITY_NAMES, sizeOf } from './verdict/rows.js'
+import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/checks.js'
+import { holdAgainst } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
 /** @import { GateParity, Testbed } from '../run/kind.js' */

@@ -3,7 +3,7 @@ import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { UsageError } from '../lib/errors.js'
 import { createRandom, shuffle } from '../lib/random.js'
 import { ROUNDS_MOST } from '../model/bounds.js'
-import { configurationOf } from '../parity/verdict/rows.js'
+import { configurationOf } from '../parity/verdict/checks.js'
 import { PARTS } from '../request/constraints/plans.js'
 import { assertTogether } from '../request/constraints.js'
 

@@ -12,8 +12,9 @@ import { joinWindows, sampleTrial } from '../lab/sample.js'
 import { assertServes } from '../lab/serves.js'
 import { chooseAgainst, findAgainst } from '../lab/sides.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
-import { findLoad } from '../loads/registry.js'
+import { loadGenerators } from '../loads/registry.js'
 import { hasFixedPorts } from '../model/pipeline.js'
+import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { tryConfiguration } from '../parity/gate.js'
 import { probeOwnAnswers } from '../parity/own-answers.js'
 import { isWrong } from '../parity/verdict/rows.js'
@@ -34,7 +35,7 @@ const PROBE_MS = 20_000
  * Turns the words of `lab` into two sides that can be tried and counted.
  * @import { Planes } from './programs.js' @import { Side } from '../lab/sides.js' @import { Sides } from '../lab/comparison.js'
  * @import { RequestOptions } from '../model/requests.js'
- * @import { Arm, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
+ * @import { Arm, LoadGenerator, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  * @typedef {{ arms: Record<SideName, Arm[]>, testbeds: Record<SideName, Testbed>, profiler: Tool, strace: Tool | null,
  *   own: string, nextStart: () => number }} Rig both sides, ready to start; arms: of the same links; strace: counts system
  *   calls, too; own: the folder of the lab
@@ -70,7 +71,8 @@ export async function openLab({
   signal,
   ...counted
 }) {
-  const load = findLoad()
+  const loads = await loadGenerators()
+  const load = loads[DEFAULT_GENERATOR]
   const profiler = isSampled
     ? await find(perfTool, 'a load cannot be sampled')
     : await find(valgrindTool, 'instructions cannot be counted')
@@ -99,6 +101,7 @@ export async function openLab({
     })
   const planes = await loadPlanes(['pipy'])
   const { plan, layout } = planLab({
+    loads,
     planes,
     link,
     payload,
@@ -295,14 +298,15 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
 
 /**
  * Plans an uncapped arm for each profile and link.
- * @param {{ planes: Planes, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean }} asked
+ * @param {{ loads: Record<string, LoadGenerator>, planes: Planes, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean }} asked
  */
-function planLab({ planes, link, payload, requestAxes = {}, features, site, pipy, profiles, ...network }) {
+function planLab({ loads, planes, link, payload, requestAxes = {}, features, site, pipy, profiles, ...network }) {
   const { isRedirected, hasNamespaces, isPlaintext } = network
   const names = new Set(profiles.map(profile => (profile === null ? 'pipy' : `pipy:${profile}`)))
   const axes = `{ plane: ${JSON.stringify([...names])}, link: [${link.join(', ')}], cpuLimitCores: [1] }`
   const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
   const planned = planRun({
+    loads,
     planes,
     experiment: parseExperiment(experiment, 'lab'),
     overrides: {

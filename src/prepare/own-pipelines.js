@@ -1,6 +1,6 @@
 import { BenchError, UsageError } from '../lib/errors.js'
-import { findLoad } from '../loads/registry.js'
 import { describeOwnRequest, hasFixedPorts, isEchoed, postsPayload } from '../model/pipeline.js'
+import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { assertAllowed } from '../request/constraint.js'
 import { LINK, PIPELINE_ARMS, PIPELINES } from '../request/constraints/pipelines.js'
 
@@ -13,10 +13,10 @@ import { LINK, PIPELINE_ARMS, PIPELINES } from '../request/constraints/pipelines
 /**
  * Asks for the link and the namespaces that pipelines need; the rest stays as it was asked.
  * @param {Overrides} overrides
- * @param {{ pipelines: Pipelines, load?: LoadGenerator }} options
+ * @param {{ pipelines: Pipelines, load: LoadGenerator }} options
  * @returns {Overrides} @throws {import('../lib/errors.js').UsageError} for what a pipeline cannot be asked
  */
-export function askForPipelines(overrides, { pipelines, load = findLoad() }) {
+export function askForPipelines(overrides, { pipelines, load }) {
   const own = Object.values(pipelines)
   const { axes, target = 'local', isLoadElsewhere = false } = overrides
   for (const pipeline of own)
@@ -24,7 +24,7 @@ export function askForPipelines(overrides, { pipelines, load = findLoad() }) {
       file: pipeline.file,
       axes,
       target,
-      generator: load === findLoad() ? null : load.name,
+      generator: load.name === DEFAULT_GENERATOR ? null : load.name,
       isLoadElsewhere,
       isEchoed: isEchoed(pipeline),
     })

@@ -1,6 +1,5 @@
 import { KINDS, kindsOf } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
-import { findLoad } from '../loads/registry.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { estimatePlanSeconds } from '../plan/plan.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
@@ -37,7 +36,6 @@ export function readAsked(experiment, options) {
     experiment: limit && p99Ms ? limit(experiment, p99Ms) : experiment,
     overrides: readOverrides(options),
     thresholds,
-    load: findLoad(options.generator),
   }
 }
 

@@ -1,7 +1,7 @@
 import { loadPlanes } from '../dataplanes/registry.js'
-import { findLoad } from '../loads/registry.js'
-import { wrk } from '../loads/wrk/index.js'
+import { loadGenerators } from '../loads/registry.js'
 import { bindsOnlyBesideWrk } from '../model/cpu-limits.js'
+import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { choosePlanes, createPlan } from '../plan/plan.js'
 import { renderQuota } from '../request/constraints/plans.js'
 import { findControl } from '../services/control.js'
@@ -16,15 +16,18 @@ import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls }
  * @import { Arm, LoadGenerator, Site, Topology, TrialKind } from '../model/types.ts'
  * @import { Experiment } from '../request/experiment.js' @import { Overrides } from '../request/question.js'
  * @import { Preparation } from '../run/execute.js' @import { Found, Planes } from './programs.js'
- * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} Asked
+ * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} Asked load: absent: the
+ *   generator that is asked for
+ * @typedef {{ planes: Planes, loads: Record<string, LoadGenerator> }} Loaded planes: those that are asked for; loads: all
  */
 
 /**
  * Plans what would run, without looking for programs. holdsWith: whether the plan is the same with these programs.
- * @param {Asked & { planes: Planes, site: Pick<Site, 'cpus' | 'cores' | 'limits'> } & Partial<Found>} options planes: those that are asked for
+ * @param {Asked & Loaded & { site: Pick<Site, 'cpus' | 'cores' | 'limits'> } & Partial<Found>} options
  * @returns {Pick<Preparation, 'plan' | 'layout'> & { holdsWith: (found: Found) => boolean }}
  */
-export function planRun({ planes, experiment, overrides, load = findLoad(), site, ...found }) {
+export function planRun({ planes, loads, experiment, overrides, site, ...asked }) {
+  const { load = chooseLoad(loads, overrides), ...found } = asked
   const { missing = [], tools = {}, lacks = {} } = found
   const { cpus, cores, limits } = site
   const { isLoadElsewhere } = overrides
@@ -59,9 +62,9 @@ export function planRun({ planes, experiment, overrides, load = findLoad(), site
   }
   const bindsBesideWrk = (/** @type {Arm} */ { cpuLimitCores: cpuLimit, link, ...arm }) =>
     cpuLimit !== null &&
-    wrk.findUnsupported(arm) === null &&
+    loads.wrk.findUnsupported(arm) === null &&
     bindsOnlyBesideWrk({ cpuLimit, cpus, sidecars: topologies[link].services.length })
-  if (load !== wrk && !isLoadElsewhere && plan.arms.some(bindsBesideWrk))
+  if (load !== loads.wrk && !isLoadElsewhere && plan.arms.some(bindsBesideWrk))
     notes.push(
       'beside wrk, which takes a fraction of the CPU of k6, sidecars can bind at this cap: add --generator wrk',
     )
@@ -79,15 +82,17 @@ export function planRun({ planes, experiment, overrides, load = findLoad(), site
  *   site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool'>, say: (line: string) => void }} options
  * @returns {Promise<Preparation>} @throws {import('../lib/errors.js').UsageError} for what cannot be asked
  */
-export async function prepare({ app, site, say, load = findLoad(), thresholds = [], ...named }) {
-  const planes = await loadAsked(named)
+export async function prepare({ app, site, say, thresholds = [], ...named }) {
+  const loaded = await loadAsked(named)
+  const { planes, loads } = loaded
+  const load = named.load ?? chooseLoad(loads, named.overrides)
   const pipelines = findPipelines(planes, choosePlanes(named.experiment, named.overrides))
   const own = Object.keys(pipelines).length > 0 ? await import('./own-pipelines.js') : null
   const asked = { ...named, ...(own && { overrides: own.askForPipelines(named.overrides, { pipelines, load }) }) }
   const { experiment, overrides } = asked
   const { findTool } = site
   // The question is checked before programs are looked for, or fetched.
-  const draft = planRun({ ...asked, planes, load, site })
+  const draft = planRun({ ...asked, ...loaded, load, site })
   own?.assertPipelineArms(draft.plan.arms, { pipelines, experiment: experiment.name })
   if (thresholds.length > 0) await assertThresholds(thresholds, draft)
   const found = await findPrograms({
@@ -99,7 +104,7 @@ export async function prepare({ app, site, say, load = findLoad(), thresholds = 
     arms: draft.plan.arms,
     findTool,
   })
-  const { plan, layout } = draft.holdsWith(found) ? draft : planRun({ ...asked, planes, load, site, ...found })
+  const { plan, layout } = draft.holdsWith(found) ? draft : planRun({ ...asked, ...loaded, load, site, ...found })
   const findRuntime = (/** @type {'node' | null} */ only) =>
     findAppRuntime({ app: only ?? app, tools: found.tools, findTool, say })
   // Node serves calls of gRPC and answers in chunks, whatever Pipy there is.
@@ -127,9 +132,16 @@ async function assertThresholds(thresholds, { plan, layout }) {
   for (const expression of thresholds) parseThreshold(expression, plan.arms, services)
 }
 
-/** Loads the planes that are asked for. @param {Pick<Asked, 'experiment' | 'overrides'>} asked @returns {Promise<Planes>} */
-export function loadAsked({ experiment, overrides }) {
-  return loadPlanes(choosePlanes(experiment, overrides).map(({ plane }) => plane))
+/** @param {Loaded['loads']} loads @param {Overrides} overrides */
+function chooseLoad(loads, { generator = DEFAULT_GENERATOR }) {
+  return loads[generator]
+}
+
+/** Loads the planes that are asked for, and the generators. @param {Pick<Asked, 'experiment' | 'overrides'>} asked @returns {Promise<Loaded>} */
+export async function loadAsked({ experiment, overrides }) {
+  const names = choosePlanes(experiment, overrides).map(({ plane }) => plane)
+  const [planes, loads] = await Promise.all([loadPlanes(names), loadGenerators()])
+  return { planes, loads }
 }
 
 /** Notes that all of a run shares a CPU quota of this job or container. @param {Arm[]} arms @param {Site['limits']} limits */

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { loadPlanes } from '../dataplanes/registry.js'
 import { BenchError, BrokenToolError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { isProgram } from '../lib/programs.js'
-import { loads } from '../loads/registry.js'
+import { loadGenerators } from '../loads/registry.js'
 import { nameVariantTool } from '../model/tools.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
@@ -27,24 +27,28 @@ import { nodeTool } from '../tools/node.js'
  *   lacks: Record<string, string> }} Found
  */
 
-/** Lists every program that a run of planes may need. @param {Planes} planes */
-export function toolSpecs(planes) {
+/** Lists every program that a run may need. @returns {Promise<ToolSpec[]>} */
+export async function loadToolSpecs() {
+  const [planes, loads] = await Promise.all([loadPlanes(), loadGenerators()])
   return [
     ...Object.values(planes).flatMap(({ tool, pipelines }) => (pipelines === 'only' ? [] : (tool ?? []))),
-    ...loads.map(load => load.tool),
+    ...Object.values(loads).map(load => load.tool),
     nodeTool,
   ]
 }
 
-/** Lists the programs of the control planes of planes, each once. @param {Planes} planes @returns {ToolSpec[]} */
-export function controlToolSpecs(planes) {
-  return [...new Set(Object.values(planes).flatMap(({ controls = [] }) => controls.flatMap(({ tool }) => tool ?? [])))]
+/** Lists the programs of control planes, each once. @returns {Promise<ToolSpec[]>} */
+export async function loadControlToolSpecs() {
+  return [
+    ...new Set(
+      Object.values(await loadPlanes()).flatMap(({ controls = [] }) => controls.flatMap(({ tool }) => tool ?? [])),
+    ),
+  ]
 }
 
 /** @param {Record<string, string>} images by the name of a tool @throws {UsageError} for a tool that has none */
 export async function assertImages(images) {
-  const planes = await loadPlanes()
-  const names = [...toolSpecs(planes), ...controlToolSpecs(planes), iptablesTool].map(({ name }) => name)
+  const names = [...(await loadToolSpecs()), ...(await loadControlToolSpecs()), iptablesTool].map(({ name }) => name)
   for (const [tool, image] of Object.entries(images))
     if (!names.includes(tool))
       throw new UsageError(`--image ${tool}=${image}: TOOL=IMAGE is needed, with TOOL one of ${names.join(', ')}`)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { execa } from 'execa'
 import { BenchError, BrokenToolError, EXIT } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
-import { findLoad } from '../loads/registry.js'
+import { loadGenerator } from '../loads/registry.js'
 import { readLedgers } from '../node/ledger.js'
 import { assertOut } from '../records/files.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
@@ -62,7 +62,7 @@ async function openSite(options, context) {
     const { context: name = null, node = null, loadNode = null, namespace = null } = options
     const { image: images = {}, samples: sampleSource = 'cgroup' } = options
     const { openKubernetesSite } = await import('../targets/kubernetes/site.js')
-    const loadTool = findLoad(generator).tool.name
+    const loadTool = (await loadGenerator(generator)).tool.name
     const nodes = { context: name, node, loadNode, namespace }
     return openKubernetesSite({ ...nodes, runId, images, loadTool, sampleSource, signal })
   }
@@ -83,7 +83,7 @@ async function openSite(options, context) {
   const site = await openLocalSite({ runId, way, findTool: find, say })
   if (!host) return site
   const { openLoadHostSite } = await import('../targets/load-host/site.js')
-  return openLoadHostSite({ site, host, asked, load: findLoad(generator), say, signal })
+  return openLoadHostSite({ site, host, asked, load: await loadGenerator(generator), say, signal })
 }
 
 /** Starts this program again in a scope, and ends as that did. @param {Context} context */

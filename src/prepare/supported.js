@@ -5,8 +5,7 @@ import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { isProgram } from '../lib/programs.js'
-import { findLoad } from '../loads/registry.js'
-import { toolOf } from '../model/tools.js'
+import { DEFAULT_GENERATOR, toolOf } from '../model/tools.js'
 import { APPLICATION_BYTES, findShortage } from '../plan/holds.js'
 import { PLANES } from '../request/constraints/planes.js'
 import { PLANS_AT_PLACE } from '../request/constraints/plans.js'
@@ -85,7 +84,7 @@ export function assertRunnable({ plan, load, isLoadElsewhere = false, limits }) 
     keepsServices: plan.settings.keepsServices,
     arms: [...plan.arms, ...plan.calibrations],
     load,
-    isDefaultLoad: load === findLoad(),
+    isDefaultLoad: load.name === DEFAULT_GENERATOR,
     isLoadElsewhere,
     quota: findQuota(limits),
   })

@@ -1,14 +1,8 @@
 import { hasAny, tellFindings } from '../kinds/sections.js'
 import { renderCommand } from '../lib/render-command.js'
 import { joinParts, keepColumns, renderTextTable, wrapText } from '../lib/text-table.js'
-import {
-  findDiffering,
-  listDisparities,
-  PARITY_NAMES,
-  tabulateParity,
-  tellOwnScripts,
-  tellOwnWork,
-} from '../parity/verdict/rows.js'
+import { PARITY_NAMES } from '../parity/verdict/checks.js'
+import { findDiffering, listDisparities, tabulateParity, tellOwnScripts, tellOwnWork } from '../parity/verdict/rows.js'
 import { createAnswer } from './answer/answer.js'
 import { nameLinks, renderPivots, tabulateArms } from './arms-table.js'
 import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'

@@ -6,7 +6,7 @@ import { parseYaml } from '../lib/yaml.js'
 import { AXES, AXIS_NAMES } from '../model/arms.js'
 import { burstFactor, cpuLimitCores, lengthSeconds, rounds } from '../model/bounds.js'
 import { moderniseQuestion } from '../model/old-words.js'
-import { PARITY_NAMES } from '../parity/verdict/rows.js'
+import { PARITY_NAMES } from '../parity/verdict/checks.js'
 
 /** @import { AxisName } from '../model/types.ts' */
 

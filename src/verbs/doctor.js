@@ -2,10 +2,10 @@ import { Option } from 'commander'
 import { pipyTool } from '../dataplanes/pipy/index.js'
 import { loadPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/errors.js'
-import { findLoad, loads } from '../loads/registry.js'
+import { loadGenerator, loadGenerators } from '../loads/registry.js'
 import { examineMachine } from '../prepare/local-doctor.js'
 import { withOptions } from '../prepare/options.js'
-import { assertImages, toolSpecs } from '../prepare/programs.js'
+import { assertImages, loadToolSpecs } from '../prepare/programs.js'
 import { readExperiment } from '../prepare/read-experiment.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
 import { assertTogether } from '../request/constraints.js'
@@ -16,8 +16,7 @@ import { findTool } from '../tools/find.js'
 
 /** Adds `doctor`: what is here, and what is missing. @type {import('./program.js').AddVerb} */
 export async function addDoctor(verb, { print, say, end, signal }) {
-  const planes = await loadPlanes()
-  const dataPlanes = Object.values(planes)
+  const dataPlanes = Object.values(await loadPlanes())
   // The control planes that have a program of their own.
   const withPrograms = dataPlanes
     .flatMap(({ controls = [] }) => controls)
@@ -41,7 +40,7 @@ export async function addDoctor(verb, { print, say, end, signal }) {
         .filter(({ tool }, i) => withPrograms.findIndex(other => other.tool === tool) === i)
         .map(({ name, tool }) => ({ spec: tool, option: `--control ${name}`, isLater: tool !== asked }))
       // A generator on another machine is needed there.
-      const generator = loadHost ? [] : [findLoad().tool]
+      const generator = loadHost ? [] : [(await loadGenerator()).tool]
       const findings =
         target === 'kubernetes'
           ? await examineCluster({
@@ -49,7 +48,7 @@ export async function addDoctor(verb, { print, say, end, signal }) {
               node,
               loadNode,
               images: image,
-              specs: [...toolSpecs(planes), ...(asked ? [asked] : [])],
+              specs: [...(await loadToolSpecs()), ...(asked ? [asked] : [])],
             })
           : await examineMachine({
               specs: [pipyTool, ...needed, ...generator],
@@ -57,7 +56,14 @@ export async function addDoctor(verb, { print, say, end, signal }) {
               findTool: findHere,
               findBuilt: spec => findTool(spec, { say, signal, fetch: null }),
             })
-      const elsewhere = { host: loadHost, asked: address ?? null, loads, findHere, say, signal }
+      const elsewhere = {
+        host: loadHost,
+        asked: address ?? null,
+        loads: Object.values(await loadGenerators()),
+        findHere,
+        say,
+        signal,
+      }
       if (loadHost) findings.push(...(await examineLoadHost(elsewhere)))
       signal.throwIfAborted()
       const isReady = findings.every(({ level }) => level !== 'missing')

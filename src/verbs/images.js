@@ -1,10 +1,9 @@
 import { arch, platform } from 'node:process'
 import { Option } from 'commander'
 import { adsTool } from '../dataplanes/envoy/ads-control.js'
-import { loadPlanes } from '../dataplanes/registry.js'
 import { BenchError, UsageError } from '../lib/errors.js'
 import { createImageOption } from '../prepare/options.js'
-import { assertImages, controlToolSpecs, toolSpecs } from '../prepare/programs.js'
+import { assertImages, loadControlToolSpecs, loadToolSpecs } from '../prepare/programs.js'
 import { listImages, listImports } from '../targets/kubernetes/images.js'
 import { ARCHITECTURES } from '../tools/build.js'
 import { findTool } from '../tools/find.js'
@@ -22,8 +21,7 @@ export function addImages(verb, { print, say, signal }) {
       if (file !== undefined && platform !== 'linux')
         throw new UsageError(`--ads ${file}: images are of Linux: run it on a Linux machine of the node's architecture`)
       await assertImages(images)
-      const planes = await loadPlanes()
-      const specs = [...toolSpecs(planes), ...controlToolSpecs(planes)]
+      const specs = [...(await loadToolSpecs()), ...(await loadControlToolSpecs())]
       print((file === undefined ? listImages({ specs, images }) : await writeAds(file)).join('\n'))
     })
 

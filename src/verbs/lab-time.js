@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { chooseAgainst, isKit, locateAgainst } from '../lab/sides.js'
 import { withTemporaryFolder } from '../lib/temporary-folder.js'
-import { PARITY_NAMES } from '../parity/verdict/rows.js'
+import { PARITY_NAMES } from '../parity/verdict/checks.js'
 import { renderRequestOptions } from '../prepare/options.js'
 import { benchWith } from './bench.js'
 

@@ -20,7 +20,7 @@ export function addPlan(verb, { print }) {
     const quota = isHere ? findQuota(await findCapWay()) : null
     const site = { cpus: os.availableParallelism(), cores: readCores(), limits: { ...readLimits(), quota } }
     const asked = readAsked(readExperiment(name), options)
-    const { plan } = planRun({ ...asked, planes: await loadAsked(asked), site })
+    const { plan } = planRun({ ...asked, ...(await loadAsked(asked)), site })
     print(renderPlan(plan, estimatePlanSeconds(plan)))
   })
 }

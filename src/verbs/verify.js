@@ -2,24 +2,26 @@ import { verifyRun } from '../analysis/verify.js'
 import { findComputed } from '../kinds/computed.js'
 import { EXIT } from '../lib/errors.js'
 import { hashKit } from '../lib/kit.js'
-import { findLoad } from '../loads/registry.js'
+import { loadGenerators } from '../loads/registry.js'
+import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { verifyComputed } from './computed.js'
 import { withRuns } from './open-runs.js'
 
 /** Adds `verify`, which computes every number of a run again. @type {import('./program.js').AddVerb} */
 export function addVerify(verb, { print, end }) {
   verb.argument('<results>', 'a results folder, or a bundle').action((/** @type {string} */ given) =>
-    withRuns([given], ([folder], show) => {
-      const { lines, agrees } = verifyFolder(folder)
+    withRuns([given], async ([folder], show) => {
+      const { lines, agrees } = await verifyFolder(folder)
       print(show(lines.join('\n')))
       if (!agrees) end(EXIT.failed)
     }),
   )
 }
 
-/** Computes a run again, of any kind. @param {string} folder @returns {{ lines: string[], agrees: boolean }} */
-export function verifyFolder(folder) {
+/** Computes a run again, of any kind. @param {string} folder @returns {Promise<{ lines: string[], agrees: boolean }>} */
+export async function verifyFolder(folder) {
   const computed = findComputed(folder)
   if (computed) return verifyComputed(computed, folder)
-  return verifyRun({ folder, findLoad, kitSha256: hashKit() })
+  const loads = await loadGenerators()
+  return verifyRun({ folder, findLoad: name => loads[name ?? DEFAULT_GENERATOR], kitSha256: hashKit() })
 }

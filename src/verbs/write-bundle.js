@@ -38,9 +38,9 @@ export async function bundleRun(
   const carried = keepsNames
     ? files
     : Object.fromEntries(Object.entries(files).map(([at, text]) => [at, hideIn(at, text)]))
-  await withTemporaryFolder('sidecar-bench-bundle', staged => {
+  await withTemporaryFolder('sidecar-bench-bundle', async staged => {
     for (const [name, text] of Object.entries(carried)) writeWhole(staged, name, text)
-    const { lines, agrees } = verifyFolder(staged)
+    const { lines, agrees } = await verifyFolder(staged)
     if (!agrees)
       throw new BenchError(
         `no bundle was made of ${folder}, which verify does not accept: ${lines

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { BrokenToolError } from '../../src/lib/errors.js'
-import { findLoad } from '../../src/loads/registry.js'
+import { loadGenerators } from '../../src/loads/registry.js'
 import { toolOf } from '../../src/model/tools.js'
 import { findPlane, findPrograms } from '../../src/prepare/programs.js'
 import { fakeTool } from '../fakes/fake-bench.js'
@@ -9,6 +9,7 @@ import { fakeTool } from '../fakes/fake-bench.js'
 /** @import { PlaneChoice, ToolSpec } from '../../src/model/types.ts' */
 
 const planes = await loadPlanes()
+const { k6 } = await loadGenerators()
 
 /** @param {string | null} variant @returns {PlaneChoice} */
 const choose = variant => ({ plane: 'pipy', variant, profile: null })
@@ -23,7 +24,7 @@ async function find(chosen) {
   }
   return {
     looked,
-    ...(await findPrograms({ load: findLoad(), planes, chosen, isPlaneRequired: true, arms: [], findTool })),
+    ...(await findPrograms({ load: k6, planes, chosen, isPlaneRequired: true, arms: [], findTool })),
   }
 }
 
@@ -42,7 +43,7 @@ describe('findPrograms', () => {
       return { ...fakeTool, name }
     }
     const chosen = [choose(null), { ...choose(null), plane: 'envoy' }]
-    const options = { load: findLoad(), planes, chosen, arms: [], findTool }
+    const options = { load: k6, planes, chosen, arms: [], findTool }
     for (const isPlaneRequired of [false, true]) {
       const { missing, tools } = await findPrograms({ ...options, isPlaneRequired })
       expect(missing).toEqual([{ plane: 'envoy', reason: 'envoy does not run: MmapAligned() failed' }])
@@ -54,7 +55,7 @@ describe('findPrograms', () => {
 
   it('looks for no other where every arm names its own', async () => {
     const { looked } = await find([choose(process.execPath)])
-    expect(looked).toEqual([findLoad().tool.name, process.execPath])
+    expect(looked).toEqual([k6.tool.name, process.execPath])
   })
 })
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
-import { findLoad } from '../../src/loads/registry.js'
+import { loadGenerators } from '../../src/loads/registry.js'
 import { assertRunnable, findUnsupported } from '../../src/prepare/supported.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 const PLANES = await loadPlanes()
+const LOADS = await loadGenerators()
 
 /** @import { Arm, Conditions, Service } from '../../src/model/types.ts' */
 
@@ -102,7 +103,7 @@ describe('the load of gRPC', () => {
   const run = (/** @type {string} */ generator, /** @type {Arm} */ arm) =>
     assertRunnable({
       plan: { experiment: 'x', settings: /** @type {any} */ ({ keepsServices: false }), arms: [arm], calibrations: [] },
-      load: findLoad(generator),
+      load: LOADS[generator],
     })
   it('is made by k6, and not by wrk', () => {
     expect(() => run('k6', armOf({}))).not.toThrow()

@@ -25,7 +25,7 @@ describe('a bundle', () => {
     const file = path.join(folder, `${kind}.tar.gz`)
     const before = listUnpacked()
     await bundleRun(`${RUNS}/${kind}`, { file })
-    const [of, as] = [await verify(file), verifyFolder(`${RUNS}/${kind}`)]
+    const [of, as] = [await verify(file), await verifyFolder(`${RUNS}/${kind}`)]
     expect(of).toEqual(as)
     expect(of.agrees).toBe(true)
     expect(listUnpacked()).toEqual(before)

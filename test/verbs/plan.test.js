@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
+import { loadGenerators } from '../../src/loads/registry.js'
 import { parsePlanes } from '../../src/prepare/options.js'
 import { readAsked } from '../../src/prepare/preparation.js'
 import { planRun } from '../../src/prepare/prepare.js'
@@ -12,10 +13,10 @@ const ask = (name, options) =>
   readAsked(readExperiment(name), { profile: 'standard', pin: true, seed: 1, maxMinutes: 60, ...options })
 /** @param {number} count */
 const coresOf = count => Array.from({ length: count }, (_, cpu) => [cpu])
-const PLANES = await loadPlanes()
+const LOADED = { planes: await loadPlanes(), loads: await loadGenerators() }
 const SITE = { cpus: 16, cores: coresOf(16) }
 /** @param {string} name @param {Record<string, unknown>} [options] @param {Parameters<typeof planRun>[0]['site']} [site] */
-const planWith = (name, options, site = SITE) => planRun({ ...ask(name, options), planes: PLANES, site })
+const planWith = (name, options, site = SITE) => planRun({ ...ask(name, options), ...LOADED, site })
 
 describe('renderPlan', () => {
   it.each([
@@ -83,7 +84,7 @@ describe('planRun', () => {
   it('leaves out the control whose program is missing, for one sidecar as for many', () => {
     for (const name of ['reload', 'rollout']) {
       const asked = ask(name, { planes: parsePlanes('pipy,envoy'), control: ['repo', 'ads'], profile: 'smoke' })
-      const { plan } = planRun({ ...asked, planes: PLANES, site: SITE, lacks: { ads: 'no Go' } })
+      const { plan } = planRun({ ...asked, ...LOADED, site: SITE, lacks: { ads: 'no Go' } })
       expect(plan.notMeasured, name).toEqual([expect.objectContaining({ reason: expect.stringContaining('no Go') })])
       expect(new Set(plan.arms.map(arm => `${arm.plane}@${arm.control}`)), name).toEqual(new Set(['pipy@repo']))
     }

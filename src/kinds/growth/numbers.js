@@ -4,7 +4,6 @@ import { rowsOf } from '../../judge/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
 import { MIB } from '../../lib/units.js'
-import { growthSchema } from '../../model/schemas/rollout.js'
 
 /** The numbers of a growth, and its quantities: the run has what it saw in memory, `verify` on disk. Pure. */
 /** @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts' */
@@ -22,7 +21,6 @@ export const OF_MACHINE = ['host-memory', 'host-cpu', 'host-limit']
 
 /** @type {OwnPart<GrowthRecord, GrowthNumbers>} */
 export const growthPart = {
-  schema: growthSchema,
   judge: judgeGrowth,
   hasWindow: false,
   tell({ sidecars, ended }) {

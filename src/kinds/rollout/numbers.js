@@ -1,7 +1,6 @@
 import { numericSort } from 'simple-statistics'
 import { subtract } from '../../judge/describe-window.js'
 import { mib } from '../../lib/units.js'
-import { rolloutSchema } from '../../model/schemas/rollout.js'
 
 /** The numbers of a rollout: the run has what it saw in memory, `verify` on disk. Pure. */
 /** @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts' @import { OwnPart } from '../parts.js' */
@@ -23,7 +22,6 @@ const INFIDELITY_MOST = 0.15
 
 /** @type {OwnPart<RolloutRecord, RolloutNumbers>} */
 export const rolloutPart = {
-  schema: rolloutSchema,
   judge: judgeRollout,
   hasWindow: true,
   tell({ sidecars, simulated = 0, change }, textOf) {

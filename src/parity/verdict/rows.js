@@ -1,40 +1,13 @@
 import { groupBy } from '../../lib/group-by.js'
-import { AXES, groupOf, nameOfContender } from '../../model/arms.js'
+import { AXES, groupOf } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
+import { configurationOf, PARITY_NAMES, sizeOf } from './checks.js'
 
 /** @import { Table } from '../../lib/text-table.js' */
 /** Judges whether work is equal, row by row, and as a table. Pure. @import { Arm, Lack, ParityRow, Summary } from '../../model/types.ts' */
 
-/** The rows that are held equal before load; each can be an experiment's axis instead. */
-export const PARITY_NAMES = [
-  'parity-answers',
-  'parity-connect-timeout',
-  'parity-refusals',
-  'parity-permissive',
-  'parity-upstreams',
-  'parity-tls',
-  'parity-protocol',
-  'parity-workers',
-  'parity-pooling',
-  'parity-logging',
-  'parity-features',
-  'parity-load',
-]
-
 /** The answers of the user's own scripts to the requests of their load. */
 const LOAD_ROW = 'parity-load'
-
-/** Picks the parts of an arm that change its sidecars' work; the traffic policy is the run's. @param {Arm} arm */
-export function configurationOf(arm) {
-  const { tls, protocol, features = LEAN, interception } = arm.conditions
-  const plane = nameOfContender({ ...arm, repeatOf: null, control: undefined })
-  return { plane, tls, protocol, features, ...(interception && { interception }) }
-}
-
-/** Picks the parts of an arm that decide its number of workers, beside its configuration. @param {Arm} arm */
-export function sizeOf({ link, cpuLimitCores, conditions: { workers } }) {
-  return { link, cpuLimitCores, workers }
-}
 
 /** Says whether work is not as expected; null: may differ. @param {{ found: string, expected: string | null }} row */
 export function isWrong({ found, expected }) {
