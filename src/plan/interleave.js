@@ -6,8 +6,9 @@ import { computeSlowSeconds } from '../model/requests.js'
 
 /** Arms that stand at the same time and share one load. Pure. @import { Arm, Trial } from '../model/types.ts' */
 
-/** A small node has memory for no more arms in one deployment. */
+/** A small node has memory for no more arms in one deployment; planes that are asked for side by side may be more. */
 const TOGETHER_MOST = 6
+const PLANES_MOST = 8
 // Requests/s of all arms together, per CPU of the machine: a request at a low rate costs up to 760 µs of a sidecar pair
 // (two shared CPUs, docs/evidence/turns.md), and the generator and the applications need as much again.
 const TOGETHER_PER_CPU = 250
@@ -90,7 +91,7 @@ export function groupAlike(arms) {
 }
 
 /**
- * Splits arms of one link and load into parts of at most six. Planes under the same conditions stay together; each part
+ * Splits arms of one link and load into parts of at most six, or of the planes under one condition where they are more. Planes under the same conditions stay together; each part
  * has those under the first conditions and, where there is room, the repetition of an arm (A/A).
  * @param {Arm[]} arms
  */
@@ -99,10 +100,11 @@ function splitGroup(arms) {
   const controls = arms.filter(arm => arm.repeatOf !== null)
   const cells = [...groupBy(arms, arm => (arm.repeatOf === null ? groupOf(arm) : 'A/A')).entries()]
   const [first, ...others] = cells.flatMap(([key, cell]) => (key === 'A/A' ? [] : [cell]))
-  const room = TOGETHER_MOST - first.length
-  const largest = cells.find(([, cell]) => cell.length > TOGETHER_MOST)?.[1]
+  // The repetition of an arm says something of those that it stands beside.
+  const room = Math.max(TOGETHER_MOST - first.length, controls.length)
+  const largest = cells.find(([, cell]) => cell.length > PLANES_MOST)?.[1]
   if (largest)
-    throw new UsageError(`${largest.length} planes side by side, at most ${TOGETHER_MOST}: name fewer with --planes`)
+    throw new UsageError(`${largest.length} planes side by side, at most ${PLANES_MOST}: name fewer with --planes`)
   /** @type {Arm[][]} */
   const parts = []
   for (const cell of [...others, ...(controls.length > 0 ? [controls] : [])]) {

@@ -8,6 +8,7 @@ import { nameOf } from '../model/arms.js'
 const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
   'istio-proxy': ['envoy:istio', 'envoy'],
   envoy: ['envoy'],
+  'linkerd-proxy': ['linkerd:deployed', 'linkerd'],
   sidecar: ['pipy:fsm', 'pipy'],
 })
 

@@ -93,6 +93,24 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
     secondsLeft = stopping ? 0 : Math.round(estimateLeft(first, true) + secondsAfter)
     return records
   }
+  const repeatSpoiled = async (/** @type {TrialRecord[]} */ records) => {
+    deaths.count(records)
+    const trials = deaths.leaveOut(records.map(({ trial }) => trial))
+    const isCold = records.some(({ load }) => load !== null && (load.coldUsers > 0 || load.verified === 0))
+    if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
+    const isUnsteady = records.some(({ isSteady, trial }) => isSteady === false && trial.arm.load.burst === null)
+    // An arm that fails spoils the round of the others.
+    const isBroken = records.length > 1 && records.some(r => r.outcome === 'failed' || isSpoiled(r, 'cpuPerRequest'))
+    if (!(isCold || isUnsteady || isBroken) || spare < trials.length) return
+    spare -= trials.length
+    const again = trials.map(trial => {
+      const interleaving = trial.interleaving && { interleaving: `${trial.interleaving}-again` }
+      return { ...trial, ...interleaving, id: `${trial.id}-again`, repeats: trial.id, isExclusive: true }
+    })
+    const repeated = await runAgain(again)
+    // Sidecars that died in both took the trials of the others with them twice.
+    if (listDead(repeated).length > 0) await repeatSpoiled(repeated)
+  }
   for (let round = 1; round <= plan.rounds; round++) {
     await turns.take()
     signal.throwIfAborted()
@@ -103,25 +121,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
     )
     const measured = []
     for (const trials of deployments.values()) measured.push(await runAgain(deaths.leaveOut(trials)))
-    for (const records of measured) {
-      const died = deaths.count(records)
-      const trials = withoutArms(
-        records.map(({ trial }) => trial),
-        id => died.has(id),
-      )
-      const isCold = records.some(({ load }) => load !== null && (load.coldUsers > 0 || load.verified === 0))
-      if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
-      const isUnsteady = records.some(({ isSteady, trial }) => isSteady === false && trial.arm.load.burst === null)
-      // An arm that fails spoils the round of the others.
-      const isBroken = records.length > 1 && records.some(r => r.outcome === 'failed' || isSpoiled(r, 'cpuPerRequest'))
-      if (!(isCold || isUnsteady || isBroken) || spare < trials.length) continue
-      spare -= trials.length
-      const again = trials.map(trial => {
-        const interleaving = trial.interleaving && { interleaving: `${trial.interleaving}-again` }
-        return { ...trial, ...interleaving, id: `${trial.id}-again`, repeats: trial.id, isExclusive: true }
-      })
-      await runAgain(again)
-    }
+    for (const records of measured) await repeatSpoiled(records)
     turns.pass()
     const arms = plan.arms.map(({ id }) => id)
     const length = { round, rounds: plan.rounds, isMost: stopping !== null }
@@ -131,28 +131,30 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
 }
 
 /**
- * Counts in how many rounds sidecars of interleaved arms died.
+ * Counts how often sidecars of interleaved arms died.
  * @param {Pass['say']} say
  */
 function createDeaths(say) {
   /** @type {Map<string, number>} */
   const byArm = new Map()
   return {
-    /** @param {TrialRecord[]} records of a deployment @returns {Set<string>} the arms whose sidecars died in it */
-    count(records) {
-      const [{ ended, trial }] = records
-      const sidecars = records.length > 1 ? ended.filter(({ role }) => role === 'sidecar') : []
-      const died = new Set(sidecars.flatMap(({ armId }) => armId ?? []))
-      for (const id of died) {
+    count(/** @type {TrialRecord[]} */ records) {
+      const dead = listDead(records)
+      for (const id of dead) {
         const count = (byArm.get(id) ?? 0) + 1
         byArm.set(id, count)
-        if (count === DEATHS_MOST && died.size < records.length)
-          say(`repeat ${trial.round}: ${id} is left out of the next repeats: its sidecars died in ${count}`)
+        if (count === DEATHS_MOST && dead.length < records.length)
+          say(`repeat ${records[0].trial.round}: ${id} is left out from now on: its sidecars died ${count} times`)
       }
-      return died
     },
     leaveOut: (/** @type {Trial[]} */ trials) => withoutArms(trials, id => (byArm.get(id) ?? 0) >= DEATHS_MOST),
   }
+}
+
+/** Lists the interleaved arms whose sidecars died. @param {TrialRecord[]} records of one deployment @returns {string[]} */
+function listDead(records) {
+  const sidecars = records.length > 1 ? records[0].ended.filter(({ role }) => role === 'sidecar') : []
+  return [...new Set(sidecars.flatMap(({ armId }) => armId ?? []))]
 }
 
 /** Leaves trials of arms out, while others are left. @param {Trial[]} trials @param {(armId: string) => boolean} isOut */

@@ -19,7 +19,7 @@ import { BUNDLE_ENDING, isBundle, withRuns } from './open-runs.js'
 /** @import { Summary } from '../model/types.ts' */
 
 /** The formats that are files. */
-const FILES = ['html', 'svg', 'otava']
+const FILES = ['html', 'page', 'svg', 'otava']
 /** Formats of a history alone, which other programs read. */
 const OF_HISTORY = ['benchfmt', 'otava']
 const OF_HISTORIES = ['text', 'html', 'md', 'json', ...OF_HISTORY]
@@ -30,6 +30,7 @@ const OF_HISTORIES = ['text', 'html', 'md', 'json', ...OF_HISTORY]
 const FORMATS = {
   text: ({ folder, summary, run, details }) => renderRunText({ folder, summary, run, details }),
   html: async run => writeOut(run, (await openDocuments(run)).writeHtml),
+  page: async run => writeOut(run, (await openDocuments(run)).writeDecision),
   md: async run => (await openDocuments(run)).markdown().trimEnd(),
   svg: async run => writeOut(run, (await openDocuments(run)).writeSvgs).join('\n'),
   csv: ({ summary }) => renderArmsCsv(summary).trimEnd(),
@@ -43,31 +44,38 @@ export function addReport(verb, { print, say, end }) {
     .argument('[results]', 'a results folder, or a bundle')
     .option(
       '--format <name>',
-      `${Object.keys(FORMATS).join(', ')}; with --history also ${OF_HISTORY.join(', ')}; html, svg and otava are files`,
+      `${Object.keys(FORMATS).join(', ')}; with --history also ${OF_HISTORY.join(', ')}; html, page, svg and otava are files`,
       parseFormat,
       'text',
     )
     .option('--out <dir>', 'where files are written (default: the results folder)')
     .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
+    .addOption(
+      new Option(
+        '--page',
+        'the same as --format page: one page of A4 for a decision, to print; without [results] of the last run',
+      ).conflicts(['format', 'json', 'history']),
+    )
     .option('--history', 'all runs over time that are comparable with the last one, or with [results]')
     .addOption(
       new Option(
         '--bundle [file]',
         'write the run as one file (default: NAME.tar.gz here), which verify and compare read',
-      ).conflicts(['format', 'out', 'json', 'history']),
+      ).conflicts(['format', 'page', 'out', 'json', 'history']),
     )
     .addOption(
       new Option('--details', 'every quantity, check and definition; without [results] of the last run').conflicts([
         'format',
+        'page',
         'json',
         'history',
         'bundle',
       ]),
     )
     .option('--keep-names', 'with --bundle: keep the names of hosts, users and folders')
-    .action(async (named, { json, history, bundle, keepNames, out, details, ...options }) => {
-      const given = named ?? (details ? findLast() : undefined)
-      const format = json ? 'json' : options.format
+    .action(async (named, { json, page, history, bundle, keepNames, out, details, ...options }) => {
+      const given = named ?? (details ? findLast('--details') : page ? findLast('--page') : undefined)
+      const format = json ? 'json' : page ? 'page' : options.format
       assertTogether(REPORT_OPTIONS, {
         ...{ run: given, format, out, history, bundle, keepNames },
         formats: { ofRun: Object.keys(FORMATS), ofHistory: OF_HISTORIES, files: FILES },
@@ -134,11 +142,11 @@ function writeOut({ out, printed = 'text, md, csv, json or junit' }, write) {
   }
 }
 
-/** Finds the last run. @throws {UsageError} */
-function findLast() {
+/** Finds the last run. @param {string} option @throws {UsageError} */
+function findLast(option) {
   const [last] = listRuns(RESULTS)
   if (last) return last.folder
-  throw new UsageError(`report --details: there are no runs in ${RESULTS}/: name a folder`)
+  throw new UsageError(`report ${option}: there are no runs in ${RESULTS}/: name a folder`)
 }
 
 /** @param {string} root */

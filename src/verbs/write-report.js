@@ -4,13 +4,14 @@ import { readSamples } from '../records/raw.js'
 import { readRun } from '../records/records.js'
 import { shorten } from '../report/charts/style.js'
 import { listCharts } from '../report/charts.js'
+import { renderDecisionPage } from '../report/decision-page.js'
 import { createDocument } from '../report/document.js'
 import { renderHtml } from '../report/html.js'
 import { drawSvg } from '../report/html-page.js'
 import { renderMarkdown } from '../report/markdown.js'
 import { describeSeries, thinSeries } from '../report/series.js'
 import { answerClaims } from './read-claims.js'
-import { readAssets } from './report-assets.js'
+import { readAssets, readReportFile } from './report-assets.js'
 
 /**
  * Makes the documents of a run from its records.
@@ -23,6 +24,7 @@ const POINTS_MOST = 200_000
 const POINTS_OF_TRIAL_MOST = 400
 const POINTS_OF_TRIAL_LEAST = 20
 const SERIES_OF_SIDECAR = 2
+const DECISION_PAGE = 'decision.html'
 
 /**
  * @param {{ folder: string, summary: Summary, claims?: ClaimsFile[], run?: ReturnType<typeof readRun> }} given
@@ -66,11 +68,15 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
     warnings: [...warnings, ...unread, ...undrawn],
   })
   const { markdown, writeHtml, writeSvgs } = openDocument(document, Object.fromEntries(series))
+  const style = () => readReportFile('page/decision.css')
   return {
     document,
     markdown,
     writeHtml: (out = folder) => writeHtml(out),
     writeSvgs: (out = folder) => writeSvgs(out),
+    /** Writes the page for a decision. */
+    writeDecision: (out = folder) =>
+      writeWhole(out, DECISION_PAGE, renderDecisionPage({ document, summary, manifest, style: style(), folder })),
     /** Writes report.md and report.html beside the records. */
     write() {
       writeWhole(folder, 'report.md', markdown())

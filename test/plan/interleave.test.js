@@ -34,6 +34,14 @@ describe('orderInterleaved', () => {
     expect(groups.find(group => group.length === 3)).toEqual(expect.arrayContaining([arms[0], arms[1], control]))
   })
 
+  it('lets up to eight planes stand side by side, with the repetition of one', () => {
+    const planesOf = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => arm(`plane-${i}`))
+    const arms = planesOf(8)
+    const control = { ...arms[0], id: 'aa', repeatOf: arms[0].id }
+    expect(groupsOf([...arms, control]).map(group => group.length)).toEqual([9])
+    expect(() => groupsOf(planesOf(9))).toThrow('9 planes side by side, at most 8: name fewer with --planes')
+  })
+
   it('keeps numbers of users apart, puts sizes of bodies together, and lets each arm be the first to start', () => {
     const armsOf = (/** @type {object[]} */ loads) =>
       loads.flatMap(load => ['pipy', 'envoy'].map(p => arm(p, { load })))

@@ -184,7 +184,8 @@ describe('the ratios of another plane', () => {
   })
 
   it.for([
-    [{ container: 'linkerd-proxy' }, 'no plane of the kit is the container linkerd-proxy'],
+    [{ container: 'kuma-sidecar' }, 'no plane of the kit is the container kuma-sidecar'],
+    [{ container: 'linkerd-proxy' }, 'none that stands for linkerd-proxy (linkerd:deployed, linkerd)'],
     [{ plane: 'nginx' }, 'it measured pipy, envoy, and not nginx: measure both, such as bench --planes nginx,envoy'],
   ])('are refused without a comparison: %s', ([change, message]) => {
     expect(() => findRatios(summary, { ...options, .../** @type {object} */ (change) })).toThrow(UsageError)

@@ -117,10 +117,15 @@ describe('runPlan', () => {
       [round, arm.plane, ...(arm.repeatOf ? ['A/A'] : []), ...(repeats ? ['again'] : []), outcome].join(' '),
     )
     const cheap = (/** @type {string} */ how) => [`cheap ${how}`.trim(), `cheap A/A ${how}`.trim()]
-    const died = (/** @type {number} */ round) =>
-      [...cheap('failed'), 'dear failed', ...cheap('again completed')].map(what => `${round} ${what}`)
+    const died = [
+      ...cheap('failed'),
+      'dear failed',
+      ...cheap('again failed'),
+      'dear again failed',
+      ...cheap('again completed'),
+    ]
     const alone = (/** @type {number} */ round) => cheap('completed').map(what => `${round} ${what}`)
-    expect(outcomes.sort()).toEqual([...died(1), ...died(2), ...alone(3), ...alone(4)].sort())
+    expect(outcomes.sort()).toEqual([...died.map(what => `1 ${what}`), ...[2, 3, 4].flatMap(alone)].sort())
     expect(createAnswer(summary).notMeasured[0]).toEqual({
       ...{ what: 'dear', commands: [] },
       why: expect.stringMatching(/^(gateway|ratings)'s sidecar of .*dear.* died in the window with status 134/),

@@ -113,7 +113,7 @@ function renderAnswered(sizes, { nodes = null }) {
         mebibytes: other.limits.mebibytes - own.mebibytes,
       }
       const saved = nodes === null ? '' : `: ${renderSaved(less, nodes)} on ${nodes} nodes`
-      return `${nameOf(size)} needs ${renderLess(less.millicores, 'm')} and ${renderLess(less.mebibytes, 'Mi')} a pod than ${nameOf(other.size)}${saved}.`
+      return `${nameOf(size)} needs ${renderLess(less.millicores, 'm')} CPU and ${renderLess(less.mebibytes, 'Mi')} memory a pod than ${nameOf(other.size)}${saved}.`
     }),
     ...(nodes === null ? [] : [`On ${nodes} nodes, one such pod each: ${fleet.join('; ')}.`]),
   ]

@@ -11,7 +11,7 @@ const MODEL_LENGTH_MOST = 24
 export function renderConditions({ run, arms, machine, tools }) {
   const parts = [
     run.experiment,
-    ...(arms.length > 0 ? [renderLink(arms), renderLoad(arms)] : []),
+    ...(arms.length > 0 ? [`${nameLinks(arms)}: ${renderPath(arms)}`, renderRequests(arms)] : []),
     renderMachine(machine),
   ]
   const target = arms[0]?.target ?? 'local'
@@ -23,10 +23,12 @@ export function renderConditions({ run, arms, machine, tools }) {
 }
 
 /** @param {SummaryArm[]} arms */
-function renderLink(arms) {
+const nameLinks = arms => [...new Set(arms.map(({ link }) => link))].join(' and ')
+
+/** Renders the sidecars on the way of a request, and what is between them. @param {SummaryArm[]} arms */
+export function renderPath(arms) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
-  const links = [...new Set(arms.map(({ link }) => link))].join(' and ')
-  if (withSidecars.length === 0) return `${links}: no sidecars`
+  if (withSidecars.length === 0) return 'no sidecars'
   const counts = withSidecars
     .map(({ sidecars, conditions }) => conditions.sidecars ?? sidecars.length)
     .filter(number => number > 0)
@@ -42,7 +44,7 @@ function renderLink(arms) {
     ...(withSidecars.some(({ conditions }) => isRedirected(conditions)) ? ['redirected'] : []),
     ...(features.length === 1 && features[0] !== LEAN ? [AXES.features.show(features[0])] : []),
   ]
-  return `${links}: ${parts.join(', ')}`
+  return parts.join(', ')
 }
 
 /** Names TLS between sidecars, which one sidecar alone has only with the client. @param {SummaryArm} arm */
@@ -51,8 +53,8 @@ function nameTls({ conditions: { tls }, load, sidecars }) {
   return sidecars.length === 1 && !load.hasCertificate ? 'plaintext' : 'mTLS'
 }
 
-/** @param {SummaryArm[]} arms */
-function renderLoad(arms) {
+/** Renders the requests, and how many. @param {SummaryArm[]} arms */
+export function renderRequests(arms) {
   const [{ load }] = arms
   if (load.kind === 'idle') return 'no load'
   const only = (/** @type {(number | undefined)[]} */ values) => (new Set(values).size === 1 ? values[0] : undefined)

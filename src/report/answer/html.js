@@ -9,12 +9,11 @@ import { escapeMarkup, html, trust } from '../markup.js'
 const PANELS_MOST = 2
 const BARS_MOST = 12
 const SERIES = 6
-/** Pixels of a panel. */
-const WIDTH = 560
 const ROW = 30
 const TOP = 28
-const LABEL = 150
-const VALUE = 150
+/** Widths of a panel in pixels: of all, of what is before a bar, and behind it. @typedef {{ width: number, label: number, value: number, letters: number }} Widths */
+/** @type {Widths} */
+const WIDTHS = { width: 560, label: 150, value: 150, letters: 20 }
 
 /** @param {Answer} answer @returns {{ title: string, header: Markup, body: Markup }} */
 export function renderAnswerHtml({ conditions, pictures, verdicts, basis, warnings, notMeasured }) {
@@ -44,7 +43,7 @@ ${renderTable(picture)}`
 }
 
 /** Lists the quantities whose values can be drawn. @param {Picture} picture @returns {Panel[]} */
-function listPanels({ columns, rows }) {
+export function listPanels({ columns, rows }) {
   const groups = [...new Set(columns.map(({ group, heading }) => group ?? heading))]
   const proxies = rows.filter(({ isBaseline }) => !isBaseline)
   return groups.map(title => ({
@@ -68,10 +67,10 @@ function listPanels({ columns, rows }) {
   }))
 }
 
-/** Draws bars with their intervals. @param {Panel} panel */
-function drawPanel({ title, bars }) {
+/** Draws bars with their intervals. @param {Panel} panel @param {Widths} [widths] */
+export function drawPanel({ title, bars }, { width: all, label: before, value: behind, letters } = WIDTHS) {
   const most = Math.max(...bars.map(({ cell }) => Math.max(Number(cell.value), cell.high ?? 0)))
-  const scale = (/** @type {number} */ value) => ((WIDTH - LABEL - VALUE) * value) / most
+  const scale = (/** @type {number} */ value) => ((all - before - behind) * value) / most
   const height = TOP + ROW * bars.length
   const described = bars.map(({ label, cell }) => `${label} ${cell.text}`).join('; ')
   const rows = bars.map(({ label, colour, cell }, i) => {
@@ -82,17 +81,18 @@ function drawPanel({ title, bars }) {
     const whisker =
       low === null || high === null
         ? ''
-        : `<path d="M${LABEL + scale(low)} ${middle}H${LABEL + scale(high)}M${LABEL + scale(low)} ${middle - 5}v10M${LABEL + scale(high)} ${middle - 5}v10" stroke="var(--text)" fill="none"/>`
-    const end = LABEL + Math.max(width, high === null ? 0 : scale(high))
-    return `<g><text x="${LABEL - 8}" y="${middle + 5}" text-anchor="end">${escapeMarkup(shorten(label))}</text><rect x="${LABEL}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 10}" fill="var(--series${colour < 0 ? 0 : 1 + (colour % SERIES)})"/>${whisker}<text x="${(end + 8).toFixed(1)}" y="${middle + 5}">${escapeMarkup(cell.text)}</text></g>`
+        : `<path d="M${before + scale(low)} ${middle}H${before + scale(high)}M${before + scale(low)} ${middle - 5}v10M${before + scale(high)} ${middle - 5}v10" stroke="var(--text)" fill="none"/>`
+    const end = before + Math.max(width, high === null ? 0 : scale(high))
+    return `<g><text x="${before - 8}" y="${middle + 5}" text-anchor="end">${escapeMarkup(shorten(label, letters))}</text><rect x="${before}" y="${y + 3}" width="${width.toFixed(1)}" height="${ROW - 10}" fill="var(--series${colour < 0 ? 0 : 1 + (colour % SERIES)})"/>${whisker}<text x="${(end + 8).toFixed(1)}" y="${middle + 5}">${escapeMarkup(cell.text)}</text></g>`
   })
-  return `<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escapeMarkup(`${title}: ${described}`)}"><title>${escapeMarkup(`${title}: ${described}`)}</title><text x="0" y="16" class="title">${escapeMarkup(title)}</text>${rows.join('')}</svg>`
+  return `<svg viewBox="0 0 ${all} ${height}" role="img" aria-label="${escapeMarkup(`${title}: ${described}`)}"><title>${escapeMarkup(`${title}: ${described}`)}</title><text x="0" y="16" class="title">${escapeMarkup(title)}</text>${rows.join('')}</svg>`
 }
 
-const shorten = (/** @type {string} */ label) => (label.length > 20 ? `${label.slice(0, 19)}…` : label)
+const shorten = (/** @type {string} */ label, /** @type {number} */ most) =>
+  label.length > most ? `${label.slice(0, most - 1)}…` : label
 
 /** @param {Picture} picture */
-function renderTable({ columns, rows }) {
+export function renderTable({ columns, rows }) {
   const groups = columns.map(({ group = '' }) => group)
   const spans = groups.flatMap((group, i) =>
     group !== '' && group === groups[i - 1]

@@ -1,0 +1,244 @@
+import { capitalise } from '../lib/letters.js'
+import { count, GIB, MIB } from '../lib/units.js'
+import { nameOf } from '../model/arms.js'
+import { renderPath, renderRequests, shortenModel } from './answer/conditions.js'
+import { drawPanel, listPanels, renderTable } from './answer/html.js'
+import { renderVariables, withVariables } from './charts/style.js'
+import { listCharts } from './charts.js'
+import { drawSvg } from './html-page.js'
+import { html, trust } from './markup.js'
+
+/**
+ * Renders a run as one page of A4 for a decision, in words that need no page of the kit. Pure.
+ * @import { Manifest, Summary } from '../model/types.ts' @import { Document } from './document.js'
+ * @import { Markup } from './markup.js' @import { Picture } from '../answer/picture.js'
+ */
+
+const CHARTS = 2
+const BARS_MOST = 8
+const ROWS_MOST = 8
+const SENTENCES_MOST = 3
+const UNSAID_MOST = 6
+const WORDS_MOST = 8
+const LENGTH_MOST = 180
+const SURENESS_LENGTH_MOST = 360
+/** Of text, with which a page in usual letters is full. */
+const DENSE_LEAST = 2600
+const CHART_HEIGHT = 190
+/** Of half of the page. */
+const WIDTHS = { width: 340, label: 118, value: 84, letters: 16 }
+
+/** What words of the page mean, where they stand on it. @type {[RegExp, string, string][]} */
+const WORDS = [
+  [/sidecar/, 'sidecar', 'a proxy beside each service, through which its requests go'],
+  [/\bp99\b/, 'p99', 'the time within which 99 of 100 requests were answered'],
+  [/CPU per request/, 'CPU per request', 'CPU time of all sidecars on the way of one request'],
+  [/CPU request/, 'CPU request', 'what a scheduler keeps free for a sidecar; a limit is what it may take at most'],
+  [/\d(m|Mi)\b/, 'm, Mi', '1000m are one CPU core; 1Mi is 1024 × 1024 bytes'],
+  [/95 % CI/, '95 % CI', 'where the true value lies, with 95 % confidence'],
+  [/A\/A/, 'A/A', 'the same program measured twice: what differs there is noise'],
+  [/mTLS/, 'mTLS', 'both ends of a connection show certificates, and it is encrypted'],
+  [/interleaved/, 'interleaved', 'all were measured at the same time, in turns of milliseconds'],
+  [/\bnone\b/, 'none', 'the same requests without any sidecar'],
+  [/\busers\b/, 'users', 'so many requests at a time: each user waits for an answer before the next'],
+  [/\brepeats?\b/, 'repeat', 'all programs were started anew and measured again'],
+  [/Equal work/, 'equal work', 'that every proxy treats requests alike was checked first'],
+  [/confirmed/, 'confirmed', 'every trial with these limits met the p99, and the next one will by statistics'],
+  [/estimated/, 'estimated', 'computed from what was used, and not confirmed by trials'],
+]
+
+/**
+ * @param {object} run @param {Document} run.document @param {Summary} run.summary @param {Manifest} run.manifest
+ * @param {string} run.style @param {string} run.folder of the run
+ */
+export function renderDecisionPage({ document, summary, manifest, style, folder }) {
+  const { answer, question, startedAt } = document
+  const [headline, ...others] = answer.verdicts
+  const pictures = cutPictures(answer.pictures)
+  const conditions = listConditions({ summary, manifest, startedAt })
+  const sureness = [...answer.basis, ...answer.warnings.slice(0, SENTENCES_MOST)].join(' ')
+  const unsaid = listUnsaid({ document, summary })
+  const body = html`<header>
+<p class="question">${question}</p>
+<h1>${clip(headline)}</h1>
+${others.slice(0, SENTENCES_MOST - 1).map(line => html`<p>${clip(line)}</p>`)}
+</header>
+<section>${pictures.shown.map(renderTable)}
+${pictures.left > 0 ? html`<p class="muted">${count(pictures.left, 'more row')}: in the whole report.</p>` : null}</section>
+<section class="charts">${drawCharts(document, summary.sizes)}</section>
+<section><h2>What was measured, and how</h2>
+<dl>${conditions.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}
+${sureness ? html`<dt>How sure</dt><dd>${clip(sureness, SURENESS_LENGTH_MOST)}</dd>` : null}</dl></section>
+<section><h2>What this page does not say</h2>
+<ul>${unsaid.map(line => html`<li>${clip(line)}</li>`)}</ul></section>`
+  const words = listWords(body.markup)
+  const isDense = readText(body.markup).length > DENSE_LEAST
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<title>${headline}</title>
+<link rel="icon" href="data:,">
+<style>:root { ${trust(renderVariables('light'))} }
+${trust(style)}</style>
+</head>
+<body>
+<main${trust(isDense ? ' class="dense"' : '')}>
+${body}
+${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html`<span><b>${name}</b>: ${meaning}. </span>`)}</p>` : null}
+<footer>Run ${summary.run.id} of ${startedAt.slice(0, 10)} by sidecar-bench ${manifest.kit.version}. The whole report, with every trial: ${folder}/report.html</footer>
+</main>
+</body>
+</html>
+`.markup
+}
+
+/** Keeps the rows that have room. @param {Picture[]} pictures */
+function cutPictures(pictures) {
+  /** @type {Picture[]} */
+  const shown = []
+  let room = ROWS_MOST
+  for (const picture of pictures) {
+    if (room <= 0) break
+    shown.push({ ...picture, rows: picture.rows.slice(0, room) })
+    room -= picture.rows.length
+  }
+  return { shown, left: Math.max(0, -room) + sumRows(pictures.slice(shown.length)) }
+}
+
+/** @param {Picture[]} pictures */
+const sumRows = pictures => pictures.reduce((sum, { rows }) => sum + rows.length, 0)
+
+/** Draws the values of the table, or what the report draws where they are no bars. @param {Document} document @param {Summary['sizes']} sizes @returns {Markup[]} */
+function drawCharts({ answer, charts }, sizes) {
+  const panels = [...listSizePanels(sizes), ...answer.pictures.flatMap(listPanels)]
+    .filter(({ bars }) => bars.length > 1 && bars.length <= BARS_MOST)
+    .slice(0, CHARTS)
+  // Each is of one trial.
+  const others = listCharts({ ...charts, overTime: [] }).slice(0, CHARTS - panels.length)
+  return [
+    ...panels.map(
+      panel => html`<figure>${trust(drawPanel({ ...panel, title: renderTitle(panel.title) }, WIDTHS))}</figure>`,
+    ),
+    ...others.map(
+      chart =>
+        html`<figure><figcaption>${chart.title}</figcaption>${trust(withVariables(drawSvg({ ...chart, height: CHART_HEIGHT })))}</figure>`,
+    ),
+  ]
+}
+
+/** @param {string} title of a quantity, of which less is better where it is a cost */
+const renderTitle = title =>
+  `${capitalise(title)}${/^(CPU per request|memory)$/.test(title) ? ' (less is better)' : ''}`
+
+/** Lists what sidecars used, and the limits. @param {Summary['sizes']} sizes @returns {ReturnType<typeof listPanels>} */
+function listSizePanels(sizes) {
+  const answered = sizes.flatMap(size =>
+    size.answer?.limits && size.answer.need ? [{ name: nameOf(size), ...size.answer }] : [],
+  )
+  /** @param {string} title @param {[words: string, of: (size: typeof answered[number]) => number | null][]} rows @param {string} unit */
+  const panel = (title, rows, unit) => ({
+    title,
+    bars: answered.flatMap((size, i) =>
+      rows.flatMap(([words, of]) => {
+        const value = of(size)
+        return value === null
+          ? []
+          : [{ label: `${size.name} ${words}`, colour: i, cell: { text: `${Math.ceil(value)}${unit}`, value } }]
+      }),
+    ),
+  })
+  const cpu = panel(
+    'CPU: average use, and limit',
+    [
+      ['used', ({ need }) => need && 1000 * need.cores],
+      ['limit', ({ limits }) => limits && 1000 * limits.cores],
+    ],
+    'm',
+  )
+  const memory = panel(
+    'Memory: most used, and limit',
+    [
+      ['used', ({ need }) => need && need.bytes / MIB],
+      ['limit', ({ limits }) => limits && limits.bytes / MIB],
+    ],
+    'Mi',
+  )
+  return answered.length === 0 ? [] : [cpu, memory]
+}
+
+/** Lists the conditions, each with its name. @param {{ summary: Summary, manifest: Manifest, startedAt: string }} run @returns {[string, string][]} */
+function listConditions({ summary, manifest, startedAt }) {
+  const { arms, machine, tools } = summary
+  const measured = arms.filter(arm => arm.trials.completed + arm.trials.failed + arm.trials.invalid > 0)
+  const limits = [...new Set(measured.filter(arm => arm.hasSidecars).map(({ cpuLimitCores }) => cpuLimitCores))]
+  const programs = Object.values(tools).map(({ name, version }) => `${name} ${version}`)
+  return [
+    ...(measured.length === 0
+      ? []
+      : /** @type {[string, string][]} */ ([
+          ['Requests', renderRequests(measured)],
+          ['On the way', renderPath(measured)],
+        ])),
+    ...(limits.length === 1 && summary.sizes.length === 0
+      ? [/** @type {[string, string]} */ (['CPU limit', renderLimit(limits[0])])]
+      : []),
+    ['Machine', renderMachine(machine, manifest.target)],
+    ['Programs', `${programs.join(', ')}; started ${startedAt.slice(0, 16).replace('T', ' ')} UTC`],
+  ]
+}
+
+/** @param {number | null} cores */
+const renderLimit = cores => (cores === null ? 'none' : `${count(cores, 'core')} for each sidecar`)
+
+/** @param {Summary['machine']} machine @param {string} target */
+function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, loadHost }, target) {
+  const parts = [
+    ...(cpuModel ? [shortenModel(`${cpuModel}`)] : []),
+    ...(cpus ? [count(Number(cpus), 'CPU')] : []),
+    ...(memoryBytes ? [`${(Number(memoryBytes) / GIB).toFixed(0)} GiB`] : []),
+    ...[kernel, architecture].flatMap(fact => (fact ? [`${fact}`] : [])),
+    ...(target === 'kubernetes' ? ['a node of Kubernetes'] : []),
+    loadHost ? `load from ${loadHost.host}` : 'load, applications and sidecars share it',
+  ]
+  return parts.join(', ')
+}
+
+/** Lists what a reader must not conclude: first what this run lacks. @param {{ document: Document, summary: Summary }} run */
+function listUnsaid({ document: { answer, missing }, summary: { sizes } }) {
+  const headings = answer.pictures.flatMap(({ columns }) =>
+    columns.map(({ group = '', heading }) => `${group} ${heading}`),
+  )
+  const hasTimes = headings.some(heading => /\bp\d{2}/.test(heading))
+  const lacks = answer.notMeasured.map(
+    ({ what, why }) => `${capitalise(what)}: not measured${why ? `, for ${why}` : ''}.`,
+  )
+  const lacksTimes = answer.notMeasured.some(({ what }) => /latency/.test(what))
+  return [
+    ...new Set([
+      ...missing.filter(line => !answer.warnings.includes(line)).slice(0, SENTENCES_MOST - 1),
+      ...lacks.slice(0, SENTENCES_MOST - 1),
+      ...(hasTimes || lacksTimes ? [] : ['How long requests take: no response times are here.']),
+      sizes.length > 0
+        ? 'What another machine needs: a core of it may do less than one of this, and then a sidecar needs more.'
+        : 'What another machine would show: the figures are of this one. The ratio between two proxies carries further than they do.',
+      'What other requests cost: size, rate, encryption and features such as access logs change all figures.',
+      'What applications, a control plane or the work of people take: only sidecars were counted.',
+    ]),
+  ].slice(0, UNSAID_MOST)
+}
+
+/** Lists the words that stand on the page. @param {string} markup */
+function listWords(markup) {
+  const text = readText(markup)
+  const words = WORDS.filter(([pattern]) => pattern.test(text)).slice(0, WORDS_MOST)
+  return words.map(([, name, meaning]) => [name, meaning])
+}
+
+/** @param {string} markup */
+const readText = markup => markup.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+
+/** @param {string} text @param {number} [most] */
+const clip = (text, most = LENGTH_MOST) => (text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`)
