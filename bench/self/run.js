@@ -1,5 +1,6 @@
 // Whether the kit keeps its own promises of speed and cost, measured on this machine, side by side.
 //   npm run bench:self [-- bias|sidecar|k6|orchestrator|caps|time|accuracy|aa|kubelet|compare|generator|live|report|load|pipeline ...]
+//   soak [--minutes N] [--into FOLDER]: memory over an hour, as a picture
 //   npm run bench:self -- agree [EXPERIMENT] [options of bench]: the experiment here and on the cluster of this machine, in turn
 //   [--rounds N] of generator and bias
 //   bias [--seconds N of a window] [--study NAME [--into FILE] [--only PATTERN]]: a study measures one factor; turn: the start of turns
@@ -29,16 +30,20 @@ import { watchLive } from './live.js'
 import { holdLoad } from './load.js'
 import { comparePipeline } from './pipeline.js'
 import { reportLongRun } from './report.js'
+import { soak } from './soak.js'
 
 /**
  * @import { Tool, TrialRecord } from '../../src/model/types.ts'
  * @import { Finding } from './kit.js'
- * @typedef {{ rounds?: string, study?: string, seconds?: string, into?: string, only?: string }} Options
+ * @typedef {{ rounds?: string, study?: string, seconds?: string, into?: string, only?: string,
+ *   minutes?: string }} Options
  */
 
 const text = /** @type {const} */ ({ type: 'string' })
-const OPTIONS = { rounds: text, study: text, seconds: text, into: text, only: text }
+const OPTIONS = { rounds: text, study: text, seconds: text, into: text, only: text, minutes: text }
 const K6_ROUNDS = 6
+// These need a cluster, or an hour.
+const BY_NAME = ['kubelet', 'soak']
 const K6_SECONDS = 5
 
 /** @type {Record<string, (options: Options) => Promise<Finding[]>>} */
@@ -60,6 +65,7 @@ const measurements = {
   live: watchLive,
   report: reportLongRun,
   load: holdLoad,
+  soak: ({ minutes, into }) => soak({ ...(minutes && { minutes: Number(minutes) }), ...(into && { into }) }),
 
   async sidecar() {
     const { records, summary } = await bench(['cost', '--planes', 'pipy,pipy=bench/pipy-shortest', '--link', 'pair'])
@@ -149,8 +155,8 @@ await (first === 'agree' ? agree(words) : judgePromises())
 
 async function judgePromises() {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS })
-  // A cluster is asked only by name.
-  const chosen = positionals.length > 0 ? positionals : Object.keys(measurements).filter(name => name !== 'kubelet')
+  const chosen =
+    positionals.length > 0 ? positionals : Object.keys(measurements).filter(name => !BY_NAME.includes(name))
   for (const name of chosen) {
     if (!(name in measurements))
       throw new Error(`unknown measurement ${name}: one of ${Object.keys(measurements).join(', ')}, or agree`)

@@ -4,8 +4,8 @@ import { createAsk } from './count.js'
 /** @import { Arm } from '../model/types.ts' @import { Testbed } from '../run/kind.js' @import { Started } from '../run/start-services.js' */
 
 // A sidecar without a counter is ready within tenths of a second, and answers within milliseconds.
-const READY_SECONDS = 3
-const ANSWER_SECONDS = 3
+const READY_SECONDS = 2
+const ANSWER_SECONDS = 2
 
 /**
  * Starts an arm as it is deployed, without a counter, and sends it as many requests as a count does. Scripts that do not

@@ -52,6 +52,27 @@ function dropOld({ caption, columns, rows }) {
 const SAVES_SHOWN = 5
 /** A count after a save. @typedef {{ at: Date, rows: Row[] }} Save */
 
+/** Renders the rows that a save has changed by more than two counts are apart. @param {Row[]} rows @param {Row[]} before of the save before */
+export function renderChangedRows(rows, before) {
+  const changed = rows.filter(row => {
+    const earlier = before.find(o => o.link === row.link && o.service === row.service && o.quantity === row.quantity)
+    return !earlier || Math.abs(row.new / earlier.new - 1) > Math.max(row.spread, earlier.spread)
+  })
+  if (changed.length === 0) return 'No row has changed since the save before.'
+  const cells = changed.map(row => [
+    `${row.service} of ${row.link}, ${row.quantity}`,
+    formatCount(row.old),
+    formatCount(row.new),
+    showChange(row.ratio - 1),
+    renderNoise(row.spread),
+  ])
+  return renderTextTable({
+    caption: '',
+    columns: [...left('changed'), ...right('old', 'new', 'change', 'apart')],
+    rows: cells,
+  }).join('\n')
+}
+
 /** Renders the instructions of the last saves, over those of the old side. @param {Save[]} saves at least one */
 export function renderSaves(saves) {
   const ofInstructions = (/** @type {Save} */ { rows }) => rows.filter(({ quantity }) => quantity === 'instructions')

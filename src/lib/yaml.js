@@ -3,6 +3,8 @@ import { UsageError } from './errors.js'
 import { suggest } from './nearest.js'
 import { sayIssue } from './say-issue.js'
 
+const QUOTED_MOST = 200
+
 /**
  * Reads a YAML text by a zod schema; errors name the file, the line and the nearest valid name. modernise: makes of what
  * an older file says what the schema reads.
@@ -10,7 +12,7 @@ import { sayIssue } from './say-issue.js'
  */
 export function parseYaml({ text, file, schema, modernise = written => written }) {
   const lines = new LineCounter()
-  const document = attempt(file, () => parseDocument(text, { lineCounter: lines }))
+  const document = attempt(file, () => parseDocument(text, { lineCounter: lines, logLevel: 'error' }))
   if (document.errors.length > 0) {
     const [{ message, pos }] = document.errors
     throw new UsageError(`${file}:${lines.linePos(pos[0]).line}: ${sayError(message)}`)
@@ -22,7 +24,7 @@ export function parseYaml({ text, file, schema, modernise = written => written }
   const { issues } = result.error
   const issue = issues.find(i => i.code === 'unrecognized_keys') ?? issues[0]
   const { path, words } = explain(issue, schema, at => document.getIn(at))
-  throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.join('.') || 'the file'}: ${words}`)
+  throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.map(quote).join('.') || 'the file'}: ${words}`)
 }
 
 /** Reads a text, which may be nested too deep. @template T @param {string} file @param {() => T} read */
@@ -46,15 +48,21 @@ function explain(issue, schema, read) {
   const path = /** @type {(string | number)[]} */ ([...issue.path])
   if (issue.code === 'unrecognized_keys') {
     const [key] = issue.keys
-    return { path: [...path, key], words: `unknown name "${key}"${suggest(key, keysAt(schema, path))}` }
+    return { path: [...path, key], words: `unknown name "${quote(key)}"${suggest(key, keysAt(schema, path))}` }
   }
   if (issue.code === 'invalid_value') {
     const names = issue.values.map(String)
     const value = read(path)
     if (value === undefined) return { path, words: `it is missing (one of: ${names.join(', ')})` }
-    return { path, words: `unknown value "${value}"${suggest(`${value}`, names)}` }
+    return { path, words: `unknown value "${quote(value)}"${suggest(`${value}`, names)}` }
   }
   return { path, words: sayIssue(issue) }
+}
+
+/** Quotes a name or value on one line: keys of YAML can be whole documents. @param {unknown} written */
+function quote(written) {
+  const line = `${written}`.replace(/\s+/g, ' ').trim()
+  return line.length > QUOTED_MOST ? `${line.slice(0, QUOTED_MOST)}…` : line
 }
 
 /** Lists the names that the schema allows at a path. @param {any} schema @param {(string | number)[]} path */

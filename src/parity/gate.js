@@ -17,7 +17,7 @@ import { isOwn, probeOwnAnswers } from './own-answers.js'
 import { createRig } from './rig.js'
 import { createSlots } from './slots.js'
 import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/checks.js'
-import { holdAgainst } from './verdict/rows.js'
+import { holdAgainst, isWrong } from './verdict/rows.js'
 
 /** @import { Arm, ParityRow, ToolSpec } from '../model/types.ts' */
 /** @import { GateParity, Testbed } from '../run/kind.js' */
@@ -102,7 +102,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
         trafficPolicy: testbed.settings.trafficPolicy,
         size,
         ...(isOfRequests(testbed, arm) && { carriesBytes: /** @type {const} */ (true) }),
-        ...(findDeployed(testbed.programs.planes, arm) && { isDeployed: /** @type {const} */ (true) }),
+        ...(isExempt({ arm, row, planes: testbed.programs.planes }) && { isDeployed: /** @type {const} */ (true) }),
         ...(isOwn(testbed, arm) && { isOwn: /** @type {const} */ (true) }),
         ...(triedAt && { triedAt }),
       }
@@ -252,6 +252,16 @@ async function probePlane(options) {
       differences: [why],
     }))
   }
+}
+
+/**
+ * Says whether a row of a plane as a mesh deploys it is a finding, and no fault: where the plane declares all that it lacks,
+ * another difference is one. @param {{ arm: Arm, row: Found, planes: Testbed['programs']['planes'] }} options
+ */
+function isExempt({ arm, row, planes }) {
+  const deployed = findDeployed(planes, arm)
+  if (!deployed) return false
+  return !(deployed.isHeld && arm.profile === null && isWrong(row) && !row.lacks)
 }
 
 /** Says whether an error may be a plane's, and is not the machine's. @param {unknown} error @returns {error is BenchError} */

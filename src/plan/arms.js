@@ -209,33 +209,6 @@ export function leaveOutUnreachable({ plan, calibrations }) {
   }
 }
 
-/**
- * Leaves arms out of a plan, with their repeats, calibrations and trials.
- * @param {Plan} plan @param {{ arms: Arm[], reason: string }[]} failures @returns {Plan}
- */
-export function leaveOutFailed(plan, failures) {
-  const failed = new Set(failures.flatMap(({ arms }) => arms.map(({ id }) => id)))
-  const serves = (/** @type {Arm} */ { id, repeatOf }) => !failed.has(repeatOf ?? id)
-  const arms = plan.arms.filter(serves)
-  const calibrated = new Set(arms.map(({ calibratedBy }) => calibratedBy))
-  const part = (/** @type {Pick<Plan, 'arms' | 'calibrations' | 'trials'>} */ whole) => ({
-    arms: whole.arms.filter(serves),
-    calibrations: whole.calibrations.filter(({ id }) => calibrated.has(id)),
-    trials: whole.trials.filter(({ arm }) => serves(arm)),
-  })
-  const serving = new Set(arms.map(nameOf))
-  const missing = failures.flatMap(({ arms, reason }) =>
-    // The first reason stands for all arms of a plane: they differ in the places of logs.
-    arms.map(arm => ({ plane: serving.has(nameOf(arm)) ? arm.id : nameOf(arm), reason })),
-  )
-  return {
-    ...plan,
-    ...part(plan),
-    parts: plan.parts.map(whole => ({ ...whole, ...part(whole) })),
-    notMeasured: [...plan.notMeasured, ...[...groupBy(missing, ({ plane }) => plane).values()].map(([first]) => first)],
-  }
-}
-
 /** Repeats one arm a group (A/A); areTogether: one a generator. @param {Arm[]} arms @param {boolean} areTogether */
 export function repeatFirst(arms, areTogether) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)

@@ -1,5 +1,4 @@
 import { safely } from '../lib/safely.js'
-import { leaveOutFailed } from '../plan/arms.js'
 import { estimatePlanSeconds, estimateSeconds } from '../plan/plan.js'
 import { writeDocument } from '../records/files.js'
 import { appendTrial, copyTrial, rawNameOf, removeRaw, writeObserved } from '../records/write.js'
@@ -73,7 +72,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
     const failures = []
     const leaveOut = (/** @type {Arm[]} */ arms, /** @type {string} */ reason) => void failures.push({ arms, reason })
     const parity = await gate({ testbed: { ...testbed, kind }, arms, nextIndex, signal, say, cache, leaveOut })
-    const measured = failures.length === 0 ? plan : leaveOutFailed(plan, failures)
+    const measured = failures.length === 0 ? plan : (await import('../plan/left-out.js')).leaveOutFailed(plan, failures)
     writeManifest({ parity })
     if (measured !== plan) {
       const { arms, notMeasured } = measured

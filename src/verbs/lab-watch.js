@@ -10,6 +10,7 @@ import { sleep } from '../lib/wait.js'
  * @import { Sides } from '../lab/comparison.js' @import { Lab } from '../prepare/open-lab.js'
  * @typedef {{ lab: Lab, hasParity: boolean, signal: AbortSignal, say: (line: string) => void }} Counting
  * @typedef {Counting & { folder: string, show: (counts: Sides) => Promise<void> }} Watching
+ * @typedef {() => Promise<Sides['old']>} CountOld
  */
 
 const LOOK_MS = 200
@@ -24,17 +25,43 @@ export async function countSaves({ signal, ...given }) {
   const ending = new AbortController()
   const watching = { ...given, signal: AbortSignal.any([signal, ending.signal]) }
   try {
-    await watching.lab.assertServes('old', watching.signal)
-    const old = await watching.lab.count('old', watching.signal)
-    for (;;) await countSave(old, watching)
+    const countOld = createOldCount(watching)
+    for (;;) await countSave(countOld, watching)
   } finally {
     // A timer for the next look keeps the process alive.
     ending.abort()
   }
 }
 
-/** Counts the current scripts, and waits until others are saved. @param {Sides['old']} old @param {Watching} watching */
-async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
+/**
+ * Makes a function that counts the old side, once and no more: it stays as it is.
+ * @param {Watching} watching @returns {CountOld}
+ */
+function createOldCount({ lab, signal }) {
+  /** @type {ReturnType<CountOld> | null} */
+  let counting = null
+  const count = async () => {
+    await lab.assertServes('old', signal)
+    return lab.count('old', signal)
+  }
+  return () => {
+    counting ??= count().catch(error => {
+      throw new OldSideError(error)
+    })
+    return counting
+  }
+}
+
+/** The old side failed, which no save can mend. */
+class OldSideError extends Error {
+  /** @param {Error} cause */
+  constructor(cause) {
+    super(cause.message, { cause })
+  }
+}
+
+/** Counts the current scripts, and waits until others are saved. @param {CountOld} countOld @param {Watching} watching */
+async function countSave(countOld, { lab, hasParity, folder, show, signal, say }) {
   const start = performance.now()
   const counted = hashSaved(folder)
   const saved = awaitSave(folder, { counted, signal })
@@ -49,11 +76,16 @@ async function countSave(old, { lab, hasParity, folder, show, signal, say }) {
     const untilSave = AbortSignal.any([signal, saving.signal])
     // Every process and request of a count listens to the signal.
     setMaxListeners(0, untilSave)
-    const counts = await countTried({ lab, hasParity, signal: untilSave, say })
-    isStale = hasChanged()
-    if (!isStale) await show({ old, new: counts })
+    await countTried({
+      ...{ lab, hasParity, signal: untilSave, say, countOld },
+      show: async counts => {
+        isStale = hasChanged()
+        if (!isStale) await show(counts)
+      },
+    })
   } catch (error) {
     signal.throwIfAborted()
+    if (error instanceof OldSideError) throw error.cause
     isStale = hasChanged()
     if (!isStale) {
       if (!(error instanceof BenchError)) throw error
@@ -87,27 +119,55 @@ async function awaitSave(folder, { counted, signal }) {
   }
 }
 
-/** Counts the new side, with the corpus beside it. @param {Counting} counting */
-async function countTried({ lab, hasParity, signal, say }) {
+/**
+ * Counts the new side, with the corpus beside it. The count is shown as soon as it is there; the corpus takes longer.
+ * @param {Counting & { countOld: CountOld, show: Watching['show'] }} counting
+ */
+async function countTried({ lab, hasParity, countOld, show, signal, say }) {
   await lab.assertServes('new', signal)
   const ending = new AbortController()
   const beside = AbortSignal.any([signal, ending.signal])
   setMaxListeners(0, beside)
-  const trying = Promise.allSettled(hasParity ? [lab.checkParity(beside)] : [])
+  let isTried = !hasParity
+  /** @type {Promise<unknown>} resolves to why it failed */
+  const trying = (hasParity ? lab.checkParity(beside) : Promise.resolve())
+    .then(
+      () => null,
+      error => error,
+    )
+    .finally(() => {
+      isTried = true
+    })
   try {
-    const counts = await lab.count('new', signal)
-    // A count takes a whole CPU, so timeouts of the corpus may be the machine's.
-    const [failed] = (await trying).flatMap(tried => (tried.status === 'rejected' ? tried.reason : []))
-    if (failed) {
-      if (!(failed instanceof BenchError)) throw failed
-      await lab.checkParity(signal)
-      say(`the corpus failed beside the count, and passed alone: ${failed.message}`)
+    const [old, next] = await Promise.all([countOld(), lab.count('new', signal)])
+    const isShown = !isTried
+    if (isShown) {
+      await show({ old, new: next })
+      say('equal work is still being tried')
     }
-    return counts
+    const failed = await trying
+    signal.throwIfAborted()
+    // A count takes a whole CPU, so timeouts of the corpus may be the machine's.
+    if (failed) await tryAlone({ lab, failed, isShown, signal, say })
+    else if (isShown) say('equal work was tried, and it held')
+    if (!isShown) await show({ old, new: next })
   } finally {
     ending.abort()
     await trying
   }
+}
+
+/**
+ * Tries the corpus again, with the machine for itself.
+ * @param {Omit<Counting, 'hasParity'> & { failed: unknown, isShown: boolean }} options failed: why it failed beside the count
+ */
+async function tryAlone({ lab, failed, isShown, signal, say }) {
+  if (!(failed instanceof BenchError)) throw failed
+  await lab.checkParity(signal).catch(error => {
+    if (!isShown || !(error instanceof BenchError)) throw error
+    throw new BenchError(`the count above is of other work: ${error.message}`, { cause: error })
+  })
+  say(`the corpus failed beside the count, and passed alone: ${failed.message}`)
 }
 
 /** @param {string} folder @returns {string | null} null: a file was gone when it was read */

@@ -6,7 +6,7 @@ import { createLabAnswer } from '../lab/answer.js'
 import { breakDown, compareCounts } from '../lab/comparison.js'
 import { copyScripts, copyShortest, SHORTEST } from '../lab/new-scripts.js'
 import { findSide, isKit } from '../lab/sides.js'
-import { renderLabDetails, renderSaves } from '../lab/text.js'
+import { renderChangedRows, renderLabDetails, renderSaves } from '../lab/text.js'
 import { judgeThresholds, parseLabThreshold } from '../lab/threshold.js'
 import { BenchError, EXIT, UsageError } from '../lib/errors.js'
 import { quoteWord } from '../lib/quote-word.js'
@@ -165,12 +165,15 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
       writeDocument(out, 'lab.json', found)
       writeWhole(out, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
     }
+    const before = saves.at(-1)
     print(
       json
         ? JSON.stringify(found, null, 2)
         : details
           ? renderLabDetails(found)
-          : renderAnswerOf(found, [...conditions, ...counted]),
+          : before
+            ? renderChangedRows(found.rows, before.rows)
+            : renderAnswerOf(found, [...conditions, ...counted]),
     )
     if (out) say(`to look at: ${path.join(out, 'lab.html')}`)
     const { held, crossed, undecided } = judgeThresholds(thresholds, found)
@@ -191,7 +194,8 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
       )
     /** @type {Record<string, string[]>} */
     const answers = {}
-    for (const name of lab.isAlone ? /** @type {const} */ (['new']) : /** @type {const} */ (['old', 'new']))
+    // The new scripts are those that may fail.
+    for (const name of lab.isAlone ? /** @type {const} */ (['new']) : /** @type {const} */ (['new', 'old']))
       answers[name] = await lab.assertServes(name, signal)
     if (lab.isAlone) {
       say(`counting ${requests} requests of ${link.join(' and ')}`)

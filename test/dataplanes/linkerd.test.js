@@ -132,6 +132,15 @@ describe("what Linkerd's proxy is told", () => {
     expect([closed.port, closed.server.authorizations]).toEqual([undefined, []])
   })
 
+  it('admits by the routes of a server where they list callers, and by nothing of the server itself', () => {
+    const [{ server }] = tablesOf(modelOf(PAIR, 'server', { features: 'authorization', trafficPolicy: 'open' })).inbound
+    expect(server.authorizations).toEqual([])
+    const [{ authorizations }] = server.protocol.detect.httpRoutes
+    expect(authorizations.map((/** @type {any} */ a) => a.authentication)).toEqual([
+      { meshTls: { identities: { identities: [{ name: identityOf('client') }] } } },
+    ])
+  })
+
   it('closes what means a port that is not in its list', () => {
     const { outbound } = tablesOf(modelOf(GATEWAY, 'gateway'))
     expect(outbound.map((/** @type {any} */ { port }) => port)).toEqual([8080, undefined])

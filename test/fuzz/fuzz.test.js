@@ -6,6 +6,7 @@ import { INPUTS, renderFigures, tryParser } from './harness.js'
 import { KERNEL_FOLDER, KERNEL_PARSERS } from './kernel-parsers.js'
 import { RUN_FOLDER, RUN_PARSERS } from './run-parsers.js'
 import { TEXT_PARSERS } from './text-parsers.js'
+import { TRAFFIC_PARSERS } from './traffic-parsers.js'
 
 /** @import { Figures } from './harness.js' */
 
@@ -23,14 +24,17 @@ afterAll(() => {
 })
 
 describe('inputs that are nearly right give a valid value, or an error that a person can read', () => {
-  it.each([...TEXT_PARSERS, ...KERNEL_PARSERS, ...CLUSTER_PARSERS, ...RUN_PARSERS, ...BUNDLE_PARSERS])(
-    '$name',
-    { timeout },
-    async parser => {
-      figures.push(await tryParser(parser))
-      expect(figures.at(-1)?.inputs).toBeGreaterThan(0)
-    },
-  )
+  it.each([
+    ...TEXT_PARSERS,
+    ...TRAFFIC_PARSERS,
+    ...KERNEL_PARSERS,
+    ...CLUSTER_PARSERS,
+    ...RUN_PARSERS,
+    ...BUNDLE_PARSERS,
+  ])('$name', { timeout }, async parser => {
+    figures.push(await tryParser(parser))
+    expect(figures.at(-1)?.inputs).toBeGreaterThan(0)
+  })
 
   it('leave no file outside of the folder that they are in', () => {
     expect(readdirSync('.').sort()).toEqual(before)

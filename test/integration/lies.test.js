@@ -79,7 +79,7 @@ function createVariant(name, file, change) {
 
 /**
  * A program that stands before the real one.
- * @param {string} name @param {string} script of the shell; "$TOOL" is the real program @param {'pipy' | 'envoy'} tool
+ * @param {string} name @param {string} script of the shell; "$TOOL" is the real program @param {'pipy' | 'envoy' | 'k6' | 'ztunnel'} tool
  */
 function createWrapper(name, tool, script) {
   const file = path.join(folder, name)
@@ -213,6 +213,69 @@ describe('is caught:', { timeout: 180_000 }, () => {
       /errors: \d+ requests failed \(.* %, at most 0.1 %\): status 200, 1 bytes/,
     )
     expect(exitCode).toBe(3)
+  })
+
+  it.concurrent('a response that is shorter than was asked for', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const variant = createVariant('shorter', 'proxy.js', text =>
+      text.replace(
+        '.to(way)',
+        '.to($=>$.pipe(way).replaceMessage(m => Math.random() < 0.05 ? new Message(m.head, m.body.shift(7000)) : m))',
+      ),
+    )
+    const { records } = await lie(['--planes', `pipy=${variant}`, '--cpu', '0.5', '--response', '14KiB'])
+    expect(records[0].outcome).toBe('invalid')
+    expect(records[0].reasons.join()).toMatch(/errors: \d+ requests failed \(.*: status 200, 7000 bytes/)
+  })
+
+  it.concurrent('mTLS that is not spoken', async context => {
+    need(context, 'pipy', 'envoy', 'k6', 'caps')
+    const variant = createVariant('spoken', 'main.js', text =>
+      text.replace('{ strict, permissive, disabled: plaintext }[mtls]', 'plaintext'),
+    )
+    const upstream = path.join(variant, 'upstream.js')
+    writeFileSync(upstream, readFileSync(upstream, 'utf8').replace('if (!cluster.mtls) return', 'return'))
+    const planes = ['--planes', `pipy=${variant},envoy`, '--cpu', '0.5', '--link', 'gateway-ratings']
+    const { stdout, records, exitCode } = await lie(planes)
+    // Each request is answered: only the check for equal work knows.
+    expect(records.map(r => r.load?.failed)).toEqual(records.map(() => 0))
+    expect(stdout).toMatch(/no verdict: .*parity-tls: pipy=spoken: as a server no TLS, as a client nothing, TLSv1\.3/)
+    expect(stdout).toContain('pipy=spoken: plaintext, in strict mode: accepted, expected refused')
+    expect(exitCode).toBe(3)
+  })
+
+  it.concurrent('a proxy that the load goes past, on loopback', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    // The application listens at the address of its sidecar.
+    const K6 = createWrapper('past', 'k6', `exec "$TOOL" "\${@/:15003/:8080}"`)
+    const { records } = await lie(['--planes', 'pipy', '--cpu', '0.5'], { env: { K6 } })
+    expect(Number(records[0].load?.verified)).toBeGreaterThan(100)
+    expect(records[0].outcome).toBe('invalid')
+    expect(records[0].reasons.join()).toMatch(/passage: ratings's sidecar received \d+ bytes, .*: they went past it/)
+  })
+
+  it.concurrent('kinds of requests that are not sent in their shares', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const traffic = path.join(folder, 'shop.yaml')
+    const kinds = ['/a, weight: 60', '/b, weight: 40'].map(kind => `  - { method: GET, path: ${kind}, response: 1KiB }`)
+    writeFileSync(traffic, `kinds:\n${kinds.join('\n')}\n`)
+    const K6 = createWrapper('shares', 'k6', `exec "$TOOL" "\${@//\\"weight\\":60/\\"weight\\":20}"`)
+    const { records } = await lie(['--planes', 'pipy', '--cpu', '0.5', '--traffic', traffic], { env: { K6 } })
+    expect(records[0].outcome).toBe('invalid')
+    expect(records[0].reasons.join()).toMatch(/mix: \d+ of \d+ requests were GET \/a, and \d+ are its share/)
+  })
+
+  it('a ztunnel that passes plaintext', async context => {
+    need(context, 'ztunnel', 'k6', 'caps')
+    const ZTUNNEL = createWrapper(
+      'plain-ztunnel',
+      'ztunnel',
+      `sed 's/HBONE/TCP/; /^policies:/,$d' "$LOCAL_XDS_PATH" > "/tmp/plain-ztunnel.$$.yaml"\nLOCAL_XDS_PATH="/tmp/plain-ztunnel.$$.yaml" exec "$TOOL" "$@"`,
+    )
+    const planes = ['--planes', 'ztunnel', '--cpu', '0.5', '--interception', 'redirect']
+    const { stdout } = await lie([...planes, '--link', 'gateway-ratings'], { env: { ZTUNNEL } })
+    expect(stdout).toMatch(/Equal-work check: NOT passed: .* refusals ztunnel /)
+    expect(stdout).toContain('ztunnel: plaintext, in strict mode: accepted, expected refused')
   })
 
   it.concurrent('unequal workers', async context => {

@@ -33,6 +33,42 @@ describe('what bound a trial of the open loop', () => {
   })
 })
 
+describe('a quota that cannot be seen', () => {
+  /** @param {{ waited: number, ran?: number, throttledFraction?: number, cpuSet?: string }} process @param {Partial<typeof HOST>} [host] */
+  const find = ({ waited, ran = 0.25, throttledFraction = 0, cpuSet = '0-1' }, host = {}) => {
+    const threads = [{ id: 1, name: 'x', cpuSeconds: ran, waitSeconds: waited }]
+    const own = {
+      cpuLimitCores: null,
+      cpuLimitReadBackCores: null,
+      cpuCores: ran,
+      cpuSeconds: ran,
+      throttledFraction,
+      cpuSet,
+      threads,
+    }
+    const processes = ['sidecar', 'application'].map(role => describeFakeProcess({ .../** @type {any} */ (own), role }))
+    const window = { seconds: 1, startLateMs: 0, endLateMs: 0 }
+    const record = createRecord({ processes, host: { ...HOST, ...host }, .../** @type {any} */ ({ window }) })
+    return findGates(/** @type {any} */ (record)).flatMap(({ gate, reason }) =>
+      gate === 'hidden-quota' ? [reason] : [],
+    )
+  }
+
+  it('is told where threads wait, no cap of the run holds them, and CPUs are idle', () => {
+    expect(find({ waited: 0.6 })).toEqual([
+      "threads of gateway's sidecar, gateway's application waited for a CPU all the time, 1.2 on average, while 75 % of 2 CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the 0.50 cores that they used: raise it, or give sidecars a smaller --cpu",
+    ])
+  })
+
+  it('is not told where the cap of the run, the other processes or the few CPUs of a process explain the wait', () => {
+    expect(find({ waited: 0.3 })).toEqual([])
+    expect(find({ waited: 0.6, throttledFraction: 0.1 })).toEqual([])
+    expect(find({ waited: 0.6 }, { foreignCores: 1 })).toEqual([])
+    expect(find({ waited: 0.6, cpuSet: '3' })).toEqual([])
+    expect(find({ waited: 0.6, cpuSet: '0,2-3' })).toHaveLength(1)
+  })
+})
+
 describe('the service time of an application', () => {
   const waited = { count: 400, meanMs: 30, lateP50Ms: 0.4, lateP99Ms: 1.2 }
   const times = (/** @type {number} */ fastestMs, meanMs = 32) => ({

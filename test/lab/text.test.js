@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { renderLabDetails, renderSaves } from '../../src/lab/text.js'
+import { renderChangedRows, renderLabDetails, renderSaves } from '../../src/lab/text.js'
 
 it('the text has the table of both sides, where instructions go, and what the words mean', () => {
   const part = { name: 'memory', old: 100, new: 150 }
@@ -68,4 +68,16 @@ it('one side alone has no columns of another, and a noisy quantity the digits th
   expect(text).toMatch(/instructions +48 380 +0\.170 %/)
   expect(text).toMatch(/wakeUps +2\.3 +20 %/)
   expect(text).toContain('at most instructions 0.170 %, wakeUps 20 %; a smaller difference of that quantity is none')
+})
+
+it('after a save, only rows that it has changed are told', () => {
+  const row = { link: 'pair', quantity: /** @type {const} */ ('instructions'), old: 1000, ratio: 1.1, spread: 0.002 }
+  const before = ['client', 'server'].map(service => ({ ...row, service, new: 1100 }))
+  const changed = before.map(own =>
+    own.service === 'client' ? { ...own, new: 1200, ratio: 1.2 } : { ...own, new: 1101 },
+  )
+  const lines = renderChangedRows(changed, before).split('\n')
+  expect(lines).toHaveLength(2)
+  expect(lines[1]).toMatch(/^client of pair, instructions +1 000 +1 200 +\+20\.0 % +0\.200 %$/)
+  expect(renderChangedRows(before, before)).toBe('No row has changed since the save before.')
 })

@@ -18,6 +18,9 @@ describe('a YAML file', () => {
 
   it('gives every object the members that are written, and none else', () => {
     expect(() => parse('name: a\n__proto__: { polluted: 1 }')).toThrow('unknown name "__proto__"')
+    expect(() => parse('name: a\n? - b\n\n  - c: d\n')).toThrow(
+      /: \[ b, \{ c: d \} \]: unknown name "\[ b, \{ c: d \} \]"/,
+    )
     expect(/** @type {any} */ ({}).polluted).toBeUndefined()
   })
 })

@@ -89,6 +89,45 @@ it.each([
   expect(said[0]).toMatch('saved during a count')
 })
 
+it('a count is shown before the corpus is through, which then says whether it was of equal work', async () => {
+  save('1')
+  const slow = async () => void (await delay(300))
+  const held = await watchWith({ count: async nth => nth, checkParity: slow })
+  expect(held.shown).toEqual([1])
+  expect(held.said.slice(0, 2)).toEqual(['equal work is still being tried', 'equal work was tried, and it held'])
+  const other = async () => {
+    await delay(300)
+    throw new BenchError('parity-answers: 45 of 46')
+  }
+  const { said } = await watchWith({ count: async nth => nth, checkParity: other })
+  expect(said[1]).toBe('the count above is of other work: parity-answers: 45 of 46')
+})
+
+it('scripts that do not serve say so before the old side is counted', async () => {
+  save('1')
+  /** @type {string[]} */
+  const done = []
+  const stop = new AbortController()
+  const lab = {
+    count: async (/** @type {string} */ side) => done.push(`count ${side}`),
+    assertServes: async (/** @type {string} */ side) => {
+      done.push(`start ${side}`)
+      if (side === 'new' && readFileSync(main, 'utf8') === '1') throw new BenchError('unexpected token')
+    },
+  }
+  const watching = countSaves({
+    ...{ lab: /** @type {any} */ (lab), folder, hasParity: false, signal: stop.signal, show: async () => {} },
+    say: line => {
+      done.push(line.replace(/^.*waiting/, 'waiting').replace(/ in .*/, ''))
+      if (done.filter(one => one.startsWith('waiting')).length === 2) stop.abort(new BenchError('interrupted'))
+      else if (line.includes('waiting')) setTimeout(save, 50, '2')
+    },
+  })
+  await expect(watching).rejects.toThrow('interrupted')
+  expect(done.slice(0, 4)).toEqual(['start new', 'unexpected token', 'waiting for a save', 'start new'])
+  expect(done.slice(4).sort()).toEqual(['count new', 'count old', 'start old', 'waiting for a save'])
+})
+
 it('files that an editor writes beside the scripts end no count', async () => {
   save('1')
   const count = async (/** @type {number} */ nth, /** @type {AbortSignal} */ signal) => {

@@ -49,6 +49,7 @@ export const linkerd = {
   hasVariants: false,
   profiles: [LEAN, DEPLOYED],
   deployed: PROFILES,
+  features: ['authorization'],
   routesAtCaller: true,
   countWorkers: ({ profile }) => (profile === DEPLOYED ? DEPLOYED_WORKERS : null),
   findUnsupported({ conditions: { interception, tls } }) {

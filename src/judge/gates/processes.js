@@ -1,13 +1,20 @@
-import { nameOf } from './gate.js'
+import { groupBy } from '../../lib/group-by.js'
+import { nameOf, percent } from './gate.js'
 
 /** Gates of the processes: whether each ran as it was started, under its cap. @import { Gate } from './gate.js' */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
 
+const sum = (/** @type {number[]} */ values) => values.reduce((total, value) => total + value, 0)
+const WAIT_TIMES = 1.5
+const WAITING_LEAST = 0.5
+const IDLE_LEAST = 0.4
 const CAP_TOLERANCE = 0.001
 const CAP_USE_TOLERANCE = 0.03
 const PERIOD_SECONDS = 0.1
 const ACCOUNTING_SHARE = 0.05
 const ACCOUNTING_SECONDS = 0.03
+const SAMPLE_SECONDS = 0.2
+const LATE_MOST_SECONDS = 0.5
 // Two clock ticks of 10 ms: one for each of the two times of a process.
 const TICKS_SECONDS = 0.02
 
@@ -48,6 +55,15 @@ export const PROCESS_GATES = [
       ),
   },
   {
+    // cgroup v2 takes a cap above the quota of a group over it, which a container may not see, and never reaches it.
+    name: 'hidden-quota',
+    finds:
+      'processes that waited for a CPU at least half as long again as they ran, without a cap of their own in the way, while 40 % of the CPUs that they may use were idle: a quota of a group that cannot be seen from here',
+    words: 'held by a quota that cannot be seen',
+    spoils: ['throughput', 'capacity', 'latency'],
+    find: findHidden,
+  },
+  {
     name: 'workers',
     finds: 'more or fewer listening sockets than workers were asked for',
     words: 'other workers than asked',
@@ -63,10 +79,17 @@ export const PROCESS_GATES = [
     // A process that leaves its group goes on working, and the group counts it no more.
     name: 'accounting',
     finds:
-      'CPU time of a group that differs from that of its processes by more than 5 % and 30 ms (20 ms more for each further process), or a process that is not in the group at an edge of the window',
+      'CPU time of a group that differs from that of its processes by more than 5 % and 30 ms (20 ms more for each further process, and what it uses in the longest gap of the samples), or a process that is not in the group at an edge of the window',
     words: 'CPU time not counted',
-    find: ({ processes }) =>
-      processes.flatMap(p => [...(p.outside ?? []).map(at => `${at}, where ${nameOf(p)} is counted`), findMiscount(p)]),
+    find: ({ processes, samples, window }) => {
+      // A group and its processes are read one after the other: where the reader is held up, they work on between.
+      const lateSeconds = Math.max(0, (samples?.largestGapSeconds ?? 0) - SAMPLE_SECONDS)
+      const lateShare = Math.min(lateSeconds, LATE_MOST_SECONDS) / (window?.seconds ?? Number.POSITIVE_INFINITY)
+      return processes.flatMap(p => [
+        ...(p.outside ?? []).map(at => `${at}, where ${nameOf(p)} is counted`),
+        findMiscount(p, lateShare),
+      ])
+    },
   },
   {
     name: 'restart',
@@ -85,14 +108,35 @@ export const PROCESS_GATES = [
   },
 ]
 
-/** @param {ProcessRecord} process */
-function findMiscount(process) {
+/** @param {Pick<TrialRecord, 'processes' | 'host' | 'window'>} record */
+function findHidden({ processes, host, window }) {
+  return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, same]) => {
+    const free = same.filter(p => !p.throttledFraction && p.threads.some(t => t.waitSeconds !== undefined))
+    const waited = sum(free.flatMap(p => p.threads.map(t => Math.max(0, t.waitSeconds ?? 0))))
+    const waiting = waited / (window?.seconds ?? Number.NaN)
+    const used = sum(same.map(p => p.cpuCores))
+    // Such as `0-2,5`.
+    const ranges = cpuSet.split(',').map(range => range.split('-').map(Number))
+    const cpus = sum(ranges.map(([first, last = first]) => last - first + 1))
+    const idle = cpus - used - (host?.foreignCores ?? 0)
+    // On one CPU, processes wait for each other while it is idle half of the time.
+    const isHeld = cpus > 1 && waiting >= Math.max(WAITING_LEAST, WAIT_TIMES * sum(free.map(p => p.cpuCores)))
+    return (
+      isHeld &&
+      idle >= IDLE_LEAST * cpus &&
+      `threads of ${free.map(nameOf).join(', ')} waited for a CPU all the time, ${waiting.toFixed(1)} on average, while ${percent(idle / cpus)} of ${cpus} CPUs were idle and no cap of this run held them: a group that is not visible from here, of this job or container, has a quota, near the ${used.toFixed(2)} cores that they used: raise it, or give sidecars a smaller --cpu`
+    )
+  })
+}
+
+/** @param {ProcessRecord} process @param {number} lateShare of the window, in which the reader may have been held up */
+function findMiscount(process, lateShare) {
   const { byProcesses, threads, cpuSeconds } = process
   const byThreads = threads.reduce((sum, thread) => sum + Math.max(0, thread.cpuSeconds), 0)
   const least = Math.max(byProcesses?.leastSeconds ?? 0, byThreads)
   const most = byProcesses?.mostSeconds ?? null
   const further = Math.max(0, (byProcesses?.processes ?? 1) - 1)
-  const slack = ACCOUNTING_SECONDS + TICKS_SECONDS * further
+  const slack = ACCOUNTING_SECONDS + TICKS_SECONDS * further + lateShare * Math.max(least, cpuSeconds)
   const isAbove = least - cpuSeconds > slack + ACCOUNTING_SHARE * least
   const isBelow = most !== null && cpuSeconds - Math.max(most, byThreads) > slack + ACCOUNTING_SHARE * cpuSeconds
   const said = isAbove ? least : most

@@ -5,7 +5,10 @@ import { growth, rollout } from './rollout.js'
 
 /** A line of trials.jsonl, and the observations of a trial: a line of samples.jsonl, and observation.json. */
 
-export const threadCpu = z.object({ id: count, name: z.string(), cpuSeconds: z.number() })
+export const threadCpu = z.object({
+  ...{ id: count, name: z.string(), cpuSeconds: z.number() },
+  waitSeconds: z.number().optional().describe('in which it could run, and no CPU ran it'),
+})
 
 export const processFacts = z.object({
   service: z.string(),

@@ -68,7 +68,7 @@ export function isAt(socket, { address, port }) {
 }
 
 /**
- * Reads the threads of a process with their CPU time, from /proc/PID/task/TID/schedstat (Documentation/scheduler/
+ * Reads the threads of a process with their CPU time, and how long they waited for a CPU, from /proc/PID/task/TID/schedstat (Documentation/scheduler/
  * sched-stats.rst). Empty when the process has ended. @param {number} pid
  */
 export function readThreads(pid) {
@@ -76,8 +76,9 @@ export function readThreads(pid) {
     const folder = `/proc/${pid}/task/${id}`
     const schedstat = readSafely(`${folder}/schedstat`)
     if (!schedstat) return []
-    const [nanoseconds] = schedstat.split(' ', 1)
-    return { id: Number(id), name: readSafely(`${folder}/comm`).trim(), cpuSeconds: Number(nanoseconds) / 1e9 }
+    const [ran, waited] = schedstat.split(' ').map(nanoseconds => Number(nanoseconds) / 1e9)
+    const name = readSafely(`${folder}/comm`).trim()
+    return { id: Number(id), name, cpuSeconds: ran, ...(Number.isFinite(waited) && { waitSeconds: waited }) }
   })
 }
 

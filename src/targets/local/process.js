@@ -23,6 +23,8 @@ import { renderMarks } from './marks.js'
 const READY_SECONDS = 120
 // All listeners of a program open at about the same time.
 const ELSEWHERE_MS = 2000
+// Of a deadline that is shorter.
+const ELSEWHERE_PARTS = 4
 // A log with a line for each request would fill the disk in a soak, and one that floods within a minute.
 const MOST_BYTES = 32 * 1024 * 1024
 // Share of a memory limit.
@@ -129,7 +131,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
         if (probe.countListeners() >= spec.workers) return true
         if (listensOnlyElsewhere(spec, probe.listListening())) {
           elsewhereSinceMs = Math.min(elsewhereSinceMs, performance.now())
-          if (performance.now() - elsewhereSinceMs > ELSEWHERE_MS)
+          if (performance.now() - elsewhereSinceMs > Math.min(ELSEWHERE_MS, (deadlineSeconds * 1000) / ELSEWHERE_PARTS))
             throw new BenchError(await describeFailure(`${name} ${renderSockets(spec, probe.listListening())}`))
         } else elsewhereSinceMs = Number.POSITIVE_INFINITY
         return false

@@ -1,5 +1,5 @@
 /** The numbers of a trial from its observed window: the run has it in memory, `verify` on disk. Pure. */
-/** @import { Edge, Look, ObservationRecord, ObservedProcess, ProcessRecord, Reading, Sample, ThreadCpu, TrialRecord, Window } from '../model/types.ts' */
+/** @import { Edge, Look, ObservationRecord, ObservedProcess, ProcessRecord, Reading, Sample, ThreadCpu, TrialRecord, Window } from '../../model/types.ts' */
 
 const READING_FIELDS = /** @type {const} */ ([
   ...['atSeconds', 'cpuSeconds', 'periods', 'throttledPeriods', 'throttledSeconds'],
@@ -172,8 +172,12 @@ function describeUsage(start, end) {
 
 /** @param {ThreadCpu[]} before @param {ThreadCpu[]} after */
 function threadsBetween(before, after) {
-  return after.map(thread => ({
-    ...thread,
-    cpuSeconds: thread.cpuSeconds - (before.find(t => t.id === thread.id)?.cpuSeconds ?? 0),
-  }))
+  return after.map(({ waitSeconds, ...thread }) => {
+    const earlier = before.find(t => t.id === thread.id)
+    return {
+      ...thread,
+      cpuSeconds: thread.cpuSeconds - (earlier?.cpuSeconds ?? 0),
+      ...(waitSeconds !== undefined && { waitSeconds: waitSeconds - (earlier?.waitSeconds ?? 0) }),
+    }
+  })
 }
