@@ -41,7 +41,7 @@ const ORDER = ['throttled', 'near-memory-limit', 'too-large', 'few-data', 'fits'
  * @property {number} meanCores of a pod
  * @property {number} p95Cores of the busiest pod
  * @property {number} peakCores of the busiest pod
- * @property {number | null} throttledFraction of the pod that was throttled most
+ * @property {number | null} throttledFraction of the pod that was throttled most, of those that run
  * @property {number | null} memoryBytes of the largest pod
  * @property {number | null} requestsPerSecond of a pod, on average
  * @property {number | null} cpuPerRequestMicros
@@ -69,11 +69,11 @@ export function computeWorkloadSizes({ containers, findWorkload }) {
 
 /** @param {{ workload: Workload, containers: ContainerUse[] }} group @returns {WorkloadSize} */
 function computeWorkloadSize({ workload, containers }) {
-  const most = (/** @type {(use: ContainerUse) => number | null} */ of) => {
-    const values = containers.map(of).filter(value => value !== null)
+  const most = (/** @type {(use: ContainerUse) => number | null} */ of, pods = containers) => {
+    const values = pods.map(of).filter(value => value !== null)
     return values.length === 0 ? null : Math.max(...values)
   }
-  // Pods of older revisions say what was used; what is set is that of those that run.
+  // Pods of older revisions count for use only: the limit that throttled them may be another than today's.
   const running = containers.filter(({ isRunning }) => isRunning)
   const current = running.length > 0 ? running : containers
   const set = { request: mostResources(current, 'requests'), limit: mostResources(current, 'limits') }
@@ -82,7 +82,7 @@ function computeWorkloadSize({ workload, containers }) {
     meanCores: meanOverTime(containers, ({ meanCores }) => meanCores) ?? 0,
     p95Cores: Number(most(({ p95Cores }) => p95Cores)),
     peakCores: Number(most(({ peakCores }) => peakCores)),
-    throttledFraction: most(({ throttledFraction }) => throttledFraction),
+    throttledFraction: most(({ throttledFraction }) => throttledFraction, current),
     memoryBytes: most(({ memoryBytes }) => memoryBytes),
     requestsPerSecond: meanOverTime(containers, ({ requestsPerSecond }) => requestsPerSecond),
   }
