@@ -39,7 +39,7 @@ const ORDER = ['throttled', 'near-memory-limit', 'too-large', 'few-data', 'fits'
  * @property {number} podsSeen in all of the time
  * @property {number} seconds of the pod that was seen longest
  * @property {number} meanCores of a pod
- * @property {number} p95Cores of the busiest pod
+ * @property {number} p95Cores of the busiest pod that was seen for two hours, or of all where none was
  * @property {number} peakCores of the busiest pod
  * @property {number | null} throttledFraction of the pod that was throttled most, of those that run
  * @property {number | null} memoryBytes of the largest pod
@@ -76,11 +76,13 @@ function computeWorkloadSize({ workload, containers }) {
   // Pods of older revisions count for use only: the limit that throttled them may be another than today's.
   const running = containers.filter(({ isRunning }) => isRunning)
   const current = running.length > 0 ? running : containers
+  // A pod of two minutes has no percentile: its start is all that it did.
+  const lasting = containers.filter(({ seconds }) => seconds >= SECONDS_LEAST)
   const set = { request: mostResources(current, 'requests'), limit: mostResources(current, 'limits') }
   const use = {
     seconds: Number(most(({ seconds }) => seconds)),
     meanCores: meanOverTime(containers, ({ meanCores }) => meanCores) ?? 0,
-    p95Cores: Number(most(({ p95Cores }) => p95Cores)),
+    p95Cores: Number(most(({ p95Cores }) => p95Cores, lasting.length > 0 ? lasting : containers)),
     peakCores: Number(most(({ peakCores }) => peakCores)),
     throttledFraction: most(({ throttledFraction }) => throttledFraction, current),
     memoryBytes: most(({ memoryBytes }) => memoryBytes),
