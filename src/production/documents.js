@@ -127,7 +127,7 @@ export function renderProductionDetails({ sizes, production, ratios, plane }) {
   return [
     ...renderTextTable({ caption: '', columns, rows }),
     '',
-    'CPU and memory are those of the busiest and the largest pod, the mean and req/s those of an average pod.',
+    'CPU and memory are those of the busiest and the largest pod, the mean and req/s those of an average pod, req/s while requests were counted.',
     'pods: that run now, of those that were seen. A request that a sidecar receives counts once, and so does one that it sends.',
     `Scraped every ${scrapeSeconds} s; averages of ${rateSeconds} s, every ${stepSeconds} s.`,
     ...(production.counters.length > 0

@@ -6,7 +6,9 @@
  */
 
 /** Labels that tell replicas of Prometheus from each other. */
-export const REPLICA_LABELS = ['prometheus_replica', 'prometheus', 'replica', 'receive_replica']
+const REPLICA_LABELS = ['prometheus_replica', 'prometheus', 'replica', 'receive_replica']
+/** Labels of the target that a job adds: two jobs that scrape one sidecar have a series each. */
+const TARGET_LABELS = ['job', 'instance', 'endpoint', 'service', 'container']
 
 // Shorter, the rate of a scrape every 30 s has gaps; longer, a peak is averaged away.
 const RATE_SECONDS_LEAST = 120
@@ -17,16 +19,23 @@ const RECENT = '1h'
 const IDENTITY = 'namespace, pod, container'
 
 /**
- * Counters of requests: of a sidecar, those that it received and those that it sent. Envoy's own listeners are left out.
- * FSM scrapes pods as `source_namespace` and `source_pod_name`.
+ * Counters of requests, those that a sidecar received and those that it sent, with the containers that count them. Envoy's own
+ * listeners are left out. FSM scrapes pods as `source_namespace` and `source_pod_name`.
  */
 export const REQUEST_COUNTERS = [
-  { metric: 'istio_requests_total', of: 'Istio', matchers: '' },
-  { metric: 'response_total', of: 'Linkerd', matchers: ', direction=~"inbound|outbound"' },
-  { metric: 'sidecar_cluster_upstream_rq_total', of: 'FSM', matchers: '' },
+  { metric: 'istio_requests_total', of: 'Istio', containers: ['istio-proxy'], matchers: '' },
+  {
+    metric: 'response_total',
+    of: 'Linkerd',
+    containers: ['linkerd-proxy'],
+    matchers: ', direction=~"inbound|outbound"',
+  },
+  { metric: 'sidecar_cluster_upstream_rq_total', of: 'FSM', containers: ['sidecar'], matchers: '' },
   {
     metric: 'envoy_http_downstream_rq_total',
     of: 'Envoy',
+    // Those of Istio; of Open Service Mesh and App Mesh; of Kuma; of Consul.
+    containers: ['istio-proxy', 'envoy', 'kuma-sidecar', 'consul-dataplane'],
     matchers: ', envoy_http_conn_manager_prefix!~"admin.*|stats.*|agent.*"',
   },
 ]
@@ -112,14 +121,24 @@ export function renderCounterSearches({ namespace }) {
 }
 
 /**
- * Renders the query of the mean rate of requests of each pod, of one counter.
- * @param {object} counter @param {string} counter.metric @param {typeof POD_LABELS[number]} counter.labels
- * @param {Scope} counter.scope @param {Steps} counter.steps
+ * Renders the queries of the requests of each pod by one counter, and of the CPU of its sidecars at the same points. A
+ * counter begins with the first request: the CPU of an idle week before it is none of those requests'.
+ * @param {object} counter @param {typeof REQUEST_COUNTERS[number]} counter.counter @param {typeof POD_LABELS[number]} counter.labels
+ * @param {Scope} counter.scope whose containers count these requests @param {Steps} counter.steps
  */
-export function renderRequestQuery({ metric, labels, scope, steps: { rateSeconds, stepSeconds } }) {
-  const matchers = REQUEST_COUNTERS.find(counter => counter.metric === metric)?.matchers ?? ''
+export function renderRequestQueries({ counter: { metric, matchers }, labels, scope, steps }) {
+  const { rateSeconds, stepSeconds } = steps
   const rate = `rate(${metric}{${labels.namespace}="${scope.namespace}", ${labels.pod}!=""${matchers}}[${rateSeconds}s])`
-  return `avg_over_time(sum by (${labels.pod}) (max without (${REPLICA_LABELS.join(', ')}) (${rate}))[${scope.seconds}s:${stepSeconds}s])`
+  const once = `max without (${[...REPLICA_LABELS, ...TARGET_LABELS].join(', ')}) (${rate})`
+  const named = labels.pod === 'pod' ? once : `label_replace(${once}, "pod", "$1", "${labels.pod}", "(.+)")`
+  const requests = `sum by (pod) (${named})`
+  const cpu = `max by (${IDENTITY}) (rate(${renderContainer('container_cpu_usage_seconds_total', scope)}[${rateSeconds}s]))`
+  const range = `[${scope.seconds}s:${stepSeconds}s]`
+  return {
+    perSecond: `avg_over_time((${requests} and on (pod) ${cpu})${range})`,
+    cores: `avg_over_time((${cpu} and on (pod) ${requests})${range})`,
+    points: `count_over_time((${cpu} and on (pod) ${requests})${range})`,
+  }
 }
 
 /** The containers that have CPU metrics, over all namespaces. */

@@ -6,7 +6,7 @@ import {
   computeSteps,
   REQUEST_COUNTERS,
   renderCounterSearches,
-  renderRequestQuery,
+  renderRequestQueries,
   renderScrapeQuery,
   renderStateQueries,
   renderUsageQueries,
@@ -30,9 +30,16 @@ import { createWorkloadFinder } from './workloads.js'
  * @property {number | null} throttledFraction of its CFS periods; null: it has no CPU limit
  * @property {number | null} memoryBytes the highest working set
  * @property {boolean} isRunning now
- * @property {number | null} requestsPerSecond received and sent, on average
+ * @property {Requests | null} counted
  * @property {Resources} requests
  * @property {Resources} limits
+ */
+
+/**
+ * @typedef {object} Requests that a sidecar received and sent
+ * @property {number} perSecond on average, while they were counted
+ * @property {number} cores on average in that time
+ * @property {number} seconds of that time
  */
 
 /** @typedef {{ cores: number | null, bytes: number | null }} Resources null: not set, or not known */
@@ -57,8 +64,8 @@ export async function readProduction(prometheus, scope) {
   const usage = await queryAll(prometheus, renderUsageQueries(scope, steps))
   if (usage.meanCores.length === 0) throw await explainNothing(prometheus, scope)
   const state = await queryAll(prometheus, renderStateQueries(scope))
-  const { rates, counters } = await readRates(prometheus, { scope, steps })
-  const containers = joinContainers({ usage, state, rates, steps })
+  const { requests, counters } = await readRequests(prometheus, { scope, steps })
+  const containers = joinContainers({ usage, state, requests, steps })
   return {
     containers,
     findWorkload: createWorkloadFinder(state),
@@ -86,41 +93,49 @@ async function queryAll(prometheus, queries) {
 }
 
 /** @param {Prometheus} prometheus @param {{ scope: Scope, steps: Steps }} options */
-async function readRates(prometheus, { scope, steps }) {
-  /** @type {Map<string, number>} */
-  const rates = new Map()
+async function readRequests(prometheus, { scope, steps }) {
+  /** By pod and container. @type {Map<string, Requests>} */
+  const requests = new Map()
   /** @type {Map<string, { metric: string, of: string }>} */
   const counters = new Map()
-  const found = []
+  const scraped = []
   for (const { labels, expression } of renderCounterSearches(scope)) {
     for (const sample of await prometheus.query(expression, 'counters of requests'))
-      found.push({ labels, metric: sample.labels.__name__ })
+      scraped.push({ labels, metric: sample.labels.__name__ })
   }
   // A pod has the counter of its mesh, and Envoy's own beside: the first of the table counts.
-  for (const { metric, of } of REQUEST_COUNTERS) {
-    for (const { labels } of found.filter(counter => counter.metric === metric)) {
-      const query = renderRequestQuery({ metric, labels, scope, steps })
-      for (const sample of await prometheus.query(query, `requests by ${metric}`)) {
-        const pod = sample.labels[labels.pod]
-        if (rates.has(pod)) continue
-        rates.set(pod, sample.value)
+  for (const counter of REQUEST_COUNTERS) {
+    const { metric, of } = counter
+    const containers = scope.containers.filter(container => counter.containers.includes(container))
+    if (containers.length === 0) continue
+    for (const { labels } of scraped.filter(other => other.metric === metric)) {
+      const queries = renderRequestQueries({ counter, labels, scope: { ...scope, containers }, steps })
+      const { perSecond, cores, points } = await queryAll(prometheus, queries)
+      const ofPods = new Map(perSecond.map(({ labels: { pod }, value }) => [pod, value]))
+      const pointsOf = new Map(points.map(sample => [keyOf(sample.labels), sample.value]))
+      for (const { labels: container, value } of cores) {
+        const key = keyOf(container)
+        const rate = ofPods.get(container.pod)
+        if (rate === undefined || requests.has(key)) continue
+        requests.set(key, { perSecond: rate, cores: value, seconds: (pointsOf.get(key) ?? 0) * steps.stepSeconds })
         counters.set(metric, { metric, of })
       }
     }
   }
-  return { rates, counters: [...counters.values()] }
+  return { requests, counters: [...counters.values()] }
 }
+
+/** @param {Record<string, string>} labels */
+const keyOf = ({ pod, container, resource = '' }) => `${pod}/${container}/${resource}`
 
 /**
  * @param {object} read
  * @param {Record<keyof ReturnType<typeof renderUsageQueries>, Sample[]>} read.usage
  * @param {Record<keyof ReturnType<typeof renderStateQueries>, Sample[]>} read.state
- * @param {Map<string, number>} read.rates by pod @param {Steps} read.steps
+ * @param {Map<string, Requests>} read.requests by pod and container @param {Steps} read.steps
  * @returns {ContainerUse[]}
  */
-function joinContainers({ usage, state, rates, steps }) {
-  const keyOf = (/** @type {Record<string, string>} */ { pod, container, resource = '' }) =>
-    `${pod}/${container}/${resource}`
+function joinContainers({ usage, state, requests: counted, steps }) {
   const index = (/** @type {Sample[]} */ samples) => new Map(samples.map(({ labels, value }) => [keyOf(labels), value]))
   const [p95, peak, points, throttled, memory, running, requests, limits] = [
     ...[usage.p95Cores, usage.peakCores, usage.points, usage.throttledFraction, usage.memoryBytes, usage.running],
@@ -142,7 +157,7 @@ function joinContainers({ usage, state, rates, steps }) {
       throttledFraction: throttled.get(key) ?? null,
       memoryBytes: memory.get(key) ?? null,
       isRunning: running.has(key),
-      requestsPerSecond: rates.get(pod) ?? null,
+      counted: counted.get(key) ?? null,
       requests: resourcesOf(requests),
       limits: resourcesOf(limits),
     }
@@ -154,6 +169,9 @@ function joinContainers({ usage, state, rates, steps }) {
  * @param {Pick<Parameters<typeof joinContainers>[0], 'usage' | 'state'> & { counters: unknown[] }} read
  */
 function listLacks({ usage, state, counters }) {
+  const counting = REQUEST_COUNTERS.flatMap(({ containers }) => containers)
+  const names = [...new Set(usage.meanCores.map(({ labels }) => labels.container))]
+  const uncounted = names.filter(name => !counting.includes(name))
   const hasLimit = state.limits.some(({ labels }) => labels.resource === 'cpu')
   return [
     ...(usage.memoryBytes.length === 0
@@ -165,7 +183,14 @@ function listLacks({ usage, state, counters }) {
     ...(usage.throttledFraction.length === 0 && hasLimit
       ? ['No container_cpu_cfs_periods_total: nothing says whether a sidecar is throttled.']
       : []),
-    ...(counters.length === 0 ? ['No counter of requests of these pods is scraped: no CPU per request.'] : []),
+    ...(counters.length === 0 && uncounted.length < names.length
+      ? ['No counter of requests of these pods is scraped: no CPU per request.']
+      : []),
+    ...(uncounted.length > 0
+      ? [
+          `No CPU per request of ${uncounted.join(', ')}: the counters of requests that are read are those of ${[...new Set(counting)].join(', ')}.`,
+        ]
+      : []),
   ]
 }
 

@@ -2,7 +2,7 @@ import { percent } from '../lib/units.js'
 import { groupByWorkload } from './workloads.js'
 
 /** Requests and limits of a workload's sidecars from what they used. Pure. */
-/** @import { ContainerUse, Production, Resources } from './read-production.js' @import { Workload } from './workloads.js' */
+/** @import { ContainerUse, Production, Requests, Resources } from './read-production.js' @import { Workload } from './workloads.js' */
 
 /** Room above the 95th percentile of CPU; `size` keeps as much above the mean at a rate. */
 const CPU_REQUEST_ROOM = 1.15
@@ -43,7 +43,7 @@ const ORDER = ['throttled', 'near-memory-limit', 'too-large', 'few-data', 'fits'
  * @property {number} peakCores of the busiest pod
  * @property {number | null} throttledFraction of the pod that was throttled most, of those that run
  * @property {number | null} memoryBytes of the largest pod
- * @property {number | null} requestsPerSecond of a pod, on average
+ * @property {number | null} requestsPerSecond of a pod, on average while they were counted
  * @property {number | null} cpuPerRequestMicros
  * @property {{ request: Resources, limit: Resources }} set today
  * @property {{ requestCores: number, limitCores: number, bytes: number | null }} computed bytes: request and limit
@@ -79,6 +79,7 @@ function computeWorkloadSize({ workload, containers }) {
   // A pod of two minutes has no percentile: its start is all that it did.
   const lasting = containers.filter(({ seconds }) => seconds >= SECONDS_LEAST)
   const set = { request: mostResources(current, 'requests'), limit: mostResources(current, 'limits') }
+  const requests = containers.map(({ counted }) => counted).filter(counted => counted !== null)
   const use = {
     seconds: Number(most(({ seconds }) => seconds)),
     meanCores: meanOverTime(containers, ({ meanCores }) => meanCores) ?? 0,
@@ -86,7 +87,7 @@ function computeWorkloadSize({ workload, containers }) {
     peakCores: Number(most(({ peakCores }) => peakCores)),
     throttledFraction: most(({ throttledFraction }) => throttledFraction, current),
     memoryBytes: most(({ memoryBytes }) => memoryBytes),
-    requestsPerSecond: meanOverTime(containers, ({ requestsPerSecond }) => requestsPerSecond),
+    requestsPerSecond: meanOverTime(requests, ({ perSecond }) => perSecond),
   }
   const computed = computeLimits(use, set.limit)
   const timesTooLarge = computeTimes(set.request, computed)
@@ -96,7 +97,7 @@ function computeWorkloadSize({ workload, containers }) {
     pods: running.length,
     podsSeen: containers.length,
     ...use,
-    cpuPerRequestMicros: computePerRequest(containers),
+    cpuPerRequestMicros: computePerRequest(requests),
     set,
     computed,
     timesTooLarge,
@@ -152,17 +153,18 @@ function mostResources(containers, name) {
   return { cores: most('cores'), bytes: most('bytes') }
 }
 
-/** The mean of pods, each as long as it was seen; null: none has it. @param {ContainerUse[]} containers @param {(use: ContainerUse) => number | null} of */
-function meanOverTime(containers, of) {
-  const known = containers.filter(use => of(use) !== null && use.seconds > 0)
-  const seconds = known.reduce((sum, use) => sum + use.seconds, 0)
-  return seconds === 0 ? null : known.reduce((sum, use) => sum + use.seconds * Number(of(use)), 0) / seconds
+/**
+ * The mean of pods, each weighted by its seconds; null: there are none.
+ * @template {{ seconds: number }} Use @param {Use[]} uses @param {(use: Use) => number} of
+ */
+function meanOverTime(uses, of) {
+  const seconds = uses.reduce((sum, use) => sum + use.seconds, 0)
+  return seconds === 0 ? null : uses.reduce((sum, use) => sum + use.seconds * of(use), 0) / seconds
 }
 
-/** CPU time over requests, of the pods whose requests are counted. @param {ContainerUse[]} containers */
-function computePerRequest(containers) {
-  const counted = containers.filter(({ requestsPerSecond }) => requestsPerSecond !== null)
-  const rate = meanOverTime(counted, ({ requestsPerSecond }) => requestsPerSecond)
-  const cores = meanOverTime(counted, ({ meanCores }) => meanCores)
+/** CPU time over requests, of the time in which requests were counted. @param {Requests[]} requests */
+function computePerRequest(requests) {
+  const rate = meanOverTime(requests, ({ perSecond }) => perSecond)
+  const cores = meanOverTime(requests, use => use.cores)
   return rate === null || cores === null || rate === 0 ? null : (1e6 * cores) / rate
 }

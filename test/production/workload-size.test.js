@@ -22,7 +22,7 @@ const createUse = (pod, use) => ({
   throttledFraction: null,
   memoryBytes: 100 * MIB,
   isRunning: true,
-  requestsPerSecond: 100,
+  counted: null,
   requests: NOTHING,
   limits: NOTHING,
   ...use,
@@ -74,11 +74,15 @@ describe('requests and limits of a workload', () => {
     expect(compute(failed, createUse('web-0', { p95Cores: 0.03, seconds: 600 }))[0].p95Cores).toBe(0.8)
   })
 
-  it('weigh the pods by the time that they were seen', () => {
+  it('weigh the pods by the time that they were seen, and their requests by the time that these were counted', () => {
     const [{ meanCores, requestsPerSecond, cpuPerRequestMicros }] = compute(
-      createUse('web-0', { meanCores: 0.1, requestsPerSecond: 200, seconds: 3 * 7200 }),
-      createUse('web-1', { meanCores: 0.02, requestsPerSecond: 40, seconds: 7200 }),
-      createUse('web-2', { meanCores: 0.08, requestsPerSecond: null, seconds: 4 * 7200 }),
+      createUse('web-0', {
+        meanCores: 0.1,
+        seconds: 3 * 7200,
+        counted: { perSecond: 200, cores: 0.1, seconds: 3 * 60 },
+      }),
+      createUse('web-1', { meanCores: 0.02, seconds: 7200, counted: { perSecond: 40, cores: 0.02, seconds: 60 } }),
+      createUse('web-2', { meanCores: 0.08, seconds: 4 * 7200 }),
     )
     expect(meanCores).toBeCloseTo((3 * 0.1 + 0.02 + 4 * 0.08) / 8, 9)
     expect(requestsPerSecond).toBeCloseTo(160, 9)
@@ -86,8 +90,16 @@ describe('requests and limits of a workload', () => {
     expect(cpuPerRequestMicros).toBeCloseTo(500, 6)
   })
 
+  it('have the CPU per request of the time with requests, after an idle week', () => {
+    const counted = { perSecond: 100, cores: 0.05, seconds: 3600 }
+    const meanCores = (0.005 * 7 * 24 + 0.05) / (7 * 24 + 1)
+    const [{ cpuPerRequestMicros }] = compute(createUse('web-0', { meanCores, counted }))
+    expect(cpuPerRequestMicros).toBeCloseTo(500, 9)
+  })
+
   it('have no CPU per request where nothing was requested', () => {
-    expect(compute(createUse('web-0', { requestsPerSecond: 0 }))[0].cpuPerRequestMicros).toBeNull()
+    const counted = { perSecond: 0, cores: 0.01, seconds: 7200 }
+    expect(compute(createUse('web-0', { counted }))[0].cpuPerRequestMicros).toBeNull()
   })
 
   it('come in the order of what needs a change', () => {
