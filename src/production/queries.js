@@ -94,14 +94,17 @@ export function renderUsageQueries(scope, { rateSeconds, stepSeconds }) {
 }
 
 /**
- * Renders the queries of what kube-state-metrics knows. Sidecars that are init containers have metrics of their own.
+ * Renders the queries of what kube-state-metrics knows. Sidecars that are init containers have metrics of their own. A pod of
+ * a StatefulSet keeps its name when its resources change: its older series must not count while it runs.
  * @param {Scope} scope
  */
 export function renderStateQueries(scope) {
   const range = `${scope.seconds}s`
   const resources = (/** @type {string} */ name) => {
-    const metric = `__name__=~"kube_pod_(init_)?container_resource_${name}"`
-    return `max by (${IDENTITY}, resource) (last_over_time({${metric}, ${matchContainers(scope)}}[${range}]))`
+    const metric = `{__name__=~"kube_pod_(init_)?container_resource_${name}", ${matchContainers(scope)}}`
+    const most = (/** @type {string} */ values) => `max by (${IDENTITY}, resource) (${values})`
+    const running = renderContainer('container_cpu_usage_seconds_total', scope)
+    return `${most(metric)} or (${most(`last_over_time(${metric}[${range}])`)} unless on (${IDENTITY}) ${running})`
   }
   return {
     requests: resources('requests'),

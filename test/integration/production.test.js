@@ -71,6 +71,19 @@ describe('size --from-prometheus', () => {
     expect(users.cpuPerRequestMicros).toBeCloseTo(1500, 0)
   })
 
+  it('counts the CPU of requests while these are counted, once, and for the container that counts them', async () => {
+    const { workloads } = JSON.parse((await size('--namespace', 'edge', '--json')).stdout)
+    const find = (/** @type {string} */ name, /** @type {string} */ container) =>
+      workloads.find((/** @type {any} */ one) => one.workload.name === name && one.container === container)
+    const late = find('late', 'istio-proxy')
+    // 5m for two hours and 50m for one: 20m; 100/s in the last hour alone.
+    expect(late.meanCores / 0.02).toBeCloseTo(1, 1)
+    expect(late.requestsPerSecond / 100).toBeCloseTo(1, 1)
+    expect(late.cpuPerRequestMicros / 500).toBeCloseTo(1, 1)
+    expect(find('late', 'sidecar').requestsPerSecond).toBeNull()
+    expect(find('changed', 'istio-proxy').set.limit.cores).toBe(0.5)
+  })
+
   it('computes what promtool computes from one replica alone', async () => {
     const { cart } = await readJson('--namespace', 'shop')
     const busiest = 'pod="cart-6d4f8b9c7d-x2x4z", container="istio-proxy"'
@@ -158,7 +171,7 @@ describe('size --from-prometheus', () => {
     [
       'an unknown namespace',
       ['--namespace', 'shopp'],
-      'knows no container of the namespace shopp; it has bare, shop, slow',
+      'knows no container of the namespace shopp; it has bare, edge, shop, slow',
     ],
     [
       'containers that are not there',

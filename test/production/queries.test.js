@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { REQUEST_COUNTERS, renderRequestQueries } from '../../src/production/queries.js'
+import { REQUEST_COUNTERS, renderRequestQueries, renderStateQueries } from '../../src/production/queries.js'
 
 const scope = { namespace: 'shop', containers: ['istio-proxy'], seconds: 600 }
 const steps = { scrapeSeconds: 30, rateSeconds: 120, stepSeconds: 60 }
@@ -25,5 +25,15 @@ describe('the queries of requests', () => {
     const { cores } = renderRequestQueries({ counter, labels, scope, steps })
     expect(cores).toContain('[120s])), "pod", "$1", "source_pod_name", "(.+)"))')
     expect(cores).toContain('{source_namespace="shop", source_pod_name!=""}')
+  })
+})
+
+describe('the queries of what is set', () => {
+  it('take the values of now, and those of before only for pods that do not run', () => {
+    const metric =
+      '{__name__=~"kube_pod_(init_)?container_resource_limits", namespace="shop", container=~"istio-proxy"}'
+    expect(renderStateQueries(scope).limits).toBe(
+      `max by (namespace, pod, container, resource) (${metric}) or (max by (namespace, pod, container, resource) (last_over_time(${metric}[600s])) unless on (namespace, pod, container) container_cpu_usage_seconds_total{namespace="shop", container=~"istio-proxy"})`,
+    )
   })
 })

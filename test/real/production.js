@@ -189,6 +189,29 @@ const SERIES = [
   ...listSeries({ namespace: 'bare', pod: 'web-0', container: 'istio-proxy', cpu: t => 0.05 * t }),
   // Scraped every 60 s.
   ...listSeries({ namespace: 'slow', pod: 'web-0', container: 'istio-proxy', cpu: t => 0.05 * t, everySeconds: 60 }),
+  // Idle until the last hour, in which two jobs scrape its requests; another container is named as FSM's sidecar is.
+  ...listSeries({
+    namespace: 'edge',
+    pod: 'late-0',
+    container: 'istio-proxy',
+    cpu: counter(t => (t > SECONDS - 3600 ? 0.05 : 0.005)),
+  }),
+  ...listSeries({ namespace: 'edge', pod: 'late-0', container: 'sidecar', cpu: t => 0.002 * t }),
+  ...['istio-proxy', 'web'].map((scraped, i) => ({
+    name: 'istio_requests_total',
+    labels: {
+      ...{ namespace: 'edge', pod: 'late-0', reporter: 'destination' },
+      ...{ job: `job-${i}`, instance: `10.0.0.1:${15_020 + i}`, endpoint: `metrics-${i}`, container: scraped },
+    },
+    value: (/** @type {number} */ t) => (t > SECONDS - 3600 ? 100 * (t - SECONDS + 3600) : null),
+  })),
+  // A pod of a StatefulSet before a change of its limit, and after it.
+  ...listSeries({ namespace: 'edge', pod: 'changed-0', container: 'istio-proxy', cpu: t => 0.05 * t }),
+  ...[2, 0.5].map((cores, i) => ({
+    name: 'kube_pod_container_resource_limits',
+    labels: { namespace: 'edge', pod: 'changed-0', container: 'istio-proxy', resource: 'cpu', uid: `${i}` },
+    value: (/** @type {number} */ t) => (t < SECONDS - 3600 === (i === 0) ? cores : null),
+  })),
   ...listSeries({ pod: 'cart-6d4f8b9c7d-x2x4z', container: 'cart', cpu: t => 2 * t, memory: constant(900 * MIB) }),
 ]
 
