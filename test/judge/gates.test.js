@@ -64,6 +64,7 @@ describe('a quota that cannot be seen', () => {
     expect(find({ waited: 0.3 })).toEqual([])
     expect(find({ waited: 0.6, throttledFraction: 0.1 })).toEqual([])
     expect(find({ waited: 0.6 }, { foreignCores: 1 })).toEqual([])
+    expect(find({ waited: 0.6 }, { idleFraction: 0.1 })).toEqual([])
     expect(find({ waited: 0.6, cpuSet: '3' })).toEqual([])
     expect(find({ waited: 0.6, cpuSet: '0,2-3' })).toHaveLength(1)
   })
