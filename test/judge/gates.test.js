@@ -48,7 +48,11 @@ describe('a quota that cannot be seen', () => {
     }
     const processes = ['sidecar', 'application'].map(role => describeFakeProcess({ .../** @type {any} */ (own), role }))
     const window = { seconds: 1, startLateMs: 0, endLateMs: 0 }
-    const record = createRecord({ processes, host: { ...HOST, ...host }, .../** @type {any} */ ({ window }) })
+    const record = createRecord({
+      processes,
+      host: { ...HOST, idleFraction: 0.75, ...host },
+      .../** @type {any} */ ({ window }),
+    })
     return findGates(/** @type {any} */ (record)).flatMap(({ gate, reason }) =>
       gate === 'hidden-quota' ? [reason] : [],
     )
