@@ -24,9 +24,11 @@ const MAY_IMPORT = {
   dataplanes: ['model'],
   loads: ['model'],
   tools: ['model'],
-  // Its tables have the rows of kinds.
-  judge: ['model', 'kinds/judge'],
-  'kinds/judge': ['model', 'judge'],
+  // One record, without the tables of all kinds: these are above what kinds judge by.
+  'judge/gates': ['model'],
+  'judge/record': ['model', 'judge/gates'],
+  'kinds/judge': ['model', 'judge/record', 'judge/gates'],
+  judge: ['model', 'judge/record', 'judge/gates', 'kinds/judge'],
   // What a run says, as data: kinds make it, and reports render it.
   answer: ['model', 'judge'],
   services: ['model', 'dataplanes'],
@@ -43,7 +45,7 @@ const MAY_IMPORT = {
   parity: ['model', 'services', 'judge', 'node', 'certificates', 'parity/beside', 'parity/verdict', 'run'],
   kinds: ['model', 'plan', 'services', 'judge', 'node', 'kinds/judge', 'kinds/pure', 'kinds/registry', 'run'],
   // Each kind as one object, which loads what runs and what reports it when that is asked for.
-  'kinds/registry': ['model', 'judge', 'kinds/pure', 'kinds', 'run'],
+  'kinds/registry': ['model', 'judge', 'answer', 'kinds/pure', 'kinds', 'run'],
   // Kinds that compute alone are opened by verbs only.
   'kinds/computed': ['model', 'answer', 'records', 'analysis', 'report', 'kinds/pure', 'kinds/registry'],
   analysis: ['model', 'kinds/judge', 'kinds/pure', 'kinds/registry', 'judge', 'records', 'parity/verdict'],
@@ -58,12 +60,12 @@ const MAY_IMPORT = {
 }
 // No files, processes, clock or randomness.
 const PURE =
-  'model request traffic plan services judge answer kinds/judge kinds/pure kinds/registry parity/verdict analysis report dataplanes'.split(
+  'model request traffic plan services judge judge/record judge/gates answer kinds/judge kinds/pure kinds/registry parity/verdict analysis report dataplanes'.split(
     ' ',
   )
 
 const WITH_EFFECTS = /^src\/kinds\/[^/]+\/(course|phases)\.js$/
-const KINDS = /^src\/kinds\/(registry|[^/]+\/index)\.js$/
+const KINDS = /^src\/kinds\/(registry|sections|[^/]+\/index)\.js$/
 const COMPUTED = /^src\/kinds\/(computed|balance\/(document|records))\.js$/
 const JUDGING = /^src\/kinds\/(parts|[^/]+\/(numbers|([a-z]+-)?quantities|gates))\.js$/
 const IMPORT = /^(?:import|export)[^'"]*?from '([^']+)'|^import '([^']+)'|import\('([^']+)'\)(?!\.)/gm
@@ -90,6 +92,10 @@ describe('what may import what', () => {
         importsOf(file).filter(name => folderOf(name) === 'verbs'),
         file,
       ).toEqual([])
+  })
+
+  it('has no circle of layers, but for what is loaded when it is asked for', () => {
+    expect(findCircleOfLayers()).toEqual([])
   })
 
   it('has no circle of files', () => {
@@ -170,7 +176,34 @@ function folderOf(file) {
 /** @param {string} file */
 function mayImport(file) {
   const folder = folderOf(file)
-  return [folder, 'lib', ...MAY_IMPORT[/** @type {'lib'} */ (folder)]]
+  /** @type {string[]} */
+  const names = MAY_IMPORT[/** @type {'lib'} */ (folder)]
+  return [folder, 'lib', ...names, ...(names.includes('judge') ? ['judge/record', 'judge/gates'] : [])]
+}
+
+/** @returns {string[]} the layers of a circle of imports, in order; empty: there is none */
+function findCircleOfLayers() {
+  /** @type {Map<string, Set<string>>} */
+  const above = new Map()
+  for (const file of files) {
+    const layer = folderOf(file)
+    const names = findNames(file, STATIC_IMPORT).filter(name => name.startsWith('src/'))
+    above.set(layer, new Set([...(above.get(layer) ?? []), ...names.map(folderOf)]))
+  }
+  /** @type {(layer: string, path: string[]) => string[]} */
+  const visit = (layer, path) => {
+    if (path.includes(layer)) return [...path.slice(path.indexOf(layer)), layer]
+    for (const name of above.get(layer) ?? []) {
+      const circle = name === layer ? [] : visit(name, [...path, layer])
+      if (circle.length > 0) return circle
+    }
+    return []
+  }
+  for (const layer of above.keys()) {
+    const circle = visit(layer, [])
+    if (circle.length > 0) return circle
+  }
+  return []
 }
 
 /** @param {string} file */

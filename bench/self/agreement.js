@@ -1,6 +1,12 @@
 import { GAP_LEAST, judge } from '../../src/analysis/verdict.js'
 import { withRole } from '../../src/judge/gates/gate.js'
-import { countedOf, cpuPerRequestMicros, divideRounds, splitRounds, valueOfRound } from '../../src/judge/measures.js'
+import {
+  countedOf,
+  cpuPerRequestMicros,
+  divideRounds,
+  splitRounds,
+  valueOfRound,
+} from '../../src/judge/record/measures.js'
 import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../../src/lib/stats.js'
 import { percent } from '../../src/lib/units.js'
 import { nameOf } from '../../src/model/arms.js'

@@ -2,7 +2,7 @@
 // the users, the arms that stand beside. Rows are appended to a file, so a grid can be measured in pieces.
 import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { cpuPerRequestMicros, sidecarsOf } from '../../src/judge/measures.js'
+import { cpuPerRequestMicros, sidecarsOf } from '../../src/judge/record/measures.js'
 import { groupBy } from '../../src/lib/group-by.js'
 import { ROOT } from '../../src/lib/paths.js'
 import { summariseRatios } from '../../src/lib/stats.js'

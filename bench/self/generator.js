@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { median } from 'simple-statistics'
-import { cpuPerRequestMicros, ratePerSecond } from '../../src/judge/measures.js'
+import { cpuPerRequestMicros, ratePerSecond } from '../../src/judge/record/measures.js'
 import { loadGenerators } from '../../src/loads/registry.js'
 import { benchAlternately } from './alternating.js'
 import { finding, scratch } from './kit.js'

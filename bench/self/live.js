@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { PassThrough } from 'node:stream'
 import { median } from 'simple-statistics'
-import { cpuPerRequestMicros, sidecarsOf, valueOfRound } from '../../src/judge/measures.js'
+import { cpuPerRequestMicros, sidecarsOf, valueOfRound } from '../../src/judge/record/measures.js'
 import { summariseRatios } from '../../src/lib/stats.js'
 import { parseAddress } from '../../src/live/address.js'
 import { openWatchers } from '../../src/verbs/watchers.js'

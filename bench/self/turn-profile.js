@@ -1,5 +1,5 @@
 // The CPU that a request costs, by the time since its arm's turn began: it tells whether the start of a turn costs more.
-import { sidecarsOf } from '../../src/judge/measures.js'
+import { sidecarsOf } from '../../src/judge/record/measures.js'
 import { readObserved } from '../../src/records/raw.js'
 import { rawNameOf } from '../../src/records/write.js'
 

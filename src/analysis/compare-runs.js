@@ -1,6 +1,6 @@
 import { withRole } from '../judge/gates/gate.js'
-import { cpuPerRequestMicros, sidecarsOf } from '../judge/measures.js'
 import { PRIMARY } from '../judge/quantities.js'
+import { cpuPerRequestMicros, sidecarsOf } from '../judge/record/measures.js'
 import { BASELINE_AXES, findVaried, isAlike, nameOf } from '../model/arms.js'
 import { findDisparities, findUnequal } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread, isCutShort } from './compare.js'
@@ -12,7 +12,7 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 /** Two runs, an old and a new one, arm by arm: by the statistics of two planes in one run. Pure. */
 /** @import { Arm, AxisName, Comparison, Summary, ThresholdResult } from '../model/types.ts' */
 /** @import { Match, Refusal } from './match-arms.js' @import { RecordedRun } from './match-runs.js' */
-/** @import { QuantityRow } from '../judge/quantities.js' @import { Threshold } from './thresholds.js' */
+/** @import { QuantityRow } from '../judge/record/quantity-row.js' @import { Threshold } from './thresholds.js' */
 /** @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun */
 /**
  * arm: with its place; null, and no link, cap or load: no arm that has the quantity was compared.

@@ -1,6 +1,6 @@
 import { GATES } from '../judge/gates.js'
-import { sidecarsOf, splitRounds } from '../judge/measures.js'
 import { listCompared, measureRound, useOf } from '../judge/quantities.js'
+import { sidecarsOf, splitRounds } from '../judge/record/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { hasTrend } from '../lib/stats.js'
 import { AXES, describeAxes, groupOf, nameOf, nameOfContender } from '../model/arms.js'
@@ -8,7 +8,7 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
 
 /** Verdicts on two planes, from the ratios of their rounds. Pure. */
 /** @import { Arm, AxisName, Comparison, Manifest, TrialRecord } from '../model/types.ts' */
-/** @import { QuantityRow } from '../judge/quantities.js' */
+/** @import { QuantityRow } from '../judge/record/quantity-row.js' */
 
 /**
  * @typedef {object} Compared

@@ -1,12 +1,12 @@
-import { divideRounds, splitRounds, valueOfRound } from '../judge/measures.js'
 import { QUANTITIES, quantityOf, useOf } from '../judge/quantities.js'
+import { divideRounds, splitRounds, valueOfRound } from '../judge/record/measures.js'
 import { groupBy } from '../lib/group-by.js'
 import { findSlopeInterval, fitLine, summariseRatios } from '../lib/stats.js'
 import { AXES, choiceOf, groupOf, nameOf, nameOfContender } from '../model/arms.js'
 
 /** Lines of CPU over the rate, and of quantities over the time of a run; plateaus over an axis. Pure. */
 /** @import { AxisName, CpuLine, Quantity, Slope, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
-/** @import { QuantityRow } from '../judge/quantities.js' */
+/** @import { QuantityRow } from '../judge/record/quantity-row.js' */
 
 const RATES_LEAST = 5
 const MS_PER_HOUR = 3600 * 1000

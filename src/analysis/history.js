@@ -1,5 +1,5 @@
-import { splitRounds } from '../judge/measures.js'
 import { measureRound, PRIMARY, QUANTITIES } from '../judge/quantities.js'
+import { splitRounds } from '../judge/record/measures.js'
 import { summariseValues } from '../lib/stats.js'
 import { findVaried, groupOf, isAlike, nameOf } from '../model/arms.js'
 import { CONTROL, CONTROL_AXES, listArms, listBaselines } from './compare-runs.js'
@@ -7,7 +7,7 @@ import { matchArms, nameMatch, refuseArms } from './match-arms.js'
 import { findIncomparable, findOtherMachine, listChanging } from './match-runs.js'
 
 /** All runs that can be compared with one of them, in the order of time. Pure. */
-/** @import { Arm, Quantity } from '../model/types.ts' @import { QuantityRow } from '../judge/quantities.js' */
+/** @import { Arm, Quantity } from '../model/types.ts' @import { QuantityRow } from '../judge/record/quantity-row.js' */
 /** @import { RecordedRun } from './match-runs.js' */
 
 const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.rss]

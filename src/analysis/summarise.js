@@ -1,5 +1,5 @@
-import { countGoodUses, hasTail, listCounted, sidecarsOf, splitRounds } from '../judge/measures.js'
 import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js'
+import { countGoodUses, hasTail, listCounted, sidecarsOf, splitRounds } from '../judge/record/measures.js'
 import { listSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
@@ -13,7 +13,7 @@ import { evaluateThreshold, parseThreshold } from './thresholds.js'
 import { measurePrecision } from './verdict.js'
 
 /** @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
-/** @import { QuantityRow } from '../judge/quantities.js' */
+/** @import { QuantityRow } from '../judge/record/quantity-row.js' */
 
 const AGAINST = /** @type {const} */ (['baseline', 'unchanged', 'unconfigured', 'kept'])
 /** @typedef {typeof AGAINST[number]} Against the arms that an arm is held against */

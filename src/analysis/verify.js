@@ -1,6 +1,6 @@
-import { describeWindow } from '../judge/describe-window.js'
 import { judgeTrial } from '../judge/gates.js'
-import { ratePerSecond } from '../judge/measures.js'
+import { describeWindow } from '../judge/record/describe-window.js'
+import { ratePerSecond } from '../judge/record/measures.js'
 import { findOwnPart } from '../kinds/parts.js'
 import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'

@@ -1,6 +1,6 @@
 import { ROLLOUT_GATES } from '../kinds/rollout/gates.js'
 import { ANSWER_GATES } from './gates/answers.js'
-import { findBound, USES } from './gates/gate.js'
+import { findBound, isSpoiled, USES } from './gates/gate.js'
 import { droppedInWindow, LOAD_GATES, RATE_LEAST } from './gates/load.js'
 import { PROCESS_GATES, READING_GATES } from './gates/processes.js'
 
@@ -67,11 +67,6 @@ export function findGates(record, relaxed = []) {
       .filter(failure => typeof failure === 'string' || typeof failure === 'object')
       .map(failure => ({ gate: name, spoils, ...(typeof failure === 'string' ? { reason: failure } : failure) })),
   )
-}
-
-/** Says whether a use of a trial is spoiled. @param {Pick<TrialRecord, 'gates'>} record @param {Use} use */
-export function isSpoiled({ gates }, use) {
-  return gates.some(gate => gate.spoils.includes(use))
 }
 
 /** Says whether the two halves of the window delivered alike, within 20 %. @param {LoadResult} load */

@@ -1,5 +1,5 @@
 import { appendPoint, appendStretch, POINTS_MOST } from '../lib/bounded.js'
-import { finiteOrNull, subtract } from './describe-window.js'
+import { finiteOrNull, subtract } from './record/describe-window.js'
 
 /** Each sidecar through the samples of a trial. Pure. */
 /** @import { ProcessSpec, Reading, Sample } from '../model/types.ts' */

@@ -57,7 +57,7 @@ export function renderTrial(record) {
   return `${name} ${served}${isSteady === false ? ', unsteady' : ''}${late}${invalid}`
 }
 
-/** Renders a value as the report does. @param {import('../judge/quantities.js').QuantityRow} row @param {TrialRecord} record */
+/** Renders a value as the report does. @param {import('../judge/record/quantity-row.js').QuantityRow} row @param {TrialRecord} record */
 function renderValue(row, record) {
   const value = measureRound(row, [record])
   return `${value === null ? '–' : formatValue(row, value)} ${row.unit}`

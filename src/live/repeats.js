@@ -1,6 +1,6 @@
 import { listPairs, pairUp } from '../analysis/compare.js'
-import { countGoodUses, listCounted } from '../judge/measures.js'
 import { formatValue, listCompared, measureRound, QUANTITIES } from '../judge/quantities.js'
+import { countGoodUses, listCounted } from '../judge/record/measures.js'
 import { findOwnPart } from '../kinds/parts.js'
 import { medianRatio, summariseSequence } from '../lib/stats.js'
 import { describeAxes, findVaried, labelOf, nameOf } from '../model/arms.js'
@@ -9,7 +9,7 @@ import { describeAxes, findVaried, labelOf, nameOf } from '../model/arms.js'
  * Values and ratios of the repeats of a run so far. Each is computed as the report computes it, and each interval is of a
  * confidence sequence, so that it holds at whichever repeat a viewer ends the run. Pure.
  * @import { Arm, AxisName, TrialRecord } from '../model/types.ts'
- * @import { QuantityRow } from '../judge/quantities.js'
+ * @import { QuantityRow } from '../judge/record/quantity-row.js'
  */
 
 /**

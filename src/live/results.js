@@ -1,6 +1,6 @@
-import { finiteOrNull } from '../judge/describe-window.js'
-import { countGoodUses, listCounted } from '../judge/measures.js'
 import { measureRound, QUANTITIES } from '../judge/quantities.js'
+import { finiteOrNull } from '../judge/record/describe-window.js'
+import { countGoodUses, listCounted } from '../judge/record/measures.js'
 import { summariseSequence } from '../lib/stats.js'
 import { describeVaried, findVaried, labelOf, nameOf } from '../model/arms.js'
 import { createColours } from '../report/charts.js'

@@ -17,6 +17,13 @@ export function listExperiments() {
   return listNames(EXPERIMENTS)
 }
 
+/** What to type where a verb was named as an experiment. @type {Record<string, () => string>} */
+const VERBS_THAT_MEASURE = {
+  size: () => `${renderCommand('size', '--rate 500 --p99 20ms --dry-run')} prints what it would run`,
+  lab: () => `${renderCommand('lab', './my-scripts')} counts within seconds, and has no plan`,
+  parity: () => `${renderCommand('parity', 'pipy')} tries one data plane, and has no plan`,
+}
+
 /** Reads an experiment that measures, by its name or the path of a file. @param {string} name @throws {UsageError} */
 export function readExperiment(name) {
   const experiment = readAnyExperiment(name)
@@ -28,6 +35,8 @@ export function readExperiment(name) {
 export function readAnyExperiment(name) {
   const isFile = /\.ya?ml$/.test(name)
   const file = isFile ? name : `${EXPERIMENTS}/${name}.yaml`
+  if (Object.hasOwn(VERBS_THAT_MEASURE, name))
+    throw new UsageError(`"${name}" is a verb, and no experiment: ${VERBS_THAT_MEASURE[name]()}`)
   const text = readOrSuggest(isFile ? name : path.join(ROOT, file), { name, what: 'experiment', folder: EXPERIMENTS })
   return /^kind:/m.test(text) ? parseBalance(text, file) : parseExperiment(text, file)
 }

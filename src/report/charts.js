@@ -1,5 +1,5 @@
-import { hasTail, quantileMs, valueOfRound } from '../judge/measures.js'
 import { QUANTITIES, quantityOf, useOf } from '../judge/quantities.js'
+import { hasTail, quantileMs, valueOfRound } from '../judge/record/measures.js'
 import { hasAny, sectionsOf, splitByKind } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { lowerFirst } from '../lib/letters.js'

@@ -1,6 +1,6 @@
 import { NOT_TESTABLE } from '../analysis/claims/answers.js'
 import { GATES } from '../judge/gates.js'
-import { ratePerSecond, sidecarsOf } from '../judge/measures.js'
+import { ratePerSecond, sidecarsOf } from '../judge/record/measures.js'
 import { hasAny, splitByKind, tellFindings } from '../kinds/sections.js'
 import { left, right } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'

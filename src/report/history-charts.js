@@ -11,7 +11,7 @@ import { createColours } from './charts.js'
 /**
  * Draws the charts of a history, each with its numbers as a table. Pure.
  * @import { History, Line } from '../analysis/history.js'
- * @import { QuantityRow } from '../judge/quantities.js' @import { ReportChart } from './charts/tables.js'
+ * @import { QuantityRow } from '../judge/record/quantity-row.js' @import { ReportChart } from './charts/tables.js'
  * @import { Table } from '../lib/text-table.js'
  */
 

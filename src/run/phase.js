@@ -1,4 +1,4 @@
-import { finiteOrNull } from '../judge/describe-window.js'
+import { finiteOrNull } from '../judge/record/describe-window.js'
 import { isInTime } from '../lib/wait.js'
 
 /**

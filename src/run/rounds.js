@@ -1,5 +1,5 @@
-import { isSpoiled } from '../judge/gates.js'
-import { ratePerSecond } from '../judge/measures.js'
+import { isSpoiled } from '../judge/gates/gate.js'
+import { ratePerSecond } from '../judge/record/measures.js'
 import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { leaveOutUnreachable } from '../plan/arms.js'

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
 import { judgeTrial } from '../judge/gates.js'
-import { sidecarsOf, sumOf } from '../judge/measures.js'
+import { sidecarsOf, sumOf } from '../judge/record/measures.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
 import { SCHEMA_VERSION } from '../model/versions.js'

@@ -1,4 +1,4 @@
-import { describeWindow } from '../judge/describe-window.js'
+import { describeWindow } from '../judge/record/describe-window.js'
 import { BenchError } from '../lib/errors.js'
 import { hashText } from '../lib/hash.js'
 import { waitUntil } from '../lib/wait.js'

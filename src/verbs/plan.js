@@ -11,16 +11,23 @@ import { assertTogether } from '../request/constraints.js'
 import { findCapWay } from '../targets/local/cgroups.js'
 import { findQuota } from '../targets/local/quota.js'
 
+/** @import { RunOptions } from '../prepare/options.js' @import { Experiment } from '../request/experiment.js' */
+
 /** Adds `plan`: what a `bench` would run. @type {import('./program.js').AddVerb} */
 export function addPlan(verb, { print }) {
   const command = withOptions(withExperiment(verb), 'precision', 'loadHost', 'address')
-  command.action(async (name, /** @type {import('../prepare/options.js').RunOptions} */ options) => {
+  command.action(async (name, /** @type {RunOptions} */ options) => {
     assertTogether(SITE_OPTIONS, options)
-    const isHere = options.target !== 'kubernetes'
-    const quota = isHere ? findQuota(await findCapWay()) : null
-    const site = { cpus: os.availableParallelism(), cores: readCores(), limits: { ...readLimits(), quota } }
-    const asked = readAsked(readExperiment(name), options)
-    const { plan } = planRun({ ...asked, ...(await loadAsked(asked)), site })
-    print(renderPlan(plan, estimatePlanSeconds(plan)))
+    print(await renderPlanned(readExperiment(name), options))
   })
+}
+
+/** Renders what an experiment would run here, without looking for programs. @param {Experiment} experiment @param {RunOptions} options */
+export async function renderPlanned(experiment, options) {
+  const isHere = options.target !== 'kubernetes'
+  const quota = isHere ? findQuota(await findCapWay()) : null
+  const site = { cpus: os.availableParallelism(), cores: readCores(), limits: { ...readLimits(), quota } }
+  const asked = readAsked(experiment, options)
+  const { plan } = planRun({ ...asked, ...(await loadAsked(asked)), site })
+  return renderPlan(plan, estimatePlanSeconds(plan))
 }

@@ -19,7 +19,7 @@ import { BUNDLE_ENDING, isBundle, withRuns } from './open-runs.js'
 /** @import { Summary } from '../model/types.ts' */
 
 /** The formats that are files. */
-const FILES = ['html', 'page', 'svg', 'otava']
+const FILES = ['html', 'svg', 'page', 'otava']
 /** Formats of a history alone, which other programs read. */
 const OF_HISTORY = ['benchfmt', 'otava']
 const OF_HISTORIES = ['text', 'html', 'md', 'json', ...OF_HISTORY]
@@ -30,12 +30,12 @@ const OF_HISTORIES = ['text', 'html', 'md', 'json', ...OF_HISTORY]
 const FORMATS = {
   text: ({ folder, summary, run, details }) => renderRunText({ folder, summary, run, details }),
   html: async run => writeOut(run, (await openDocuments(run)).writeHtml),
-  page: async run => writeOut(run, (await openDocuments(run)).writeDecision),
   md: async run => (await openDocuments(run)).markdown().trimEnd(),
   svg: async run => writeOut(run, (await openDocuments(run)).writeSvgs).join('\n'),
   csv: ({ summary }) => renderArmsCsv(summary).trimEnd(),
   json: ({ summary }) => JSON.stringify(summary, null, 2),
   junit: ({ summary }) => renderJunit(summary).trimEnd(),
+  page: async run => writeOut(run, (await openDocuments(run)).writeDecision),
 }
 
 /** Adds `report`: a run from its records, in any format, or all runs. @type {import('./program.js').AddVerb} */
@@ -44,7 +44,7 @@ export function addReport(verb, { print, say, end }) {
     .argument('[results]', 'a results folder, or a bundle')
     .option(
       '--format <name>',
-      `${Object.keys(FORMATS).join(', ')}; with --history also ${OF_HISTORY.join(', ')}; html, page, svg and otava are files`,
+      `${Object.keys(FORMATS).join(', ')}; with --history also ${OF_HISTORY.join(', ')}; html, svg, page and otava are files`,
       parseFormat,
       'text',
     )

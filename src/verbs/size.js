@@ -39,7 +39,7 @@ import { sayWhere, writeDocuments } from './documents.js'
  * @typedef {RunOptions & ProductionWords & { link: string, rate?: number, users?: number, payload?: number, features?: string, interception?: string,
  *   protocol?: string, tls?: string, file?: string, traffic?: Traffic,
  *   sidecars?: number, reserve?: string, nodes?: number, format?: string, from?: string[], extrapolate?: boolean,
- *   json?: boolean, details?: boolean }} SizeOptions p99 is milliseconds, payload bytes
+ *   dryRun?: boolean, json?: boolean, details?: boolean }} SizeOptions p99 is milliseconds, payload bytes
  */
 
 const FILE_HELP = `
@@ -82,10 +82,16 @@ export function addSize(verb, context) {
       traffic,
       ...options
     } = withoutRequest(asked)
+    /** @type {RunOptions} */
+    const runOptions = { ...options, target: 'local', profile: 'standard' }
+    if (asked.dryRun) {
+      const { renderPlanned } = await import('./plan.js')
+      return context.print(await renderPlanned(experiment, runOptions))
+    }
     await runExperiment(
       {
         experiment,
-        options: { ...options, target: 'local', profile: 'standard' },
+        options: runOptions,
         async findReusable({ plan: { arms, settings }, programs, layout }, { machine }) {
           const scripts = hashScripts({ arms, programs, folders: findScriptFolders(programs) })
           const now = { machine, tools: programs.tools, scripts, layout, kit: await readKit(), settings }
@@ -163,6 +169,7 @@ function defineSize(verb) {
     .option('--from <results...>', 'take matching trials from these runs instead of measuring again')
     .option('--extrapolate', 'where no limit here holds, extrapolate from lower rates')
     .option('--seed <n>', 'seed', parseSeed)
+    .option('--dry-run', 'print what would run, and how long it may take, and measure nothing')
   return addProductionOptions(withOptions(verb, 'generator', 'noPin', 'out', 'recheck'))
     .addOption(new Option('--json', 'print summary.json instead of the answer').conflicts('format'))
     .addOption(

@@ -7,6 +7,7 @@ import { planRun } from '../../src/prepare/prepare.js'
 import { listExperiments, readAnyExperiment, readExperiment } from '../../src/prepare/read-experiment.js'
 import { renderPlan } from '../../src/report/plan.js'
 import { PROFILES } from '../../src/request/experiment.js'
+import { cli } from '../fakes/cli.js'
 
 /** @param {string} name @param {Record<string, unknown>} [options] */
 const ask = (name, options) =>
@@ -147,5 +148,27 @@ describe('planRun', () => {
     expect(notesOn(16)).toBe('')
     expect(notesOn(2)).toContain('2 CPUs are too few to give each its own')
     expect(notesOn(16, [])).toContain('they cannot be given out here')
+  })
+})
+
+describe('a verb named as an experiment', () => {
+  it.for(['plan', 'bench'])('is told by %s as what it is, with what to type', async verb => {
+    const { stderr, exitCode } = await cli(verb, 'size')
+    expect(stderr).toContain('"size" is a verb, and no experiment: ')
+    expect(stderr).toContain('--rate 500 --p99 20ms --dry-run')
+    expect(exitCode).toBe(2)
+  })
+
+  it('is no name that every object has', async () => {
+    expect((await cli('plan', 'constructor')).stderr).toContain('unknown experiment "constructor"')
+  })
+
+  it('prints its plan by size --dry-run, and measures nothing', async () => {
+    const words = '--rate 120 --response 14KiB --service-time 30ms --p99 80ms --planes pipy,envoy --dry-run'
+    const { stdout, stderr, exitCode } = await cli('size', ...words.split(' '))
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 })
+    expect(stdout).toMatch(/^size: a search for the size from each of 2 arms, about \d+ min\n/)
+    expect(stdout).toContain('Which CPU and memory limit holds 120 requests/s with a p99 of at most 80 ms?')
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('open loop of 120 requests/s')
   })
 })

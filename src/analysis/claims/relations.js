@@ -1,5 +1,5 @@
 import { linearRegression, linearRegressionLine } from 'simple-statistics'
-import { divideRounds } from '../../judge/measures.js'
+import { divideRounds } from '../../judge/record/measures.js'
 import { summariseSequence, summariseValues } from '../../lib/stats.js'
 import { AXES } from '../../model/arms.js'
 import { findPlateau } from '../fits.js'

@@ -20,6 +20,11 @@ import { groupBy } from '../../lib/group-by.js'
 /** @type {Use[]} */
 export const USES = ['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory']
 
+/** Says whether a use of a trial is spoiled. @param {Pick<TrialRecord, 'gates'>} record @param {Use} use */
+export function isSpoiled({ gates }, use) {
+  return gates.some(gate => gate.spoils.includes(use))
+}
+
 /** @param {ProcessRecord[]} processes @param {ProcessRecord['role']} role */
 export function withRole(processes, role) {
   return processes.filter(p => p.role === role)

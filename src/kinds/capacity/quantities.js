@@ -1,11 +1,11 @@
 import { medianSorted } from 'simple-statistics'
 import { droppedInWindow } from '../../judge/gates/load.js'
-import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
+import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/record/measures.js'
 import { MIB } from '../../lib/units.js'
 
 /** Quantities of changes of configuration under load, of idle pairs, and of bursts. Pure. */
 /** @import { LoadPoint, ProcessRecord, TrialRecord } from '../../model/types.ts' */
-/** @import { QuantityRow } from '../../judge/quantities.js' */
+/** @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 
 const milliseconds = rowsOf({ group: 'changes', unit: 'ms', digits: 1, use: 'memory' })
 // A p99 has recovered when it is at most twice as high as before, or higher by no more than a scheduler causes.

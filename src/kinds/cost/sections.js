@@ -1,4 +1,4 @@
-import { sidecarsOf, sumOf } from '../../judge/measures.js'
+import { sidecarsOf, sumOf } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { summariseValues } from '../../lib/stats.js'
 import { nameOf } from '../../model/arms.js'

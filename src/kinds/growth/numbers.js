@@ -1,13 +1,13 @@
-import { subtract } from '../../judge/describe-window.js'
 import { isUsedUp } from '../../judge/gates/gate.js'
-import { rowsOf } from '../../judge/measures.js'
+import { subtract } from '../../judge/record/describe-window.js'
+import { rowsOf } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
 import { MIB } from '../../lib/units.js'
 
 /** The numbers of a growth, and its quantities: the run has what it saw in memory, `verify` on disk. Pure. */
 /** @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts' */
-/** @import { OwnPart } from '../parts.js' @import { QuantityRow } from '../../judge/quantities.js' */
+/** @import { OwnPart } from '../parts.js' @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 
 /** A growth ends below this share of the machine's memory. */
 export const AVAILABLE_LEAST = 0.1

@@ -1,9 +1,9 @@
 import { withRole } from '../../judge/gates/gate.js'
-import { rowsOf, sidecarsOf, sumOf } from '../../judge/measures.js'
+import { rowsOf, sidecarsOf, sumOf } from '../../judge/record/measures.js'
 import { MIB } from '../../lib/units.js'
 
 /** Quantities of the memory for services that sidecars are told of, and that are taken away. Pure. */
-/** @import { TrialRecord } from '../../model/types.ts' @import { QuantityRow } from '../../judge/quantities.js' */
+/** @import { TrialRecord } from '../../model/types.ts' @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 
 const group = 'rollout'
 const kilobytes = rowsOf({ group, unit: 'kB', scale: 1000, digits: 1, use: 'memory' })

@@ -1,5 +1,5 @@
 import { numericSort } from 'simple-statistics'
-import { subtract } from '../../judge/describe-window.js'
+import { subtract } from '../../judge/record/describe-window.js'
 import { mib } from '../../lib/units.js'
 
 /** The numbers of a rollout: the run has what it saw in memory, `verify` on disk. Pure. */

@@ -1,10 +1,10 @@
-import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/measures.js'
+import { rowsOf, sidecarsOf, sumOf, valueOfRound } from '../../judge/record/measures.js'
 import { MIB } from '../../lib/units.js'
 import { SERVICES_MEMORY_ROWS } from './memory-quantities.js'
 import { isCoarse, isFaithful, isMeasured, timesOf } from './numbers.js'
 
 /** Quantities of many sidecars and the control plane that configures them. Pure. */
-/** @import { TrialRecord } from '../../model/types.ts' @import { QuantityRow } from '../../judge/quantities.js' */
+/** @import { TrialRecord } from '../../model/types.ts' @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 /** @import { Part, Resource } from './numbers.js' */
 /** @typedef {NonNullable<TrialRecord['rollout']>} Numbers */
 /** @typedef {(numbers: Numbers, record: TrialRecord) => number | null} Find */

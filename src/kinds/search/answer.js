@@ -147,7 +147,7 @@ function sumFleet({ millicores, mebibytes }, nodes) {
 
 /** @param {NonNullable<Place['node']>} node */
 function renderNode({ name, left }) {
-  return `Pods by both limits in ${left.cores} cores and ${left.bytes / MIB} MiB of ${name}; a core of it may be slower than one here.`
+  return `Pods by both limits in ${count(left.cores, 'core')} and ${left.bytes / MIB} MiB of ${name}; a core of it may be slower than one here.`
 }
 
 /** @param {Answered} size */

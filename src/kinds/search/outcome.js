@@ -1,5 +1,6 @@
-import { isSpoiled, RATE_LEAST } from '../../judge/gates.js'
-import { quantileMs, sidecarsOf } from '../../judge/measures.js'
+import { isSpoiled } from '../../judge/gates/gate.js'
+import { RATE_LEAST } from '../../judge/gates.js'
+import { quantileMs, sidecarsOf } from '../../judge/record/measures.js'
 
 /**
  * The outcome of one trial of a search. Pure. @import { ProcessRecord, TrialRecord } from '../../model/types.ts'

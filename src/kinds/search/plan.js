@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { P99_REQUESTS } from '../../judge/measures.js'
+import { P99_REQUESTS } from '../../judge/record/measures.js'
 import { LOAD_AXES } from '../../model/axes/load.js'
 import { p99Ms } from '../../model/bounds.js'
 import { TRIALS } from './confirm.js'

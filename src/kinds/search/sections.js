@@ -1,4 +1,4 @@
-import { ratePerSecond } from '../../judge/measures.js'
+import { ratePerSecond } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { MIB } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'

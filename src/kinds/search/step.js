@@ -1,4 +1,4 @@
-import { P99_REQUESTS } from '../../judge/measures.js'
+import { P99_REQUESTS } from '../../judge/record/measures.js'
 import { choiceOf } from '../../model/arms.js'
 import { computeUsersLeast } from '../../model/requests.js'
 

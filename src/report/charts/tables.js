@@ -1,4 +1,4 @@
-import { QUANTILES } from '../../judge/measures.js'
+import { QUANTILES } from '../../judge/record/measures.js'
 import { left, right } from '../../lib/text-table.js'
 import { MIB } from '../../lib/units.js'
 import { findMs } from './distributions.js'

@@ -5,7 +5,7 @@
 const MEASURING = [
   ...['rate', 'p99', 'file', 'sidecars', 'users', 'payload', 'features', 'interception', 'protocol', 'tls', 'traffic'],
   ...['method', 'request', 'requestHeaders', 'response', 'serviceTime', 'chunks', 'planes', 'node', 'reserve', 'nodes'],
-  ...['from', 'extrapolate', 'seed', 'out', 'live', 'metrics', 'yes', 'recheck'],
+  ...['from', 'extrapolate', 'seed', 'out', 'live', 'metrics', 'yes', 'recheck', 'dryRun'],
 ]
 const OF_PRODUCTION = ['namespace', 'container', 'for', 'plane', 'ratios', 'queryTimeout']
 

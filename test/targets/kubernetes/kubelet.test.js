@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { checkSamples, describeProcess } from '../../../src/judge/describe-window.js'
+import { checkSamples, describeProcess } from '../../../src/judge/record/describe-window.js'
 import { findFault, trialSchema } from '../../../src/model/schemas.js'
 import {
   findCounter,

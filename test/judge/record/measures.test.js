@@ -13,8 +13,8 @@ import {
   startSeconds,
   sumOf,
   valueOfRound,
-} from '../../src/judge/measures.js'
-import { createRecord, describeFakeProcess } from '../fakes/fake-records.js'
+} from '../../../src/judge/record/measures.js'
+import { createRecord, describeFakeProcess } from '../../fakes/fake-records.js'
 
 /** @param {(number | null)[]} values of processes, as their cpuLimitCores */
 const processesOf = values => values.map(cpuLimitCores => describeFakeProcess({ cpuLimitCores }))
@@ -73,7 +73,7 @@ describe('valueOfRound', () => {
   })
 
   it('never puts the rate of a repeat beside the CPU time of a trial that was stopped for a while', () => {
-    /** @type {import('../../src/model/types.ts').Use[]} */
+    /** @type {import('../../../src/model/types.ts').Use[]} */
     const spoils = ['throughput', 'capacity', 'latency']
     const gates = [{ gate: 'steady', spoils, reason: 'stopped' }]
     const stopped = createRecord({ load: { verified: 100 }, gates })

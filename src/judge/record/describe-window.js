@@ -1,5 +1,5 @@
 /** The numbers of a trial from its observed window: the run has it in memory, `verify` on disk. Pure. */
-/** @import { Edge, Look, ObservationRecord, ObservedProcess, ProcessRecord, Reading, Sample, ThreadCpu, TrialRecord, Window } from '../model/types.ts' */
+/** @import { Edge, Look, ObservationRecord, ObservedProcess, ProcessRecord, Reading, Sample, ThreadCpu, TrialRecord, Window } from '../../model/types.ts' */
 
 const READING_FIELDS = /** @type {const} */ ([
   ...['atSeconds', 'cpuSeconds', 'periods', 'throttledPeriods', 'throttledSeconds'],

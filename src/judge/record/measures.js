@@ -1,8 +1,7 @@
-import { secondsUnderLoad, USES } from './gates/gate.js'
-import { isSpoiled } from './gates.js'
+import { isSpoiled, secondsUnderLoad, USES } from '../gates/gate.js'
 
-/** Measures of a trial; the table of quantities defines each. Pure. @import { QuantityRow } from './quantities.js' */
-/** @import { ProcessRecord, TrialRecord, Use } from '../model/types.ts' */
+/** Measures of a trial; the table of quantities defines each. Pure. @import { QuantityRow } from './quantity-row.js' */
+/** @import { ProcessRecord, TrialRecord, Use } from '../../model/types.ts' */
 
 const TAIL_REQUESTS = 10
 /** The requests that a window needs for its p99: ten beyond it, and a few more for those that are not verified. */
