@@ -181,7 +181,7 @@ function underCallgrind({ valgrind, arm, signal }, how) {
  * Makes a function that sends requests through started services, so many at once.
  * @param {{ testbed: Testbed, arm: Arm, timeoutSeconds: number, signal: AbortSignal } & Pick<Started, 'entry' | 'deployment'>} options
  *   timeoutSeconds: for each answer
- * @returns {(requests: number, atOnce: number, place?: { before: number, total: number }) => Promise<void>} throws BenchError for a request that the application did
+ * @returns {(requests: number, atOnce: number, place?: { before?: number, total?: number }) => Promise<void>} throws BenchError for a request that the application did
  *   not answer, with its number and what the sidecars logged last
  */
 export function createAsk({ testbed, arm, entry: { urls, host, request: own }, deployment, timeoutSeconds, signal }) {
