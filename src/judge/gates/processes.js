@@ -193,6 +193,6 @@ export const READING_GATES = [
 ]
 
 /** Says whether CPU time is the kubelet's, which knows no caps and sockets. @param {Pick<TrialRecord, 'samples'>} record */
-export function isByKubelet({ samples }) {
+function isByKubelet({ samples }) {
   return samples?.source === 'kubelet'
 }
