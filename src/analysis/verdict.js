@@ -73,7 +73,7 @@ export function measurePrecision({ asked, rounds, comparisons }) {
 }
 
 /** Says whether an interval is narrow enough, with few spoiled rounds. @param {Quantity} ratio @param {number} widthMost */
-export function isPrecise(ratio, widthMost) {
+function isPrecise(ratio, widthMost) {
   const width = widthOf(ratio)
   return width !== null && width <= widthMost && !areSpoiled(ratio.values, true)
 }

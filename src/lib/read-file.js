@@ -6,7 +6,7 @@ import { MIB, mib } from './units.js'
 /** Files that somebody else may have written: only regular files, read within bounds. */
 
 /** The most that a file of settings may hold: an experiment, a topology, services, claims. */
-export const SETTINGS_BYTES_MOST = 4 * MIB
+const SETTINGS_BYTES_MOST = 4 * MIB
 /** The most that a document of a run may hold. */
 export const DOCUMENT_BYTES_MOST = 64 * MIB
 /** @typedef {{ bytes: number, lineBytes: number, lines: number }} LineLimits */

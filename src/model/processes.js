@@ -91,7 +91,7 @@ const limits = z.object({
 })
 
 /** @param {SidecarModel} model @throws {BenchError} for a limit that a plane cannot be given */
-export function assertLimits(model) {
+function assertLimits(model) {
   // A lean sidecar may know thousands of clusters, and reads no limit of theirs.
   if (Object.keys(model.features).length === 0) return
   const issue = limits.safeParse(model).error?.issues[0]

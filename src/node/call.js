@@ -40,7 +40,7 @@ export function frameMessage(message) {
 }
 
 /** @param {Buffer} bytes @returns {Buffer | null} null: they are not one whole message */
-export function readMessage(bytes) {
+function readMessage(bytes) {
   const isWhole =
     bytes.length >= PREFIX_BYTES && bytes[0] === 0 && bytes.readUInt32BE(1) === bytes.length - PREFIX_BYTES
   return isWhole ? bytes.subarray(PREFIX_BYTES) : null

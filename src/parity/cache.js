@@ -50,7 +50,7 @@ const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows:
  * Says whether a check passed: in the rows that are held equal nothing differs, not even what the plane declares to lack.
  * Other rows are kept as they are. @param {Found[]} rows
  */
-export function hasPassed(rows) {
+function hasPassed(rows) {
   // Nothing was seen: that is no check that passed.
   if (rows.length === 0) return false
   return rows.every(({ lacks = [], ...result }) => {

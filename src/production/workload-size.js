@@ -39,9 +39,9 @@ const ORDER = ['throttled', 'near-memory-limit', 'too-large', 'few-data', 'fits'
  * @property {number} podsSeen in all of the time
  * @property {number} seconds of the pod that was seen longest
  * @property {number} meanCores of a pod
- * @property {number} p95Cores of the busiest pod
+ * @property {number} p95Cores of the busiest pod that was seen for two hours, or of all where none was
  * @property {number} peakCores of the busiest pod
- * @property {number | null} throttledFraction of the pod that was throttled most
+ * @property {number | null} throttledFraction of the pod that was throttled most, of those that run
  * @property {number | null} memoryBytes of the largest pod
  * @property {number | null} requestsPerSecond of a pod, on average
  * @property {number | null} cpuPerRequestMicros
@@ -69,20 +69,22 @@ export function computeWorkloadSizes({ containers, findWorkload }) {
 
 /** @param {{ workload: Workload, containers: ContainerUse[] }} group @returns {WorkloadSize} */
 function computeWorkloadSize({ workload, containers }) {
-  const most = (/** @type {(use: ContainerUse) => number | null} */ of) => {
-    const values = containers.map(of).filter(value => value !== null)
+  const most = (/** @type {(use: ContainerUse) => number | null} */ of, pods = containers) => {
+    const values = pods.map(of).filter(value => value !== null)
     return values.length === 0 ? null : Math.max(...values)
   }
-  // Pods of older revisions say what was used; what is set is that of those that run.
+  // Pods of older revisions count for use only: the limit that throttled them may be another than today's.
   const running = containers.filter(({ isRunning }) => isRunning)
   const current = running.length > 0 ? running : containers
+  // A pod of two minutes has no percentile: its start is all that it did.
+  const lasting = containers.filter(({ seconds }) => seconds >= SECONDS_LEAST)
   const set = { request: mostResources(current, 'requests'), limit: mostResources(current, 'limits') }
   const use = {
     seconds: Number(most(({ seconds }) => seconds)),
     meanCores: meanOverTime(containers, ({ meanCores }) => meanCores) ?? 0,
-    p95Cores: Number(most(({ p95Cores }) => p95Cores)),
+    p95Cores: Number(most(({ p95Cores }) => p95Cores, lasting.length > 0 ? lasting : containers)),
     peakCores: Number(most(({ peakCores }) => peakCores)),
-    throttledFraction: most(({ throttledFraction }) => throttledFraction),
+    throttledFraction: most(({ throttledFraction }) => throttledFraction, current),
     memoryBytes: most(({ memoryBytes }) => memoryBytes),
     requestsPerSecond: meanOverTime(containers, ({ requestsPerSecond }) => requestsPerSecond),
   }

@@ -28,7 +28,7 @@ export function renderConditions({ carries = [], ...summary }) {
 }
 
 /** Says that two measurements of one run exclude each other. @param {Band} band */
-export function renderContradiction({ a, b, measured }) {
+function renderContradiction({ a, b, measured }) {
   const parts = measured.map(
     ({ load, cpuLimitCores, ratio, low, high }) =>
       `${ratio.toFixed(2)} [${low.toFixed(2)}, ${high.toFixed(2)}] ${load.isInterleaved ? 'interleaved' : 'alone'} (${nameLoad({ load, cpuLimitCores })})`,

@@ -82,7 +82,7 @@ function assignWithinBound(items, shards) {
 }
 
 /** Points of each shard, as in Argo CD. */
-export const POINTS_OF_SHARD = 1000
+const POINTS_OF_SHARD = 1000
 
 /** @typedef {{ hash: bigint, shard: number, index: number }} Point index: among the points of its shard */
 

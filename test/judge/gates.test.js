@@ -48,7 +48,11 @@ describe('a quota that cannot be seen', () => {
     }
     const processes = ['sidecar', 'application'].map(role => describeFakeProcess({ .../** @type {any} */ (own), role }))
     const window = { seconds: 1, startLateMs: 0, endLateMs: 0 }
-    const record = createRecord({ processes, host: { ...HOST, ...host }, .../** @type {any} */ ({ window }) })
+    const record = createRecord({
+      processes,
+      host: { ...HOST, idleFraction: 0.75, ...host },
+      .../** @type {any} */ ({ window }),
+    })
     return findGates(/** @type {any} */ (record)).flatMap(({ gate, reason }) =>
       gate === 'hidden-quota' ? [reason] : [],
     )
@@ -64,6 +68,7 @@ describe('a quota that cannot be seen', () => {
     expect(find({ waited: 0.3 })).toEqual([])
     expect(find({ waited: 0.6, throttledFraction: 0.1 })).toEqual([])
     expect(find({ waited: 0.6 }, { foreignCores: 1 })).toEqual([])
+    expect(find({ waited: 0.6 }, { idleFraction: 0.1 })).toEqual([])
     expect(find({ waited: 0.6, cpuSet: '3' })).toEqual([])
     expect(find({ waited: 0.6, cpuSet: '0,2-3' })).toHaveLength(1)
   })

@@ -56,6 +56,24 @@ describe('requests and limits of a workload', () => {
     expect(compute(createUse('web-0', { ...throttled, throttledFraction: 0.009 }))[0].state).toBe('fits')
   })
 
+  it('are not raised by the throttling of a pod that is gone, under another limit', () => {
+    const [{ computed, state, throttledFraction }] = compute(
+      createUse('web-0', { peakCores: 0.15, throttledFraction: 0, limits: { cores: 2, bytes: null } }),
+      createUse('web-1', { isRunning: false, throttledFraction: 0.4, limits: { cores: 0.1, bytes: null } }),
+    )
+    expect({ state, throttledFraction }).toEqual({ state: 'fits', throttledFraction: 0 })
+    expect(computed.limitCores).toBeCloseTo(0.225, 9)
+  })
+
+  it('take the percentile from pods that lasted, and from all only where none did', () => {
+    const lasting = Array.from({ length: 20 }, (_, i) => createUse(`web-${i}`, { p95Cores: 0.03 }))
+    const failed = createUse('web-20', { p95Cores: 0.8, seconds: 120, isRunning: false })
+    const [{ p95Cores, computed }] = compute(...lasting, failed)
+    expect(p95Cores).toBe(0.03)
+    expect(computed.requestCores).toBeCloseTo(1.15 * 0.03, 9)
+    expect(compute(failed, createUse('web-0', { p95Cores: 0.03, seconds: 600 }))[0].p95Cores).toBe(0.8)
+  })
+
   it('weigh the pods by the time that they were seen', () => {
     const [{ meanCores, requestsPerSecond, cpuPerRequestMicros }] = compute(
       createUse('web-0', { meanCores: 0.1, requestsPerSecond: 200, seconds: 3 * 7200 }),

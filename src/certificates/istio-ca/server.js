@@ -39,7 +39,7 @@ export async function serveAuthority(options, { address, port }) {
 }
 
 /** Loads the interface, whose constructor makes clients. @returns {grpc.ServiceClientConstructor} */
-export function loadService() {
+function loadService() {
   const { istio } = /** @type {any} */ (grpc.loadPackageDefinition(loadSync(PROTO, { longs: Number })))
   return istio.v1.auth.IstioCertificateService
 }

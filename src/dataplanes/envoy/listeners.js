@@ -3,10 +3,9 @@ import { renderAccessLogs, renderFilters, renderTracing } from './features.js'
 import { OSM, OSM_ACCESS_LOG, renderOsmFilters } from './osm.js'
 import { renderRouteConfig } from './routes.js'
 import { BUFFER_BYTES, extension, HTTP2_OPTIONS, matchPorts, seconds, socketAddress } from './shared.js'
-import { renderTcpProxy } from './tcp.js'
 import { renderTls, renderTransport } from './tls.js'
 
-/** @import { Endpoint, SidecarModel } from '../../model/types.ts' */
+/** @import { ByteListener } from '../../model/byte-listeners.js' @import { Endpoint, SidecarModel } from '../../model/types.ts' */
 /** @typedef {Endpoint & { redirectedPorts?: number[] }} Listener */
 
 /** @typedef {Partial<Record<'inbound' | 'outbound' | 'certificate', unknown>>} Sources where the routes of a listener, and the certificate, come from; absent: they are in it */
@@ -151,5 +150,15 @@ function renderConnectionManager(model, { direction, profile, source }) {
         suppress_envoy_headers: true,
       }),
     ],
+  })
+}
+
+/** Renders the filter of a listener that carries bytes to one cluster. @param {SidecarModel} model @param {ByteListener} listener */
+function renderTcpProxy({ retries, timeouts }, { name, cluster }) {
+  return extension('envoy.filters.network.tcp_proxy', 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy', {
+    stat_prefix: name,
+    cluster: cluster.name,
+    max_connect_attempts: retries + 1,
+    idle_timeout: seconds(timeouts.idleSeconds),
   })
 }

@@ -1,5 +1,4 @@
 import { isAtLeast } from '../../lib/version.js'
-import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
 
@@ -52,4 +51,14 @@ function findLacks({ tls, protocol, trafficPolicy }) {
     ...(tls === 'plaintext' ? [] : [silent]),
     ...(tls !== 'plaintext' && trafficPolicy === 'listed' ? [unlisted] : []),
   ]
+}
+
+/**
+ * Counts connections that nginx took and closed at once because a worker had as many as it may: those of its listeners
+ * (ngx_http_stub_status_module, "accepts" and "handled").
+ * @param {string} text what stub_status answers
+ */
+function parseOverflows(text) {
+  const [, accepts, handled] = /^ (\d{1,15}) (\d{1,15}) \d/m.exec(text) ?? []
+  return accepts === undefined ? 0 : Number(accepts) - Number(handled)
 }

@@ -70,7 +70,7 @@ function findCoresMost(rollouts) {
 }
 
 /** Says the limits of a control plane. @param {ControlNeed} need */
-export function tellNeed({ sidecars, measuredMost, limits, ...choice }) {
+function tellNeed({ sidecars, measuredMost, limits, ...choice }) {
   const name = nameOf(choice)
   if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs`
   const { millicores, mebibytes } = toLimits(limits)

@@ -65,7 +65,7 @@ export function describeSize({ template, cpus, p99Ms, tried, isOver, services = 
 const isHeld = ({ met, missed }) => (missed > 0 ? false : met > 0 ? true : null)
 
 /** Lists each trial with its limits, and what became of it. @param {Tried[]} tried @returns {NonNullable<SizeResult['trials']>} */
-export function listTrials(tried) {
+function listTrials(tried) {
   return tried.map(({ arm, outcome: { trial, held, p99Ms, why } }) => ({
     trial,
     ratePerSecond: arm.load.ratePerSecond ?? 0,
@@ -78,7 +78,7 @@ export function listTrials(tried) {
 }
 
 /** Groups trials with both limits. @param {Tried[]} tried @param {number} p99Ms @returns {Judged[]} */
-export function groupByLimits(tried, p99Ms) {
+function groupByLimits(tried, p99Ms) {
   const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && arm.cpuLimitCores !== null)
   const groups = groupBy(limited, ({ arm }) => `${arm.cpuLimitCores} ${arm.conditions.memoryLimitBytes}`)
   return [...groups.values()].map(own => {

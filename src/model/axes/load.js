@@ -7,7 +7,7 @@ import { list, readCount, readSize, readSizeOrNone, showCount, UNDER_LOAD } from
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 
 /** How interleaved arms get CPUs. */
-export const PLACEMENTS = /** @type {const} */ (['unpinned', 'apart'])
+const PLACEMENTS = /** @type {const} */ (['unpinned', 'apart'])
 
 /** Ways in which a sidecar ends under load: as a container runtime ends it, by the plane's own way, or so when its client knows. */
 export const ENDINGS = /** @type {const} */ (['sigterm', 'graceful', 'told'])

@@ -16,7 +16,7 @@ export const told = z
   })
   .describe('epoch milliseconds: the sidecar had it after lastNoMs, up to yesMs')
 
-export const controlReading = z.object({
+const controlReading = z.object({
   epochMs: z.number(),
   cpuSeconds: nullable,
   anonBytes: nullable,

@@ -10,7 +10,7 @@ export const threadCpu = z.object({
   waitSeconds: z.number().optional().describe('in which it could run, and no CPU ran it'),
 })
 
-export const processFacts = z.object({
+const processFacts = z.object({
   service: z.string(),
   copyOf: z.string().nullable().describe('the service that this one is a copy of'),
   batchOf: count.optional().describe('so many sidecars, counted together; absent: it is one'),

@@ -82,7 +82,7 @@ function withDuration(basis, seconds) {
 }
 
 /** Renders `3 min 6 s`. @param {number} seconds */
-export function renderDuration(seconds) {
+function renderDuration(seconds) {
   const whole = Math.round(seconds)
   if (whole < 60) return `${whole} s`
   if (whole < 3600) return `${Math.floor(whole / 60)} min${whole % 60 === 0 ? '' : ` ${whole % 60} s`}`
