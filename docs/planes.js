@@ -51,8 +51,10 @@ export function tabulateLacks() {
         const { where } = found.get(key) ?? { where: [] }
         found.set(key, { what, why, where: [...where, name] })
       }
+    // A plane that carries bytes alone is tried with those, whatever its applications speak.
+    const tried = plane.carriesBytesOnly ? CONFIGURATIONS.tcp : CONFIGURATIONS.mtls
     const refused = MORE.flatMap(({ where, ...more }) =>
-      listRefusals(plane, CONFIGURATIONS.mtls, more).map(({ what, why }) => ({ where: [where], what, why })),
+      listRefusals(plane, tried, more).map(({ what, why }) => ({ where: [where], what, why })),
     )
     return [...found.values(), ...refused].map(({ what, why, where }) => [
       `\`${plane.name}\``,
@@ -66,6 +68,13 @@ export function tabulateLacks() {
 
 /** @param {DataPlane} plane @param {import('../src/parity/rig.js').Measured} measured */
 function listShortcomings(plane, measured) {
+  if (plane.carriesBytesOnly && measured.protocol !== 'tcp')
+    return [
+      {
+        what: 'not tried here: `bench` measures it by the corpus of bytes',
+        why: 'it carries bytes, whatever applications speak',
+      },
+    ]
   const refused = listRefusals(plane, measured)
   if (listVersions(plane).every(version => findUntried(measured, { plane, tool: { version } }) !== null)) return refused
   const lacks = listLacks(plane, measured).map(({ row, why }) => ({

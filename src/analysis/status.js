@@ -16,7 +16,8 @@ export function findStatus(summary, { isVerdictRequired }) {
   if (measured.length < Math.min(2, arms.length)) nothing.push('nothing could be compared: no trials were completed')
   nothing.push(...splitByKind(summary).flatMap(({ sections, summary: part }) => sections.tellNothing?.(part) ?? []))
   for (const { expression, held } of thresholds)
-    if (held === null) nothing.push(`the threshold ${expression} could not be tested: its quantity was spoiled`)
+    if (held === null)
+      nothing.push(`the threshold ${expression} could not be tested: its quantity was spoiled, or not measured`)
   if (isVerdictRequired && !pairs.some(c => CONCLUDED.includes(c.verdict))) nothing.push('no verdict was reached')
   const crossed = thresholds.filter(t => t.held === false)
   return conclude({

@@ -9,7 +9,7 @@ import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.
 import { compareArms, findLength, isCutShort } from './compare.js'
 import { findBands } from './conditions.js'
 import { fitCpuLines, fitSlopes } from './fits.js'
-import { evaluateThreshold, parseThreshold } from './thresholds.js'
+import { holdThreshold } from './thresholds.js'
 import { measurePrecision } from './verdict.js'
 
 /** @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
@@ -57,7 +57,7 @@ export function summarise({ manifest, records }) {
     ...(isCutShort(manifest) && { isCutShort: true }),
     carries: findBands(comparisons),
     thresholds: manifest.thresholds.flatMap(expression =>
-      evaluateThreshold(parseThreshold(expression, arms), comparisons),
+      holdThreshold(expression, { arms, tried: [...tried.values()], notMeasured: manifest.notMeasured, comparisons }),
     ),
     ...(precision && { precision: measurePrecision({ asked: precision, rounds, comparisons }) }),
     shows: settings.shows,

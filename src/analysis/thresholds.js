@@ -1,10 +1,11 @@
 import { listCompared, PRIMARY } from '../judge/quantities.js'
 import { UsageError } from '../lib/errors.js'
+import { groupBy } from '../lib/group-by.js'
 import { suggest } from '../lib/nearest.js'
-import { nameOf, parseChoice } from '../model/arms.js'
+import { groupOf, nameOf, parseChoice } from '../model/arms.js'
 
 /** Conditions on the median ratio of two planes, or of two runs, for CI. Pure. */
-/** @import { Arm, Comparison, ThresholdResult } from '../model/types.ts' */
+/** @import { Arm, Comparison, Manifest, ThresholdResult } from '../model/types.ts' */
 
 /** @type {Record<string, (value: number, limit: number) => boolean>} */
 const OPERATORS = {
@@ -56,6 +57,35 @@ export function parseThreshold(expression, arms, services) {
  */
 export function parseRunThreshold(expression, arms, services) {
   return parseExpression(expression, { sides: RUNS, arms, services })
+}
+
+/**
+ * Holds a threshold at every place of a run; untested where a plane of it was left out after the run began.
+ * @param {string} expression
+ * @param {{ arms: Arm[], tried: Arm[], notMeasured: Manifest['notMeasured'], comparisons: Comparison[] }} run
+ *   tried: arms with records, also those whose rates cannot be reached
+ * @returns {ThresholdResult[]}
+ */
+export function holdThreshold(expression, { arms, tried, notMeasured, comparisons }) {
+  const isPlane = (/** @type {Arm} */ arm) => arm.hasSidecars && arm.repeatOf === null
+  const measured = arms.filter(isPlane)
+  const planes = new Set(measured.map(nameOf))
+  const begun = [...notMeasured.map(({ plane }) => plane), ...tried.filter(isPlane).map(nameOf)]
+  const leftOut = new Set(begun.filter(plane => !planes.has(plane)))
+  const names = [...planes, ...leftOut]
+  const threshold = parseExpression(expression, { sides: { ...PLANES, names }, arms })
+  if (![threshold.a, threshold.b].some(side => leftOut.has(side))) return evaluateThreshold(threshold, comparisons)
+  const kinds = listCompared().find(({ name }) => name === threshold.quantity)?.compared.kinds ?? []
+  const ofQuantity = measured.filter(arm => kinds.includes(arm.load.kind))
+  return [...groupBy(ofQuantity, arm => groupOf(arm)).values()].map(([{ link, cpuLimitCores, load, conditions }]) => ({
+    expression,
+    link,
+    cpuLimitCores,
+    load,
+    conditions,
+    value: null,
+    held: null,
+  }))
 }
 
 /** @param {string} expression @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options */

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import path from 'node:path'
-import { AgentError, BenchError, SiteLostError } from '../lib/errors.js'
+import { AgentError, BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { foldTail } from '../lib/log-tail.js'
 import { listFeatures } from '../model/features.js'
@@ -46,7 +46,8 @@ const NOT_CONFIGURED = {
  * @type {GateParity}
  * @throws {BenchError} when no arm with sidecars serves, or one without does not
  */
-export async function gateParity({ testbed, arms, nextIndex, signal, say, cache, leaveOut }) {
+export async function gateParity({ testbed, arms, nextIndex, signal, say, cache, leaveOut, ...machine }) {
+  const { findShortage = findPortShortage } = machine
   const measured = arms.filter(arm => arm.repeatOf === null)
   if (measured.length === 0) return []
   const dependencies = cache && createDependencies(testbed)
@@ -80,6 +81,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
       ),
     )
   const made = await makeChecks(open, { testbed, nextIndex, signal })
+  if (failures.length > 0) assertPorts(findShortage)
   const failed = new Set(failures.flatMap(({ arms }) => arms))
   if (failures.length > 0 && !(leaveOut && measured.some(arm => arm.hasSidecars && !failed.has(arm))))
     throw failures[0].error
@@ -109,13 +111,18 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
     })
   })
   const held = rows.filter(({ name, isOwn }) => PARITY_NAMES.includes(name) && !isOwn)
-  const shortage = held.every(row => row.found === row.expected) ? null : findPortShortage()
-  if (shortage !== null) throw new BenchError(`it could not be tried whether planes do equal work: ${shortage}`)
+  if (held.some(row => row.found !== row.expected)) assertPorts(findShortage)
   const reasons = held.flatMap(({ plane, lacks = [] }) =>
     lacks.map(why => `${plane} falls short of equal work: ${why}`),
   )
   for (const reason of new Set(reasons)) say(reason)
   return rows
+}
+
+/** Asserts that this machine has local ports left, without which every plane fails. @param {() => string | null} findShortage */
+function assertPorts(findShortage) {
+  const shortage = findShortage()
+  if (shortage !== null) throw new BenchError(`it could not be tried whether planes do equal work: ${shortage}`)
 }
 
 /**
@@ -264,9 +271,15 @@ function isExempt({ arm, row, planes }) {
   return !(deployed.isHeld && arm.profile === null && isWrong(row) && !row.lacks)
 }
 
-/** Says whether an error may be a plane's, and is not the machine's. @param {unknown} error @returns {error is BenchError} */
+const PLANE_ROLES = ['sidecar', 'control']
+
+/**
+ * Says whether an error may be a plane's, and is not the machine's, or of an application that exited alone.
+ * @param {unknown} error @returns {error is BenchError}
+ */
 function isOfPlane(error) {
-  return error instanceof BenchError && !(error instanceof SiteLostError || error instanceof AgentError)
+  if (!(error instanceof BenchError) || error instanceof SiteLostError || error instanceof AgentError) return false
+  return !(error instanceof EndedError) || error.ended.some(({ role }) => PLANE_ROLES.includes(role))
 }
 
 /**

@@ -42,10 +42,12 @@
 
 /**
  * Tries the planes of arms for equal work; nextIndex: a number for each start of services; cache: of checks that passed
- * before, absent: every one is made; leaveOut: is called with arms that do not serve, absent: they end the run.
+ * before, absent: every one is made; leaveOut: is called with arms that do not serve, absent: they end the run;
+ * findShortage: of local ports, in words.
  * @typedef {{ testbed: Testbed, arms: import('../model/types.ts').Arm[], nextIndex: () => number, signal: AbortSignal,
  *   say: (line: string) => void, cache?: ParityCache,
- *   leaveOut?: (arms: import('../model/types.ts').Arm[], reason: string) => void }} GateOptions
+ *   leaveOut?: (arms: import('../model/types.ts').Arm[], reason: string) => void,
+ *   findShortage?: () => string | null }} GateOptions
  * @typedef {(options: GateOptions) => Promise<import('../model/types.ts').ParityRow[]>} GateParity
  */
 

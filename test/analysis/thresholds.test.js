@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { evaluateThreshold, parseThreshold } from '../../src/analysis/thresholds.js'
+import { findStatus } from '../../src/analysis/status.js'
+import { evaluateThreshold, holdThreshold, parseThreshold } from '../../src/analysis/thresholds.js'
+import { EXIT } from '../../src/lib/errors.js'
 import { createArm } from '../fakes/fake-records.js'
 
 const arms = [
@@ -88,5 +90,51 @@ describe('evaluateThreshold', () => {
     const spoiled = { ...comparison, verdict: 'invalid' }
     expect(hold('pipy/envoy cpuPerRequest <= 0.6', [spoiled])).toMatchObject([{ value: null, held: null }])
     expect(hold('pipy/envoy cpuPerRequest@gateway <= 0.6')).toMatchObject([{ held: null }])
+  })
+})
+
+describe('holdThreshold', () => {
+  const notMeasured = [{ plane: 'envoy', reason: 'it ended with status 134' }]
+  const left = [
+    createArm({ plane: 'pipy' }),
+    createArm({ plane: 'nginx' }),
+    createArm({ plane: 'pipy', link: 'ratings' }),
+  ]
+  const tried = [createArm({ plane: 'none', hasSidecars: false }), createArm({ plane: 'caddy' })]
+  const hold = (/** @type {string} */ expression, run = left) =>
+    holdThreshold(expression, { arms: run, tried, notMeasured, comparisons: [] })
+
+  it('is untested at every place where a plane of it was left out, and crosses nothing', () => {
+    const results = hold('pipy/envoy cpuPerRequest <= 0.6')
+    expect(results).toMatchObject([
+      { link: left[0].link, value: null, held: null },
+      { link: 'ratings', value: null, held: null },
+    ])
+    const summary = /** @type {any} */ ({ arms: [], comparisons: [], searches: [], sizes: [], thresholds: results })
+    expect(findStatus(summary, { isVerdictRequired: false }).status).toBe(EXIT.nothingShown)
+  })
+
+  it('is untested where no rate of a plane could be reached', () => {
+    expect(hold('pipy/caddy cpuPerRequest <= 0.6')).toMatchObject([{ held: null }, { held: null }])
+  })
+
+  it('knows no plane that was never of the run', () => {
+    expect(() => hold('pipy/envoi cpuPerRequest <= 0.6')).toThrow('(pipy, nginx, envoy, caddy)')
+  })
+
+  it('is held where the plane stands in other arms', () => {
+    const comparisons = /** @type {any} */ ([
+      {
+        a: 'pipy',
+        b: 'envoy',
+        quantity: 'cpuPerRequest',
+        service: null,
+        contrast: null,
+        load: {},
+        ratio: { median: 0.5 },
+      },
+    ])
+    const run = { arms: [...left, createArm({ plane: 'envoy' })], tried, notMeasured, comparisons }
+    expect(holdThreshold('pipy/envoy cpuPerRequest <= 0.6', run)).toMatchObject([{ value: 0.5, held: true }])
   })
 })

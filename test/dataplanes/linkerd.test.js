@@ -56,6 +56,16 @@ describe("what Linkerd's proxy is told", () => {
   ])('is, for %s, the golden one', (_, model, name) =>
     expect(controlOf(model).files[0].content).toMatchFileSnapshot(`../golden/${name}.json`))
 
+  it('has the queues of its own control plane and no timeout as deployed, and those of the kit as lean', () => {
+    const ruleOf = (/** @type {string | null} */ profile) =>
+      tablesOf(modelOf(GATEWAY, 'gateway'), profile).outbound[0].policy.protocol.detect.http1.routes[0].rules[0]
+    const queueOf = (/** @type {string | null} */ profile) =>
+      ruleOf(profile).backends.firstAvailable.backends[0].backend.queue
+    expect(queueOf('deployed')).toEqual({ capacity: 100, failfastTimeout: { seconds: 3 } })
+    expect(queueOf(null)).toEqual({ capacity: 10_000, failfastTimeout: { seconds: 5 } })
+    expect([ruleOf('deployed').timeouts, ruleOf(null).timeouts]).toEqual([undefined, { request: { seconds: 15 } }])
+  })
+
   it.each([
     ['requests', {}],
     ['bytes', { protocol: /** @type {const} */ ('tcp') }],

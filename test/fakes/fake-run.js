@@ -38,6 +38,7 @@ const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], cpuLimitCor
  * @property {number[][]} [cores] that can be given out
  * @property {DataPlane[]} [planes]
  * @property {{ width: number, maxMinutes: number }} [precision]
+ * @property {string[]} [thresholds]
  * @property {boolean} [retain]
  * @property {Kind} [kind] of the trials, instead of the plan's
  * @property {GateParity} [gate]
@@ -50,12 +51,12 @@ const AXES = '{ plane: [none, cheap, dear], link: [gateway-ratings], cpuLimitCor
  * @param {FakeRun} options
  */
 export async function runFake({ folder, signal = new AbortController().signal, ...options }) {
-  const { retain, watch, gate = async () => [], target = await createFakeTarget() } = options
+  const { retain, watch, thresholds = [], gate = async () => [], target = await createFakeTarget() } = options
   createResultsFolder(folder)
   const { preparation, site } = prepareFake({ ...options, target })
   const { plan, ...prepared } = preparation
   const { arms, rounds, notMeasured, settings, search } = plan
-  const manifest = createManifest({ target: 'fake', arms, rounds, notMeasured, settings, search })
+  const manifest = createManifest({ target: 'fake', arms, rounds, notMeasured, settings, search, thresholds })
   manifest.machine.cpus = site.cpus
   const raw = path.join(folder, 'raw')
   const folders = { results: folder, raw, pipyScripts: 'pipy-scripts', echo: '/e', load: '/k', certificates: '/c' }

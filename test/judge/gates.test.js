@@ -48,7 +48,11 @@ describe('a quota that cannot be seen', () => {
     }
     const processes = ['sidecar', 'application'].map(role => describeFakeProcess({ .../** @type {any} */ (own), role }))
     const window = { seconds: 1, startLateMs: 0, endLateMs: 0 }
-    const record = createRecord({ processes, host: { ...HOST, ...host }, .../** @type {any} */ ({ window }) })
+    const record = createRecord({
+      processes,
+      host: { ...HOST, idleFraction: 0.75, ...host },
+      .../** @type {any} */ ({ window }),
+    })
     return findGates(/** @type {any} */ (record)).flatMap(({ gate, reason }) =>
       gate === 'hidden-quota' ? [reason] : [],
     )
@@ -64,6 +68,7 @@ describe('a quota that cannot be seen', () => {
     expect(find({ waited: 0.3 })).toEqual([])
     expect(find({ waited: 0.6, throttledFraction: 0.1 })).toEqual([])
     expect(find({ waited: 0.6 }, { foreignCores: 1 })).toEqual([])
+    expect(find({ waited: 0.6 }, { idleFraction: 0.1 })).toEqual([])
     expect(find({ waited: 0.6, cpuSet: '3' })).toEqual([])
     expect(find({ waited: 0.6, cpuSet: '0,2-3' })).toHaveLength(1)
   })
@@ -278,7 +283,10 @@ describe('findGates', () => {
     expect(found({ arm, processes: [large] })).toEqual([])
     // A pipeline may make the answer to its own request by itself.
     const ownRequest = { method: 'GET', path: '/', requestBytes: 0, status: 200 }
-    expect(found({ arm: { load: { ownRequest } }, processes: [{ ...small, receivedBytes: 350 }] })).toEqual([])
+    expect(found({ arm: { load: { ownRequest } }, processes: [{ ...small, receivedBytes: 60_000 }] })).toEqual([])
+    expect(found({ arm: { load: { ownRequest } }, processes: [{ ...small, receivedBytes: 350 }] })).toEqual([
+      "passage: gateway's sidecar received 350 bytes, and 1000 verified requests carry 18000 through it: they went past it",
+    ])
     expect(
       found({ arm: { load: { ownRequest: { ...ownRequest, requestBytes: 2048 } } }, processes: [small] }),
     ).toHaveLength(1)

@@ -6,7 +6,7 @@ import { writeFlawedCertificates } from '../../src/certificates/flawed-certifica
 import { none } from '../../src/dataplanes/none/index.js'
 import { certificatesFolder } from '../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
-import { AgentError, BenchError } from '../../src/lib/errors.js'
+import { AgentError, BenchError, EndedError } from '../../src/lib/errors.js'
 import { identityOf, PROBER, placeAt } from '../../src/model/sidecar-contract.js'
 import { SERVERS } from '../../src/parity/beside/peers.js'
 import { openParityCache } from '../../src/parity/cache.js'
@@ -96,7 +96,7 @@ async function createTestbed({ trafficPolicy = 'listed', look, probeAnswers, fin
 
 /**
  * @param {any} testbed @param {Arm[]} arms
- * @param {Partial<Pick<import('../../src/run/kind.js').GateOptions, 'signal' | 'say' | 'leaveOut'>> & { cache?: ParityCache }} [options]
+ * @param {Partial<Pick<import('../../src/run/kind.js').GateOptions, 'signal' | 'say' | 'leaveOut' | 'findShortage'>> & { cache?: ParityCache }} [options]
  */
 function gate(testbed, arms, { signal = new AbortController().signal, say = () => {}, ...options } = {}) {
   let index = 0
@@ -219,14 +219,20 @@ describe('gateParity', () => {
     await expect(failing(new AgentError('listen EADDRINUSE'))).rejects.toThrow('EADDRINUSE')
   })
 
-  it('leaves out arms whose sidecars do not serve while another serves, and keeps no row of them', async () => {
+  /**
+   * A testbed whose processes of one role do not start beside a plane, arms of that plane, and what is left out.
+   * @param {{ role?: string, ending?: string | null }} [options] ending: of these processes, null: they go on
+   */
+  async function createBroken({ role = 'sidecar', ending = null } = {}) {
     const { testbed, running } = await createTestbed()
     const { target } = testbed.site
     const crash = () => Promise.reject(new BenchError('ended with status 134'))
     const deploy = async (/** @type {any[]} */ ...args) => {
       const deployment = await target.deploy(...args)
-      for (const handle of deployment.processes)
-        if (handle.spec.role === 'sidecar' && handle.spec.folder.includes('broken')) handle.waitUntilReady = crash
+      for (const handle of deployment.processes) {
+        if (handle.spec.role !== role || !handle.spec.folder.includes('broken')) continue
+        Object.assign(handle, { waitUntilReady: crash, ...(ending && { ending: () => ending }) })
+      }
       return deployment
     }
     testbed.site = { ...testbed.site, target: { ...target, deploy } }
@@ -236,12 +242,37 @@ describe('gateParity', () => {
     const failures = []
     const leaveOut = (/** @type {Arm[]} */ arms, /** @type {string} */ reason) =>
       void failures.push([arms.map(({ id }) => id), reason])
+    return { testbed, running, broken, failures, leaveOut }
+  }
+
+  it('leaves out arms whose sidecars do not serve while another serves, and keeps no row of them', async () => {
+    const { testbed, running, broken, failures, leaveOut } = await createBroken()
     const rows = await gate(testbed, [...broken, armOf({})], { leaveOut })
     expect(failures).toEqual([[['broken', 'broken-1'], 'ended with status 134']])
     expect(new Set(rows.map(({ plane }) => plane))).toEqual(new Set(['cheap']))
     await expect(gate(testbed, broken, { leaveOut })).rejects.toThrow('ended with status 134')
     await expect(gate(testbed, [...broken, armOf({})])).rejects.toThrow('ended with status 134')
     expect(running.size).toBe(0)
+  })
+
+  it('leaves no arm out for an application that exited, and one whose sidecar exited', async () => {
+    const ending = 'status 134'
+    const ofApplication = await createBroken({ role: 'application', ending })
+    const arms = [...ofApplication.broken, armOf({})]
+    await expect(gate(ofApplication.testbed, arms, { leaveOut: ofApplication.leaveOut })).rejects.toThrow(EndedError)
+    expect(ofApplication.failures).toEqual([])
+    const ofSidecar = await createBroken({ ending })
+    await gate(ofSidecar.testbed, arms, { leaveOut: ofSidecar.leaveOut })
+    expect(ofSidecar.failures).toHaveLength(1)
+  })
+
+  it('leaves no arm out where the machine ran out of local ports', async () => {
+    const { testbed, broken, failures, leaveOut } = await createBroken()
+    const findShortage = () => 'this machine ran out of local ports'
+    await expect(gate(testbed, [...broken, armOf({})], { leaveOut, findShortage })).rejects.toThrow(
+      'it could not be tried whether planes do equal work: this machine ran out of local ports',
+    )
+    expect(failures).toEqual([])
   })
 
   it('ends at once where it is interrupted in a call, and removes what it started', async () => {

@@ -86,6 +86,7 @@ describe('runPlan', () => {
     const reason = 'it ended with status 134; the end of its log:\n  CHECK\n  MmapAligned() failed'
     const { summary, records } = await runFake({
       folder,
+      thresholds: ['cheap/dear cpuPerRequest <= 0.6'],
       async gate({ arms, leaveOut }) {
         leaveOut?.(
           arms.filter(({ plane }) => plane === 'dear'),
@@ -102,6 +103,7 @@ describe('runPlan', () => {
     expect(createAnswer(summary).notMeasured[0]).toMatchObject({
       ...{ what: 'dear', why: 'it ended with status 134: CHECK / MmapAligned() failed' },
     })
+    expect(summary.thresholds).toMatchObject([{ value: null, held: null }])
   })
 
   it('goes on with the others where sidecars of an interleaved arm die, and leaves it out after the second time', async () => {

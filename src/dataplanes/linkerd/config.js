@@ -15,14 +15,22 @@ const NOBODY = 'nobody'
 const DETECT = { seconds: 10 }
 const PEAK_EWMA = { defaultRtt: { nanos: 30_000_000 }, decay: { seconds: 10 } }
 const WEIGHT = 10_000
+// What its policy controller gives each backend by itself (linkerd2, policy-controller/grpc, DEFAULT_QUEUE_CONFIG).
+const DEPLOYED_QUEUE = { capacity: 100, failfastTimeout: { seconds: 3 } }
+// Lean: no request of a load is refused for the length of a queue.
 const QUEUE_CAPACITY = 10_000
 const ANYWHERE = [{ net: { ip: { ipv4: 0 }, prefixLen: 0 } }]
 const CLOSED = nameMessage('closed')
 
-/** Renders the tables of its control plane. @param {SidecarModel} model @param {{ isUpgraded: boolean }} options isUpgraded: HTTP/1.1 is carried in HTTP/2 between proxies */
+/**
+ * Renders the tables of its control plane.
+ * @param {SidecarModel} model
+ * @param {{ isDeployed: boolean }} options isDeployed: as its own control plane does by itself: HTTP/1.1 is carried in HTTP/2
+ *   between proxies, queues are short, and no request has a timeout
+ */
 export function renderTables(model, options) {
   return {
-    outbound: renderOutbound(model),
+    outbound: renderOutbound(model, options),
     destinations: Object.fromEntries(
       listCalled(model).map(cluster => [
         pathOf(cluster.name),
@@ -39,9 +47,9 @@ function listCalled({ outbound, clusters }) {
   return clusters.filter(({ name }) => called.has(name))
 }
 
-/** @param {Endpoint} endpoint @param {Cluster} cluster @param {{ isUpgraded: boolean }} options */
-function renderEndpoint({ address, port }, { mtls, protocol }, { isUpgraded }) {
-  const isHttp2 = protocol === 'http/2' || (isUpgraded && protocol === 'http/1.1')
+/** @param {Endpoint} endpoint @param {Cluster} cluster @param {{ isDeployed: boolean }} options */
+function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
+  const isHttp2 = protocol === 'http/2' || (isDeployed && protocol === 'http/1.1')
   const identity = mtls && ((mtls.acceptedIdentities ?? [identityOf(mtls.serverName)])[0] ?? identityOf(NOBODY))
   return {
     addr: { ip: { ipv4: encodeAddress(address) }, port },
@@ -54,8 +62,11 @@ function renderEndpoint({ address, port }, { mtls, protocol }, { isUpgraded }) {
   }
 }
 
-/** Renders policies of what an application opens, by the address and the port that it meant. @param {SidecarModel} model */
-function renderOutbound(model) {
+/**
+ * Renders policies of what an application opens, by the address and the port that it meant.
+ * @param {SidecarModel} model @param {{ isDeployed: boolean }} options
+ */
+function renderOutbound(model, options) {
   const { outbound } = model
   const closed = {
     policy: {
@@ -73,13 +84,13 @@ function renderOutbound(model) {
         (redirectedPorts ?? [port]).map(port => ({
           ...(redirectedPorts && { address: cluster.endpoints[0].address }),
           port,
-          policy: renderBytes(cluster, model),
+          policy: renderBytes(cluster, { ...options, model }),
         })),
       ),
       closed,
     ]
   }
-  const routes = outbound.routes.map((route, i) => renderRoute(route, { name: `outbound-${i + 1}`, model }))
+  const routes = outbound.routes.map((route, i) => renderRoute(route, { ...options, name: `outbound-${i + 1}`, model }))
   const policy = {
     metadata: nameMessage('outbound'),
     protocol: {
@@ -89,17 +100,17 @@ function renderOutbound(model) {
   return [...(outbound.redirectedPorts ?? [outbound.port]).map(port => ({ port, policy })), closed]
 }
 
-/** @param {Cluster} cluster @param {SidecarModel} model */
-function renderBytes({ name }, model) {
+/** @param {Cluster} cluster @param {{ model: SidecarModel, isDeployed: boolean }} options */
+function renderBytes({ name }, options) {
   const metadata = nameMessage(name)
-  const backends = { firstAvailable: { backends: [{ backend: renderBackend(name, model) }] } }
+  const backends = { firstAvailable: { backends: [{ backend: renderBackend(name, options) }] } }
   return { metadata, protocol: { opaque: { routes: [{ metadata, rules: [{ backends }] }] } } }
 }
 
-/** @param {Route} route @param {{ name: string, model: SidecarModel }} options */
-function renderRoute(route, { name, model }) {
+/** @param {Route} route @param {{ name: string, model: SidecarModel, isDeployed: boolean }} options */
+function renderRoute(route, { name, ...options }) {
   const backends = route.split.map(({ cluster, weight }) => ({
-    backend: { backend: renderBackend(cluster, model) },
+    backend: { backend: renderBackend(cluster, options) },
     weight,
   }))
   const distribution =
@@ -113,18 +124,22 @@ function renderRoute(route, { name, model }) {
       {
         matches: [renderMatch(route)],
         backends: distribution,
-        timeouts: { request: { seconds: Math.ceil(model.timeouts.requestSeconds) } },
+        ...(!options.isDeployed && {
+          timeouts: { request: { seconds: Math.ceil(options.model.timeouts.requestSeconds) } },
+        }),
       },
     ],
   }
 }
 
-/** @param {string} cluster @param {SidecarModel} model */
-function renderBackend(cluster, { timeouts }) {
+/** @param {string} cluster @param {{ model: SidecarModel, isDeployed: boolean }} options */
+function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
   return {
     metadata: nameMessage(cluster),
     balancer: { discovery: { dst: { path: pathOf(cluster) } }, peakEwma: PEAK_EWMA },
-    queue: { capacity: QUEUE_CAPACITY, failfastTimeout: { seconds: Math.ceil(timeouts.connectSeconds) } },
+    queue: isDeployed
+      ? DEPLOYED_QUEUE
+      : { capacity: QUEUE_CAPACITY, failfastTimeout: { seconds: Math.ceil(timeouts.connectSeconds) } },
   }
 }
 

@@ -109,7 +109,7 @@ export function createCompanions({ model, folder, profile }) {
       keyPath: trust.keyPath,
       authorityPath: trust.caPath,
     },
-    tables: renderTables(model, { isUpgraded: profile === DEPLOYED }),
+    tables: renderTables(model, { isDeployed: profile === DEPLOYED }),
   }
   return [
     createProcess({

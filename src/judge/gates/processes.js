@@ -118,7 +118,8 @@ function findHidden({ processes, host, window }) {
     // Such as `0-2,5`.
     const ranges = cpuSet.split(',').map(range => range.split('-').map(Number))
     const cpus = sum(ranges.map(([first, last = first]) => last - first + 1))
-    const idle = cpus - used - (host?.foreignCores ?? 0)
+    // Others may run on these CPUs: arms that stand beside it, and programs that are not of this run.
+    const idle = Math.min(cpus - used - (host?.foreignCores ?? 0), host ? host.idleFraction * host.cpus : Infinity)
     // On one CPU, processes wait for each other while it is idle half of the time.
     const isHeld = cpus > 1 && waiting >= Math.max(WAITING_LEAST, WAIT_TIMES * sum(free.map(p => p.cpuCores)))
     return (
