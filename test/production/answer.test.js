@@ -12,7 +12,8 @@ function createProduction(count) {
   const containers = Array.from({ length: count }, (_, i) => ({
     ...{ pod: `a-service-with-a-name-as-long-as-teams-give-them-${i}-0`, container: 'istio-proxy' },
     ...{ meanCores: 0.02, p95Cores: 0.04, peakCores: 0.1, seconds: 7 * 86_400 },
-    ...{ throttledFraction: i === 0 ? 0.2 : null, memoryBytes: 1000 * MIB, isRunning: true, requestsPerSecond: 100 },
+    ...{ throttledFraction: i === 0 ? 0.2 : null, memoryBytes: 1000 * MIB, isRunning: true },
+    ...{ counted: { perSecond: 100, cores: 0.02, seconds: 86_400 } },
     ...{ requests: { cores: 10, bytes: 20_000 * MIB }, limits: { cores: 20, bytes: 30_000 * MIB } },
   }))
   const findWorkload = createWorkloadFinder({ podOwners: [], replicaSetOwners: [] })
