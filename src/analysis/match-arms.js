@@ -1,4 +1,5 @@
 import { AXES, AXIS_NAMES, describeAxes, nameOf } from '../model/arms.js'
+import { renderRequest } from '../model/requests.js'
 
 /** The pairs of arms of two runs, and why others have no partner. Pure. */
 /** @import { Arm, AxisName } from '../model/types.ts' */
@@ -26,6 +27,7 @@ const PLACE = [
     of: ({ load: { burst } }) =>
       burst ? `${burst.factor} times the rate for ${burst.seconds} s after ${burst.beginsSeconds} s` : 'none',
   },
+  { label: 'request', of: ({ load }) => (load.ownRequest ? renderRequest(load) : "the kit's") },
   { label: 'window', of: ({ load }) => `${load.windowSeconds} s` },
   { label: 'client', of: ({ load }) => (load.hasCertificate ? 'mTLS' : 'plaintext') },
 ]

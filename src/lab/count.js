@@ -181,7 +181,7 @@ function underCallgrind({ valgrind, arm, signal }, how) {
  * Makes a function that sends requests through started services, so many at once.
  * @param {{ testbed: Testbed, arm: Arm, timeoutSeconds: number, signal: AbortSignal } & Pick<Started, 'entry' | 'deployment'>} options
  *   timeoutSeconds: for each answer
- * @returns {(requests: number, atOnce: number) => Promise<void>} throws BenchError for a request that the application did
+ * @returns {(requests: number, atOnce: number, place?: { before?: number, total?: number }) => Promise<void>} throws BenchError for a request that the application did
  *   not answer, with its number and what the sidecars logged last
  */
 export function createAsk({ testbed, arm, entry: { urls, host, request: own }, deployment, timeoutSeconds, signal }) {
@@ -197,8 +197,9 @@ export function createAsk({ testbed, arm, entry: { urls, host, request: own }, d
     : { ...usual, ...(ownPath !== '/' && { path: ownPath }) }
   const answer = 'x'.repeat(responseBytes)
   const endpoint = { address, port: Number(port) }
-  return async (count, atOnce) => {
-    const repeating = target.call('repeat', { endpoint, ask, answer, own, timeoutSeconds, requests: count, atOnce })
+  return async (count, atOnce, place = {}) => {
+    const how = { answer, own, timeoutSeconds, requests: count, atOnce, ...place }
+    const repeating = target.call('repeat', { endpoint, ask, ...how })
     await untilAborted(repeating, signal).catch(async error => {
       signal.throwIfAborted()
       await assertStillRun(deployment.processes, 'window')

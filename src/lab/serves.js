@@ -6,21 +6,52 @@ import { createAsk } from './count.js'
 // A sidecar without a counter is ready within tenths of a second, and answers within milliseconds.
 const READY_SECONDS = 2
 const ANSWER_SECONDS = 2
+const KIB = 1024
+const PARTS = 4
+// A heap grows now and then by a step; a leak grows in each part.
+const GROWTH_LEAST_BYTES = 16 * KIB
 
 /**
  * Starts an arm as it is deployed, without a counter, and sends it as many requests as a count does. Scripts that do not
  * start, listen elsewhere, or fail at a request then say why within seconds; under callgrind that takes minutes.
- * @param {{ testbed: Testbed, arm: Arm, start: number, folder: string, requests: number, signal: AbortSignal }} options
+ * @param {{ testbed: Testbed, arm: Arm, start: number, folder: string, requests: number, signal: AbortSignal,
+ *   say: (line: string) => void }} options say: is called where memory grows with the requests
  * @template Found @param {(services: Started) => Promise<Found>} look at the services, after the requests
  * @returns {Promise<Found>}
  * @throws {import('../lib/errors.js').BenchError} with the reason and the last lines that the sidecars logged
  */
-export async function assertServes({ requests, ...asked }, look) {
+export async function assertServes({ requests, say, ...asked }, look) {
   const services = await startServices({ ...asked, deadlineSeconds: READY_SECONDS })
   try {
-    await createAsk({ ...asked, ...services, timeoutSeconds: ANSWER_SECONDS })(requests, 1)
+    const ask = createAsk({ ...asked, ...services, timeoutSeconds: ANSWER_SECONDS })
+    const sidecars = services.deployment.processes.filter(({ spec }) => spec.role === 'sidecar')
+    const ofPart = Math.ceil(requests / PARTS)
+    /** @type {number[][]} of each sidecar, after each part */
+    const resident = sidecars.map(() => [])
+    for (let part = 0; part < PARTS; part++) {
+      await ask(ofPart, 1, { before: part * ofPart, total: PARTS * ofPart })
+      const looks = await asked.testbed.site.target.look(sidecars)
+      for (const [i, { memory }] of looks.entries()) resident[i].push(memory?.rssBytes ?? Number.NaN)
+    }
+    for (const [i, { spec }] of sidecars.entries()) {
+      const bytes = computeGrowth(resident[i], ofPart)
+      if (bytes !== null)
+        say(
+          `${spec.service}'s sidecar of ${asked.arm.link} keeps memory of each request: it grew by ${(bytes / KIB).toFixed(1)} KiB a request`,
+        )
+    }
     return await look(services)
   } finally {
     await services.deployment.remove()
   }
+}
+
+/**
+ * Computes by how many bytes memory grew a request, after the first part of the requests; null: not in each part.
+ * @param {number[]} resident bytes after each part @param {number} requests of a part
+ */
+export function computeGrowth(resident, requests) {
+  const grown = resident.slice(1).map((bytes, i) => bytes - resident[i])
+  const isSteady = grown.length > 0 && grown.every(bytes => bytes >= GROWTH_LEAST_BYTES)
+  return isSteady ? (resident[resident.length - 1] - resident[0]) / (grown.length * requests) : null
 }

@@ -160,10 +160,10 @@ export async function openLab({
     async checkProfiler(signal) {
       if (isSampled) await assertSamples({ perf: profiler, folder: ledger.folder, signal })
     },
-    /** @param {SideName} name @param {AbortSignal} signal */
-    assertServes: (name, signal) => {
+    /** @param {SideName} name @param {AbortSignal} signal @param {(line: string) => void} say */
+    assertServes: (name, signal, say) => {
       readAgain(sides[name].pipeline)
-      return assertSideServes(rig, { name, requests: counted.requests, signal })
+      return assertSideServes(rig, { name, requests: counted.requests, signal, say })
     },
     // Old scripts may lack the features that are counted: then a count would compare unequal work.
     async checkParity(/** @type {AbortSignal} */ signal) {
@@ -192,14 +192,14 @@ async function findStrace() {
 
 /**
  * Starts a side without a counter, on each of its links, and returns what it answered there. @param {Rig} rig
- * @param {{ name: SideName, requests: number, signal: AbortSignal }} options
+ * @param {{ name: SideName, requests: number, signal: AbortSignal, say: (line: string) => void }} options
  */
-async function assertSideServes({ arms, testbeds, own, nextStart }, { name, requests, signal }) {
+async function assertSideServes({ arms, testbeds, own, nextStart }, { name, ...options }) {
   const answers = []
   for (const arm of arms[name]) {
     const start = nextStart()
     const folder = path.join(own, `${start}-${name}-${arm.link}-plain`)
-    const asked = { testbed: testbeds[name], arm, start, folder, requests, signal }
+    const asked = { testbed: testbeds[name], arm, start, folder, ...options }
     answers.push(await assertServes(asked, services => probeOwnAnswers({ ...asked, services })))
   }
   return answers.map(({ found }) => found)

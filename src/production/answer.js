@@ -1,4 +1,4 @@
-import { count, GIB, MIB } from '../lib/units.js'
+import { count, GIB, MIB, percent } from '../lib/units.js'
 import { toMillicores } from '../model/container-limits.js'
 import { scaleSize } from './ratios.js'
 import { renderRule } from './workload-size.js'
@@ -22,6 +22,7 @@ import { renderRule } from './workload-size.js'
 
 /** Of the range: with less, the answer says so. */
 const SHARE_LEAST = 0.9
+const LABEL_MOST = 22
 
 /** Words of states that need a change. @type {Partial<Record<WorkloadSize['state'], string>>} */
 const NEEDS = {
@@ -54,20 +55,20 @@ export function createProductionAnswer({
       {
         columns: [
           { heading: '', align: 'left' },
-          { heading: 'CPU/request' },
+          { heading: 'µs/req' },
           { heading: 'CPU request' },
-          { heading: 'memory' },
           ...(hasPlane ? [{ heading: `with ${plane}` }] : []),
+          { heading: 'memory' },
           { heading: 'CPU limit' },
         ],
         rows: sizes.map(size => ({
-          label: labelOf(size, sizes),
+          label: clip(labelOf(size, sizes)),
           cells: [
-            { text: size.why || 'fits' },
-            size.cpuPerRequestMicros === null ? null : { text: `${formatMicros(size.cpuPerRequestMicros)} µs` },
+            { text: renderState(size) },
+            size.cpuPerRequestMicros === null ? null : { text: formatMicros(size.cpuPerRequestMicros) },
             renderChange(size.set.request.cores, size.computed.requestCores, renderCores),
-            renderChange(size.set.request.bytes, size.computed.bytes, renderBytes),
             ...(hasPlane ? [renderScaled(size, ratios)] : []),
+            renderChange(size.set.request.bytes, size.computed.bytes, renderBytes),
             renderChange(size.set.limit.cores, size.computed.limitCores, renderCores),
           ],
         })),
@@ -83,6 +84,25 @@ export function createProductionAnswer({
     notMeasured: [],
   }
 }
+
+/** Renders the state in a word or two. @param {WorkloadSize} size */
+function renderState({ state, seconds, throttledFraction, memoryBytes, set, timesTooLarge }) {
+  switch (state) {
+    case 'throttled':
+      return `throttled ${percent(Number(throttledFraction))}`
+    case 'near-memory-limit':
+      return `memory ${percent(Number(memoryBytes) / Number(set.limit.bytes))} full`
+    case 'too-large':
+      return `${Number(timesTooLarge).toFixed(0)} × too large`
+    case 'few-data':
+      return `${renderSeconds(seconds)} of data`
+    case 'fits':
+      return 'fits'
+  }
+}
+
+/** @param {string} label */
+const clip = label => (label.length <= LABEL_MOST ? label : `${label.slice(0, LABEL_MOST - 1)}…`)
 
 /** Names a workload; the container is in it where one has several. @param {WorkloadSize} size @param {WorkloadSize[]} sizes */
 export function labelOf({ workload: { name, kind }, container }, sizes) {
@@ -149,9 +169,9 @@ const countPods = sizes =>
 function renderSum(sizes, of) {
   const each = sizes.map(size => ({ pods: size.pods, ...of(size) }))
   const cores = each.reduce((sum, one) => sum + one.pods * Number(one.cores), 0)
-  if (each.some(({ bytes }) => bytes === null)) return `${cores.toFixed(2)} cores`
+  if (each.some(({ bytes }) => bytes === null)) return `${formatSum(cores)} cores`
   const bytes = each.reduce((sum, one) => sum + one.pods * Number(one.bytes), 0)
-  return `${cores.toFixed(2)} cores and ${(bytes / GIB).toFixed(2)} GiB`
+  return `${formatSum(cores)} cores and ${formatSum(bytes / GIB)} GiB`
 }
 
 /** Says by which ratios the load was converted, and where they were measured. @param {WorkloadSize[]} sizes @param {Pick<ProductionSize, 'plane' | 'ratios'>} options */
@@ -196,5 +216,7 @@ export const renderCores = cores => `${toMillicores(cores)}m`
 export const renderBytes = bytes => `${Math.ceil(bytes / MIB)}Mi`
 /** @param {number} micros */
 const formatMicros = micros => (micros < 10 ? micros.toFixed(1) : micros.toFixed(0))
+/** @param {number} sum */
+const formatSum = sum => sum.toFixed(sum < 10 ? 2 : sum < 100 ? 1 : 0)
 /** @param {number} ratio */
 const formatRatio = ratio => ratio.toFixed(2)

@@ -49,9 +49,9 @@ const WORDS = [
 
 /**
  * @param {object} run @param {Document} run.document @param {Summary} run.summary @param {Manifest} run.manifest
- * @param {string} run.style @param {string} run.folder of the run
+ * @param {string} run.style
  */
-export function renderDecisionPage({ document, summary, manifest, style, folder }) {
+export function renderDecisionPage({ document, summary, manifest, style }) {
   const { answer, question, startedAt } = document
   const [headline, ...others] = answer.verdicts
   const pictures = cutPictures(answer.pictures)
@@ -88,7 +88,7 @@ ${trust(style)}</style>
 <main${trust(isDense ? ' class="dense"' : '')}>
 ${body}
 ${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html`<span><b>${name}</b>: ${meaning}. </span>`)}</p>` : null}
-<footer>Run ${summary.run.id} of ${startedAt.slice(0, 10)} by sidecar-bench ${manifest.kit.version}. The whole report, with every trial: ${folder}/report.html</footer>
+<footer>Run ${summary.run.id} of ${startedAt.slice(0, 10)} by sidecar-bench ${manifest.kit.version}. The whole report, with every trial, is report.html in the folder of the run.</footer>
 </main>
 </body>
 </html>
@@ -191,7 +191,7 @@ function listConditions({ summary, manifest, startedAt }) {
 }
 
 /** @param {number | null} cores */
-const renderLimit = cores => (cores === null ? 'none' : `${count(cores, 'core')} for each sidecar`)
+const renderLimit = cores => (cores === null ? 'no limit' : `${count(cores, 'core')} for each sidecar`)
 
 /** @param {Summary['machine']} machine @param {string} target */
 function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, loadHost }, target) {
@@ -211,6 +211,7 @@ function listUnsaid({ document: { answer, missing }, summary: { sizes } }) {
   const headings = answer.pictures.flatMap(({ columns }) =>
     columns.map(({ group = '', heading }) => `${group} ${heading}`),
   )
+  const hasControl = headings.some(heading => heading.includes('control plane'))
   const hasTimes = headings.some(heading => /\bp\d{2}/.test(heading))
   const lacks = answer.notMeasured.map(
     ({ what, why }) => `${capitalise(what)}: not measured${why ? `, for ${why}` : ''}.`,
@@ -225,7 +226,9 @@ function listUnsaid({ document: { answer, missing }, summary: { sizes } }) {
         ? 'What another machine needs: a core of it may do less than one of this, and then a sidecar needs more.'
         : 'What another machine would show: the figures are of this one. The ratio between two proxies carries further than they do.',
       'What other requests cost: size, rate, encryption and features such as access logs change all figures.',
-      'What applications, a control plane or the work of people take: only sidecars were counted.',
+      hasControl
+        ? 'What applications and the work of people take: they were not counted.'
+        : 'What applications, a control plane or the work of people take: only sidecars were counted.',
     ]),
   ].slice(0, UNSAID_MOST)
 }

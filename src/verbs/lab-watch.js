@@ -37,11 +37,11 @@ export async function countSaves({ signal, ...given }) {
  * Makes a function that counts the old side, once and no more: it stays as it is.
  * @param {Watching} watching @returns {CountOld}
  */
-function createOldCount({ lab, signal }) {
+function createOldCount({ lab, signal, say }) {
   /** @type {ReturnType<CountOld> | null} */
   let counting = null
   const count = async () => {
-    await lab.assertServes('old', signal)
+    await lab.assertServes('old', signal, say)
     return lab.count('old', signal)
   }
   return () => {
@@ -124,7 +124,7 @@ async function awaitSave(folder, { counted, signal }) {
  * @param {Counting & { countOld: CountOld, show: Watching['show'] }} counting
  */
 async function countTried({ lab, hasParity, countOld, show, signal, say }) {
-  await lab.assertServes('new', signal)
+  await lab.assertServes('new', signal, say)
   const ending = new AbortController()
   const beside = AbortSignal.any([signal, ending.signal])
   setMaxListeners(0, beside)

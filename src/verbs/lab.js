@@ -196,7 +196,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
     const answers = {}
     // The new scripts are those that may fail.
     for (const name of lab.isAlone ? /** @type {const} */ (['new']) : /** @type {const} */ (['new', 'old']))
-      answers[name] = await lab.assertServes(name, signal)
+      answers[name] = await lab.assertServes(name, signal, say)
     if (lab.isAlone) {
       say(`counting ${requests} requests of ${link.join(' and ')}`)
       const counts = await lab.count('new', signal)

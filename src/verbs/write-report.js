@@ -68,7 +68,7 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
     warnings: [...warnings, ...unread, ...undrawn],
   })
   const { markdown, writeHtml, writeSvgs } = openDocument(document, Object.fromEntries(series))
-  const style = () => readReportFile('page/decision.css')
+  const readStyle = () => readReportFile('page/decision.css')
   return {
     document,
     markdown,
@@ -76,7 +76,7 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
     writeSvgs: (out = folder) => writeSvgs(out),
     /** Writes the page for a decision. */
     writeDecision: (out = folder) =>
-      writeWhole(out, DECISION_PAGE, renderDecisionPage({ document, summary, manifest, style: style(), folder })),
+      writeWhole(out, DECISION_PAGE, renderDecisionPage({ document, summary, manifest, style: readStyle() })),
     /** Writes report.md and report.html beside the records. */
     write() {
       writeWhole(folder, 'report.md', markdown())

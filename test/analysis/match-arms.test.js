@@ -56,6 +56,24 @@ describe('matchArms', () => {
 })
 
 describe('refuseArms', () => {
+  it('names the request of a pipeline where it has changed, and its own no more than that of the kit', () => {
+    const asking = (/** @type {string} */ path) =>
+      pipy({ load: { ownRequest: { method: 'GET', path, requestBytes: 0, status: 200 } } })
+    expect(match([asking('/a')], [asking('/a')]).refused).toEqual([])
+    expect(match([asking('/a')], [asking('/b')])).toEqual({
+      matched: [],
+      refused: [
+        {
+          arm: 'pipy at 0.25 cores',
+          differing: ['request: GET /a, answered 200 in old, GET /b, answered 200 in new'],
+        },
+      ],
+    })
+    expect(match([pipy()], [asking('/b')]).refused[0].differing).toContain(
+      "request: the kit's in old, GET /b, answered 200 in new",
+    )
+  })
+
   it.each(
     /** @type {[string, Parameters<typeof createArm>[0]][]} */ ([
       ['cap: 0.25 cores in old, 0.5 cores in new', { cpuLimitCores: 0.5 }],

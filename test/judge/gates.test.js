@@ -283,7 +283,10 @@ describe('findGates', () => {
     expect(found({ arm, processes: [large] })).toEqual([])
     // A pipeline may make the answer to its own request by itself.
     const ownRequest = { method: 'GET', path: '/', requestBytes: 0, status: 200 }
-    expect(found({ arm: { load: { ownRequest } }, processes: [{ ...small, receivedBytes: 350 }] })).toEqual([])
+    expect(found({ arm: { load: { ownRequest } }, processes: [{ ...small, receivedBytes: 60_000 }] })).toEqual([])
+    expect(found({ arm: { load: { ownRequest } }, processes: [{ ...small, receivedBytes: 350 }] })).toEqual([
+      "passage: gateway's sidecar received 350 bytes, and 1000 verified requests carry 18000 through it: they went past it",
+    ])
     expect(
       found({ arm: { load: { ownRequest: { ...ownRequest, requestBytes: 2048 } } }, processes: [small] }),
     ).toHaveLength(1)

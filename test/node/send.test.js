@@ -26,4 +26,6 @@ it('requests are repeated over as many connections as are sent at once, until on
   await go(10)
   expect({ answered, connections: connections.size }).toEqual({ answered: 10, connections: 3 })
   await expect(go(1)).rejects.toThrow('request 1 of 1 to x was answered 503 with 0 bytes, not by the application')
+  const later = { requests: 5, atOnce: 1, timeoutSeconds: 5, answer: 'hello', before: 10, total: 20 }
+  await expect(repeat(endpoint, ask, later)).rejects.toThrow('request 11 of 20 to x was answered 503')
 })

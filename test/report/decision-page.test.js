@@ -29,7 +29,6 @@ const render = answer =>
     summary,
     manifest,
     style,
-    folder,
   })
 
 /** @param {string} page */
@@ -92,7 +91,7 @@ describe('the page for a decision', () => {
     const sizes = /** @type {any} */ ([
       { plane: 'pipy', profile: null, control: null, variant: null, services: [], answer },
     ])
-    const page = renderDecisionPage({ document, summary: { ...summary, sizes }, manifest, style, folder })
+    const page = renderDecisionPage({ document, summary: { ...summary, sizes }, manifest, style })
     expect(page).toContain('CPU: average use, and limit: pipy used 50m; pipy limit 71m')
     expect(page).toContain('Memory: most used, and limit: pipy used 20Mi; pipy limit 30Mi')
     expect(readText(page)).toContain('What another machine needs')
@@ -154,9 +153,9 @@ describe('the page for a decision', () => {
         summary: of,
         manifest: run.manifest,
         style,
-        folder: old,
       })
       expect(readText(page)).toContain('What was measured, and how')
+      expect(readText(page)).toContain(name === 'rollout' ? 'What applications and the work' : 'What applications')
     }
   })
 })

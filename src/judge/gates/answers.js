@@ -111,7 +111,7 @@ export const ANSWER_GATES = [
             const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
             const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
             // Closed connections count no more: the connections of the answers were kept.
-            const sentBytes = trial.arm.load.connections === 'new' ? 0 : requestBytes
+            const sentBytes = trial.arm.load.connections === 'new' ? 0 : requestBytes + countHeadBytes(trial.arm)
             const expected = (sentBytes + responseBytes) * verified * (copies[0].passages ?? 0)
             return (
               received < PASSED_LEAST * expected &&
@@ -159,6 +159,15 @@ function describeTimes(kinds) {
   const squares = kinds.map(({ weight, meanMs, isExponential }) => weight * meanMs ** 2 * (isExponential ? 2 : 1))
   const variance = squares.reduce((sum, square) => sum + square, 0) / weights - mean ** 2
   return { mean, deviation: Math.sqrt(Math.max(0, variance)) }
+}
+
+/**
+ * Counts the bytes that the head of a pipeline's own request has at least: it may have no body, and its answer may be the
+ * pipeline's. @param {TrialRecord['trial']['arm']} arm
+ */
+function countHeadBytes({ load: { ownRequest }, conditions: { protocol } }) {
+  // HTTP/2 compresses heads.
+  return ownRequest && protocol === 'http/1.1' ? `${ownRequest.method} ${ownRequest.path} HTTP/1.1\r\n\r\n`.length : 0
 }
 
 /** Says whether each connection of the load has a request every ten seconds. @param {TrialRecord['trial']['arm']['load']} load */
