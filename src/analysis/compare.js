@@ -18,6 +18,7 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  * @property {number} seed of the resampling
  * @property {number} [precision] how narrow the rounds were to make the intervals; absent: their number was fixed before
  * @property {boolean} [isCutShort] the run ended early, as somebody who watched it may have decided
+ * @property {Set<string>} [leftOut] ids of arms whose pairs are not compared
  * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
  * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work
  * @property {(a: Arm, b: Arm) => string[]} [findUnequal] the rows in which one of them does other work, as a mesh deploys it
@@ -32,7 +33,8 @@ export function compareArms(run) {
     const a = planes.find(arm => arm.id === b.repeatOf)
     return a ? comparePair({ run, a, b, controls: [] }) : []
   })
-  const ofPairs = listPairs(run).flatMap(pair => comparePair({ run, ...pair, controls: ofControls }))
+  const pairs = listPairs(run).filter(({ a, b }) => ![a, b].some(({ id }) => run.leftOut?.has(id)))
+  const ofPairs = pairs.flatMap(pair => comparePair({ run, ...pair, controls: ofControls }))
   return [...ofPairs, ...ofControls]
 }
 

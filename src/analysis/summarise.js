@@ -1,4 +1,5 @@
 import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js'
+import { findLeftOut } from '../judge/record/deaths.js'
 import { countGoodUses, hasTail, listCounted, sidecarsOf, splitRounds } from '../judge/record/measures.js'
 import { listSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
@@ -26,7 +27,7 @@ export function summarise({ manifest, records }) {
   const tried = new Map(records.map(r => [r.trial.arm.id, r.trial.arm]))
   const arms = hasRounds ? manifest.arms : [...tried.values()]
   const relaxed = settings.relaxes.map(r => r.gate)
-  const comparisons = compareArms({
+  const compared = {
     arms: hasRounds ? arms : [],
     records,
     rounds,
@@ -34,10 +35,16 @@ export function summarise({ manifest, records }) {
     contrasts: settings.shows.contrasts,
     ...(precision && { precision: precision.width }),
     isCutShort: isCutShort(manifest),
-    findDisparities: (a, b) => findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
-    findUnequal: (a, b) => findUnequal({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
-    findWrong: (a, b) => findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
-  })
+    findDisparities: (/** @type {Arm} */ a, /** @type {Arm} */ b) =>
+      findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
+    findUnequal: (/** @type {Arm} */ a, /** @type {Arm} */ b) =>
+      findUnequal({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
+    findWrong: (/** @type {Arm} */ a, /** @type {Arm} */ b) =>
+      findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
+  }
+  const comparisons = compareArms(compared)
+  const leftOut = precision ? findLeftOut(records) : new Set()
+  const going = leftOut.size > 0 ? compareArms({ ...compared, leftOut }) : comparisons
   const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
   const summaryArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
   /** @type {Partial<Summary>[]} */
@@ -59,7 +66,7 @@ export function summarise({ manifest, records }) {
     thresholds: manifest.thresholds.flatMap(expression =>
       holdThreshold(expression, { arms, tried: [...tried.values()], notMeasured: manifest.notMeasured, comparisons }),
     ),
-    ...(precision && { precision: measurePrecision({ asked: precision, rounds, comparisons }) }),
+    ...(precision && { precision: measurePrecision({ asked: precision, rounds, comparisons: going }) }),
     shows: settings.shows,
     lines: settings.shows.hasCpuLine ? fitCpuLines(summaryArms) : [],
     slopes: settings.shows.hasSlopes ? fitSlopes({ arms: summaryArms, records }) : [],

@@ -59,7 +59,10 @@ export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
 
 /** @typedef {NonNullable<Manifest['precision']>} AskedPrecision */
 
-/** @param {{ asked: AskedPrecision, rounds: number, comparisons: Comparison[] }} run @returns {Precision} */
+/**
+ * @param {{ asked: AskedPrecision, rounds: number, comparisons: Comparison[] }} run comparisons: of arms that go on
+ * @returns {Precision}
+ */
 export function measurePrecision({ asked, rounds, comparisons }) {
   const pairs = comparisons
     .filter(c => c.quantity === PRIMARY.name && c.service === null && !c.isControl)

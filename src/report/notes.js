@@ -96,6 +96,9 @@ export function renderThresholds({ thresholds }) {
 
 /** Tells the pair with the widest interval, and the rounds that are still needed. @param {Precision} precision */
 export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
+  const after = `after ${count(rounds, 'round')}`
+  if (pairs.length === 0)
+    return { isReached, hasPairs: false, roundsMore: null, told: `${after}: no pair is left to compare` }
   const more = pairs.map(pair => pair.roundsMore)
   const roundsMore = more.includes(null) ? null : Math.max(...more.map(Number))
   const open = pairs.filter(pair => !pair.isNarrow)
@@ -109,13 +112,13 @@ export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
       : `is ${percent(widest.width, 1)} wide${spoiled ? ', and more than one round in ten was spoiled' : ''}`
   const others = pairs.length > 1 ? `, the widest of ${pairs.length}` : ''
   const sentence =
-    `after ${count(rounds, 'round')}: CPU per request of ${widest.a} and ${widest.b}${place ? ` (${place})` : ''} ${is}${others}; ` +
+    `${after}: CPU per request of ${widest.a} and ${widest.b}${place ? ` (${place})` : ''} ${is}${others}; ` +
     (isReached
       ? `at most ${percent(wanted, 1)} was asked for`
       : roundsMore === null
         ? `what ${percent(wanted, 1)} takes is not known`
         : `for ${percent(wanted, 1)} it needs about ${count(roundsMore, 'more round')}`)
-  return { isReached, roundsMore, told: sentence }
+  return { isReached, hasPairs: true, roundsMore, told: sentence }
 }
 
 /** Says why a run ended whose rounds were not fixed. @param {{ precision?: Precision }} summary */
@@ -126,6 +129,7 @@ function renderPrecision({ precision }) {
   const late = rounds >= mostRounds ? `The ${mostRounds} rounds of its plan` : 'The time'
   const words = {
     reached: 'The precision was reached',
+    'no-pair': 'This run ended early, and the precision was NOT reached',
     time: `${late} ended this run, and the precision was NOT reached`,
   }
   const why = ended ? words[ended] : 'This run was cut short'

@@ -1,4 +1,5 @@
 import { isSpoiled } from '../judge/gates/gate.js'
+import { DEATHS_MOST, listDead } from '../judge/record/deaths.js'
 import { ratePerSecond } from '../judge/record/measures.js'
 import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
@@ -17,8 +18,6 @@ const SPARE_ROUNDS = { alone: 2, besideTurns: 1 }
 // must stay near to what was announced, also where the planned warm-up is long.
 const WARMUP_MOST_TIMES = 4
 const WARMUP_MOST_MORE_SECONDS = 30
-// An arm whose sidecars died so often is interleaved no more: it takes the others' trials with it.
-const DEATHS_MOST = 2
 
 /**
  * A run takes its turn for the checks and for each round, where another run goes on beside it.
@@ -149,12 +148,6 @@ function createDeaths(say) {
     },
     leaveOut: (/** @type {Trial[]} */ trials) => withoutArms(trials, id => (byArm.get(id) ?? 0) >= DEATHS_MOST),
   }
-}
-
-/** Lists the interleaved arms whose sidecars died. @param {TrialRecord[]} records of one deployment @returns {string[]} */
-function listDead(records) {
-  const sidecars = records.length > 1 ? records[0].ended.filter(({ role }) => role === 'sidecar') : []
-  return [...new Set(sidecars.flatMap(({ armId }) => armId ?? []))]
 }
 
 /** Leaves trials of arms out, while others are left. @param {Trial[]} trials @param {(armId: string) => boolean} isOut */

@@ -1,3 +1,4 @@
+import { BenchError } from '../lib/errors.js'
 import { safely } from '../lib/safely.js'
 import { estimatePlanSeconds, estimateSeconds } from '../plan/plan.js'
 import { writeDocument } from '../records/files.js'
@@ -13,7 +14,7 @@ import { runTrial } from './trial.js'
  */
 
 const NOTHING = { take: () => null }
-const UNKNOWN = () => ({ isReached: false, roundsMore: null, told: '' })
+const UNKNOWN = () => ({ isReached: false, hasPairs: true, roundsMore: null, told: '' })
 const ALONE = { take: async () => {}, pass: () => {} }
 
 /**
@@ -74,6 +75,11 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
     const parity = await gate({ testbed: { ...testbed, kind }, arms, nextIndex, signal, say, cache, leaveOut })
     const measured = failures.length === 0 ? plan : (await import('../plan/left-out.js')).leaveOutFailed(plan, failures)
     writeManifest({ parity })
+    // No number of rounds makes the ratio of one plane precise.
+    if (plan.precision && measured !== plan) {
+      const { hasPairs } = assess({ manifest: { ...known, arms: measured.arms }, records: [] })
+      if (!hasPairs) throw new BenchError(failures[0].reason)
+    }
     if (measured !== plan) {
       const { arms, notMeasured } = measured
       for (const { plane, reason } of notMeasured.slice(plan.notMeasured.length))

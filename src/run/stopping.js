@@ -1,7 +1,8 @@
 /**
  * Ends rounds that go on until they are precise. Assess tells what the rounds so far have shown.
  * @import { Manifest, Plan, TrialRecord } from '../model/types.ts'
- * @typedef {{ isReached: boolean, roundsMore: number | null, told: string }} Assessment roundsMore: null: not known
+ * @typedef {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, told: string }} Assessment
+ *   hasPairs: there is one to compare; roundsMore: null: not known
  * @typedef {(run: { manifest: Manifest, records: TrialRecord[] }) => Assessment} Assess
  * @typedef {ReturnType<typeof createStopping>} Stopping
  */
@@ -22,7 +23,7 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
   let rounds = recordedRounds
   /** @type {Manifest} */
   let manifest
-  const write = (/** @type {'reached' | 'time' | null} */ ended) => {
+  const write = (/** @type {NonNullable<Manifest['precision']>['ended']} */ ended) => {
     manifest = writeManifest({ rounds, precision: { width: precision.width, mostRounds, ended } })
   }
   return {
@@ -41,12 +42,13 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
     /** Says whether a round was the last. @param {number} round */
     isOver(round) {
       longestMs = Math.max(longestMs, now() - beganMs)
-      const { isReached, roundsMore, told } = assess({ manifest: { ...manifest, rounds: round }, records })
+      const { isReached, hasPairs, roundsMore, told } = assess({ manifest: { ...manifest, rounds: round }, records })
       const isLate = round === mostRounds || now() + longestMs > endsMs
       const minutes = Math.ceil(((roundsMore ?? 0) * longestMs) / 60_000)
       say(`${told}${minutes > 0 && !isReached ? ` (${minutes} min)` : ''}`)
-      if (isReached || isLate) write(isReached ? 'reached' : 'time')
-      return isReached || isLate
+      const ended = isReached ? 'reached' : !hasPairs ? 'no-pair' : isLate ? 'time' : null
+      if (ended) write(ended)
+      return ended !== null
     },
   }
 }

@@ -1,15 +1,20 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { findStatus } from '../../src/analysis/status.js'
 import { verifyRun } from '../../src/analysis/verify.js'
 import { findSequenceDepth, SEQUENCE_LEAST } from '../../src/lib/confidence-sequence.js'
+import { EXIT } from '../../src/lib/errors.js'
 import { measure } from '../../src/prepare/measure.js'
+import { renderNotes } from '../../src/report/notes.js'
 import { openInterrupted } from '../../src/run/resume.js'
 import { createStopping } from '../../src/run/stopping.js'
-import { createFakeLoad, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
+import { createFakeLoad, createFakePlane, createFakeTarget, createInterruption } from '../fakes/fake-bench.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { prepareFake } from '../fakes/fake-run.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
+
+/** @import { GateParity } from '../../src/run/kind.js' */
 
 const AXES = '{ plane: [cheap, dear], link: [gateway-ratings], cpuLimitCores: [1], users: [10] }'
 const MORE = 'profiles: { standard: { hasControl: false, warmupSeconds: 1, windowSeconds: 1 } }'
@@ -27,17 +32,25 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
     said = []
   })
 
-  /** @param {{ maxMinutes?: number, far?: typeof FAR, load?: any, signal?: AbortSignal, isResumed?: boolean }} [options] */
+  /** @param {{ maxMinutes?: number, far?: typeof FAR, load?: any, signal?: AbortSignal, isResumed?: boolean,
+   *   gate?: GateParity, dies?: string, planes?: string[] }} [options] dies: the plane whose sidecars die, side by side with others */
   async function measureFake({ maxMinutes = 60, far = FAR, load, isResumed = false, ...options } = {}) {
-    const { signal = new AbortController().signal } = options
+    const { signal = new AbortController().signal, gate = async () => [], dies, planes } = options
     const target = await createFakeTarget({
       cores: ({ folder }) => 0.1 * (folder.includes('cheap') ? (far[Number(/r(\d+)-/.exec(folder)?.[1])] ?? 1) : 2),
+      ending: ({ role, armId }, isObserved) =>
+        dies && isObserved && role === 'sidecar' && armId?.includes(dies) ? 'status 134' : null,
     })
     const precision = { width: 0.03, maxMinutes }
-    const asked = { load: load ?? createFakeLoad(), axes: AXES, more: MORE, precision }
+    const asked = {
+      ...{ load: load ?? createFakeLoad(), precision },
+      axes: planes ? AXES.replace('cheap, dear', planes.join(', ')) : AXES,
+      more: dies ? `measure: [cost]\n${MORE}` : MORE,
+      planes: planes?.map(name => createFakePlane(name)),
+    }
     const { preparation, site } = prepareFake({ target, ...asked })
     const { summary } = await measure({
-      ...{ preparation, site, out, signal, gate: async () => [] },
+      ...{ preparation, site, out, signal, gate },
       execution: { command: ['bench'], interrupted: isResumed ? openInterrupted(out) : undefined },
       watcher: { say: line => said.push(line) },
     })
@@ -83,6 +96,39 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
     expect(manifest()).toMatchObject({ rounds: ENDS_AFTER, precision: { ended: 'reached', mostRounds: plan.rounds } })
     expect(ids()).toEqual(plan.trials.slice(0, 2 * ENDS_AFTER).map(trial => trial.id))
   })
+
+  it('fails before its first round where a plane that does not serve leaves no pair', async () => {
+    /** @type {GateParity} */
+    const gate = async ({ arms, leaveOut }) => {
+      leaveOut?.(
+        arms.filter(({ plane }) => plane === 'dear'),
+        'it ended with status 134',
+      )
+      return []
+    }
+    await expect(measureFake({ gate })).rejects.toThrow('it ended with status 134')
+    expect(said.filter(line => line.startsWith('after '))).toEqual([])
+    expect(manifest().ended).toBe('failed')
+  })
+
+  it('ends once sidecars that died leave no pair, and says so', async () => {
+    const { summary } = await measureFake({ dies: 'dear' })
+    expect(manifest()).toMatchObject({ ended: 'finished', rounds: 1, precision: { ended: 'no-pair' } })
+    expect(summary.precision).toMatchObject({ isReached: false, pairs: [] })
+    expect(said).toContain('after 1 round: no pair is left to compare')
+    expect(renderNotes(summary)).toContain(
+      'This run ended early, and the precision was NOT reached: after 1 round: no pair is left to compare.',
+    )
+    expect(findStatus(summary, { isVerdictRequired: false }).status).toBe(EXIT.nothingShown)
+    expect(verifyRun({ folder: out, findLoad: () => createFakeLoad() }).agrees).toBe(true)
+  })
+
+  it('waits for no precision of an arm that was left out', async () => {
+    const { summary } = await measureFake({ dies: 'dear', planes: ['cheap', 'dear', 'fake'], far: {} })
+    expect(manifest().precision.ended).toBe('reached')
+    expect(summary.precision?.pairs.map(({ a, b }) => [a, b])).toEqual([['cheap', 'fake']])
+    expect(summary.comparisons.some(({ b }) => b === 'dear')).toBe(true)
+  })
 })
 
 describe('createStopping', () => {
@@ -91,7 +137,7 @@ describe('createStopping', () => {
     const manifest = createManifest()
     const stopping = createStopping({
       ...{ precision: { width: 0.03, maxMinutes: 10 }, mostRounds: 100, recordedRounds: 1, say: () => {} },
-      assess: () => ({ isReached: false, roundsMore: 5, told: '' }),
+      assess: () => ({ isReached: false, hasPairs: true, roundsMore: 5, told: '' }),
       writeManifest: found => Object.assign(manifest, found),
       now: () => nowMs,
     })

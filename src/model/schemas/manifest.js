@@ -96,9 +96,11 @@ export const askedPrecision = z
     width: z.number().describe('of the 95 % interval of CPU per request, from end to end, as a share of its low end'),
     mostRounds: bounds.rounds,
     ended: z
-      .enum(['reached', 'time'])
+      .enum(['reached', 'time', 'no-pair'])
       .nullable()
-      .describe('why no more rounds were measured; time: also that there were the most of the plan; null: cut short'),
+      .describe(
+        'why no more rounds were measured; time: also that there were the most of the plan; no-pair: the sidecars of others died, or their rates cannot be reached; null: cut short',
+      ),
   })
   .describe('rounds went on until every pair of planes was compared this precisely')
 
