@@ -124,6 +124,25 @@ describe('a Prometheus that is read', () => {
   })
 })
 
+describe('the ratios of several sidecars', () => {
+  it('say why a container has none, where another has', async () => {
+    const use = (/** @type {string} */ container) =>
+      /** @type {[Record<string, string>, number]} */ ([{ namespace: 'shop', pod: `${container}-0`, container }, 0.05])
+    const address = await servePrometheus({ 'avg_over_time(max by': [use('istio-proxy'), use('linkerd-proxy')] })
+    const { stdout, stderr } = await size(
+      ...[address, '--plane', 'pipy', '--ratios', 'test/fixtures/runs/load', '--json'],
+    )
+    expect(stderr).toBe('')
+    const { plane, warnings } = JSON.parse(stdout)
+    expect(Object.keys(plane.ratios)).toEqual(['istio-proxy'])
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^--ratios \S+: it measured .*none that stands for linkerd-proxy \(linkerd:deployed, linkerd\)/,
+      ),
+    ])
+  })
+})
+
 describe('options of size --from-prometheus', () => {
   it.for([
     ['no namespace', '--from-prometheus http://x', 'needs --namespace'],
