@@ -17,7 +17,7 @@ import { renderRule } from './workload-size.js'
  * @property {WorkloadSize[]} sizes those that need a change first
  * @property {string | null} plane that would run instead
  * @property {Map<string, PlaneRatios>} ratios by the name of the container
- * @property {string[]} warnings of the server
+ * @property {string[]} warnings of the server, and of containers without ratios
  */
 
 /** Of the range: with less, the answer says so. */
@@ -75,12 +75,9 @@ export function createProductionAnswer({
       },
     ],
     verdicts: [renderNeeds(sizes), ...renderTotals(sizes, { plane, ratios })],
-    basis: [...renderRatios(sizes, { plane, ratios }), renderRule(production.steps), renderGrouping(sizes)],
-    warnings: [
-      ...renderShort({ range, seconds, sizes }),
-      ...production.lacks,
-      ...warnings.map(warning => `Prometheus: ${warning}`),
-    ],
+    // Beside ratios and their conditions, the rule would take the lines of the picture: --details has it.
+    basis: hasPlane ? renderRatios(sizes, { plane, ratios }) : [renderRule(production.steps), renderGrouping(sizes)],
+    warnings: [...renderShort({ range, seconds, sizes }), ...production.lacks, ...warnings],
     notMeasured: [],
   }
 }
@@ -181,9 +178,11 @@ function renderRatios(sizes, { plane, ratios }) {
       cpu.low === null || cpu.high === null
         ? 'no interval'
         : `95 % CI ${formatRatio(cpu.low)} to ${formatRatio(cpu.high)}`
-    const ofMemory = memory === null ? 'memory was not compared' : `memory ${formatRatio(memory.median)} (${memory.of})`
+    const elsewhere = memory === null || memory.conditions === cpu.conditions ? '' : `; ${memory.conditions}`
+    const ofMemory =
+      memory === null ? 'memory was not compared' : `memory ${formatRatio(memory.median)} (${memory.of}${elsewhere})`
     const whose = new Set(sizes.map(size => size.container)).size > 1 ? ` of ${container}` : ''
-    return `Ratios${whose}, ${plane} to ${from} on ${node} (${folder}), not under this load: CPU per request ${formatRatio(cpu.median)} (${interval}), ${ofMemory}.`
+    return `Ratios${whose}, ${plane} to ${from} on ${node} (${folder}; ${cpu.conditions}), not under this load: CPU per request ${formatRatio(cpu.median)} (${interval}), ${ofMemory}.`
   })
 }
 

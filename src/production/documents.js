@@ -94,7 +94,7 @@ function renderYaml({ sizes, production }) {
 }
 
 /** Renders all workloads. @param {ProductionSize} size */
-export function renderProductionDetails({ sizes, production, ratios, plane }) {
+export function renderProductionDetails({ sizes, production, ratios, plane, warnings }) {
   const { scrapeSeconds, rateSeconds, stepSeconds } = production.steps
   const hasPlane = ratios.size > 0
   const columns = [
@@ -136,6 +136,7 @@ export function renderProductionDetails({ sizes, production, ratios, plane }) {
     renderRule(production.steps),
     'A sidecar that is throttled shows at most its limit: the computed limit is then 1.5 times that, and its need is not known.',
     ...production.lacks,
+    ...warnings,
   ].join('\n')
 }
 

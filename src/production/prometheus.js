@@ -8,6 +8,8 @@ import { MIB } from '../lib/units.js'
 /** @typedef {{ labels: Record<string, string>, value: number }} Sample @typedef {Awaited<ReturnType<typeof openPrometheus>>} Prometheus */
 
 const BYTES_MOST = 64 * MIB
+/** An hour: timers of Node.js end at 24 days. */
+const DEADLINE_MS_MOST = 3_600_000
 const TEXT_MOST = 200
 
 // https://prometheus.io/docs/prometheus/latest/querying/api/
@@ -26,10 +28,12 @@ const answerSchema = z.object({
 /**
  * Opens a Prometheus. @param {object} options
  * @param {URL} options.url its base address, with a path prefix where it has one; a user and password in it are sent as basic auth
- * @param {number} options.deadlineSeconds of each query @param {string} [options.token] sent as a bearer token
+ * @param {number} options.deadlineSeconds of each query, an hour at most @param {string} [options.token] sent as a bearer token
  * @param {AbortSignal} [options.signal]
  */
 export function openPrometheus({ url, deadlineSeconds, token, signal }) {
+  // Prometheus takes whole units, and so do timers.
+  const deadlineMs = Math.min(DEADLINE_MS_MOST, Math.max(1, Math.round(1000 * deadlineSeconds)))
   const base = new URL(url)
   const headers = createHeaders(base, token)
   base.username = ''
@@ -44,7 +48,7 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
   async function query(expression, what) {
     const asked = new URL(`${address}/api/v1/query`)
     asked.searchParams.set('query', expression)
-    asked.searchParams.set('timeout', `${deadlineSeconds}s`)
+    asked.searchParams.set('timeout', `${deadlineMs}ms`)
     const { status, text } = await send(asked, what)
     const parsed = answerSchema.safeParse(parseJson(text))
     if (!parsed.success) throw new BenchError(renderStranger({ address, status, text }))
@@ -61,7 +65,7 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
 
   /** @param {URL} asked @param {string} what */
   async function send(asked, what) {
-    const deadline = AbortSignal.timeout(deadlineSeconds * 1000)
+    const deadline = AbortSignal.timeout(deadlineMs)
     try {
       const response = await fetch(asked, { headers, signal: signal ? AbortSignal.any([signal, deadline]) : deadline })
       return { status: response.status, text: await readBody(response, address) }
@@ -70,7 +74,7 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
       if (cause instanceof BenchError) throw cause
       if (deadline.aborted)
         throw new BenchError(
-          `${address} did not answer within ${deadlineSeconds} s (${what}): give --query-timeout more, or --for less`,
+          `${address} did not answer within ${deadlineMs / 1000} s (${what}): give --query-timeout more, or --for less`,
           { cause },
         )
       throw new BenchError(

@@ -1,8 +1,9 @@
 import { UsageError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
+import { nameTls, renderPath, renderRequests } from '../report/answer/conditions.js'
 
 /** What a load would take with another plane, by ratios that a run measured. Pure. */
-/** @import { Summary } from '../model/types.ts' @import { WorkloadSize } from './workload-size.js' */
+/** @import { Summary, SummaryArm } from '../model/types.ts' @import { WorkloadSize } from './workload-size.js' */
 
 /** The planes that stand for a sidecar, by the name of its container in a mesh; the first that a run has counts. */
 const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
@@ -12,7 +13,14 @@ const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
   sidecar: ['pipy:fsm', 'pipy'],
 })
 
-/** A ratio of the other plane to the one that runs. @typedef {{ median: number, low: number | null, high: number | null, of: string }} Ratio of: the quantity */
+/**
+ * @typedef {object} Ratio of the other plane to the one that runs
+ * @property {number} median
+ * @property {number | null} low
+ * @property {number | null} high
+ * @property {string} of the quantity
+ * @property {string} conditions under which it was measured
+ */
 
 /**
  * @typedef {object} PlaneRatios
@@ -43,7 +51,7 @@ export function findRatios({ comparisons, machine, arms }, { container, plane, f
     throw new UsageError(
       `--ratios ${folder}: it measured ${measured.join(', ') || 'no plane'}, and ${from === undefined ? `none that stands for ${container} (${standing.join(', ')})` : `not ${plane}`}: measure both, such as bench --planes ${plane},${from ?? standing[0]}`,
     )
-  const find = (/** @type {string[]} */ quantities) => findRatio(comparisons, { plane, from, quantities })
+  const find = (/** @type {string[]} */ quantities) => findRatio({ comparisons, arms }, { plane, from, quantities })
   const cpu = find(['cpuPerRequest'])
   if (cpu === null)
     throw new UsageError(`--ratios ${folder}: CPU per request of ${plane} and ${from} could not be compared`)
@@ -52,26 +60,57 @@ export function findRatios({ comparisons, machine, arms }, { container, plane, f
 }
 
 /**
- * @param {Summary['comparisons']} comparisons @param {{ plane: string, from: string, quantities: string[] }} options the first
- *   that was compared counts @returns {Ratio | null}
+ * @param {Pick<Summary, 'comparisons' | 'arms'>} summary
+ * @param {{ plane: string, from: string, quantities: string[] }} options the first that was compared counts @returns {Ratio | null}
  */
-function findRatio(comparisons, { plane, from, quantities }) {
-  const pairs = comparisons.filter(
-    ({ a, b, isControl, service, ratio }) =>
-      !isControl && service === null && ratio.median !== null && [a, b].includes(plane) && [a, b].includes(from),
-  )
+function findRatio({ comparisons, arms }, { plane, from, quantities }) {
+  const pairs = comparisons
+    .filter(
+      ({ a, b, isControl, service, ratio, verdict }) =>
+        !isControl &&
+        service === null &&
+        verdict !== 'invalid' &&
+        ratio.median !== null &&
+        [a, b].includes(plane) &&
+        [a, b].includes(from),
+    )
+    .map(pair => ({ ...pair, arm: createArmOf(pair, { arms, plane }) }))
+  // A sidecar in production has mTLS; interleaved arms have the narrowest interval.
+  const rank = (/** @type {typeof pairs[number]} */ { arm, load }) =>
+    (nameTls(arm) === 'mTLS' ? 0 : 2) + (load.kind === 'interleaved' ? 0 : 1)
+  const ranked = pairs.sort((x, y) => rank(x) - rank(y))
   for (const quantity of quantities) {
-    const same = pairs.filter(pair => pair.quantity === quantity)
-    // Interleaved arms have the narrowest interval.
-    const best = same.find(({ load }) => load.kind === 'interleaved') ?? same[0]
+    const best = ranked.find(pair => pair.quantity === quantity)
     if (best === undefined) continue
     const { low, median, high } = best.ratio
     const isTurned = best.a !== plane
     const turn = (/** @type {number | null} */ value) => (value === null ? null : isTurned ? 1 / value : value)
     const [least, most] = isTurned ? [high, low] : [low, high]
-    return { median: Number(turn(median)), low: turn(least), high: turn(most), of: quantity }
+    return {
+      median: Number(turn(median)),
+      low: turn(least),
+      high: turn(most),
+      of: quantity,
+      conditions: renderRatioConditions(best.arm),
+    }
   }
   return null
+}
+
+/**
+ * Creates the plane's arm under the conditions of a comparison.
+ * @param {Summary['comparisons'][number]} comparison @param {{ arms: SummaryArm[], plane: string }} options
+ */
+function createArmOf({ link, cpuLimitCores, load, conditions }, { arms, plane }) {
+  const named = arms.filter(arm => nameOf(arm) === plane)
+  const arm = named.find(other => other.link === link) ?? named[0]
+  return { ...arm, link, cpuLimitCores, load, conditions }
+}
+
+/** @param {SummaryArm} arm */
+function renderRatioConditions(arm) {
+  const limit = arm.cpuLimitCores === null ? [] : [`CPU limit ${arm.cpuLimitCores}`]
+  return [arm.link, renderPath([arm]), renderRequests([arm]), ...limit].join(', ')
 }
 
 /** Scales what was computed. @param {WorkloadSize} size @param {PlaneRatios} ratios */

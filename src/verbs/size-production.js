@@ -44,9 +44,10 @@ export async function sizeProduction(options, { print, signal }) {
   })
   const production = await readProduction(prometheus, { namespace, containers, seconds: range.seconds })
   const sizes = computeWorkloadSizes(production)
-  const ratios = plane === null ? new Map() : await readRatios({ sizes, plane, folder: `${options.ratios}` })
+  const { ratios, lacks } =
+    plane === null ? { ratios: new Map(), lacks: [] } : await readRatios({ sizes, plane, folder: `${options.ratios}` })
   const { address } = prometheus
-  const warnings = [...prometheus.warnings]
+  const warnings = [...lacks, ...[...prometheus.warnings].map(warning => `Prometheus: ${warning}`)]
   const size = {
     namespace,
     range: range.text,
@@ -68,8 +69,9 @@ export async function sizeProduction(options, { print, signal }) {
 }
 
 /**
- * Finds the ratios of the containers for which the run has some.
- * @param {{ sizes: WorkloadSize[], plane: string, folder: string }} options @returns {Promise<ProductionSize['ratios']>}
+ * Finds the ratios of the containers for which the run has some, and says why others have none.
+ * @param {{ sizes: WorkloadSize[], plane: string, folder: string }} options
+ * @returns {Promise<{ ratios: ProductionSize['ratios'], lacks: string[] }>}
  * @throws {UsageError} where it has none at all
  */
 async function readRatios({ sizes, plane, folder }) {
@@ -77,6 +79,7 @@ async function readRatios({ sizes, plane, folder }) {
     const summary = summarise(readRun(opened))
     const containers = [...new Set(sizes.map(({ container }) => container))]
     const errors = []
+    /** @type {ProductionSize['ratios']} */
     const ratios = new Map()
     for (const container of containers) {
       try {
@@ -90,6 +93,6 @@ async function readRatios({ sizes, plane, folder }) {
       }
     }
     if (ratios.size === 0) throw errors[0]
-    return ratios
+    return { ratios, lacks: errors.map(({ message }) => message) }
   })
 }

@@ -129,8 +129,13 @@ describe('size --from-prometheus', () => {
     expect(stdout).toMatch(/ {2}orders .* 20m → 23m +- /)
     expect(stdout).toContain('With pipy, an estimate: 0.12 cores and 0.04 GiB instead of 0.22 cores and 0.20 GiB')
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-      `pipy to envoy on AMD EPYC, 2 CPUs (${RATIOS}), not under this load: CPU per request 0.55 (no interval), memory 0.20 (rss)`,
+      `pipy to envoy on AMD EPYC, 2 CPUs (${RATIOS}; ratings, 1 sidecar, plaintext, POST 1 KiB, echoed, 5 users, CPU limit 0.25), not under this load: CPU per request 0.55 (no interval), memory 0.20 (rss)`,
     )
+  })
+
+  it('says in its details why a container has no ratios', async () => {
+    const { stdout } = await size('--namespace', 'shop', '--plane', 'pipy', '--ratios', RATIOS, '--details')
+    expect(stdout).toContain('none that stands for linkerd-proxy (linkerd:deployed, linkerd)')
   })
 
   it('prints resources and rows', async () => {

@@ -25,7 +25,13 @@ describe('the answer of sidecars that run already', () => {
   it.for([1, 4, 40, 400])('fits on a screen with %i workloads and another plane', many => {
     const production = createProduction(many)
     const sizes = computeWorkloadSizes(production)
-    const ratio = { median: 0.5, low: 0.45, high: 0.55, of: 'cpuPerRequest' }
+    const ratio = {
+      median: 0.5,
+      low: 0.45,
+      high: 0.55,
+      of: 'cpuPerRequest',
+      conditions: 'hop, 2 sidecars, mTLS, POST 1 KiB, echoed, 5 users',
+    }
     const ratios = new Map([
       [
         'istio-proxy',
@@ -50,6 +56,7 @@ describe('the answer of sidecars that run already', () => {
     expect(text).toContain('throttled 20 %')
     expect(text).toContain('with pipy')
     expect(text).toContain('! No counter of requests')
+    expect(text).toContain('(results/a-run; hop, 2 sidecars, mTLS, POST 1 KiB, echoed, 5 users), not under this load')
     expect(text).toContain('(95 % CI 0.45 to 0.55)')
     // 1.15 of 40m each, and half of that.
     const cores = (/** @type {number} */ each) => (many * each).toFixed(many * each < 10 ? 2 : 1)

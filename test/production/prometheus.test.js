@@ -40,11 +40,27 @@ describe('a Prometheus that is read', () => {
       { labels: { job: 'a' }, value: 2.5 },
     ])
     expect(asked).toEqual([
-      '/prefix/api/v1/query?query=up&timeout=5s',
+      '/prefix/api/v1/query?query=up&timeout=5000ms',
       `Basic ${Buffer.from('user:p@ss').toString('base64')}`,
     ])
     await ask(address, { token: 'secret' })
     expect(asked.at(-1)).toBe('Bearer secret')
+  })
+
+  it.for([
+    [0.5, '500ms'],
+    [1.001, '1001ms'],
+    [1.5, '1500ms'],
+    [9_000_000, '3600000ms'],
+  ])('sends a timeout of %s s in whole milliseconds', async ([deadlineSeconds, timeout]) => {
+    /** @type {(string | null)[]} */
+    const timeouts = []
+    const address = await serve(({ url }, response) => {
+      timeouts.push(new URL(`${url}`, 'http://x').searchParams.get('timeout'))
+      response.end('{"status":"success","data":{"resultType":"vector","result":[]}}')
+    })
+    await ask(address, { deadlineSeconds: Number(deadlineSeconds) })
+    expect(timeouts).toEqual([timeout])
   })
 
   it('says that nobody listens, and never prints a password', async () => {
@@ -105,6 +121,25 @@ describe('a Prometheus that is read', () => {
   it('tells that its labels are dropped', async () => {
     const address = await servePrometheus({ 'count(container_cpu_usage_seconds_total)': [[{}, 9]] })
     expect((await size(address)).stderr).toContain('has no labels namespace and container')
+  })
+})
+
+describe('the ratios of several sidecars', () => {
+  it('say why a container has none, where another has', async () => {
+    const use = (/** @type {string} */ container) =>
+      /** @type {[Record<string, string>, number]} */ ([{ namespace: 'shop', pod: `${container}-0`, container }, 0.05])
+    const address = await servePrometheus({ 'avg_over_time(max by': [use('istio-proxy'), use('linkerd-proxy')] })
+    const { stdout, stderr } = await size(
+      ...[address, '--plane', 'pipy', '--ratios', 'test/fixtures/runs/load', '--json'],
+    )
+    expect(stderr).toBe('')
+    const { plane, warnings } = JSON.parse(stdout)
+    expect(Object.keys(plane.ratios)).toEqual(['istio-proxy'])
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^--ratios \S+: it measured .*none that stands for linkerd-proxy \(linkerd:deployed, linkerd\)/,
+      ),
+    ])
   })
 })
 

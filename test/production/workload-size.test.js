@@ -177,10 +177,14 @@ describe('the lengths of averages', () => {
 
 describe('the ratios of another plane', () => {
   const machine = { cpuModel: 'ARM', cpus: 4 }
-  const arm = (/** @type {string} */ plane, profile = null) => ({ plane, profile, hasSidecars: true, repeatOf: null })
+  const arm = (/** @type {string} */ plane, profile = null) => ({
+    ...{ plane, profile, hasSidecars: true, repeatOf: null, link: 'hop', sidecars: [{}, {}] },
+  })
+  const mtls = { tls: 'ecdsa-p256', protocol: 'http/1.1', features: 'lean' }
   /** @param {string} a @param {string} b @param {string} quantity @param {number[]} ratio @param {string} [kind] */
   const comparison = (a, b, quantity, [low, median, high], kind = 'closed') => ({
-    ...{ a, b, quantity, service: null, isControl: false, load: { kind }, ratio: { low, median, high } },
+    ...{ a, b, quantity, service: null, isControl: false, ratio: { low, median, high }, verdict: 'higher' },
+    ...{ link: 'hop', cpuLimitCores: null, load: { kind, users: 5, payloadBytes: 1024 }, conditions: mtls },
   })
   const summary = /** @type {any} */ ({
     machine,
@@ -192,13 +196,34 @@ describe('the ratios of another plane', () => {
     ],
   })
   const options = { container: 'istio-proxy', plane: 'pipy', folder: 'results/a' }
+  const CONDITIONS = 'hop, 2 sidecars, mTLS, POST 1 KiB, echoed, 5 users'
 
   it('are turned to the plane that is asked for, of interleaved arms first', () => {
     expect(findRatios(summary, options)).toEqual({
       ...{ plane: 'pipy', from: 'envoy', node: 'ARM, 4 CPUs', folder: 'results/a' },
-      cpu: { median: 0.4, low: 0.25, high: 0.5, of: 'cpuPerRequest' },
-      memory: { median: 0.2, low: 0.125, high: 0.25, of: 'rss' },
+      cpu: { median: 0.4, low: 0.25, high: 0.5, of: 'cpuPerRequest', conditions: CONDITIONS },
+      memory: { median: 0.2, low: 0.125, high: 0.25, of: 'rss', conditions: CONDITIONS },
     })
+  })
+
+  it('are of a valid comparison, and of mTLS before plaintext', () => {
+    const cpu = (/** @type {number} */ median, change = {}) => ({
+      ...comparison('pipy', 'envoy', 'cpuPerRequest', [median, median, median], 'interleaved'),
+      ...change,
+    })
+    const plaintext = { conditions: { ...mtls, tls: 'plaintext' } }
+    const find = (/** @type {object[]} */ ...comparisons) =>
+      findRatios(/** @type {any} */ ({ ...summary, comparisons }), options)?.cpu
+    const invalid = cpu(0.1, { verdict: 'invalid' })
+    expect(find(invalid, cpu(0.2, plaintext), cpu(0.3, { cpuLimitCores: 0.5 }))).toMatchObject({
+      median: 0.3,
+      conditions: `${CONDITIONS}, CPU limit 0.5`,
+    })
+    expect(find(invalid, cpu(0.2, plaintext))).toMatchObject({
+      median: 0.2,
+      conditions: CONDITIONS.replace('mTLS', 'plaintext'),
+    })
+    expect(() => find(invalid)).toThrow('CPU per request of pipy and envoy could not be compared')
   })
 
   it('scale what was computed', () => {

@@ -48,7 +48,7 @@ export function renderPath(arms) {
 }
 
 /** Names TLS between sidecars, which one sidecar alone has only with the client. @param {SummaryArm} arm */
-function nameTls({ conditions: { tls }, load, sidecars }) {
+export function nameTls({ conditions: { tls }, load, sidecars }) {
   if (tls === 'plaintext') return 'plaintext'
   return sidecars.length === 1 && !load.hasCertificate ? 'plaintext' : 'mTLS'
 }
