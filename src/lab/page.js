@@ -19,9 +19,9 @@ export function renderLabPage({ counts, style, ...found }) {
 ${renderTable(tabulateRows(found.rows))}
 ${breakdowns.map(breakdown => {
   const { link, service, unit } = breakdown
-  const own = (/** @type {Costs[]} */ all) =>
+  const findCosts = (/** @type {Costs[]} */ all) =>
     all.find(count => count.link === link && count.service === service) ?? { stacks: [] }
-  const [old, next] = [own(counts.old), own(counts.new)]
+  const [old, next] = [findCosts(counts.old), findCosts(counts.new)]
   const grain = Math.max(grainOf(old), grainOf(next))
   const root = growTree({ old: old.stacks, new: next.stacks })
   const title = `${service} of ${link}`

@@ -93,8 +93,8 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
     if (!ofServing.includes(check)) return []
     const { arm, alike, size } = check
     /** @type {{ rows: Found[], triedAt?: string }} */
-    const { rows: found, triedAt } = passed[i] ?? { rows: made.get(check) ?? [] }
-    return found.flatMap(({ mode, ...row }) => {
+    const { rows: rowsOfCheck, triedAt } = passed[i] ?? { rows: made.get(check) ?? [] }
+    return rowsOfCheck.flatMap(({ mode, ...row }) => {
       const links = alike?.filter(arm => !mode || modesOf(arm, testbed).includes(mode)).map(({ link }) => link)
       if (links?.length === 0) return []
       return {
@@ -208,14 +208,17 @@ function modesOf(arm, { layout }) {
 async function checkStart({ testbed, arm, ...options }) {
   const tried = await tryStart({ testbed, arm, ...options })
   if (tried === null) return []
-  const { sidecars, own } = tried
-  if (findPipelineOf(testbed.programs, arm)) return [...own, NOT_CONFIGURED]
+  const { sidecars, own: answers } = tried
+  if (findPipelineOf(testbed.programs, arm)) return [...answers, NOT_CONFIGURED]
   // Workers cannot be counted on a target that reads no sockets.
-  if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return own
+  if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return answers
   const workers = countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
   const counted = sidecars.map(({ sockets, wanted }) => (sockets === wanted ? workers : sockets))
-  const found = `${[...new Set(counted)].join(' and ')} a sidecar`
-  return [{ name: 'parity-workers', found, expected: `${workers} a sidecar`, differences: [] }, ...own]
+  const workersFound = `${[...new Set(counted)].join(' and ')} a sidecar`
+  return [
+    { name: 'parity-workers', found: workersFound, expected: `${workers} a sidecar`, differences: [] },
+    ...answers,
+  ]
 }
 
 /**
@@ -232,10 +235,13 @@ async function tryStart({ testbed, arm, index, slot, signal, fail }) {
   if (!services) return null
   const { deployment } = services
   try {
-    const own = isOwn(testbed, arm) ? [await probeOwnAnswers({ testbed, arm, services })] : []
+    const answers = isOwn(testbed, arm) ? [await probeOwnAnswers({ testbed, arm, services })] : []
     const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
     const looks = await testbed.site.target.look(sidecars)
-    return { own, sidecars: looks.map(({ workers }, i) => ({ sockets: workers, wanted: sidecars[i].spec.workers })) }
+    return {
+      own: answers,
+      sidecars: looks.map(({ workers }, i) => ({ sockets: workers, wanted: sidecars[i].spec.workers })),
+    }
   } finally {
     await deployment.remove()
   }
@@ -369,8 +375,8 @@ export async function probeRig(rig, slot = createSlots(1)[0]) {
   // An access log is tried as a feature.
   if (listFeatures(rig.measured.features).includes('access-log')) return [...common, ...features]
   const nothing = `nothing for ${requests} requests`
-  const found = bytes === 0 ? nothing : `${bytes} bytes for ${requests} requests`
-  return [...common, { name: 'parity-logging', found, expected: nothing, differences: [] }, ...features]
+  const written = bytes === 0 ? nothing : `${bytes} bytes for ${requests} requests`
+  return [...common, { name: 'parity-logging', found: written, expected: nothing, differences: [] }, ...features]
 }
 
 /** @param {Arm[]} arms @param {(arm: Arm) => object} identityOf */

@@ -78,9 +78,9 @@ export function estimateSeconds(trials) {
 
 /** Estimates the seconds of a run, with its checks. @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan */
 export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
-  const own = arms.filter(arm => arm.repeatOf === null)
-  const probes = new Set(own.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size
-  const checks = OBSERVE_SECONDS + probes * PARITY_SECONDS + own.length * ARM_CHECK_SECONDS
+  const measured = arms.filter(arm => arm.repeatOf === null)
+  const probes = new Set(measured.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size
+  const checks = OBSERVE_SECONDS + probes * PARITY_SECONDS + measured.length * ARM_CHECK_SECONDS
   const searched = countSearchTrials(search) * sumSeconds(arms)
   return checks + estimateSeconds(trials) + sumSeconds(calibrations) + searched
 }

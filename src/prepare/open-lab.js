@@ -80,12 +80,12 @@ export async function openLab({
   const strace = counted.hasCalls ? await findStrace() : null
   const pipys = await findPipys(pipy)
   const { ledger } = site
-  const own = path.join(ledger.folder, 'lab')
-  const look = { site, pipy: pipys.new, folder: own, signal }
+  const labFolder = path.join(ledger.folder, 'lab')
+  const look = { site, pipy: pipys.new, folder: labFolder, signal }
   if (side.pipeline === 'unknown') side.pipeline = await draftPipeline({ scripts: side.scripts, ...look })
   const { scripts } = side
   const isAlone = side.pipeline !== null && against === null && pipy.length < 2
-  const from = { against: chooseAgainst(against, scripts), scripts, into: into ?? path.join(own, 'old-scripts') }
+  const from = { against: chooseAgainst(against, scripts), scripts, into: into ?? path.join(labFolder, 'old-scripts') }
   // Two programs run the same scripts, unless others were named.
   const isOneSide = isAlone || (pipy.length === 2 && against === null)
   const sides = { old: isOneSide ? side : await findAgainst(from), new: side }
@@ -129,7 +129,7 @@ export async function openLab({
       ...{ planes, load, tools, appRuntime: pipys.old },
       ...(pipeline !== null && pipeline !== 'unknown' && { pipelines: { '': pipeline } }),
     }
-    const folders = { results: own, raw: path.join(own, name), certificates }
+    const folders = { results: labFolder, raw: path.join(labFolder, name), certificates }
     return {
       site,
       layout,
@@ -147,7 +147,7 @@ export async function openLab({
     testbeds: { old: createTestbed('old'), new: createTestbed('new') },
     profiler,
     strace: strace && 'path' in strace ? strace : null,
-    own,
+    own: labFolder,
     nextStart: () => starts++,
   }
   const labelOf = (/** @type {SideName} */ name) => `${sides[name].label}, Pipy ${pipys[name].version}`
@@ -181,13 +181,13 @@ export async function openLab({
 
 /** Finds a strace that may trace a process, before a count takes minutes. */
 async function findStrace() {
-  const found = await findTool(straceTool)
-  if ('missing' in found) return found
-  const { failed, stderr } = await execa(found.path, ['-f', '-o', '/dev/null', 'true'], {
+  const strace = await findTool(straceTool)
+  if ('missing' in strace) return strace
+  const { failed, stderr } = await execa(strace.path, ['-f', '-o', '/dev/null', 'true'], {
     reject: false,
     timeout: PROBE_MS,
   })
-  return failed ? { missing: `${found.path} traces no process here: ${stderr.split('\n')[0]}` } : found
+  return failed ? { missing: `${strace.path} traces no process here: ${stderr.split('\n')[0]}` } : strace
 }
 
 /**
@@ -199,8 +199,8 @@ async function assertSideServes({ arms, testbeds, own, nextStart }, { name, ...o
   for (const arm of arms[name]) {
     const start = nextStart()
     const folder = path.join(own, `${start}-${name}-${arm.link}-plain`)
-    const asked = { testbed: testbeds[name], arm, start, folder, ...options }
-    answers.push(await assertServes(asked, services => probeOwnAnswers({ ...asked, services })))
+    const probe = { testbed: testbeds[name], arm, start, folder, ...options }
+    answers.push(await assertServes(probe, services => probeOwnAnswers({ ...probe, services })))
   }
   return answers.map(({ found }) => found)
 }
@@ -273,9 +273,9 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
     }
     hasKernel &&= taken.every(one => one.hasKernel)
     for (const name of /** @type {const} */ (['old', 'new'])) {
-      const own = taken.filter(one => one.name === name)
-      for (const service of Object.keys(own[0].profiles)) {
-        const windows = own.map(({ record, profiles }) => ({
+      const takenOfLink = taken.filter(one => one.name === name)
+      for (const service of Object.keys(takenOfLink[0].profiles)) {
+        const windows = takenOfLink.map(({ record, profiles }) => ({
           profile: profiles[service],
           nanos: 1000 * (cpuPerRequestMicros(record, sidecarsOf(record, service)) ?? Number.NaN),
         }))
@@ -283,12 +283,12 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
       }
     }
   }
-  const told = sides.new.map(({ link, service, samples }) => {
+  const counts = sides.new.map(({ link, service, samples }) => {
     const old = sides.old.find(one => one.link === link && one.service === service)
     return `${service} of ${link} ${old?.samples} and ${samples}`
   })
   const notes = [
-    `samples of perf, old and new: ${told.join(', ')}; a function with n of them is uncertain by the root of n`,
+    `samples of perf, old and new: ${counts.join(', ')}; a function with n of them is uncertain by the root of n`,
     ...(hasKernel
       ? []
       : ['the kernel showed perf no samples of its own: its share is spread over the rest; run as root']),
@@ -341,9 +341,9 @@ async function findPipys(paths) {
   const environments = paths.length === 0 ? [process.env] : paths.map(named => ({ ...process.env, PIPY: named }))
   const [old, next] = await Promise.all(
     environments.map(async environment => {
-      const found = await findTool(pipyTool, { environment, ...(paths.length > 0 && { option: '--pipy' }) })
-      if ('missing' in found) throw new MissingPlaneError(`${found.missing}; ${pipyTool.ifMissing?.advice}`)
-      return found
+      const pipy = await findTool(pipyTool, { environment, ...(paths.length > 0 && { option: '--pipy' }) })
+      if ('missing' in pipy) throw new MissingPlaneError(`${pipy.missing}; ${pipyTool.ifMissing?.advice}`)
+      return pipy
     }),
   )
   return { old, new: next ?? old }
@@ -351,7 +351,7 @@ async function findPipys(paths) {
 
 /** @param {ToolSpec} spec @param {string} lack what is not possible without it @param {Site['findTool']} [look] */
 async function find(spec, lack, look = spec => findTool(spec)) {
-  const found = await look(spec)
-  if ('missing' in found) throw new BenchError(`${lack}: ${found.missing}`)
-  return found
+  const tool = await look(spec)
+  if ('missing' in tool) throw new BenchError(`${lack}: ${tool.missing}`)
+  return tool
 }

@@ -17,9 +17,9 @@ import { LINK, PIPELINE_ARMS, PIPELINES } from '../request/constraints/pipelines
  * @returns {Overrides} @throws {import('../lib/errors.js').UsageError} for what a pipeline cannot be asked
  */
 export function askForPipelines(overrides, { pipelines, load }) {
-  const own = Object.values(pipelines)
+  const documents = Object.values(pipelines)
   const { axes, target = 'local', isLoadElsewhere = false } = overrides
-  for (const pipeline of own)
+  for (const pipeline of documents)
     assertAllowed(PIPELINES, {
       file: pipeline.file,
       axes,
@@ -28,8 +28,8 @@ export function askForPipelines(overrides, { pipelines, load }) {
       isLoadElsewhere,
       isEchoed: isEchoed(pipeline),
     })
-  if (own.length === 0) return overrides
-  const hasNamespaces = own.some(hasFixedPorts)
+  if (documents.length === 0) return overrides
+  const hasNamespaces = documents.some(hasFixedPorts)
   const interception = axes.interception ?? ['none']
   return {
     ...overrides,
@@ -50,14 +50,14 @@ export function askForPipelines(overrides, { pipelines, load }) {
 export function assertPipelineArms(arms, { pipelines, experiment }) {
   for (const [variant, pipeline] of Object.entries(pipelines)) {
     const { file } = pipeline
-    const own = arms.filter(arm => arm.variant === variant)
-    for (const arm of own) assertAllowed(PIPELINE_ARMS, { file, experiment, arm })
-    const workers = [...new Set(own.map(({ conditions }) => conditions.workers))]
+    const armsOfPipeline = arms.filter(arm => arm.variant === variant)
+    for (const arm of armsOfPipeline) assertAllowed(PIPELINE_ARMS, { file, experiment, arm })
+    const workers = [...new Set(armsOfPipeline.map(({ conditions }) => conditions.workers))]
     if (workers.length > 1)
       throw new UsageError(
         `${file}: ${experiment} varies the workers (${workers.join(', ')}), and the threads of a pipeline are those of its file: write workers there, and choose an experiment such as cost`,
       )
-    const sizes = [...new Set(own.map(({ load }) => load.payloadBytes))]
+    const sizes = [...new Set(armsOfPipeline.map(({ load }) => load.payloadBytes))]
     if (sizes.length > 1 && !postsPayload(pipeline))
       throw new UsageError(
         `${file}: ${experiment} varies the payload (${sizes.join(', ')} bytes), and the request of this file has a body of its own, or none: choose one --payload`,

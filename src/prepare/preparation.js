@@ -111,14 +111,14 @@ export function sayLacks(preparation, { say }) {
 export function announce({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
   const { experiment, parts, notes, notMeasured, trials, settings, precision } = plan
   const minutes = Math.ceil(estimatePlanSeconds(plan) / 60)
-  const told = KINDS[parts[0].kind].tellTrials?.(plan)
-  const what = told?.announced ?? `${trials.length} trials`
+  const sayings = KINDS[parts[0].kind].tellTrials?.(plan)
+  const what = sayings?.announced ?? `${trials.length} trials`
   for (const note of notes) say(`note: ${note}`)
   for (const { plane, reason } of notMeasured) say(`not measured: ${plane}: ${reason}`)
   say(`${precision ? 'at most ' : ''}${what}, about ${minutes} min (profile ${settings.profile})`)
   if (interrupted) say(`${interrupted.records.size} trials are recorded in ${interrupted.folder} and not run again`)
   if (minutes <= maxMinutes || yes) return
-  const less = told?.less ?? '--profile quick, --rounds, --planes'
+  const less = sayings?.less ?? '--profile quick, --rounds, --planes'
   throw new UsageError(
     `${experiment} would take about ${minutes} min, more than ${maxMinutes} (--max-minutes): add --yes to run it, or ask for less (${less})`,
   )

@@ -52,8 +52,8 @@ export function planRun({ planes, loads, experiment, overrides, site, ...asked }
   })
   assertRunnable({ plan, load, isLoadElsewhere, limits })
   const topologies = Object.fromEntries(plan.arms.map(({ link }) => [link, readTopology(link)]))
-  const given = plan.settings.isPinned ? cores : []
-  const placementOf = createPlacing({ arms: plan.arms, topologies, cores: given, isLoadElsewhere })
+  const pinned = plan.settings.isPinned ? cores : []
+  const placementOf = createPlacing({ arms: plan.arms, topologies, cores: pinned, isLoadElsewhere })
   const notes = noteQuota(plan.arms, limits)
   if (plan.settings.isPinned && plan.arms.some(arm => !arm.load.isInterleaved && placementOf(arm) === null)) {
     const what = isLoadElsewhere ? 'applications' : 'generator, applications'
@@ -87,15 +87,18 @@ export async function prepare({ app, site, say, thresholds = [], ...named }) {
   const { planes, loads } = loaded
   const load = named.load ?? chooseLoad(loads, named.overrides)
   const pipelines = findPipelines(planes, choosePlanes(named.experiment, named.overrides))
-  const own = Object.keys(pipelines).length > 0 ? await import('./own-pipelines.js') : null
-  const asked = { ...named, ...(own && { overrides: own.askForPipelines(named.overrides, { pipelines, load }) }) }
-  const { experiment, overrides } = asked
+  const ofPipelines = Object.keys(pipelines).length > 0 ? await import('./own-pipelines.js') : null
+  const request = {
+    ...named,
+    ...(ofPipelines && { overrides: ofPipelines.askForPipelines(named.overrides, { pipelines, load }) }),
+  }
+  const { experiment, overrides } = request
   const { findTool } = site
   // The question is checked before programs are looked for, or fetched.
-  const draft = planRun({ ...asked, ...loaded, load, site })
-  own?.assertPipelineArms(draft.plan.arms, { pipelines, experiment: experiment.name })
+  const draft = planRun({ ...request, ...loaded, load, site })
+  ofPipelines?.assertPipelineArms(draft.plan.arms, { pipelines, experiment: experiment.name })
   if (thresholds.length > 0) await assertThresholds(thresholds, draft)
-  const found = await findPrograms({
+  const programs = await findPrograms({
     load,
     planes,
     chosen: choosePlanes(experiment, overrides),
@@ -104,9 +107,11 @@ export async function prepare({ app, site, say, thresholds = [], ...named }) {
     arms: draft.plan.arms,
     findTool,
   })
-  const { plan, layout } = draft.holdsWith(found) ? draft : planRun({ ...asked, ...loaded, load, site, ...found })
+  const { plan, layout } = draft.holdsWith(programs)
+    ? draft
+    : planRun({ ...request, ...loaded, load, site, ...programs })
   const findRuntime = (/** @type {'node' | null} */ only) =>
-    findAppRuntime({ app: only ?? app, tools: found.tools, findTool, say })
+    findAppRuntime({ app: only ?? app, tools: programs.tools, findTool, say })
   // Node serves calls of gRPC and answers in chunks, whatever Pipy there is.
   const callRuntime = plan.arms.some(isServedByNode) ? await findRuntime('node') : null
   const appRuntime = callRuntime && plan.arms.every(isServedByNode) ? callRuntime : await findRuntime(null)
@@ -117,10 +122,10 @@ export async function prepare({ app, site, say, thresholds = [], ...named }) {
     programs: {
       planes,
       load,
-      tools: { ...found.tools, [appRuntime.name]: appRuntime, ...(callRuntime && { node: callRuntime }) },
+      tools: { ...programs.tools, [appRuntime.name]: appRuntime, ...(callRuntime && { node: callRuntime }) },
       appRuntime,
-      scripts: found.scripts,
-      ...(own && { pipelines }),
+      scripts: programs.scripts,
+      ...(ofPipelines && { pipelines }),
     },
   }
 }

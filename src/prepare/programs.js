@@ -92,16 +92,16 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
   }
   for (const choice of chosen.filter(hasOwnProgram)) {
     const spec = specOf(planes, choice)
-    const found = await findTool(spec)
-    if ('missing' in found) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${found.missing}`)
-    tools[nameVariantTool({ tool: spec, variant: choice.variant })] = found
+    const tool = await findTool(spec)
+    if ('missing' in tool) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${tool.missing}`)
+    tools[nameVariantTool({ tool: spec, variant: choice.variant })] = tool
   }
   for (const choice of chosen) {
     const program = await findProgram(planes, findPipelineOf(pipelines, choice), choice)
     if (program === null) continue
-    const found = await findTool(program)
-    if ('missing' in found) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${found.missing}`)
-    tools[nameVariantTool({ tool: specOf(planes, choice), variant: choice.variant })] = found
+    const tool = await findTool(program)
+    if ('missing' in tool) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${tool.missing}`)
+    tools[nameVariantTool({ tool: specOf(planes, choice), variant: choice.variant })] = tool
   }
   if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
   tools[generator.name] = generator
@@ -135,8 +135,8 @@ export async function findPlane({ planes, choice, folders, findTool }) {
   if ('missing' in tool) throw new MissingPlaneError(tool.missing)
   const { scripts, lacks } = findOwnScripts(planes, [choice])
   for (const missing of Object.values(lacks)) throw new MissingPlaneError(missing)
-  const own = hasOwnProgram(choice) ? nameVariantTool({ tool: spec, variant: choice.variant }) : spec.name
-  const programs = { planes, tools: { [own]: tool }, scripts }
+  const toolName = hasOwnProgram(choice) ? nameVariantTool({ tool: spec, variant: choice.variant }) : spec.name
+  const programs = { planes, tools: { [toolName]: tool }, scripts }
   return { tool, scripts: findScriptFolder({ programs, folders }, choice) }
 }
 
@@ -144,7 +144,7 @@ export async function findPlane({ planes, choice, folders, findTool }) {
 
 /** Reads the pipelines of those that have one. @param {Planes} planes @param {PlaneChoice[]} chosen @returns {Pipelines} @throws {UsageError} */
 export function findPipelines(planes, chosen) {
-  const own = chosen.flatMap(({ plane, variant }) => {
+  const withPipelines = chosen.flatMap(({ plane, variant }) => {
     const pipeline = variant === null ? null : findPipeline(variant)
     if (variant === null || pipeline === null) return []
     if (planes[plane]?.pipelines === undefined)
@@ -155,7 +155,7 @@ export function findPipelines(planes, chosen) {
       throw new UsageError(`${pipeline.file}: program: it is missing: name the program that it starts, such as envoy`)
     return [/** @type {const} */ ([variant, pipeline])]
   })
-  return Object.fromEntries(own)
+  return Object.fromEntries(withPipelines)
 }
 
 /** @param {Pipelines} pipelines @param {PlaneChoice} choice */
@@ -174,9 +174,9 @@ async function findProgram(planes, pipeline, { plane }) {
   if (known?.tool && known.pipelines !== 'only') return known.tool
   const spec = /** @type {ToolSpec} */ (planes[plane].tool)
   if (planes[plane].pipelines !== 'only') return { ...spec, path: program }
-  const own = { ...spec, name: path.basename(program), versionArgv: document.versionArguments }
+  const programSpec = { ...spec, name: path.basename(program), versionArgv: document.versionArguments }
   // Another program is looked for in PATH, and never fetched.
-  return program.includes('/') ? { ...own, path: program } : { ...own, package: program }
+  return program.includes('/') ? { ...programSpec, path: program } : { ...programSpec, package: program }
 }
 
 /** @param {PlaneChoice} choice */
@@ -194,9 +194,9 @@ function specOf(planes, choice) {
 function findOwnScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
   for (const choice of chosen) {
     const spec = findDeployed(planes, choice)?.scripts
-    const found = spec && findScripts(spec)
-    if (found && 'missing' in found) into.lacks[nameDeployed(choice)] = found.missing
-    else if (found) into.scripts[nameDeployed(choice)] = found.folder
+    const scripts = spec && findScripts(spec)
+    if (scripts && 'missing' in scripts) into.lacks[nameDeployed(choice)] = scripts.missing
+    else if (scripts) into.scripts[nameDeployed(choice)] = scripts.folder
   }
   return into
 }

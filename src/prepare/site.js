@@ -48,7 +48,7 @@ export async function withSite(options, context, task) {
 
 /** @param {SiteOptions} options @param {Context} context @returns {Promise<Site | null>} */
 async function openSite(options, context) {
-  const { cpu, target, out, generator, loadHost: host, address: asked = null } = options
+  const { cpu, target, out, generator, loadHost: host, address = null } = options
   const { say, signal } = context
   if (out) assertOut(out)
   assertTogether(SITE_OPTIONS, options)
@@ -83,7 +83,7 @@ async function openSite(options, context) {
   const site = await openLocalSite({ runId, way, findTool: find, say })
   if (!host) return site
   const { openLoadHostSite } = await import('../targets/load-host/site.js')
-  return openLoadHostSite({ site, host, asked, load: await loadGenerator(generator), say, signal })
+  return openLoadHostSite({ site, host, asked: address, load: await loadGenerator(generator), say, signal })
 }
 
 /** Starts this program again in a scope, and ends as that did. @param {Context} context */

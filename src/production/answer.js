@@ -119,9 +119,9 @@ function renderChange(set, computed, render) {
 
 /** @param {WorkloadSize} size @param {Map<string, PlaneRatios>} ratios @returns {Cell | null} */
 function renderScaled(size, ratios) {
-  const own = ratios.get(size.container)
-  if (own === undefined) return null
-  const { requestCores, bytes } = scaleSize(size, own)
+  const ratio = ratios.get(size.container)
+  if (ratio === undefined) return null
+  const { requestCores, bytes } = scaleSize(size, ratio)
   return { text: `${renderCores(requestCores)}${bytes === null ? '' : `, ${renderBytes(bytes)}`}` }
 }
 

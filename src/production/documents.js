@@ -36,8 +36,8 @@ function createDocument({ namespace, range, address, production, sizes, plane, r
     warnings,
     plane: plane === null ? null : { plane, ratios: Object.fromEntries(ratios) },
     workloads: sizes.map(size => {
-      const own = ratios.get(size.container)
-      return { ...size, withPlane: own === undefined ? null : scaleSize(size, own) }
+      const ratio = ratios.get(size.container)
+      return { ...size, withPlane: ratio === undefined ? null : scaleSize(size, ratio) }
     }),
   }
 }
@@ -73,8 +73,8 @@ function renderWorkloadsCsv({ sizes, ratios }) {
   return renderCsv([
     [...COLUMNS.map(([header]) => header), 'planeCpuRequestCores', 'planeMemoryBytes'],
     ...sizes.map(size => {
-      const own = ratios.get(size.container)
-      const scaled = own === undefined ? null : scaleSize(size, own)
+      const ratio = ratios.get(size.container)
+      const scaled = ratio === undefined ? null : scaleSize(size, ratio)
       return [...COLUMNS.map(([, of]) => of(size)), scaled?.requestCores ?? null, scaled?.bytes ?? null]
     }),
   ])
@@ -142,9 +142,9 @@ export function renderProductionDetails({ sizes, production, ratios, plane, warn
 
 /** @param {WorkloadSize} size @param {ProductionSize['ratios']} ratios */
 function renderScaled(size, ratios) {
-  const own = ratios.get(size.container)
-  if (own === undefined) return '-'
-  const { requestCores, bytes } = scaleSize(size, own)
+  const ratio = ratios.get(size.container)
+  if (ratio === undefined) return '-'
+  const { requestCores, bytes } = scaleSize(size, ratio)
   return `${renderCores(requestCores)}, ${orNone(bytes, renderBytes)}`
 }
 

@@ -46,16 +46,16 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
 
   /** @param {string} expression @param {string} what that is asked for, in words @throws {BenchError} */
   async function query(expression, what) {
-    const asked = new URL(`${address}/api/v1/query`)
-    asked.searchParams.set('query', expression)
-    asked.searchParams.set('timeout', `${deadlineMs}ms`)
-    const { status, text } = await send(asked, what)
+    const url = new URL(`${address}/api/v1/query`)
+    url.searchParams.set('query', expression)
+    url.searchParams.set('timeout', `${deadlineMs}ms`)
+    const { status, text } = await send(url, what)
     const parsed = answerSchema.safeParse(parseJson(text))
     if (!parsed.success) throw new BenchError(renderStranger({ address, status, text }))
-    const { data, error, warnings: told = [] } = parsed.data
+    const { data, error, warnings: queryWarnings = [] } = parsed.data
     if (data === undefined)
       throw new BenchError(renderRefusal({ address, what, status, error: `${error}`, expression }))
-    for (const warning of told) warnings.add(warning)
+    for (const warning of queryWarnings) warnings.add(warning)
     return data.result.flatMap(({ metric, value: [, value] }) => {
       const number = Number(value)
       // NaN is a share of nothing, such as of no periods.

@@ -47,8 +47,11 @@ export function parsePodName(pod) {
 
 /** Groups containers by workload. @template {{ pod: string, container: string }} T @param {T[]} containers @param {(pod: string) => Workload} find */
 export function groupByWorkload(containers, find) {
-  const found = containers.map(container => ({ container, workload: find(container.pod) }))
-  const groups = groupBy(found, ({ container, workload }) => `${workload.kind}/${workload.name}/${container.container}`)
+  const ofWorkloads = containers.map(container => ({ container, workload: find(container.pod) }))
+  const groups = groupBy(
+    ofWorkloads,
+    ({ container, workload }) => `${workload.kind}/${workload.name}/${container.container}`,
+  )
   return [...groups.values()].map(same => ({
     workload: same[0].workload,
     containers: same.map(({ container }) => container),

@@ -28,15 +28,15 @@ export function readRun(folder) {
     throw new BenchError(`${file} is missing: ${folder} has lost its trials, and cannot be reported`)
   const { arms, calibrations, rounds } = manifest
   const known = new Set([...arms.flatMap(arm => [arm.id, arm.calibratedBy]), ...calibrations.map(c => c.armId)])
-  const seen = new Set()
+  const ids = new Set()
   // A record may be whole but not belong to the run: a copied line, an edited plan.
   const findStrangeness = (/** @type {TrialRecord} */ { trial: { id, round, arm, searchOf } }) => {
     if (!known.has(searchOf ?? arm.id))
       return `the trial ${id} is of the arm ${arm.id}, which the manifest does not have`
     if (searchOf === null && round > rounds)
       return `the trial ${id} is of round ${round}, and the manifest has ${rounds}`
-    if (seen.has(id)) return `the trial ${id} is recorded before`
-    seen.add(id)
+    if (ids.has(id)) return `the trial ${id} is recorded before`
+    ids.add(id)
     return null
   }
   /** @type {TrialRecord[]} */

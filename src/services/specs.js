@@ -59,23 +59,23 @@ export function createSpecs(services) {
   const isCalled = !pipeline || callsUpstream(pipeline)
   const specs = topology.services.flatMap(service => {
     /** @type {ProcessSpec[]} */
-    const own = service.application && isCalled ? [createApplicationSpec(service, services)] : []
+    const processes = service.application && isCalled ? [createApplicationSpec(service, services)] : []
     // Connections that pass all rules are tracked by the kernel like those of the other arms.
     const passing = { inbound: null, outbound: null }
-    if (!createSidecar && isRedirected(arm.conditions)) for (const spec of own) spec.redirects = passing
+    if (!createSidecar && isRedirected(arm.conditions)) for (const spec of processes) spec.redirects = passing
     if (createSidecar) {
       const isControlled = controlled !== null && service === entry
       const options = describeSidecar(service, services)
       const spec = isControlled ? controlled.member.spec : createSidecar(options)
-      own.push(...(createCompanions?.(options) ?? []))
+      processes.push(...(createCompanions?.(options) ?? []))
       if (arm.conditions.ending && service === topology.services.at(-1)) {
         ending = createEnding(spec, { service, controlled, ...services })
-        own.push(ending.spec)
+        processes.push(ending.spec)
       } else if (isCalled)
-        own.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
-      else own.push(spec)
+        processes.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
+      else processes.push(spec)
     }
-    return own.map(spec => ({ ...spec, copyOf: service.copyOf }))
+    return processes.map(spec => ({ ...spec, copyOf: service.copyOf }))
   })
   return { specs, controlled, ending }
 }
@@ -91,8 +91,8 @@ function createEnding(spec, { service, controlled, arm, topology, places, progra
       : { spec, steps: [{ kind: 'signal', signal: 'SIGTERM' }] }
   const client = topology.services.find(({ calls }) => calls.includes(copyOf))?.name ?? null
   const endpoint = { address: places[name].reach, port: PORTS.inbound }
-  const told = (arm.conditions.ending === 'told' && controlled?.leave(endpoint.address)) || null
-  return { spec: { ...way.spec, ends: true }, told, steps, server: { endpoint, host: copyOf, client } }
+  const notice = (arm.conditions.ending === 'told' && controlled?.leave(endpoint.address)) || null
+  return { spec: { ...way.spec, ends: true }, told: notice, steps, server: { endpoint, host: copyOf, client } }
 }
 
 /**
@@ -101,8 +101,8 @@ function createEnding(spec, { service, controlled, arm, topology, places, progra
  * @param {{ cpus: number, planes: Programs['planes'] }} options cpus: of the machine
  */
 export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cpus, planes }) {
-  const own = planes[plane].countWorkers({ profile, cpus, cpuLimitCores })
-  return conditions.workers ?? own ?? Math.max(1, Math.ceil(cpuLimitCores ?? cpus))
+  const workersOfPlane = planes[plane].countWorkers({ profile, cpus, cpuLimitCores })
+  return conditions.workers ?? workersOfPlane ?? Math.max(1, Math.ceil(cpuLimitCores ?? cpus))
 }
 
 /** @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]} */
@@ -192,23 +192,23 @@ function findPipeline({ pipelines }, { variant }) {
 
 /** @param {Service} service @param {ArmServices} services */
 function createControlled(service, services) {
-  const given = { ...services, ...chooseControl(services.programs, services.arm) }
-  const options = { ...describeSidecar(service, services), ...locateControl(given) }
+  const withControl = { ...services, ...chooseControl(services.programs, services.arm) }
+  const options = { ...describeSidecar(service, services), ...locateControl(withControl) }
   const { changed, tls } = services.arm.conditions
   const certificates = services.locate(certificatesFolder(services.folders.certificates, tls))
   const member =
     changed === 'certificate'
-      ? createRotatedMember(given.control, options, certificates)
-      : createMember(given.control, options)
+      ? createRotatedMember(withControl.control, options, certificates)
+      : createMember(withControl.control, options)
   return {
-    ...createControlPlane(given),
+    ...createControlPlane(withControl),
     member,
     /** Makes the change by which the sidecar calls nobody at an address any more. @param {string} address */
     leave(address) {
       const clusters = options.model.clusters.map(cluster => {
         return { ...cluster, endpoints: cluster.endpoints.filter(e => e.address !== address) }
       })
-      return createMember(given.control, { ...options, model: { ...options.model, clusters } }).changeTo(1)
+      return createMember(withControl.control, { ...options, model: { ...options.model, clusters } }).changeTo(1)
     },
   }
 }
@@ -226,8 +226,8 @@ export function listDeployed(planes, arms) {
   const names = [...new Set(arms.map(nameDeployed))]
   return names.flatMap(name => {
     const arm = arms.find(own => nameDeployed(own) === name)
-    const found = arm && findDeployed(planes, arm)
-    return found ? [{ plane: name, from: found.from, deviations: found.deviations }] : []
+    const deployed = arm && findDeployed(planes, arm)
+    return deployed ? [{ plane: name, from: deployed.from, deviations: deployed.deviations }] : []
   })
 }
 

@@ -157,8 +157,11 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   const clusters = []
   if (service.application) {
     const endpoints = [{ address: place.inside, port: PORTS.application }]
-    const own = { mtls: null, protocol: carriesBytes || carriesGrpc ? protocol : /** @type {const} */ ('http/1.1') }
-    clusters.push({ name: 'application', endpoints, balancing: 'round-robin', ...own })
+    const plaintext = {
+      mtls: null,
+      protocol: carriesBytes || carriesGrpc ? protocol : /** @type {const} */ ('http/1.1'),
+    }
+    clusters.push({ name: 'application', endpoints, balancing: 'round-robin', ...plaintext })
   }
   const mtlsTo = (/** @type {string} */ name) =>
     tls === 'plaintext' ? null : { serverName: name, acceptedIdentities: isOpen ? null : [identityOf(name)] }

@@ -34,11 +34,11 @@ export async function addDoctor(verb, { print, say, end, signal }) {
       const ofPlanes = dataPlanes.flatMap(({ name, tool }) =>
         tool && !byDefault.includes(name) ? [{ spec: tool, option: `--planes ${name}` }] : [],
       )
-      const asked = withPrograms.find(({ name }) => name === control)?.tool
+      const controlTool = withPrograms.find(({ name }) => name === control)?.tool
       // The program of another control plane is built by the first run that needs it.
       const ofControls = withPrograms
         .filter(({ tool }, i) => withPrograms.findIndex(other => other.tool === tool) === i)
-        .map(({ name, tool }) => ({ spec: tool, option: `--control ${name}`, isLater: tool !== asked }))
+        .map(({ name, tool }) => ({ spec: tool, option: `--control ${name}`, isLater: tool !== controlTool }))
       // A generator on another machine is needed there.
       const generator = loadHost ? [] : [(await loadGenerator()).tool]
       const findings =
@@ -48,7 +48,7 @@ export async function addDoctor(verb, { print, say, end, signal }) {
               node,
               loadNode,
               images: image,
-              specs: [...(await loadToolSpecs()), ...(asked ? [asked] : [])],
+              specs: [...(await loadToolSpecs()), ...(controlTool ? [controlTool] : [])],
             })
           : await examineMachine({
               specs: [pipyTool, ...needed, ...generator],

@@ -111,9 +111,9 @@ export function addHelp(program) {
     const { does, examples, statuses } = HELP[name]
     // Examples of completion are lines for a shell.
     const typed = (/** @type {string} */ words) => (/sidecar-bench /.test(words) ? words : renderCommand(name, words))
-    const shown = examples.flatMap(([words, result]) => [`  ${typed(words)}`, `      ${result}`])
+    const exampleLines = examples.flatMap(([words, result]) => [`  ${typed(words)}`, `      ${result}`])
     const ends = statuses.map(status => `  ${`${status}`.padEnd(4)} ${EXIT_MEANINGS[status]}`)
-    const lines = ['', 'Examples:', ...shown, ...(ends.length > 0 ? ['', 'Exit statuses:', ...ends] : [])]
+    const lines = ['', 'Examples:', ...exampleLines, ...(ends.length > 0 ? ['', 'Exit statuses:', ...ends] : [])]
     command.description(does).addHelpText('after', lines.join('\n'))
   }
   program.addHelpText(

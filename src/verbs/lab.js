@@ -151,7 +151,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
   /** @type {import('../lab/text.js').Save[]} */
   const saves = []
   const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
-    const found = {
+    const labelled = {
       labels,
       // Saves are held against the scripts as they were first.
       ...(lab.isAlone && !watch && { isAlone: true }),
@@ -162,25 +162,25 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
     if (out) {
       // The code of charts takes long to load.
       const { renderLabPage } = await import('../lab/page.js')
-      writeDocument(out, 'lab.json', found)
-      writeWhole(out, 'lab.html', renderLabPage({ ...found, counts, style: readReportFile('page/style.css') }))
+      writeDocument(out, 'lab.json', labelled)
+      writeWhole(out, 'lab.html', renderLabPage({ ...labelled, counts, style: readReportFile('page/style.css') }))
     }
     const before = saves.at(-1)
     print(
       json
-        ? JSON.stringify(found, null, 2)
+        ? JSON.stringify(labelled, null, 2)
         : details
-          ? renderLabDetails(found)
+          ? renderLabDetails(labelled)
           : before
-            ? renderChangedRows(found.rows, before.rows)
-            : renderAnswerOf(found, [...conditions, ...counted]),
+            ? renderChangedRows(labelled.rows, before.rows)
+            : renderAnswerOf(labelled, [...conditions, ...counted]),
     )
     if (out) say(`to look at: ${path.join(out, 'lab.html')}`)
-    const { held, crossed, undecided } = judgeThresholds(thresholds, found)
+    const { held, crossed, undecided } = judgeThresholds(thresholds, labelled)
     for (const line of [...held, ...crossed, ...undecided]) say(line)
     if (watch) {
       // The scripts that are saved next may hold the claim.
-      saves.push({ at: new Date(), rows: found.rows })
+      saves.push({ at: new Date(), rows: labelled.rows })
       print(renderSaves(saves))
     } else if (crossed.length + undecided.length > 0)
       end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
@@ -246,8 +246,8 @@ function addLabNew(lab, context) {
     .option('--shortest', 'of the shortest script that does a hop over mTLS, instead of the whole sidecar')
     .action(async (folder, { shortest: isShortest = false, from }) => {
       // Options of a count are read by `lab`, wherever they stand.
-      const given = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
-      if (given.length > 0) throw new UsageError(`lab new takes no ${given[0].long}: leave it out`)
+      const typed = lab.options.filter(option => lab.getOptionValueSource(option.attributeName()) === 'cli')
+      if (typed.length > 0) throw new UsageError(`lab new takes no ${typed[0].long}: leave it out`)
       if (from !== undefined) return await writeDraft(from, context)
       if (folder === undefined) throw new UsageError('lab new: name a new folder, or --from a folder of Pipy scripts')
       const named = quoteWord(path.isAbsolute(folder) ? folder : `./${path.normalize(folder).replace(/\/$/, '')}`)
@@ -284,8 +284,8 @@ async function writeDraft(named, context) {
     const text = renderDraft(await draftPipeline({ site, scripts, pipy, folder, signal: context.signal }))
     const file = path.join(scripts, PIPELINE_FILE)
     writeFileSync(file, text)
-    const shown = path.relative('', file)
-    context.print(`${shown}:\n${text.trimEnd().replaceAll(/^/gm, '  ')}`)
+    const draftName = path.relative('', file)
+    context.print(`${draftName}:\n${text.trimEnd().replaceAll(/^/gm, '  ')}`)
     const count = renderCommand('lab', quoteWord(path.isAbsolute(named) ? named : `./${path.normalize(named)}`))
     context.print(`Instructions a request:\n  ${count}`)
   })

@@ -27,7 +27,7 @@ export async function renderPlanned(experiment, options) {
   const isHere = options.target !== 'kubernetes'
   const quota = isHere ? findQuota(await findCapWay()) : null
   const site = { cpus: os.availableParallelism(), cores: readCores(), limits: { ...readLimits(), quota } }
-  const asked = readAsked(experiment, options)
-  const { plan } = planRun({ ...asked, ...(await loadAsked(asked)), site })
+  const request = readAsked(experiment, options)
+  const { plan } = planRun({ ...request, ...(await loadAsked(request)), site })
   return renderPlan(plan, estimatePlanSeconds(plan))
 }

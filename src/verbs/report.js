@@ -74,23 +74,23 @@ export function addReport(verb, { print, say, end }) {
     )
     .option('--keep-names', 'with --bundle: keep the names of hosts, users and folders')
     .action(async (named, { json, page, history, bundle, keepNames, out, details, ...options }) => {
-      const given = named ?? (details ? findLast('--details') : page ? findLast('--page') : undefined)
+      const folderOrNone = named ?? (details ? findLast('--details') : page ? findLast('--page') : undefined)
       const format = json ? 'json' : page ? 'page' : options.format
       assertTogether(REPORT_OPTIONS, {
-        ...{ run: given, format, out, history, bundle, keepNames },
+        ...{ run: folderOrNone, format, out, history, bundle, keepNames },
         formats: { ofRun: Object.keys(FORMATS), ofHistory: OF_HISTORIES, files: FILES },
       })
       assertFolder(out)
-      if (history) return print(await renderHistory({ folder: given ?? RESULTS, format, out }, say))
-      if (given === undefined) return print(renderList(RESULTS))
+      if (history) return print(await renderHistory({ folder: folderOrNone ?? RESULTS, format, out }, say))
+      if (folderOrNone === undefined) return print(renderList(RESULTS))
       if (bundle) {
         const { bundleRun } = await import('./write-bundle.js')
         const named = bundle !== true && { file: bundle }
-        return print((await bundleRun(given, { ...named, keepsNames: keepNames })).join('\n'))
+        return print((await bundleRun(folderOrNone, { ...named, keepsNames: keepNames })).join('\n'))
       }
-      await withRuns([given], async ([folder], show) => {
+      await withRuns([folderOrNone], async ([folder], show) => {
         // Beside a bundle there are no records to write to.
-        const at = out ?? (isBundle(given) ? path.basename(given).replace(BUNDLE_ENDING, '') : folder)
+        const at = out ?? (isBundle(folderOrNone) ? path.basename(folderOrNone).replace(BUNDLE_ENDING, '') : folder)
         const { text, isEmpty } = await renderRun({ folder, format, out: at, details }, line => say(show(line)))
         print(show(text))
         if (isEmpty) end(EXIT.nothingShown)

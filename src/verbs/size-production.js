@@ -83,10 +83,10 @@ async function readRatios({ sizes, plane, folder }) {
     const ratios = new Map()
     for (const container of containers) {
       try {
-        const own = findRatios(summary, { container, plane, folder })
-        if (own === null)
+        const ratio = findRatios(summary, { container, plane, folder })
+        if (ratio === null)
           errors.push(new UsageError(`--plane ${plane}: the sidecars named ${container} are that already`))
-        else ratios.set(container, own)
+        else ratios.set(container, ratio)
       } catch (error) {
         if (!(error instanceof UsageError)) throw error
         errors.push(error)

@@ -53,17 +53,17 @@ A file of services (-f); p99 and payload are those of --p99 and --payload where 
 export function addSize(verb, context) {
   const { print, say } = context
   defineSize(verb).action(async (/** @type {SizeOptions} */ given) => {
-    const asked = withPeakRate(given)
-    const { node: place, reserve = null, nodes = null } = asked
-    assertTogether(SIZE_OPTIONS, asked)
-    const production = readProductionOptions(asked)
+    const resolved = withPeakRate(given)
+    const { node: place, reserve = null, nodes = null } = resolved
+    assertTogether(SIZE_OPTIONS, resolved)
+    const production = readProductionOptions(resolved)
     if (production) {
       const { sizeProduction } = await import('./size-production.js')
       return sizeProduction(production, context)
     }
     const node = place === undefined ? null : readNode(place, reserve)
-    if (asked.sidecars !== undefined) await assertControlled(asked.planes ?? [])
-    const experiment = createAskedExperiment(asked)
+    if (resolved.sidecars !== undefined) await assertControlled(resolved.planes ?? [])
+    const experiment = createAskedExperiment(resolved)
     // Options that the experiment already holds are no overrides of it.
     const {
       rate,
@@ -81,10 +81,10 @@ export function addSize(verb, context) {
       nodes: fleet,
       traffic,
       ...options
-    } = withoutRequest(asked)
+    } = withoutRequest(resolved)
     /** @type {RunOptions} */
     const runOptions = { ...options, target: 'local', profile: 'standard' }
-    if (asked.dryRun) {
+    if (resolved.dryRun) {
       const { renderPlanned } = await import('./plan.js')
       return context.print(await renderPlanned(experiment, runOptions))
     }
@@ -195,11 +195,11 @@ function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, extrapolate =
   const { link, users = null, payload: payloadBytes = null, features = null } = own
   const { interception, protocol, tls } = own
   const requests = { ...readRequest(own), ...(own.traffic && { traffic: own.traffic }) }
-  const asked = { link, users, payloadBytes, features, interception, protocol, tls, requests }
+  const axes = { link, users, payloadBytes, features, interception, protocol, tls, requests }
   if (file !== undefined)
-    return createServicesExperiment({ ...asked, services: parseServices(readText(file), file), p99Ms: p99Ms ?? null })
+    return createServicesExperiment({ ...axes, services: parseServices(readText(file), file), p99Ms: p99Ms ?? null })
   const load = { ratePerSecond: Number(rate), p99Ms: Number(p99Ms) }
-  return createSizeExperiment({ ...asked, ...load, isExtrapolated: extrapolate })
+  return createSizeExperiment({ ...axes, ...load, isExtrapolated: extrapolate })
 }
 
 /** @param {string} file @throws {UsageError} */

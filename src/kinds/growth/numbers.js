@@ -64,12 +64,12 @@ export function tellEnding(reason, at) {
 
 /** Says the fewest and the most sidecars by ending. @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth */
 export function tellEndings({ rounds, hasControl }) {
-  const told = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, own]) => {
+  const endings = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, own]) => {
     const counts = own.map(countAt)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
     return `${tellEnding(reason, most > least ? `${least} to ${most}` : least)} (${own.length} of ${rounds.length} rounds)`
   })
-  return `${told.join('; ')}${hasControl ? '' : '; no control plane ran'}`
+  return `${endings.join('; ')}${hasControl ? '' : '; no control plane ran'}`
 }
 
 /** Lists the control plane's memory in bytes by sidecars, after steps held. @param {Pick<GrowthNumbers, 'steps'>} growth */
@@ -93,13 +93,13 @@ export function hasHeld({ seconds }) {
 
 /** @param {GrowthRecord['steps'][number]} step @param {number} backends @returns {GrowthNumbers['steps'][number]} */
 function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSeconds }, backends) {
-  const told = members.flatMap(member => member.told ?? [])
-  const had = told.flatMap(one => one.yesMs ?? [])
-  const seen = told.flatMap(one => one.backends ?? [])
+  const configured = members.flatMap(member => member.told ?? [])
+  const had = configured.flatMap(one => one.yesMs ?? [])
+  const backendsReached = configured.flatMap(one => one.backends ?? [])
   return {
     sidecars,
     converged: had.length,
-    backendsSeen: seen.length > 0 ? Math.min(backends, ...seen) : null,
+    backendsSeen: backendsReached.length > 0 ? Math.min(backends, ...backendsReached) : null,
     seconds: had.length === members.length ? (Math.max(...had) - startMs) / 1000 : null,
     controlAnonBytes: control.end?.anonBytes ?? null,
     controlCpuSeconds: subtract(control.end?.cpuSeconds, control.start?.cpuSeconds),

@@ -114,8 +114,8 @@ export function listInfidelities({ fidelity }) {
         },
       ]
     if (Math.abs(simulated - real) <= INFIDELITY_MOST * real) return []
-    const seen = `${show(simulated)} for ${sidecars} sidecars of which 1 is real, and ${show(real)} where all are`
-    return [{ resource, reason: `the control plane took ${seen}, more than 15 % apart: ${withheld}` }]
+    const bothSizes = `${show(simulated)} for ${sidecars} sidecars of which 1 is real, and ${show(real)} where all are`
+    return [{ resource, reason: `the control plane took ${bothSizes}, more than 15 % apart: ${withheld}` }]
   })
 }
 
@@ -145,11 +145,11 @@ function judgeFidelity(fidelity) {
 function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
   const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
-  const told = judgePhase({ members: moved, of: 'moved', phase, fromMs: phase.endedMs })
+  const ofMoved = judgePhase({ members: moved, of: 'moved', phase, fromMs: phase.endedMs })
   const askedOfStayed = stayed.reduce((sum, { asked }) => sum + asked, 0)
   return {
-    ...told,
-    askedPerSecond: told.askedPerSecond + (1000 * askedOfStayed) / (phase.endMs - phase.startMs),
+    ...ofMoved,
+    askedPerSecond: ofMoved.askedPerSecond + (1000 * askedOfStayed) / (phase.endMs - phase.startMs),
     moved: moved.length,
     stayed: stayed.length,
     silent: stayed.filter(({ asked, answered }) => answered < asked).map(({ name }) => name),
@@ -173,15 +173,15 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   const { startMs, endMs, host, control, ownCpuSeconds, sample } = phase
   const timed = sample ? members.filter(({ name }) => sample.includes(name)) : members
   const late = members.filter(member => {
-    const asked = timed.includes(member) ? null : member[of]
-    return asked && (typeof asked.lastNoMs === 'number' || asked.asked > 1)
+    const probe = timed.includes(member) ? null : member[of]
+    return probe && (typeof probe.lastNoMs === 'number' || probe.asked > 1)
   }).length
   const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
-  const told = timed.flatMap(member => member[of] ?? [])
-  const had = told.filter(isTold).sort((a, b) => a.yesMs - b.yesMs)
+  const probes = timed.flatMap(member => member[of] ?? [])
+  const had = probes.filter(isTold).sort((a, b) => a.yesMs - b.yesMs)
   const last = had.at(-1)
   const phaseSeconds = (endMs - startMs) / 1000
-  const sinceMs = told.map(one => one.sinceMs)
+  const sinceMs = probes.map(one => one.sinceMs)
   const beganMs = fromMs ?? Math.min(...sinceMs)
   const seconds = numericSort(had.map(one => (one.yesMs - (fromMs ?? one.sinceMs)) / 1000))
   const censored = numericSort(had.map(findCensored))
@@ -195,8 +195,8 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
     ...(sample && { sampled: timed.length, late }),
     censoredSeconds: quantile(censored, 0.5),
     lastCensoredSeconds: last ? findCensored(last) : null,
-    askedPerSecond: told.reduce((sum, { asked }) => sum + asked, 0) / phaseSeconds,
-    curve: drawCurve(told, { all: timed.length, startMs: beganMs }),
+    askedPerSecond: probes.reduce((sum, { asked }) => sum + asked, 0) / phaseSeconds,
+    curve: drawCurve(probes, { all: timed.length, startMs: beganMs }),
     controlCpuSeconds: subtract(after?.cpuSeconds, before?.cpuSeconds),
     ...judgeShards({ before, after, phaseSeconds }),
     hostIdleFraction: (host.end.idle - host.start.idle) / Math.max(1, host.end.total - host.start.total),

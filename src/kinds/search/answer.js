@@ -102,15 +102,15 @@ function renderAnswered(sizes, { nodes = null }) {
       ? []
       : [`${met} of ${count(sizes.length, 'answer')} confirmed by every trial at its limits.`]
   }
-  const [{ size, limits: own }, ...others] = known
+  const [{ size, limits }, ...others] = known
   const fleet = nodes === null ? [] : known.map(one => `${nameOf(one.size)} ${renderFleet(one.limits, nodes)}`)
-  const alone = `${nameOf(size)} needs ${own.millicores}m CPU and ${own.mebibytes}Mi memory: ${size.answer.state}: ${size.answer.why}.`
+  const alone = `${nameOf(size)} needs ${limits.millicores}m CPU and ${limits.mebibytes}Mi memory: ${size.answer.state}: ${size.answer.why}.`
   return [
     ...(others.length === 0 ? [alone] : []),
     ...others.map(other => {
       const less = {
-        millicores: other.limits.millicores - own.millicores,
-        mebibytes: other.limits.mebibytes - own.mebibytes,
+        millicores: other.limits.millicores - limits.millicores,
+        mebibytes: other.limits.mebibytes - limits.mebibytes,
       }
       const saved = nodes === null ? '' : `: ${renderSaved(less, nodes)} on ${nodes} nodes`
       return `${nameOf(size)} needs ${renderLess(less.millicores, 'm')} CPU and ${renderLess(less.mebibytes, 'Mi')} memory a pod than ${nameOf(other.size)}${saved}.`
@@ -196,8 +196,8 @@ function renderChecks(sizes) {
   const checked = sizes.filter(({ isChecked }) => isChecked)
   if (checked.length === 0) return []
   const trials = checked.map(({ checks }) => {
-    const own = checks.filter(({ mustHold }) => mustHold).map(check => check.trials.length)
-    return own.reduce((sum, n) => sum + n, 0)
+    const trialsOfChecks = checks.filter(({ mustHold }) => mustHold).map(check => check.trials.length)
+    return trialsOfChecks.reduce((sum, n) => sum + n, 0)
   })
   const [least, most] = [Math.min(...trials), Math.max(...trials)]
   const who = checked.length === sizes.length ? 'These limits' : `The limits of ${joinWords(checked.map(nameOf))}`
@@ -209,15 +209,15 @@ function renderChecks(sizes) {
 /** Says what the first proxy needs less than each other. @param {SizeResult[]} sizes */
 function renderSavings(sizes) {
   const [first, ...others] = sizes.filter(({ services }) => services.length === 0)
-  const own = first && limitsOf(first)
-  if (!own) return []
+  const firstLimits = first && limitsOf(first)
+  if (!firstLimits) return []
   return others.flatMap(other => {
     const limits = limitsOf(other)
     if (!limits) return []
     const compare = (/** @type {number} */ gap, /** @type {string} */ unit) =>
       `${Math.abs(gap)}${unit} ${gap >= 0 ? 'less' : 'more'}`
-    const cpu = compare(limits.millicores - own.millicores, 'm')
-    const memory = compare(limits.mebibytes - own.mebibytes, 'Mi')
+    const cpu = compare(limits.millicores - firstLimits.millicores, 'm')
+    const memory = compare(limits.mebibytes - firstLimits.mebibytes, 'Mi')
     return [`A sidecar of ${nameOf(first)} needs ${cpu} CPU and ${memory} memory than one of ${nameOf(other)}.`]
   })
 }
@@ -262,9 +262,9 @@ function drawSearches(searches) {
 
 /** Says who is better among those that were found, without a claim of chance. @param {SearchResult[]} searches */
 function renderFound(searches) {
-  const found = searches.filter(({ isFound, held }) => isFound && held !== null)
-  if (found.length === 0) return []
-  const [first, ...others] = found
+  const answered = searches.filter(({ isFound, held }) => isFound && held !== null)
+  if (answered.length === 0) return []
+  const [first, ...others] = answered
   const { looksFor } = first
   if (others.length === 0) {
     const words = { knee: 'meets the p99 up to', cpu: 'meets the p99 with', memory: 'survives with' }[looksFor]
