@@ -71,7 +71,7 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
       chain: `handleMessageStart(() => { for (var i = 0; true; i++) {} }).${MUX}`,
     })
     const hung = await execa('node', ['src/cli.js', 'lab', endless], { reject: false })
-    expect(hung.stderr).toContain('no answer within 3 s')
+    expect(hung.stderr).toContain('no answer within 2 s')
     const wrong = writePipeline('wrong', { pipeline: 'lisen: { port: 1 }' })
     expect((await bench(`pipy=${wrong}`)).stderr).toContain('unknown name "lisen"; did you mean "listen"?')
   })
