@@ -106,7 +106,8 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
     expect(stdout).toMatch(/Unequal work, as meshes deploy it, .*linkerd/)
     const { records } = readRun(out)
-    expect(records.map(({ trial }) => trial.arm.profile)).toEqual([null, 'deployed'])
+    // Interleaved arms are recorded in the order of their start, which is drawn.
+    expect(new Set(records.map(({ trial }) => trial.arm.profile))).toEqual(new Set([null, 'deployed']))
     for (const { trial, outcome, load, processes } of records) {
       expect([trial.id, outcome, Number(load?.failed)]).toEqual([trial.id, 'completed', 0])
       for (const { role, receivedBytes, passages } of processes)
