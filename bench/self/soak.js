@@ -1,4 +1,4 @@
-// What memory does over an hour: of the kit, of the sidecars of each plane, and of a browser that shows the live page.
+// The memory over an hour: of the kit, of the sidecars of each plane, and of a browser that shows the live page.
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,40 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { loadServices } from '../../src/control-planes/linkerd/server.js'
 import { linkerd } from '../../src/dataplanes/linkerd/index.js'
-import { identityOf, placeAt } from '../../src/model/sidecar-contract.js'
-import { createModel } from '../../src/services/topology.js'
+import { identityOf } from '../../src/model/sidecar-contract.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
+import { createRedirectedModel, GATEWAY, PAIR } from '../fakes/redirected-models.js'
 
 /** @import { Conditions, ProcessSpec, SidecarModel, Topology } from '../../src/model/types.ts' */
 
-/** @type {Topology} */
-const PAIR = {
-  name: 'pair',
-  services: [
-    { name: 'client', application: null, calls: ['server'] },
-    { name: 'server', application: 'echo', calls: [] },
-    { name: 'server-2', application: 'echo', calls: [], copyOf: 'server' },
-  ],
-  entry: { service: 'client', listener: 'outbound' },
-}
-/** @type {Topology} */
-const GATEWAY = {
-  name: 'gateway-ratings',
-  services: [
-    { name: 'gateway', application: 'forward', calls: ['ratings'] },
-    { name: 'ratings', application: 'echo', calls: [] },
-  ],
-  entry: { service: 'gateway', listener: 'inbound' },
-}
-const names = [...PAIR.services, ...GATEWAY.services].map(({ name }) => name)
-const places = Object.fromEntries(names.map((name, i) => [name, placeAt(`10.77.0.${i + 1}`)]))
-
-/** @param {Topology} topology @param {string} name @param {Partial<Parameters<typeof createModel>[1]>} [options] */
-function modelOf(topology, name, options) {
-  const service = topology.services.find(service => service.name === name) ?? topology.services[0]
-  const fixed = { service, places, workers: 1, certificates: '/c', isRedirected: true }
-  return createModel(topology, { ...fixed, trafficPolicy: 'listed', ...options })
-}
+/** @param {Topology} topology @param {string} name @param {Partial<Parameters<typeof createRedirectedModel>[2]>} [options] */
+const modelOf = (topology, name, options) =>
+  createRedirectedModel(topology, name, { trafficPolicy: 'listed', ...options })
 
 const tool = { name: 'linkerd2-proxy', path: '/bin/linkerd2-proxy', version: '2.360.0', sha256: '', source: '' }
 const optionsOf = (/** @type {SidecarModel} */ model, /** @type {string | null} */ profile = null) => ({

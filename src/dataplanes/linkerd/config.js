@@ -15,7 +15,7 @@ const NOBODY = 'nobody'
 const DETECT = { seconds: 10 }
 const PEAK_EWMA = { defaultRtt: { nanos: 30_000_000 }, decay: { seconds: 10 } }
 const WEIGHT = 10_000
-// What its policy controller gives each backend by itself (linkerd2, policy-controller/grpc, DEFAULT_QUEUE_CONFIG).
+// The queue that Linkerd's policy controller gives each backend by itself (linkerd2, policy-controller/grpc, DEFAULT_QUEUE_CONFIG).
 const DEPLOYED_QUEUE = { capacity: 100, failfastTimeout: { seconds: 3 } }
 // Lean: no request of a load is refused for the length of a queue.
 const QUEUE_CAPACITY = 10_000
@@ -165,7 +165,7 @@ function renderInbound(model) {
   }))
   const server = {
     protocol: carriesBytes ? { opaque: {} } : { detect: { timeout: DETECT, httpRoutes } },
-    // What a server permits, all of its routes permit.
+    // Each route permits whatever its server does.
     authorizations: isAuthorised ? [] : admitted,
     labels: { name: 'inbound', kind: 'default' },
   }
