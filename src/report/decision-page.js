@@ -3,9 +3,9 @@ import { count, GIB, MIB } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { renderPath, renderRequests, shortenModel } from './answer/conditions.js'
 import { drawPanel, listPanels, renderTable } from './answer/html.js'
-import { renderVariables, withVariables } from './charts/style.js'
+import { withVariables } from './charts/style.js'
 import { listCharts } from './charts.js'
-import { drawSvg } from './html-page.js'
+import { drawSvg, renderShell } from './html-page.js'
 import { html, trust } from './markup.js'
 
 /**
@@ -73,26 +73,14 @@ ${sureness ? html`<dt>How sure</dt><dd>${clip(sureness, SURENESS_LENGTH_MOST)}</
 <ul>${unsaid.map(line => html`<li>${clip(line)}</li>`)}</ul></section>`
   const words = listWords(body.markup)
   const isDense = readText(body.markup).length > DENSE_LEAST
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<title>${headline}</title>
-<link rel="icon" href="data:,">
-<style>:root { ${trust(renderVariables('light'))} }
-${trust(style)}</style>
-</head>
-<body>
-<main${trust(isDense ? ' class="dense"' : '')}>
+  return renderShell({
+    ...{ title: headline, style, policy: "style-src 'unsafe-inline'; img-src data:" },
+    body: html`<main${trust(isDense ? ' class="dense"' : '')}>
 ${body}
 ${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html`<span><b>${name}</b>: ${meaning}. </span>`)}</p>` : null}
 <footer>Run ${summary.run.id} of ${startedAt.slice(0, 10)} by sidecar-bench ${manifest.kit.version}. The whole report, with every trial, is report.html in the folder of the run.</footer>
-</main>
-</body>
-</html>
-`.markup
+</main>`,
+  })
 }
 
 /** Keeps the rows that have room. @param {Picture[]} pictures */

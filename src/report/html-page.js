@@ -17,23 +17,35 @@ import { escapeMarkup, html, trust } from './markup.js'
  */
 export function renderPage({ title, body, charts, series = {}, assets }) {
   const data = { charts: Object.fromEntries(charts.map(({ id, option, height }) => [id, { option, height }])), series }
+  const style = `@media (prefers-color-scheme: dark) { :root { ${renderVariables('dark')} } }\n${assets.style}`
+  return renderShell({
+    ...{ title, style, policy: "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:" },
+    body: html`${body}
+<script type="application/json" id="data">${trust(renderJson(data))}</script>
+<script>${trust(assets.library)}</script>
+<script type="module">${trust(assets.scripts.map(joinModule).join('\n'))}</script>`,
+  })
+}
+
+/**
+ * Renders a document that loads nothing.
+ * @param {{ title: string, style: string, policy: string, body: Markup }} page style: beside the variables of the light scheme;
+ *   policy: the directives of its content security policy, beside `default-src 'none'`
+ */
+export function renderShell({ title, style, policy, body }) {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${trust(policy)}">
 <title>${title}</title>
 <link rel="icon" href="data:,">
 <style>:root { ${trust(renderVariables('light'))} }
-@media (prefers-color-scheme: dark) { :root { ${trust(renderVariables('dark'))} } }
-${trust(assets.style)}</style>
+${trust(style)}</style>
 </head>
 <body>
 ${body}
-<script type="application/json" id="data">${trust(renderJson(data))}</script>
-<script>${trust(assets.library)}</script>
-<script type="module">${trust(assets.scripts.map(joinModule).join('\n'))}</script>
 </body>
 </html>
 `.markup
