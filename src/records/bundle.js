@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createReadStream, createWriteStream, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -72,9 +73,7 @@ export async function unpackBundle(file, folder) {
       if (names.size > FILES_MOST) refuse(`it has more than ${FILES_MOST} files`)
       const at = path.join(folder, name)
       makeFolder(path.dirname(at))
-      await pipeline(entry, createWriteStream(at, { flags: 'wx' })).catch(error => {
-        throw error.syscall === undefined ? error : cannotWrite(at, error)
-      })
+      await writeEntry(entry, at)
     }
     await unpacked
   } catch (error) {
@@ -83,6 +82,21 @@ export async function unpackBundle(file, folder) {
   }
   if (!names.has('manifest.json')) refuse('manifest.json is missing in it')
   makeFolder(path.join(folder, 'raw'))
+}
+
+/**
+ * Writes an entry. An archive that ends within it may do so before its file is open: the file would be there after the caller
+ * has deleted its folder. @param {import('tar-stream').Entry} entry @param {string} at @throws when nothing is written any more
+ */
+async function writeEntry(entry, at) {
+  const file = createWriteStream(at, { flags: 'wx' })
+  try {
+    await pipeline(entry, file)
+  } catch (cause) {
+    if (!file.closed) await once(file, 'close')
+    const error = /** @type {NodeJS.ErrnoException} */ (cause)
+    throw error.syscall === undefined ? error : cannotWrite(at, error)
+  }
 }
 
 /**

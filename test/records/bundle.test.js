@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -96,6 +96,24 @@ describe('a bundle', () => {
     expect(statSync(file).size).toBeLessThan(200_000)
     await expect(verify(file)).rejects.toThrow(words)
     expect(listUnpacked()).toEqual(before)
+  })
+
+  it('has written all that it writes when it is refused, though a file was slow to open', async () => {
+    const archive = pack()
+    archive.entry({ name: 'raw/r1/x.json' }, 'x'.repeat(2000))
+    archive.finalize()
+    const bytes = await buffer(archive)
+    const [file, unpacked] = [path.join(folder, 'cut-in-entry.tar.gz'), path.join(folder, 'cut-in-entry')]
+    writeFileSync(file, gzipSync(bytes.subarray(0, 1000)))
+    mkdirSync(unpacked)
+    const open = fs.open
+    const slow = vi.spyOn(fs, 'open').mockImplementation((...options) => {
+      if (options.includes(/** @type {any} */ ('wx'))) setTimeout(() => open(...options), 50)
+      else open(...options)
+    })
+    await expect(unpackBundle(file, unpacked)).rejects.toThrow(/is no whole bundle of a run/)
+    slow.mockRestore()
+    expect(readdirSync(unpacked, { recursive: true })).toContain('raw/r1/x.json')
   })
 
   it('is refused where it unpacks to more than a run holds, or names are long or hide a size', async () => {
