@@ -104,6 +104,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   const quantities = { ...summariseQuantities({ rounds, service: null }), ...pickMost(sidecars) }
   return /** @type {SummaryArm} */ ({
     ...arm,
+    ...(arm.load.ownRequest && { load: { ...arm.load, ownRequest: describeAnswers(arm.load.ownRequest, records) } }),
     target: manifest.target,
     trials: { completed: count('completed'), failed: count('failed'), invalid: count('invalid') },
     spoiled: countSpoiled(records),
@@ -117,6 +118,15 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     ...nestQuantities(quantities, arm.load),
     sidecars: sidecars.map(({ quantities: own, ...sidecar }) => ({ ...sidecar, ...nestQuantities(own, arm.load) })),
   })
+}
+
+/**
+ * Adds the sizes of answers, which are known once trials have run. @param {NonNullable<Arm['load']['ownRequest']>} request
+ * @param {TrialRecord[]} records of the arm
+ */
+function describeAnswers(request, records) {
+  const sizes = new Set(records.flatMap(({ answerBytes }) => answerBytes ?? []))
+  return sizes.size === 0 ? request : { ...request, answerBytes: [...sizes].sort((a, b) => a - b) }
 }
 
 const WITHOUT = { changesPerMinute: 0, configuredServices: 0, connections: 'kept' }

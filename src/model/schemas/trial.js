@@ -158,6 +158,9 @@ export const trialSchema = z.object({
   boundBy: boundBy.nullable(),
   isSteady: z.boolean().nullable(),
   gates: z.array(gateFinding),
+  answerBytes: count
+    .optional()
+    .describe('of the body of each answer that counts; absent: the request is not one that a pipeline.yaml names'),
   streams: z
     .array(stream)
     .optional()
