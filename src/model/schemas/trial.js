@@ -75,6 +75,11 @@ export const processRecord = processFacts.extend({
     pssBytes: nullable,
     peakBytes: nullable,
     idleRssBytes: nullable.describe('before any load'),
+    grownBytes: z
+      .number()
+      .positive()
+      .optional()
+      .describe('anonymous memory, over the window; absent: it did not grow in each quarter of it'),
   }),
 })
 

@@ -19,6 +19,7 @@ export function listWarnings(summary) {
     ...renderKept(summary),
     ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderGaps),
     ...renderChecks(summary),
+    ...renderGrowing(summary),
     ...renderBytes(summary),
     ...renderDeployed(summary),
     ...renderDrift(summary),
@@ -84,6 +85,17 @@ function renderChecks({ arms, searches, sizes }) {
     })
     .sort((x, y) => y.share - x.share)
     .map(({ text }) => text)
+}
+
+/** Names the proxies whose memory grew through their windows. @param {Summary} summary */
+function renderGrowing({ arms }) {
+  return arms.flatMap(arm => {
+    const { completed, invalid } = arm.trials
+    const growing = arm.spoiled.find(({ gate }) => gate === 'growing')
+    // A heap that happens to fill up through one window is no leak.
+    if (!growing || growing.trials < SHARE_LEAST * (completed + invalid)) return []
+    return [`${nameOf(arm)}: ${growing.reason} (${growing.trials} of ${completed + invalid} windows).`]
+  })
 }
 
 /** Says whether a check spoils what the answer shows of an arm. @param {string} name @param {SummaryArm} arm */

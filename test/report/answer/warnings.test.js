@@ -22,6 +22,19 @@ it('name the proxies that keep an answer in chunks, beside those that pass it on
   expect(warningsOf([]).join()).not.toContain('chunk')
 })
 
+it('name a proxy whose memory grew through a third of its windows or more', () => {
+  const arm = createArm({ id: 'pipy', plane: 'pipy' })
+  const gates = [{ gate: 'growing', spoils: [], reason: "ratings's sidecar grew by 0.4 KiB a request" }]
+  const warn = (/** @type {number} */ growing) => {
+    const records = [1, 2, 3, 4].map(round => createRecord({ arm, round, gates: round <= growing ? gates : [] }))
+    return listWarnings(
+      summarise({ manifest: createManifest({ rounds: 4, arms: [arm] }), records: /** @type {any} */ (records) }),
+    )
+  }
+  expect(warn(2)).toContain("pipy: ratings's sidecar grew by 0.4 KiB a request (2 of 4 windows).")
+  expect(warn(1).join()).not.toContain('grew')
+})
+
 it('say by how much planes differ at each load, where two measurements of one run exclude each other', () => {
   const of = (/** @type {any} */ load, /** @type {number | null} */ cpuLimitCores, /** @type {number} */ ratio) => ({
     load,
