@@ -17,6 +17,9 @@ import { measurePrecision } from './verdict.js'
 /** @import { QuantityRow } from '../judge/record/quantity-row.js' */
 
 const AGAINST = /** @type {const} */ (['baseline', 'unchanged', 'unconfigured', 'kept'])
+const GROWTH_LEAST_BYTES = 1
+const GROWING_LEAST = 2
+const GROWING_SHARE = 1 / 2
 /** @typedef {typeof AGAINST[number]} Against the arms that an arm is held against */
 
 /** Computes every number of a report. @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary} */
@@ -108,6 +111,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     target: manifest.target,
     trials: { completed: count('completed'), failed: count('failed'), invalid: count('invalid') },
     spoiled: countSpoiled(records),
+    ...findGrowing(records),
     boundBy: mostFrequent(
       rounds.own.flatMap(trials => listCounted(trials, countGoodUses)).flatMap(r => r.boundBy ?? []),
     ),
@@ -118,6 +122,26 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     ...nestQuantities(quantities, arm.load),
     sidecars: sidecars.map(({ quantities: own, ...sidecar }) => ({ ...sidecar, ...nestQuantities(own, arm.load) })),
   })
+}
+
+/**
+ * Finds the sidecars of an arm that keep memory of requests: it grew in each quarter of many windows. A heap may fill up
+ * through one. @param {TrialRecord[]} records of the arm @returns {Pick<SummaryArm, 'growing'>}
+ */
+function findGrowing(records) {
+  const windows = records.flatMap(record => {
+    const requests = record.load?.verified ?? 0
+    return requests === 0
+      ? []
+      : sidecarsOf(record).map(({ service, memory }) => ({ service, bytes: (memory.grownBytes ?? 0) / requests }))
+  })
+  const growing = [...groupBy(windows, ({ service }) => service)].flatMap(([service, ofService]) => {
+    const grown = ofService.filter(({ bytes }) => bytes >= GROWTH_LEAST_BYTES)
+    if (grown.length < GROWING_LEAST || grown.length < GROWING_SHARE * ofService.length) return []
+    const { median } = summariseValues(grown.map(({ bytes }) => bytes))
+    return [{ service, bytesPerRequest: Number(median), windows: grown.length, ofWindows: ofService.length }]
+  })
+  return growing.length > 0 ? { growing } : {}
 }
 
 /**

@@ -152,29 +152,6 @@ it('a mix is judged by the kinds that were sent', () => {
   ])
 })
 
-describe('memory that grew in each quarter of a window', () => {
-  const gatesOf = (/** @type {number | undefined} */ grownBytes, /** @type {any} */ fields = {}) => {
-    const { memory } = describeFakeProcess({})
-    const process = describeFakeProcess({ memory: { ...memory, grownBytes }, ...fields })
-    return findGates(/** @type {any} */ (createRecord({ processes: [process] }))).filter(
-      ({ gate }) => gate === 'growing',
-    )
-  }
-
-  it('is told by the request, of sidecars, which spoils nothing', () => {
-    expect(gatesOf(410_000)).toEqual([
-      {
-        gate: 'growing',
-        spoils: [],
-        reason: "gateway's sidecar keeps memory of each request: it grew by 0.4 KiB a request",
-      },
-    ])
-    expect(gatesOf(undefined)).toEqual([])
-    expect(gatesOf(900)).toEqual([])
-    expect(gatesOf(410_000, { role: 'application' })).toEqual([])
-  })
-})
-
 describe('an answer in chunks', () => {
   const requests = [createRequestKind({ responseBytes: 100, serviceTime: '30ms', chunks: '10/5ms' }, 1024)]
   const gatesOf = (/** @type {number[]} */ ...spans) => {

@@ -1,6 +1,5 @@
 import { groupBy } from '../../lib/group-by.js'
-import { renderGrowth } from '../../model/memory-growth.js'
-import { nameOf, percent, withRole } from './gate.js'
+import { nameOf, percent } from './gate.js'
 
 /** Gates of the processes: whether each ran as it was started, under its cap. @import { Gate } from './gate.js' */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
@@ -97,20 +96,6 @@ export const PROCESS_GATES = [
     finds: 'another process than the one that was started',
     words: 'process replaced',
     find: ({ processes }) => processes.map(p => p.isReplaced && `${nameOf(p)} is another process than was started`),
-  },
-  {
-    // A finding about the program, and no fault of the measurement.
-    name: 'growing',
-    finds:
-      'a sidecar whose anonymous memory grew in each quarter of the window, by 16 KiB or more: it keeps memory of requests, which spoils nothing',
-    words: 'memory grows with requests',
-    isOfLoad: true,
-    spoils: [],
-    find: ({ processes, load: { verified } }) =>
-      withRole(processes, 'sidecar').map(p => {
-        const bytes = (p.memory.grownBytes ?? 0) / Math.max(1, verified)
-        return bytes >= 1 && `${nameOf(p)} keeps memory of each request: it grew by ${renderGrowth(bytes)}`
-      }),
   },
   {
     name: 'oom',

@@ -4,6 +4,7 @@ import { groupBy } from '../../lib/group-by.js'
 import { capitalise, joinWords } from '../../lib/letters.js'
 import { percent } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
+import { renderGrowth } from '../../model/memory-growth.js'
 import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
 
 /** What changes how the numbers of a run are read, the worst first. Pure. @import { Summary, SummaryArm, Use } from '../../model/types.ts' */
@@ -87,15 +88,16 @@ function renderChecks({ arms, searches, sizes }) {
     .map(({ text }) => text)
 }
 
-/** Names the proxies whose memory grew through their windows. @param {Summary} summary */
+/** Names the sidecars that keep memory of requests. @param {Summary} summary */
 function renderGrowing({ arms }) {
-  return arms.flatMap(arm => {
-    const { completed, invalid } = arm.trials
-    const growing = arm.spoiled.find(({ gate }) => gate === 'growing')
-    // A heap that happens to fill up through one window is no leak.
-    if (!growing || growing.trials < SHARE_LEAST * (completed + invalid)) return []
-    return [`${nameOf(arm)}: ${growing.reason} (${growing.trials} of ${completed + invalid} windows).`]
-  })
+  return arms
+    .filter(({ repeatOf }) => repeatOf === null)
+    .flatMap(arm =>
+      (arm.growing ?? []).map(
+        ({ service, bytesPerRequest, windows, ofWindows }) =>
+          `${nameOf(arm)} keeps memory of requests: ${service}'s sidecar grew by ${renderGrowth(bytesPerRequest)}, in ${windows} of ${ofWindows} windows.`,
+      ),
+    )
 }
 
 /** Says whether a check spoils what the answer shows of an arm. @param {string} name @param {SummaryArm} arm */
