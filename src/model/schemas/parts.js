@@ -194,7 +194,11 @@ export const shows = z.object({
 })
 
 export const relaxation = z.object({ gate: z.string(), why: z.string() })
-export const missing = z.object({ plane: z.string(), reason: z.string() })
+export const missing = z.object({
+  plane: z.string(),
+  reason: z.string(),
+  cpuLimitsCores: z.array(z.number()).optional().describe('at which no plane was measured'),
+})
 
 const resumption = z.object({
   at: z.string(),

@@ -47,20 +47,21 @@ function renderKept({ arms }) {
 }
 
 /**
- * Says in a line that two measurements of one run exclude each other; the report has their intervals.
+ * Renders in a sentence that two measurements of one run exclude each other; the report has their intervals.
  * @param {NonNullable<Summary['carries']>[number]} band
  */
 function renderGaps({ a, b, measured }) {
-  const sayWay = (/** @type {number} */ ratio) => (ratio < 1 ? 'less' : 'more')
-  const parts = measured.map(({ load, cpuLimitCores, ratio }, i) => {
-    const how = load.isInterleaved ? 'interleaved' : 'alone'
-    const limit = cpuLimitCores === null ? '' : `, ${cpuLimitCores} CPU`
-    const amount = load.kind === 'open' ? `${load.ratePerSecond} req/s` : `${load.users} users`
-    // The second is as the first where nothing is said.
-    const way = i > 0 && sayWay(ratio) === sayWay(measured[0].ratio) ? '' : ` ${sayWay(ratio)}`
-    return `${Math.abs(100 * (1 - ratio)).toFixed(0)} %${way} ${how} (${amount}${limit})`
+  const amounts = measured.map(({ load }) =>
+    load.kind === 'open' ? `at ${load.ratePerSecond} req/s` : `with ${load.users} users`,
+  )
+  const isOneLoad = new Set(amounts).size < amounts.length
+  const gaps = measured.map(({ load, cpuLimitCores, ratio }, i) => {
+    const gap = `${Math.abs(100 * (1 - ratio)).toFixed(0)} % ${ratio < 1 ? 'less' : 'more'}`
+    const way = isOneLoad ? ` ${load.isInterleaved ? 'interleaved' : 'alone'}` : ''
+    const limit = cpuLimitCores === null ? '' : ` at ${cpuLimitCores} CPU each`
+    return `${gap}${i === 0 ? ` than ${b}` : ''} ${amounts[i]}${way}${limit}`
   })
-  return `Depends on load: ${a} / ${b} ${parts.join(', ')}.`
+  return `${a} uses ${gaps.join(', but ')}.`
 }
 
 /** Tells the checks that excluded much of what is shown; a search goes on until it has what it needs. @param {Summary} summary */

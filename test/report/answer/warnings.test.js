@@ -63,9 +63,9 @@ it('say by how much planes differ at each load, where two measurements of one ru
       }),
     )
   expect(warn(0.59)).toContain(
-    'Depends on load: pipy / envoy 46 % less interleaved (32 users), 41 % alone (200 users, 1 CPU).',
+    'pipy uses 46 % less than envoy with 32 users, but 41 % less with 200 users at 1 CPU each.',
   )
   expect(warn(1.1)).toContain(
-    'Depends on load: pipy / envoy 46 % less interleaved (32 users), 10 % more alone (200 users, 1 CPU).',
+    'pipy uses 46 % less than envoy with 32 users, but 10 % more with 200 users at 1 CPU each.',
   )
 })
