@@ -76,6 +76,10 @@ export const load = z
         path: z.string(),
         requestBytes: count.describe('of the body'),
         status: z.int().describe('of the answers that count'),
+        answerBytes: z
+          .array(count)
+          .optional()
+          .describe('of their bodies, each size that a trial had; absent: known once it has run'),
       })
       .optional()
       .describe('that a pipeline.yaml names instead; absent: the load is as the other fields say'),
@@ -186,11 +190,19 @@ export const shows = z.object({
     .array(z.string())
     .optional()
     .describe('quantities of which it is told from which value across on more gains nothing'),
+  crossings: z
+    .array(z.string())
+    .optional()
+    .describe('quantities of which it is told from which value across on one plane takes less than another'),
   hasSlopes: z.boolean().describe('memory and latency are fitted over the time of the run'),
 })
 
 export const relaxation = z.object({ gate: z.string(), why: z.string() })
-export const missing = z.object({ plane: z.string(), reason: z.string() })
+export const missing = z.object({
+  plane: z.string(),
+  reason: z.string(),
+  cpuLimitsCores: z.array(z.number()).optional().describe('at which no plane was measured'),
+})
 
 const resumption = z.object({
   at: z.string(),
