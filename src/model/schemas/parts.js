@@ -76,6 +76,10 @@ export const load = z
         path: z.string(),
         requestBytes: count.describe('of the body'),
         status: z.int().describe('of the answers that count'),
+        answerBytes: z
+          .array(count)
+          .optional()
+          .describe('of their bodies, each size that a trial had; absent: known once it has run'),
       })
       .optional()
       .describe('that a pipeline.yaml names instead; absent: the load is as the other fields say'),

@@ -8,6 +8,7 @@ import { configurationOf, PARITY_NAMES, sizeOf } from './checks.js'
 
 /** The answers of the user's own scripts to the requests of their load. */
 const LOAD_ROW = 'parity-load'
+const OF_LOAD = [LOAD_ROW, 'parity-chunks']
 
 /** Says whether work is not as expected; null: may differ. @param {{ found: string, expected: string | null }} row */
 export function isWrong({ found, expected }) {
@@ -23,7 +24,7 @@ export function findDisparities(pair) {
   return listPairs(pair).flatMap(({ rows: [x, y], check }) => {
     if (x.isDeployed || y.isDeployed || areAlike([x, y])) return []
     // Two folders of the user are compared with each other, by the answers to their load.
-    if (x.isOwn && y.isOwn && check !== LOAD_ROW) return []
+    if (x.isOwn && y.isOwn && !OF_LOAD.includes(check)) return []
     const wrong = [x, y].filter(isWrong)
     if (wrong.length > 0) return wrong.map(tellWrong)
     return x.found === y.found ? [] : [`${check}: ${x.plane}: ${x.found}; ${y.plane}: ${y.found}`]

@@ -4,6 +4,7 @@ import { groupBy } from '../../lib/group-by.js'
 import { capitalise, joinWords } from '../../lib/letters.js'
 import { percent } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
+import { renderGrowth } from '../../model/memory-growth.js'
 import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
 
 /** What changes how the numbers of a run are read, the worst first. Pure. @import { Summary, SummaryArm, Use } from '../../model/types.ts' */
@@ -19,6 +20,7 @@ export function listWarnings(summary) {
     ...renderKept(summary),
     ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderGaps),
     ...renderChecks(summary),
+    ...renderGrowing(summary),
     ...renderBytes(summary),
     ...renderDeployed(summary),
     ...renderDrift(summary),
@@ -85,6 +87,18 @@ function renderChecks({ arms, searches, sizes }) {
     })
     .sort((x, y) => y.share - x.share)
     .map(({ text }) => text)
+}
+
+/** Names the sidecars that keep memory of requests. @param {Summary} summary */
+function renderGrowing({ arms }) {
+  return arms
+    .filter(({ repeatOf }) => repeatOf === null)
+    .flatMap(arm =>
+      (arm.growing ?? []).map(
+        ({ service, bytesPerRequest, windows, ofWindows }) =>
+          `${nameOf(arm)} keeps memory of requests: ${service}'s sidecar grew by ${renderGrowth(bytesPerRequest)}, in ${windows} of ${ofWindows} windows.`,
+      ),
+    )
 }
 
 /** Says whether a check spoils what the answer shows of an arm. @param {string} name @param {SummaryArm} arm */
