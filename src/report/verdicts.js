@@ -1,27 +1,32 @@
 import { findNoise, renderReason } from '../answer/pairs.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
-import { splitByKind } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/arms.js'
 
 /** Every comparison of a run as a sentence. Pure. @import { Comparison, Summary } from '../model/types.ts' */
+/** @import { Block } from './section.js' */
 
-export const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
+const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
 export const CONTRASTS = 'Each plane against itself'
 
 /**
- * Tells the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
- * @param {Summary} summary
- * @returns {{ heading: string, primary: string[], secondary: string[], noise: string }[]} heading: empty for one group
+ * Makes the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
+ * @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary of one kind @returns {Block[]}
  */
-export function tellVerdicts(summary) {
-  return splitByKind(summary).flatMap(({ summary: part, heading: name }) => {
-    const groups = tellGroups(part)
-    if (name === undefined) return groups
-    return groups.map(group => ({ ...group, heading: [name, group.heading].filter(Boolean).join(': ') }))
-  })
+export function createVerdictBlocks(summary) {
+  return tellGroups(summary).flatMap(blocksOfVerdicts)
+}
+
+/** @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group @returns {Block[]} */
+export function blocksOfVerdicts({ heading = '', primary, secondary, noise = '' }) {
+  return [
+    .../** @type {Block[]} */ (heading ? [{ type: 'heading', text: heading }] : []),
+    { type: 'sentences', tone: 'strong', lines: primary },
+    { type: 'list', heading: SECONDARY, lines: secondary },
+    { type: 'sentences', tone: 'muted', lines: noise ? [noise] : [] },
+  ]
 }
 
 /** @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary of one kind */
