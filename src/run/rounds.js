@@ -1,5 +1,5 @@
 import { isSpoiled } from '../judge/gates/gate.js'
-import { DEATHS_MOST, listDead } from '../judge/record/deaths.js'
+import { createDeaths, DEATHS_MOST, listDead } from '../judge/record/deaths.js'
 import { ratePerSecond } from '../judge/record/measures.js'
 import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
@@ -73,7 +73,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()
-  const deaths = createDeaths(say)
+  const deaths = createDeaths()
   let secondsLeft = 0
   const runAgain = async (/** @type {Trial[]} */ planned) => {
     const [first] = planned
@@ -93,7 +93,8 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
     return records
   }
   const repeatSpoiled = async (/** @type {TrialRecord[]} */ records) => {
-    deaths.count(records)
+    for (const id of deaths.count(records))
+      say(`repeat ${records[0].trial.round}: ${id} is left out from now on: its sidecars died ${DEATHS_MOST} times`)
     const trials = deaths.leaveOut(records.map(({ trial }) => trial))
     const isCold = records.some(({ load }) => load !== null && (load.coldUsers > 0 || load.verified === 0))
     if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
@@ -127,33 +128,6 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
     watch?.({ kind: 'repeat-ended', ...length, arms, secondsLeft, atMs: Date.now() })
     if (stopping?.isOver(round)) return
   }
-}
-
-/**
- * Counts how often sidecars of interleaved arms died.
- * @param {Pass['say']} say
- */
-function createDeaths(say) {
-  /** @type {Map<string, number>} */
-  const byArm = new Map()
-  return {
-    count(/** @type {TrialRecord[]} */ records) {
-      const dead = listDead(records)
-      for (const id of dead) {
-        const count = (byArm.get(id) ?? 0) + 1
-        byArm.set(id, count)
-        if (count === DEATHS_MOST && dead.length < records.length)
-          say(`repeat ${records[0].trial.round}: ${id} is left out from now on: its sidecars died ${count} times`)
-      }
-    },
-    leaveOut: (/** @type {Trial[]} */ trials) => withoutArms(trials, id => (byArm.get(id) ?? 0) >= DEATHS_MOST),
-  }
-}
-
-/** Leaves trials of arms out, while others are left. @param {Trial[]} trials @param {(armId: string) => boolean} isOut */
-function withoutArms(trials, isOut) {
-  const others = trials.filter(({ arm }) => !isOut(arm.id))
-  return others.length > 0 ? others : trials
 }
 
 /** Doubles a warm-up, up to the longest that the planned one allows. @param {Trial} trial @returns {Warmup} */
