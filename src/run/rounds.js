@@ -4,7 +4,7 @@ import { ratePerSecond } from '../judge/record/measures.js'
 import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { leaveOutUnreachable } from '../plan/arms.js'
-import { createPace } from './progress.js'
+import { estimateSeconds } from '../plan/plan.js'
 import { createStopping } from './stopping.js'
 
 /**
@@ -136,4 +136,25 @@ function lengthenWarmup({ arm, warmup }) {
   const mostSeconds = Math.min(WARMUP_MOST_TIMES * plannedSeconds, plannedSeconds + WARMUP_MOST_MORE_SECONDS)
   const seconds = Math.min(2 * arm.load.warmupSeconds, mostSeconds)
   return { seconds, plannedSeconds, isLongest: seconds === mostSeconds }
+}
+
+/** Makes a function that estimates the seconds that trials still take, from the pace so far. @param {Trial[]} trials */
+export function createPace(trials) {
+  let start = performance.now()
+  /** The first trial that was not recorded before. @type {number | null} */
+  let first = null
+  let done = 0
+  /** @param {Trial} trial the one that runs @param {boolean} isDone */
+  return (trial, isDone) => {
+    // A trial that is run again comes after its round.
+    const isAgain = trial.repeats !== null
+    const at = isAgain ? trials.findLastIndex(t => t.round === trial.round) : trials.findIndex(t => t.id === trial.id)
+    if (first === null) {
+      first = at
+      start = performance.now()
+    }
+    done = Math.max(done, isDone ? at + 1 : at)
+    const pace = done > first ? (performance.now() - start) / 1000 / estimateSeconds(trials.slice(first, done)) : 1
+    return estimateSeconds(trials.slice(done)) * pace
+  }
 }
