@@ -33,9 +33,7 @@ export function addParity(verb, context) {
       assertKnown(planes, [choice])
       if (!planes[choice.plane].tool) throw new UsageError(`the plane ${choice.plane} has no sidecars to try`)
       if (only !== undefined && !NAMES.includes(only))
-        throw new UsageError(
-          `--only ${only}: no such configuration; there are ${NAMES.join(', ')}${suggest(only, NAMES)}`,
-        )
+        throw new UsageError(`--only ${only}: no such configuration${suggest(only, NAMES)}`)
       const names = only === undefined ? NAMES : [only]
       await withSite({ cpu: 'none', target: 'local' }, context, site =>
         tryAll({ site, planes, choice, names }, context),
