@@ -16,6 +16,8 @@ export const PIPELINE_FILE = 'pipeline.yaml'
 const text = z.union([z.string(), z.number().transform(String)])
 const port = z.int().min(1).max(65_535, 'a port is at most 65535')
 
+const scheme = z.enum(['http', 'https']).default('http')
+
 /** A path below the folder of a process. */
 const fileName = z
   .string()
@@ -43,12 +45,16 @@ const schema = z.strictObject({
     .strictObject({
       /** A port that is fixed in the scripts; absent: the kit chooses, and a template has it. */
       port: port.optional(),
+      /** https: the load speaks TLS, and has a certificate of the kit's authority to show. */
+      scheme,
     })
-    .default({}),
+    .default({ scheme: 'http' }),
   upstream: z
     .strictObject({
       /** Ports of 127.0.0.1 that are fixed in the scripts; absent: a template has the address. */
       ports: z.array(port).min(1).optional(),
+      /** https: the application serves TLS, with a certificate of the kit's authority. */
+      scheme,
     })
     .nullable()
     .default(null),
@@ -108,6 +114,16 @@ export function hasFixedPorts({ document: { listen, upstream } }) {
 /** Says whether requests go on to the application. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
 export function callsUpstream(pipeline) {
   return pipeline.document.upstream?.ports !== undefined || listTexts(pipeline).some(text => UPSTREAM.test(text))
+}
+
+/** Says whether the load speaks TLS to it. @param {Pick<Pipeline, 'document'>} pipeline */
+export function hasServerTls({ document: { listen } }) {
+  return listen.scheme === 'https'
+}
+
+/** Says whether it speaks TLS to the application. @param {Pick<Pipeline, 'document'>} pipeline */
+export function hasUpstreamTls({ document: { upstream } }) {
+  return upstream?.scheme === 'https'
 }
 
 /** Says whether the answer is the body that was posted. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
@@ -217,11 +233,11 @@ function listVariables({ model, folder, document }) {
   return {
     'listen.address': address,
     'listen.port': `${port}`,
-    'listen.url': `http://${address}:${port}`,
+    'listen.url': `${document.listen.scheme}://${address}:${port}`,
     ...(upstream && {
       'upstream.address': upstream.address,
       'upstream.port': `${upstream.port}`,
-      'upstream.url': `http://${upstream.address}:${upstream.port}`,
+      'upstream.url': `${document.upstream?.scheme ?? 'http'}://${upstream.address}:${upstream.port}`,
     }),
     'tls.certificate': trust.certificatePath,
     'tls.key': trust.keyPath,

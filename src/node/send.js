@@ -92,17 +92,17 @@ export async function send(
  * Sends a request again and again, over as many kept connections as requests are sent at once.
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask & { body: string }} ask
  * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string, own?: { status: number, bytes: number },
- *   before?: number, total?: number }} options before: requests that were sent, of a total; answer: the body of each answer; own: its status and length instead, where a proxy answers with a body of its own
+ *   before?: number, total?: number, tls?: import('node:tls').ConnectionOptions }} options before: requests that were sent, of a total; answer: the body of each answer; own: its status and length instead, where a proxy answers with a body of its own
  * @throws {BenchError} with its number, for the first request that fails or is not answered 200 with that body
  */
-export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds, answer, own, ...place }) {
+export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds, answer, own, tls, ...place }) {
   const { before = 0, total = requests } = place
-  const agent = new http.Agent({ keepAlive: true, maxSockets: atOnce })
+  const agent = new (tls ? https : http).Agent({ keepAlive: true, maxSockets: atOnce })
   let sent = 0
   const sendInTurn = async () => {
     while (sent < requests) {
       const which = `request ${before + ++sent} of ${total} to ${ask.host}`
-      const { status, body } = await send(endpoint, ask, { agent, timeoutSeconds }).catch(error => {
+      const { status, body } = await send(endpoint, ask, { agent, timeoutSeconds, tls }).catch(error => {
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
         throw new BenchError(`${which} failed: ${error.message}`, { cause: error })
       })

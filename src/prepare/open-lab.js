@@ -13,7 +13,7 @@ import { assertServes } from '../lab/serves.js'
 import { chooseAgainst, findAgainst } from '../lab/sides.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { loadGenerators } from '../loads/registry.js'
-import { hasFixedPorts } from '../model/pipeline.js'
+import { hasFixedPorts, hasServerTls } from '../model/pipeline.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { tryConfiguration } from '../parity/gate.js'
 import { probeOwnAnswers } from '../parity/own-answers.js'
@@ -26,7 +26,7 @@ import { findTool } from '../tools/find.js'
 import { createPipeline, findPipeline } from '../tools/find-pipeline.js'
 import { perfTool, straceTool, valgrindTool } from '../tools/profilers.js'
 import { draftPipeline } from './draft-pipeline.js'
-import { explainNamespaces } from './own-pipelines.js'
+import { assertOneScheme, chooseTls, explainNamespaces } from './own-pipelines.js'
 import { planRun } from './prepare.js'
 
 const PROBE_MS = 20_000
@@ -95,6 +95,7 @@ export async function openLab({
   const profiles = [sides.old.profile, side.profile]
   const isRedirected = profiles.some(profile => profile !== null)
   const hasNamespaces = pipelines.some(hasFixedPorts)
+  assertOneScheme(pipelines)
   if (isRedirected || hasNamespaces)
     await site.assertInterception().catch(error => {
       throw explainNamespaces(Object.fromEntries(pipelines.map(one => [one.file, one])), error)
@@ -112,7 +113,8 @@ export async function openLab({
     profiles,
     isRedirected,
     hasNamespaces,
-    isPlaintext: pipelines.length > 0 || isPlaintext,
+    isPlaintext: pipelines.length > 0 ? chooseTls(pipelines)[0] === 'plaintext' : isPlaintext,
+    hasCertificate: pipelines.some(hasServerTls),
   })
   // The connections of sidecars in network namespaces are not seen from here.
   const counting = {
@@ -298,10 +300,10 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
 
 /**
  * Plans an uncapped arm for each profile and link.
- * @param {{ loads: Record<string, LoadGenerator>, planes: Planes, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean }} asked
+ * @param {{ loads: Record<string, LoadGenerator>, planes: Planes, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean, hasCertificate: boolean }} asked
  */
 function planLab({ loads, planes, link, payload, requestAxes = {}, features, site, pipy, profiles, ...network }) {
-  const { isRedirected, hasNamespaces, isPlaintext } = network
+  const { isRedirected, hasNamespaces, isPlaintext, hasCertificate } = network
   const names = new Set(profiles.map(profile => (profile === null ? 'pipy' : `pipy:${profile}`)))
   const axes = `{ plane: ${JSON.stringify([...names])}, link: [${link.join(', ')}], cpuLimitCores: [1] }`
   const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
@@ -326,6 +328,7 @@ function planLab({ loads, planes, link, payload, requestAxes = {}, features, sit
         tls: isPlaintext ? ['plaintext'] : undefined,
       },
       ...(hasNamespaces && { hasNamespaces }),
+      ...(hasCertificate && { hasCertificate }),
     },
     site,
     tools: { pipy },

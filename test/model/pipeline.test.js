@@ -34,8 +34,8 @@ describe('parsePipeline', () => {
       'listen: { port: 8000 }\nupstream: { ports: [8080] }\nrequest: { method: GET, path: /hi, headers: { X-a: 1, Host: h } }\n'
     expect(parsePipeline(text, 'pipeline.yaml')).toMatchObject({
       scripts: '.',
-      listen: { port: 8000 },
-      upstream: { ports: [8080] },
+      listen: { port: 8000, scheme: 'http' },
+      upstream: { ports: [8080], scheme: 'http' },
       request: { method: 'GET', path: '/hi', headers: { 'x-a': '1', host: 'h' } },
       answer: { status: 200 },
     })
@@ -44,6 +44,7 @@ describe('parsePipeline', () => {
   it.each([
     ['lisen: { port: 1 }', 'pipeline.yaml:1: lisen: unknown name "lisen"; did you mean "listen"?'],
     ['\nlisten: { port: 70000 }', 'pipeline.yaml:2: listen.port: a port is at most 65535'],
+    ['listen: { scheme: tls }', 'pipeline.yaml:1: listen.scheme: unknown value "tls" (one of: http, https)'],
     ['request: { path: hi }', 'pipeline.yaml:1: request.path: a path begins with /'],
     ['request: { method: get }', 'a method is written in capitals'],
     ['files: { ../../evil.txt: text }', 'a file is written below the folder of the process'],
@@ -123,6 +124,16 @@ describe('renderPipeline', () => {
     expect(files['b.txt']).toBe('{{b}}')
     expect(rendered.argv).toEqual(['/run/main.js', '--workers', '3', '/run/a.conf'])
     expect(rendered.env).toEqual({ LISTEN: `${listener.port}` })
+  })
+
+  it('names both sides by their schemes', () => {
+    const document = {
+      listen: { scheme: 'https' },
+      upstream: { scheme: 'https' },
+      arguments: ['{{listen.url}}', '{{upstream.url}}'],
+    }
+    const { argv } = renderPipeline(pipelineOf(/** @type {any} */ (document)), { model, folder: '/run' })
+    expect(argv.map(url => url.slice(0, 8))).toEqual(['https://', 'https://'])
   })
 
   it('writes a replacement as it stands, and copies files that are no text', () => {

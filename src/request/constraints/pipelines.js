@@ -1,7 +1,7 @@
 import { AXES } from '../../model/arms.js'
 import { REQUEST_AXES } from '../../model/requests.js'
 
-/** What cannot be asked beside a `pipeline.yaml`, which describes one proxy in plaintext. Pure. */
+/** What cannot be asked beside a `pipeline.yaml`, which describes one proxy. Pure. */
 /** @import { Arm, AxisName } from '../../model/types.ts' @import { Overrides } from '../question.js' */
 /** @import { Constraint } from '../constraint.js' */
 
@@ -13,12 +13,13 @@ export const LINK = 'ratings'
  * @property {string} file the pipeline.yaml
  * @property {Overrides['axes']} axes
  * @property {string} target
+ * @property {boolean} hasTls on either side of the proxy
  * @property {string | null} generator that is not the default
  * @property {boolean} isLoadElsewhere
  * @property {boolean} isEchoed the answer is the body that was posted
  */
 
-/** @param {'link' | 'tls' | 'protocol' | 'features'} axis @param {string} value the only one @param {string} why @returns {Constraint<PipelineRequest>} */
+/** @param {'link' | 'protocol' | 'features'} axis @param {string} value the only one @param {string} why @returns {Constraint<PipelineRequest>} */
 const only = (axis, value, why) => ({
   on: 'always',
   conflict: ({ axes }) => axes[axis]?.find(one => one !== value),
@@ -28,7 +29,12 @@ const only = (axis, value, why) => ({
 /** @type {Constraint<PipelineRequest>[]} */
 export const PIPELINES = [
   only('link', LINK, `a pipeline.yaml describes one proxy before one application: give --link ${LINK}`),
-  only('tls', 'plaintext', 'the load comes in plaintext, and so it goes on: leave it out'),
+  {
+    on: 'always',
+    conflict: ({ axes, hasTls }) => axes.tls?.find(tls => (tls === 'plaintext') === hasTls),
+    message: ({ file }, tls) =>
+      `${file}: --tls ${tls}: where TLS is spoken the file says (listen: { scheme: https }, upstream: { scheme: https }): leave it out`,
+  },
   only('protocol', 'http/1.1', 'the load is HTTP/1.1 where a pipeline.yaml describes the proxy: leave it out'),
   only('features', 'lean', 'it has the features of its scripts: leave it out'),
   {
