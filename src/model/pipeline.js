@@ -32,6 +32,8 @@ const schema = z.strictObject({
   scripts: z.string().min(1).default('.'),
   /** The program: pipy, envoy, haproxy, nginx, caddy, a name in PATH, or a path from the folder of this file. */
   program: z.string().min(1).optional(),
+  /** How the version of the program begins that its scripts need, such as 2. */
+  version: text.optional(),
   /** The arguments by which the program prints its version. */
   versionArguments: z.array(text).min(1).default(['--version']),
   /** Files of the folder become their paths. */
@@ -92,7 +94,7 @@ const schema = z.strictObject({
  * @property {string | null} program a path, where the document names a program that the kit does not know
  */
 
-const VARIABLE = /\{\{\s*([\w.]+)\s*\}\}/g
+export const VARIABLE = /\{\{\s*([\w.]+)\s*\}\}/g
 const LISTEN = /\{\{\s*listen\.(port|address|url)\s*\}\}/
 const UPSTREAM = /\{\{\s*upstream\.(port|address|url)\s*\}\}/
 
@@ -124,6 +126,17 @@ export function hasServerTls({ document: { listen } }) {
 /** Says whether it speaks TLS to the application. @param {Pick<Pipeline, 'document'>} pipeline */
 export function hasUpstreamTls({ document: { upstream } }) {
   return upstream?.scheme === 'https'
+}
+
+/**
+ * Asserts that a program is of the version that the scripts need.
+ * @param {Pick<Pipeline, 'document' | 'file'>} pipeline @param {{ name: string, version: string, path: string }} tool @throws {UsageError}
+ */
+export function assertVersion({ document: { version }, file }, tool) {
+  if (version === undefined || `${tool.version}.`.startsWith(`${version}.`)) return
+  throw new UsageError(
+    `${file}: version: its scripts need ${tool.name} ${version}, and ${tool.path} is ${tool.version}: name another program, such as ${tool.name.toUpperCase()}=/path/to/${tool.name}`,
+  )
 }
 
 /** Says whether the answer is the body that was posted. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
@@ -216,7 +229,7 @@ export function copyBinaryFiles(binaryFiles = {}) {
 }
 
 /** Lists the texts that may hold variables. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
-function listTexts({ document, scriptFiles }) {
+export function listTexts({ document, scriptFiles }) {
   return [
     ...(document.arguments ?? []),
     ...Object.values(document.environment),

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import https from 'node:https'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError, OWN_CODES } from '../lib/errors.js'
@@ -20,6 +21,14 @@ const LOOK = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 
 /** @returns the procedures, each of one argument or none */
 export function createProber() {
+  /** @type {Map<number, https.Agent>} */
+  const agents = new Map()
+  // A handshake is no part of a request: connections over TLS are kept from one batch of requests to the next.
+  const agentOf = (/** @type {number} */ maxSockets) => {
+    const agent = agents.get(maxSockets) ?? new https.Agent({ keepAlive: true, maxSockets })
+    agents.set(maxSockets, agent)
+    return agent
+  }
   return {
     /** @param {{ endpoint: Endpoint, ask: import('./send.js').Ask, timeoutSeconds?: number, credentials?: Credentials | null }} args */
     send: ({ endpoint, ask, timeoutSeconds, credentials }) =>
@@ -33,7 +42,7 @@ export function createProber() {
      *   Parameters<typeof repeat>[2]} args
      */
     repeat: ({ endpoint, ask, credentials, ...options }) =>
-      repeat(endpoint, ask, { ...options, ...readTls(credentials) }),
+      repeat(endpoint, ask, { ...options, ...readTls(credentials), ...(credentials && { agent: agentOf(options.atOnce) }) }),
 
     /** @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args */
     stream: ({ endpoint, ask }) => readStream(endpoint, ask),

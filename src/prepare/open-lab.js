@@ -13,10 +13,11 @@ import { assertServes } from '../lab/serves.js'
 import { chooseAgainst, findAgainst } from '../lab/sides.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { loadGenerators } from '../loads/registry.js'
-import { hasFixedPorts, hasServerTls } from '../model/pipeline.js'
+import { assertVersion, hasFixedPorts, hasServerTls } from '../model/pipeline.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { tryConfiguration } from '../parity/gate.js'
 import { probeOwnAnswers } from '../parity/own-answers.js'
+import { describeOwnTls } from '../parity/own-tls.js'
 import { isWrong } from '../parity/verdict/rows.js'
 import { writeWhole } from '../records/files.js'
 import { parseExperiment } from '../request/experiment.js'
@@ -41,6 +42,7 @@ const PROBE_MS = 20_000
  *   calls, too; own: the folder of the lab
  */
 
+const SIDES = /** @type {const} */ (['old', 'new'])
 // The load that is sampled is long enough for some thousand samples of each sidecar.
 const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
 /** What a refused side does otherwise, a line each. */
@@ -96,6 +98,10 @@ export async function openLab({
   const isRedirected = profiles.some(profile => profile !== null)
   const hasNamespaces = pipelines.some(hasFixedPorts)
   assertOneScheme(pipelines)
+  for (const name of SIDES) {
+    const { pipeline } = sides[name]
+    if (pipeline !== null && pipeline !== 'unknown') assertVersion(pipeline, pipys[name])
+  }
   if (isRedirected || hasNamespaces)
     await site.assertInterception().catch(error => {
       throw explainNamespaces(Object.fromEntries(pipelines.map(one => [one.file, one])), error)
@@ -202,7 +208,12 @@ async function assertSideServes({ arms, testbeds, own, nextStart }, { name, ...o
     const start = nextStart()
     const folder = path.join(own, `${start}-${name}-${arm.link}-plain`)
     const probe = { testbed: testbeds[name], arm, start, folder, ...options }
-    answers.push(await assertServes(probe, services => probeOwnAnswers({ ...probe, services })))
+    answers.push(
+      await assertServes(probe, async services => {
+        for (const note of await describeOwnTls({ ...probe, services })) options.say(note)
+        return await probeOwnAnswers({ ...probe, services })
+      }),
+    )
   }
   return answers.map(({ found }) => found)
 }

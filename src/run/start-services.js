@@ -85,8 +85,14 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     // The entry of the kit takes plaintext, too.
     const credentials = pipeline ? certificate : null
     const sent = { target, entry, arm, timeoutSeconds, credentials }
-    const request = pipeline && !isEchoed(pipeline) ? await sendOwnRequest({ ...sent, pipeline }) : undefined
-    if (!request) await sendNonce({ ...sent, path })
+    const sending =
+      pipeline && !isEchoed(pipeline) ? sendOwnRequest({ ...sent, pipeline }) : sendNonce({ ...sent, path })
+    /** @type {OwnRequest | undefined} */
+    const request = await sending.catch(async error => {
+      if (!pipeline) throw error
+      const { explainCodec } = await import('../model/pipeline-findings.js')
+      throw explainCodec(error, pipeline)
+    })
     return {
       deployment,
       changeTo: controlled?.member.changeTo ?? null,
@@ -214,7 +220,8 @@ export async function sendOwnRequest({ target, entry, arm, pipeline, timeoutSeco
   return { method, headers: others, body, status, bytes: answer.body.length }
 }
 
-/** @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, path: string, timeoutSeconds?: number, credentials: Credentials | null }} options */
+/** @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, path: string, timeoutSeconds?: number, credentials: Credentials | null }} options
+ * @returns {Promise<undefined>} */
 async function sendNonce({ target, entry, arm, path, timeoutSeconds, credentials }) {
   const nonce = `check-${arm.id}`
   const [endpoint] = entry.endpoints

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   assertRenderable,
+  assertVersion,
   callsUpstream,
   createPipelineDocument,
   entryPortOf,
@@ -9,6 +10,7 @@ import {
   parsePipeline,
   renderPipeline,
 } from '../../src/model/pipeline.js'
+import { findForeignCodec, listTlsNotes } from '../../src/model/pipeline-findings.js'
 import { createPipelineSidecar } from '../../src/model/pipeline-process.js'
 import { fakeTool } from '../fakes/fake-bench.js'
 import { createCluster, createInbound, createModel } from '../fakes/fake-models.js'
@@ -168,5 +170,53 @@ describe('renderPipeline', () => {
     expect(createPipelineSidecar({ ...options, pipeline: free }).listens).toEqual([
       { address: listener.address, port: listener.port },
     ])
+  })
+})
+
+describe('assertVersion', () => {
+  const tool = { name: 'pipy', version: '1.5.18', path: '/bin/pipy' }
+
+  it('refuses a program of another version than the scripts need', () => {
+    expect(() => assertVersion(pipelineOf({ version: 2 }), tool)).toThrow(
+      'pipeline.yaml: version: its scripts need pipy 2, and /bin/pipy is 1.5.18: name another program, such as PIPY=/path/to/pipy',
+    )
+    for (const version of ['1', '1.5', '1.5.18', undefined]) assertVersion(pipelineOf({ version }), tool)
+    expect(() => assertVersion(pipelineOf({ version: '1.50' }), tool)).toThrow('need pipy 1.50')
+  })
+})
+
+describe('findForeignCodec', () => {
+  const scriptFiles = { 'main.js': '$.decodeMQTT().encodeMQTT()', 'http.js': '$.decodeHTTPRequest()' }
+
+  it('names the codec of another protocol that is left in, and none that is replaced', () => {
+    const codec = { name: 'main.js', filter: 'decodeMQTT', protocol: 'MQTT' }
+    expect(findForeignCodec(pipelineOf({}, scriptFiles))).toEqual(codec)
+    const half = pipelineOf({ replace: { 'main.js': { '.decodeMQTT()': '' } } }, scriptFiles)
+    expect(findForeignCodec(half)).toEqual({ ...codec, filter: 'encodeMQTT' })
+    const replace = { 'main.js': { '.decodeMQTT()': '', '.encodeMQTT()': '' } }
+    expect(findForeignCodec(pipelineOf({ replace }, scriptFiles))).toBeNull()
+  })
+})
+
+describe('listTlsNotes', () => {
+  const parsing = {
+    'main.js': `acceptTLS({ certificate: () => ({
+      cert: new crypto.Certificate(tls.crt), key: new crypto.PrivateKey(tls.key) }) })`,
+  }
+  const once = { 'main.js': 'var key = new crypto.PrivateKey(k); acceptTLS({ certificate: { cert, key } })' }
+  const https = /** @type {const} */ ({ scheme: 'https' })
+
+  it('tells that any certificate is accepted where no authority is named, and a key that is parsed each time', () => {
+    const pipeline = pipelineOf({ listen: { port: 1, ...https } }, parsing)
+    expect(listTlsNotes({ pipeline, keyType: 'RSA 4096' })).toEqual([
+      'pipeline.yaml: it accepts any certificate of the client: it was told no authority ({{tls.ca}}), and accepted that of the kit',
+      'pipeline.yaml: main.js parses its RSA 4096 key for each connection: many new connections cost it more than requests',
+    ])
+  })
+
+  it('tells nothing of a pipeline in plaintext, or of one that has an authority and keeps its key', () => {
+    expect(listTlsNotes({ pipeline: pipelineOf({}, parsing) })).toEqual([])
+    const environment = { CA: '{{ tls.ca }}' }
+    expect(listTlsNotes({ pipeline: pipelineOf({ upstream: https, environment }, once) })).toEqual([])
   })
 })

@@ -167,10 +167,16 @@ describe('prepareWith', () => {
     it.each([
       [{ link: ['pair'] }, '--link pair: a pipeline.yaml describes one proxy'],
       [{ tls: ['rsa-2048'] }, '--tls rsa-2048: where TLS is spoken the file says'],
+      [{ protocol: ['http/2'] }, '--protocol http/2: the load is HTTP/1.1'],
       [{ workers: [2] }, '--workers 2: its threads are those of the file'],
       [{ features: ['access-log'] }, '--features access-log: it has the features of its scripts'],
     ])('refuses %j', (asked, why) =>
       expect(prepare({ name: 'cost', planes: `pipy=${free}`, ...asked })).rejects.toThrow(why))
+
+    it('takes --protocol tcp for a proxy that passes bytes on', async () => {
+      const { plan } = await prepare({ name: 'cost', planes: `pipy=${free}`, protocol: ['tcp'] })
+      expect(plan.arms.find(({ hasSidecars }) => hasSidecars)?.conditions.protocol).toBe('tcp')
+    })
 
     it.each([
       ['feature-ladder', 'asks for access-log (features)'],
