@@ -42,7 +42,11 @@ export function createProber() {
      *   Parameters<typeof repeat>[2]} args
      */
     repeat: ({ endpoint, ask, credentials, ...options }) =>
-      repeat(endpoint, ask, { ...options, ...readTls(credentials), ...(credentials && { agent: agentOf(options.atOnce) }) }),
+      repeat(endpoint, ask, {
+        ...options,
+        ...readTls(credentials),
+        ...(credentials && { agent: agentOf(options.atOnce) }),
+      }),
 
     /** @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args */
     stream: ({ endpoint, ask }) => readStream(endpoint, ask),

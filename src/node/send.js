@@ -104,7 +104,11 @@ function describeCertificate(socket) {
  *   connections afterwards; before: requests that were sent, of a total; answer: the body of each answer; own: its status and length instead, where a proxy answers with a body of its own
  * @throws {BenchError} with its number, for the first request that fails or is not answered 200 with that body
  */
-export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds, answer, own, tls, agent: kept, ...place }) {
+export async function repeat(
+  endpoint,
+  ask,
+  { requests, atOnce, timeoutSeconds, answer, own, tls, agent: kept, ...place },
+) {
   const { before = 0, total = requests } = place
   const agent = kept ?? new (tls ? https : http).Agent({ keepAlive: true, maxSockets: atOnce })
   let sent = 0
