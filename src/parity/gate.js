@@ -65,7 +65,8 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
     const arm = alike.find(({ load }) => hasChunks(load)) ?? alike[0]
     return {
       ...{ arm, size: sizeOf(arm), depends: dependencies?.ofStart(arm) },
-      run: options => checkStart({ testbed, arm, ...options, say, fail: error => failures.push({ arms: alike, error }) }),
+      run: options =>
+        checkStart({ testbed, arm, ...options, say, fail: error => failures.push({ arms: alike, error }) }),
     }
   })
   // A pipeline is not configured by the kit, so the corpus has no routes in it.
@@ -248,7 +249,7 @@ async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
       ...(isOwn(testbed, arm) ? [await probeOwnAnswers({ testbed, arm, services })] : []),
       ...(arm.hasSidecars && hasChunks(arm.load) ? [await probeChunks({ testbed, arm, services })] : []),
     ]
-      for (const note of await describeOwnTls({ testbed, arm, services })) say(note)
+    for (const note of await describeOwnTls({ testbed, arm, services })) say(note)
     const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
     const looks = await testbed.site.target.look(sidecars)
     return {

@@ -22,8 +22,12 @@ const OTHERWISE = {
   'gateway-jwt': { least: 1_000_000, most: 100_000_000 },
   'mqtt-proxy': { least: 3_000, most: 30_000 },
   'mqtt-proxy-codec': { refused: /main\.js has the codec decodeMQTT, and the load speaks HTTP\/1\.1, not MQTT/ },
-  'rest2dubbo-inbound': { notes: /accepts any certificate of the client.*\n.*parses its RSA 4096 key for each connection/ },
-  'rest2dubbo-outbound': { notes: /accepts any certificate of the server.*\n.*parses a private key for each connection/ },
+  'rest2dubbo-inbound': {
+    notes: /accepts any certificate of the client.*\n.*parses its RSA 4096 key for each connection/,
+  },
+  'rest2dubbo-outbound': {
+    notes: /accepts any certificate of the server.*\n.*parses a private key for each connection/,
+  },
   'ztm-hub': { refused: /its scripts need pipy 2, and \S+ is 1\.5/ },
 }
 const adapters = readdirSync(FOLDER).flatMap(name => {
