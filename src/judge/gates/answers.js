@@ -100,7 +100,7 @@ export const ANSWER_GATES = [
   {
     name: 'passage',
     finds:
-      'a sidecar that received fewer bytes than the verified requests and answers carry: some went past it (where `ss` counts bytes, on one machine)',
+      'a sidecar that received fewer bytes than the verified requests and answers carry: some went past it (where `ss` counts bytes, on one machine, and where none of its connections closed)',
     isOfLoad: true,
     words: 'requests past a sidecar',
     find: ({ load: { verified }, trial, processes }) =>
@@ -110,8 +110,11 @@ export const ANSWER_GATES = [
         : groupCopies(withRole(processes, 'sidecar')).map(copies => {
             const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
             const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
-            // Closed connections count no more: the connections of the answers were kept.
-            const sentBytes = trial.arm.load.connections === 'new' ? 0 : requestBytes + countHeadBytes(trial.arm)
+            // Nobody knows what a closed connection received. New connections bring requests, and kept ones the answers.
+            const isNew = trial.arm.load.connections === 'new'
+            const closed = copies.map(({ closedConnections }) => closedConnections ?? { accepted: 0, connected: 0 })
+            if (closed.some(({ accepted, connected }) => connected > 0 || (accepted > 0 && !isNew))) return false
+            const sentBytes = isNew ? 0 : requestBytes + countHeadBytes(trial.arm)
             const expected = (sentBytes + responseBytes) * verified * (copies[0].passages ?? 0)
             return (
               received < PASSED_LEAST * expected &&

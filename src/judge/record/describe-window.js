@@ -1,5 +1,5 @@
 /** The numbers of a trial from its observed window: the run has it in memory, `verify` on disk. Pure. */
-/** @import { Edge, Look, ObservationRecord, ObservedProcess, ProcessRecord, Reading, Sample, ThreadCpu, TrialRecord, Window } from '../../model/types.ts' */
+/** @import { ClosedConnections, Edge, Look, ObservationRecord, ObservedProcess, ProcessRecord, Reading, Sample, ThreadCpu, TrialRecord, Window } from '../../model/types.ts' */
 
 const READING_FIELDS = /** @type {const} */ ([
   ...['atSeconds', 'cpuSeconds', 'periods', 'throttledPeriods', 'throttledSeconds'],
@@ -13,8 +13,8 @@ const READING_FIELDS = /** @type {const} */ ([
  *   sample of an edge
  */
 export function describeWindow({ observation, samples, armId }) {
-  const { window, start, end, before, after, overflows, received, onHost, loadHost, cpus, ...given } = observation
-  const { sampleSource, clockOffsetMs } = given
+  const { window, start, end, before, after, overflows, onHost, loadHost, cpus, ...given } = observation
+  const { received, closedConnections, sampleSource, clockOffsetMs } = given
   const [first, last] = ['start', 'end'].map(edge => samples.find(s => s.edge === edge))
   if (!first || !last) return null
   const processes = observation.processes.map(({ name, ...facts }, i) =>
@@ -24,6 +24,7 @@ export function describeWindow({ observation, samples, armId }) {
       end: { reading: last.readings[i], state: end.states[i], look: after[i] },
       overflows: overflows[i],
       received: received?.[i] ?? null,
+      closed: closedConnections?.[i] ?? null,
     }),
   )
   const ownCpuSeconds = end.ownCpuSeconds - start.ownCpuSeconds
@@ -95,11 +96,11 @@ function sumCores(processes) {
 
 /**
  * Makes the record of a process between the edges. Pure.
- * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, overflows: number | null, received: number | null }} options
+ * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, overflows: number | null, received: number | null, closed: ClosedConnections | null }} options
  *   the looks are from before any load and from after the window
  * @returns {ProcessRecord}
  */
-export function describeProcess({ facts, start, end, overflows, received }) {
+export function describeProcess({ facts, start, end, overflows, received, closed }) {
   const [a, b] = [start.reading, end.reading]
   const seconds = b.atSeconds - a.atSeconds
   const threads = threadsBetween(start.state.threads, end.state.threads)
@@ -112,6 +113,7 @@ export function describeProcess({ facts, start, end, overflows, received }) {
     workers: end.look.workers,
     connections: end.look.connections,
     ...(received === null ? {} : { receivedBytes: received }),
+    ...(closed === null ? {} : { closedConnections: closed }),
     cpuSet: end.state.cpuSet,
     isReplaced: end.state.identity.join() !== start.look.identity.join(),
     overflows: finiteOrNull(overflows),

@@ -113,13 +113,18 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     async observe(processes, options) {
       const pids = processes.map(p => (p.spec.role === 'sidecar' ? /** @type {RunningProcess} */ (p).pids : null))
       const count = countReceived(pids, options)
-      /** @type {ReturnType<typeof count> | null} */
-      let received = null
+      let received = /** @type {ReturnType<typeof count> | null} */ (null)
       const onEnd = () => {
         received = count()
       }
       const observed = await observe(probesOf(processes), { ...options, onEnd })
-      return { ...observed, received: (await received) ?? processes.map(() => null), clockOffsetMs: 0 }
+      const counted = await received
+      return {
+        ...observed,
+        received: processes.map((_, i) => counted?.[i]?.bytes ?? null),
+        closedConnections: processes.map((_, i) => counted?.[i]?.closed ?? null),
+        clockOffsetMs: 0,
+      }
     },
 
     async close({ retain } = { retain: false }) {
