@@ -167,7 +167,8 @@ describe('bad input', () => {
     ['an unknown format', `report ${full} --format pdf`, '"pdf" is none of text, html, md, svg, csv'],
     ['users that are no number', 'bench --users 1.5', 'a whole number above 0 is needed'],
     ['a typo in an experiment file', `bench ${typo}`, `${typo}:5: axes.lnk: unknown name "lnk"; did you mean "link"?`],
-    ['a folder without main.js', `bench --planes pipy=${empty}`, `${empty} has no main.js`],
+    ['a folder without main.js', `bench --planes pipy=${empty}`, `${empty} has no main.js, and no pipeline.yaml`],
+    ['scripts without a pipeline.yaml', 'plan --planes proxy=pipy-scripts', 'pipy-scripts has no pipeline.yaml'],
     [
       'a configuration as a program',
       'plan --planes envoy=package.json',

@@ -5,7 +5,7 @@ import { BASELINE_AXES, findVaried, isAlike, nameOf } from '../model/arms.js'
 import { findDisparities, findUnequal } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread, isCutShort } from './compare.js'
 import { matchArms, nameMatch, refuseArms } from './match-arms.js'
-import { countRounds, findIncomparable, findWarnings, relaxedBy, sayScripts } from './match-runs.js'
+import { countRounds, findIncomparable, findWarnings, relaxedBy, sayAnswers, sayScripts } from './match-runs.js'
 import { conclude } from './status.js'
 import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 
@@ -57,7 +57,10 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
     return { comparisons: [], controls: [], refused, warnings, thresholds: untested }
   }
   const { matches, left } = matchArms({ old: listArms(old), next: listArms(next) })
-  warnings.push(...sayScripts({ old: old.manifest, next: next.manifest, matches }))
+  warnings.push(
+    ...sayScripts({ old: old.manifest, next: next.manifest, matches }),
+    ...sayAnswers(matches, { old, next }),
+  )
   const controls = compareBaselines({ old, next })
   const compared = matches.map(match => {
     const controlsAlike = controls.filter(control => isAlike(control, match.next, CONTROL_AXES))

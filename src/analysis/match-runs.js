@@ -140,6 +140,27 @@ export function sayScripts({ old, next, matches }) {
   return [...new Set(lines)]
 }
 
+/**
+ * Says where the answers to the request of a pipeline changed their size, which changes the work.
+ * @param {Match[]} matches @param {{ old: RecordedRun, next: RecordedRun }} runs
+ */
+export function sayAnswers(matches, runs) {
+  const lines = matches.flatMap(match => {
+    const old = listAnswerBytes(runs.old, match.old)
+    const next = listAnswerBytes(runs.next, match.next)
+    // Older kits did not record them.
+    if (old === null || next === null) return []
+    return sayFact({ label: `bytes of an answer to ${nameOf(match.next)}`, of: bytes => bytes }, { old, next })
+  })
+  return [...new Set(lines)]
+}
+
+/** @param {RecordedRun} run @param {Arm} arm */
+function listAnswerBytes({ records }, { id }) {
+  const sizes = new Set(records.flatMap(({ trial, answerBytes }) => (trial.arm.id === id ? (answerBytes ?? []) : [])))
+  return sizes.size === 0 ? null : [...sizes].sort((a, b) => a - b).join(' or ')
+}
+
 /** @param {Manifest} manifest @param {'generator' | 'application'} role */
 function sumOf(manifest, role) {
   const scripts = findRecordedScripts(manifest, { role, plane: null, variant: null })

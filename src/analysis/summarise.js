@@ -17,6 +17,9 @@ import { measurePrecision } from './verdict.js'
 /** @import { QuantityRow } from '../judge/record/quantity-row.js' */
 
 const AGAINST = /** @type {const} */ (['baseline', 'unchanged', 'unconfigured', 'kept'])
+const GROWTH_LEAST_BYTES = 1
+const GROWING_LEAST = 2
+const GROWING_SHARE = 1 / 2
 /** @typedef {typeof AGAINST[number]} Against the arms that an arm is held against */
 
 /** Computes every number of a report. @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary} */
@@ -104,9 +107,11 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   const quantities = { ...summariseQuantities({ rounds, service: null }), ...pickMost(sidecars) }
   return /** @type {SummaryArm} */ ({
     ...arm,
+    ...(arm.load.ownRequest && { load: { ...arm.load, ownRequest: describeAnswers(arm.load.ownRequest, records) } }),
     target: manifest.target,
     trials: { completed: count('completed'), failed: count('failed'), invalid: count('invalid') },
     spoiled: countSpoiled(records),
+    ...findGrowing(records),
     boundBy: mostFrequent(
       rounds.own.flatMap(trials => listCounted(trials, countGoodUses)).flatMap(r => r.boundBy ?? []),
     ),
@@ -117,6 +122,35 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     ...nestQuantities(quantities, arm.load),
     sidecars: sidecars.map(({ quantities: own, ...sidecar }) => ({ ...sidecar, ...nestQuantities(own, arm.load) })),
   })
+}
+
+/**
+ * Finds the sidecars of an arm that keep memory of requests: it grew in each quarter of many windows. A heap may fill up
+ * through one. @param {TrialRecord[]} records of the arm @returns {Pick<SummaryArm, 'growing'>}
+ */
+function findGrowing(records) {
+  const windows = records.flatMap(record => {
+    const requests = record.load?.verified ?? 0
+    return requests === 0
+      ? []
+      : sidecarsOf(record).map(({ service, memory }) => ({ service, bytes: (memory.grownBytes ?? 0) / requests }))
+  })
+  const growing = [...groupBy(windows, ({ service }) => service)].flatMap(([service, ofService]) => {
+    const grown = ofService.filter(({ bytes }) => bytes >= GROWTH_LEAST_BYTES)
+    if (grown.length < GROWING_LEAST || grown.length < GROWING_SHARE * ofService.length) return []
+    const { median } = summariseValues(grown.map(({ bytes }) => bytes))
+    return [{ service, bytesPerRequest: Number(median), windows: grown.length, ofWindows: ofService.length }]
+  })
+  return growing.length > 0 ? { growing } : {}
+}
+
+/**
+ * Adds the sizes of answers, which are known once trials have run. @param {NonNullable<Arm['load']['ownRequest']>} request
+ * @param {TrialRecord[]} records of the arm
+ */
+function describeAnswers(request, records) {
+  const sizes = new Set(records.flatMap(({ answerBytes }) => answerBytes ?? []))
+  return sizes.size === 0 ? request : { ...request, answerBytes: [...sizes].sort((a, b) => a - b) }
 }
 
 const WITHOUT = { changesPerMinute: 0, configuredServices: 0, connections: 'kept' }

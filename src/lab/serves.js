@@ -1,3 +1,4 @@
+import { computeSteadyGrowth, renderGrowth } from '../model/memory-growth.js'
 import { startServices } from '../run/start-services.js'
 import { createAsk } from './count.js'
 
@@ -6,10 +7,7 @@ import { createAsk } from './count.js'
 // A sidecar without a counter is ready within tenths of a second, and answers within milliseconds.
 const READY_SECONDS = 2
 const ANSWER_SECONDS = 2
-const KIB = 1024
 const PARTS = 4
-// A heap grows now and then by a step; a leak grows in each part.
-const GROWTH_LEAST_BYTES = 16 * KIB
 
 /**
  * Starts an arm as it is deployed, without a counter, and sends it as many requests as a count does. Scripts that do not
@@ -34,24 +32,15 @@ export async function assertServes({ requests, say, ...asked }, look) {
       for (const [i, { memory }] of looks.entries()) resident[i].push(memory?.rssBytes ?? Number.NaN)
     }
     for (const [i, { spec }] of sidecars.entries()) {
-      const bytes = computeGrowth(resident[i], ofPart)
+      // The first part fills pools and caches.
+      const bytes = computeSteadyGrowth(resident[i])
       if (bytes !== null)
         say(
-          `${spec.service}'s sidecar of ${asked.arm.link} keeps memory of each request: it grew by ${(bytes / KIB).toFixed(1)} KiB a request`,
+          `${spec.service}'s sidecar of ${asked.arm.link} keeps memory of each request: it grew by ${renderGrowth(bytes / ((PARTS - 1) * ofPart))}`,
         )
     }
     return await look(services)
   } finally {
     await services.deployment.remove()
   }
-}
-
-/**
- * Computes by how many bytes memory grew a request, after the first part of the requests; null: not in each part.
- * @param {number[]} resident bytes after each part @param {number} requests of a part
- */
-export function computeGrowth(resident, requests) {
-  const grown = resident.slice(1).map((bytes, i) => bytes - resident[i])
-  const isSteady = grown.length > 0 && grown.every(bytes => bytes >= GROWTH_LEAST_BYTES)
-  return isSteady ? (resident[resident.length - 1] - resident[0]) / (grown.length * requests) : null
 }

@@ -215,8 +215,10 @@ export function renderRequest({ requests, payloadBytes, traffic, ownRequest }) {
 }
 
 /** @param {NonNullable<Load['ownRequest']>} request */
-function renderOwnRequest({ method, path, requestBytes, status }) {
-  return `${method} ${path}${requestBytes > 0 ? ` with ${renderSize(requestBytes)}` : ''}, answered ${status}`
+function renderOwnRequest({ method, path, requestBytes, status, answerBytes = [] }) {
+  const sent = requestBytes > 0 ? ` with ${renderSize(requestBytes)}` : ''
+  const answer = answerBytes.length > 0 ? ` with ${answerBytes.map(renderSize).join(' or ')}` : ''
+  return `${method} ${path}${sent}, answered ${status}${answer}`
 }
 
 /** @param {RequestKind} kind */

@@ -1,3 +1,4 @@
+import { joinWords } from '../lib/letters.js'
 import { canBind, largestBindingCpuLimit } from '../model/cpu-limits.js'
 
 /** The CPU limits of sidecars. Pure. @import { Missing, Question } from '../request/question.js' */
@@ -52,9 +53,17 @@ function takeFitting(planned, { cpus, isLoadElsewhere, mustBind }) {
     mustBind ? canBind(cpuLimit, cpus, isLoadElsewhere) : Math.ceil(cpuLimit) <= cpus
   const reason = (/** @type {number} */ cpuLimit) =>
     mustBind ? `at a CPU limit of ${cpuLimit} sidecars cannot bind on ${cpus} CPUs` : `this machine has ${cpus} CPUs`
-  const notMeasured = planned
-    .filter(cpuLimit => !fits(cpuLimit))
-    .map(cpuLimit => ({ plane: `every plane at ${cpuLimit} cores`, reason: reason(cpuLimit) }))
+  const unfit = planned.filter(cpuLimit => !fits(cpuLimit)).sort((a, b) => a - b)
+  const notMeasured =
+    unfit.length === 0
+      ? []
+      : [
+          {
+            plane: `every plane at ${joinWords(unfit.map(String))} CPU each`,
+            reason: mustBind ? `no sidecar reaches such a CPU limit on ${cpus} CPUs` : `this machine has ${cpus} CPUs`,
+            cpuLimitsCores: unfit,
+          },
+        ]
   const cpuLimits = planned.filter(fits)
   if (cpuLimits.length > 0) return { cpuLimits, notes: [], notMeasured }
   const note = `${planned.map(reason).join('; ')}: measuring at ${FALLBACK_CPU_LIMIT} instead (give --cpu to choose)`

@@ -137,7 +137,7 @@ export function withExperiment(command) {
     .argument('[experiment]', 'an experiment of bench/experiments, or a file', DEFAULT_EXPERIMENT)
     .option(
       '--planes <list>',
-      'data planes, each a name, name:profile, name@control, name=./scripts or name=/path/to/program',
+      'data planes, each a name, name:profile, name@control, name=/path/to/program, pipy=./folder (scripts like pipy-scripts, or with a pipeline.yaml), or proxy=./folder (a pipeline.yaml: any program)',
       parsePlanes,
     )
     .option(

@@ -25,7 +25,7 @@ import { findPipelineFile } from '../tools/find-pipeline.js'
 export function assertKnown(planes, choices) {
   for (const choice of choices) {
     const { plane, variant } = choice
-    if (variant !== null && !canRun(variant)) {
+    if (variant !== null && !canRun(planes[plane], variant)) {
       const cut = choices.length > 1 ? '; a comma ends an entry, so a folder with one in its name cannot be named' : ''
       throw new UsageError(`--planes ${plane}=${variant}: ${refuseVariant(planes[plane], choice)}${cut}`)
     }
@@ -53,16 +53,19 @@ function assertChoice(planes, choice) {
     throw new UsageError(`the plane ${plane} has no profile "${profile}"${suggest(profile, profiles)}`)
 }
 
-/** A folder of scripts or with a pipeline, or a program. @param {string} variant an absolute path */
-function canRun(variant) {
-  return existsSync(path.join(variant, 'main.js')) || isProgram(variant) || findPipelineFile(variant) !== null
+/** Checks for a folder of scripts or with a pipeline, or a program. @param {DataPlane | undefined} plane @param {string} variant an absolute path */
+function canRun(plane, variant) {
+  const hasScripts = plane?.pipelines !== 'only' && existsSync(path.join(variant, 'main.js'))
+  return hasScripts || isProgram(variant) || findPipelineFile(variant) !== null
 }
 
 /** Says why a variant cannot run, and what a plane takes. @param {DataPlane | undefined} plane @param {PlaneChoice} choice */
 function refuseVariant(plane, { plane: name, variant }) {
   const exists = existsSync(`${variant}`)
+  if (plane?.pipelines === 'only')
+    return `${variant} ${exists ? 'has no pipeline.yaml' : 'does not exist'}: name a folder whose pipeline.yaml says which program runs (docs/your-pipeline.md)`
   if (plane?.hasVariants)
-    return `${variant} ${exists ? 'has no main.js' : 'does not exist'}: name a folder of Pipy scripts such as pipy-scripts/, or a program`
+    return `${variant} ${exists ? 'has no main.js, and no pipeline.yaml' : 'does not exist'}: name a folder of Pipy scripts such as pipy-scripts/, one with a pipeline.yaml (docs/your-pipeline.md), or a program`
   const [, ...profiles] = plane?.profiles ?? []
   const named = profiles.map(profile => `${name}:${profile}`).join(', ')
   return `${variant} ${exists ? 'is not a program that can be executed' : 'does not exist'}: name another program of ${name}; the kit writes its configuration${named && `, and has the profiles ${named}`}`

@@ -51,8 +51,8 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
     url.searchParams.set('timeout', `${deadlineMs}ms`)
     const { status, text } = await send(url, what)
     const parsed = answerSchema.safeParse(parseJson(text))
-    if (!parsed.success) throw new BenchError(renderStranger({ address, status, text }))
-    const { data, error, warnings: queryWarnings = [] } = parsed.data
+    const { data, error, warnings: queryWarnings = [] } = parsed.data ?? {}
+    if (data === undefined && error === undefined) throw new BenchError(renderStranger({ address, status, text }))
     if (data === undefined)
       throw new BenchError(renderRefusal({ address, what, status, error: `${error}`, expression }))
     for (const warning of queryWarnings) warnings.add(warning)

@@ -2,7 +2,7 @@ import { GATES, USES } from '../judge/gates.js'
 import { QUANTITIES } from '../judge/quantities.js'
 import { left } from '../lib/text-table.js'
 
-/** The definitions of the words of a report. Pure. @import { BoundBy, Verdict } from '../model/types.ts' */
+/** Definitions of the words in a report. Pure. @import { BoundBy, Verdict } from '../model/types.ts' */
 
 /** @type {Record<BoundBy, string>} */
 const BOUND_BY = {
@@ -29,23 +29,39 @@ const VERDICTS = {
     'No verdict: a check excluded a repeat, or the proxies did not do equal work. Of capacity also: something else than the sidecar was the limit.',
 }
 
+/** Words beside those of the other tables, in the order of the alphabet. */
 const GENERAL = {
-  arm: 'One plane at one value of every axis: link, cap, load, TLS, features and so on.',
-  'CPU limit': 'Of each sidecar, in cores: the quota of its cgroup.',
-  window: 'The part of a trial that is measured, after the warm-up.',
-  'parity corpus':
-    'Requests and connections that try every plane before load. Only planes that do equal work are compared.',
-  trial: 'One measurement of an arm in a round: services start, load warms them up, and a window is measured.',
-  link: 'The services that a request passes (`bench/topologies`): in gateway-ratings, gateway calls ratings, so two sidecars are in the path.',
+  'A/A': 'One plane, measured twice in each repeat. Its difference from itself is the noise of the run.',
+  arm: 'One plane at one value of every axis: link, CPU limit, load, TLS, features and so on.',
+  axis: 'What an experiment can vary, such as `--users 32,200`: each value makes an arm of each plane.',
+  check:
+    'A test of a trial (in code and files: gate). Where it fires, it excludes the quantities that are then untrue, and no others.',
   'closed loop': 'A fixed number of users. Each sends its next request when it has its answer.',
-  'open loop': 'Requests that start at a fixed rate (`--rate`), whether or not earlier ones were answered.',
-  profile:
-    'Of a run: its number of rounds and lengths (`--profile quick`); of a plane: its configuration (`envoy:osm-1.1`).',
-  round: 'One pass over all arms, in random order. Planes are compared round by round.',
+  contender:
+    'A value of `--planes`: a plane, with a profile or a folder of its own, such as `envoy:istio` or `pipy=./mine`.',
+  'CPU limit': 'The quota of the cgroup of each sidecar, in cores (`--cpu`).',
+  'data plane': 'See plane.',
+  'equal work':
+    'Planes answer the requests and connections of the parity corpus alike. A check tries this before any load; only planes that do equal work are compared.',
+  interleaved:
+    'All arms stand at the same time, and one load goes to them by turns, so that a slower moment of the machine slows all of them.',
+  lean: 'A sidecar that routes, speaks mTLS, tries a refused connection once more, and does nothing else: no access log, no metrics, no policies. The default.',
+  link: 'The services that a request passes (`bench/topologies`): in gateway-ratings, gateway calls ratings, so two sidecars are in the path.',
   'median [low, high]':
-    'The median over the rounds and its 95 % interval, exact from order statistics; of ratios of ten rounds and more by bootstrap. None below six rounds.',
-  'A/A': 'One plane, measured twice in each round. Its difference from itself is the noise of the run.',
-  check: 'A test of a trial. Where it fires, it excludes the quantities that are then untrue, and no others.',
+    'The median over the repeats and its 95 % interval, exact from order statistics; of ratios of ten repeats and more by bootstrap. None below six repeats.',
+  'open loop': 'Requests that start at a fixed rate (`--rate`), whether or not earlier ones were answered.',
+  'parity corpus': 'The requests and connections that the equal-work check sends through every plane.',
+  pass: 'Interleaved: one turn of every arm, in random order. A window is a whole number of passes.',
+  plane:
+    'The program that is the sidecar, with its configuration: `pipy`, `envoy`, `nginx` and so on (a mesh calls its proxies the data plane). `none` has no sidecars.',
+  profile:
+    'Of a run: its number of repeats and their lengths (`--profile quick`); of a plane: its configuration (`envoy:osm-1.1`).',
+  repeat:
+    'One measurement of every arm, with fresh processes. It gives one ratio for each pair of arms. Interleaved arms are measured at once, others in a round.',
+  round: 'A repeat of arms that are not interleaved: one window of each, one after the other, in random order.',
+  trial: 'One arm in one repeat: services start, load warms them up, and a window is measured.',
+  turn: 'Interleaved: the time in which the load goes to one arm, 500 ms (250 ms where all arms are of one plane), before it goes to the next.',
+  window: 'The part of a trial that is measured, after the warm-up.',
 }
 
 /** Makes the tables of definitions. @returns {import('../lib/text-table.js').Table[]} */

@@ -37,7 +37,7 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
  * @property {number} [warmupLeastSeconds] where it takes a while to hear of the window
  */
 
-/** @typedef {{ plane: string, reason: string }} Missing what is not measured, and why */
+/** @typedef {{ plane: string, reason: string, cpuLimitsCores?: number[] }} Missing what is not measured, and why */
 
 /**
  * The question to one kind of trials; kinds: of the run; profile, axes: of the experiment in the profile that was asked for.

@@ -62,7 +62,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     const [{ seen: first, changeTo, ending }] = services
     const startEnding = ending && (await import('./ending.js')).startEnding
     observed = { ...observed, ...first?.observed }
-    records = records.map(record => ({ ...record, ...first?.record }))
+    records = records.map((record, i) => ({ ...record, ...first?.record, ...describeAnswer(services[i]) }))
     await first?.assertWhole()
     if (first?.isOver) return { records, ...observed }
     const idle = await testbed.site.target.look(processesOf(services))
@@ -171,6 +171,11 @@ async function deploy({ testbed, trials, start, nextStart, folder, clock, signal
   const failed = started.find(({ status }) => status === 'rejected')
   if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason
   clock.lap(kept.includes(null) ? 'start' : 'kept')
+}
+
+/** Returns the size of the answers that count, where a pipeline has a request of its own. @param {Started} services */
+function describeAnswer({ entry }) {
+  return entry?.request ? { answerBytes: entry.request.bytes } : {}
 }
 
 /** Says which arms stood together, with how many connections. @param {TrialRecord[]} records @returns {TrialRecord[]} */

@@ -23,7 +23,7 @@ const NAMES = Object.keys(CONFIGURATIONS)
 /** Adds `parity`: whether one plane does the work of a sidecar. @type {import('./program.js').AddVerb} */
 export function addParity(verb, context) {
   verb
-    .argument('<plane>', 'a data plane: name, name:profile or name=./scripts')
+    .argument('<plane>', 'a data plane: name, name:profile or pipy=./folder (scripts like pipy-scripts)')
     .option('--only <configuration>', `try one configuration: ${NAMES.join(', ')}`)
     .action(async (/** @type {string} */ text, /** @type {{ only?: string }} */ { only }) => {
       const [choice, ...others] = parsePlanes(text)

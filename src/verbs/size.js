@@ -145,8 +145,8 @@ function defineSize(verb) {
     .addOption(file.conflicts(['rate', 'extrapolate']))
     .addOption(sidecars)
     .option('--link <name>', 'a link of bench/topologies', 'gateway-ratings')
-    .option('--users <n>', 'the most requests at a time', parseOnAxis('users'))
-    .option('--payload <size>', 'posted and echoed, such as 1KiB', parseOnAxis('payloadBytes'))
+    .option('--users <n>', 'the most requests at a time; default: 64', parseOnAxis('users'))
+    .option('--payload <size>', 'posted and echoed, such as 14KiB; default: 1KiB', parseOnAxis('payloadBytes'))
     .addOption(createFeaturesOption())
   withRequest(verb)
     .option(
@@ -160,8 +160,12 @@ function defineSize(verb) {
       'several kinds of requests with weights; --rate is its peak by default',
       parseOnAxis('traffic'),
     )
-    .option('--tls <kind>', 'key type of mTLS, or plaintext', parseOnAxis('tls'))
-    .option('--planes <list>', 'data planes, each a name, name:profile or name=./scripts', parsePlanes)
+    .option('--tls <kind>', 'key type of mTLS between sidecars (default: ecdsa-p256), or plaintext', parseOnAxis('tls'))
+    .option(
+      '--planes <list>',
+      'data planes, each a name, name:profile, or pipy=./folder (scripts like pipy-scripts); default: pipy,envoy',
+      parsePlanes,
+    )
     .option('--node <node>', 'how many such sidecars fit: 2c4g (cores, GiB), or a known node (below)')
     .option('--reserve <what>', 'of the node, for the system and the applications: 0.5c, 512m, or 0.5c,512m')
     .addOption(new Option('--nodes <n>', 'what such a pod on each of so many nodes takes').argParser(parseCount))

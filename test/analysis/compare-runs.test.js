@@ -95,6 +95,33 @@ describe('compareRuns', () => {
   })
 })
 
+describe('the answers to the request of a pipeline', () => {
+  const ownRequest = { method: 'GET', path: '/', requestBytes: 0, status: 200 }
+  const run = (/** @type {number[]} */ sizes) => {
+    const { manifest, records, ...rest } = createRun([none(), pipy(six(0.1), { load: { ownRequest } })])
+    const answered = records.map((record, i) => ({
+      ...record,
+      ...(record.trial.arm.hasSidecars && { answerBytes: sizes[i % sizes.length] }),
+    }))
+    return { ...rest, manifest, records: answered, summary: summarise({ manifest, records: answered }) }
+  }
+
+  it('are named where their size changed, and compared nevertheless', () => {
+    const { warnings, comparisons } = compareRuns({ old: run([500]), new: run([500, 520]) })
+    expect(warnings).toEqual(['bytes of an answer to pipy: 500 in old, 500 or 520 in new'])
+    expect(comparisons.length).toBeGreaterThan(0)
+    expect(compareRuns({ old: run([500]), new: run([500]) }).warnings).toEqual([])
+  })
+
+  it('are in the summary with each size, and in no older run', () => {
+    const sizesOf = (/** @type {ReturnType<typeof run>} */ { summary }) => summary.arms[1].load.ownRequest?.answerBytes
+    expect(sizesOf(run([520, 500]))).toEqual([500, 520])
+    const { manifest, records } = run([])
+    expect(sizesOf({ ...run([]), summary: summarise({ manifest, records }) })).toBeUndefined()
+    expect(compareRuns({ old: run([]), new: run([500]) }).warnings).toEqual([])
+  })
+})
+
 describe('what is compared', () => {
   it('is each arm that both have, by its name in its own run', () => {
     const a = pipy(six(0.1), { variant: '/somewhere/a' })

@@ -4,6 +4,7 @@ import { BUNDLE_PARSERS } from './bundle-parsers.js'
 import { CLUSTER_PARSERS } from './cluster-parsers.js'
 import { INPUTS, renderFigures, tryParser } from './harness.js'
 import { KERNEL_FOLDER, KERNEL_PARSERS } from './kernel-parsers.js'
+import { PRODUCTION_PARSERS } from './production-parsers.js'
 import { RUN_FOLDER, RUN_PARSERS } from './run-parsers.js'
 import { TEXT_PARSERS } from './text-parsers.js'
 import { TRAFFIC_PARSERS } from './traffic-parsers.js'
@@ -27,6 +28,7 @@ describe('inputs that are nearly right give a valid value, or an error that a pe
   it.each([
     ...TEXT_PARSERS,
     ...TRAFFIC_PARSERS,
+    ...PRODUCTION_PARSERS,
     ...KERNEL_PARSERS,
     ...CLUSTER_PARSERS,
     ...RUN_PARSERS,

@@ -56,6 +56,7 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     const { stdout, stderr, out } = await bench(`pipy=${plain},pipy=${hello}`)
     expect(stdout, stderr).toContain('UNEQUAL WORK (load)')
     const { parity, arms } = JSON.parse(readFileSync(path.join(out, 'summary.json'), 'utf8'))
+    expect(arms[1].load.ownRequest).toMatchObject({ path: '/hi', status: 203, answerBytes: [5] })
     expect(arms.map((/** @type {any} */ { trials }) => trials.completed)).toEqual([1, 1])
     const answers = parity.filter((/** @type {any} */ row) => row.name === 'parity-load')
     expect(answers.map((/** @type {any} */ { found }) => found.slice(0, 3))).toEqual(['200', '203'])

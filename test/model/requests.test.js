@@ -139,6 +139,9 @@ describe('renderRequest', () => {
     expect(renderRequest({ ownRequest: { ...ownRequest, method: 'PUT', requestBytes: 2048 } })).toBe(
       'PUT /hi with 2 KiB, answered 401',
     )
+    expect(renderRequest({ ownRequest: { ...ownRequest, answerBytes: [12, 2048] } })).toBe(
+      'GET /hi, answered 401 with 12 bytes or 2 KiB',
+    )
   })
 
   it.each(

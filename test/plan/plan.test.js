@@ -170,7 +170,7 @@ describe('createPlan', () => {
     const small = plan({}, 2)
     expect(new Set(small.arms.map(a => a.cpuLimitCores))).toEqual(new Set([null, 0.25]))
     expect(small.notes[0]).toContain('measuring at 0.25 instead')
-    expect(small.notMeasured.map(n => n.plane)).toEqual(['every plane at 2 cores', 'every plane at 1 cores'])
+    expect(small.notMeasured.map(n => n.plane)).toEqual(['every plane at 1 and 2 CPU each'])
   })
 
   it('has services in namespaces only where connections of some are redirected, and says so in the name of each arm', () => {
@@ -367,7 +367,9 @@ describe('the axes of a plan', () => {
     expect(caps(planOf(axes, '', { cpus: 4 }))).toEqual([1])
     const open = planOf(`${axes}, ratePerSecond: [100]`, '', { cpus: 2 })
     expect(caps(open)).toEqual([1, 2])
-    expect(open.notMeasured).toEqual([{ plane: 'every plane at 4 cores', reason: 'this machine has 2 CPUs' }])
+    expect(open.notMeasured).toEqual([
+      { plane: 'every plane at 4 CPU each', reason: 'this machine has 2 CPUs', cpuLimitsCores: [4] },
+    ])
   })
 
   it('make an idle load of no users', () => {

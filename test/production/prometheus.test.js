@@ -78,6 +78,7 @@ describe('a Prometheus that is read', () => {
       '<html>Grafana</html>',
       'is no Prometheus: it answered 200 to /api/v1/query, with "<html>Grafana</html>"',
     ],
+    ['success without data', 200, '{"status":"success"}', 'is no Prometheus: it answered 200'],
     ['a path that is not there', 404, '404 page not found', 'is no Prometheus: it answered 404'],
     ['a login', 401, 'no', 'answered 401: it wants a user and password'],
     [

@@ -1,6 +1,10 @@
+import { computeSteadyGrowth } from '../../model/memory-growth.js'
+
 /** The numbers of a trial from its observed window: the run has it in memory, `verify` on disk. Pure. */
 /** @import { ClosedConnections, Edge, Look, ObservationRecord, ObservedProcess, ProcessRecord, Reading, Sample, ThreadCpu, TrialRecord, Window } from '../../model/types.ts' */
 
+// Memory that grows with requests grows in each of them.
+const PARTS = 4
 const READING_FIELDS = /** @type {const} */ ([
   ...['atSeconds', 'cpuSeconds', 'periods', 'throttledPeriods', 'throttledSeconds'],
   ...['anonBytes', 'workingSetBytes', 'peakBytes', 'oomKills'],
@@ -22,6 +26,7 @@ export function describeWindow({ observation, samples, armId }) {
       facts,
       start: { reading: first.readings[i], state: start.states[i], look: before[i] },
       end: { reading: last.readings[i], state: end.states[i], look: after[i] },
+      grownBytes: findGrowth({ samples, place: i, first, last }),
       overflows: overflows[i],
       received: received?.[i] ?? null,
       closed: closedConnections?.[i] ?? null,
@@ -72,6 +77,24 @@ function describeHost({ start, end, cpus, ownCores }) {
   }
 }
 
+/**
+ * Finds by how much memory grew in a window; null: not in each quarter of it, or it was not read.
+ * @param {{ samples: Sample[], place: number, first: Sample, last: Sample }} options place: of the process; first, last: at the edges
+ */
+function findGrowth({ samples, place, first, last }) {
+  const readings = samples.flatMap(({ epochMs, readings }) => {
+    const bytes = finiteOrNull(readings[place]?.anonBytes)
+    return bytes !== null && epochMs >= first.epochMs && epochMs <= last.epochMs ? [{ epochMs, bytes }] : []
+  })
+  const partMs = (last.epochMs - first.epochMs) / PARTS
+  const ends = Array.from({ length: PARTS + 1 }, (_, part) =>
+    readings.findLast(({ epochMs }) => epochMs <= first.epochMs + part * partMs),
+  )
+  // The same reading twice: a part without one of its own.
+  if (ends.includes(undefined) || new Set(ends).size < ends.length) return null
+  return computeSteadyGrowth(ends.map(end => Number(end?.bytes)))
+}
+
 /** Finds gaps in samples; null: the kernel does not offer it. @param {Sample[]} samples @param {Window} window */
 export function checkSamples(samples, { startMs, endMs }) {
   const inside = samples.filter(({ epochMs }) => epochMs >= startMs && epochMs <= endMs)
@@ -96,11 +119,11 @@ function sumCores(processes) {
 
 /**
  * Makes the record of a process between the edges. Pure.
- * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, overflows: number | null, received: number | null, closed: ClosedConnections | null }} options
+ * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, grownBytes?: number | null, overflows: number | null, received: number | null, closed: ClosedConnections | null }} options
  *   the looks are from before any load and from after the window
  * @returns {ProcessRecord}
  */
-export function describeProcess({ facts, start, end, overflows, received, closed }) {
+export function describeProcess({ facts, start, end, grownBytes = null, overflows, received, closed }) {
   const [a, b] = [start.reading, end.reading]
   const seconds = b.atSeconds - a.atSeconds
   const threads = threadsBetween(start.state.threads, end.state.threads)
@@ -132,6 +155,7 @@ export function describeProcess({ facts, start, end, overflows, received, closed
       pssBytes: finiteOrNull(end.look.memory?.pssBytes),
       peakBytes: finiteOrNull(b.peakBytes),
       idleRssBytes: finiteOrNull(start.look.memory?.rssBytes),
+      ...(grownBytes === null ? {} : { grownBytes }),
     },
   }
 }

@@ -42,7 +42,7 @@ export function listOpenQuestions({ arms: all, machine, tools }) {
   return [{ what: `capacity at ${cpuLimitCores} CPU each`, why, commands }, ...latency]
 }
 
-/** @param {Pick<Summary, 'arms' | 'machine' | 'tools'> & { sidecars: Summary['arms'] }} options @returns {Command[]} */
+/** Lists ways to a capacity, the closest to the question first. @param {Pick<Summary, 'arms' | 'machine' | 'tools'> & { sidecars: Summary['arms'] }} options @returns {Command[]} */
 function listCommands({ arms, sidecars, machine, tools }) {
   const [{ load, link }] = arms
   const again = renderOptions(arms)
@@ -63,7 +63,7 @@ function listCommands({ arms, sidecars, machine, tools }) {
     const besideWrk = (/** @type {string} */ on) =>
       renderCommand('bench', `--cpu ${smallest} --link ${on}${again} --generator wrk`)
     if (bindsOnlyBesideWrk(options))
-      commands.push({ command: besideWrk(link), gives: 'capacity at this limit, beside a lighter load generator' })
+      commands.unshift({ command: besideWrk(link), gives: 'capacity at this limit, beside a lighter load generator' })
     else if (link === DEFAULT_LINK && bindsOnlyBesideWrk({ ...options, sidecars: 1 }))
       commands.push({ command: besideWrk('ratings'), gives: 'capacity of one sidecar at this limit' })
   }

@@ -76,6 +76,10 @@ export const load = z
         path: z.string(),
         requestBytes: count.describe('of the body'),
         status: z.int().describe('of the answers that count'),
+        answerBytes: z
+          .array(count)
+          .optional()
+          .describe('of their bodies, each size that a trial had; absent: known once it has run'),
       })
       .optional()
       .describe('that a pipeline.yaml names instead; absent: the load is as the other fields say'),
@@ -190,7 +194,11 @@ export const shows = z.object({
 })
 
 export const relaxation = z.object({ gate: z.string(), why: z.string() })
-export const missing = z.object({ plane: z.string(), reason: z.string() })
+export const missing = z.object({
+  plane: z.string(),
+  reason: z.string(),
+  cpuLimitsCores: z.array(z.number()).optional().describe('at which no plane was measured'),
+})
 
 const resumption = z.object({
   at: z.string(),

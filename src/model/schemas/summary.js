@@ -212,6 +212,10 @@ export const summaryArm = arm.extend({
   spoiled: z
     .array(z.object({ gate: z.string(), part: z.string().optional(), trials: count, reason: z.string() }))
     .describe('what spoiled something, and in how many trials'),
+  growing: z
+    .array(z.object({ service: z.string(), bytesPerRequest: z.number(), windows: count, ofWindows: count }))
+    .optional()
+    .describe('sidecars whose memory grew in each quarter of so many windows, by the median of these; absent: none'),
   throughputPerSecond: quantity,
   cpuPerRequestMicros: quantity.describe('the sum over its sidecars'),
   servicesCpuPerRequestMicros: quantity

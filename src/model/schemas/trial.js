@@ -87,6 +87,11 @@ export const processRecord = processFacts.extend({
     pssBytes: nullable,
     peakBytes: nullable,
     idleRssBytes: nullable.describe('before any load'),
+    grownBytes: z
+      .number()
+      .positive()
+      .optional()
+      .describe('anonymous memory, over the window; absent: it did not grow in each quarter of it'),
   }),
 })
 
@@ -170,6 +175,9 @@ export const trialSchema = z.object({
   boundBy: boundBy.nullable(),
   isSteady: z.boolean().nullable(),
   gates: z.array(gateFinding),
+  answerBytes: count
+    .optional()
+    .describe('of the body of each answer that counts; absent: the request is not one that a pipeline.yaml names'),
   streams: z
     .array(stream)
     .optional()

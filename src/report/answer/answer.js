@@ -99,6 +99,8 @@ function renderThresholds({ thresholds }) {
 
 /** Lists proxies that could not be measured, or failed whenever they were. @param {Pick<Summary, 'notMeasured' | 'arms'>} summary @returns {NotMeasured[]} */
 function listAbsent({ notMeasured, arms }) {
+  // A machine that is too small lacks no program.
+  const [limits, planes] = [true, false].map(is => notMeasured.filter(row => (row.cpuLimitsCores !== undefined) === is))
   const proxies = groupBy(
     arms.filter(arm => arm.hasSidecars && arm.repeatOf === null),
     nameOf,
@@ -115,5 +117,5 @@ function listAbsent({ notMeasured, arms }) {
       why: foldTail(why),
       commands,
     }))
-  return [...list(notMeasured, [doctor]), ...list(failed, [])]
+  return [...list(planes, [doctor]), ...list(failed, []), ...list(limits, [])]
 }

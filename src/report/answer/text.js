@@ -68,7 +68,9 @@ function renderNotMeasured({ notMeasured }) {
     if (line.length <= COLUMNS_MOST) return { head: [line], commands: [] }
   }
   const whats = notMeasured.map(({ what, why }) => (why ? `${what} (${why})` : what))
-  const commands = [...new Map(notMeasured.flatMap(n => n.commands.map(c => [c.command, c]))).values()]
+  // Several commands of one question look alike on a screen: the first answers it best, and the report has all.
+  const firsts = notMeasured.flatMap(n => n.commands.slice(0, 1))
+  const commands = [...new Map(firsts.map(first => [first.command, first])).values()]
   const width = Math.max(0, ...commands.map(({ command }) => command.length))
   return {
     head: cut(wrapText(`Not measured: ${whats.join('; ')}.`), WHY_LINES_MOST),

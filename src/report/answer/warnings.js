@@ -4,6 +4,7 @@ import { groupBy } from '../../lib/group-by.js'
 import { capitalise, joinWords } from '../../lib/letters.js'
 import { percent } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
+import { renderGrowth } from '../../model/memory-growth.js'
 import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
 
 /** What changes how the numbers of a run are read, the worst first. Pure. @import { Summary, SummaryArm, Use } from '../../model/types.ts' */
@@ -19,6 +20,7 @@ export function listWarnings(summary) {
     ...renderKept(summary),
     ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderGaps),
     ...renderChecks(summary),
+    ...renderGrowing(summary),
     ...renderBytes(summary),
     ...renderDeployed(summary),
     ...renderDrift(summary),
@@ -45,20 +47,21 @@ function renderKept({ arms }) {
 }
 
 /**
- * Says in a line that two measurements of one run exclude each other; the report has their intervals.
+ * Renders in a sentence that two measurements of one run exclude each other; the report has their intervals.
  * @param {NonNullable<Summary['carries']>[number]} band
  */
 function renderGaps({ a, b, measured }) {
-  const sayWay = (/** @type {number} */ ratio) => (ratio < 1 ? 'less' : 'more')
-  const parts = measured.map(({ load, cpuLimitCores, ratio }, i) => {
-    const how = load.isInterleaved ? 'interleaved' : 'alone'
-    const limit = cpuLimitCores === null ? '' : `, ${cpuLimitCores} CPU`
-    const amount = load.kind === 'open' ? `${load.ratePerSecond} req/s` : `${load.users} users`
-    // The second is as the first where nothing is said.
-    const way = i > 0 && sayWay(ratio) === sayWay(measured[0].ratio) ? '' : ` ${sayWay(ratio)}`
-    return `${Math.abs(100 * (1 - ratio)).toFixed(0)} %${way} ${how} (${amount}${limit})`
+  const amounts = measured.map(({ load }) =>
+    load.kind === 'open' ? `at ${load.ratePerSecond} req/s` : `with ${load.users} users`,
+  )
+  const isOneLoad = new Set(amounts).size < amounts.length
+  const gaps = measured.map(({ load, cpuLimitCores, ratio }, i) => {
+    const gap = `${Math.abs(100 * (1 - ratio)).toFixed(0)} % ${ratio < 1 ? 'less' : 'more'}`
+    const way = isOneLoad ? ` ${load.isInterleaved ? 'interleaved' : 'alone'}` : ''
+    const limit = cpuLimitCores === null ? '' : ` at ${cpuLimitCores} CPU each`
+    return `${gap}${i === 0 ? ` than ${b}` : ''} ${amounts[i]}${way}${limit}`
   })
-  return `Depends on load: ${a} / ${b} ${parts.join(', ')}.`
+  return `${a} uses ${gaps.join(', but ')}.`
 }
 
 /** Tells the checks that excluded much of what is shown; a search goes on until it has what it needs. @param {Summary} summary */
@@ -84,6 +87,18 @@ function renderChecks({ arms, searches, sizes }) {
     })
     .sort((x, y) => y.share - x.share)
     .map(({ text }) => text)
+}
+
+/** Names the sidecars that keep memory of requests. @param {Summary} summary */
+function renderGrowing({ arms }) {
+  return arms
+    .filter(({ repeatOf }) => repeatOf === null)
+    .flatMap(arm =>
+      (arm.growing ?? []).map(
+        ({ service, bytesPerRequest, windows, ofWindows }) =>
+          `${nameOf(arm)} keeps memory of requests: ${service}'s sidecar grew by ${renderGrowth(bytesPerRequest)}, in ${windows} of ${ofWindows} windows.`,
+      ),
+    )
 }
 
 /** Says whether a check spoils what the answer shows of an arm. @param {string} name @param {SummaryArm} arm */

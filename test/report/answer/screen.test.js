@@ -64,6 +64,22 @@ describe('the answer on a screen', () => {
     }
   })
 
+  it('names one command for each thing that was not measured, and none for limits that the machine is too small for', () => {
+    const summary = summarise(readRun(path.join(base, `${measured[0]}-0`)))
+    const reason = 'no sidecar reaches such a CPU limit on 2 CPUs'
+    const notMeasured = [{ plane: 'every plane at 4 CPU each', reason, cpuLimitsCores: [4] }]
+    const absent = createAnswer({ ...summary, notMeasured }).notMeasured[0]
+    expect(absent).toEqual({ what: 'every plane at 4 CPU each', why: reason, commands: [] })
+    const commands = ['first', 'second'].map(command => ({ command, gives: 'a capacity' }))
+    const text = renderAnswerText({
+      ...createAnswer(summary),
+      notMeasured: [absent, { what: 'capacity', why: '', commands }],
+    })
+    expect(text).toContain('# a capacity')
+    expect(text).toMatch(/first/)
+    expect(text).not.toMatch(/second/)
+  })
+
   it.each(readdirSync(FIXTURES))('fits for the recorded run of %s', name => {
     const folder = path.join(FIXTURES, name)
     const computed = findComputed(folder)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { summarise } from '../../../src/analysis/summarise.js'
 import { listWarnings } from '../../../src/report/answer/warnings.js'
 import { createManifest } from '../../fakes/fake-manifest.js'
-import { createArm, createRecord } from '../../fakes/fake-records.js'
+import { createArm, createRecord, describeFakeProcess } from '../../fakes/fake-records.js'
 
 /** @param {string[]} keeping planes that keep an answer */
 function warningsOf(keeping) {
@@ -20,6 +20,25 @@ it('name the proxies that keep an answer in chunks, beside those that pass it on
   )
   expect(warningsOf(['pipy', 'envoy'])).toContain('pipy and envoy kept answers until their last chunk.')
   expect(warningsOf([]).join()).not.toContain('chunk')
+})
+
+it('name a proxy whose memory grew by the request in half of its windows, and in two of them at least', () => {
+  const arm = createArm({ id: 'pipy', plane: 'pipy' })
+  /** @param {number} growing @param {number} rounds @param {number} [grownBytes] of a thousand requests */
+  const warn = (growing, rounds, grownBytes = 410_000) => {
+    const records = Array.from({ length: rounds }, (_, i) => {
+      const { memory } = describeFakeProcess({})
+      const grown = i < growing ? { memory: { ...memory, grownBytes } } : {}
+      const processes = [describeFakeProcess(grown), describeFakeProcess({ service: 'ratings' })]
+      return createRecord({ arm, round: i + 1, processes })
+    })
+    return listWarnings(summarise({ manifest: createManifest({ rounds, arms: [arm] }), records }))
+  }
+  const grown = "pipy keeps memory of requests: gateway's sidecar grew by 0.4 KiB a request, in 2 of 4 windows."
+  expect(warn(2, 4)).toContain(grown)
+  expect(warn(1, 4).join()).not.toContain('grew')
+  expect(warn(1, 1).join()).not.toContain('grew')
+  expect(warn(4, 4, 900).join()).not.toContain('grew')
 })
 
 it('say by how much planes differ at each load, where two measurements of one run exclude each other', () => {
@@ -44,9 +63,9 @@ it('say by how much planes differ at each load, where two measurements of one ru
       }),
     )
   expect(warn(0.59)).toContain(
-    'Depends on load: pipy / envoy 46 % less interleaved (32 users), 41 % alone (200 users, 1 CPU).',
+    'pipy uses 46 % less than envoy with 32 users, but 41 % less with 200 users at 1 CPU each.',
   )
   expect(warn(1.1)).toContain(
-    'Depends on load: pipy / envoy 46 % less interleaved (32 users), 10 % more alone (200 users, 1 CPU).',
+    'pipy uses 46 % less than envoy with 32 users, but 10 % more with 200 users at 1 CPU each.',
   )
 })

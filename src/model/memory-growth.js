@@ -1,0 +1,21 @@
+/** Memory that grows with requests: the one rule, for counts of the lab and for windows. Pure. */
+
+const KIB = 1024
+/** A heap grows now and then by a step, and a leak in each part of the requests: by so much at least. */
+const PART_LEAST_BYTES = 16 * KIB
+const KIB_LEAST_BYTES = 100
+
+/**
+ * Computes by how much memory grew; null: not in each part.
+ * @param {number[]} bytes at the start of the first part and at the end of each
+ */
+export function computeSteadyGrowth(bytes) {
+  const parts = bytes.slice(1).map((later, i) => later - bytes[i])
+  const isSteady = parts.length > 0 && parts.every(part => part >= PART_LEAST_BYTES)
+  return isSteady ? bytes[bytes.length - 1] - bytes[0] : null
+}
+
+/** Renders growth, such as `0.4 KiB a request`. @param {number} bytes of a request */
+export function renderGrowth(bytes) {
+  return `${bytes >= KIB_LEAST_BYTES ? `${(bytes / KIB).toFixed(1)} KiB` : `${Math.round(bytes)} bytes`} a request`
+}
