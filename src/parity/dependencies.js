@@ -6,6 +6,7 @@ import { hashKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
 import { safely } from '../lib/safely.js'
 import { isRedirected } from '../model/arms.js'
+import { hasChunks } from '../model/requests.js'
 import { toolOf } from '../model/tools.js'
 import { findPipelineOf, findScriptFolder } from '../run/scripts.js'
 import { renderRig } from './rig.js'
@@ -67,8 +68,11 @@ export function createDependencies(testbed) {
       return {
         ...ofArm(arm),
         ...{ check: 'start', size: sizeOf(arm), hasCertificate: arm.load.hasCertificate },
-        // Scripts of the user are asked the requests of their load.
-        ...(arm.variant !== null && { payloadBytes: arm.load.payloadBytes, requests: arm.load.requests }),
+        // Scripts of the user are asked the requests of their load, and all planes those for answers in chunks.
+        ...((arm.variant !== null || hasChunks(arm.load)) && {
+          payloadBytes: arm.load.payloadBytes,
+          requests: arm.load.requests,
+        }),
         ...{ topology: layout.topologies[arm.link], applications: ofProgram(programs.appRuntime) },
         echo: hashOnce(folders.echo),
       }

@@ -6,9 +6,9 @@ import { readTextFiles } from '../lib/text-files.js'
 import { isRedirected } from '../model/arms.js'
 import { entryPortOf, isEchoed } from '../model/pipeline.js'
 import { createCheck } from '../model/requests.js'
-import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
+import { GENERATOR, NODE_AGENT, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
-import { createSpecs, findDeployed, findReachable } from '../services/specs.js'
+import { createSpecs, findDeployed, findReachable, hasNodeProxy } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding, isFinished } from './alive.js'
 import { createDeployer } from './deployer.js'
@@ -39,7 +39,11 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
   const names = running.map(s => s.name)
   const isControlled = arm.conditions.changesPerMinute !== null
   const entryService = findEntryService(topology, hasSidecars)
-  const places = await target.placesFor(start, isControlled ? [...names, CONTROL] : names, {
+  const others = [
+    ...(isControlled ? [CONTROL] : []),
+    ...(hasNodeProxy(testbed.programs.planes, arm) ? [NODE_PROXY, NODE_AGENT] : []),
+  ]
+  const places = await target.placesFor(start, [...names, ...others], {
     entry: entryService,
     hasNamespaces: arm.conditions.interception !== undefined,
   })

@@ -3,7 +3,7 @@ import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
 import { callsUpstream } from '../model/pipeline.js'
 import { hasChunks } from '../model/requests.js'
-import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
+import { GENERATOR, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
 import { listPaths } from '../model/traffic.js'
 import { createApplication } from './applications.js'
@@ -57,13 +57,15 @@ export function createSpecs(services) {
   const pipeline = findPipeline(programs, arm)
   // A pipeline that answers by itself needs no application, and none does work for its answers.
   const isCalled = !pipeline || callsUpstream(pipeline)
+  const isOfNode = hasNodeProxy(programs.planes, arm)
+  const nodeProxy = isOfNode ? createNodeProxy(services, { isCalled }) : []
   const specs = topology.services.flatMap(service => {
     /** @type {ProcessSpec[]} */
     const processes = service.application && isCalled ? [createApplicationSpec(service, services)] : []
     // Connections that pass all rules are tracked by the kernel like those of the other arms.
     const passing = { inbound: null, outbound: null }
     if (!createSidecar && isRedirected(arm.conditions)) for (const spec of processes) spec.redirects = passing
-    if (createSidecar) {
+    if (createSidecar && !isOfNode) {
       const isControlled = controlled !== null && service === entry
       const options = describeSidecar(service, services)
       const spec = isControlled ? controlled.member.spec : createSidecar(options)
@@ -71,13 +73,46 @@ export function createSpecs(services) {
       if (arm.conditions.ending && service === topology.services.at(-1)) {
         ending = createEnding(spec, { service, controlled, ...services })
         processes.push(ending.spec)
-      } else if (isCalled)
-        processes.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
+      } else if (isCalled) processes.push({ ...spec, passages: countPassages(service) })
       else processes.push(spec)
     }
-    return processes.map(spec => ({ ...spec, copyOf: service.copyOf }))
+    return processes.map(spec => ({ ...spec, copyOf: service.copyOf ?? service.pairOf }))
   })
-  return { specs, controlled, ending }
+  return { specs: [...specs, ...nodeProxy], controlled, ending }
+}
+
+/**
+ * Creates the one proxy of all pods. @param {ArmServices} services @param {{ isCalled: boolean }} options isCalled: the applications are
+ * @returns {ProcessSpec[]}
+ */
+function createNodeProxy(services, { isCalled }) {
+  const { arm, topology, programs, folders, locate } = services
+  const options = topology.services.map(service => describeSidecar(service, services))
+  const folder = locate(`${folders.own}/${NODE_PROXY}`)
+  const specs = programs.planes[arm.plane].createNodeProxy?.(options, folder) ?? []
+  return specs.map(({ pods, ...spec }) => ({
+    ...spec,
+    ...(pods && {
+      pods: pods.map((pod, i) => {
+        const service = topology.services[i]
+        return {
+          ...pod,
+          copyOf: service.copyOf ?? service.pairOf,
+          ...(isCalled && { passages: countPassages(service) }),
+        }
+      }),
+    }),
+  }))
+}
+
+/** Counts how often a request passes the sidecar of a service. @param {Service} service */
+function countPassages({ application, calls }) {
+  return (application ? 1 : 0) + (calls.length > 0 ? 1 : 0)
+}
+
+/** Says whether one proxy serves all pods of an arm. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm */
+export function hasNodeProxy(planes, arm) {
+  return findDeployed(planes, arm)?.isOfNode === true
 }
 
 /** @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending} */

@@ -111,18 +111,22 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     call,
     look: async processes => look(probesOf(processes)),
     async observe(processes, options) {
-      const pids = processes.map(p => (p.spec.role === 'sidecar' ? /** @type {RunningProcess} */ (p).pids : null))
-      const count = countReceived(pids, options)
+      const counted = processes.map(process => {
+        const { spec, pids, podNetworks } = /** @type {RunningProcess} */ (process)
+        return spec.role === 'sidecar' ? { pids, podNetworks } : null
+      })
+      const count = countReceived(counted, options)
       let received = /** @type {ReturnType<typeof count> | null} */ (null)
       const onEnd = () => {
         received = count()
       }
       const observed = await observe(probesOf(processes), { ...options, onEnd })
-      const counted = await received
+      const bytes = (await received) ?? processes.map(() => null)
       return {
         ...observed,
-        received: processes.map((_, i) => counted?.[i]?.bytes ?? null),
-        closedConnections: processes.map((_, i) => counted?.[i]?.closed ?? null),
+        received: bytes.map(one => one?.bytes ?? null),
+        receivedByPod: bytes.map(one => (one && one.byPod.length > 0 ? one.byPod : null)),
+        closedConnections: bytes.map(one => one?.closed ?? null),
         clockOffsetMs: 0,
       }
     },
@@ -171,7 +175,9 @@ function createDeploy({ runId, tree, networks, running, call }) {
       if (hasNamespaces) await networks.prepare(start, specs)
       for (const spec of specs) {
         await pace?.()
-        const inside = hasNamespaces ? { enter: networks.enter(start, spec), call } : {}
+        const inside = hasNamespaces
+          ? { enter: networks.enter(start, spec), podNetworks: networks.listPodNetworks(start, spec), call }
+          : {}
         const process = await startProcess({ spec, folder, tree, start, runId, ...inside })
         processes.push(process)
         running.add(process)

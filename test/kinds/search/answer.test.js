@@ -62,6 +62,17 @@ describe('the answer of a size', () => {
     ])
   })
 
+  it('says which memory a limit counts, and that it was tried so where it was', () => {
+    const memoryOf = (/** @type {Answered} */ size) =>
+      answer([size]).basis.find(line => line.startsWith('Memory is')) ?? null
+    expect(memoryOf(pipy)).toBe(
+      "Memory is what a pod's limit counts: its working set and droppable file pages, against which it was tried; neither RSS nor PSS.",
+    )
+    const untried = /** @type {Answered} */ ({ ...pipy, answer: { ...pipy.answer, trials: [] } })
+    expect(memoryOf(untried)).not.toContain('tried')
+    expect(memoryOf(tooMuch)).toBeNull()
+  })
+
   it('fits a screen', () => {
     for (const lines of [render([pipy, envoy], fleet), render([pipy, busy, tooMuch], fleet)].map(t => t.split('\n'))) {
       expect(lines.length).toBeLessThanOrEqual(16)
