@@ -61,6 +61,7 @@ function listSections(document) {
     { id: 'over-limit', name: 'Rate over the CPU limit', body: renderOverLimit(charts.overLimit) },
     { id: 'over-share', name: 'Convergence', body: renderCharts(charts.overShare) },
     { id: 'over-sidecars', name: 'Memory over the sidecars', body: renderCharts(charts.overSidecars) },
+    { id: 'over-axis', name: 'Where lines cross', body: renderCharts(charts.overAxis) },
     { id: 'over-time', name: 'Memory and CPU over time', body: renderOverTime(charts.overTime) },
     { id: 'parity', name: 'Equal work', body: parity ? [renderTable(parity), ...renderList(disparities)] : [] },
     {

@@ -16,7 +16,15 @@ import { tabulateProvenance } from '../../report/provenance.js'
  */
 
 // Kinds of charts that such a run does not have.
-const NO_CHARTS = { distributions: [], overRate: [], overLimit: [], overShare: [], overSidecars: [], overTime: [] }
+const NO_CHARTS = {
+  distributions: [],
+  overRate: [],
+  overLimit: [],
+  overAxis: [],
+  overShare: [],
+  overSidecars: [],
+  overTime: [],
+}
 const NOTES = [
   'Assignments are computed: no process is started, and items have a size and no work.',
   'An algorithm places all items anew for every number of shards; it does not know where they were before.',
