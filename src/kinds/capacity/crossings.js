@@ -1,9 +1,9 @@
-import { findCrossings, listPoints } from '../../analysis/crossings.js'
 import { formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { AXES, describeAxes, findVaried, groupOf, nameOf, nameOfContender } from '../../model/arms.js'
+import { findCrossings, listPoints } from './find-crossings.js'
 
-/** Sentences and pictures of crossings. Pure. @import { Crossing } from '../../analysis/crossings.js' */
+/** Sentences and pictures of crossings. Pure. @import { Crossing } from './find-crossings.js' */
 /** @import { Summary } from '../../model/types.ts' @import { Drawn, OwnChart } from '../sections.js' */
 
 /** @param {Summary} summary @returns {string[]} */

@@ -1,10 +1,10 @@
-import { quantityOf } from '../judge/quantities.js'
-import { groupBy } from '../lib/group-by.js'
-import { summariseValues } from '../lib/stats.js'
-import { AXES, groupOf, nameOfContender } from '../model/arms.js'
+import { quantityOf } from '../../judge/quantities.js'
+import { groupBy } from '../../lib/group-by.js'
+import { summariseValues } from '../../lib/stats.js'
+import { AXES, groupOf, nameOfContender } from '../../model/arms.js'
 
 /** Values of an axis at which one plane begins to take less of a quantity than another. Pure. */
-/** @import { Quantity, Summary, SummaryArm } from '../model/types.ts' */
+/** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' */
 
 /** @typedef {{ at: number, arm: SummaryArm, quantity: Quantity }} Point of a plane, by rising values of the axis */
 

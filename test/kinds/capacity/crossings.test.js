@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { findCrossings } from '../../src/analysis/crossings.js'
-import { drawCrossings, renderCrossings } from '../../src/kinds/capacity/crossings.js'
-import { summariseValues } from '../../src/lib/stats.js'
-import { MIB } from '../../src/lib/units.js'
-import { createSummary } from '../fakes/fake-summary.js'
+import { drawCrossings, renderCrossings } from '../../../src/kinds/capacity/crossings.js'
+import { findCrossings } from '../../../src/kinds/capacity/find-crossings.js'
+import { summariseValues } from '../../../src/lib/stats.js'
+import { MIB } from '../../../src/lib/units.js'
+import { createSummary } from '../../fakes/fake-summary.js'
 
 /** @param {Record<string, Record<number, number[]>>} planes MiB of each round by pairs */
 function createRun(planes) {
