@@ -1,7 +1,7 @@
-import { authorityKeyOf, certificatesFolder } from '../lib/certificate-files.js'
+import { authorityKeyOf, certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
-import { callsUpstream } from '../model/pipeline.js'
+import { callsUpstream, hasUpstreamTls } from '../model/pipeline.js'
 import { hasChunks } from '../model/requests.js'
 import { GENERATOR, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
@@ -160,16 +160,20 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   // The last application echoes, or answers what the load asks for.
   const last = kind === 'echo' && requests ? 'answer' : kind
   const pipeline = findPipeline(programs, arm)
+  const hasTls = pipeline !== undefined && hasUpstreamTls(pipeline)
+  const certificates = locate(certificatesFolder(folders.certificates, arm.conditions.tls))
   const address = places[name][hasSidecars ? 'inside' : 'listen']
   // Scripts that fix ports mean this host: in a network namespace of their own that is where the application is.
   const [listen = { address, port: PORTS.application }, ...others] =
     pipeline?.document.upstream?.ports?.map(port => ({ address: '127.0.0.1', port })) ?? []
   return createApplication({
     service: name,
-    kind: isGrpc ? `grpc-${last}` : last,
+    kind: isGrpc ? `grpc-${last}` : hasTls ? 'tls-echo' : last,
     requests,
     listen,
     others,
+    // It shows the certificate of its service, as the sidecar before it does.
+    ...(hasTls && { credentials: credentialsOf(name, certificates) }),
     next: application === 'forward' ? findNextHop(service, at) : null,
     runtime: isServedByNode(arm) ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),
