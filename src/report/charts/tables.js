@@ -75,12 +75,12 @@ export function tabulateMemory({ title, lines }) {
 }
 
 /** Lists a quantity over an axis. @param {{ title: string, axes: [string, string], lines: import('./forms.js').AxisLine[] }} given @returns {Table} */
-export function tabulateOverAxis({ title, axes: [name, unit], lines }) {
+export function tabulateOverAxis({ title, axes: [name], lines }) {
   const valued = lines.map(({ label, points }) => ({
     label,
     points: points.map(({ at, value }) => ({ at, value: `${shorten(value)}` })),
   }))
-  return tabulatePoints({ caption: `${title}, ${unit}`, name, lines: valued })
+  return tabulatePoints({ caption: title, name, lines: valued })
 }
 
 /**
