@@ -3,6 +3,7 @@ import { renderContrasts, renderPair, renderPairs } from '../../answer/pairs.js'
 import { chooseQuantities, drawProxies, hasOwnQuantities } from '../../answer/proxies.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { findVaried } from '../../model/arms.js'
+import { renderCrossings } from './crossings.js'
 import { listOpenQuestions } from './open-questions.js'
 
 /** The answer of windows under load: the cost of a request, and what each proxy delivers. Pure. */
@@ -25,6 +26,7 @@ export function answerCapacity(told) {
     verdicts: [
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
       ...renderSecond(summary),
+      ...renderCrossings(summary),
     ],
     basis: isAlone ? renderSureness(summary, { primary, repeats: 'repeat' }) : [],
     notMeasured: isIdle ? [] : listOpenQuestions(summary),
