@@ -91,7 +91,7 @@ async function askApart({ send, signal }, times) {
   const asking = []
   for (let i = 0; i < times; i++) {
     const one = send({ host: 'crowded' }, { timeoutSeconds: ANSWER_SECONDS })
-    // Nobody awaits this request when another check fails.
+    // If another check fails, this request is never awaited: an unhandled rejection would end the kit.
     one.catch(() => {})
     asking.push(one)
     await sleep(APART_MS, signal)

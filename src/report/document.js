@@ -47,7 +47,7 @@ export function createDocument(run) {
     !hasRounds ? [] : isPivot ? tabulatePivots(some) : tabulateArms(some)
   const charts = drawCharts(run)
   const findings = tellFindings(summary)
-  // Where the load generator has CPUs or a machine for itself, it shares none.
+  // A load generator with CPUs or a machine of its own shares none.
   const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
   const isShared = target === 'local' && !isApart && !isIdle
   return {

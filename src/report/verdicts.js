@@ -53,10 +53,10 @@ function renderSecondary(comparisons, primary) {
   const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, c.verdict, c.reasons])
   const said = new Set(primary.map(keyOf))
   const groups = groupBy(comparisons, c => (isOpen(c) ? keyOf(c) : c))
-  return [...groups].flatMap(([key, own]) => {
-    const [{ a, b, verdict, reasons }] = own
-    if (!isOpen(own[0]) || (own.length === 1 && !said.has(`${key}`))) return own.map(renderVerdict)
-    const names = own.map(({ quantity, ratio: { median } }) => {
+  return [...groups].flatMap(([key, group]) => {
+    const [{ a, b, verdict, reasons }] = group
+    if (!isOpen(group[0]) || (group.length === 1 && !said.has(`${key}`))) return group.map(renderVerdict)
+    const names = group.map(({ quantity, ratio: { median } }) => {
       const label = comparedIn(quantity)?.label
       return verdict === 'indicative' && median !== null ? `${label} ${median.toFixed(2)} : 1` : label
     })

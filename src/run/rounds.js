@@ -61,7 +61,7 @@ export async function measureRounds(pass) {
 }
 
 /**
- * Runs round after round; windows that were unsteady or cold are run again at the end of theirs.
+ * Runs round after round. A window that was unsteady or cold is measured again at the end of its round.
  * @param {{ plan: Pass['plan'], runTogether: RunTogether, turns: Turns, stopping: Stopping | null, signal: AbortSignal } &
  *   Pick<Pass, 'secondsAfter' | 'watch' | 'say'>} options stopping: null: all rounds of the plan are run
  */
@@ -150,7 +150,7 @@ function createDeaths(say) {
   }
 }
 
-/** Leaves trials of arms out, while others are left. @param {Trial[]} trials @param {(armId: string) => boolean} isOut */
+/** Drops the trials of arms that are out, unless no other trial is left. @param {Trial[]} trials @param {(armId: string) => boolean} isOut */
 function withoutArms(trials, isOut) {
   const others = trials.filter(({ arm }) => !isOut(arm.id))
   return others.length > 0 ? others : trials

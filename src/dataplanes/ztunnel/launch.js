@@ -35,7 +35,7 @@ export function createSidecar(options) {
       // It runs as a user that may not bind the addresses of clients.
       ENABLE_ORIG_SRC: 'false',
       ZTUNNEL_WORKER_THREADS: `${workers}`,
-      // By its default it logs each connection.
+      // The default logs each connection.
       ...(isDeployed ? {} : { RUST_LOG: 'error,access=off' }),
     },
     files: [{ name: 'ztunnel.yaml', content: renderConfig(model) }],
