@@ -8,7 +8,7 @@ import { entryPortOf, isEchoed } from '../model/pipeline.js'
 import { createCheck } from '../model/requests.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
-import { createSpecs, findDeployed, findReachable } from '../services/specs.js'
+import { chooseCpuRequest, createSpecs, findDeployed, findReachable, NEIGHBOUR } from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding, isFinished } from './alive.js'
 import { createDeployer } from './deployer.js'
@@ -29,6 +29,18 @@ import { findPipelineOf, findScriptFolder } from './scripts.js'
 // An exception of a Pipy script takes about eight lines, and causes another.
 const SIDECAR_LINES = 24
 
+/** The CPUs that a process of each role may use. */
+const PLACED_AS = /** @type {const} */ ({
+  sidecar: 'sidecar',
+  neighbour: 'sidecar',
+  application: 'application',
+  control: 'application',
+  generator: 'generator',
+})
+
+/** @param {number | undefined} cpuRequestCores */
+const withRequest = cpuRequestCores => cpuRequestCores !== undefined && { cpuRequestCores }
+
 /** Starts an arm's services and its sidecars, and sends one nonce through. @param {Omit<Asked, 'round'>} asked */
 export async function startServices({ testbed, arm, start, folder, isInterleaved = false, deadlineSeconds, signal }) {
   const { target } = testbed.site
@@ -38,8 +50,12 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
   const running = topology.services.filter(s => hasSidecars || s.application)
   const names = running.map(s => s.name)
   const isControlled = arm.conditions.changesPerMinute !== null
+  const besides = [
+    ...(isControlled ? [CONTROL] : []),
+    ...(arm.conditions.neighbourCores === undefined ? [] : [NEIGHBOUR]),
+  ]
   const entryService = findEntryService(topology, hasSidecars)
-  const places = await target.placesFor(start, isControlled ? [...names, CONTROL] : names, {
+  const places = await target.placesFor(start, [...names, ...besides], {
     entry: entryService,
     hasNamespaces: arm.conditions.interception !== undefined,
   })
@@ -55,7 +71,8 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     const placed = rendered.map(spec => ({
       ...spec,
       ...(isInterleaved && { armId: arm.id }),
-      cpuSet: placement?.[spec.role === 'control' ? 'application' : spec.role] ?? null,
+      cpuSet: placement?.[PLACED_AS[spec.role]] ?? null,
+      ...withRequest(chooseCpuRequest(arm, { role: spec.role, cpus: testbed.site.cpus })),
       memoryLimitBytes: spec.role === 'sidecar' ? arm.conditions.memoryLimitBytes : null,
     }))
     const processes = await begin(placed)

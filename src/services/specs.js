@@ -2,8 +2,9 @@ import { authorityKeyOf, certificatesFolder } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
 import { callsUpstream } from '../model/pipeline.js'
+import { createProcess } from '../model/processes.js'
 import { hasChunks } from '../model/requests.js'
-import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
+import { GENERATOR, KIT_NODE, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
 import { listPaths } from '../model/traffic.js'
 import { createApplication } from './applications.js'
@@ -77,7 +78,35 @@ export function createSpecs(services) {
     }
     return processes.map(spec => ({ ...spec, copyOf: service.copyOf }))
   })
-  return { specs, controlled, ending }
+  const neighbour = createNeighbour(services)
+  return { specs: neighbour ? [...specs, neighbour] : specs, controlled, ending }
+}
+
+export const NEIGHBOUR = 'neighbour'
+
+/** Makes the process that burns CPU beside the services; null: there is none. @param {ArmServices} services */
+function createNeighbour({ arm, folders, locate }) {
+  const { neighbourCores } = arm.conditions
+  if (neighbourCores === undefined) return null
+  return createProcess({
+    service: NEIGHBOUR,
+    role: 'neighbour',
+    program: KIT_NODE,
+    argv: ['src/node/neighbour.js', `${neighbourCores}`],
+    folder: locate(`${folders.own}/${NEIGHBOUR}`),
+    listens: [],
+  })
+}
+
+/**
+ * Chooses the CPU request of a process where sidecars have one, in cores; undefined: its own default. A neighbour requests
+ * what it burns. The others get all CPUs: the node's share of a sidecar is looked for, not theirs.
+ * @param {Pick<Arm, 'conditions'>} arm @param {{ role: ProcessSpec['role'], cpus: number }} options cpus: of the machine
+ */
+export function chooseCpuRequest({ conditions: { cpuRequestCores, neighbourCores } }, { role, cpus }) {
+  if (cpuRequestCores === undefined) return undefined
+  if (role === 'sidecar') return cpuRequestCores
+  return role === 'neighbour' ? neighbourCores : cpus
 }
 
 /** @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending} */

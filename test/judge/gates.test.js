@@ -33,6 +33,46 @@ describe('what bound a trial of the open loop', () => {
   })
 })
 
+describe('a neighbour of the kit', () => {
+  const conditions = { neighbourCores: 2, cpuRequestCores: 0.1 }
+  /** @param {number} ran @param {number} waited @param {Partial<typeof HOST>} [host] */
+  const find = (ran, waited, host = { idleFraction: 0.01 }) => {
+    const threads = [{ id: 1, name: 'x', cpuSeconds: ran, waitSeconds: waited }]
+    const neighbour = describeFakeProcess({
+      ...{ service: 'neighbour', role: 'neighbour', cpuLimitCores: null, cpuLimitReadBackCores: null },
+      ...{ cpuCores: ran, cpuSeconds: ran, threads },
+    })
+    const record = createRecord({ arm: { conditions }, processes: [neighbour], host: { ...HOST, ...host } })
+    return findGates(record).filter(({ gate }) => ['kit-neighbour', 'spare-cpu'].includes(gate))
+  }
+
+  it('is as asked where it ran, or waited for a CPU that others had', () => {
+    expect(find(2, 0)).toEqual([])
+    expect(find(1.2, 0.7)).toEqual([])
+  })
+
+  it('spoils everything where it wanted less, ran more, or is not there', () => {
+    const [less] = find(1.2, 0.5)
+    expect(less.reason).toBe('the neighbour burnt 1.20 CPUs and waited for 0.50, and 2 were asked for')
+    expect(less.spoils).toEqual(USES)
+    expect(find(2.3, 0)[0].reason).toBe('the neighbour burnt 2.30 CPUs, and 2 were asked for')
+    const [none] = findGates(createRecord({ arm: { conditions } }))
+    expect(none.reason).toBe('a neighbour of 2 CPUs was asked for, and none ran')
+  })
+
+  it('is told where CPUs were idle beside it, and spoils nothing there', () => {
+    const [spare] = find(2, 0, { idleFraction: 0.2 })
+    expect(spare).toMatchObject({ gate: 'spare-cpu', spoils: [] })
+    expect(spare.reason).toMatch(/^20 % of 2 CPUs were idle beside a neighbour of 2: /)
+  })
+
+  it('fills the machine, which is no bound of the trial', () => {
+    const neighbour = describeFakeProcess({ service: 'neighbour', role: 'neighbour', cpuLimitCores: null })
+    expect(bound([describeFakeProcess({}), neighbour], 0.01, 'open')).toBe('rate')
+    expect(bound([describeFakeProcess({})], 0.01, 'open')).toBe('host')
+  })
+})
+
 describe('a quota that cannot be seen', () => {
   /** @param {{ waited: number, ran?: number, throttledFraction?: number, cpuSet?: string }} process @param {Partial<typeof HOST>} [host] */
   const find = ({ waited, ran = 0.25, throttledFraction = 0, cpuSet = '0-1' }, host = {}) => {

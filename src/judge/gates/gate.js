@@ -53,11 +53,12 @@ export const GENERATOR_BOUND = 0.8
 const HOST_IDLE_LEAST = 0.05
 
 /**
- * Finds what bound a trial: the first condition that holds.
+ * Finds what bound a trial: the first condition that holds. A neighbour of the kit fills the machine by design.
  * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' |
  *   'open' }} trial
  */
 export function findBound({ processes, generatorCpus, idleFraction, loadHost, kind }) {
+  const isFilled = withRole(processes, 'neighbour').length > 0
   const sidecars = withRole(processes, 'sidecar')
   if (sidecars.some(p => p.cpuLimitCores !== null && p.cpuCores >= SIDECAR_BOUND * p.cpuLimitCores)) return 'sidecar'
   if (sidecars.some(p => busiestCoresOf(p) >= WORKER_BOUND)) return 'worker'
@@ -66,7 +67,7 @@ export function findBound({ processes, generatorCpus, idleFraction, loadHost, ki
     p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0
   if (withRole(processes, 'generator').some(isGeneratorBound)) return 'generator'
   if (loadHost && isUsedUp(loadHost)) return 'generator'
-  if (idleFraction < HOST_IDLE_LEAST) return 'host'
+  if (idleFraction < HOST_IDLE_LEAST && !isFilled) return 'host'
   return kind === 'open' ? 'rate' : 'users'
 }
 

@@ -17,6 +17,9 @@ const SAMPLE_SECONDS = 0.2
 const LATE_MOST_SECONDS = 0.5
 // Two clock ticks of 10 ms: one for each of the two times of a process.
 const TICKS_SECONDS = 0.02
+const NEIGHBOUR_LEAST = 0.9
+const NEIGHBOUR_MOST = 1.1
+const SPARE_LEAST = 0.1
 
 /** @type {Gate[]} */
 export const PROCESS_GATES = [
@@ -92,6 +95,27 @@ export const PROCESS_GATES = [
     },
   },
   {
+    name: 'kit-neighbour',
+    finds:
+      'a neighbour of the kit (`--neighbour`) that wanted less than 90 % of its CPU (run, or waited for a CPU), or ran more than 110 %',
+    words: 'neighbour not as asked',
+    find: findFalseNeighbour,
+  },
+  {
+    name: 'spare-cpu',
+    finds:
+      'CPUs that were idle (10 %) beside a neighbour of the kit: a CPU request decides where they are all in use; it spoils nothing',
+    words: 'CPUs to spare',
+    spoils: [],
+    find: ({ trial: { arm }, host, placement }) => [
+      arm.conditions.cpuRequestCores !== undefined &&
+        arm.conditions.neighbourCores !== undefined &&
+        placement === null &&
+        host.idleFraction >= SPARE_LEAST &&
+        `${percent(host.idleFraction)} of ${host.cpus} CPUs were idle beside a neighbour of ${arm.conditions.neighbourCores}: a CPU request decides where all are in use`,
+    ],
+  },
+  {
     name: 'restart',
     finds: 'another process than the one that was started',
     words: 'process replaced',
@@ -107,6 +131,22 @@ export const PROCESS_GATES = [
       ),
   },
 ]
+
+/** A thread that waits for a CPU wants it as much as one that runs. @param {Pick<TrialRecord, 'trial' | 'processes' | 'window'>} record */
+function findFalseNeighbour({ trial, processes, window }) {
+  const { neighbourCores: cores } = trial.arm.conditions
+  if (cores === undefined) return []
+  const neighbour = processes.find(({ role }) => role === 'neighbour')
+  if (neighbour === undefined) return [`a neighbour of ${cores} CPUs was asked for, and none ran`]
+  const { cpuCores, threads } = neighbour
+  const waiting = sum(threads.map(t => Math.max(0, t.waitSeconds ?? 0))) / (window?.seconds ?? Number.NaN)
+  return [
+    !(cpuCores + waiting >= NEIGHBOUR_LEAST * cores) &&
+      `the neighbour burnt ${cpuCores.toFixed(2)} CPUs and waited for ${waiting.toFixed(2)}, and ${cores} were asked for`,
+    cpuCores > NEIGHBOUR_MOST * cores &&
+      `the neighbour burnt ${cpuCores.toFixed(2)} CPUs, and ${cores} were asked for`,
+  ]
+}
 
 /** @param {Pick<TrialRecord, 'processes' | 'host' | 'window'>} record */
 function findHidden({ processes, host, window }) {

@@ -3,6 +3,7 @@ import { renderContrasts, renderPair, renderPairs } from '../../answer/pairs.js'
 import { chooseQuantities, drawProxies, hasOwnQuantities } from '../../answer/proxies.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { findVaried } from '../../model/arms.js'
+import { renderCpuRequests } from './cpu-requests.js'
 import { listOpenQuestions } from './open-questions.js'
 
 /** The answer of windows under load: the cost of a request, and what each proxy delivers. Pure. */
@@ -24,6 +25,7 @@ export function answerCapacity(told) {
     pictures: isAlone ? drawAlone(told) : isUsual ? drawBeside(told) : drawOwn(told),
     verdicts: [
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
+      ...renderCpuRequests(arms),
       ...renderSecond(summary),
     ],
     basis: isAlone ? renderSureness(summary, { primary, repeats: 'repeat' }) : [],

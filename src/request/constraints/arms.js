@@ -200,6 +200,16 @@ const CONTROLS = [
 ]
 
 /** @type {Constraint<PlacedArm>[]} */
+const NEIGHBOURS = [
+  {
+    on: 'neighbourCores',
+    conflict: ({ isOnNode }) => isOnNode,
+    message: () =>
+      'a neighbour is a process of the kit, which it starts on one machine only: run pods of your own on the node, and leave --neighbour out',
+  },
+]
+
+/** @type {Constraint<PlacedArm>[]} */
 export const ARMS = [
   {
     on: 'always',
@@ -209,6 +219,7 @@ export const ARMS = [
   ...PROTOCOLS,
   ...ENDINGS,
   ...CHANGES,
+  ...NEIGHBOURS,
   {
     on: 'features',
     conflict: ({ plane, arm }) => findLackingFeatures(plane, arm.conditions),

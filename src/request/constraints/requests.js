@@ -143,6 +143,12 @@ export const REQUESTS = [
       Array.isArray(cpuLimits) && cpuLimits.find(cores => Math.ceil(cores) > cpus),
     message: ({ cpus }, cores) => `--cpu ${cores}: this machine has ${cpus} CPUs; give at most ${cpus}, or --cpu none`,
   },
+  {
+    on: 'neighbourCores',
+    conflict: request => readValues(request, 'neighbourCores')?.find(cores => Math.ceil(cores ?? 0) > request.cpus),
+    message: (request, cores) =>
+      `${renderSource(request, 'neighbourCores')}: ${cores} CPUs, and this machine has ${request.cpus}: give at most --neighbour ${request.cpus}c, which fills it`,
+  },
   ...OF_LOAD,
   ...BODIES,
   {

@@ -58,11 +58,14 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
     const { spec, folders } = container
     const [probed] = isProbed ? spec.listens.filter(({ address }) => address === '0.0.0.0') : []
     const containerMounts = mounts.filter(({ mountPath }) => folders.some(({ path }) => path === mountPath))
-    // Request and limit are the cap, so that the scheduler does not promise the CPU twice.
+    // Request and limit are the cap, so that the scheduler does not promise the CPU twice. Only a sidecar has another
+    // request, for its share of a full node; others keep theirs, which a small cluster has room for.
     const limits = {
-      ...(spec.cpuLimitCores === null ? {} : { cpu: `${Math.round(spec.cpuLimitCores * 1000)}m` }),
+      ...(spec.cpuLimitCores === null ? {} : { cpu: renderCpu(spec.cpuLimitCores) }),
       ...(spec.memoryLimitBytes === null ? {} : { memory: `${spec.memoryLimitBytes}` }),
     }
+    const request =
+      spec.cpuRequestCores === undefined || spec.role !== 'sidecar' ? {} : { cpu: renderCpu(spec.cpuRequestCores) }
     return {
       name: spec.role,
       image: spec.image,
@@ -72,7 +75,7 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
       env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
       ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
       ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),
-      resources: { requests: { ...SMALL.requests, ...limits }, ...(Object.keys(limits).length > 0 ? { limits } : {}) },
+      resources: { requests: { ...SMALL.requests, ...limits, ...request }, ...(Object.keys(limits).length > 0 ? { limits } : {}) },
       securityContext:
         spec.redirects && spec.role === 'sidecar' ? { ...RESTRICTED, runAsUser: SIDECAR_USER } : RESTRICTED,
       volumeMounts: [...containerMounts, TMP_MOUNT],
@@ -103,6 +106,9 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
     containers: containers.filter(c => !isNative(c)).map(render),
   }
 }
+
+/** @param {number} cores */
+const renderCpu = cores => `${Math.round(cores * 1000)}m`
 
 /** @param {Folder[]} folders */
 export function renderVolumes(folders) {

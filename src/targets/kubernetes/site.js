@@ -60,6 +60,8 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
     sampleSource,
     limits: findLimits({ node: readNode(where.node), pods: (await api.list('v1', 'Pod')).map(readPod) }),
     cores: [],
+    // A request is part of every pod.
+    assertCpuSettings() {},
     async assertInterception() {
       const iptables = await findTool(iptablesTool)
       if ('missing' in iptables) throw new BenchError(`--interception redirect: ${iptables.missing}`)

@@ -3,6 +3,7 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
 import { waitFor } from '../../lib/wait.js'
+import { toCpuShares, toCpuWeight } from '../../model/cpu-requests.js'
 import { openCountersV1, openCountersV2, readPids } from '../../node/kernel/cgroup.js'
 import { kill } from './marks.js'
 import { findLargestQuota } from './quota.js'
@@ -27,7 +28,7 @@ export async function createFolders({ way, name }) {
   for (const base of distinct(bases)) await mkdir(base)
   if (!isV1) await writeFile(path.join(bases.cpu, 'cgroup.subtree_control'), renderControllers(way))
 
-  return async (group, { cpuLimitCores, memoryLimitBytes }) => {
+  return async (group, { cpuLimitCores, cpuRequestCores, memoryLimitBytes }) => {
     const folders = childOf(bases, group)
     for (const folder of distinct(folders)) await mkdir(folder)
     const writeCpu = (/** @type {string} */ file, /** @type {string} */ text) =>
@@ -41,6 +42,10 @@ export async function createFolders({ way, name }) {
         },
       )
     }
+    if (cpuRequestCores !== undefined)
+      await (isV1
+        ? writeCpu('cpu.shares', `${toCpuShares(cpuRequestCores)}`)
+        : writeCpu('cpu.weight', `${toCpuWeight(cpuRequestCores)}`))
     const memoryFile = path.join(folders.memory, isV1 ? 'memory.limit_in_bytes' : 'memory.max')
     if (memoryLimitBytes !== null && way.lacksMemory)
       throw new BenchError(

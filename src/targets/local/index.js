@@ -1,5 +1,6 @@
 import os from 'node:os'
 import { atExit } from '../../lib/at-exit.js'
+import { BenchError } from '../../lib/errors.js'
 import { readPlace } from '../../lib/process-start.js'
 import { GENERATOR, PROBER, placeAt } from '../../model/sidecar-contract.js'
 import { openLedger } from '../../node/ledger.js'
@@ -48,6 +49,11 @@ export async function openLocalSite({ runId, way, findTool, say }) {
     sampleSource: 'cgroup',
     limits: { ...readLimits(), quota: findQuota(way) },
     cores: hasTaskset ? readCores() : [],
+    assertCpuSettings(conditions) {
+      if (way.how !== 'none') return
+      const isSet = conditions.some(({ cpuRequestCores }) => cpuRequestCores !== undefined)
+      if (isSet) throw new BenchError(`no CPU request can be set here, as the weight of a cgroup: ${way.reason}`)
+    },
     async assertInterception() {
       await networks.assertPossible()
       machine.iptables = await networks.describeRules()

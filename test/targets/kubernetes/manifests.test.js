@@ -89,6 +89,18 @@ describe('a sidecar', () => {
     expect(beside.containers[1].resources).toEqual({ requests, limits: { cpu: '1500m' } })
   })
 
+  it('requests the CPU that it is to have of a full node, without a limit, and its application does not', () => {
+    const requesting = pipyGateway.map(container => ({
+      ...container,
+      spec: { ...container.spec, cpuLimitCores: null, cpuRequestCores: container.spec.role === 'sidecar' ? 0.05 : 4 },
+    }))
+    const { initContainers, containers } = podOf(gateway, requesting)
+    const [sidecar] = initContainers ?? []
+    expect(sidecar.resources.requests.cpu).toBe('50m')
+    expect(sidecar.resources.limits ?? {}).not.toHaveProperty('cpu')
+    expect(containers[0].resources.requests.cpu).toBe('10m')
+  })
+
   it('has no limit without a cap', () => {
     const containers = createContainers({ service: 'ratings', plane: 'pipy', cpuLimitCores: null })
     const pod = podOf(ratings, containers)
