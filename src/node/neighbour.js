@@ -14,14 +14,14 @@ else burnShare(workerData.share)
 /** @param {number} cores */
 function burn(cores) {
   const threads = Math.ceil(cores)
-  for (let i = 0; i < threads; i++)
-    new Worker(new URL(import.meta.url), { workerData: { share: cores / threads } }).on('error', error => {
-      throw error
-    })
+  const options = { workerData: { share: cores / threads } }
+  const workers = Array.from({ length: threads }, () => new Worker(new URL(import.meta.url), options))
   const starter = process.ppid
   process.title = `sidecar-bench neighbour ${cores}`
-  setInterval(() => {
-    if (process.ppid !== starter) process.exit(0)
+  const looking = setInterval(() => {
+    if (process.ppid === starter) return
+    clearInterval(looking)
+    for (const worker of workers) worker.terminate()
   }, LOOK_MS)
 }
 

@@ -3,7 +3,7 @@ import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
 import { lastLines } from '../lib/log-tail.js'
 import { readTextFiles } from '../lib/text-files.js'
-import { isRedirected } from '../model/arms.js'
+import { isInPod, isRedirected } from '../model/arms.js'
 import { entryPortOf, isEchoed } from '../model/pipeline.js'
 import { createCheck } from '../model/requests.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
@@ -73,6 +73,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
       ...(isInterleaved && { armId: arm.id }),
       cpuSet: placement?.[PLACED_AS[spec.role]] ?? null,
       ...withRequest(chooseCpuRequest(arm, { role: spec.role, cpus: testbed.site.cpus })),
+      ...(isInPod(arm, spec.role) && { podCpuCores: arm.conditions.podCpuCores }),
       memoryLimitBytes: spec.role === 'sidecar' ? arm.conditions.memoryLimitBytes : null,
     }))
     const processes = await begin(placed)

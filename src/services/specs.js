@@ -95,6 +95,7 @@ function createNeighbour({ arm, folders, locate }) {
     argv: ['src/node/neighbour.js', `${neighbourCores}`],
     folder: locate(`${folders.own}/${NEIGHBOUR}`),
     listens: [],
+    workers: 0,
   })
 }
 
@@ -131,7 +132,7 @@ function createEnding(spec, { service, controlled, arm, topology, places, progra
  */
 export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cpus, planes }) {
   const workersOfPlane = planes[plane].countWorkers({ profile, cpus, cpuLimitCores })
-  return conditions.workers ?? workersOfPlane ?? Math.max(1, Math.ceil(cpuLimitCores ?? cpus))
+  return conditions.workers ?? workersOfPlane ?? Math.max(1, Math.ceil(cpuLimitCores ?? conditions.podCpuCores ?? cpus))
 }
 
 /** @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]} */

@@ -389,7 +389,9 @@ describe('is caught:', { timeout: 180_000 }, () => {
     )
     expect(weight).toBe(expected)
     expect(gates.map(({ gate }) => gate)).toContain('kit-neighbour')
-    expect(records[0].reasons.join()).toMatch(/the neighbour burnt 0\.\d+ CPUs and waited for \d\.\d+, and 1 were asked for/)
+    expect(records[0].reasons.join()).toMatch(
+      /the neighbour burnt 0\.\d+ CPUs and waited for \d\.\d+, and 1 were asked for/,
+    )
     expect(records[0].outcome).toBe('invalid')
   })
 

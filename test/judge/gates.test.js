@@ -73,6 +73,64 @@ describe('a neighbour of the kit', () => {
   })
 })
 
+describe('a pod with a quota of its own', () => {
+  const arm = { conditions: { podCpuCores: 1 }, cpuLimitCores: null }
+  /** @param {[number, number | null][]} used and read back, of the sidecar and its application @param {string[]} services */
+  const find = (used, services = ['gateway', 'gateway']) =>
+    findGates(
+      createRecord({
+        arm,
+        processes: used.map(([cpuCores, cpuLimitReadBackCores], i) =>
+          describeFakeProcess({
+            ...{ service: services[i], role: i === 0 ? 'sidecar' : 'application', cpuLimitCores: null },
+            ...{ cpuCores, cpuSeconds: cpuCores, cpuLimitReadBackCores },
+          }),
+        ),
+      }),
+    ).flatMap(({ gate, reason }) => (gate === 'pod-cap' ? [reason] : []))
+
+  it('is in force where both read it back, and use it together', () =>
+    expect(
+      find([
+        [0.6, 1],
+        [0.4, 1],
+      ]),
+    ).toEqual([]))
+
+  it('is not where the kernel has another, or both use more', () => {
+    expect(
+      find([
+        [0.6, null],
+        [0.4, 1],
+      ]),
+    ).toEqual(["gateway's sidecar was to be in a pod of 1 cores, and the kernel says no quota"])
+    expect(
+      find([
+        [0.7, 1],
+        [0.6, 1],
+      ]),
+    ).toEqual(["gateway's sidecar and application used 1.300 cores in a pod of 1"])
+    expect(
+      find(
+        [
+          [0.7, 1],
+          [0.6, 1],
+        ],
+        ['gateway', 'ratings'],
+      ),
+    ).toEqual([])
+  })
+
+  it('binds where both together use it up', () => {
+    const processes = ['sidecar', 'application'].map(role =>
+      describeFakeProcess({ role: /** @type {any} */ (role), cpuLimitCores: null, cpuCores: 0.48 }),
+    )
+    const asked = { processes, generatorCpus: 1, idleFraction: 0.5, kind: /** @type {const} */ ('closed') }
+    expect(findBound({ ...asked, podCpuCores: 1 })).toBe('pod')
+    expect(findBound({ ...asked, podCpuCores: 2 })).toBe('users')
+  })
+})
+
 describe('a quota that cannot be seen', () => {
   /** @param {{ waited: number, ran?: number, throttledFraction?: number, cpuSet?: string }} process @param {Partial<typeof HOST>} [host] */
   const find = ({ waited, ran = 0.25, throttledFraction = 0, cpuSet = '0-1' }, host = {}) => {

@@ -18,5 +18,7 @@ it('gives sidecars their CPU request, the neighbour what it burns, and the other
   const roles = /** @type {const} */ (['sidecar', 'neighbour', 'application', 'generator', 'control'])
   expect(roles.map(role => chooseCpuRequest({ conditions }, { role, cpus: 4 }))).toEqual([0.1, 2, 4, 4, 4])
   const without = /** @type {any} */ ({ neighbourCores: 2 })
-  expect(roles.map(role => chooseCpuRequest({ conditions: without }, { role, cpus: 4 }))).toEqual(Array(5).fill(undefined))
+  expect(roles.map(role => chooseCpuRequest({ conditions: without }, { role, cpus: 4 }))).toEqual(
+    Array(5).fill(undefined),
+  )
 })

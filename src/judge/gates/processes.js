@@ -1,5 +1,6 @@
 import { groupBy } from '../../lib/group-by.js'
-import { nameOf, percent } from './gate.js'
+import { isInPod } from '../../model/arms.js'
+import { listPods, nameOf, percent } from './gate.js'
 
 /** Gates of the processes: whether each ran as it was started, under its cap. @import { Gate } from './gate.js' */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
@@ -42,6 +43,28 @@ export const PROCESS_GATES = [
           cpuCores > most && `${nameOf(p)} used ${cpuCores.toFixed(3)} cores under a cap of ${cpuLimitCores}`,
         ]
       }),
+  },
+  {
+    name: 'pod-cap',
+    finds:
+      'a quota of a sidecar and its application (`--pod-cpu`) that the kernel does not report at an edge of the window, or more CPU used by both than it allows',
+    words: 'limit of pods not in force',
+    find: record => {
+      const { podCpuCores } = record.trial.arm.conditions
+      if (podCpuCores === undefined) return []
+      const most = podCpuCores * (1 + CAP_USE_TOLERANCE + PERIOD_SECONDS / (record.window?.seconds ?? 1))
+      return listPods(record.processes).flatMap(({ service, processes, cpuCores }) => [
+        ...processes.map(
+          p =>
+            p.cpuLimitCores === null &&
+            !isByKubelet(record) &&
+            Math.abs((p.cpuLimitReadBackCores ?? Number.POSITIVE_INFINITY) - podCpuCores) > CAP_TOLERANCE &&
+            `${nameOf(p)} was to be in a pod of ${podCpuCores} cores, and the kernel says ${p.cpuLimitReadBackCores ?? 'no quota'}`,
+        ),
+        cpuCores > most &&
+          `${service}'s sidecar and application used ${cpuCores.toFixed(3)} cores in a pod of ${podCpuCores}`,
+      ])
+    },
   },
   {
     // The rate at a cap and the quantiles depend on the quota: a p99 near its period may come from it. The kubelet
@@ -143,15 +166,16 @@ function findFalseNeighbour({ trial, processes, window }) {
   return [
     !(cpuCores + waiting >= NEIGHBOUR_LEAST * cores) &&
       `the neighbour burnt ${cpuCores.toFixed(2)} CPUs and waited for ${waiting.toFixed(2)}, and ${cores} were asked for`,
-    cpuCores > NEIGHBOUR_MOST * cores &&
-      `the neighbour burnt ${cpuCores.toFixed(2)} CPUs, and ${cores} were asked for`,
+    cpuCores > NEIGHBOUR_MOST * cores && `the neighbour burnt ${cpuCores.toFixed(2)} CPUs, and ${cores} were asked for`,
   ]
 }
 
-/** @param {Pick<TrialRecord, 'processes' | 'host' | 'window'>} record */
-function findHidden({ processes, host, window }) {
+/** @param {Pick<TrialRecord, 'trial' | 'processes' | 'host' | 'window'>} record */
+function findHidden({ trial: { arm }, processes, host, window }) {
   return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, same]) => {
-    const free = same.filter(p => !p.throttledFraction && p.threads.some(t => t.waitSeconds !== undefined))
+    const free = same.filter(
+      p => !p.throttledFraction && !isInPod(arm, p.role) && p.threads.some(t => t.waitSeconds !== undefined),
+    )
     const waited = sum(free.flatMap(p => p.threads.map(t => Math.max(0, t.waitSeconds ?? 0))))
     const waiting = waited / (window?.seconds ?? Number.NaN)
     const used = sum(same.map(p => p.cpuCores))

@@ -75,7 +75,9 @@ export const LOAD_AXES = {
       .number()
       .positive()
       .optional()
-      .describe('CPU that a process of the kit burns beside the services, in a cgroup of its own; absent: there is none'),
+      .describe(
+        'CPU that a process of the kit burns beside the services, in a cgroup of its own; absent: there is none',
+      ),
     schema: z
       .number()
       .min(0.1, 'at least 0.1 cores: less is no neighbour')

@@ -68,6 +68,21 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
     label: 'CPU request',
     isUnsaidWhenNull: true,
   },
+  podCpuCores: {
+    kinds: ['capacity'],
+    option: list(
+      '--pod-cpu',
+      'CPU limit that each sidecar and its application share, such as 1: as of a pod with pod-level resources',
+      readCores,
+    ),
+    recorded: cpuLimitCores
+      .optional()
+      .describe('quota of each sidecar and its application together; absent: there is none'),
+    schema: cpuLimitCores,
+    show: v => (v === null ? 'no CPU limit of pods' : `pods at ${v} cores`),
+    label: 'CPU limit of pods',
+    isUnsaidWhenNull: true,
+  },
   memoryLimitBytes: {
     option: list('--memory', 'memory limit of each sidecar, such as 64MiB', readSize),
     recorded: z.int().positive().nullable().describe('of each sidecar'),

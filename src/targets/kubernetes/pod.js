@@ -65,7 +65,12 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
       ...(spec.memoryLimitBytes === null ? {} : { memory: `${spec.memoryLimitBytes}` }),
     }
     const request =
-      spec.cpuRequestCores === undefined || spec.role !== 'sidecar' ? {} : { cpu: renderCpu(spec.cpuRequestCores) }
+      spec.podCpuCores !== undefined
+        ? // The pod requests the CPU of all its containers.
+          { cpu: SMALL.requests.cpu }
+        : spec.cpuRequestCores === undefined || spec.role !== 'sidecar'
+          ? {}
+          : { cpu: renderCpu(spec.cpuRequestCores) }
     return {
       name: spec.role,
       image: spec.image,
@@ -75,7 +80,10 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
       env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
       ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
       ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),
-      resources: { requests: { ...SMALL.requests, ...limits, ...request }, ...(Object.keys(limits).length > 0 ? { limits } : {}) },
+      resources: {
+        requests: { ...SMALL.requests, ...limits, ...request },
+        ...(Object.keys(limits).length > 0 ? { limits } : {}),
+      },
       securityContext:
         spec.redirects && spec.role === 'sidecar' ? { ...RESTRICTED, runAsUser: SIDECAR_USER } : RESTRICTED,
       volumeMounts: [...containerMounts, TMP_MOUNT],
@@ -97,9 +105,13 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
     ...containers.filter(({ spec }) => spec.redirects).map(renderRules),
     ...containers.filter(isNative).map(render),
   ]
+  const podCpuCores = containers.find(({ spec }) => spec.podCpuCores !== undefined)?.spec.podCpuCores
+  const cpu = podCpuCores === undefined ? null : { cpu: renderCpu(podCpuCores) }
   return {
     ...POD_DEFAULTS,
     ...renderWhere([where]),
+    // Pod-level resources: https://kubernetes.io/docs/tasks/configure-pod-container/assign-pod-level-resources
+    ...(cpu && { resources: { requests: cpu, limits: cpu } }),
     securityContext: POD_SECURITY,
     volumes: [...volumes, TMP_VOLUME],
     ...(first.length > 0 ? { initContainers: first } : {}),

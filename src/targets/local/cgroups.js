@@ -11,8 +11,9 @@ import { createFolders, enableControllers, removeCgroup } from './cgroup-folders
 /**
  * Processes that are counted, and capped, together; a process joins by writing its pid into each of joinFiles.
  * @typedef {Counters & { joinFiles: string[], remove: () => Promise<void> }} Group
+ * @typedef {Pick<ProcessSpec, 'cpuLimitCores' | 'cpuRequestCores' | 'memoryLimitBytes'> & { pod?: { name: string, cpuLimitCores: number } }} Limits
  * @typedef {object} CgroupTree
- * @property {(name: string, limits: Pick<ProcessSpec, 'cpuLimitCores' | 'cpuRequestCores' | 'memoryLimitBytes'>) => Promise<Group>} create
+ * @property {(name: string, limits: Limits) => Promise<Group>} create pod: the group above it, which those of a service share
  * @property {() => Promise<void>} remove kills what is in it
  */
 

@@ -51,8 +51,11 @@ export async function openLocalSite({ runId, way, findTool, say }) {
     cores: hasTaskset ? readCores() : [],
     assertCpuSettings(conditions) {
       if (way.how !== 'none') return
-      const isSet = conditions.some(({ cpuRequestCores }) => cpuRequestCores !== undefined)
-      if (isSet) throw new BenchError(`no CPU request can be set here, as the weight of a cgroup: ${way.reason}`)
+      const hasRequests = conditions.some(({ cpuRequestCores }) => cpuRequestCores !== undefined)
+      if (hasRequests) throw new BenchError(`no CPU request can be set here, as the weight of a cgroup: ${way.reason}`)
+      const hasPods = conditions.some(({ podCpuCores }) => podCpuCores !== undefined)
+      if (hasPods)
+        throw new BenchError(`no CPU limit of a pod can be set here, as the quota of a cgroup: ${way.reason}`)
     },
     async assertInterception() {
       await networks.assertPossible()
