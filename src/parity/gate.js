@@ -16,6 +16,7 @@ import { probeChunks } from './chunks.js'
 import { createDependencies } from './dependencies.js'
 import { probeFeatures } from './features.js'
 import { isOwn, probeOwnAnswers } from './own-answers.js'
+import { describeOwnTls } from './own-tls.js'
 import { createRig } from './rig.js'
 import { createSlots } from './slots.js'
 import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/checks.js'
@@ -64,7 +65,8 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
     const arm = alike.find(({ load }) => hasChunks(load)) ?? alike[0]
     return {
       ...{ arm, size: sizeOf(arm), depends: dependencies?.ofStart(arm) },
-      run: options => checkStart({ testbed, arm, ...options, fail: error => failures.push({ arms: alike, error }) }),
+      run: options =>
+        checkStart({ testbed, arm, ...options, say, fail: error => failures.push({ arms: alike, error }) }),
     }
   })
   // A pipeline is not configured by the kit, so the corpus has no routes in it.
@@ -210,8 +212,8 @@ function modesOf(arm, { layout }) {
 
 /**
  * Starts an arm, counts the workers of its sidecars, and asks those that run scripts of the user.
- * @param {{ testbed: Testbed, arm: Arm, index: number, slot: Slot, signal: AbortSignal, fail: (error: BenchError) => void }} options
- *   fail: is called where sidecars do not start, or do not answer @returns {Promise<Found[]>}
+ * @param {{ testbed: Testbed, arm: Arm, index: number, slot: Slot, signal: AbortSignal, fail: (error: BenchError) => void,
+ *   say: (line: string) => void }} options fail: is called where sidecars do not start, or do not answer @returns {Promise<Found[]>}
  */
 async function checkStart({ testbed, arm, ...options }) {
   const tried = await tryStart({ testbed, arm, ...options })
@@ -233,7 +235,7 @@ async function checkStart({ testbed, arm, ...options }) {
  * Starts the sidecars of an arm, and counts the listening sockets of each; scripts of the user are asked as by their load.
  * @param {Parameters<typeof checkStart>[0]} options
  */
-async function tryStart({ testbed, arm, index, slot, signal, fail }) {
+async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
   const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
   const start = () => startServices({ testbed, arm, start: index, folder, signal })
   const services = await slot.inTurn(start).catch(error => {
@@ -247,6 +249,7 @@ async function tryStart({ testbed, arm, index, slot, signal, fail }) {
       ...(isOwn(testbed, arm) ? [await probeOwnAnswers({ testbed, arm, services })] : []),
       ...(arm.hasSidecars && hasChunks(arm.load) ? [await probeChunks({ testbed, arm, services })] : []),
     ]
+    for (const note of await describeOwnTls({ testbed, arm, services })) say(note)
     const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
     const looks = await testbed.site.target.look(sidecars)
     return {

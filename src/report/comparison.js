@@ -6,11 +6,12 @@ import { capitalise } from '../lib/letters.js'
 import { joinParts } from '../lib/text-table.js'
 import { count as countOf, percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/arms.js'
-import { renderVerdict, SECONDARY } from './verdicts.js'
+import { renderSectionsText } from './section-text.js'
+import { blocksOfVerdicts, renderVerdict } from './verdicts.js'
 
 /**
  * Renders the comparison of two runs for the terminal. Pure.
- * @import { Comparison } from '../model/types.ts'
+ * @import { Comparison } from '../model/types.ts' @import { Section } from './section.js'
  * @import { ComparedRun, HeldThreshold, RunComparison } from '../analysis/compare-runs.js'
  * @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named
  */
@@ -80,13 +81,26 @@ function renderChangeCell(comparison) {
 
 /** Renders every verdict. @param {RunComparison} result @param {{ old: Named, new: Named }} runs */
 export function renderComparisonDetails({ comparisons, controls, refused, warnings, thresholds }, runs) {
+  const sentences = (/** @type {string} */ id, /** @type {string[]} */ lines) =>
+    /** @type {Section} */ ({ id, name: capitalise(id), blocks: [{ type: 'sentences', lines }] })
   return joinParts([
     [`old: ${nameRun(runs.old)}`, `new: ${nameRun(runs.new)}`],
-    warnings.map(warning => `warning: ${warning}`),
-    refused.map(({ arm, differing }) => `not compared: ${arm}: ${differing.join('; ')}`),
-    ...renderArms(comparisons.filter(c => c.service === null)),
-    controls.map(control => renderControl(control, controls)),
-    thresholds.map(renderThreshold),
+    ...renderSectionsText([
+      sentences(
+        'warnings',
+        warnings.map(warning => `warning: ${warning}`),
+      ),
+      sentences(
+        'refused',
+        refused.map(({ arm, differing }) => `not compared: ${arm}: ${differing.join('; ')}`),
+      ),
+      ...createArmSections(comparisons.filter(c => c.service === null)),
+      sentences(
+        'controls',
+        controls.map(control => renderControl(control, controls)),
+      ),
+      sentences('thresholds', thresholds.map(renderThreshold)),
+    ]),
   ])
 }
 
@@ -96,20 +110,22 @@ function nameRun({ folder, manifest: { run, kit } }) {
   return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`
 }
 
-/** Renders the verdicts of each arm, primary quantity first. @param {Comparison[]} comparisons over all sidecars */
-function renderArms(comparisons) {
+/** Makes a section of verdicts for each arm. @param {Comparison[]} comparisons over all sidecars @returns {Section[]} */
+function createArmSections(comparisons) {
   const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, groupOf(c)])
   const arms = [...groupBy(comparisons, keyOf).values()]
   const varied = findVaried(comparisons)
-  return arms.map(ofArm => {
-    const heading = [`${ofArm[0].a} and ${ofArm[0].b}`, describeAxes(ofArm[0], varied)].filter(Boolean).join(', ')
-    const primary = ofArm.filter(c => c.quantity === PRIMARY.name)
-    const secondary = ofArm.filter(c => c.quantity !== PRIMARY.name)
-    return [
-      ...(arms.length > 1 ? [`${heading}:`] : []),
-      ...primary.map(renderVerdict),
-      ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.map(c => `  ${renderVerdict(c)}`)] : []),
-    ]
+  return arms.map(armComparisons => {
+    const [first] = armComparisons
+    const [primary, secondary] = [true, false].map(isPrimary =>
+      armComparisons.filter(c => (c.quantity === PRIMARY.name) === isPrimary).map(renderVerdict),
+    )
+    return {
+      id: 'verdicts',
+      name: [`${first.a} and ${first.b}`, describeAxes(first, varied)].filter(Boolean).join(', '),
+      isNamed: arms.length > 1,
+      blocks: blocksOfVerdicts({ primary, secondary }),
+    }
   })
 }
 

@@ -4,9 +4,9 @@ import { nameOf } from '../model/arms.js'
 import { renderPath, renderRequests, shortenModel } from './answer/conditions.js'
 import { drawPanel, listPanels, renderTable } from './answer/html.js'
 import { withVariables } from './charts/style.js'
-import { listCharts } from './charts.js'
 import { drawSvg, renderShell } from './html-page.js'
 import { html, trust } from './markup.js'
+import { listCharts } from './section.js'
 
 /**
  * Renders a run as one page of A4 for a decision, in words that need no page of the kit. Pure.
@@ -100,12 +100,12 @@ function cutPictures(pictures) {
 const sumRows = pictures => pictures.reduce((sum, { rows }) => sum + rows.length, 0)
 
 /** Draws the values of the table, or what the report draws where they are no bars. @param {Document} document @param {Summary['sizes']} sizes @returns {Markup[]} */
-function drawCharts({ answer, charts }, sizes) {
+function drawCharts({ answer, sections }, sizes) {
   const panels = [...listSizePanels(sizes), ...answer.pictures.flatMap(listPanels)]
     .filter(({ bars }) => bars.length > 1 && bars.length <= BARS_MOST)
     .slice(0, CHARTS)
-  // Each is of one trial.
-  const others = listCharts({ ...charts, overTime: [] }).slice(0, CHARTS - panels.length)
+  // A chart over time is of one trial.
+  const others = listCharts(sections.filter(({ id }) => id !== 'over-time')).slice(0, CHARTS - panels.length)
   return [
     ...panels.map(
       panel => html`<figure>${trust(drawPanel({ ...panel, title: renderTitle(panel.title) }, WIDTHS))}</figure>`,

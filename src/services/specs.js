@@ -1,10 +1,10 @@
-import { authorityKeyOf, certificatesFolder } from '../lib/certificate-files.js'
+import { authorityKeyOf, certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
-import { callsUpstream } from '../model/pipeline.js'
+import { callsUpstream, hasUpstreamTls } from '../model/pipeline.js'
 import { createProcess } from '../model/processes.js'
 import { hasChunks } from '../model/requests.js'
-import { GENERATOR, KIT_NODE, PORTS } from '../model/sidecar-contract.js'
+import { GENERATOR, KIT_NODE, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
 import { listPaths } from '../model/traffic.js'
 import { createApplication } from './applications.js'
@@ -58,13 +58,15 @@ export function createSpecs(services) {
   const pipeline = findPipeline(programs, arm)
   // A pipeline that answers by itself needs no application, and none does work for its answers.
   const isCalled = !pipeline || callsUpstream(pipeline)
+  const isOfNode = hasNodeProxy(programs.planes, arm)
+  const nodeProxy = isOfNode ? createNodeProxy(services, { isCalled }) : []
   const specs = topology.services.flatMap(service => {
     /** @type {ProcessSpec[]} */
     const processes = service.application && isCalled ? [createApplicationSpec(service, services)] : []
     // Connections that pass all rules are tracked by the kernel like those of the other arms.
     const passing = { inbound: null, outbound: null }
     if (!createSidecar && isRedirected(arm.conditions)) for (const spec of processes) spec.redirects = passing
-    if (createSidecar) {
+    if (createSidecar && !isOfNode) {
       const isControlled = controlled !== null && service === entry
       const options = describeSidecar(service, services)
       const spec = isControlled ? controlled.member.spec : createSidecar(options)
@@ -72,14 +74,47 @@ export function createSpecs(services) {
       if (arm.conditions.ending && service === topology.services.at(-1)) {
         ending = createEnding(spec, { service, controlled, ...services })
         processes.push(ending.spec)
-      } else if (isCalled)
-        processes.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
+      } else if (isCalled) processes.push({ ...spec, passages: countPassages(service) })
       else processes.push(spec)
     }
-    return processes.map(spec => ({ ...spec, copyOf: service.copyOf }))
+    return processes.map(spec => ({ ...spec, copyOf: service.copyOf ?? service.pairOf }))
   })
   const neighbour = createNeighbour(services)
-  return { specs: neighbour ? [...specs, neighbour] : specs, controlled, ending }
+  return { specs: [...specs, ...nodeProxy, ...(neighbour ? [neighbour] : [])], controlled, ending }
+}
+
+/**
+ * Creates the one proxy of all pods. @param {ArmServices} services @param {{ isCalled: boolean }} options isCalled: the applications are
+ * @returns {ProcessSpec[]}
+ */
+function createNodeProxy(services, { isCalled }) {
+  const { arm, topology, programs, folders, locate } = services
+  const options = topology.services.map(service => describeSidecar(service, services))
+  const folder = locate(`${folders.own}/${NODE_PROXY}`)
+  const specs = programs.planes[arm.plane].createNodeProxy?.(options, folder) ?? []
+  return specs.map(({ pods, ...spec }) => ({
+    ...spec,
+    ...(pods && {
+      pods: pods.map((pod, i) => {
+        const service = topology.services[i]
+        return {
+          ...pod,
+          copyOf: service.copyOf ?? service.pairOf,
+          ...(isCalled && { passages: countPassages(service) }),
+        }
+      }),
+    }),
+  }))
+}
+
+/** Counts how often a request passes the sidecar of a service. @param {Service} service */
+function countPassages({ application, calls }) {
+  return (application ? 1 : 0) + (calls.length > 0 ? 1 : 0)
+}
+
+/** Says whether one proxy serves all pods of an arm. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm */
+export function hasNodeProxy(planes, arm) {
+  return findDeployed(planes, arm)?.isOfNode === true
 }
 
 export const NEIGHBOUR = 'neighbour'
@@ -155,16 +190,20 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   // The last application echoes, or answers what the load asks for.
   const last = kind === 'echo' && requests ? 'answer' : kind
   const pipeline = findPipeline(programs, arm)
+  const hasTls = pipeline !== undefined && hasUpstreamTls(pipeline)
+  const certificates = locate(certificatesFolder(folders.certificates, arm.conditions.tls))
   const address = places[name][hasSidecars ? 'inside' : 'listen']
   // Scripts that fix ports mean this host: in a network namespace of their own that is where the application is.
   const [listen = { address, port: PORTS.application }, ...others] =
     pipeline?.document.upstream?.ports?.map(port => ({ address: '127.0.0.1', port })) ?? []
   return createApplication({
     service: name,
-    kind: isGrpc ? `grpc-${last}` : last,
+    kind: isGrpc ? `grpc-${last}` : hasTls ? 'tls-echo' : last,
     requests,
     listen,
     others,
+    // It shows the certificate of its service, as the sidecar before it does.
+    ...(hasTls && { credentials: credentialsOf(name, certificates) }),
     next: application === 'forward' ? findNextHop(service, at) : null,
     runtime: isServedByNode(arm) ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),

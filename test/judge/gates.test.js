@@ -389,6 +389,23 @@ describe('findGates', () => {
       found({ arm: { load: { ownRequest: { ...ownRequest, requestBytes: 2048 } } }, processes: [small] }),
     ).toHaveLength(1)
     expect(found({ processes: copies })).toEqual([])
+    // One of many pods goes past the proxy of a node: the sum hardly shows it.
+    const podsOf = (/** @type {number[]} */ bytes) =>
+      having({
+        service: 'node-proxy',
+        receivedBytes: 4e6,
+        pods: bytes.map((receivedBytes, i) => {
+          const copyOf = i === 0 ? null : 'gateway'
+          return { service: `gateway${i === 0 ? '' : `-of-${i + 1}`}`, copyOf, passages: 1, receivedBytes }
+        }),
+      })
+    expect(found(podsOf([1e6, 1e6]))).toHaveLength(0)
+    expect(found(podsOf([4e5, 5e5]))).toEqual([
+      "passage: gateway's sidecar received 900000 bytes, and 1000 verified requests carry 2048000 through it: they went past it",
+    ])
+    expect(found(podsOf([2.1e6, 0]))).toEqual([
+      'passage: the proxy of the node received 0 bytes in the pod of gateway-of-2, and its share of the 1000 verified requests is 1024000: they went past it',
+    ])
     const half = [describeFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000 })]
     expect(found({ processes: half })).toHaveLength(1)
     expect(found({ processes: half, arm: { load: { connections: 'new' } } })).toEqual([])

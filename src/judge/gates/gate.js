@@ -30,7 +30,7 @@ export function withRole(processes, role) {
   return processes.filter(p => p.role === role)
 }
 
-/** Groups a service with its copies: any of them may have given the answers. @param {ProcessRecord[]} processes */
+/** Groups a service with its copies: any of them may have given the answers. @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P @param {P[]} processes */
 export function groupCopies(processes) {
   return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
 }
@@ -45,7 +45,7 @@ export function listPods(processes) {
   }))
 }
 
-/** @param {ProcessRecord} process */
+/** @param {Pick<ProcessRecord, 'service' | 'role'>} process */
 export function nameOf({ service, role }) {
   return `${service}'s ${role}`
 }

@@ -17,7 +17,8 @@ const READING_FIELDS = /** @type {const} */ ([
  *   sample of an edge
  */
 export function describeWindow({ observation, samples, armId }) {
-  const { window, start, end, before, after, overflows, received, onHost, loadHost, cpus, ...given } = observation
+  const { window, start, end, before, after, overflows, received, receivedByPod, ...others } = observation
+  const { onHost, loadHost, cpus, ...given } = others
   const { sampleSource, clockOffsetMs } = given
   const [first, last] = ['start', 'end'].map(edge => samples.find(s => s.edge === edge))
   if (!first || !last) return null
@@ -29,6 +30,7 @@ export function describeWindow({ observation, samples, armId }) {
       grownBytes: findGrowth({ samples, place: i, first, last }),
       overflows: overflows[i],
       received: received?.[i] ?? null,
+      receivedByPod: receivedByPod?.[i] ?? null,
     }),
   )
   const ownCpuSeconds = end.ownCpuSeconds - start.ownCpuSeconds
@@ -118,18 +120,21 @@ function sumCores(processes) {
 
 /**
  * Makes the record of a process between the edges. Pure.
- * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, grownBytes?: number | null, overflows: number | null, received: number | null }} options
+ * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, grownBytes?: number | null, overflows: number | null,
+ *   received: number | null, receivedByPod?: number[] | null }} options
  *   the looks are from before any load and from after the window
  * @returns {ProcessRecord}
  */
-export function describeProcess({ facts, start, end, grownBytes = null, overflows, received }) {
+export function describeProcess({ facts, start, end, grownBytes = null, overflows, received, receivedByPod }) {
   const [a, b] = [start.reading, end.reading]
   const seconds = b.atSeconds - a.atSeconds
   const threads = threadsBetween(start.state.threads, end.state.threads)
   const periods = subtract(b.periods, a.periods)
   const throttled = subtract(b.throttledPeriods, a.throttledPeriods)
+  const pods = facts.pods?.map((pod, i) => ({ ...pod, ...(receivedByPod && { receivedBytes: receivedByPod[i] }) }))
   return {
     ...facts,
+    ...(pods && { pods }),
     cpuLimitReadBackCores:
       start.state.cpuLimitCores === facts.cpuLimitCores ? end.state.cpuLimitCores : start.state.cpuLimitCores,
     workers: end.look.workers,

@@ -46,6 +46,8 @@ export interface ProcessSpec {
     /** Addresses at which nothing is, and where connections that the sidecar opens to them go instead. */
     translations?: { from: Endpoint; to: Endpoint }[]
   }
+  /** Pods whose namespaces it enters, and whose connections rules redirect to it: one proxy for all of them. Absent: none. */
+  pods?: Pod[]
   /** It is ended in the window. */
   ends?: true
   /** It listens before the processes after it are started, such as an authority that sidecars ask. */
@@ -55,6 +57,17 @@ export interface ProcessSpec {
   /** The address and path of its counters; null: it tells none. */
   admin: (Endpoint & { path: string }) | null
   image: string | null
+}
+
+/** A network namespace of a service that a proxy of the node serves. */
+export interface Pod {
+  service: string
+  copyOf?: string
+  redirects: NonNullable<ProcessSpec['redirects']>
+  /** The ports at which the proxy listens in it. */
+  ports: number[]
+  /** As that of a sidecar. */
+  passages?: number
 }
 
 /** A program, and how it is found; pure, `tools/` runs it. */

@@ -24,6 +24,8 @@ export interface Observation {
   after: Look[] | null
   /** Bytes that each process received at its own sockets over the window and some tenths of a second; null: not counted. */
   received?: (number | null)[]
+  /** Of these, bytes in each pod of a process, in the order of its pods; null: it serves no pods, or they were not counted. */
+  receivedByPod?: (number[] | null)[]
   /** Difference between the observer's clock and the generator's. */
   clockOffsetMs: number
   /** The processes that ran on the host of the edges, by their place; absent: all. */

@@ -197,9 +197,13 @@ export function tellOwnScripts({ parity }) {
   const answers = new Set(own.filter(({ name }) => name === LOAD_ROW).map(({ found }) => found))
   const planes = [...groupBy(own, ({ plane }) => plane)]
   const short = planes.flatMap(([plane, rows]) => {
-    const names = new Set(rows.filter(isWrong).map(({ name }) => name.replace('parity-', '')))
+    // A copy of the kit's scripts also lacks what their plane declares.
+    const undeclared = rows.filter(row => isWrong(row) && (row.lacks ?? []).length === 0)
+    const names = new Set(undeclared.map(({ name }) => name.replace('parity-', '')))
     return names.size > 0 ? [`${plane} (${[...names].join(', ')})`] : []
   })
+  // Beside a plane of the kit, folders are held to all of its contract.
+  if (short.length === 0 && own.length < parity.length) return []
   const alike = planes.length > 1 && answers.size === 1 ? ', and are alike' : ''
   return [
     `Own scripts are compared by their answers to the load${alike}: ${planes.map(([plane]) => plane).join(', ')}.${short.length > 0 ? ` Not held to the kit's contract: ${short.join(', ')}.` : ''}`,

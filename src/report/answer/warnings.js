@@ -107,7 +107,7 @@ function renderGrowing({ arms }) {
     .flatMap(arm =>
       (arm.growing ?? []).map(
         ({ service, bytesPerRequest, windows, ofWindows }) =>
-          `${nameOf(arm)} keeps memory of requests: ${service}'s sidecar grew by ${renderGrowth(bytesPerRequest)}, in ${windows} of ${ofWindows} windows.`,
+          `Memory of ${nameOf(arm)} grew by ${renderGrowth(bytesPerRequest)} (${service}, ${windows} of ${ofWindows} windows): a leak.`,
       ),
     )
 }

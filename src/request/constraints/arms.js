@@ -13,6 +13,7 @@ import { findLackingFeatures, listFeatures } from '../../model/features.js'
  * @property {Control | undefined} control what configures its sidecars
  * @property {boolean} hasMany one control plane configures many sidecars
  * @property {boolean} isOnNode of a cluster
+ * @property {boolean} isOfNode one proxy serves all pods
  * @property {Topology} topology of its link
  * @property {MtlsMode[]} modes of its inbound listeners
  * @property {string} version of the plane's program
@@ -202,6 +203,11 @@ const CONTROLS = [
 /** @type {Constraint<PlacedArm>[]} */
 const NODE_CPU = [
   {
+    on: 'podCpuCores',
+    conflict: ({ isOfNode }) => isOfNode,
+    message: () => '--pod-cpu: its one proxy for all pods is in none of them: leave it out',
+  },
+  {
     on: 'neighbourCores',
     conflict: ({ isOnNode }) => isOnNode,
     message: () =>
@@ -223,6 +229,22 @@ const NODE_CPU = [
 
 /** @type {Constraint<PlacedArm>[]} */
 export const ARMS = [
+  {
+    on: 'pairs',
+    conflict: ({ arm, topology }) => arm.load.kind !== 'idle' && topology.entry.listener === 'outbound',
+    message: () =>
+      'the load names one server, and each copy of the link has another: give a link whose first service is called, such as gateway-ratings',
+  },
+  {
+    on: 'always',
+    conflict: ({ isOnNode, isOfNode }) => isOnNode && isOfNode,
+    message: () => 'the kit hands namespaces to a proxy of the node on one machine only',
+  },
+  {
+    on: 'ending',
+    conflict: ({ isOfNode }) => isOfNode,
+    message: () => 'one proxy serves all pods, and no sidecar of it can end',
+  },
   {
     on: 'always',
     conflict: ({ isOnNode, plane }) => isOnNode && plane.createCompanions,

@@ -180,8 +180,8 @@ export const REQUESTS = [
   },
   {
     on: 'pairs',
-    conflict: request => !isIdle(request),
-    message: request => refuse('--pairs', request, 'has a load, which would go to one pair alone'),
+    conflict: ({ kind }) => kind === 'cost',
+    message: request => refuse('--pairs', request, 'has a load in turns, which would go to one pair alone'),
   },
   {
     on: 'services',

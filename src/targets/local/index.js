@@ -120,15 +120,26 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     call,
     look: async processes => look(probesOf(processes)),
     async observe(processes, options) {
-      const pids = processes.map(p => (p.spec.role === 'sidecar' ? /** @type {RunningProcess} */ (p).pids : null))
-      const count = countReceived(pids, options)
+      const counted = processes.map(process => {
+        const { spec, pids, podNetworks } = /** @type {RunningProcess} */ (process)
+        return spec.role === 'sidecar' ? { pids, podNetworks } : null
+      })
+      const count = countReceived(counted, options)
       /** @type {ReturnType<typeof count> | null} */
       let received = null
       const onEnd = () => {
         received = count()
       }
       const observed = await observe(probesOf(processes), { ...options, onEnd })
-      return { ...observed, received: (await received) ?? processes.map(() => null), clockOffsetMs: 0 }
+      const bytes =
+        (await /** @type {ReturnType<ReturnType<typeof countReceived>> | null} */ (received)) ??
+        processes.map(() => null)
+      return {
+        ...observed,
+        received: bytes.map(one => one?.bytes ?? null),
+        receivedByPod: bytes.map(one => (one && one.byPod.length > 0 ? one.byPod : null)),
+        clockOffsetMs: 0,
+      }
     },
 
     async close({ retain } = { retain: false }) {
@@ -175,7 +186,9 @@ function createDeploy({ runId, tree, networks, running, call }) {
       if (hasNamespaces) await networks.prepare(start, specs)
       for (const spec of specs) {
         await pace?.()
-        const inside = hasNamespaces ? { enter: networks.enter(start, spec), call } : {}
+        const inside = hasNamespaces
+          ? { enter: networks.enter(start, spec), podNetworks: networks.listPodNetworks(start, spec), call }
+          : {}
         const process = await startProcess({ spec, folder, tree, start, runId, ...inside })
         processes.push(process)
         running.add(process)

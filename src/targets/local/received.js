@@ -10,13 +10,18 @@ import { listSocketInodes } from '../../node/kernel/sockets.js'
 const BEFORE_MS = 500
 const DEADLINE_MS = 10_000
 
-/** The pids of a process and its children; null: it is not counted. @typedef {(() => number[]) | null} Pids */
+/**
+ * @typedef {object} Counted
+ * @property {() => number[]} pids of a process and its children
+ * @property {string[]} podNetworks files of the namespaces of pods in which it has sockets, too
+ */
 /** Bytes received so far by connections that are open, by the socket's inode. @typedef {Map<string, number>} Received */
+/** Bytes of a process, and those at its sockets in each of its pods, which are among them. @typedef {{ bytes: number, byPod: number[] }} ReceivedBytes */
 
 /**
- * @param {Pids[]} processes @param {{ window: { startMs: number }, signal: AbortSignal }} options
- * @returns {() => Promise<(number | null)[]>} to be called just after the window: bytes of each process; null: they
- *   could not be counted
+ * @param {(Counted | null)[]} processes null: it is not counted
+ * @param {{ window: { startMs: number }, signal: AbortSignal }} options
+ * @returns {() => Promise<(ReceivedBytes | null)[]>} to be called just after the window; null: they could not be counted
  */
 export function countReceived(processes, { window, signal }) {
   const before = sleep(window.startMs - BEFORE_MS - Date.now(), signal)
@@ -27,32 +32,45 @@ export function countReceived(processes, { window, signal }) {
   return async () => {
     const after = readReceived(processes).catch(() => null)
     const [first, last] = [await before, await after]
-    return processes.map((pids, i) => (pids && first && last ? sumGrowth(first[i], last[i]) : null))
+    return processes.map((process, i) => {
+      if (!process || !first || !last) return null
+      // Its own namespace is first.
+      const [own, ...byPod] = last[i].map((received, j) => sumGrowth(first[i][j], received))
+      return { bytes: byPod.reduce((sum, bytes) => sum + bytes, own), byPod }
+    })
   }
 }
 
-/** @param {Pids[]} processes @returns {Promise<Received[]>} */
+/** @param {(Counted | null)[]} processes @returns {Promise<Received[][]>} of each process in its own namespace and in its pods */
 async function readReceived(processes) {
-  const sockets = processes.map(list => {
-    const pids = list?.() ?? []
-    return { pids, inodes: listSocketInodes(pids), network: readLinkSafely(`/proc/${pids[0]}/ns/net`) }
+  const sockets = processes.map(process => {
+    const pids = process?.pids() ?? []
+    const network = readLinkSafely(`/proc/${pids[0]}/ns/net`)
+    const pods = process?.podNetworks ?? []
+    return {
+      inodes: listSocketInodes(pids),
+      networks: [network, ...pods],
+      files: [`/proc/${pids[0]}/ns/net`, ...pods],
+      pids,
+    }
   })
-  const networks = groupBy(
-    sockets.filter(({ pids }) => pids.length > 0),
-    ({ network }) => network,
-  )
+  const entered = sockets
+    .filter(({ pids }) => pids.length > 0)
+    .flatMap(({ networks, files }) => networks.map((network, i) => ({ network, file: files[i] })))
   const texts = new Map()
   await Promise.all(
-    [...networks].map(async ([network, [{ pids }]]) => texts.set(network, await readSockets(network, pids[0]))),
+    [...groupBy(entered, ({ network }) => network)].map(async ([network, [{ file }]]) =>
+      texts.set(network, await readSockets(network, file)),
+    ),
   )
-  return sockets.map(({ inodes, network }) => parseReceived(texts.get(network) ?? '', inodes))
+  return sockets.map(({ inodes, networks }) => networks.map(network => parseReceived(texts.get(network) ?? '', inodes)))
 }
 
-/** @param {string} network @param {number} pid one in it */
-async function readSockets(network, pid) {
+/** @param {string} network @param {string} file of its namespace */
+async function readSockets(network, file) {
   const isHere = network === readLinkSafely('/proc/self/ns/net')
   const [program, ...argv] = [
-    ...(isHere ? [] : ['nsenter', `--net=/proc/${pid}/ns/net`]),
+    ...(isHere ? [] : ['nsenter', `--net=${file}`]),
     ...['ss', '--tcp', '--info', '--numeric', '--extended', '--oneline', '--no-header', 'state', 'established'],
   ]
   const { stdout } = await execa(program, argv, { timeout: DEADLINE_MS })

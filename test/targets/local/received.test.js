@@ -35,11 +35,14 @@ describe('countReceived', () => {
     const client = net.connect(port, address)
     await once(client, 'connect')
     const signal = new AbortController().signal
-    const count = countReceived([() => [process.pid], null], { window: { startMs: Date.now() + 500 }, signal })
+    const count = countReceived([{ pids: () => [process.pid], podNetworks: [] }, null], {
+      window: { startMs: Date.now() + 500 },
+      signal,
+    })
     await new Promise(resolve => setTimeout(resolve, 500))
     client.write('x'.repeat(10_000))
     await new Promise(resolve => setTimeout(resolve, 100))
-    expect(await count()).toEqual([10_000, null])
+    expect(await count()).toEqual([{ bytes: 10_000, byPod: [] }, null])
     client.destroy()
   })
 })
