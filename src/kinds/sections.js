@@ -79,7 +79,7 @@ export function hasAny(summary, what) {
   return splitByKind(summary).some(({ sections }) => sections[what] !== false)
 }
 
-/** Tells the findings of a summary's kinds. @param {Summary} summary */
-export function tellFindings(summary) {
-  return splitByKind(summary).flatMap(({ sections, summary: part }) => sections.findings?.(part) ?? [])
+/** Renders the findings of each result. @param {ReturnType<typeof splitByKind>} results */
+export function renderFindings(results) {
+  return results.flatMap(({ sections, summary }) => sections.findings?.(summary) ?? [])
 }

@@ -28,7 +28,7 @@ export function adaptModels(models, { tunnelPort, routesAtCaller }) {
  * Gives the routes of servers to their callers, and to each endpoint a port of the server, which rules translate.
  * @param {SidecarModel[]} models of requests @returns {{ models: SidecarModel[], translations: Record<string, Translations> }}
  */
-export function routeAtCaller(models) {
+function routeAtCaller(models) {
   const servers = models.filter(({ inbound }) => inbound)
   const addressOf = (/** @type {SidecarModel} */ { inbound }) => `${inbound?.address}`
   return {

@@ -1,6 +1,6 @@
 import { GATES } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/record/measures.js'
-import { hasAny, splitByKind, tellFindings } from '../kinds/sections.js'
+import { renderFindings, splitByKind } from '../kinds/sections.js'
 import { left, right, wrapText } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
@@ -22,6 +22,8 @@ import { CONTRASTS, createVerdictBlocks, tellContrasts } from './verdicts.js'
  * @import { ClaimResult } from '../analysis/claims/claims.js' @import { Table } from '../lib/text-table.js'
  * @import { Block, Section } from './section.js' @import { ReportChart } from './charts/tables.js'
  */
+
+/** A summary of one kind of trials. @typedef {ReturnType<typeof splitByKind>[number]} Result */
 
 /**
  * @typedef {object} Run
@@ -56,6 +58,7 @@ const DOTS =
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
   const charts = drawCharts(run)
+  const results = splitByKind(summary)
   const unfinished = describeUnfinished(run)
   return {
     title: `${summary.run.experiment}${summary.arms.length === 0 ? '' : `, ${nameLinks(summary)}`}`,
@@ -64,14 +67,14 @@ export function createDocument(run) {
     answer: createAnswer(summary, { seconds: findSeconds(run), unfinished }),
     missing: [...warnings, ...unfinished],
     sections: [
-      ...createResultSections(summary, charts.rounds),
+      ...createResultSections(results, charts.rounds),
       createContrastSection(summary),
-      createFindingSection(summary),
+      createFindingSection(summary, results),
       ...createChartSections(charts),
-      createNoteSection(summary, isGeneratorShared(run) ? [SHARING] : []),
+      createNoteSection(summary, { results, more: isGeneratorShared(run) ? [SHARING] : [] }),
       createEqualWorkSection(summary),
       createClaimsSection(claims),
-      createTrialSection(summary, records),
+      createTrialSection(summary, { results, records }),
       createProvenanceSection(manifest, records),
       createWordSection(tabulateDictionary()),
     ],
@@ -80,21 +83,22 @@ export function createDocument(run) {
 
 /** Makes the sections that need the summary alone, for `--details` on a terminal. @param {Summary} summary @param {ClaimResult[]} claims */
 export function createSummarySections(summary, claims) {
+  const results = splitByKind(summary)
   return [
-    ...createResultSections(summary, []),
+    ...createResultSections(results, []),
     createContrastSection(summary),
-    createFindingSection(summary),
-    createNoteSection(summary),
+    createFindingSection(summary, results),
+    createNoteSection(summary, { results }),
     createEqualWorkSection(summary),
     createClaimsSection(claims),
-    createTrialSection(summary, []),
+    createTrialSection(summary, { results, records: [] }),
   ]
 }
 
-/** Makes a section for each kind of trials. @param {Summary} summary @param {ReportChart[]} rounds @returns {Section[]} */
-function createResultSections(summary, rounds) {
-  const isPivot = summary.shows.across !== null || summary.arms[0]?.load.kind === 'idle'
-  return splitByKind(summary).map(({ summary: result, sections: { hasRounds }, heading }, i) => ({
+/** Makes a section for each result. @param {Result[]} results @param {ReportChart[]} rounds @returns {Section[]} */
+function createResultSections(results, rounds) {
+  const isPivot = results.some(({ summary: { shows, arms } }) => shows.across !== null || arms[0].load.kind === 'idle')
+  return results.map(({ summary: result, sections: { hasRounds }, heading }, i) => ({
     id: i === 0 ? 'results' : `results-${i + 1}`,
     name: heading ?? 'Results',
     isNamed: heading !== undefined,
@@ -122,15 +126,15 @@ function createContrastSection(summary) {
   return { id: 'contrasts', name: CONTRASTS, isNamed: true, blocks: [{ type: 'list', lines: tellContrasts(summary) }] }
 }
 
-/** @param {Summary} summary @returns {Section} */
-function createFindingSection(summary) {
-  const findings = [renderCpuLines(summary), renderSlopes(summary), renderPlateaus(summary), tellFindings(summary)]
+/** @param {Summary} summary @param {Result[]} results @returns {Section} */
+function createFindingSection(summary, results) {
+  const findings = [renderCpuLines(summary), renderSlopes(summary), renderPlateaus(summary), renderFindings(results)]
   return { id: 'findings', name: 'Findings', blocks: findings.map(lines => ({ type: 'columns', lines })) }
 }
 
-/** @param {Summary} summary @param {string[]} [more] @returns {Section} */
-function createNoteSection(summary, more = []) {
-  const notes = hasAny(summary, 'hasRounds') ? [...renderNotes(summary), ...tellDeviations(summary), ...more] : []
+/** @param {Summary} summary @param {{ results: Result[], more?: string[] }} options more: notes of the run @returns {Section} */
+function createNoteSection(summary, { results, more = [] }) {
+  const notes = results.some(comparesRounds) ? [...renderNotes(summary), ...tellDeviations(summary), ...more] : []
   return {
     id: 'notes',
     name: 'How to read it',
@@ -144,9 +148,12 @@ function isGeneratorShared({ manifest: { target, machine, placements }, summary 
   return target === 'local' && !isApart && summary.arms[0]?.load.kind !== 'idle'
 }
 
-/** @param {Summary} summary @param {TrialRecord[]} records @returns {Section} */
-function createTrialSection(summary, records) {
-  const brief = hasAny(summary, 'hasRounds') ? renderFired(summary).flatMap(line => wrapText(line, '', '  ')) : []
+/** @param {Result} result */
+const comparesRounds = ({ sections }) => sections.hasRounds !== false
+
+/** @param {Summary} summary @param {{ results: Result[], records: TrialRecord[] }} options @returns {Section} */
+function createTrialSection(summary, { results, records }) {
+  const brief = results.some(comparesRounds) ? renderFired(summary).flatMap(line => wrapText(line, '', '  ')) : []
   return {
     id: 'trials',
     name: 'Every trial',

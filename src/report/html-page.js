@@ -86,7 +86,7 @@ function renderSentence(line, tone) {
 }
 
 /** @param {ReportChart[]} charts @returns {Markup[]} */
-export function renderCharts(charts) {
+function renderCharts(charts) {
   if (charts.length === 0) return []
   return [
     html`<div class="charts">${charts.map(({ table, ...chart }) => renderFigure(chart, { isDrawn: true, body: renderDetails(table) }))}</div>`,

@@ -12,8 +12,10 @@ export function renderSectionsText(sections) {
   return selectSections(sections, 'text').flatMap(({ name, isNamed = false, blocks }) => {
     /** @type {string[][]} */
     const parts = [isNamed ? [`${name}:`] : []]
+    // The name of a section is caption enough of its only table.
+    const hasCaptions = !isNamed || blocks.filter(({ type }) => type === 'table').length > 1
     blocks.forEach((block, i) => {
-      const lines = renderBlock(block, isNamed)
+      const lines = renderBlock(block, { isNamed, hasCaptions })
       // Sentences and lists follow one another; a table stands apart.
       if (i > 0 && (isApart(block) || isApart(blocks[i - 1]))) parts.push(...lines)
       else parts[parts.length - 1].push(...lines[0], ...lines.slice(1).flatMap(part => ['', ...part]))
@@ -25,8 +27,11 @@ export function renderSectionsText(sections) {
 /** @param {Block} block */
 const isApart = ({ type }) => type === 'table' || type === 'charts' || type === 'columns' || type === 'heading'
 
-/** @param {Block} block @param {boolean} isNamed the section @returns {string[][]} one part, or several */
-function renderBlock(block, isNamed) {
+/**
+ * @param {Block} block @param {{ isNamed: boolean, hasCaptions: boolean }} section isNamed: the name is printed
+ * @returns {string[][]} one part, or several
+ */
+function renderBlock(block, { isNamed, hasCaptions }) {
   switch (block.type) {
     case 'heading':
       return [[`${block.text}:`]]
@@ -37,7 +42,7 @@ function renderBlock(block, isNamed) {
     case 'columns':
       return [block.lines]
     case 'table':
-      return [block.brief ?? renderTable(block)]
+      return [block.brief ?? renderTable(block, hasCaptions)]
     case 'charts':
       return block.charts.map(({ table }) => renderLastRuns(table))
   }
@@ -52,11 +57,11 @@ function renderList({ lines, heading }, isNamed) {
   ]
 }
 
-/** @param {Extract<Block, { type: 'table' }>} block */
-function renderTable({ table, form, wideColumns = [] }) {
+/** @param {Extract<Block, { type: 'table' }>} block @param {boolean} hasCaption */
+function renderTable({ table, form, wideColumns = [] }, hasCaption) {
   if (table.rows.length === 0) return []
   const { caption, columns } = table
-  const head = caption ? [`${caption}:`] : []
+  const head = caption && hasCaption ? [`${caption}:`] : []
   if (form === 'prose') return [...head, ...table.rows.flatMap(cells => wrapText(cells.join('  '), '  ', '    '))]
   return [...head, ...renderTextTable(keepColumns(table, i => !wideColumns.includes(columns[i][0])))]
 }

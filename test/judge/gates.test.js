@@ -411,6 +411,18 @@ describe('findGates', () => {
     expect(found({ processes: half, arm: { load: { connections: 'new' } } })).toEqual([])
   })
 
+  it('makes no claim of bytes past a sidecar whose connections closed, and finds one that is bypassed while they live', () => {
+    const bypassed = { passages: 2, receivedBytes: 1024 }
+    const closing = (/** @type {{ accepted: number, connected: number }} */ closedConnections, load = {}) =>
+      found({ processes: [describeFakeProcess({ ...bypassed, closedConnections })], arm: { load } })
+    expect(closing({ accepted: 0, connected: 0 })).toHaveLength(1)
+    expect(closing({ accepted: 0, connected: 1 })).toEqual([])
+    expect(closing({ accepted: 1, connected: 0 })).toEqual([])
+    // Each request closes the connection that brought it; the answers come over others.
+    expect(closing({ accepted: 1000, connected: 0 }, { connections: 'new' })).toHaveLength(1)
+    expect(closing({ accepted: 1000, connected: 1 }, { connections: 'new' })).toEqual([])
+  })
+
   it.each([
     [
       'errors: 2 requests failed (0.20 %, at most 0.1 %): status 503',

@@ -102,7 +102,7 @@ export const ANSWER_GATES = [
   {
     name: 'passage',
     finds:
-      'a sidecar that received fewer bytes than the verified requests and answers carry: some went past it (where `ss` counts bytes, on one machine)',
+      'a sidecar that received fewer bytes than the verified requests and answers carry: some went past it (where `ss` counts bytes, on one machine, and where none of its connections closed)',
     isOfLoad: true,
     words: 'requests past a sidecar',
     find: ({ load: { verified }, trial, processes }) =>
@@ -112,8 +112,11 @@ export const ANSWER_GATES = [
         : groupCopies(withRole(processes, 'sidecar').flatMap(listPassed)).flatMap(copies => {
             const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
             const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
-            // Closed connections count no more: the connections of the answers were kept.
-            const sentBytes = trial.arm.load.connections === 'new' ? 0 : requestBytes + countHeadBytes(trial.arm)
+            // Nobody knows what a closed connection received. New connections bring requests, and kept ones the answers.
+            const isNew = trial.arm.load.connections === 'new'
+            const closed = copies.map(({ closedConnections }) => closedConnections ?? { accepted: 0, connected: 0 })
+            if (closed.some(({ accepted, connected }) => connected > 0 || (accepted > 0 && !isNew))) return []
+            const sentBytes = isNew ? 0 : requestBytes + countHeadBytes(trial.arm)
             const expected = (sentBytes + responseBytes) * verified * (copies[0].passages ?? 0)
             const fair = expected / copies.length
             return [
@@ -135,12 +138,12 @@ export const ANSWER_GATES = [
 /**
  * Lists what requests pass: a sidecar, or each pod of a proxy that serves several.
  * @param {TrialRecord['processes'][number]} process
- * @returns {(Pick<TrialRecord['processes'][number], 'service' | 'copyOf' | 'role' | 'passages' | 'receivedBytes'> & { isPod: boolean })[]}
+ * @returns {(Pick<TrialRecord['processes'][number], 'service' | 'copyOf' | 'role' | 'passages' | 'receivedBytes' | 'closedConnections'> & { isPod: boolean })[]}
  */
 function listPassed({ pods, ...process }) {
-  const { service, copyOf, role, passages, receivedBytes } = process
-  if (!pods) return [{ service, copyOf, role, passages, receivedBytes, isPod: false }]
-  return pods.map(pod => ({ ...pod, role, isPod: true }))
+  const { service, copyOf, role, passages, receivedBytes, closedConnections } = process
+  if (!pods) return [{ service, copyOf, role, passages, receivedBytes, closedConnections, isPod: false }]
+  return pods.map(pod => ({ ...pod, role, closedConnections, isPod: true }))
 }
 
 /**

@@ -1,7 +1,7 @@
 import { computeSteadyGrowth } from '../../model/memory-growth.js'
 
 /** The numbers of a trial from its observed window: the run has it in memory, `verify` on disk. Pure. */
-/** @import { Edge, Look, ObservationRecord, ObservedProcess, ProcessRecord, Reading, Sample, ThreadCpu, TrialRecord, Window } from '../../model/types.ts' */
+/** @import { ClosedConnections, Edge, Look, ObservationRecord, ObservedProcess, ProcessRecord, Reading, Sample, ThreadCpu, TrialRecord, Window } from '../../model/types.ts' */
 
 // Memory that grows with requests grows in each of them.
 const PARTS = 4
@@ -18,7 +18,7 @@ const READING_FIELDS = /** @type {const} */ ([
  */
 export function describeWindow({ observation, samples, armId }) {
   const { window, start, end, before, after, overflows, received, receivedByPod, ...others } = observation
-  const { onHost, loadHost, cpus, ...given } = others
+  const { closedConnections, onHost, loadHost, cpus, ...given } = others
   const { sampleSource, clockOffsetMs } = given
   const [first, last] = ['start', 'end'].map(edge => samples.find(s => s.edge === edge))
   if (!first || !last) return null
@@ -30,6 +30,7 @@ export function describeWindow({ observation, samples, armId }) {
       grownBytes: findGrowth({ samples, place: i, first, last }),
       overflows: overflows[i],
       received: received?.[i] ?? null,
+      closed: closedConnections?.[i] ?? null,
       receivedByPod: receivedByPod?.[i] ?? null,
     }),
   )
@@ -121,11 +122,20 @@ function sumCores(processes) {
 /**
  * Makes the record of a process between the edges. Pure.
  * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, grownBytes?: number | null, overflows: number | null,
- *   received: number | null, receivedByPod?: number[] | null }} options
+ *   received: number | null, receivedByPod?: number[] | null, closed?: ClosedConnections | null }} options
  *   the looks are from before any load and from after the window
  * @returns {ProcessRecord}
  */
-export function describeProcess({ facts, start, end, grownBytes = null, overflows, received, receivedByPod }) {
+export function describeProcess({
+  facts,
+  start,
+  end,
+  grownBytes = null,
+  overflows,
+  received,
+  receivedByPod,
+  closed = null,
+}) {
   const [a, b] = [start.reading, end.reading]
   const seconds = b.atSeconds - a.atSeconds
   const threads = threadsBetween(start.state.threads, end.state.threads)
@@ -140,6 +150,7 @@ export function describeProcess({ facts, start, end, grownBytes = null, overflow
     workers: end.look.workers,
     connections: end.look.connections,
     ...(received === null ? {} : { receivedBytes: received }),
+    ...(closed === null ? {} : { closedConnections: closed }),
     cpuSet: end.state.cpuSet,
     isReplaced: end.state.identity.join() !== start.look.identity.join(),
     overflows: finiteOrNull(overflows),

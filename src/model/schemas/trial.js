@@ -52,6 +52,15 @@ export const overflows = count
   .nullable()
   .describe('requests a sidecar answered itself because a limit was reached; null: not counted')
 
+export const closedConnections = z
+  .object({
+    accepted: count.describe('from clients'),
+    connected: count.describe('to endpoints'),
+  })
+  .describe(
+    'connections that closed over the window, whose bytes nobody counted; in a network namespace of its own also those that the application opened and closed there',
+  )
+
 export const processRecord = processFacts.extend({
   cpuLimitReadBackCores: nullable.describe('the quota in force: the least of its own and its ancestors'),
   workers,
@@ -59,6 +68,9 @@ export const processRecord = processFacts.extend({
   receivedBytes: nullable
     .optional()
     .describe('by open connections, over the window and up to a second; absent, or null: they were not counted'),
+  closedConnections: closedConnections
+    .optional()
+    .describe('not in receivedBytes: the check `passage` makes no claim then; absent: nobody counted'),
   pods: z
     .array(
       pod.extend({ receivedBytes: count.optional().describe('at sockets in this pod; absent: they were not counted') }),
@@ -272,6 +284,10 @@ export const observationSchema = z
       .array(nullable)
       .optional()
       .describe('bytes at the sockets of each sidecar over the window; absent: nobody counted'),
+    closedConnections: z
+      .array(closedConnections.nullable())
+      .optional()
+      .describe('connections of each sidecar that closed over the window; absent: nobody counted'),
     receivedByPod: z
       .array(z.array(count).nullable())
       .optional()
@@ -283,7 +299,18 @@ export const observationSchema = z
     clockOffsetMs: z.number().describe("how far the clock of what observes is from the generator's"),
   })
   .refine(
-    ({ processes, start, end, before, after, overflows, received = overflows }) =>
-      [start.states, end.states, before, after, overflows, received].every(list => list.length === processes.length),
+    ({
+      processes,
+      start,
+      end,
+      before,
+      after,
+      overflows,
+      received = overflows,
+      closedConnections: closed = overflows,
+    }) =>
+      [start.states, end.states, before, after, overflows, received, closed].every(
+        list => list.length === processes.length,
+      ),
     'its lists are not as long as its list of processes',
   )

@@ -3,6 +3,8 @@ import type { z } from 'zod'
 import type * as S from '../schemas.js'
 import type { Look, Reading } from './documents.ts'
 
+export type ClosedConnections = z.infer<typeof S.closedConnections>
+
 /** One moment: the reading of every process, in the order of the processes; and which edge of the window it is, if one. */
 export interface Sample {
   epochMs: number
@@ -24,6 +26,8 @@ export interface Observation {
   after: Look[] | null
   /** Bytes that each process received at its own sockets over the window and some tenths of a second; null: not counted. */
   received?: (number | null)[]
+  /** Connections whose bytes are not among them; null: not counted. */
+  closedConnections?: (ClosedConnections | null)[]
   /** Of these, bytes in each pod of a process, in the order of its pods; null: it serves no pods, or they were not counted. */
   receivedByPod?: (number[] | null)[]
   /** Difference between the observer's clock and the generator's. */

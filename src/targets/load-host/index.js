@@ -71,6 +71,9 @@ export function createLoadHostTarget({ target, loadHost, address, ledger }) {
         // This is the rest of the offset: the window was moved by how far the clock there was ahead.
         clockOffsetMs: Math.abs(now.aheadMs - generator.clock.aheadMs) + generator.clock.uncertaintyMs,
         ...(observed.received && { received: merge(processes, { here: observed.received, far: () => null }) }),
+        ...(observed.closedConnections && {
+          closedConnections: merge(processes, { here: observed.closedConnections, far: () => null }),
+        }),
         onHost: processes.flatMap((p, i) => (isFar(p) ? [] : [i])),
       }
       if (generator.samples.length === 0) return observation

@@ -125,19 +125,17 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
         return spec.role === 'sidecar' ? { pids, podNetworks } : null
       })
       const count = countReceived(counted, options)
-      /** @type {ReturnType<typeof count> | null} */
-      let received = null
+      let received = /** @type {ReturnType<typeof count> | null} */ (null)
       const onEnd = () => {
         received = count()
       }
       const observed = await observe(probesOf(processes), { ...options, onEnd })
-      const bytes =
-        (await /** @type {ReturnType<ReturnType<typeof countReceived>> | null} */ (received)) ??
-        processes.map(() => null)
+      const bytes = (await received) ?? processes.map(() => null)
       return {
         ...observed,
         received: bytes.map(one => one?.bytes ?? null),
         receivedByPod: bytes.map(one => (one && one.byPod.length > 0 ? one.byPod : null)),
+        closedConnections: bytes.map(one => one?.closed ?? null),
         clockOffsetMs: 0,
       }
     },

@@ -5,6 +5,7 @@ import { readLinkSafely } from '../../node/kernel/proc-files.js'
 import { listSocketInodes } from '../../node/kernel/sockets.js'
 
 /** Counts the bytes that processes receive over a window, at their own sockets: what went past a sidecar is not among them. */
+/** @import { ClosedConnections } from '../../model/types.ts' */
 
 // The programs that count take some milliseconds of CPU, in the warm-up.
 const BEFORE_MS = 500
@@ -15,8 +16,20 @@ const DEADLINE_MS = 10_000
  * @property {() => number[]} pids of a process and its children
  * @property {string[]} podNetworks files of the namespaces of pods in which it has sockets, too
  */
-/** Bytes received so far by connections that are open, by the socket's inode. @typedef {Map<string, number>} Received */
-/** Bytes of a process, and those at its sockets in each of its pods, which are among them. @typedef {{ bytes: number, byPod: number[] }} ReceivedBytes */
+/** An established connection: its bytes received so far, and whether its local port is one that listens. @typedef {{ bytes: number, isAccepted: boolean }} Connection */
+/** Established connections by the socket's inode. @typedef {Map<string, Connection>} Connections */
+
+/**
+ * Connections opened so far in a network namespace, by any process; null: it is the kit's own, where others open many.
+ * @typedef {ClosedConnections | null} Opened
+ */
+/** What a process has at an edge in a namespace, and all there. @typedef {{ connections: Connections, ofNamespace: Connections, opened: Opened }} AtEdge */
+
+/**
+ * Bytes of a process at connections that were open at the end, those in each of its pods, which are among them, and
+ * connections that closed before: nobody knows what these received.
+ * @typedef {{ bytes: number, byPod: number[], closed: ClosedConnections }} ReceivedBytes
+ */
 
 /**
  * @param {(Counted | null)[]} processes null: it is not counted
@@ -25,24 +38,33 @@ const DEADLINE_MS = 10_000
  */
 export function countReceived(processes, { window, signal }) {
   const before = sleep(window.startMs - BEFORE_MS - Date.now(), signal)
-    .then(() => readReceived(processes))
+    .then(() => readConnections(processes))
     // A busy machine would miss some of the window.
     .then(read => (Date.now() <= window.startMs ? read : null))
     .catch(() => null)
   return async () => {
-    const after = readReceived(processes).catch(() => null)
+    const after = readConnections(processes).catch(() => null)
     const [first, last] = [await before, await after]
     return processes.map((process, i) => {
       if (!process || !first || !last) return null
       // Its own namespace is first.
-      const [own, ...byPod] = last[i].map((received, j) => sumGrowth(first[i][j], received))
-      return { bytes: byPod.reduce((sum, bytes) => sum + bytes, own), byPod }
+      const [own, ...byPod] = last[i].map((edge, j) => sumGrowth(first[i][j].connections, edge.connections))
+      const closed = last[i].map((edge, j) => countClosed(first[i][j], edge))
+      const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0)
+      return {
+        bytes: sum([own, ...byPod]),
+        byPod,
+        closed: {
+          accepted: sum(closed.map(({ accepted }) => accepted)),
+          connected: sum(closed.map(({ connected }) => connected)),
+        },
+      }
     })
   }
 }
 
-/** @param {(Counted | null)[]} processes @returns {Promise<Received[][]>} of each process in its own namespace and in its pods */
-async function readReceived(processes) {
+/** @param {(Counted | null)[]} processes @returns {Promise<AtEdge[][]>} of each process in its own namespace and in its pods */
+async function readConnections(processes) {
   const sockets = processes.map(process => {
     const pids = process?.pids() ?? []
     const network = readLinkSafely(`/proc/${pids[0]}/ns/net`)
@@ -57,39 +79,82 @@ async function readReceived(processes) {
   const entered = sockets
     .filter(({ pids }) => pids.length > 0)
     .flatMap(({ networks, files }) => networks.map((network, i) => ({ network, file: files[i] })))
-  const texts = new Map()
+  /** @type {Map<string, Omit<AtEdge, 'connections'>>} */
+  const namespaces = new Map()
   await Promise.all(
     [...groupBy(entered, ({ network }) => network)].map(async ([network, [{ file }]]) =>
-      texts.set(network, await readSockets(network, file)),
+      namespaces.set(network, await readNamespace(network, file)),
     ),
   )
-  return sockets.map(({ inodes, networks }) => networks.map(network => parseReceived(texts.get(network) ?? '', inodes)))
+  return sockets.map(({ inodes, networks }) =>
+    networks.map(network => {
+      const { ofNamespace, opened } = namespaces.get(network) ?? { ofNamespace: new Map(), opened: null }
+      const connections = new Map([...ofNamespace].filter(([inode]) => inodes.has(inode)))
+      return { connections, ofNamespace, opened }
+    }),
+  )
 }
 
-/** @param {string} network @param {string} file of its namespace */
-async function readSockets(network, file) {
+/** @param {string} network @param {string} file of its namespace @returns {Promise<Omit<AtEdge, 'connections'>>} */
+async function readNamespace(network, file) {
   const isHere = network === readLinkSafely('/proc/self/ns/net')
-  const [program, ...argv] = [
-    ...(isHere ? [] : ['nsenter', `--net=${file}`]),
-    ...['ss', '--tcp', '--info', '--numeric', '--extended', '--oneline', '--no-header', 'state', 'established'],
-  ]
-  const { stdout } = await execa(program, argv, { timeout: DEADLINE_MS })
+  const run = async (/** @type {string[]} */ ...command) => {
+    const [program, ...argv] = [...(isHere ? [] : ['nsenter', `--net=${file}`]), ...command]
+    return (await execa(program, argv, { timeout: DEADLINE_MS })).stdout
+  }
+  const [sockets, counters] = await Promise.all([
+    run(
+      ...['ss', '--tcp', '--info', '--numeric', '--extended', '--oneline', '--no-header'],
+      ...['state', 'established', 'state', 'listening'],
+    ),
+    isHere ? null : run('cat', '/proc/self/net/snmp'),
+  ])
   // `ss` reads /proc where inet_diag is missing, which has no such counters. A counter that is 0 is not printed.
-  if (stdout.includes(' ino:') && !/ segs_(in|out):/.test(stdout)) throw new Error('no counters of sockets')
-  return stdout
+  if (/^ESTAB.* ino:/m.test(sockets) && !/ segs_(in|out):/.test(sockets)) throw new Error('no counters of sockets')
+  return { ofNamespace: parseConnections(sockets), opened: counters === null ? null : parseOpened(counters) }
 }
 
-/** @param {string} text of `ss --info --extended --oneline` (ss(8)) @param {Set<string>} inodes @returns {Received} */
-export function parseReceived(text, inodes) {
-  const lines = text.split('\n').map(line => [/ ino:(\d+)/.exec(line)?.[1] ?? '', line])
+/** @param {string} text of `ss --info --extended --oneline`, with states (ss(8)) @returns {Connections} */
+export function parseConnections(text) {
+  const sockets = text.split('\n').flatMap(line => {
+    const [, state, port] = /^(ESTAB|LISTEN)\s+\d+\s+\d+\s+\S+:(\d+)\s/.exec(line) ?? []
+    return state ? [{ state, port, line }] : []
+  })
+  const listening = new Set(sockets.flatMap(({ state, port }) => (state === 'LISTEN' ? [port] : [])))
   return new Map(
-    lines.flatMap(([inode, line]) =>
-      inodes.has(inode) ? [[inode, Number(/ bytes_received:(\d+)/.exec(line)?.[1] ?? 0)]] : [],
-    ),
+    sockets.flatMap(({ state, port, line }) => {
+      const [, inode] = / ino:(\d+)/.exec(line) ?? []
+      const bytes = Number(/ bytes_received:(\d+)/.exec(line)?.[1] ?? 0)
+      return state === 'ESTAB' && inode ? [[inode, { bytes, isAccepted: listening.has(port) }]] : []
+    }),
   )
 }
 
-/** @param {Received} before @param {Received} after */
+/** @param {string} text of /proc/net/snmp (RFC 4022, tcpPassiveOpens and tcpActiveOpens) @returns {ClosedConnections} */
+export function parseOpened(text) {
+  const [names, values] = text.split('\n').flatMap(line => (line.startsWith('Tcp: ') ? [line.split(' ')] : []))
+  const read = (/** @type {string} */ name) => Number(values[names.indexOf(name)])
+  return { accepted: read('PassiveOpens'), connected: read('ActiveOpens') }
+}
+
+/** @param {Connections} before @param {Connections} after */
 export function sumGrowth(before, after) {
-  return [...after].reduce((sum, [inode, bytes]) => sum + bytes - (before.get(inode) ?? 0), 0)
+  return [...after].reduce((sum, [inode, { bytes }]) => sum + bytes - (before.get(inode)?.bytes ?? 0), 0)
+}
+
+/**
+ * Counts connections of a process that closed between two edges, and in a namespace of the sidecar's own those that opened and
+ * closed, which may be its neighbours': whoever counts bytes can then not rely on them.
+ * @param {AtEdge} before @param {AtEdge} after @returns {ClosedConnections}
+ */
+export function countClosed(before, after) {
+  const count = (/** @type {boolean} */ isAccepted) => {
+    const missing = (/** @type {Connections} */ from, /** @type {Connections} */ to) =>
+      [...from].filter(([inode, connection]) => connection.isAccepted === isAccepted && !to.has(inode)).length
+    const name = isAccepted ? 'accepted' : 'connected'
+    const opened = before.opened && after.opened ? after.opened[name] - before.opened[name] : 0
+    const stillOpen = missing(after.ofNamespace, before.ofNamespace)
+    return missing(before.connections, after.connections) + Math.max(0, opened - stillOpen)
+  }
+  return { accepted: count(true), connected: count(false) }
 }

@@ -93,8 +93,9 @@ describe('readClaims', () => {
   it('reads every file of the kit, sorted, each claim with a name of its own', () => {
     const topics = files.map(({ file }) => file.replace(/^bench\/claims\/(.*)\.yaml$/, '$1'))
     expect(topics).toEqual([
-      ...['cap', 'churn', 'connections', 'envoy-knee', 'grow', 'hops', 'istio-reference', 'mtls-tax', 'open-policy'],
-      ...['proxy-ladder', 'rate-ladder', 'rollout', 'shards'],
+      ...['ambient-sidecar-debate', 'cap', 'churn', 'connections', 'envoy-knee', 'gateway-memory', 'gateways', 'grow'],
+      ...['hops', 'istio-ambient', 'istio-reference', 'mesh-resources', 'mtls-tax', 'open-policy', 'proxy-ladder'],
+      ...['rate-ladder', 'rollout', 'rules-of-thumb', 'shards'],
     ])
     expect(new Set(claims.map(claim => claim.id)).size).toBe(claims.length)
   })
@@ -114,6 +115,12 @@ describe('readClaims', () => {
     ['envoy-knee', [1.17, 1.27, 1.45, 5.44, 51, 115, 96]],
     ['proxy-ladder', [0.51, 1.56, 0.85, 1.91, 1.63, 2.93, 2.14, 8.25, 602, 3340, 2.26, 3.94]],
     ['churn', [37076, 35206]],
+    ['ambient-sidecar-debate', [2.35, 2.64, 5.16, 0.16, 0.3, 0.6, 1.48, 0.27, 0.55, 1.12, 2.54, 278, 159]],
+    ['istio-ambient', [0.2, 0.06, 0.25, 60, 12]],
+    ['mesh-resources', [191.79, 125.56, 5218, 1413, 1105]],
+    ['gateways', [33641, 130208]],
+    ['gateway-memory', [25.85, 31.97, 38.13, 60.31, 80.52, 130.77, 130.91, 131.07]],
+    ['rules-of-thumb', [1.67, 2000, 0.8, 150, 0.05, 20, 40, 80, 0.48, 23, 1.4, 2.1]],
     ['mtls-tax', [166, 33]],
   ])('has every number published of %s', (topic, numbers) => {
     const { claims } = files.find(({ file }) => file === `bench/claims/${topic}.yaml`) ?? { claims: [] }

@@ -109,6 +109,7 @@ describe('observeByKubelet', () => {
       end: at(end, after?.[0]),
       overflows: null,
       received: null,
+      closed: null,
     })
     expect(record).toMatchObject({
       ...{

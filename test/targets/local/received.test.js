@@ -1,29 +1,74 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { countReceived, parseReceived, sumGrowth } from '../../../src/targets/local/received.js'
+import {
+  countClosed,
+  countReceived,
+  parseConnections,
+  parseOpened,
+  sumGrowth,
+} from '../../../src/targets/local/received.js'
 import { findOnPath } from '../../../src/tools/find.js'
 import { listenInTest } from '../../fakes/listen.js'
 
 // As ss of iproute2 6.1.0 prints them.
-const TEXT = `0      1124   127.99.1.44:15003   127.0.0.1:50164 timer:(on,192ms,0) uid:1500 ino:2810534 sk:7 cgroup:/ <->	 ts sack bbr bytes_sent:44683 bytes_acked:43559 bytes_received:45939 segs_out:42
-0      0      127.99.1.39:15001   127.0.0.1:53394 ino:2813227 sk:8 cgroup:/ <->	 ts sack bbr bytes_sent:59895 bytes_received:60995 segs_out:57
-0      0      127.99.1.39:15001   127.0.0.1:53395 ino:2813228 sk:9 cgroup:/ <->	 ts sack bbr wscale:10,10`
+const TEXT = `State  Recv-Q
+LISTEN 0      4096   127.99.1.39:15001   0.0.0.0:*  ino:2813000 sk:1 cgroup:/ <->
+ESTAB 0      1124   127.99.1.44:15003   127.0.0.1:50164 timer:(on,192ms,0) uid:1500 ino:2810534 sk:7 cgroup:/ <->	 ts sack bbr bytes_sent:44683 bytes_acked:43559 bytes_received:45939 segs_out:42
+ESTAB 0      0      127.99.1.39:15001   127.0.0.1:53394 ino:2813227 sk:8 cgroup:/ <->	 ts sack bbr bytes_sent:59895 bytes_received:60995 segs_out:57
+ESTAB 0      0      127.99.1.39:15001   127.0.0.1:53395 ino:2813228 sk:9 cgroup:/ <->	 ts sack bbr wscale:10,10`
 
-describe('parseReceived', () => {
-  it('finds the bytes at the sockets of a process alone, none at a new one', () => {
-    const own = new Set(['2813227', '2813228'])
-    expect([...parseReceived(TEXT, own)]).toEqual([
-      ['2813227', 60995],
-      ['2813228', 0],
+const openConnection = (/** @type {number} */ bytes, isAccepted = false) => ({ bytes, isAccepted })
+
+describe('parseConnections', () => {
+  it('reads the bytes of each socket, none at a new one, and whether it was accepted', () => {
+    expect([...parseConnections(TEXT)]).toEqual([
+      ['2810534', openConnection(45939)],
+      ['2813227', openConnection(60995, true)],
+      ['2813228', openConnection(0, true)],
     ])
+  })
+})
+
+describe('parseOpened', () => {
+  it('reads how many connections a namespace accepted and made', () => {
+    const text = `Ip: Forwarding DefaultTTL
+Ip: 1 64
+Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens PassiveOpens AttemptFails
+Tcp: 1 200 120000 -1 12 34 5
+`
+    expect(parseOpened(text)).toEqual({ accepted: 34, connected: 12 })
   })
 })
 
 describe('sumGrowth', () => {
   it('counts what connections received since they were looked at, or opened', () => {
-    const before = new Map(Object.entries({ kept: 100, closed: 50 }))
-    expect(sumGrowth(before, new Map(Object.entries({ kept: 130, opened: 7 })))).toBe(37)
+    const before = new Map(Object.entries({ kept: openConnection(100), closed: openConnection(50) }))
+    const after = new Map(Object.entries({ kept: openConnection(130), opened: openConnection(7) }))
+    expect(sumGrowth(before, after)).toBe(37)
+  })
+})
+
+describe('countClosed', () => {
+  /** @typedef {Record<string, ReturnType<typeof openConnection>>} Connections */
+  /** @type {(connections: Connections, opened?: { accepted: number, connected: number } | null, neighbours?: Connections) => any} */
+  const edge = (connections, opened = null, neighbours = {}) => ({
+    connections: new Map(Object.entries(connections)),
+    ofNamespace: new Map(Object.entries({ ...connections, ...neighbours })),
+    opened,
+  })
+  const [client, endpoint] = [openConnection(1, true), openConnection(1)]
+
+  it('counts connections of the first edge that are gone at the second, accepted and made', () => {
+    const before = edge({ kept: client, gone: client, idle: endpoint })
+    expect(countClosed(before, edge({ kept: client, opened: client }))).toEqual({ accepted: 1, connected: 1 })
+    expect(countClosed(before, before)).toEqual({ accepted: 0, connected: 0 })
+  })
+
+  it('counts those that opened and closed between in a namespace of their own, and none that are open still', () => {
+    const before = edge({ kept: client }, { accepted: 3, connected: 5 })
+    const after = edge({ kept: client, opened: endpoint }, { accepted: 4, connected: 7 }, { application: client })
+    expect(countClosed(before, after)).toEqual({ accepted: 0, connected: 1 })
   })
 })
 
@@ -42,7 +87,26 @@ describe('countReceived', () => {
     await new Promise(resolve => setTimeout(resolve, 500))
     client.write('x'.repeat(10_000))
     await new Promise(resolve => setTimeout(resolve, 100))
-    expect(await count()).toEqual([{ bytes: 10_000, byPod: [] }, null])
+    expect(await count()).toEqual([{ bytes: 10_000, byPod: [], closed: { accepted: 0, connected: 0 } }, null])
     client.destroy()
+    server.close()
+  })
+
+  it('says that connections closed, whose bytes it cannot count', async context => {
+    if ((await findOnPath('ss', `${process.env.PATH}`)) === null) context.skip('needs ss, which cannot be had here')
+    const server = net.createServer(socket => socket.resume())
+    const { address, port } = await listenInTest(server)
+    const client = net.connect(port, address)
+    await once(client, 'connect')
+    const signal = new AbortController().signal
+    const count = countReceived([{ pids: () => [process.pid], podNetworks: [] }], {
+      window: { startMs: Date.now() + 500 },
+      signal,
+    })
+    await new Promise(resolve => setTimeout(resolve, 500))
+    client.end('x'.repeat(10_000))
+    await once(client, 'close')
+    expect(await count()).toEqual([{ bytes: 0, byPod: [], closed: { accepted: 1, connected: 1 } }])
+    server.close()
   })
 })
