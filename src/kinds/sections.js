@@ -21,7 +21,10 @@ import { KINDS } from './registry.js'
  */
 
 /** form: one of the report's; lines: as that form takes them. */
-/** @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit', id: string, title: string, lines: any[] }} OwnChart */
+/**
+ * @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit' | 'overAxis', id: string, title: string,
+ *   axes?: string[], lines: any[] }} OwnChart axes: names of both, where the form has none
+ */
 
 /**
  * @typedef {object} Sections

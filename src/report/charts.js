@@ -6,7 +6,7 @@ import { lowerFirst } from '../lib/letters.js'
 import { summariseValues } from '../lib/stats.js'
 import { describeAxes, findVaried, groupOf, isBaselineOf, labelOf, nameOf } from '../model/arms.js'
 import { drawDistributions } from './charts/distributions.js'
-import { drawOverLimit, drawOverRate, drawOverShare, drawOverSidecars } from './charts/forms.js'
+import { drawOverAxis, drawOverLimit, drawOverRate, drawOverShare, drawOverSidecars } from './charts/forms.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
 import * as tables from './charts/tables.js'
@@ -25,6 +25,7 @@ const FORMS = {
   overShare: { draw: drawOverShare, tabulate: tables.tabulateShares },
   overSidecars: { draw: drawOverSidecars, tabulate: tables.tabulateMemory },
   overLimit: { draw: drawOverLimit, tabulate: tables.tabulateLimits },
+  overAxis: { draw: drawOverAxis, tabulate: tables.tabulateOverAxis },
 }
 
 /**
@@ -42,9 +43,11 @@ export function drawCharts({ summary, records, seriesOf }) {
     ({ sections }) => sections.charts?.({ summary, arms, records, colourFor }) ?? [],
   )
   const drawForm = (/** @type {keyof typeof FORMS} */ name) =>
-    ofKinds.flatMap(({ form, id, ...given }) =>
-      form === name ? [{ ...FORMS[name].draw(given), id, table: FORMS[name].tabulate(given) }] : [],
-    )
+    ofKinds.flatMap(({ form, id, ...chart }) => {
+      // A form knows its lines and axes.
+      const given = /** @type {any} */ (chart)
+      return form === name ? [{ ...FORMS[name].draw(given), id, table: FORMS[name].tabulate(given) }] : []
+    })
   const inTime = arms.filter(arm => sectionsOf(arm).hasSeries !== false)
   const atOnce = hasRounds ? arms.filter(arm => arm.load.kind !== 'interleaved') : []
   return {
@@ -52,6 +55,7 @@ export function drawCharts({ summary, records, seriesOf }) {
     distributions: drawPercentiles({ arms: atOnce, recordsOf, colourFor }),
     overRate: drawRates({ summary, arms, colourFor }),
     overLimit: drawForm('overLimit'),
+    overAxis: drawForm('overAxis'),
     overShare: drawForm('overShare'),
     overSidecars: drawForm('overSidecars'),
     overTime: drawTrials({ arms: inTime, recordsOf, seriesOf }),
@@ -70,6 +74,7 @@ const CHART_SECTIONS = [
   ],
   ['overShare', 'over-share', 'Convergence'],
   ['overSidecars', 'over-sidecars', 'Memory over the sidecars'],
+  ['overAxis', 'over-axis', 'Where lines cross'],
   [
     'overTime',
     'over-time',

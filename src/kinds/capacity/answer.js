@@ -4,6 +4,7 @@ import { chooseQuantities, drawProxies, hasOwnQuantities } from '../../answer/pr
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { findVaried } from '../../model/arms.js'
 import { renderCpuRequests } from './cpu-requests.js'
+import { renderCrossings } from './crossings.js'
 import { listOpenQuestions } from './open-questions.js'
 
 /** The answer of windows under load: the cost of a request, and what each proxy delivers. Pure. */
@@ -27,6 +28,7 @@ export function answerCapacity(told) {
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
       ...renderCpuRequests(arms),
       ...renderSecond(summary),
+      ...renderCrossings(summary),
     ],
     basis: isAlone ? renderSureness(summary, { primary, repeats: 'repeat' }) : [],
     notMeasured: isIdle ? [] : listOpenQuestions(summary),

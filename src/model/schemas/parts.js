@@ -200,6 +200,10 @@ export const shows = z.object({
     .array(z.string())
     .optional()
     .describe('quantities of which it is told from which value across on more gains nothing'),
+  crossings: z
+    .array(z.string())
+    .optional()
+    .describe('quantities of which it is told from which value across on one plane takes less than another'),
   hasSlopes: z.boolean().describe('memory and latency are fitted over the time of the run'),
 })
 

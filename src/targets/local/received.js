@@ -148,11 +148,13 @@ export function sumGrowth(before, after) {
  * @param {AtEdge} before @param {AtEdge} after @returns {ClosedConnections}
  */
 export function countClosed(before, after) {
+  // A sidecar that is bypassed opens none, whatever its neighbours open and close.
+  const hasOpened = [...after.connections.keys()].some(inode => !before.connections.has(inode))
   const count = (/** @type {boolean} */ isAccepted) => {
     const missing = (/** @type {Connections} */ from, /** @type {Connections} */ to) =>
       [...from].filter(([inode, connection]) => connection.isAccepted === isAccepted && !to.has(inode)).length
     const name = isAccepted ? 'accepted' : 'connected'
-    const opened = before.opened && after.opened ? after.opened[name] - before.opened[name] : 0
+    const opened = hasOpened && before.opened && after.opened ? after.opened[name] - before.opened[name] : 0
     const stillOpen = missing(after.ofNamespace, before.ofNamespace)
     return missing(before.connections, after.connections) + Math.max(0, opened - stillOpen)
   }

@@ -69,6 +69,8 @@ describe('countClosed', () => {
     const before = edge({ kept: client }, { accepted: 3, connected: 5 })
     const after = edge({ kept: client, opened: endpoint }, { accepted: 4, connected: 7 }, { application: client })
     expect(countClosed(before, after)).toEqual({ accepted: 0, connected: 1 })
+    const bypassed = edge({ kept: client }, { accepted: 4, connected: 7 }, { application: client })
+    expect(countClosed(before, bypassed)).toEqual({ accepted: 0, connected: 0 })
   })
 })
 
