@@ -162,7 +162,7 @@ export function withSidecars(testbed, change) {
   const planes = {}
   for (const [name, plane] of Object.entries(testbed.programs.planes)) {
     const { createSidecar } = plane
-    planes[name] = createSidecar ? { ...plane, createSidecar: given => change(createSidecar(given)) } : plane
+    planes[name] = createSidecar ? { ...plane, createSidecar: options => change(createSidecar(options)) } : plane
   }
   return { ...testbed, programs: { ...testbed.programs, planes } }
 }

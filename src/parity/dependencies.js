@@ -62,7 +62,7 @@ export function createDependencies(testbed) {
     }
   }
   return {
-    /** Of the start of an arm, and its workers; undefined: not all can be told. @param {Arm} arm */
+    /** Lists what the start of an arm and its workers depend on; undefined: not all is known. @param {Arm} arm */
     ofStart(arm) {
       if (!isTellable(arm) || !isBinary(programs.appRuntime)) return undefined
       return {
@@ -77,7 +77,7 @@ export function createDependencies(testbed) {
         echo: hashOnce(folders.echo),
       }
     },
-    /** Of the corpus in a configuration; undefined: not all can be told. @param {Arm[]} alike arms of it */
+    /** Lists what the corpus depends on in a configuration; undefined: not all is known. @param {Arm[]} alike arms of it */
     ofConfiguration(alike) {
       const [arm] = alike
       if (!isTellable(arm)) return undefined

@@ -80,7 +80,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   const passed = checks.map(({ depends }) => (depends && cache ? cache.find(depends) : null))
   const known = passed.filter(rows => rows !== null)
   const untried = checks.filter((_, i) => passed[i] === null)
-  // That an arm without sidecars starts says nothing of equal work: where all else passed before, it is not tried.
+  // An arm without sidecars has no part in equal work: do not start it alone, if all others passed before.
   const open = known.length > 0 && untried.every(({ arm }) => !arm.hasSidecars) ? [] : untried
   if (open.length > 0) say(`checking ${starts.length} arms, and that the planes do equal work`)
   if (known.length > 0)

@@ -45,7 +45,7 @@ const PROBE_MS = 20_000
 const SIDES = /** @type {const} */ (['old', 'new'])
 // The load that is sampled is long enough for some thousand samples of each sidecar.
 const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
-/** What a refused side does otherwise, a line each. */
+/** The file with the differences of a refused side, a line each. */
 const REFUSED = 'results/lab-refused.txt'
 // Sides alternate, so that a drift meets both alike; two windows of a side show how far apart such windows are.
 const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])

@@ -12,7 +12,7 @@ import { assertAllowed } from '../request/constraint.js'
 import { LINK, PIPELINE_ARMS, PIPELINES } from '../request/constraints/pipelines.js'
 
 /**
- * What a run of pipelines is asked beside their names.
+ * Requests and axes of a run of pipelines, beside their names.
  * @import { Arm, LoadGenerator } from '../model/types.ts' @import { Overrides } from '../request/question.js'
  * @import { Pipeline } from '../model/pipeline.js' @import { Pipelines } from './programs.js'
  */

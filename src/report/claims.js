@@ -66,9 +66,9 @@ export function tellClaims(results) {
 /** Groups claims that could not be tested by the reason. @param {ClaimResult[]} results */
 export function groupUntested(results) {
   const untested = results.filter(result => result.status === NOT_TESTABLE)
-  return [...groupBy(untested, result => result.reason)].map(([reason, own]) => ({
+  return [...groupBy(untested, result => result.reason)].map(([reason, alike]) => ({
     reason,
-    ids: own.map(result => result.id),
+    ids: alike.map(result => result.id),
   }))
 }
 

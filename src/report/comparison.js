@@ -2,7 +2,7 @@ import { renderPair, renderReason } from '../answer/pairs.js'
 import { dropEmpty } from '../answer/picture.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
-import { capitalise } from '../lib/letters.js'
+import { capitalise, joinWords } from '../lib/letters.js'
 import { joinParts } from '../lib/text-table.js'
 import { count as countOf, percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/arms.js'
@@ -32,7 +32,8 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
   const whole = comparisons.filter(c => c.service === null && (c.load.isInterleaved ?? false) === isInterleaved)
   const varied = findVaried(whole)
   const arms = [...groupBy(whole, c => JSON.stringify([c.a, c.b, groupOf(c)])).values()]
-  const find = (/** @type {Comparison[]} */ own, /** @type {string} */ name) => own.find(c => c.quantity === name)
+  const find = (/** @type {Comparison[]} */ comparisonsOfArm, /** @type {string} */ name) =>
+    comparisonsOfArm.find(c => c.quantity === name)
   const verdicts = arms.flatMap(ofArm => {
     const primary = find(ofArm, PRIMARY.name) ?? ofArm[0]
     const where = arms.length > 1 ? describeAxes(ofArm[0], varied) : ''
@@ -45,7 +46,7 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
     ...thresholds.map(threshold => `${renderThreshold(threshold)}.`),
   ]
   return {
-    conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`],
+    conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`, ...renderHow(whole)],
     pictures:
       arms.length === 0
         ? []
@@ -64,11 +65,28 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
       ...(repeats > 0 ? [`${countOf(repeats, 'repeat')} a side.`] : []),
     ],
     warnings: [
-      ...refused.map(({ arm, differing }) => `Not compared: ${arm}: ${differing.join('; ')}.`),
+      ...[
+        ...groupBy(refused, ({ isInterleaved, differing }) => JSON.stringify([isInterleaved, differing])).values(),
+      ].map(renderRefused),
       ...warnings.map(warning => `${capitalise(warning)}.`),
     ],
     notMeasured: [],
   }
+}
+
+/** Renders which trials were compared, as a run has interleaved ones and others. @param {Comparison[]} comparisons */
+function renderHow(comparisons) {
+  if (comparisons.length === 0) return []
+  const limits = [...new Set(comparisons.map(({ cpuLimitCores }) => cpuLimitCores))]
+  const limit = limits.length === 1 && limits[0] !== null ? `, ${limits[0]} CPU each` : ''
+  return [`${comparisons[0].load.isInterleaved ? 'interleaved' : 'one proxy after the other'}${limit}`]
+}
+
+/** Renders arms that were not compared, for one reason. @param {RunComparison['refused']} refused */
+function renderRefused(refused) {
+  const [{ isInterleaved, differing }] = refused
+  const names = joinWords(refused.map(({ arm }) => arm))
+  return `Not compared${isInterleaved ? ', interleaved' : ''}: ${names} (${differing.join('; ')}).`
 }
 
 /** @param {Comparison | undefined} comparison @returns {import('../answer/picture.js').Cell | null} */

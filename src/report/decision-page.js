@@ -22,13 +22,13 @@ const UNSAID_MOST = 6
 const WORDS_MOST = 8
 const LENGTH_MOST = 180
 const SURENESS_LENGTH_MOST = 360
-/** Of text, with which a page in usual letters is full. */
+/** Characters of text that fill a page in the usual font size. */
 const DENSE_LEAST = 2600
 const CHART_HEIGHT = 190
-/** Of half of the page. */
+/** Pixels of a chart that takes half of the page's width. */
 const WIDTHS = { width: 340, label: 118, value: 84, letters: 16 }
 
-/** What words of the page mean, where they stand on it. @type {[RegExp, string, string][]} */
+/** Definitions of words, each printed if the page has the word. @type {[RegExp, string, string][]} */
 const WORDS = [
   [/sidecar/, 'sidecar', 'a proxy beside each service, through which its requests go'],
   [/\bp99\b/, 'p99', 'the time within which 99 of 100 requests were answered'],

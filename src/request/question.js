@@ -69,10 +69,10 @@ export function resolveQuestions(experiment, overrides) {
   }))
 }
 
-/** @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */
-function interleavedProfileOf(own, { experiment, overrides: { profile, rounds } }) {
+/** @param {TrialKind[]} kinds @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */
+function interleavedProfileOf(kinds, { experiment, overrides: { profile, rounds } }) {
   // The lengths in an experiment of two kinds are those of the windows.
-  const profileLengths = own.join() === 'cost' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}
+  const profileLengths = kinds.join() === 'cost' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}
   const lengths = { ...INTERLEAVED_PROFILES[profile], ...profileLengths }
   return { ...lengths, rounds: rounds ?? lengths.rounds }
 }

@@ -294,7 +294,7 @@ export function findDeployed(planes, { plane, profile }) {
 export function listDeployed(planes, arms) {
   const names = [...new Set(arms.map(nameDeployed))]
   return names.flatMap(name => {
-    const arm = arms.find(own => nameDeployed(own) === name)
+    const arm = arms.find(candidate => nameDeployed(candidate) === name)
     const deployed = arm && findDeployed(planes, arm)
     return deployed ? [{ plane: name, from: deployed.from, deviations: deployed.deviations }] : []
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { renderComparisonDetails } from '../../src/report/comparison.js'
+import { createComparisonAnswer, renderComparisonDetails } from '../../src/report/comparison.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm } from '../fakes/fake-records.js'
 
@@ -76,6 +76,15 @@ describe('renderComparisonDetails', () => {
       '',
       'Without sidecars the applications used 1.2 % more CPU per request in new',
     ])
+  })
+
+  it('says in the answer which trials were compared, and once why interleaved arms were not', () => {
+    const differing = ['workers: 2 in old, 1 in new']
+    const refused = ['pipy', 'envoy'].map(arm => ({ arm, differing, isInterleaved: /** @type {const} */ (true) }))
+    const result = { comparisons: [{ ...dearer, cpuLimitCores: 0.25 }], controls: [], warnings: [], thresholds: [] }
+    const { conditions, warnings } = createComparisonAnswer({ ...result, refused }, runs)
+    expect(conditions.at(-1)).toBe('one proxy after the other, 0.25 CPU each')
+    expect(warnings).toEqual(['Not compared, interleaved: pipy and envoy (workers: 2 in old, 1 in new).'])
   })
 
   it('says before the verdicts what differs, and what was not compared', () => {

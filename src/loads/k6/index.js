@@ -71,7 +71,7 @@ export const k6 = {
       // Collecting garbage less often saves k6 a sixth of its CPU; it pays with some tens of MiB.
       env: {
         ...{ GOMAXPROCS: `${cpus}`, GOGC: '300' },
-        // Not an argument: records keep the command, and a header of the user's may be a secret.
+        // Records keep the arguments, and a header of the user may be a secret: pass it in the environment.
         ...(ownRequests.some(Boolean) && { OWN_REQUESTS: renderOwnRequests(ownRequests) }),
       },
       folder,

@@ -84,7 +84,7 @@ export const wrk = {
     return start ? { startMs: Number(start), endMs: Number(end) } : null
   },
 
-  // Nobody can ask wrk while it runs.
+  // wrk has no API while it runs.
   readProgress: async () => null,
 
   parseResult,

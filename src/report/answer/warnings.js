@@ -130,8 +130,8 @@ function renderBytes({ parity }) {
 /** Names what proxies do otherwise because a mesh deploys them so. @param {Summary} summary */
 function renderDeployed({ parity }) {
   const rows = parity.filter(row => row.isDeployed && isWrong(row))
-  const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, own]) => {
-    return `${plane} (${[...new Set(own.map(({ name }) => name.replace('parity-', '')))].join(', ')})`
+  const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, rowsOfPlane]) => {
+    return `${plane} (${[...new Set(rowsOfPlane.map(({ name }) => name.replace('parity-', '')))].join(', ')})`
   })
   return planes.length > 0 ? [`Unequal work, as meshes deploy it, is part of the cost: ${planes.join(', ')}.`] : []
 }

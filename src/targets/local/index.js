@@ -25,7 +25,7 @@ import { countReceived } from './received.js'
 const RIGS_MOST = 3
 
 /**
- * Opens this machine as a site.
+ * Opens this machine as a site: what runs, limits and measures processes here.
  * @param {{ runId: string, way: CapWay, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
  *   say?: (line: string) => void }} options
  * @returns {Promise<Site>}
@@ -146,7 +146,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       closeProber()
       if (!retain) {
         await tree.remove()
-        // Nobody would look for what is left without a ledger.
+        // Without its ledger, `cleanup` would not find what is left: end all first.
         killAll()
         await networks.close()
         ledger.release('addresses', block)

@@ -23,7 +23,7 @@ import { renderMarks } from './marks.js'
 const READY_SECONDS = 120
 // All listeners of a program open at about the same time.
 const ELSEWHERE_MS = 2000
-// Of a deadline that is shorter.
+// Share of the deadline, if that is shorter than ELSEWHERE_MS.
 const ELSEWHERE_PARTS = 4
 // A log with a line for each request would fill the disk in a soak, and one that floods within a minute.
 const MOST_BYTES = 32 * 1024 * 1024
