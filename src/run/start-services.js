@@ -3,12 +3,19 @@ import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
 import { lastLines } from '../lib/log-tail.js'
 import { readTextFiles } from '../lib/text-files.js'
-import { isRedirected } from '../model/arms.js'
+import { isInPod, isRedirected } from '../model/arms.js'
 import { entryPortOf, isEchoed } from '../model/pipeline.js'
 import { createCheck } from '../model/requests.js'
 import { GENERATOR, NODE_AGENT, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
-import { createSpecs, findDeployed, findReachable, hasNodeProxy } from '../services/specs.js'
+import {
+  chooseCpuRequest,
+  createSpecs,
+  findDeployed,
+  findReachable,
+  hasNodeProxy,
+  NEIGHBOUR,
+} from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding, isFinished } from './alive.js'
 import { createDeployer } from './deployer.js'
@@ -30,6 +37,18 @@ import { findPipelineOf, findScriptFolder } from './scripts.js'
 // An exception of a Pipy script takes about eight lines, and causes another.
 const SIDECAR_LINES = 24
 
+/** The CPUs that a process of each role may use. */
+const PLACED_AS = /** @type {const} */ ({
+  sidecar: 'sidecar',
+  neighbour: 'sidecar',
+  application: 'application',
+  control: 'application',
+  generator: 'generator',
+})
+
+/** @param {number | undefined} cpuRequestCores */
+const withRequest = cpuRequestCores => cpuRequestCores !== undefined && { cpuRequestCores }
+
 /** Starts an arm's services and its sidecars, and sends one nonce through. @param {Omit<Asked, 'round'>} asked */
 export async function startServices({ testbed, arm, start, folder, isInterleaved = false, deadlineSeconds, signal }) {
   const { target } = testbed.site
@@ -43,6 +62,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
   const others = [
     ...(isControlled ? [CONTROL] : []),
     ...(hasNodeProxy(testbed.programs.planes, arm) ? [NODE_PROXY, NODE_AGENT] : []),
+    ...(arm.conditions.neighbourCores === undefined ? [] : [NEIGHBOUR]),
   ]
   const places = await target.placesFor(start, [...names, ...others], {
     entry: entryService,
@@ -60,7 +80,9 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     const placed = rendered.map(spec => ({
       ...spec,
       ...(isInterleaved && { armId: arm.id }),
-      cpuSet: placement?.[spec.role === 'control' ? 'application' : spec.role] ?? null,
+      cpuSet: placement?.[PLACED_AS[spec.role]] ?? null,
+      ...withRequest(chooseCpuRequest(arm, { role: spec.role, cpus: testbed.site.cpus })),
+      ...(isInPod(arm, spec.role) && { podCpuCores: arm.conditions.podCpuCores }),
       memoryLimitBytes: spec.role === 'sidecar' ? arm.conditions.memoryLimitBytes : null,
     }))
     const processes = await begin(placed)

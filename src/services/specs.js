@@ -2,8 +2,9 @@ import { authorityKeyOf, certificatesFolder, credentialsOf } from '../lib/certif
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
 import { callsUpstream, hasUpstreamTls } from '../model/pipeline.js'
+import { createProcess } from '../model/processes.js'
 import { hasChunks } from '../model/requests.js'
-import { GENERATOR, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
+import { GENERATOR, KIT_NODE, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
 import { listPaths } from '../model/traffic.js'
 import { createApplication } from './applications.js'
@@ -78,7 +79,8 @@ export function createSpecs(services) {
     }
     return processes.map(spec => ({ ...spec, copyOf: service.copyOf ?? service.pairOf }))
   })
-  return { specs: [...specs, ...nodeProxy], controlled, ending }
+  const neighbour = createNeighbour(services)
+  return { specs: [...specs, ...nodeProxy, ...(neighbour ? [neighbour] : [])], controlled, ending }
 }
 
 /**
@@ -115,6 +117,34 @@ export function hasNodeProxy(planes, arm) {
   return findDeployed(planes, arm)?.isOfNode === true
 }
 
+export const NEIGHBOUR = 'neighbour'
+
+/** Makes the process that burns CPU beside the services; null: there is none. @param {ArmServices} services */
+function createNeighbour({ arm, folders, locate }) {
+  const { neighbourCores } = arm.conditions
+  if (neighbourCores === undefined) return null
+  return createProcess({
+    service: NEIGHBOUR,
+    role: 'neighbour',
+    program: KIT_NODE,
+    argv: ['src/node/neighbour.js', `${neighbourCores}`],
+    folder: locate(`${folders.own}/${NEIGHBOUR}`),
+    listens: [],
+    workers: 0,
+  })
+}
+
+/**
+ * Chooses the CPU request of a process where sidecars have one, in cores; undefined: its own default. A neighbour requests
+ * what it burns. The others get all CPUs: the node's share of a sidecar is looked for, not theirs.
+ * @param {Pick<Arm, 'conditions'>} arm @param {{ role: ProcessSpec['role'], cpus: number }} options cpus: of the machine
+ */
+export function chooseCpuRequest({ conditions: { cpuRequestCores, neighbourCores } }, { role, cpus }) {
+  if (cpuRequestCores === undefined) return undefined
+  if (role === 'sidecar') return cpuRequestCores
+  return role === 'neighbour' ? neighbourCores : cpus
+}
+
 /** @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending} */
 function createEnding(spec, { service, controlled, arm, topology, places, programs }) {
   const { name, copyOf = name } = service
@@ -137,7 +167,7 @@ function createEnding(spec, { service, controlled, arm, topology, places, progra
  */
 export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cpus, planes }) {
   const workersOfPlane = planes[plane].countWorkers({ profile, cpus, cpuLimitCores })
-  return conditions.workers ?? workersOfPlane ?? Math.max(1, Math.ceil(cpuLimitCores ?? cpus))
+  return conditions.workers ?? workersOfPlane ?? Math.max(1, Math.ceil(cpuLimitCores ?? conditions.podCpuCores ?? cpus))
 }
 
 /** @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]} */

@@ -27,7 +27,14 @@ async function prepare({ name = 'cap', missing = [], planes, loadHost, ...axes }
     {
       experiment: readExperiment(name),
       options: { profile: 'quick', pin: false, seed: 1, maxMinutes: 60, ...asked, ...axes },
-      site: { cpus: 2, cores: [], findTool: findToolBut(missing), loadHost, assertInterception },
+      site: {
+        cpus: 2,
+        cores: [],
+        findTool: findToolBut(missing),
+        loadHost,
+        assertCpuSettings: () => {},
+        assertInterception,
+      },
     },
     context,
   )

@@ -3,6 +3,7 @@ import { renderContrasts, renderPair, renderPairs } from '../../answer/pairs.js'
 import { chooseQuantities, drawProxies, hasOwnQuantities } from '../../answer/proxies.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { findVaried } from '../../model/arms.js'
+import { renderCpuRequests } from './cpu-requests.js'
 import { renderCrossings } from './crossings.js'
 import { listOpenQuestions } from './open-questions.js'
 
@@ -25,6 +26,7 @@ export function answerCapacity(run) {
     pictures: isAlone ? drawAlone(run) : isUsual ? drawBeside(run) : drawOwn(run),
     verdicts: [
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
+      ...renderCpuRequests(arms),
       ...renderSecond(summary),
       ...renderCrossings(summary),
     ],

@@ -176,8 +176,18 @@ export const hostCpu = z
 
 const cpuList = z.array(count)
 export const placement = z.object({ sidecar: cpuList, application: cpuList, generator: cpuList })
-export const boundBy = z.enum(['sidecar', 'worker', 'application', 'generator', 'host', 'users', 'drops', 'rate'])
-export const role = z.enum(['sidecar', 'application', 'generator', 'control'])
+export const boundBy = z.enum([
+  'sidecar',
+  'worker',
+  'application',
+  'generator',
+  'host',
+  'users',
+  'drops',
+  'rate',
+  'pod',
+])
+export const role = z.enum(['sidecar', 'application', 'generator', 'control', 'neighbour'])
 export const use = z.enum(['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory'])
 export const axisName = z.enum(AXIS_NAMES)
 

@@ -29,6 +29,10 @@ export interface ProcessSpec {
   workers: number
   /** null: no cap. */
   cpuLimitCores: number | null
+  /** Its share of CPUs that are all in use; absent: the default of the kernel, or of the cluster. */
+  cpuRequestCores?: number
+  /** The quota that it shares with the others of its service which have one; absent: there is none. */
+  podCpuCores?: number
   memoryLimitBytes: number | null
   /** The CPUs it may run on; null: any. */
   cpuSet: number[] | null

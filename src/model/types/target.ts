@@ -141,6 +141,8 @@ export interface Site {
     /** Has the generator make a moment of load from there, at each port; throws where none comes through. */
     rehearse(ports: number[]): Promise<void>
   }
+  /** Throws where CPU requests, or one quota for a pod, cannot be set here. */
+  assertCpuSettings(conditions: D.Conditions[]): void
   /** Throws where connections cannot be redirected to sidecars here. */
   assertInterception(): Promise<void>
   findTool(spec: ToolSpec): Promise<D.Tool | { missing: string }>

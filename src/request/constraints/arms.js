@@ -201,6 +201,33 @@ const CONTROLS = [
 ]
 
 /** @type {Constraint<PlacedArm>[]} */
+const NODE_CPU = [
+  {
+    on: 'podCpuCores',
+    conflict: ({ isOfNode }) => isOfNode,
+    message: () => '--pod-cpu: its one proxy for all pods is in none of them: leave it out',
+  },
+  {
+    on: 'neighbourCores',
+    conflict: ({ isOnNode }) => isOnNode,
+    message: () =>
+      'a neighbour is a process of the kit, which it starts on one machine only: run pods of your own on the node, and leave --neighbour out',
+  },
+  {
+    on: 'podCpuCores',
+    conflict: ({ arm }) => arm.cpuLimitCores !== null && arm.cpuLimitCores > (arm.conditions.podCpuCores ?? 0),
+    message: ({ arm }) =>
+      `--pod-cpu ${arm.conditions.podCpuCores}: a sidecar cannot have more, and its limit is ${arm.cpuLimitCores}: give --cpu none, or a smaller one`,
+  },
+  {
+    on: 'podCpuCores',
+    conflict: ({ arm }) => arm.conditions.cpuRequestCores,
+    message: (_, cores) =>
+      `--pod-cpu, and --cpu-request ${cores}: in a pod with a quota of its own a request is a share of that alone: leave one out`,
+  },
+]
+
+/** @type {Constraint<PlacedArm>[]} */
 export const ARMS = [
   {
     on: 'pairs',
@@ -226,6 +253,7 @@ export const ARMS = [
   ...PROTOCOLS,
   ...ENDINGS,
   ...CHANGES,
+  ...NODE_CPU,
   {
     on: 'features',
     conflict: ({ plane, arm }) => findLackingFeatures(plane, arm.conditions),

@@ -1,5 +1,6 @@
 import os from 'node:os'
 import { atExit } from '../../lib/at-exit.js'
+import { BenchError } from '../../lib/errors.js'
 import { readPlace } from '../../lib/process-start.js'
 import { GENERATOR, PROBER, placeAt } from '../../model/sidecar-contract.js'
 import { openLedger } from '../../node/ledger.js'
@@ -48,6 +49,14 @@ export async function openLocalSite({ runId, way, findTool, say }) {
     sampleSource: 'cgroup',
     limits: { ...readLimits(), quota: findQuota(way) },
     cores: hasTaskset ? readCores() : [],
+    assertCpuSettings(conditions) {
+      if (way.how !== 'none') return
+      const hasRequests = conditions.some(({ cpuRequestCores }) => cpuRequestCores !== undefined)
+      if (hasRequests) throw new BenchError(`no CPU request can be set here, as the weight of a cgroup: ${way.reason}`)
+      const hasPods = conditions.some(({ podCpuCores }) => podCpuCores !== undefined)
+      if (hasPods)
+        throw new BenchError(`no CPU limit of a pod can be set here, as the quota of a cgroup: ${way.reason}`)
+    },
     async assertInterception() {
       await networks.assertPossible()
       machine.iptables = await networks.describeRules()

@@ -51,7 +51,10 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     await mkdir(path.dirname(path.join(spec.folder, file.name)), { recursive: true })
     await writeFile(path.join(spec.folder, file.name), file.content, file.encoding)
   }
-  const group = await tree.create(`${start}-${name}`, spec)
+  const { podCpuCores } = spec
+  const pod =
+    podCpuCores === undefined ? undefined : { name: `${start}-${spec.service}-pod`, cpuLimitCores: podCpuCores }
+  const group = await tree.create(`${start}-${name}`, { ...spec, pod })
   const log = openLog(logFile)
   const pinned = spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []
   const command = [...pinned, ...enter, ...locateProgram(spec)]
