@@ -61,7 +61,10 @@ export async function tryParser({ name, make, parse, findFault, share = 1 }) {
       figures.peakMib = ((readOwnPeak() ?? beforeBytes) - beforeBytes) / MIB
       const heavy = figures.peakMib > PEAK_MIB_MOST ? `it took ${figures.peakMib.toFixed(0)} MiB of memory` : null
       const why =
-        fault ?? heavy ?? findPollution() ?? (milliseconds > SLOW_MS ? `it took ${milliseconds.toFixed(0)} ms of CPU time` : null)
+        fault ??
+        heavy ??
+        findPollution() ??
+        (milliseconds > SLOW_MS ? `it took ${milliseconds.toFixed(0)} ms of CPU time` : null)
       if (why !== null) throw new Error(`${name}: ${why}\nseed ${seed}, input ${show(input)}`)
     }
   } finally {
