@@ -163,7 +163,7 @@ function findFalseNeighbour({ trial, processes, window }) {
   if (neighbour === undefined) return [`a neighbour of ${cores} CPUs was asked for, and none ran`]
   const { cpuCores, threads } = neighbour
   const waiting = sum(threads.map(t => Math.max(0, t.waitSeconds ?? 0))) / (window?.seconds ?? 1)
-  // Where the kernel does not say how long threads waited, one that got less cannot be told from one that wanted less.
+  // A neighbour that got less cannot be told from one that wanted less where the kernel does not say how long threads waited.
   const isWaitKnown = threads.some(t => t.waitSeconds !== undefined)
   return [
     isWaitKnown &&
