@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { loadPlanes } from '../src/dataplanes/registry.js'
 import { formatValue, QUANTITIES, quantityOf } from '../src/judge/quantities.js'
 import { nameOf } from '../src/model/arms.js'
+import { listArms } from '../src/model/results.js'
 import { readSummary } from '../src/records/records.js'
 import { withRuns } from '../src/verbs/open-runs.js'
 import { verifyFolder } from '../src/verbs/verify.js'
@@ -27,7 +28,7 @@ async function readRows(name, folder) {
   const { agrees, lines } = await verifyFolder(folder)
   if (!agrees) throw new Error(`docs/results/${name} is not accepted by verify: ${lines.join('; ')}`)
   const summary = readSummary(folder)
-  const own = summary.arms.filter(arm => arm.hasSidecars && arm.repeatOf === null && arm.trials.completed > 0)
+  const own = listArms(summary).filter(arm => arm.hasSidecars && arm.repeatOf === null && arm.trials.completed > 0)
   const inTurns = own.filter(({ load }) => load.kind === 'interleaved')
   const shown = inTurns.length > 0 ? inTurns : own
   const ofRun = [tellNode(summary), `[${summary.run.experiment}](results/${name})`]

@@ -328,7 +328,7 @@ describe('bad input', () => {
       ['compare', other, other],
     ]) {
       const { exitCode, stderr } = await cli(...argv)
-      expect(stderr).toContain('has schema version 7, and this kit reads versions 3 and 4')
+      expect(stderr).toContain('has schema version 7, and this kit reads versions 3, 4 and 5')
       expect(exitCode).toBe(1)
     }
   })

@@ -4,6 +4,7 @@
 import { GAP_LEAST_BESIDE, judgeRounds } from '../../src/analysis/verdict.js'
 import { createRandom, shuffle } from '../../src/lib/random.js'
 import { medianRatio } from '../../src/lib/stats.js'
+import { listComparisons } from '../../src/model/results.js'
 import { burn, findTurns } from './burn.js'
 import { bench, finding } from './kit.js'
 
@@ -76,8 +77,8 @@ export function countNamed(summary, { isControl, seed }) {
 }
 
 /** Finds the CPU per request of two planes, or of one and itself. @param {Summary} summary @param {boolean} isControl @returns {Comparison} */
-function findComparison({ comparisons }, isControl) {
-  const comparison = comparisons.find(
+function findComparison(summary, isControl) {
+  const comparison = listComparisons(summary).find(
     c => c.isControl === isControl && c.quantity === 'cpuPerRequest' && c.service === null,
   )
   if (!comparison) throw new Error('the run compared no CPU per request')

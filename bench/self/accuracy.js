@@ -7,6 +7,7 @@ import { median } from 'simple-statistics'
 import { ROOT } from '../../src/lib/paths.js'
 import { waitFor, waitUntil } from '../../src/lib/wait.js'
 import { k6 } from '../../src/loads/k6/index.js'
+import { listArms } from '../../src/model/results.js'
 import { measure } from '../../src/prepare/measure.js'
 import { prepare } from '../../src/prepare/prepare.js'
 import { readExperiment } from '../../src/prepare/read-experiment.js'
@@ -115,7 +116,7 @@ async function checkAddedLatency() {
   ])
   const [own, slow] = ['pipy', 'pipy=delayed'].map(name => {
     const variant = name === 'pipy' ? null : delayed
-    return summary.arms.find(arm => arm.plane === 'pipy' && arm.variant === variant && !arm.repeatOf)
+    return listArms(summary).find(arm => arm.plane === 'pipy' && arm.variant === variant && !arm.repeatOf)
   })
   const added = (slow?.addedLatencyMs?.p50?.values ?? []).map(
     (v, i) => Number(v) - Number(own?.addedLatencyMs?.p50?.values[i]),

@@ -10,6 +10,7 @@ import {
 import { ROUNDS_LEAST, summariseRatios, summariseValues } from '../../src/lib/stats.js'
 import { percent } from '../../src/lib/units.js'
 import { nameOf } from '../../src/model/arms.js'
+import { listComparisons } from '../../src/model/results.js'
 
 /** Compares the results of one experiment on two targets of one machine. Pure. */
 /** @import { Arm, Comparison, Quantity, Summary, TrialRecord, Verdict } from '../../src/model/types.ts' */
@@ -41,10 +42,10 @@ export function compareTargets({ local, other }) {
     return { name, local: summariseValues(a), other: summariseValues(b), ratio, floor, verdict }
   }
   const keyOf = (/** @type {Comparison} */ c) => [c.a, c.b, c.quantity, c.service, c.link, c.cpuLimitCores].join()
-  const pairs = local.summary.comparisons
+  const pairs = listComparisons(local.summary)
     .filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !c.isControl)
     .flatMap(c => {
-      const same = other.summary.comparisons.find(o => keyOf(o) === keyOf(c))
+      const same = listComparisons(other.summary).find(o => keyOf(o) === keyOf(c))
       if (c.ratio.median === null || same?.ratio.median == null) return []
       return [{ name: `${c.a} / ${c.b}`, local: c.ratio.median, other: same.ratio.median }]
     })
@@ -92,7 +93,7 @@ function sayVerdict({ ratio: { median, low, high, values }, floor, verdict }) {
 
 /** @param {Side} side */
 function noiseOf({ summary }) {
-  const spreads = summary.comparisons.flatMap(c =>
+  const spreads = listComparisons(summary).flatMap(c =>
     c.quantity === 'cpuPerRequest' && c.service === null ? (c.aaSpread ?? []) : [],
   )
   return Math.max(0, ...spreads)

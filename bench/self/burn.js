@@ -1,4 +1,6 @@
 // A variant of the kit's Pipy sidecar that burns a known amount more for each request.
+
+import { listComparisons } from '../../src/model/results.js'
 import { bench, writeVariant } from './kit.js'
 
 const PROBES = [5, 60]
@@ -12,7 +14,7 @@ export async function findTurns(share) {
   const costs = []
   for (const turns of PROBES) {
     const { summary } = await bench(['cost', '--planes', `pipy,pipy=${burn(`probe-${turns}`, turns)}`])
-    costs.push(1 / Number(summary.comparisons[0].ratio.median) - 1)
+    costs.push(1 / Number(listComparisons(summary)[0].ratio.median) - 1)
   }
   return Math.max(1, Math.round(few + ((share - costs[0]) * (many - few)) / (costs[1] - costs[0])))
 }

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { envoy } from '../../src/dataplanes/envoy/index.js'
 import { none } from '../../src/dataplanes/none/index.js'
 import { pipy } from '../../src/dataplanes/pipy/index.js'
+import { listArms } from '../../src/model/results.js'
 import { placeAt } from '../../src/model/sidecar-contract.js'
 import { openLedger } from '../../src/node/ledger.js'
 import { measure } from '../../src/prepare/measure.js'
@@ -63,7 +64,7 @@ async function holdServices() {
   await target.close()
   const seconds = (performance.now() - start) / 1000
   const megabytes = (process.resourceUsage().maxRSS * 1024) / 1e6
-  const sidecars = Math.max(...summary.arms.map(arm => arm.sidecars.length))
+  const sidecars = Math.max(...listArms(summary).map(arm => arm.sidecars.length))
   const page = readFileSync(path.join(folder, 'report.html')).length / 1e6
   const what = `${SERVICES} services (${sidecars} sidecars an arm, 6 trials, a page of ${page.toFixed(1)} MB)`
   const parts = `planned in ${((planned - start) / 1000).toFixed(1)} s, ${rendered} rendered in ${((renderedAt - planned) / 1000).toFixed(1)} s`

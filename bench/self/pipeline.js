@@ -3,6 +3,7 @@
 import { execa } from 'execa'
 import { median } from 'simple-statistics'
 import { ROOT } from '../../src/lib/paths.js'
+import { listComparisons } from '../../src/model/results.js'
 import { bench } from './kit.js'
 
 /**
@@ -36,14 +37,14 @@ async function compareInstructions() {
 async function compareTime() {
   const shortest = 'pipy=bench/pipy-shortest'
   const { summary } = await bench(['cost', '--planes', `pipy,${shortest}`, '--link', 'pair'])
-  const ratio = summary.comparisons.find(c => isOfAllTime(c) && c.b.endsWith('pipy-shortest'))?.ratio
+  const ratio = listComparisons(summary).find(c => isOfAllTime(c) && c.b.endsWith('pipy-shortest'))?.ratio
   return [judgeRatio(`full sidecar / shortest script, CPU time a request, at most ${TIME_GOAL}`, ratio, TIME_GOAL)]
 }
 
 async function compareFeatures() {
   const names = Object.keys(FEATURE_GOALS)
   const { summary } = await bench(['feature-ladder', '--planes', 'pipy,envoy', '--features', `lean,${names}`])
-  return judgeFeatures(summary.comparisons)
+  return judgeFeatures(listComparisons(summary))
 }
 
 /** @param {Pick<Comparison, 'a' | 'b' | 'conditions' | 'contrast' | 'isControl' | 'quantity' | 'service' | 'ratio'>[]} comparisons */

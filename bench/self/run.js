@@ -13,6 +13,7 @@ import { pipyTool } from '../../src/dataplanes/pipy/index.js'
 import { EXIT } from '../../src/lib/errors.js'
 import { ROOT } from '../../src/lib/paths.js'
 import { k6 } from '../../src/loads/k6/index.js'
+import { listArms } from '../../src/model/results.js'
 import { openLedger } from '../../src/node/ledger.js'
 import { createApplication } from '../../src/services/applications.js'
 import { findCapWay } from '../../src/targets/local/cgroups.js'
@@ -69,7 +70,7 @@ const measurements = {
 
   async sidecar() {
     const { records, summary } = await bench(['cost', '--planes', 'pipy,pipy=bench/pipy-shortest', '--link', 'pair'])
-    const ratios = roundRatios(completed(records), summary.arms[0].id, summary.arms[1].id, costOf)
+    const ratios = roundRatios(completed(records), listArms(summary)[0].id, listArms(summary)[1].id, costOf)
     return [
       finding('full sidecar / shortest script, CPU per request, at most 1.03', median(ratios), ratios, r => r <= 1.03),
     ]

@@ -2,6 +2,7 @@ import { withRole } from '../judge/gates/gate.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { cpuPerRequestMicros, sidecarsOf } from '../judge/record/measures.js'
 import { BASELINE_AXES, findVaried, isAlike, nameOf } from '../model/arms.js'
+import { listComparisons } from '../model/results.js'
 import { findDisparities, findUnequal } from '../parity/verdict/rows.js'
 import { compareQuantity, compareSides, findSpread, isCutShort } from './compare.js'
 import { matchArms, nameMatch, refuseArms } from './match-arms.js'
@@ -45,7 +46,7 @@ export const CONTROL = {
  */
 export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const runs = [old, next]
-  const arms = runs.flatMap(listArms)
+  const arms = runs.flatMap(listComparedArms)
   const loads = runs.flatMap(({ manifest }) => manifest.arms)
   const parsed = thresholds.map(expression => parseRunThreshold(expression, loads, listServices(runs)))
   const varied = findVaried(arms)
@@ -56,7 +57,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
     const untested = holdThresholds({ thresholds: parsed, compared: [], varied })
     return { comparisons: [], controls: [], refused, warnings, thresholds: untested }
   }
-  const { matches, left } = matchArms({ old: listArms(old), next: listArms(next) })
+  const { matches, left } = matchArms({ old: listComparedArms(old), next: listComparedArms(next) })
   warnings.push(
     ...sayScripts({ old: old.manifest, next: next.manifest, matches }),
     ...sayAnswers(matches, { old, next }),
@@ -119,7 +120,7 @@ function compareMatch({ old, next, match, controls }) {
     findNoise(quantity, service) {
       const spreads = [old, next].map(({ summary }) =>
         findSpread(
-          summary.comparisons.filter(c => c.isControl),
+          listComparisons(summary).filter(c => c.isControl),
           { quantity, service, arms: [match.next] },
         ),
       )
@@ -175,7 +176,7 @@ function sideOf({ run: { records }, arm, age }) {
 }
 
 /** Lists the arms that can be compared: those with sidecars, each once. @param {RecordedRun} run @returns {Arm[]} */
-export function listArms({ manifest }) {
+export function listComparedArms({ manifest }) {
   return manifest.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
 }
 

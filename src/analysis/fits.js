@@ -3,6 +3,7 @@ import { divideRounds, splitRounds, valueOfRound } from '../judge/record/measure
 import { groupBy } from '../lib/group-by.js'
 import { findSlopeInterval, fitLine, summariseRatios } from '../lib/stats.js'
 import { AXES, choiceOf, groupOf, nameOf, nameOfContender } from '../model/arms.js'
+import { listArms } from '../model/results.js'
 
 /** Lines of CPU over the rate, and of quantities over the time of a run; plateaus over an axis. Pure. */
 /** @import { AxisName, CpuLine, Quantity, Slope, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
@@ -94,11 +95,11 @@ export const WITHIN = 1.1
 
 /**
  * Finds plateaus where an experiment asks for them and at least three values were measured.
- * @param {Pick<Summary, 'arms' | 'shows'> & { run: Pick<Summary['run'], 'seed'> }} summary @returns {Plateau[]}
+ * @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary @returns {Plateau[]}
  */
-export function findPlateaus({ arms, shows: { across, plateaus = [] }, run }) {
+export function findPlateaus({ results, shows: { across, plateaus = [] }, run }) {
   if (across === null) return []
-  const measured = arms.filter(arm => arm.repeatOf === null)
+  const measured = listArms({ results }).filter(arm => arm.repeatOf === null)
   const groups = [...groupBy(measured, arm => `${nameOfContender(arm)} ${groupOf(arm, across)}`).values()]
   return plateaus.flatMap(quantity => groups.flatMap(group => findPlateau({ group, across, quantity, seed: run.seed })))
 }

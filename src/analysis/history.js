@@ -2,7 +2,7 @@ import { measureRound, PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { splitRounds } from '../judge/record/measures.js'
 import { summariseValues } from '../lib/stats.js'
 import { findVaried, groupOf, isAlike, nameOf } from '../model/arms.js'
-import { CONTROL, CONTROL_AXES, listArms, listBaselines } from './compare-runs.js'
+import { CONTROL, CONTROL_AXES, listBaselines, listComparedArms } from './compare-runs.js'
 import { matchArms, nameMatch, refuseArms } from './match-arms.js'
 import { findIncomparable, findOtherMachine, listChanging } from './match-runs.js'
 
@@ -66,7 +66,7 @@ function findReasons(run, reference) {
   const manifests = { old: old.manifest, next: next.manifest }
   const differing = [...findIncomparable(manifests), ...findOtherMachine(manifests)]
   if (differing.length > 0) return differing
-  const { matches, left } = matchArms({ old: listArms(old), next: listArms(next) })
+  const { matches, left } = matchArms({ old: listComparedArms(old), next: listComparedArms(next) })
   if (matches.length > 0) return []
   return refuseArms(left, findVaried([...left.old, ...left.next])).map(
     refusal => `${refusal.arm}: ${refusal.differing.join('; ')}`,
@@ -77,10 +77,10 @@ function findReasons(run, reference) {
 function listRuns(runs, reference) {
   /** @type {Map<string, { value: string, shown: string }>} */
   const known = new Map()
-  const arms = reference ? listArms(reference) : []
+  const arms = reference ? listComparedArms(reference) : []
   return runs.map(run => {
     const ofPlane = arms.flatMap(arm => {
-      const same = findArm(run, /** @type {ReadRun} */ (reference), { arm, list: listArms })
+      const same = findArm(run, /** @type {ReadRun} */ (reference), { arm, list: listComparedArms })
       return same ? [{ name: nameOf(arm), arm: same }] : []
     })
     const changes = listChanging(run.manifest, ofPlane).flatMap(({ label, value, shown }) => {
@@ -96,7 +96,7 @@ function listRuns(runs, reference) {
 
 /** Makes a line for each quantity of each arm. @param {ReadRun[]} runs @param {ReadRun} reference @returns {Line[]} */
 function followLines(runs, reference) {
-  const arms = listArms(reference)
+  const arms = listComparedArms(reference)
   const varied = findVaried(arms)
   const ofArms = arms.flatMap(arm =>
     FOLLOWED.filter(row => row.compared?.kinds.includes(arm.load.kind)).map(row => ({
@@ -105,7 +105,7 @@ function followLines(runs, reference) {
       group: groupOf(arm),
       isControl: false,
       arm,
-      values: runs.map(run => measureRun(run, { row, arm: findArm(run, reference, { arm, list: listArms }) })),
+      values: runs.map(run => measureRun(run, { row, arm: findArm(run, reference, { arm, list: listComparedArms }) })),
     })),
   )
   const baselines = listBaselines(reference).filter(baseline => arms.some(arm => isAlike(baseline, arm, CONTROL_AXES)))
@@ -137,8 +137,8 @@ function measureRun({ manifest, records }, { row, arm }) {
 /** Counts runs by arm, for arms that are in no line. @param {ReadRun[]} runs @param {ReadRun} reference */
 function countUnmatched(runs, reference) {
   const labels = runs.flatMap(run => {
-    const { left } = matchArms({ old: listArms(run), next: listArms(reference) })
-    return left.old.map(arm => nameMatch({ arm, varied: findVaried([...listArms(reference), arm]) }))
+    const { left } = matchArms({ old: listComparedArms(run), next: listComparedArms(reference) })
+    return left.old.map(arm => nameMatch({ arm, varied: findVaried([...listComparedArms(reference), arm]) }))
   })
   return [...new Set(labels)].map(arm => ({ arm, runs: labels.filter(label => label === arm).length }))
 }

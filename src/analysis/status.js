@@ -1,5 +1,6 @@
-import { splitByKind } from '../kinds/sections.js'
+import { listResults } from '../kinds/sections.js'
 import { EXIT } from '../lib/errors.js'
+import { listArms, listComparisons } from '../model/results.js'
 
 /** The exit status of a run that ended. Pure. @import { Summary } from '../model/types.ts' */
 
@@ -7,14 +8,15 @@ const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 
 /** Finds the exit status; spoiled quantities go before thresholds. @param {Summary} summary @param {{ isVerdictRequired: boolean }} options */
 export function findStatus(summary, { isVerdictRequired }) {
-  const { arms, comparisons, thresholds } = summary
+  const { thresholds } = summary
+  const [arms, comparisons] = [listArms(summary), listComparisons(summary)]
   const pairs = comparisons.filter(c => !c.isControl)
   const measured = arms.filter(arm => arm.trials.completed > 0)
   const nothing = []
   if (pairs.length > 0 && pairs.every(c => c.ratio.median === null || c.verdict === 'invalid'))
     nothing.push('nothing could be compared: every quantity of every pair was spoiled')
   if (measured.length < Math.min(2, arms.length)) nothing.push('nothing could be compared: no trials were completed')
-  nothing.push(...splitByKind(summary).flatMap(({ sections, summary: part }) => sections.tellNothing?.(part) ?? []))
+  nothing.push(...listResults(summary).flatMap(({ sections, result }) => sections.tellNothing?.(result) ?? []))
   for (const { expression, held } of thresholds)
     if (held === null)
       nothing.push(`the threshold ${expression} could not be tested: its quantity was spoiled, or not measured`)

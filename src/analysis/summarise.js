@@ -8,10 +8,11 @@ import {
   sidecarsOf,
   splitRounds,
 } from '../judge/record/measures.js'
-import { listSections } from '../kinds/sections.js'
+import { sectionsOf } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
 import { AXES, groupOf, isBaselineOf, nameOf } from '../model/arms.js'
+import { listComparisons } from '../model/results.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { findDisparities, findUnequal, findWrong } from '../parity/verdict/rows.js'
 import { compareArms, findLength, isCutShort } from './compare.js'
@@ -20,8 +21,8 @@ import { fitCpuLines, fitSlopes } from './fits.js'
 import { holdThreshold } from './thresholds.js'
 import { measurePrecision } from './verdict.js'
 
-/** @import { Arm, Manifest, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
-/** @import { QuantityRow } from '../judge/record/quantity-row.js' */
+/** @import { Arm, Comparison, Manifest, Quantity, Result, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
+/** @import { QuantityRow } from '../judge/record/quantity-row.js' @import { Sections } from '../kinds/sections.js' */
 
 const AGAINST = /** @type {const} */ (['baseline', 'unchanged', 'unconfigured', 'kept'])
 const GROWTH_LEAST_BYTES = 1
@@ -32,34 +33,20 @@ const GROWING_SHARE = 1 / 2
 /** Computes every number of a report. @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {Summary} */
 export function summarise({ manifest, records }) {
   const { rounds, run, settings, parity, precision } = manifest
-  const sections = listSections(manifest)
-  const hasRounds = sections.every(section => section.hasRounds !== false)
-  const tried = new Map(records.map(r => [r.trial.arm.id, r.trial.arm]))
-  const arms = hasRounds ? manifest.arms : [...tried.values()]
-  const relaxed = settings.relaxes.map(r => r.gate)
-  const compared = {
-    arms: hasRounds ? arms : [],
-    records,
-    rounds,
-    seed: run.seed,
-    contrasts: settings.shows.contrasts,
-    ...(precision && { precision: precision.width }),
-    isCutShort: isCutShort(manifest),
-    findDisparities: (/** @type {Arm} */ a, /** @type {Arm} */ b) =>
-      findDisparities({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
-    findUnequal: (/** @type {Arm} */ a, /** @type {Arm} */ b) =>
-      findUnequal({ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed }),
-    findWrong: (/** @type {Arm} */ a, /** @type {Arm} */ b) =>
-      findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
-  }
-  const comparisons = compareArms(compared)
+  const kinds = [...groupBy(manifest.arms, sectionsOf)].map(([sections, planned]) => {
+    const arms = sections.hasRounds === false ? listTried(records) : planned
+    return {
+      sections,
+      arms,
+      compare: createComparing({ manifest, arms: sections.hasRounds === false ? [] : arms, records }),
+    }
+  })
+  const results = kinds
+    .filter(({ arms }) => arms.length > 0)
+    .map(({ compare, ...kind }) => createResult({ ...kind, comparisons: compare(), manifest, records }))
+  const comparisons = listComparisons({ results })
   const leftOut = precision ? findLeftOut(records) : new Set()
-  const going = leftOut.size > 0 ? compareArms({ ...compared, leftOut }) : comparisons
-  const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
-  const summaryArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
-  /** @type {Partial<Summary>[]} */
-  const parts = sections.map(section => section.summarise?.({ manifest, arms, records }) ?? {})
-  const { searches = [], sizes = [], ...rest } = Object.assign({}, ...parts)
+  const going = leftOut.size > 0 ? kinds.flatMap(({ compare }) => compare(leftOut)) : comparisons
   return {
     schemaVersion: SCHEMA_VERSION,
     run,
@@ -67,23 +54,68 @@ export function summarise({ manifest, records }) {
     tools: manifest.tools,
     notMeasured: manifest.notMeasured,
     relaxes: settings.relaxes,
-    arms: summaryArms,
     parity,
     ...(manifest.deployed && { deployed: manifest.deployed }),
-    comparisons,
     ...(isCutShort(manifest) && { isCutShort: true }),
     carries: findBands(comparisons),
     thresholds: manifest.thresholds.flatMap(expression =>
-      holdThreshold(expression, { arms, tried: [...tried.values()], notMeasured: manifest.notMeasured, comparisons }),
+      holdThreshold(expression, {
+        arms: kinds.flatMap(({ arms }) => arms),
+        tried: listTried(records),
+        notMeasured: manifest.notMeasured,
+        comparisons,
+      }),
     ),
     ...(precision && { precision: measurePrecision({ asked: precision, rounds, comparisons: going }) }),
     shows: settings.shows,
-    lines: settings.shows.hasCpuLine ? fitCpuLines(summaryArms) : [],
-    slopes: settings.shows.hasSlopes ? fitSlopes({ arms: summaryArms, records }) : [],
-    ...rest,
     calibrations: manifest.calibrations,
-    searches,
-    sizes,
+    results,
+  }
+}
+
+/** Lists the arms of which there are records. @param {TrialRecord[]} records */
+function listTried(records) {
+  return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
+}
+
+/**
+ * Prepares the comparison of the arms of one kind.
+ * @param {{ manifest: Manifest, arms: Arm[], records: TrialRecord[] }} run
+ * @returns {(leftOut?: Set<string>) => Comparison[]} leftOut: ids of arms whose pairs are not compared
+ */
+function createComparing({ manifest, arms, records }) {
+  const { rounds, run, settings, parity, precision } = manifest
+  const relaxed = settings.relaxes.map(r => r.gate)
+  const judge = (/** @type {Arm} */ a, /** @type {Arm} */ b) => ({
+    ...{ a: { arm: a, rows: parity }, b: { arm: b, rows: parity }, relaxed },
+  })
+  return leftOut =>
+    compareArms({
+      ...{ arms, records, rounds, leftOut, seed: run.seed, contrasts: settings.shows.contrasts },
+      ...(precision && { precision: precision.width }),
+      isCutShort: isCutShort(manifest),
+      findDisparities: (a, b) => findDisparities(judge(a, b)),
+      findUnequal: (a, b) => findUnequal(judge(a, b)),
+      findWrong: (a, b) => findWrong({ judged: [a, b].map(arm => ({ arm, rows: parity })), relaxed }),
+    })
+}
+
+/**
+ * Computes the result of one kind of trials.
+ * @param {{ sections: Sections, arms: Arm[], comparisons: Comparison[], manifest: Manifest, records: TrialRecord[] }} options
+ * @returns {Result}
+ */
+function createResult({ sections, arms, comparisons, manifest, records }) {
+  const { shows } = manifest.settings
+  const byArm = Object.fromEntries(arms.map(arm => [arm.id, records.filter(r => r.trial.arm.id === arm.id)]))
+  const summaryArms = arms.map(arm => summariseArm({ arm, arms, byArm, manifest }))
+  return {
+    kind: sections.kind,
+    arms: summaryArms,
+    comparisons,
+    lines: shows.hasCpuLine ? fitCpuLines(summaryArms) : [],
+    slopes: shows.hasSlopes ? fitSlopes({ arms: summaryArms, records }) : [],
+    ...sections.summarise({ manifest, arms, records }),
   }
 }
 

@@ -2,14 +2,14 @@ import { PRIMARY, QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { count } from '../lib/units.js'
 import { groupOf, nameOf } from '../model/arms.js'
 
-/** How sure the verdicts of a kind are, in words. Pure. @import { Comparison, Summary, SummaryArm } from '../model/types.ts' */
+/** How sure the verdicts of a kind are, in words. Pure. @import { Comparison, Result, SummaryArm } from '../model/types.ts' */
 
 /** Bars and sentence that are closer than this differ by rounding. */
 const APART_LEAST = 0.01
 
 /**
  * Renders the noise floor, the number of repeats, and whether the bars of the picture differ from the ratios.
- * @param {Pick<Summary, 'comparisons' | 'arms'>} summary of one kind
+ * @param {Pick<Result, 'comparisons' | 'arms'>} result
  * @param {{ primary?: string, repeats: string }} options repeats: what one is called
  */
 export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, repeats: noun }) {

@@ -1,9 +1,10 @@
-import { OLD_SCHEMA_VERSION, SCHEMA_VERSION } from './versions.js'
+import { isFlatSummary, splitFlatSummary } from './old-summary.js'
+import { OLD_SCHEMA_VERSIONS, SCHEMA_VERSION } from './versions.js'
 
 /**
  * Reads what older versions wrote, in the words of today: the one place that knows the old ones. Schema version 3 called
  * the kinds `turns` and `load`, said of interleaved arms that they were beside others and shared a deployment, and called
- * a CPU limit a cap. Pure.
+ * a CPU limit a cap; version 4 had a flat summary. Pure.
  */
 
 // A name of a file may be `constructor` or `__proto__`, which an ordinary object has, too.
@@ -19,6 +20,9 @@ const KEYS = createWords({
   turns: 'interleaved',
 })
 
+/** The version that had other words. */
+const [OLDEST] = OLD_SCHEMA_VERSIONS
+
 /** Kinds of trials, as `--measure` and experiment files name them, too. */
 export const OLD_KINDS = createWords({ turns: 'cost', load: 'capacity' })
 
@@ -28,14 +32,23 @@ const BY_NAME = ['topologies', 'tools', 'placements', 'phasesSeconds', 'env']
 const AXIS_NAMES = ['across', 'contrasts', 'contrast', 'axis', 'over']
 
 /**
- * Reads a document of a run, such as a manifest, a record or a summary: one of schema version 3 in the words of today, and
- * any other as it is.
+ * Reads a document of a run, such as a manifest, a record or a summary: one of an older schema version as one of today.
  * @param {any} document
  */
 export function modernise(document) {
-  if (Array.isArray(document?.comparisons)) renameOneCore(document.comparisons)
-  if (document?.schemaVersion !== OLD_SCHEMA_VERSION) return document
-  const renamed = { ...rename(document), schemaVersion: SCHEMA_VERSION }
+  if (!OLD_SCHEMA_VERSIONS.includes(document?.schemaVersion)) return document
+  const renamed = {
+    ...(document.schemaVersion === OLDEST ? moderniseWords(document) : document),
+    schemaVersion: SCHEMA_VERSION,
+  }
+  if (!isFlatSummary(renamed)) return renamed
+  renameOneCore(renamed.comparisons)
+  return splitFlatSummary(renamed)
+}
+
+/** @param {any} document of version 3 */
+function moderniseWords(document) {
+  const renamed = rename(document)
   if (renamed.trial?.arm) {
     renamed.trial.kind = kindOfTrial(renamed)
     renamed.trial.arm.kind = renamed.trial.kind
@@ -47,7 +60,7 @@ export function modernise(document) {
   return renamed
 }
 
-/** Kits before wrote `1 cores` in the names of proxies. @param {any[]} comparisons of a summary */
+/** Kits of version 4 wrote `1 cores` in the names of proxies. @param {any[]} comparisons of a summary */
 function renameOneCore(comparisons) {
   for (const comparison of comparisons)
     for (const side of ['a', 'b'])

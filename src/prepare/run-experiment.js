@@ -2,6 +2,7 @@ import path from 'node:path'
 import { loadPlanes } from '../dataplanes/registry.js'
 import { EXIT } from '../lib/errors.js'
 import { cacheFolder } from '../lib/paths.js'
+import { listArms } from '../model/results.js'
 import { measure } from './measure.js'
 import { announce, prepareWith, sayLacks } from './preparation.js'
 import { withSite } from './site.js'
@@ -64,7 +65,7 @@ export async function runExperiment({ experiment, options, interrupted, ...asked
         await watchers.close()
         const { summary, folder } = /** @type {{ summary: Summary, folder: string }} */ (documented)
         // The signal decides the exit status.
-        if (summary.arms.some(({ trials }) => trials.completed + trials.invalid > 0))
+        if (listArms(summary).some(({ trials }) => trials.completed + trials.invalid > 0))
           await asked.report({ summary, folder, isInterrupted: true })
         else context.say('interrupted before the first repeat was measured')
         asked.sayWhere(folder, context)

@@ -1,9 +1,10 @@
 import { UsageError } from '../lib/errors.js'
 import { nameOf } from '../model/arms.js'
+import { listArms, listComparisons } from '../model/results.js'
 import { nameTls, renderPath, renderRequests } from '../report/answer/conditions.js'
 
 /** What a load would take with another plane, by ratios that a run measured. Pure. */
-/** @import { Summary, SummaryArm } from '../model/types.ts' @import { WorkloadSize } from './workload-size.js' */
+/** @import { Comparison, Summary, SummaryArm } from '../model/types.ts' @import { WorkloadSize } from './workload-size.js' */
 
 /** The planes that stand for a sidecar, by the name of its container in a mesh; the first that a run has counts. */
 const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
@@ -34,13 +35,19 @@ const PLANES_OF_CONTAINERS = /** @type {Record<string, string[]>} */ ({
 
 /**
  * Finds the ratios of a plane to the one that a container is, in a run.
- * @param {Pick<Summary, 'comparisons' | 'machine' | 'arms'>} summary
+ * @param {Pick<Summary, 'results' | 'machine'>} summary
  * @param {{ container: string, plane: string, folder: string }} options @returns {PlaneRatios | null} null: it is the plane of today
  * @throws {UsageError} where the run compares no such pair
  */
-export function findRatios({ comparisons, machine, arms }, { container, plane, folder }) {
+export function findRatios({ results, machine }, { container, plane, folder }) {
   const standing = PLANES_OF_CONTAINERS[container]
-  const measured = [...new Set(arms.filter(arm => arm.hasSidecars && arm.repeatOf === null).map(nameOf))]
+  const measured = [
+    ...new Set(
+      listArms({ results })
+        .filter(arm => arm.hasSidecars && arm.repeatOf === null)
+        .map(nameOf),
+    ),
+  ]
   if (standing === undefined)
     throw new UsageError(
       `--plane ${plane}: no plane of the kit is the container ${container}: name ${Object.keys(PLANES_OF_CONTAINERS).join(', ')} with --container`,
@@ -51,7 +58,7 @@ export function findRatios({ comparisons, machine, arms }, { container, plane, f
     throw new UsageError(
       `--ratios ${folder}: it measured ${measured.join(', ') || 'no plane'}, and ${from === undefined ? `none that stands for ${container} (${standing.join(', ')})` : `not ${plane}`}: measure both, such as bench --planes ${plane},${from ?? standing[0]}`,
     )
-  const find = (/** @type {string[]} */ quantities) => findRatio({ comparisons, arms }, { plane, from, quantities })
+  const find = (/** @type {string[]} */ quantities) => findRatio({ results }, { plane, from, quantities })
   const cpu = find(['cpuPerRequest'])
   if (cpu === null)
     throw new UsageError(`--ratios ${folder}: CPU per request of ${plane} and ${from} could not be compared`)
@@ -60,11 +67,11 @@ export function findRatios({ comparisons, machine, arms }, { container, plane, f
 }
 
 /**
- * @param {Pick<Summary, 'comparisons' | 'arms'>} summary
+ * @param {Pick<Summary, 'results'>} summary
  * @param {{ plane: string, from: string, quantities: string[] }} options the first that was compared counts @returns {Ratio | null}
  */
-function findRatio({ comparisons, arms }, { plane, from, quantities }) {
-  const pairs = comparisons
+function findRatio(summary, { plane, from, quantities }) {
+  const pairs = listComparisons(summary)
     .filter(
       ({ a, b, isControl, service, ratio, verdict }) =>
         !isControl &&
@@ -74,7 +81,7 @@ function findRatio({ comparisons, arms }, { plane, from, quantities }) {
         [a, b].includes(plane) &&
         [a, b].includes(from),
     )
-    .map(pair => ({ ...pair, arm: createArmOf(pair, { arms, plane }) }))
+    .map(pair => ({ ...pair, arm: createArmOf(pair, { arms: listArms(summary), plane }) }))
   // A sidecar in production has mTLS; interleaved arms have the narrowest interval.
   const rank = (/** @type {typeof pairs[number]} */ { arm, load }) =>
     (nameTls(arm) === 'mTLS' ? 0 : 2) + (load.kind === 'interleaved' ? 0 : 1)
@@ -99,7 +106,7 @@ function findRatio({ comparisons, arms }, { plane, from, quantities }) {
 
 /**
  * Creates the plane's arm under the conditions of a comparison.
- * @param {Summary['comparisons'][number]} comparison @param {{ arms: SummaryArm[], plane: string }} options
+ * @param {Comparison} comparison @param {{ arms: SummaryArm[], plane: string }} options
  */
 function createArmOf({ link, cpuLimitCores, load, conditions }, { arms, plane }) {
   const named = arms.filter(arm => nameOf(arm) === plane)

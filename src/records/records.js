@@ -8,7 +8,7 @@ import { findFault } from '../lib/say-issue.js'
 import { modernise } from '../model/old-words.js'
 import { manifestSchema } from '../model/schemas/manifest.js'
 import { trialSchema } from '../model/schemas/trial.js'
-import { OLD_SCHEMA_VERSION, SCHEMA_VERSION } from '../model/versions.js'
+import { OLD_SCHEMA_VERSIONS, SCHEMA_VERSION } from '../model/versions.js'
 import { readText, readTextLines } from './files.js'
 
 /** The files of a run on disk. @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts' */
@@ -103,7 +103,7 @@ export function parseDocument(file, otherwise) {
   if (document.schemaVersion !== SCHEMA_VERSION) {
     const version = typeof written.schemaVersion === 'number' ? written.schemaVersion : '(none)'
     throw new BenchError(
-      `${file} has schema version ${version}, and this kit reads versions ${OLD_SCHEMA_VERSION} and ${SCHEMA_VERSION}: read it with the kit that wrote it`,
+      `${file} has schema version ${version}, and this kit reads versions ${OLD_SCHEMA_VERSIONS.join(', ')} and ${SCHEMA_VERSION}: read it with the kit that wrote it`,
     )
   }
   return document

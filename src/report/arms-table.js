@@ -6,7 +6,7 @@ import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike, isRedirected, n
 /**
  * Makes tables of arms: a row per plane, cap and link, with a line in it per sidecar; of an experiment about one axis, a
  * column for each of its values, and a row for each quantity and plane. Pure.
- * @import { AxisName, Summary, SummaryArm } from '../model/types.ts' @import { Table } from '../lib/text-table.js'
+ * @import { AxisName, Result, Shows, SummaryArm } from '../model/types.ts' @import { Table } from '../lib/text-table.js'
  */
 
 /** Columns that only other formats have: a terminal shows the rest in 100 columns. */
@@ -17,11 +17,11 @@ const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon'
 const ADDED = ['addedP50', 'addedP99']
 const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
-/** @param {Summary} summary of one kind @returns {Table} */
-export function tabulateArms(summary) {
-  const links = linksOf(summary)
-  const varied = findVaried(summary.arms).filter(name => name !== 'link' && name !== 'cpuLimitCores')
-  const added = summary.arms[0].load.kind === 'open' ? ADDED : []
+/** @param {Pick<Result, 'arms'>} result @returns {Table} */
+export function tabulateArms({ arms }) {
+  const links = listLinks(arms)
+  const varied = findVaried(arms).filter(name => name !== 'link' && name !== 'cpuLimitCores')
+  const added = arms[0].load.kind === 'open' ? ADDED : []
   const columns = [
     ...left('plane'),
     ...right('cap', ...varied.map(name => AXES[name].label), ...OF_ARM.map(headerOf)),
@@ -34,7 +34,7 @@ export function tabulateArms(summary) {
   const rows = []
   for (const link of links) {
     if (links.length > 1) rows.push([{ content: `link ${link}`, colSpan: columns.length }])
-    for (const arm of summary.arms.filter(a => a.link === link && a.repeatOf === null))
+    for (const arm of arms.filter(a => a.link === link && a.repeatOf === null))
       rows.push(tabulateArm({ arm, varied, added }))
   }
   // A column in which no arm has anything is left out.
@@ -71,16 +71,16 @@ function boundOf({ boundBy, trials }) {
   ].join('\n')
 }
 
-/** Names the links, and says where connections were redirected. @param {Pick<Summary, 'arms'>} summary */
-export function nameLinks({ arms }) {
+/** Names the links, and says where connections were redirected. @param {SummaryArm[]} arms */
+export function nameLinks(arms) {
   const redirected = arms.filter(({ conditions }) => isRedirected(conditions)).length
   const how =
     redirected === 0 ? '' : `, with${redirected < arms.length ? ' and without' : ''} redirection of connections`
-  return `link ${linksOf({ arms }).join(' and ')}${how}`
+  return `link ${listLinks(arms).join(' and ')}${how}`
 }
 
-/** @param {Pick<Summary, 'arms'>} summary */
-function linksOf({ arms }) {
+/** @param {SummaryArm[]} arms */
+function listLinks(arms) {
   return [...new Set(arms.map(arm => arm.link))]
 }
 
@@ -103,10 +103,10 @@ const OF_EACH = 'cpuCores'
 const SIDECARS_MOST = 3
 const NOTHING = { median: null, low: null, high: null }
 
-/** Makes a table for every combination of the other axes. @param {Summary} summary of one kind @returns {Table[]} */
-export function tabulatePivots(summary) {
-  const measured = summary.arms.filter(arm => arm.repeatOf === null)
-  const { across } = summary.shows
+/** Makes a table for every combination of the other axes. @param {Pick<Result, 'arms'>} result @param {Shows} shows @returns {Table[]} */
+export function tabulatePivots({ arms }, shows) {
+  const measured = arms.filter(arm => arm.repeatOf === null)
+  const { across } = shows
   // An axis that arms without sidecars lack makes no table of its own.
   const varied = findVaried(measured).filter(name => name !== across)
   const shared = varied.filter(name => BASELINE_AXES.includes(name))
@@ -116,13 +116,12 @@ export function tabulatePivots(summary) {
     const group = measured.filter(arm => describeAxes(arm, varied) === key)
     const [first] = group
     const baselines = measured.filter(arm => !arm.hasSidecars && !group.includes(arm) && isAlike(arm, first, shared))
-    return { caption: key, ...tabulatePivot([...baselines, ...group], summary) }
+    return { caption: key, ...tabulatePivot([...baselines, ...group], shows) }
   })
 }
 
-/** Makes one column where there is no axis across. @param {SummaryArm[]} arms @param {Summary} summary */
-function tabulatePivot(arms, summary) {
-  const { across, quantities } = summary.shows
+/** Makes one column where there is no axis across. @param {SummaryArm[]} arms @param {Shows} shows */
+function tabulatePivot(arms, { across, quantities }) {
   const valueAt = (/** @type {SummaryArm} */ arm) => (across === null ? null : AXES[across].of(arm))
   const withSidecars = arms.filter(arm => arm.sidecars.length > 0)
   const values = [...new Set((withSidecars.length > 0 ? withSidecars : arms).map(valueAt))]

@@ -1,10 +1,11 @@
 import { QUANTITIES, quantityOf, useOf } from '../judge/quantities.js'
 import { hasTail, quantileMs, valueOfRound } from '../judge/record/measures.js'
-import { hasAny, sectionsOf, splitByKind } from '../kinds/sections.js'
+import { hasAny, listResults, sectionsOf } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { lowerFirst } from '../lib/letters.js'
 import { summariseValues } from '../lib/stats.js'
 import { describeAxes, findVaried, groupOf, isBaselineOf, labelOf, nameOf } from '../model/arms.js'
+import { listArms } from '../model/results.js'
 import { drawDistributions } from './charts/distributions.js'
 import { drawOverAxis, drawOverLimit, drawOverRate, drawOverShare, drawOverSidecars } from './charts/forms.js'
 import { drawOverTime } from './charts/over-time.js'
@@ -36,11 +37,11 @@ const FORMS = {
 export function drawCharts({ summary, records, seriesOf }) {
   const byArm = groupBy(records, record => record.trial.arm.id)
   const recordsOf = (/** @type {SummaryArm} */ arm) => byArm.get(arm.id) ?? []
-  const arms = summary.arms.filter(arm => arm.trials.completed + arm.trials.invalid > 0)
+  const arms = listArms(summary).filter(arm => arm.trials.completed + arm.trials.invalid > 0)
   const colourFor = createColours(arms)
   const hasRounds = hasAny(summary, 'hasRounds')
-  const ofKinds = splitByKind(summary).flatMap(
-    ({ sections }) => sections.charts?.({ summary, arms, records, colourFor }) ?? [],
+  const ofKinds = listResults(summary).flatMap(
+    ({ sections, result }) => sections.charts?.({ result, summary, arms, records, colourFor }) ?? [],
   )
   const drawForm = (/** @type {keyof typeof FORMS} */ name) =>
     ofKinds.flatMap(({ form, id, ...chart }) => {
@@ -100,7 +101,7 @@ export function createChartSections(groups) {
 
 /** @param {Summary} summary @param {Pick<Given, 'arms' | 'colourFor'>} given */
 function drawKinds(summary, { arms, colourFor }) {
-  return splitByKind(summary).flatMap(({ summary: { arms: all }, heading: name }, i) => {
+  return listResults(summary).flatMap(({ result: { arms: all }, heading: name }, i) => {
     const ofLoad = arms.filter(arm => all.includes(arm))
     const charts = drawQuantities(ofLoad, colourFor)
     if (name === undefined) return charts
@@ -196,8 +197,9 @@ function findPoint(arm) {
   return cores === null ? [] : [{ ratePerSecond: Number(arm.load.ratePerSecond), millicores: 1000 * cores }]
 }
 
-/** @param {Pick<Summary, 'lines'>} run @param {string} name of the plane @param {ReturnType<typeof findPoint>} points */
-function findLine({ lines }, name, points) {
+/** @param {Pick<Summary, 'results'>} summary @param {string} name of the plane @param {ReturnType<typeof findPoint>} points */
+function findLine({ results }, name, points) {
+  const lines = results.flatMap(result => result.lines)
   const isThrough = (/** @type {CpuLine} */ line) =>
     line.points.length === points.length &&
     line.points.every((p, i) => p.ratePerSecond === points[i].ratePerSecond && p.millicores === points[i].millicores)

@@ -1,15 +1,17 @@
 import { lowerFirst } from '../lib/letters.js'
 import { renderCommand } from '../lib/render-command.js'
 import { describeAxes, findVaried } from '../model/arms.js'
+import { findResult } from '../model/results.js'
 import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
 
 /** Sentences on how far a ratio carries. Pure. @import { Summary } from '../model/types.ts' */
 /** @typedef {NonNullable<Summary['carries']>[number]} Band */
 
-/** @param {Pick<Summary, 'carries' | 'tools' | 'interleaved'>} summary */
+/** @param {Pick<Summary, 'carries' | 'tools' | 'results'>} summary */
 export function renderConditions({ carries = [], ...summary }) {
   // Method version 4 pinned all interleaved arms, and said so of the run alone.
-  const isPinned = summary.interleaved?.cpus && carries.every(({ measured }) => measured.every(m => !m.load.placement))
+  const hasCpus = findResult(summary, 'cost')?.cpus != null
+  const isPinned = hasCpus && carries.every(({ measured }) => measured.every(m => !m.load.placement))
   const pin = (/** @type {Band} */ { measured, ...band }) => ({
     ...band,
     measured: measured.map(({ load, ...rest }) => ({

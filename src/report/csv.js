@@ -1,6 +1,7 @@
 import { QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { showControls } from '../lib/printable.js'
 import { AXES, AXIS_NAMES, nameOf } from '../model/arms.js'
+import { listArms } from '../model/results.js'
 
 /**
  * Renders a run for spreadsheets and statistics programs (RFC 4180): units in the headers, shares as fractions, missing
@@ -23,7 +24,8 @@ const COLUMNS = [
 ]
 
 /** Renders a row for each arm: medians and intervals. @param {Summary} summary */
-export function renderArmsCsv({ arms }) {
+export function renderArmsCsv(summary) {
+  const arms = listArms(summary)
   const rows = Object.values(QUANTITIES)
   return renderCsv([
     [...COLUMNS.map(([name]) => name), ...rows.flatMap(({ header }) => [header, `${header}Low`, `${header}High`])],

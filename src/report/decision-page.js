@@ -1,6 +1,7 @@
 import { capitalise } from '../lib/letters.js'
 import { count, GIB, MIB } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
+import { listArms, listSizes } from '../model/results.js'
 import { renderPath, renderRequests, shortenModel } from './answer/conditions.js'
 import { drawPanel, listPanels, renderTable } from './answer/html.js'
 import { withVariables } from './charts/style.js'
@@ -10,7 +11,7 @@ import { listCharts } from './section.js'
 
 /**
  * Renders a run as one page of A4 for a decision, in words that need no page of the kit. Pure.
- * @import { Manifest, Summary } from '../model/types.ts' @import { Document } from './document.js'
+ * @import { Manifest, SizeResult, Summary } from '../model/types.ts' @import { Document } from './document.js'
  * @import { Markup } from './markup.js' @import { Picture } from '../answer/picture.js'
  */
 
@@ -65,7 +66,7 @@ ${others.slice(0, SENTENCES_MOST - 1).map(line => html`<p>${clip(line)}</p>`)}
 </header>
 <section>${pictures.shown.map(renderTable)}
 ${pictures.left > 0 ? html`<p class="muted">${count(pictures.left, 'more row')}: in the whole report.</p>` : null}</section>
-<section class="charts">${drawCharts(document, summary.sizes)}</section>
+<section class="charts">${drawCharts(document, listSizes(summary))}</section>
 <section><h2>What was measured, and how</h2>
 <dl>${conditions.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}
 ${sureness ? html`<dt>How sure</dt><dd>${clip(sureness, SURENESS_LENGTH_MOST)}</dd>` : null}</dl></section>
@@ -99,7 +100,7 @@ function cutPictures(pictures) {
 /** @param {Picture[]} pictures */
 const sumRows = pictures => pictures.reduce((sum, { rows }) => sum + rows.length, 0)
 
-/** Draws the values of the table, or what the report draws where they are no bars. @param {Document} document @param {Summary['sizes']} sizes @returns {Markup[]} */
+/** Draws the values of the table, or what the report draws where they are no bars. @param {Document} document @param {SizeResult[]} sizes @returns {Markup[]} */
 function drawCharts({ answer, sections }, sizes) {
   const panels = [...listSizePanels(sizes), ...answer.pictures.flatMap(listPanels)]
     .filter(({ bars }) => bars.length > 1 && bars.length <= BARS_MOST)
@@ -121,7 +122,7 @@ function drawCharts({ answer, sections }, sizes) {
 const renderTitle = title =>
   `${capitalise(title)}${/^(CPU per request|memory)$/.test(title) ? ' (less is better)' : ''}`
 
-/** Lists what sidecars used, and the limits. @param {Summary['sizes']} sizes @returns {ReturnType<typeof listPanels>} */
+/** Lists what sidecars used, and the limits. @param {SizeResult[]} sizes @returns {ReturnType<typeof listPanels>} */
 function listSizePanels(sizes) {
   const answered = sizes.flatMap(size =>
     size.answer?.limits && size.answer.need ? [{ name: nameOf(size), ...size.answer }] : [],
@@ -159,7 +160,8 @@ function listSizePanels(sizes) {
 
 /** Lists the conditions, each with its name. @param {{ summary: Summary, manifest: Manifest, startedAt: string }} run @returns {[string, string][]} */
 function listConditions({ summary, manifest, startedAt }) {
-  const { arms, machine, tools } = summary
+  const { machine, tools } = summary
+  const arms = listArms(summary)
   const measured = arms.filter(arm => arm.trials.completed + arm.trials.failed + arm.trials.invalid > 0)
   const limits = [...new Set(measured.filter(arm => arm.hasSidecars).map(({ cpuLimitCores }) => cpuLimitCores))]
   const programs = Object.values(tools).map(({ name, version }) => `${name} ${version}`)
@@ -170,7 +172,7 @@ function listConditions({ summary, manifest, startedAt }) {
           ['Requests', renderRequests(measured)],
           ['On the way', renderPath(measured)],
         ])),
-    ...(limits.length === 1 && summary.sizes.length === 0
+    ...(limits.length === 1 && listSizes(summary).length === 0
       ? [/** @type {[string, string]} */ (['CPU limit', renderLimit(limits[0])])]
       : []),
     ['Machine', renderMachine(machine, manifest.target)],
@@ -195,7 +197,8 @@ function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, load
 }
 
 /** Lists what a reader must not conclude: first what this run lacks. @param {{ document: Document, summary: Summary }} run */
-function listUnsaid({ document: { answer, missing }, summary: { sizes } }) {
+function listUnsaid({ document: { answer, missing }, summary }) {
+  const sizes = listSizes(summary)
   const headings = answer.pictures.flatMap(({ columns }) =>
     columns.map(({ group = '', heading }) => `${group} ${heading}`),
   )

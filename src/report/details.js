@@ -1,6 +1,7 @@
 import { hasAny } from '../kinds/sections.js'
 import { renderCommand } from '../lib/render-command.js'
 import { joinParts, wrapText } from '../lib/text-table.js'
+import { listArms } from '../model/results.js'
 import { createAnswer } from './answer/answer.js'
 import { nameLinks } from './arms-table.js'
 import { createSummarySections } from './document.js'
@@ -16,7 +17,8 @@ import { renderSectionsText } from './section-text.js'
  *   report.html is in the folder; warnings: what of the run is missing; claims: on which the run says something
  */
 export function renderDetailsText(summary, { folder = null, hasPage = true, warnings = [], claims = [] } = {}) {
-  const { arms, run, notMeasured } = summary
+  const { run, notMeasured } = summary
+  const arms = listArms(summary)
   const missing = [...warnings, ...describeNotMeasured(notMeasured)].flatMap(line => wrapText(line))
   if (arms.length === 0) return joinParts([[`${run.experiment}: nothing was measured`, ...missing]])
   const hasNotMeasured = hasAny(summary, 'hasRounds') && arms[0].load.kind !== 'idle'
@@ -32,13 +34,14 @@ export function renderDetailsText(summary, { folder = null, hasPage = true, warn
 
 /** Names the experiment, its links, windows and place. @param {Summary} summary */
 function renderTitle(summary) {
-  const { arms, machine, run } = summary
+  const { machine, run } = summary
+  const arms = listArms(summary)
   const [{ target }] = arms
   const lengths = [...new Set(arms.map(arm => arm.load.windowSeconds))]
   const onTarget = target === 'local' ? '' : `, on ${target}${machine.node ? ` (${machine.node})` : ''}`
   const where = machine.loadHost ? `, load from ${machine.loadHost.host}` : onTarget
   const windows = hasAny(summary, 'hasWindows') ? `, ${lengths.join(' and ')} s windows` : ''
-  return `${run.experiment}, ${nameLinks(summary)}${windows}${where}`
+  return `${run.experiment}, ${nameLinks(arms)}${windows}${where}`
 }
 
 /** @param {Summary} summary */

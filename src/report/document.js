@@ -1,9 +1,10 @@
 import { GATES } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/record/measures.js'
-import { renderFindings, splitByKind } from '../kinds/sections.js'
+import { listResults, renderFindings } from '../kinds/sections.js'
 import { left, right, wrapText } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
+import { listArms } from '../model/results.js'
 import { createAnswer } from './answer/answer.js'
 import { nameLinks, tabulateArms, tabulatePivots, WIDE_COLUMNS } from './arms-table.js'
 import { createChartSections, drawCharts } from './charts.js'
@@ -21,9 +22,8 @@ import { CONTRASTS, createVerdictBlocks, tellContrasts } from './verdicts.js'
  * @import { Manifest, Summary, TrialRecord } from '../model/types.ts' @import { Answer } from './answer/answer.js'
  * @import { ClaimResult } from '../analysis/claims/claims.js' @import { Table } from '../lib/text-table.js'
  * @import { Block, Section } from './section.js' @import { ReportChart } from './charts/tables.js'
+ * @import { RenderedResult } from '../kinds/sections.js'
  */
-
-/** A summary of one kind of trials. @typedef {ReturnType<typeof splitByKind>[number]} Result */
 
 /**
  * @typedef {object} Run
@@ -58,23 +58,22 @@ const DOTS =
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
   const charts = drawCharts(run)
-  const results = splitByKind(summary)
   const unfinished = describeUnfinished(run)
   return {
-    title: `${summary.run.experiment}${summary.arms.length === 0 ? '' : `, ${nameLinks(summary)}`}`,
+    title: `${summary.run.experiment}${listArms(summary).length === 0 ? '' : `, ${nameLinks(listArms(summary))}`}`,
     question: manifest.question ?? '',
     startedAt: summary.run.startedAt,
     answer: createAnswer(summary, { seconds: findSeconds(run), unfinished }),
     missing: [...warnings, ...unfinished],
     sections: [
-      ...createResultSections(results, charts.rounds),
+      ...createResultSections(summary, charts.rounds),
       createContrastSection(summary),
-      createFindingSection(summary, results),
+      createFindingSection(summary),
       ...createChartSections(charts),
-      createNoteSection(summary, { results, more: isGeneratorShared(run) ? [SHARING] : [] }),
+      createNoteSection(summary, isGeneratorShared(run) ? [SHARING] : []),
       createEqualWorkSection(summary),
       createClaimsSection(claims),
-      createTrialSection(summary, { results, records }),
+      createTrialSection(summary, records),
       createProvenanceSection(manifest, records),
       createWordSection(tabulateDictionary()),
     ],
@@ -83,28 +82,28 @@ export function createDocument(run) {
 
 /** Makes the sections that need the summary alone, for `--details` on a terminal. @param {Summary} summary @param {ClaimResult[]} claims */
 export function createSummarySections(summary, claims) {
-  const results = splitByKind(summary)
   return [
-    ...createResultSections(results, []),
+    ...createResultSections(summary, []),
     createContrastSection(summary),
-    createFindingSection(summary, results),
-    createNoteSection(summary, { results }),
+    createFindingSection(summary),
+    createNoteSection(summary),
     createEqualWorkSection(summary),
     createClaimsSection(claims),
-    createTrialSection(summary, { results, records: [] }),
+    createTrialSection(summary, []),
   ]
 }
 
-/** Makes a section for each result. @param {Result[]} results @param {ReportChart[]} rounds @returns {Section[]} */
-function createResultSections(results, rounds) {
-  const isPivot = results.some(({ summary: { shows, arms } }) => shows.across !== null || arms[0].load.kind === 'idle')
-  return results.map(({ summary: result, sections: { hasRounds }, heading }, i) => ({
+/** Makes a section for each result. @param {Summary} summary @param {ReportChart[]} rounds @returns {Section[]} */
+function createResultSections(summary, rounds) {
+  const { shows } = summary
+  const isPivot = shows.across !== null || listArms(summary).some(arm => arm.load.kind === 'idle')
+  return listResults(summary).map(({ result, sections: { hasRounds }, heading }, i) => ({
     id: i === 0 ? 'results' : `results-${i + 1}`,
     name: heading ?? 'Results',
     isNamed: heading !== undefined,
     blocks: [
-      ...createVerdictBlocks(result),
-      ...(hasRounds === false ? [] : isPivot ? tabulatePivots(result) : [tabulateArms(result)]).map(table => ({
+      ...createVerdictBlocks(result, shows),
+      ...(hasRounds === false ? [] : isPivot ? tabulatePivots(result, shows) : [tabulateArms(result)]).map(table => ({
         ...{ type: /** @type {const} */ ('table'), table, wideColumns: isPivot ? [] : WIDE_COLUMNS },
       })),
       ...createRoundBlocks(rounds.filter(({ part = 0 }) => part === i)),
@@ -126,15 +125,17 @@ function createContrastSection(summary) {
   return { id: 'contrasts', name: CONTRASTS, isNamed: true, blocks: [{ type: 'list', lines: tellContrasts(summary) }] }
 }
 
-/** @param {Summary} summary @param {Result[]} results @returns {Section} */
-function createFindingSection(summary, results) {
-  const findings = [renderCpuLines(summary), renderSlopes(summary), renderPlateaus(summary), renderFindings(results)]
+/** @param {Summary} summary @returns {Section} */
+function createFindingSection(summary) {
+  const findings = [renderCpuLines(summary), renderSlopes(summary), renderPlateaus(summary), renderFindings(summary)]
   return { id: 'findings', name: 'Findings', blocks: findings.map(lines => ({ type: 'columns', lines })) }
 }
 
-/** @param {Summary} summary @param {{ results: Result[], more?: string[] }} options more: notes of the run @returns {Section} */
-function createNoteSection(summary, { results, more = [] }) {
-  const notes = results.some(comparesRounds) ? [...renderNotes(summary), ...tellDeviations(summary), ...more] : []
+/** @param {Summary} summary @param {string[]} [more] notes of the run @returns {Section} */
+function createNoteSection(summary, more = []) {
+  const notes = listResults(summary).some(comparesRounds)
+    ? [...renderNotes(summary), ...tellDeviations(summary), ...more]
+    : []
   return {
     id: 'notes',
     name: 'How to read it',
@@ -145,15 +146,17 @@ function createNoteSection(summary, { results, more = [] }) {
 /** Says whether the load generator has no CPUs and no machine for itself. @param {Pick<Run, 'manifest' | 'summary'>} run */
 function isGeneratorShared({ manifest: { target, machine, placements }, summary }) {
   const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
-  return target === 'local' && !isApart && summary.arms[0]?.load.kind !== 'idle'
+  return target === 'local' && !isApart && listArms(summary)[0]?.load.kind !== 'idle'
 }
 
-/** @param {Result} result */
+/** @param {RenderedResult} result */
 const comparesRounds = ({ sections }) => sections.hasRounds !== false
 
-/** @param {Summary} summary @param {{ results: Result[], records: TrialRecord[] }} options @returns {Section} */
-function createTrialSection(summary, { results, records }) {
-  const brief = results.some(comparesRounds) ? renderFired(summary).flatMap(line => wrapText(line, '', '  ')) : []
+/** @param {Summary} summary @param {TrialRecord[]} records @returns {Section} */
+function createTrialSection(summary, records) {
+  const brief = listResults(summary).some(comparesRounds)
+    ? renderFired(summary).flatMap(line => wrapText(line, '', '  '))
+    : []
   return {
     id: 'trials',
     name: 'Every trial',

@@ -4,7 +4,7 @@ import { findDiffering, listDisparities, tabulateParity, tellOwnScripts, tellOwn
 
 /** The section on the check for equal work. Pure. @import { Summary } from '../model/types.ts' @import { Section } from './section.js' */
 
-/** @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary @returns {Section} */
+/** @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary @returns {Section} */
 export function createEqualWorkSection(summary) {
   if (summary.parity.length === 0) return { id: 'parity', name: 'Equal work', blocks: [] }
   return {
@@ -17,10 +17,10 @@ export function createEqualWorkSection(summary) {
   }
 }
 
-/** Says that work was equal, or where it differs. @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary */
-export function renderParity({ parity, arms, relaxes }) {
+/** Says that work was equal, or where it differs. @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary */
+export function renderParity({ parity, results, relaxes }) {
   if (parity.length === 0) return []
-  const { differing, wrong } = findDiffering({ parity, arms, relaxes })
+  const { differing, wrong } = findDiffering({ parity, results, relaxes })
   const alike = parity.filter(
     row => PARITY_NAMES.includes(row.name) && !differing.includes(row.name) && !row.isDeployed,
   )

@@ -4,12 +4,14 @@ import { renderOff } from '../judge/over-sidecars.js'
 import { formatValue, QUANTITIES } from '../judge/quantities.js'
 import { percent } from '../lib/units.js'
 import { AXES, describeAxes, findVaried, nameOf } from '../model/arms.js'
+import { listArms } from '../model/results.js'
 
 /** Renders fitted lines with their points, and plateaus. Pure. @import { Plateau } from '../analysis/fits.js' */
 /** @import { CpuLine, Slope, Summary } from '../model/types.ts' */
 
-/** Renders CPU over the rate. @param {Pick<Summary, 'lines'>} summary */
-export function renderCpuLines({ lines }) {
+/** Renders CPU over the rate. @param {Pick<Summary, 'results'>} summary */
+export function renderCpuLines({ results }) {
+  const lines = results.flatMap(result => result.lines)
   return lines.length === 0
     ? []
     : [
@@ -29,8 +31,9 @@ function renderLine(line) {
   ]
 }
 
-/** Renders slopes over time. @param {Pick<Summary, 'slopes'>} summary */
-export function renderSlopes({ slopes }) {
+/** Renders slopes over time. @param {Pick<Summary, 'results'>} summary */
+export function renderSlopes({ results }) {
+  const slopes = results.flatMap(result => result.slopes)
   return slopes.length === 0
     ? []
     : ['Over the time of the run, an hour [95 % interval]:', ...slopes.map(slope => `  ${renderSlope(slope)}`)]
@@ -47,17 +50,17 @@ function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
   return `${armId}: ${row.label} ${perHour >= 0 ? '+' : ''}${show(perHour)}${interval}${words}`
 }
 
-/** @param {Parameters<typeof findPlateaus>[0]} summary */
-export function renderPlateaus(summary) {
-  const plateaus = findPlateaus(summary)
-  const varied = findVaried(summary.arms).filter(name => name !== summary.shows.across)
+/** @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary */
+export function renderPlateaus({ results, shows, run }) {
+  const plateaus = findPlateaus({ results, shows, run })
+  const varied = findVaried(listArms({ results })).filter(name => name !== shows.across)
   return plateaus.length === 0
     ? []
     : [
         `Plateau, the smallest value that is within ${percent(WITHIN - 1)} of the best (ratio to the best, round by round [95 % interval]):`,
         ...plateaus.map(plateau => {
           const where = describeAxes(plateau.arm, varied)
-          return `  ${nameOf(plateau.arm)}${where ? `, ${where}` : ''}: ${renderPlateau(plateau, summary.shows.across)}`
+          return `  ${nameOf(plateau.arm)}${where ? `, ${where}` : ''}: ${renderPlateau(plateau, shows.across)}`
         }),
       ]
 }

@@ -1,4 +1,5 @@
 import { describeAxes, findVaried, labelOf } from '../model/arms.js'
+import { listArms } from '../model/results.js'
 import { escapeMarkup } from './markup.js'
 import { nameOfGate } from './missing.js'
 
@@ -9,7 +10,8 @@ import { nameOfGate } from './missing.js'
  */
 
 /** Renders cases: a crossed threshold fails, spoiled ones and gated arms are skipped. @param {Summary} summary */
-export function renderJunit({ run, arms, thresholds }) {
+export function renderJunit({ run, results, thresholds }) {
+  const arms = listArms({ results })
   const varied = findVaried(arms)
   const suites = [
     renderSuite(

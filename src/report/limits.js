@@ -5,6 +5,7 @@ import { groupBy } from '../lib/group-by.js'
 import { MIB } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
 import { toMillicores, toResources } from '../model/container-limits.js'
+import { listSizes } from '../model/results.js'
 
 /**
  * Renders the limits that were found, to paste, and how many of them a node holds. Pure.
@@ -46,8 +47,8 @@ const SHAPES = {
 /** The formats of printed limits: of a container in Kubernetes, values of a Helm chart, a Compose file. */
 export const FORMATS = Object.keys(SHAPES)
 
-/** Renders documents, of Kubernetes one a sidecar. @param {Pick<Summary, 'sizes'>} summary @param {string} format */
-export function renderLimits({ sizes }, format) {
+/** Renders documents, of Kubernetes one a sidecar. @param {SizeResult[]} sizes @param {string} format */
+export function renderLimits(sizes, format) {
   const documents = [...groupBy(sizes, nameOf).values()].flatMap(alike => {
     const known = alike.flatMap(size => {
       const limits = limitsOf(size)
@@ -96,8 +97,9 @@ function sayLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked,
   return `${name}${ratePerSecond} requests/s${p99}; ${proof}`
 }
 
-/** Renders answers. @param {Pick<Summary, 'sizes' | 'machine'>} summary @param {ReturnType<typeof readNode>} node */
-export function renderNodeFit({ sizes, machine }, node) {
+/** Renders answers. @param {Pick<Summary, 'results' | 'machine'>} summary @param {ReturnType<typeof readNode>} node */
+export function renderNodeFit({ results, machine }, node) {
+  const sizes = listSizes({ results })
   if (!sizes.some(size => limitsOf(size) !== null)) return []
   const planes = [...groupBy(sizes, nameOf).values()]
   return [sayNode(node), ...planes.map(plane => `  ${renderFit(plane, node)}`), saySpeed(node, machine)]

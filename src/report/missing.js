@@ -1,6 +1,7 @@
-import { listSections } from '../kinds/sections.js'
+import { sectionsOf } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { findVaried, labelOf } from '../model/arms.js'
+import { findResult, listArms } from '../model/results.js'
 
 /** Says which trials a run lacks, and which gates fired. Pure. @import { Manifest, Summary, SummaryArm, TrialRecord } from '../model/types.ts' */
 
@@ -8,14 +9,15 @@ const CUT_SHORT = 'This run was cut short, or still goes on'
 
 /**
  * Says where a run was cut short, still goes on, or has trials that failed.
- * @param {{ manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'searches' | 'sizes'> }} run
+ * @param {{ manifest: Manifest, records: TrialRecord[], summary: Pick<Summary, 'results'> }} run
  */
 export function describeUnfinished({ manifest, records, summary }) {
   const { arms, rounds, precision } = manifest
-  const kinds = listSections(manifest).filter(({ tellUnfinished }) => tellUnfinished)
+  const kinds = [...new Set(arms.map(sectionsOf))].filter(({ tellUnfinished }) => tellUnfinished)
   if (kinds.length > 0)
-    return kinds.flatMap(kind => {
-      const unfinished = kind.tellUnfinished?.({ manifest, records, summary }) ?? null
+    return kinds.flatMap(({ kind, tellUnfinished }) => {
+      const result = findResult(summary, kind)
+      const unfinished = tellUnfinished?.({ manifest, records, result }) ?? null
       return unfinished === null ? [] : [`${CUT_SHORT}: ${unfinished}.`]
     })
   const planned = arms.reduce((sum, arm) => sum + (arm.rounds ?? rounds), 0)
@@ -74,8 +76,9 @@ export function describeNotMeasured(notMeasured) {
 
 /** A gate that fired; arms: `pipy 6/6, envoy 2/6` trials. @typedef {{ gate: string, name: string, arms: string, reason: string }} Fired */
 
-/** Lists the gates that fired. @param {Pick<Summary, 'arms'>} summary @returns {Fired[]} */
-export function listFired({ arms }) {
+/** Lists the gates that fired. @param {Pick<Summary, 'results'>} summary @returns {Fired[]} */
+export function listFired(summary) {
+  const arms = listArms(summary)
   const varied = findVaried(arms)
   const fired = arms.flatMap(arm => {
     const { completed, failed, invalid } = arm.trials
@@ -95,7 +98,7 @@ export function nameOfGate({ gate, part }) {
   return part ? `${gate} of the ${part}` : gate
 }
 
-/** Renders a line for every gate. @param {Pick<Summary, 'arms'>} summary */
+/** Renders a line for every gate. @param {Pick<Summary, 'results'>} summary */
 export function renderFired(summary) {
   return listFired(summary).map(({ name, arms, reason }) => `Check ${name} (${arms} trials): ${reason}`)
 }

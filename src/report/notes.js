@@ -1,26 +1,28 @@
 import { quantityOf } from '../judge/quantities.js'
-import { splitByKind } from '../kinds/sections.js'
+import { listResults } from '../kinds/sections.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST } from '../lib/stats.js'
 import { count, percent } from '../lib/units.js'
 import { describeAxes, findVaried, nameOf } from '../model/arms.js'
 import { renderRequest } from '../model/requests.js'
+import { listArms } from '../model/results.js'
 import { DEFAULT_GENERATOR, generatorOf } from '../model/tools.js'
 import { tellPolicy, tellTried } from '../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 
-/** The lines below the table. Pure. @import { Precision, Summary } from '../model/types.ts' */
+/** The lines below the table. Pure. @import { RenderedResult } from '../kinds/sections.js' @import { Precision, Summary, SummaryArm } from '../model/types.ts' */
 
 const COST = 'µs/req is CPU time per verified request: of all sidecars, then of each.'
 
 /** Tells how the numbers were made, and what limits them; the gates that fired are listed apart. @param {Summary} summary */
 export function renderNotes(summary) {
-  const { arms, relaxes, parity, tools, precision, deployed = [] } = summary
+  const { relaxes, parity, tools, precision, deployed = [] } = summary
+  const arms = listArms(summary)
   if (arms[0].load.kind === 'idle') return ['No load: CPU and memory of sidecars that nobody calls, after one request.']
   const notes = [
     ...renderPrecision({ precision }),
     ...renderConditions(summary),
-    ...splitByKind(summary).flatMap(noteKind),
+    ...listResults(summary).flatMap((result, place) => noteKind(result, { summary, place })),
   ]
   const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
   if (generator !== DEFAULT_GENERATOR)
@@ -37,9 +39,8 @@ export function renderNotes(summary) {
   return notes
 }
 
-/** @param {ReturnType<typeof splitByKind>[number]} part of the run @param {number} place of it */
-function noteKind({ summary, heading }, place) {
-  const { arms, precision, shows } = summary
+/** @param {RenderedResult} rendered @param {{ summary: Pick<Summary, 'precision' | 'shows'>, place: number }} run place: of the result in it */
+function noteKind({ result: { arms }, heading }, { summary: { precision, shows }, place }) {
   const [{ load }] = arms
   const names = ['throughput', 'cpuPerRequest', ...shows.quantities]
   const quantities = arms.flatMap(a => names.map(name => quantityOf(a, name)))
@@ -56,11 +57,11 @@ function noteKind({ summary, heading }, place) {
   return [
     `${start}edians of up to ${rounds} ${unit}${interval}; ${sizes}.${place === 0 ? ` ${COST}` : ''}`,
     tellTimes(arms),
-    ...(load.kind === 'closed' ? [noteCapacities(summary)] : []),
+    ...(load.kind === 'closed' ? [noteCapacities(arms)] : []),
   ]
 }
 
-/** @param {Summary['arms']} arms of one kind */
+/** @param {SummaryArm[]} arms of one kind */
 function tellTimes(arms) {
   const [{ load }] = arms
   const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
@@ -70,8 +71,8 @@ function tellTimes(arms) {
   return `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`
 }
 
-/** @param {Summary} summary of a closed loop */
-function noteCapacities({ arms }) {
+/** @param {SummaryArm[]} arms of a closed loop */
+function noteCapacities(arms) {
   const bound = arms.filter(a => a.repeatOf === null && quantityOf(a, 'capacity').median !== null).map(nameOf)
   const why = arms.some(a => a.boundBy === 'sidecar') ? 'No capacity was shown' : 'No sidecar was the limit'
   return bound.length > 0

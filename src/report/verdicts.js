@@ -4,8 +4,9 @@ import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/arms.js'
+import { listArms, listComparisons } from '../model/results.js'
 
-/** Every comparison of a run as a sentence. Pure. @import { Comparison, Summary } from '../model/types.ts' */
+/** Every comparison of a run as a sentence. Pure. @import { Comparison, Result, Shows, Summary } from '../model/types.ts' */
 /** @import { Block } from './section.js' */
 
 const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
@@ -13,10 +14,10 @@ export const CONTRASTS = 'Each plane against itself'
 
 /**
  * Makes the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
- * @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary of one kind @returns {Block[]}
+ * @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Shows} shows @returns {Block[]}
  */
-export function createVerdictBlocks(summary) {
-  return tellGroups(summary).flatMap(blocksOfVerdicts)
+export function createVerdictBlocks(result, shows) {
+  return groupVerdicts(result, shows).flatMap(blocksOfVerdicts)
 }
 
 /** @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group @returns {Block[]} */
@@ -29,8 +30,8 @@ export function blocksOfVerdicts({ heading = '', primary, secondary, noise = '' 
   ]
 }
 
-/** @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary of one kind */
-function tellGroups({ comparisons, arms, shows }) {
+/** @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Shows} shows */
+function groupVerdicts({ comparisons, arms }, shows) {
   const whole = comparisons.filter(c => c.service === null && c.contrast === null)
   const varied = findVaried(arms)
   const groups = [...groupBy(whole, c => groupOf(c)).values()]
@@ -79,10 +80,10 @@ function renderWithoutVerdict(group, isReasonKnown) {
   return `${names.join(', ')} of ${a} and ${b}: ${verdict === 'invalid' ? 'no verdict' : 'no interval yet'}${why}`
 }
 
-/** Tells the effect of an axis on each plane. @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary */
-export function tellContrasts({ comparisons, arms, shows }) {
-  const varied = findVaried(arms)
-  const verdicts = comparisons
+/** Tells the effect of an axis on each plane. @param {Pick<Summary, 'results' | 'shows'>} summary */
+export function tellContrasts({ results, shows }) {
+  const varied = findVaried(listArms({ results }))
+  const verdicts = listComparisons({ results })
     .filter(c => c.contrast !== null && c.service === null)
     .filter(c => comparedIn(c.quantity)?.isHeadline && shows.quantities.includes(c.quantity))
   const whereOf = (/** @type {Comparison} */ c) => {

@@ -11,7 +11,7 @@ import { describeUnfinished } from '../report/missing.js'
 import { answerClaims } from './read-claims.js'
 
 /** What a run prints at its end, and `report` of its folder. @import { Summary } from '../model/types.ts' */
-/** @import { Told } from '../kinds/sections.js' */
+/** @import { Answered } from '../kinds/sections.js' */
 
 export const RESULTS = 'results'
 
@@ -22,7 +22,7 @@ export const RESULTS = 'results'
  * @property {boolean} [details] every quantity, check and definition instead of the answer
  * @property {Pick<ReturnType<typeof readRun>, 'manifest' | 'records'>} [run] its records, where they were read already
  * @property {boolean} [hasPage] report.html is in the folder
- * @property {Told['place']} [place] where the sidecars of `size` are to run
+ * @property {Answered['place']} [place] where the sidecars of `size` are to run
  * @property {string[]} [hints] lines of the verb before the last
  */
 

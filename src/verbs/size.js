@@ -4,6 +4,7 @@ import { listNodes, readNode } from '../kinds/search/nodes.js'
 import { EXIT, UsageError } from '../lib/errors.js'
 import { readKit } from '../lib/kit.js'
 import { readBounded } from '../lib/read-file.js'
+import { findResult, listSizes } from '../model/results.js'
 import {
   createFeaturesOption,
   parseCount,
@@ -101,7 +102,7 @@ export function addSize(verb, context) {
         sayWhere,
         report({ summary, folder, isInterrupted }) {
           const { details } = options
-          const { sizes, controlNeeds = [] } = summary
+          const [sizes, controlNeeds] = [listSizes(summary), findResult(summary, 'rollout')?.controlNeeds ?? []]
           const hints = sizes.length > 0 ? ['Paste: --format yaml, helm, compose'] : []
           // The picture has a column for the pods of one service; those of a set share the node.
           const isSet = sizes.some(({ services }) => services.length > 0)
@@ -111,7 +112,7 @@ export function addSize(verb, context) {
             say(answer)
             // An interrupted search has limits that are not confirmed: print none to paste.
             if (isInterrupted) return EXIT.interrupted
-            print(renderLimits(summary, options.format))
+            print(renderLimits(sizes, options.format))
           } else print(options.json ? JSON.stringify(summary, null, 2) : answer)
           const isAnswered = sizes.some(size => size.isChecked) || controlNeeds.some(need => need.limits)
           return isAnswered ? EXIT.done : EXIT.nothingShown

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compareRuns, findCompareStatus } from '../../src/analysis/compare-runs.js'
 import { summarise } from '../../src/analysis/summarise.js'
+import { listArms } from '../../src/model/results.js'
 import { renderVerdict } from '../../src/report/verdicts.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createParityRow, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
@@ -114,7 +115,8 @@ describe('the answers to the request of a pipeline', () => {
   })
 
   it('are in the summary with each size, and in no older run', () => {
-    const sizesOf = (/** @type {ReturnType<typeof run>} */ { summary }) => summary.arms[1].load.ownRequest?.answerBytes
+    const sizesOf = (/** @type {ReturnType<typeof run>} */ { summary }) =>
+      listArms(summary)[1].load.ownRequest?.answerBytes
     expect(sizesOf(run([520, 500]))).toEqual([500, 520])
     const { manifest, records } = run([])
     expect(sizesOf({ ...run([]), summary: summarise({ manifest, records }) })).toBeUndefined()

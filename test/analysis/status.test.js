@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findStatus } from '../../src/analysis/status.js'
+import { createResult, createSummary } from '../fakes/fake-summary.js'
 
 const arm = (completed = 6) => ({ kind: 'capacity', trials: { completed }, load: {}, conditions: {} })
 const arms = [arm(), arm()]
@@ -10,18 +11,12 @@ const pair = (verdict = 'lower', median = /** @type {number | null} */ (0.5)) =>
   ratio: { median },
 })
 const held = (/** @type {boolean | null} */ is) => ({ expression: 'x', held: is, value: is === null ? null : 0.5 })
-/** @param {any} summary */
-const status = (summary, isVerdictRequired = false) =>
-  findStatus(
-    {
-      ...{ comparisons: [pair()], thresholds: [], searches: [], sizes: [], ...summary },
-      arms: (summary.arms ?? arms).map((/** @type {any} */ one) => ({
-        ...one,
-        kind: summary.searches ? 'search' : 'capacity',
-      })),
-    },
-    { isVerdictRequired },
-  ).status
+/** @param {any} fields of the summary and of its only result */
+const status = ({ thresholds = [], ...fields }, isVerdictRequired = false) => {
+  const kind = fields.searches ? 'search' : 'capacity'
+  const result = createResult(/** @type {any} */ ({ kind, arms, comparisons: [pair()], ...fields }))
+  return findStatus({ ...createSummary([]), thresholds, results: [result] }, { isVerdictRequired }).status
+}
 
 describe('findStatus', () => {
   it('is 0 where one quantity of one pair could be compared, indicative or not', () => {

@@ -3,6 +3,7 @@ import { findStatus } from '../../src/analysis/status.js'
 import { evaluateThreshold, holdThreshold, parseThreshold } from '../../src/analysis/thresholds.js'
 import { EXIT } from '../../src/lib/errors.js'
 import { createArm } from '../fakes/fake-records.js'
+import { createSummary } from '../fakes/fake-summary.js'
 
 const arms = [
   createArm({ plane: 'none' }),
@@ -110,7 +111,7 @@ describe('holdThreshold', () => {
       { link: left[0].link, value: null, held: null },
       { link: 'ratings', value: null, held: null },
     ])
-    const summary = /** @type {any} */ ({ arms: [], comparisons: [], searches: [], sizes: [], thresholds: results })
+    const summary = createSummary([], { thresholds: results })
     expect(findStatus(summary, { isVerdictRequired: false }).status).toBe(EXIT.nothingShown)
   })
 

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { renderSchemas } from '../../schema/render.js'
 import { verifyRun } from '../../src/analysis/verify.js'
+import { listArms } from '../../src/model/results.js'
 import { findFault, SCHEMAS } from '../../src/model/schemas.js'
 import { writeSummary } from '../../src/prepare/write-summary.js'
 import { readRun } from '../../src/records/records.js'
@@ -156,13 +157,13 @@ describe('verifyRun', () => {
   it('names the number of a summary that was edited by hand', () => {
     const folder = copyRun()
     const summary = JSON.parse(readFileSync(`${folder}/summary.json`, 'utf8'))
-    const median = summary.arms[1].cpuPerRequestMicros.median
-    summary.arms[1].cpuPerRequestMicros.median = 1.5
+    const median = listArms(summary)[1].cpuPerRequestMicros.median
+    listArms(summary)[1].cpuPerRequestMicros.median = 1.5
     writeFileSync(`${folder}/summary.json`, JSON.stringify(summary))
     const { agrees, lines } = verify(folder)
     expect(agrees).toBe(false)
     expect(lines).toContain(
-      `differs: summary.json.arms[1].cpuPerRequestMicros.median is 1.5, and the records say ${median}`,
+      `differs: summary.json.results[0].arms[1].cpuPerRequestMicros.median is 1.5, and the records say ${median}`,
     )
     expect(lines.at(-1)).toBe('1 numbers do not agree')
   })
@@ -180,7 +181,9 @@ describe('verifyRun', () => {
   it('says what is no summary', () => {
     const folder = copyRun()
     edit(folder, text => text.replace('"verdict": "', '"verdict": "much-'), 'summary.json')
-    expect(verify(folder).lines.join('\n')).toContain('differs: summary.json: comparisons.0.verdict: Invalid option')
+    expect(verify(folder).lines.join('\n')).toContain(
+      'differs: summary.json: results.0.comparisons.0.verdict: Invalid option',
+    )
   })
 })
 
@@ -191,7 +194,7 @@ describe('a run that is not whole', () => {
     const { records, warnings } = readRun(folder)
     expect(records).toHaveLength(23)
     expect(warnings).toEqual([`${folder}/trials.jsonl:24: the line is cut off and left out`])
-    const completed = writeSummary(folder).arms.map(arm => arm.trials.completed)
+    const completed = listArms(writeSummary(folder)).map(arm => arm.trials.completed)
     expect(completed.toSorted()).toEqual([5, 6, 6, 6])
   })
 
@@ -207,8 +210,8 @@ describe('a run that is not whole', () => {
 
   it('of another schema version is refused by name, and so is a manifest that is none', () => {
     const folder = copyRun()
-    edit(folder, text => text.replace('"schemaVersion": 4', '"schemaVersion": 7'), 'manifest.json')
-    expect(() => verify(folder)).toThrow('manifest.json has schema version 7, and this kit reads versions 3 and 4')
+    edit(folder, text => text.replace('"schemaVersion": 5', '"schemaVersion": 7'), 'manifest.json')
+    expect(() => verify(folder)).toThrow('manifest.json has schema version 7, and this kit reads versions 3, 4 and 5')
     const other = copyRun()
     edit(other, text => text.replace('"rounds": 6', '"rounds": "six"'), 'manifest.json')
     expect(() => readRun(other)).toThrow('is not a manifest of this kit: rounds: Invalid input')

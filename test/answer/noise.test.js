@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { renderSureness } from '../../src/answer/noise.js'
 import { createArm } from '../fakes/fake-records.js'
 
-/** @import { Comparison, Quantity, Summary, SummaryArm } from '../../src/model/types.ts' */
+/** @import { Comparison, Quantity, SummaryArm } from '../../src/model/types.ts' */
 
 /** @param {(number | null)[]} values @param {number | null} median @returns {Quantity} */
 const quantity = (values, median) => ({ median, low: null, high: null, values })
@@ -26,9 +26,7 @@ function compare(fields) {
 
 /** @param {Comparison[]} comparisons */
 const render = (...comparisons) =>
-  renderSureness(/** @type {Summary} */ ({ comparisons, arms: [measured('pipy', 100), measured('envoy', 200)] }), {
-    repeats: 'repeat',
-  })
+  renderSureness({ comparisons, arms: [measured('pipy', 100), measured('envoy', 200)] }, { repeats: 'repeat' })
 
 describe('how sure a verdict is', () => {
   it('is told with the noise floor, and that it comes from one repeat where it does', () => {

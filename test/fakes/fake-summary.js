@@ -1,11 +1,12 @@
 import { nestQuantities, QUANTITIES } from '../../src/judge/quantities.js'
+import { groupBy } from '../../src/lib/group-by.js'
 import { summariseValues } from '../../src/lib/stats.js'
 import { SCHEMA_VERSION } from '../../src/model/versions.js'
 import { createArm, withKinds } from './fake-records.js'
 
 /**
  * Summaries without a run: arms whose numbers the test gives.
- * @import { Comparison, Load, Quantity, Summary, SummaryArm } from '../../src/model/types.ts'
+ * @import { Load, Quantity, Result, ResultOf, Summary, SummaryArm } from '../../src/model/types.ts'
  */
 
 const NOTHING = summariseValues([])
@@ -59,20 +60,55 @@ export function createSummaryArm({ plane, link = 'pair', cpuLimitCores = plane =
 }
 
 /**
- * @param {Given[]} arms @param {Partial<Omit<Summary, 'arms' | 'run'>> & { id?: string, experiment?: string }} [fields]
- * @returns {Summary}
+ * Creates a result with what a test gives; an idle one is of the kind capacity.
+ * @template {Partial<Result>} Fields @param {Fields} [fields] @returns {ResultOf<Fields['kind'] extends Result['kind'] ? Fields['kind'] : 'capacity'>}
  */
-export function createSummary(arms, { id = 'run-1', experiment = 'cap', ...fields } = {}) {
+export function createResult(fields) {
+  const nothing = { kind: 'capacity', arms: [], comparisons: [], lines: [], slopes: [] }
+  return /** @type {any} */ ({ ...nothing, ...fields })
+}
+
+/** Fields of results, which are given to that of their kind. @type {Record<string, Record<string, any>>} */
+const OF_KIND = {
+  cost: { cpus: null, connections: [] },
+  search: { searches: [], sizes: [] },
+  rollout: { controlNeeds: [] },
+  growth: { growths: [] },
+}
+
+/**
+ * Fields of a summary and of its results.
+ * @typedef {Partial<Omit<Summary, 'results' | 'run'> & Pick<Result, 'comparisons'> & ResultOf<'search'> &
+ *   Pick<ResultOf<'growth'>, 'growths'> & Pick<ResultOf<'rollout'>, 'controlNeeds'> & Omit<ResultOf<'cost'>, 'kind'>>} SummaryFields
+ */
+
+/** @param {Given[]} arms @param {Omit<SummaryFields, 'kind' | 'arms'> & { id?: string, experiment?: string }} [fields] @returns {Summary} */
+export function createSummary(arms, { id = 'run-1', experiment = 'cap', comparisons = [], ...fields } = {}) {
+  const { searches, sizes, growths, controlNeeds, cpus, connections, ...common } = fields
+  const given = { searches, sizes, growths, controlNeeds, cpus, connections }
+  const isSearch = Boolean(searches?.length || sizes?.length)
+  const armsWithKinds = withKinds(arms.map(createSummaryArm), { isSearch, grows: growths !== undefined })
+  const ofGrowth = growths === undefined ? {} : { kind: 'growth' }
+  const kinds = [
+    ...groupBy(
+      armsWithKinds.map(arm => ({ ...arm, ...ofGrowth })),
+      arm => arm.kind,
+    ),
+  ]
   return {
     schemaVersion: SCHEMA_VERSION,
     run: { id, startedAt: '', experiment, seed: 1 },
-    ...{ machine: {}, tools: {}, notMeasured: [], relaxes: [], parity: [], comparisons: [], thresholds: [] },
-    ...{ lines: [], slopes: [], calibrations: [], searches: [], sizes: [] },
+    ...{ machine: {}, tools: {}, notMeasured: [], relaxes: [], parity: [], thresholds: [], calibrations: [] },
     shows: { quantities: [], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false },
-    ...fields,
-    arms: withKinds(arms.map(createSummaryArm), {
-      isSearch: Boolean(fields.searches?.length || fields.sizes?.length),
-      grows: fields.growths !== undefined,
+    ...common,
+    results: kinds.map(([kind, armsOfKind]) => {
+      const own = Object.keys(OF_KIND[kind] ?? {}).flatMap(name => {
+        const value = given[/** @type {keyof typeof given} */ (name)]
+        return value === undefined ? [] : [[name, value]]
+      })
+      return createResult(
+        /** @type {any} */ ({ kind, arms: armsOfKind, comparisons, ...OF_KIND[kind], ...Object.fromEntries(own) }),
+      )
     }),
   }
 }

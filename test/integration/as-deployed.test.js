@@ -2,6 +2,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { readTextFiles } from '../../src/lib/text-files.js'
+import { listComparisons } from '../../src/model/results.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
@@ -40,8 +41,7 @@ describe('sidecars as meshes deploy them', { timeout: 300_000 }, () => {
       ...(tools.ztunnel ? ['ztunnel:istio'] : []),
       ...(tools['linkerd2-proxy'] ? ['linkerd:deployed'] : []),
     ])
-    const { comparisons } = /** @type {Summary} */ (readSummary(out))
-    const reasons = comparisons.find(({ a, b }) => a === 'pipy' && b === 'pipy:fsm')?.reasons
+    const reasons = listComparisons(readSummary(out)).find(({ a, b }) => a === 'pipy' && b === 'pipy:fsm')?.reasons
     expect(reasons?.[0]).toMatch(/^unequal work: .*refusals/)
     for (const text of Object.values(readTextFiles(out))) expect(text).not.toContain('PRIVATE KEY')
     expectNothingLeft()

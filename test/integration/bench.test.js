@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { waitFor } from '../../src/lib/wait.js'
+import { listArms } from '../../src/model/results.js'
 import { readSafely } from '../../src/node/kernel/proc-files.js'
 import { readRun } from '../../src/records/records.js'
 import { listMarked } from '../../src/targets/local/marks.js'
@@ -45,7 +46,7 @@ describe('a capped run', { timeout: 180_000 }, () => {
     const { out, child } = start(context, argv)
     const { stdout, stderr, exitCode } = await child
     const summary = JSON.parse(readFileSync(`${out}/summary.json`, 'utf8'))
-    for (const arm of summary.arms) {
+    for (const arm of listArms(summary)) {
       expect(arm.load).toMatchObject({ kind: 'open', users: 10, ratePerSecond: 100 })
     }
     for (const { load, window } of recordsOf(out)) {
@@ -115,7 +116,7 @@ describe('a capped run', { timeout: 180_000 }, () => {
     const variant = path.join(folder, 'variant')
     cpSync('pipy-scripts', variant, { recursive: true })
     const { out, child } = start(context, [...ONE_SIDECAR, '--planes', `pipy,pipy=${variant}`, '--json'])
-    expect(JSON.parse((await child).stdout).arms.map((/** @type {any} */ a) => a.variant)).toEqual([null, variant])
+    expect(listArms(JSON.parse((await child).stdout)).map(arm => arm.variant)).toEqual([null, variant])
     expect(
       recordsOf(out)
         .find(r => r.trial.arm.variant)

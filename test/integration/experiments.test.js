@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { adsTool } from '../../src/dataplanes/envoy/ads-control.js'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
+import { findResult, listArms, listSizes } from '../../src/model/results.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { findTool } from '../../src/tools/find.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -105,7 +106,7 @@ const SHOWN = {
   },
   'open-policy': ({ summary }) => {
     for (const plane of ['pipy', 'envoy']) {
-      const [few, many] = summary.arms.filter(arm => arm.plane === plane)
+      const [few, many] = listArms(summary).filter(arm => arm.plane === plane)
       expect([few, many].map(arm => arm.conditions.configuredServices)).toEqual([10, 1000])
       for (const service of [0, 1]) {
         const [a, b] = [few, many].map(arm => arm.sidecars[service].memory.anonBytes.median)
@@ -122,7 +123,7 @@ const SHOWN = {
     }
   },
   'memory-floor': ({ summary, records }) => {
-    const [{ isFound, failed, held }] = summary.searches
+    const [{ isFound, failed, held }] = findResult(summary, 'search')?.searches ?? []
     expect(isFound).toBe(true)
     expect(Number(failed)).toBeLessThan(Number(held))
     expect(records.flatMap(r => r.ended)).toContainEqual(
@@ -151,12 +152,12 @@ const SHOWN = {
       expect(growth, trial.id).toMatchObject({ sidecars: 40, ended: null, hasControl: trial.arm.plane === 'pipy' })
       expect(growth?.steps.map(step => step.backendsSeen)).toEqual([5, 5])
     }
-    expect(summary.arms.map(arm => arm.plane)).toEqual(['pipy', 'envoy'])
+    expect(listArms(summary).map(arm => arm.plane)).toEqual(['pipy', 'envoy'])
   },
   'memory-of-services': ({ records, summary }) => {
     for (const { rollout } of records)
       expect(rollout).toMatchObject({ change: { converged: 4 }, withdrawal: { converged: 4 } })
-    for (const { rollout, plane } of summary.arms.filter(arm => arm.conditions.configuredServices === 1000)) {
+    for (const { rollout, plane } of listArms(summary).filter(arm => arm.conditions.configuredServices === 1000)) {
       for (const { values } of [rollout?.toldPerServiceBytes, rollout?.anonPerServiceBytes].flatMap(q => q ?? [])) {
         expect(Number(values[0]), plane).toBeGreaterThan(5e3)
         expect(Number(values[0]), plane).toBeLessThan(500e3)
@@ -195,7 +196,7 @@ const SHOWN = {
     expect(lost('pipy', 'told')).toBeLessThan(65)
   },
   knee: ({ summary, records }) => {
-    const [{ looksFor, isFound, held, failed, steps }] = summary.searches
+    const [{ looksFor, isFound, held, failed, steps }] = findResult(summary, 'search')?.searches ?? []
     expect(looksFor).toBe('knee')
     // On a busy machine every step may be spoiled: then no knee is claimed.
     if (isFound && held !== null) expect(held).toBeLessThan(Number(failed))
@@ -210,7 +211,7 @@ const SHOWN = {
       )
     // The same processes in both rounds.
     expect(idsOf(1)).toEqual(idsOf(2))
-    expect(summary.slopes.map(s => s.quantity)).toContain('rss')
+    expect(summary.results.flatMap(({ slopes }) => slopes).map(s => s.quantity)).toContain('rss')
   },
   reload: ({ records }) => expect(expectChanges(records)).toEqual(new Set(reloadable)),
   rotation: ({ records }) => {
@@ -259,7 +260,7 @@ describe('an experiment', { timeout: 300_000 }, () => {
     expect(stderr).not.toContain('Warning')
     expect(records.length).toBeGreaterThan(0)
     // In a search a trial may fail: that is what it looks for.
-    const isSearch = summary.searches.length > 0
+    const isSearch = (findResult(summary, 'search')?.searches ?? []).length > 0
     for (const { outcome, reasons, trial } of isSearch ? [] : records)
       expect(outcome, `${trial.id}: ${reasons.join()}`).not.toBe('failed')
     SHOWN[name]?.({ records, summary, stdout })
@@ -341,7 +342,7 @@ describe('simulated Envoys', { timeout: 60_000 }, () => {
     expect(rollout).toMatchObject({ sidecars: 40, simulated: 10, first: { converged: 30, isOfSimulated: true } })
     expect(rollout?.change).toMatchObject({ converged: 30, isOfSimulated: true })
     expect(rollout?.fidelity).toMatchObject({ sidecars: 30 })
-    const [{ rollout: quantities }] = summary.arms
+    const [{ rollout: quantities }] = listArms(summary)
     expect(quantities?.controlEmptyBytes.median).toBeGreaterThan(0)
     expect(stdout).toContain('envoy@ads (10 of 40 simulated)')
   })
@@ -373,7 +374,7 @@ describe('size', { timeout: 900_000 }, () => {
     const asked = ['--rate', '400', '--p99', '100ms', '--link', 'ratings', '--planes', 'pipy', '--users', '16']
     const { summary, stdout, out } = await run(['size', ...asked, '--node', '2c4g', '--nodes', '300'])
     sized.push('--from', out)
-    const [{ answer, trials = [] }] = summary.sizes
+    const [{ answer, trials = [] }] = listSizes(summary)
     const { limits, state, met = 0, missed, notJudged, requestCores } = answer ?? {}
     // In a noisy hour others may spoil every trial: then it is an estimate.
     expect(['confirmed', 'estimated']).toContain(state)

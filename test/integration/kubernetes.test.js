@@ -9,8 +9,9 @@ import { parse, stringify } from 'yaml'
 import { adsTool } from '../../src/dataplanes/envoy/ads-control.js'
 import { createAuthority, issueCertificate } from '../../src/lib/certificates.js'
 import { waitFor } from '../../src/lib/wait.js'
+import { listArms } from '../../src/model/results.js'
 import { readSafely } from '../../src/node/kernel/proc-files.js'
-import { readRun } from '../../src/records/records.js'
+import { readRun, readSummary } from '../../src/records/records.js'
 import { findTool } from '../../src/tools/find.js'
 import { nameBuiltImage } from '../../src/tools/image.js'
 import { listen } from '../fakes/listen.js'
@@ -139,7 +140,7 @@ describe('the cap experiment on a cluster', () => {
         ]),
       )
       const cpu = (/** @type {string} */ plane) =>
-        summary.arms.find((/** @type {any} */ a) => a.id.endsWith(`-${plane}-0.25`)).cpuPerRequestMicros.values[0]
+        Number(listArms(summary).find(({ id }) => id.endsWith(`-${plane}-0.25`))?.cpuPerRequestMicros.values[0])
       expect(cpu('pipy')).toBeLessThan(cpu('envoy'))
       // Envoy's own count of what it refused, read through a forwarded port.
       for (const { trial, processes } of records) {
@@ -315,7 +316,7 @@ describe('what goes wrong in a run', () => {
       expect(exitCode).toBe(1)
       expect(stderr).toMatch(/has not answered for \d+ s \(.*\); .*npm run cleanup -- --target kubernetes/)
       expect(records(out).length).toBeGreaterThan(0)
-      expect(JSON.parse(readFileSync(`${out}/summary.json`, 'utf8')).arms).toHaveLength(1)
+      expect(listArms(readSummary(out))).toHaveLength(1)
       const { stdout } = await start([], { verb: 'cleanup' }).child
       expect(stdout.match(/removed namespace/g)).toHaveLength(2)
       await expectNothingLeft()

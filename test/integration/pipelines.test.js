@@ -2,6 +2,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
+import { listArms } from '../../src/model/results.js'
+import { readSummary } from '../../src/records/records.js'
 import { findTool } from '../../src/tools/find.js'
 import { valgrindTool } from '../../src/tools/profilers.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -84,7 +86,9 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     await needNamespaces(context)
     const { stdout, stderr, out } = await bench(`pipy=${plain},pipy=${hello}`)
     expect(stdout, stderr).toContain('UNEQUAL WORK (load)')
-    const { parity, arms } = JSON.parse(readFileSync(path.join(out, 'summary.json'), 'utf8'))
+    const summary = readSummary(out)
+    const { parity } = summary
+    const arms = listArms(summary)
     expect(arms[1].load.ownRequest).toMatchObject({ path: '/hi', status: 203, answerBytes: [5] })
     expect(arms.map((/** @type {any} */ { trials }) => trials.completed)).toEqual([1, 1])
     const answers = parity.filter((/** @type {any} */ row) => row.name === 'parity-load')
@@ -112,7 +116,7 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     const secure = writePipeline('secure', { script: SECURE, pipeline: SECURE_FILE })
     const { stdout, stderr, out } = await bench(`pipy=${secure}`)
     expect(stdout, stderr).toContain('cost · ratings: 1 sidecar, mTLS')
-    const { arms } = JSON.parse(readFileSync(path.join(out, 'summary.json'), 'utf8'))
+    const arms = listArms(readSummary(out))
     expect(arms[0]).toMatchObject({ trials: { completed: 1 }, load: { hasCertificate: true } })
     expect((await bench(`pipy=${secure},pipy=${plain}`)).stderr).toContain('give both the same scheme')
     await expectNothingLeft()

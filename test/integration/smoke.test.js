@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
 import { expect, it } from 'vitest'
+import { listArms } from '../../src/model/results.js'
 import { readRun } from '../../src/records/records.js'
 import { makeOwnFolder } from '../fakes/scratch.js'
 import { expectNothingLeft } from './leftovers.js'
@@ -21,7 +22,7 @@ it('a smoke run measures none, Pipy and Envoy, holds the cap, and leaves nothing
   expect(exitCode, stderr).toBe(0)
   const summary = JSON.parse(stdout)
   expect(summary).toEqual(JSON.parse(readFileSync(`${out}/summary.json`, 'utf8')))
-  expect(summary.arms.map((/** @type {any} */ a) => a.plane)).toEqual(['pipy', 'envoy', 'none', 'pipy', 'envoy'])
+  expect(listArms(summary).map((/** @type {any} */ a) => a.plane)).toEqual(['pipy', 'envoy', 'none', 'pipy', 'envoy'])
   const { manifest, records } = readRun(out)
   const completed = records.filter(r => r.outcome === 'completed')
   expect(new Set(completed.map(r => r.trial.arm.plane))).toEqual(new Set(['none', 'pipy', 'envoy']))

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { summarise } from '../../src/analysis/summarise.js'
 import { formatValue, measureRound, QUANTITIES, quantityOf } from '../../src/judge/quantities.js'
+import { listArms } from '../../src/model/results.js'
 import { tabulatePivots } from '../../src/report/arms-table.js'
 import { renderArmsCsv } from '../../src/report/csv.js'
 import { tabulateDictionary } from '../../src/report/dictionary.js'
@@ -31,7 +32,7 @@ const sidecar = ({ memory, ...fields }) => {
 /** Rounds of an arm with these sidecars each. @param {ProcessRecord[][]} rounds */
 const armOf = rounds => {
   const records = rounds.map((processes, i) => createRecord({ arm: PIPY, round: i + 1, processes }))
-  return summariseRun({ records, rounds: rounds.length }).arms[0]
+  return listArms(summariseRun({ records, rounds: rounds.length }))[0]
 }
 
 describe('quantities of an arm', () => {
@@ -83,7 +84,7 @@ describe('quantities of an arm', () => {
     const records = [
       createRecord({ arm: { ...PIPY, plane: 'none', hasSidecars: false, cpuLimitCores: null }, processes: [] }),
     ]
-    const [arm] = summariseRun({ arms: [records[0].trial.arm], records, rounds: 1 }).arms
+    const [arm] = listArms(summariseRun({ arms: [records[0].trial.arm], records, rounds: 1 }))
     const known = Object.keys(QUANTITIES).filter(name => quantityOf(arm, name).median !== null)
     expect(known).not.toContain('cpuPerRequest')
     expect(known.filter(name => QUANTITIES[name].sidecars)).toEqual([])
@@ -162,7 +163,7 @@ it('the CPU of a new connection is what a request over one takes beyond a reques
   const records = arms.flatMap(arm =>
     [1, 2].map(round => createRecord({ arm, round, ...sidecar(arm.id === 'new' ? 0.4 + 0.1 * round : 0.1) })),
   )
-  const [kept, fresh] = summarise({ manifest: createManifest({ arms, rounds: 2 }), records }).arms
+  const [kept, fresh] = listArms(summarise({ manifest: createManifest({ arms, rounds: 2 }), records }))
   expect(fresh.cpuPerConnectionMicros?.values).toEqual([400, 500].map(micros => expect.closeTo(micros, 6)))
   expect(kept.cpuPerConnectionMicros).toBeUndefined()
   const { measure } = QUANTITIES.cpuPerConnection
@@ -193,11 +194,14 @@ describe('a row of the table', () => {
     const shows = { quantities: ['threads'] }
     const thresholds = ['pipy/envoy threads <= 0.5', 'pipy/envoy threads@gateway <= 0.4']
     const summary = summariseRun({ arms: [PIPY, ENVOY], records, rounds: 6, shows, thresholds })
-    expect(JSON.stringify(createVerdictBlocks(summary))).toContain(
+    expect(JSON.stringify(createVerdictBlocks(summary.results[0], summary.shows))).toContain(
       'pipy has 50 % fewer threads than envoy [50, 50], 6 repeats',
     )
     expect(summary.thresholds.map(t => t.held)).toEqual([true, false])
-    expect(tabulatePivots(summary)[0].rows[0]).toEqual(['threads of sidecars, pipy', '2\n[2, 2]'])
+    expect(tabulatePivots(summary.results[0], summary.shows)[0].rows[0]).toEqual([
+      'threads of sidecars, pipy',
+      '2\n[2, 2]',
+    ])
     expect(renderArmsCsv(summary).split('\r\n')[0]).toContain('threads,threadsLow,threadsHigh')
     expect(tabulateDictionary()[0].rows).toContainEqual(['threads of sidecars', 'How many threads the sidecars have.'])
   })

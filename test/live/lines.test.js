@@ -4,6 +4,7 @@ import { formatValue, QUANTITIES } from '../../src/judge/quantities.js'
 import { growthPart, tellEndings } from '../../src/kinds/growth/numbers.js'
 import { createLineView, renderTrial } from '../../src/live/lines.js'
 import { createRunState } from '../../src/live/state.js'
+import { listArms, listComparisons } from '../../src/model/results.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 import { runFake } from '../fakes/fake-run.js'
@@ -73,7 +74,7 @@ describe('a number of a line', () => {
     const more = `measure: [${kind}]`
     const { summary } = await runFake({ folder, target: await createFakeTarget({ cores }), load, more, watch: publish })
     const last = `${lines.at(-1)}`
-    const arms = summary.arms.filter(({ repeatOf }) => repeatOf === null)
+    const arms = listArms(summary).filter(({ repeatOf }) => repeatOf === null)
     expect(arms.length).toBeGreaterThanOrEqual(2)
     for (const arm of arms) {
       const cost = arm.cpuPerRequestMicros.median
@@ -82,7 +83,7 @@ describe('a number of a line', () => {
       if (kind === 'capacity') expect(last).toContain(`${rate} requests/s`)
       else expect(last).not.toContain('requests/s')
     }
-    const [pair] = summary.comparisons.filter(c => c.quantity === 'cpuPerRequest' && !c.service && !c.isControl)
+    const [pair] = listComparisons(summary).filter(c => c.quantity === 'cpuPerRequest' && !c.service && !c.isControl)
     expect(last).toContain(
       `cheap uses ${(100 * (1 - Number(pair.ratio.median))).toFixed(1)} % less CPU per request than dear`,
     )

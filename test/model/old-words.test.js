@@ -12,7 +12,7 @@ describe('documents of schema version 3', () => {
       processes: [{ capCores: 1, capReadBackCores: 1, cpuCores: 0.5 }],
     }
     expect(modernise(record)).toEqual({
-      schemaVersion: 4,
+      schemaVersion: 5,
       trial: {
         ...{ id: 't', kind: 'cost', round: 1, interleaving: 'r1-turns', searchOf: null },
         arm: { id: 'a', kind: 'cost', cpuLimitCores: 1, load: { kind: 'interleaved', users: 32, isInterleaved: true } },
@@ -38,21 +38,60 @@ describe('documents of schema version 3', () => {
     expect(modernise(written).trial.kind).toBe(kind)
   })
 
-  it('name one CPU in the singular, as those of version 4 that were written before', () => {
-    const comparisons = [{ a: 'pipy with 1 cores', b: 'pipy with 0.1 cores' }]
-    const renamed = [{ a: 'pipy with 1 core', b: 'pipy with 0.1 cores' }]
-    expect(modernise({ schemaVersion: 4, comparisons })).toEqual({ schemaVersion: 4, comparisons: renamed })
-  })
-
   it('keep the names that a user chose', () => {
     const topologies = { turns: { services: [{ name: 'turns' }] } }
     expect(modernise({ schemaVersion: 3, topologies }).topologies).toEqual(topologies)
   })
 
   it('are read alone: any other version is as it was written', () => {
-    const document = { schemaVersion: 4, turns: 1 }
+    const document = { schemaVersion: 5, turns: 1 }
     expect(modernise(document)).toBe(document)
     expect(modernise(undefined)).toBeUndefined()
+  })
+})
+
+describe('summaries of schema version 4', () => {
+  const armOf = (/** @type {string} */ id, /** @type {string} */ kind, fields = {}) => ({
+    ...{ id, kind, plane: 'pipy', variant: null, profile: null, link: 'pair', load: {}, ...fields },
+  })
+  const flat = {
+    schemaVersion: 4,
+    run: { id: 'r' },
+    arms: [armOf('a', 'cost'), armOf('b', 'capacity', { load: { ratePerSecond: 100 } })],
+    comparisons: [
+      { kind: 'capacity', a: 'pipy with 1 cores', b: 'pipy with 0.1 cores' },
+      { kind: 'cost', a: 'pipy', b: 'envoy' },
+    ],
+    lines: [{ plane: 'pipy', variant: null, profile: null, link: 'pair', points: [{ ratePerSecond: 100 }] }],
+    slopes: [{ armId: 'b' }],
+    interleaved: { cpus: null, connections: [{ armId: 'a', count: 2 }] },
+    ...{ searches: [], sizes: [], shows: { across: null } },
+  }
+
+  it('are a result of each kind, and name one core in the singular', () => {
+    expect(modernise(structuredClone(flat))).toEqual({
+      schemaVersion: 5,
+      ...{ run: { id: 'r' }, shows: { across: null } },
+      results: [
+        {
+          ...{ kind: 'cost', arms: [flat.arms[0]], comparisons: [flat.comparisons[1]], lines: [], slopes: [] },
+          ...flat.interleaved,
+        },
+        {
+          ...{ kind: 'capacity', arms: [flat.arms[1]], lines: flat.lines, slopes: flat.slopes },
+          comparisons: [{ kind: 'capacity', a: 'pipy with 1 core', b: 'pipy with 0.1 cores' }],
+        },
+      ],
+    })
+  })
+
+  it.each([
+    ['search', { searches: [{}], sizes: [{}] }],
+    ['rollout', { controlNeeds: [{}] }],
+    ['growth', { growths: [{}] }],
+  ])('give the result of a %s what it alone has', (kind, fields) => {
+    const { results } = modernise({ ...flat, comparisons: [], arms: [armOf('a', kind)], ...fields })
+    expect(results).toMatchObject([{ kind, ...fields }])
   })
 })
 

@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { UsageError } from '../../src/lib/errors.js'
+import { listArms } from '../../src/model/results.js'
 import { loadAfter, measure } from '../../src/prepare/measure.js'
 import { createFakeLoad, createFakeTarget } from '../fakes/fake-bench.js'
 import { prepareFake } from '../fakes/fake-run.js'
@@ -60,7 +61,7 @@ describe('measure', () => {
     const { folder, summary } = await run
     expect(folder).toBe(out)
     expect(finished).toEqual([out])
-    expect(read('summary.json').arms).toHaveLength(1)
+    expect(listArms(read('summary.json'))).toHaveLength(1)
     expect(summary.run.experiment).toBe('fake')
     expect(existsSync(keys)).toBe(false)
   })

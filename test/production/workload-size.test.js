@@ -186,15 +186,16 @@ describe('the ratios of another plane', () => {
     ...{ a, b, quantity, service: null, isControl: false, ratio: { low, median, high }, verdict: 'higher' },
     ...{ link: 'hop', cpuLimitCores: null, load: { kind, users: 5, payloadBytes: 1024 }, conditions: mtls },
   })
-  const summary = /** @type {any} */ ({
-    machine,
-    arms: [arm('pipy'), arm('envoy'), { ...arm('none'), hasSidecars: false }],
-    comparisons: [
-      comparison('envoy', 'pipy', 'cpuPerRequest', [1, 1.1, 1.2]),
-      comparison('envoy', 'pipy', 'cpuPerRequest', [2, 2.5, 4], 'interleaved'),
-      comparison('envoy', 'pipy', 'rss', [4, 5, 8]),
-    ],
-  })
+  const compared = [
+    comparison('envoy', 'pipy', 'cpuPerRequest', [1, 1.1, 1.2]),
+    comparison('envoy', 'pipy', 'cpuPerRequest', [2, 2.5, 4], 'interleaved'),
+    comparison('envoy', 'pipy', 'rss', [4, 5, 8]),
+  ]
+  const summaryOf = (/** @type {object[]} */ comparisons) => {
+    const arms = [arm('pipy'), arm('envoy'), { ...arm('none'), hasSidecars: false }]
+    return /** @type {any} */ ({ machine, results: [{ arms, comparisons }] })
+  }
+  const summary = summaryOf(compared)
   const options = { container: 'istio-proxy', plane: 'pipy', folder: 'results/a' }
   const CONDITIONS = 'hop, 2 sidecars, mTLS, POST 1 KiB, echoed, 5 users'
 
@@ -212,8 +213,7 @@ describe('the ratios of another plane', () => {
       ...change,
     })
     const plaintext = { conditions: { ...mtls, tls: 'plaintext' } }
-    const find = (/** @type {object[]} */ ...comparisons) =>
-      findRatios(/** @type {any} */ ({ ...summary, comparisons }), options)?.cpu
+    const find = (/** @type {object[]} */ ...comparisons) => findRatios(summaryOf(comparisons), options)?.cpu
     const invalid = cpu(0.1, { verdict: 'invalid' })
     expect(find(invalid, cpu(0.2, plaintext), cpu(0.3, { cpuLimitCores: 0.5 }))).toMatchObject({
       median: 0.3,

@@ -29,7 +29,9 @@ describe.each(KINDS)('a recorded run of the kind %s', kind => {
     // A newer version may say more.
     const known = Object.fromEntries(Object.keys(modernise(written)).map(name => [name, summary[name]]))
     expect(known).toMatchObject(modernise(written))
-    expect(listNumbers(known)).toEqual(listNumbers(written))
+    // They stand in another order since a summary is a list of results.
+    const sort = (/** @type {number[]} */ numbers) => numbers.toSorted((a, b) => a - b)
+    expect(sort(listNumbers(known))).toEqual(sort(listNumbers(written)))
   })
 
   it('is reported with the same table', async () => {

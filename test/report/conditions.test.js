@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { renderConditions } from '../../src/report/conditions.js'
 import { createArm } from '../fakes/fake-records.js'
-import { createSummary } from '../fakes/fake-summary.js'
+import { createResult, createSummary } from '../fakes/fake-summary.js'
 
 /** @import { Summary } from '../../src/model/types.ts' */
 
@@ -71,10 +71,8 @@ describe('renderConditions', () => {
     const { link, conditions } = createArm({})
     const measured = [condition([0.52, 0.51, 0.53], interleaved)]
     const band = { a: 'pipy', b: 'envoy', link, conditions, low: 0.52, high: 0.52, measured, isContradicted: null }
-    const summary = createSummary([], {
-      carries: [band],
-      interleaved: { cpus: { generator: 1, arms: 1 }, connections: [] },
-    })
+    const result = createResult({ kind: 'cost', cpus: { generator: 1, arms: 1 }, connections: [] })
+    const summary = { ...createSummary([], { carries: [band] }), results: [result] }
     expect(renderConditions(summary)[0]).toContain('32 users, no CPU limit, the generator on CPUs of its own')
   })
 

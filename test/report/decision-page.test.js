@@ -7,6 +7,7 @@ import { readReportFile } from '../../src/verbs/report-assets.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { cli } from '../fakes/cli.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
+import { createResult } from '../fakes/fake-summary.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { launchBrowser, listAxeViolations, openPage } from '../real/browser.js'
 
@@ -91,7 +92,12 @@ describe('the page for a decision', () => {
     const sizes = /** @type {any} */ ([
       { plane: 'pipy', profile: null, control: null, variant: null, services: [], answer },
     ])
-    const page = renderDecisionPage({ document, summary: { ...summary, sizes }, manifest, style })
+    const page = renderDecisionPage({
+      document,
+      summary: { ...summary, results: [createResult({ kind: 'search', sizes, searches: [] })] },
+      manifest,
+      style,
+    })
     expect(page).toContain('CPU: average use, and limit: pipy used 50m; pipy limit 71m')
     expect(page).toContain('Memory: most used, and limit: pipy used 20Mi; pipy limit 30Mi')
     expect(readText(page)).toContain('What another machine needs')

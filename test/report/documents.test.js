@@ -1,12 +1,14 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { listArms } from '../../src/model/results.js'
 import { renderArmsCsv } from '../../src/report/csv.js'
 import { renderJunit } from '../../src/report/junit.js'
 import { listCharts } from '../../src/report/section.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
 import { createArm } from '../fakes/fake-records.js'
+import { createResult } from '../fakes/fake-summary.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const base = makeFolder('documents-test')
@@ -145,8 +147,8 @@ describe('CSV', () => {
 
   it('quotes what holds a comma, a quote or the end of a line', () => {
     const { summary } = open()
-    const arms = [{ ...summary.arms[1], id: 'a,"b"\nc' }]
-    expect(renderArmsCsv({ ...summary, arms })).toContain('\r\n"a,""b""\nc",pipy,')
+    const arms = [{ ...listArms(summary)[1], id: 'a,"b"\nc' }]
+    expect(renderArmsCsv({ ...summary, results: [createResult({ arms })] })).toContain('\r\n"a,""b""\nc",pipy,')
   })
 })
 
@@ -158,7 +160,7 @@ describe('JUnit', () => {
       },
     })
     Object.assign(summary.thresholds[2], { value: null, held: null })
-    summary.arms[2].spoiled = [{ gate: 'steady', trials: 2, reason: `<b> & "x" \u0007` }]
+    listArms(summary)[2].spoiled = [{ gate: 'steady', trials: 2, reason: `<b> & "x" \u0007` }]
     const xml = renderJunit(summary)
     expect(xml).toContain('<testsuite name="cap.thresholds" tests="3" failures="1" errors="0" skipped="1">')
     expect(xml).toContain('<failure message="crossed: the median ratio is 0.424">')

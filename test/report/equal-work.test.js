@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createAnswer } from '../../src/report/answer/answer.js'
 import { renderParity } from '../../src/report/equal-work.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
-import { createSummary } from '../fakes/fake-summary.js'
+import { createResult, createSummary } from '../fakes/fake-summary.js'
 
 /** @import { ParityRow, SummaryArm } from '../../src/model/types.ts' */
 
@@ -25,11 +25,13 @@ const rowsWith = (wrong = {}) =>
 
 describe('equal work', () => {
   it('holds where planes do alike with each set of features', () =>
-    expect(renderParity({ arms, parity: rowsWith(), relaxes: [] })).toEqual(['Equal-work check: passed.']))
+    expect(renderParity({ results: [createResult({ arms })], parity: rowsWith(), relaxes: [] })).toEqual([
+      'Equal-work check: passed.',
+    ]))
 
   it('is told of a plane as deployed apart, and holds between the others', () => {
     const parity = rowsWith({ found: 'nothing', expected: 'access-log', isDeployed: true })
-    expect(renderParity({ arms, parity, relaxes: [] })).toEqual([
+    expect(renderParity({ results: [createResult({ arms })], parity, relaxes: [] })).toEqual([
       'Equal-work check: passed between the other planes.',
       'pipy does its own work, as deployed: features differs.',
     ])
@@ -38,10 +40,12 @@ describe('equal work', () => {
   it('does not hold in what the experiment sets aside, and the answer says so', () => {
     const relaxes = [{ gate: 'parity-features', why: 'they are what is varied' }]
     const wrong = { found: '1 differences of access-log', expected: 'access-log' }
-    const [heading, , ...table] = renderParity({ arms, parity: rowsWith(wrong), relaxes })
+    const [heading, , ...table] = renderParity({ results: [createResult({ arms })], parity: rowsWith(wrong), relaxes })
     expect(heading).toBe('Equal-work check: passed but for what the experiment sets aside:')
     expect(table.join('\n')).toContain('1 differences of access-log (access-log is expected)')
-    expect(renderParity({ arms, parity: rowsWith(), relaxes })).toEqual(['Equal-work check: passed.'])
+    expect(renderParity({ results: [createResult({ arms })], parity: rowsWith(), relaxes })).toEqual([
+      'Equal-work check: passed.',
+    ])
   })
 
   it('is said in the headline to be unequal or untried', () => {
@@ -79,7 +83,7 @@ describe('equal work', () => {
     const lacking = { found: 'some', expected: 'all', lacks: ['it has none'] }
     const parity = ['pipy', 'envoy'].map(plane => createParityRow({ name: 'parity-upstreams', plane, ...lacking }))
     const own = arms.filter(arm => arm.conditions.features === 'lean')
-    expect(renderParity({ arms: own, parity, relaxes: [] })).toEqual([
+    expect(renderParity({ results: [createResult({ arms: own })], parity, relaxes: [] })).toEqual([
       'Equal-work check: passed; all lack the same: it has none.',
     ])
   })
@@ -87,6 +91,8 @@ describe('equal work', () => {
   it('does not hold where an arm ignores its features, even if no other is like it', () => {
     const wrong = { found: '1 differences of access-log', expected: 'access-log' }
     for (const of of [arms, arms.filter(arm => arm.plane === 'pipy')])
-      expect(renderParity({ arms: of, parity: rowsWith(wrong), relaxes: [] })[0]).toBe('Equal-work check: NOT passed:')
+      expect(renderParity({ results: [createResult({ arms: of })], parity: rowsWith(wrong), relaxes: [] })[0]).toBe(
+        'Equal-work check: NOT passed:',
+      )
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { renderCpuLines, renderSlopes } from '../../src/report/fits.js'
+import { createResult } from '../fakes/fake-summary.js'
 
 /** @import { CpuLine, Slope } from '../../src/model/types.ts' */
 
@@ -20,9 +21,12 @@ const slope = {
   ...{ perHour: 2 * MIB, low: MIB, high: 3 * MIB },
 }
 
+/** @param {CpuLine[]} lines */
+const renderLines = (...lines) => renderCpuLines({ results: [createResult({ lines })] })
+
 describe('renderCpuLines', () => {
   it('says the line, how far off it is at most, and every point', () => {
-    expect(renderCpuLines({ lines: [line] })).toEqual([
+    expect(renderLines(line)).toEqual([
       'CPU over the rate, a robust line through the measured points (no more than that):',
       '  pipy, all sidecars: 50 millicores + 20.0 per 100 requests/s, off by at most 32',
       '    100/s 70 (+0)  200/s 120 (+30)  300/s 78 (-32)',
@@ -30,17 +34,12 @@ describe('renderCpuLines', () => {
   })
 
   it('says whose it is', () => {
-    const [, one, , two] = renderCpuLines({
-      lines: [
-        { ...line, service: 'client' },
-        { ...line, variant: '/a/mine', services: 10 },
-      ],
-    })
+    const [, one, , two] = renderLines({ ...line, service: 'client' }, { ...line, variant: '/a/mine', services: 10 })
     expect(one).toMatch(/^ {2}pipy, client's sidecar: /)
     expect(two).toMatch(/^ {2}pipy=mine, all sidecars, 10 services: /)
   })
 
-  it('says nothing without a line', () => expect(renderCpuLines({ lines: [] })).toEqual([]))
+  it('says nothing without a line', () => expect(renderLines()).toEqual([]))
 })
 
 describe('renderSlopes', () => {
@@ -54,8 +53,8 @@ describe('renderSlopes', () => {
     [{ ...slope, low: null, high: null, rounds: 4 }, 'RSS MiB +2.00: too few windows (4) for an interval'],
     [{ ...slope, quantity: 'p99', perHour: 0.5, low: 0.25, high: 1 }, 'p99 ms +0.50 [0.25, 1.00]: it grows'],
   ])('says what a quantity moves by, and whether that is shown: %#', (given, words) => {
-    expect(renderSlopes({ slopes: [given] })).toEqual([HEAD, `  pair-pipy-1: ${words}`])
+    expect(renderSlopes({ results: [createResult({ slopes: [given] })] })).toEqual([HEAD, `  pair-pipy-1: ${words}`])
   })
 
-  it('says nothing without a slope', () => expect(renderSlopes({ slopes: [] })).toEqual([]))
+  it('says nothing without a slope', () => expect(renderSlopes({ results: [createResult()] })).toEqual([]))
 })

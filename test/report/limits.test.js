@@ -4,6 +4,7 @@ import { readNode } from '../../src/kinds/search/nodes.js'
 import { describeSearch } from '../../src/kinds/search/step.js'
 import { FORMATS, renderLimits, renderNodeFit } from '../../src/report/limits.js'
 import { createArm } from '../fakes/fake-records.js'
+import { createResult } from '../fakes/fake-summary.js'
 
 /** @import { SizeResult, Summary } from '../../src/model/types.ts' */
 
@@ -30,14 +31,14 @@ describe('renderLimits', () => {
     ],
     ['compose', { services: { sidecar: { deploy: { resources: { limits: { cpus: '0.328', memory: '32m' } } } } } }],
   ])('writes %s', (format, expected) => {
-    const text = renderLimits({ sizes: [sizeOf()] }, format)
+    const text = renderLimits([sizeOf()], format)
     expect(parse(text)).toEqual(expected)
     // An anchor is YAML, and no person would write it.
     expect(text).not.toMatch(/[&*]/)
   })
 
   it.each(FORMATS)('writes %s as a document a plane, and says which was not proven', format => {
-    const text = renderLimits({ sizes: [sizeOf(), sizeOf({ plane: 'envoy', isChecked: false })] }, format)
+    const text = renderLimits([sizeOf(), sizeOf({ plane: 'envoy', isChecked: false })], format)
     const documents = parseAllDocuments(text)
     expect(documents.map(document => document.errors)).toEqual([[], []])
     expect(text.match(/^# .*$/gm)).toEqual([
@@ -51,7 +52,7 @@ describe('renderLimits', () => {
   it('writes several services of a plane together, but for Kubernetes, where each is a container of its own', () => {
     const sizes = [sizeOf({ services: ['a', 'b'] }), sizeOf({ services: ['c'], cores: 1 })]
     const [yaml, helm, compose] = FORMATS.map(format =>
-      parseAllDocuments(renderLimits({ sizes }, format)).map(document => document.toJS()),
+      parseAllDocuments(renderLimits(sizes, format)).map(document => document.toJS()),
     )
     expect(yaml.map(({ resources }) => resources.limits.cpu)).toEqual(['328m', '328m', '1000m'])
     expect(helm).toEqual([
@@ -66,7 +67,7 @@ describe('renderLimits', () => {
   })
 
   it.each(FORMATS)('writes, in %s, that there are no limits, beside those that there are', format => {
-    const text = renderLimits({ sizes: [sizeOf({ isFound: false }), sizeOf({ plane: 'envoy' })] }, format)
+    const text = renderLimits([sizeOf({ isFound: false }), sizeOf({ plane: 'envoy' })], format)
     expect(text).toContain('# pipy: no limits for 500 requests/s: ')
     // A document of comments alone is none.
     expect(parseAllDocuments(text).map(({ errors, contents }) => [errors, contents !== null])).toEqual([[[], true]])
@@ -78,7 +79,7 @@ describe('renderLimits', () => {
       ...{ limits: { cores: 0.3273, bytes: 31.4 * MIB }, need: null, met: 1, missed: 1, notJudged: 2 },
       ...{ p99Ms: 231.3, p99BoundMs: null, trials: ['a', 'b', 'c', 'd'] },
     })
-    const text = renderLimits({ sizes: [{ ...sizeOf({ isChecked: false }), p99Ms: 231.3, answer }] }, format)
+    const text = renderLimits([{ ...sizeOf({ isChecked: false }), p99Ms: 231.3, answer }], format)
     expect(text).toContain(
       '#   500 requests/s, p99 at most 20 ms: estimated: met in 1 of 2 trials, worst p99 231.3 ms; 1 of the 3 trials needed',
     )
@@ -91,7 +92,12 @@ describe('renderNodeFit', () => {
   const sizes = [sizeOf(), sizeOf({ plane: 'envoy', cores: 1.2, isChecked: false })]
 
   it('says how often each plane fits, with the arithmetic, and that speed is not converted', () => {
-    expect(renderNodeFit({ sizes, machine }, readNode('pi4', '0.5c,512m'))).toEqual([
+    expect(
+      renderNodeFit(
+        { results: [createResult({ kind: 'search', searches: [], sizes })], machine },
+        readNode('pi4', '0.5c,512m'),
+      ),
+    ).toEqual([
       'node pi4, 4 cores and 4096 MiB; 3.5 cores and 3584 MiB without what is reserved:',
       '  pipy: 10 sidecars fit, by CPU (CPU 3500m / 328m = 10.7; memory 3584 / 32 MiB = 112.0)',
       '  envoy: 2 sidecars fit, by CPU (CPU 3500m / 1200m = 2.9; memory 3584 / 32 MiB = 112.0); some of these limits did NOT pass their check',
@@ -99,22 +105,40 @@ describe('renderNodeFit', () => {
         /^ {2}Cores are counted, speed is not converted: .* on A Xeon \(x64\), and pi4 has another \(Cortex-A72/,
       ),
     ])
-    expect(renderNodeFit({ sizes, machine }, readNode('2c4g', null))[0]).toContain('--reserve keeps room for them')
+    expect(
+      renderNodeFit(
+        { results: [createResult({ kind: 'search', searches: [], sizes })], machine },
+        readNode('2c4g', null),
+      )[0],
+    ).toContain('--reserve keeps room for them')
   })
 
   it('counts how often all services fit together', () => {
     const all = [sizeOf({ services: ['a', 'b'] }), sizeOf({ services: ['c'], cores: 1 })]
     // 2 × 328 + 1000 millicores, 3 × 32 MiB.
-    expect(renderNodeFit({ sizes: all, machine }, readNode('2c1g', null))[1]).toBe(
+    expect(
+      renderNodeFit(
+        { results: [createResult({ kind: 'search', searches: [], sizes: all })], machine },
+        readNode('2c1g', null),
+      )[1],
+    ).toBe(
       '  pipy: the sidecars of all services together fit 1 times, by CPU (CPU 2000m / 1656m = 1.2; memory 1024 / 96 MiB = 10.7)',
     )
     const lacking = [...all, sizeOf({ services: ['d'], isFound: false })]
-    expect(renderNodeFit({ sizes: lacking, machine }, readNode('2c1g', null))[1]).toBe(
-      '  pipy: no limits were found for d',
-    )
+    expect(
+      renderNodeFit(
+        { results: [createResult({ kind: 'search', searches: [], sizes: lacking })], machine },
+        readNode('2c1g', null),
+      )[1],
+    ).toBe('  pipy: no limits were found for d')
   })
 
   it('says nothing where no answer was found', () => {
-    expect(renderNodeFit({ sizes: [sizeOf({ isFound: false })], machine }, readNode('pi4', null))).toEqual([])
+    expect(
+      renderNodeFit(
+        { results: [createResult({ kind: 'search', searches: [], sizes: [sizeOf({ isFound: false })] })], machine },
+        readNode('pi4', null),
+      ),
+    ).toEqual([])
   })
 })

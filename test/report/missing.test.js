@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { describeUnfinished, renderFired } from '../../src/report/missing.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
-import { createSummaryArm } from '../fakes/fake-summary.js'
+import { createResult, createSummaryArm } from '../fakes/fake-summary.js'
 
-/** @import { TrialRecord } from '../../src/model/types.ts' */
+/** @import { ResultOf, TrialRecord } from '../../src/model/types.ts' */
 
 const arm = createArm({ calibratedBy: 'link-pipy-capacity' })
 const manifest = createManifest({ arms: [arm], rounds: 6 })
@@ -14,7 +14,7 @@ const recorded = (count, fields, first = 1) =>
   Array.from({ length: count }, (_, i) => ({ ...createRecord({ arm, round: first + i }), ...fields }))
 const failed = (/** @type {number} */ count, first = 1) => recorded(count, { outcome: 'failed' }, first)
 const tell = (/** @type {TrialRecord[]} */ records) =>
-  describeUnfinished({ manifest, records, summary: { searches: [], sizes: [] } })
+  describeUnfinished({ manifest, records, summary: { results: [] } })
 
 describe('what is said of a run that is not whole', () => {
   it('is nothing where it is whole', () => {
@@ -56,10 +56,13 @@ describe('what is said of a run that is not whole', () => {
       records: recorded(7),
     }
     const found = /** @type {any} */ ({})
-    expect(describeUnfinished({ ...run, summary: { searches: [found], sizes: [] } })).toEqual([
+    const summaryOf = (/** @type {Pick<ResultOf<'search'>, 'searches' | 'sizes'>} */ fields) => ({
+      results: [createResult({ kind: 'search', ...fields })],
+    })
+    expect(describeUnfinished({ ...run, summary: summaryOf({ searches: [found], sizes: [] }) })).toEqual([
       'This run was cut short, or still goes on: 1 of 2 searches have ended, after 7 trials.',
     ])
-    expect(describeUnfinished({ ...run, summary: { searches: [found], sizes: [found] } })).toEqual([])
+    expect(describeUnfinished({ ...run, summary: summaryOf({ searches: [found], sizes: [found] }) })).toEqual([])
   })
 })
 
@@ -77,7 +80,7 @@ describe('the gates that fired', () => {
     const spoiled = { ...createSummaryArm(LOAD), trials: TRIALS, spoiled: arms }
     const less = [{ ...arms[1], trials: 2, reason: 'unknown are 600 of 2000 ms' }]
     const other = { ...createSummaryArm({ ...LOAD, plane: 'envoy' }), trials: TRIALS, spoiled: less }
-    expect(renderFired({ arms: [spoiled, other] })).toEqual([
+    expect(renderFired({ results: [createResult({ arms: [spoiled, other] })] })).toEqual([
       'Check resolution of the rollout (pipy 6/6 trials): unknown are 196 of 498 ms',
       'Check resolution of the change (pipy 6/6, envoy 2/6 trials): unknown are 725 of 2275 ms',
       'Check clock (pipy 1/6 trials): the clocks are 30 ms apart',

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
 import { listOpenQuestions } from '../../src/kinds/capacity/open-questions.js'
+import { listArms } from '../../src/model/results.js'
 import { tellDeviations } from '../../src/report/notes.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
-import { createSummary } from '../fakes/fake-summary.js'
+import { createResult, createSummary } from '../fakes/fake-summary.js'
 
 it.each([
   [
@@ -47,7 +48,7 @@ it('a machine that other programs filled is asked again, and not for another lim
 
 /** @param {import('../../src/model/types.ts').Summary} summary */
 function listCommands(summary) {
-  return listOpenQuestions(summary).flatMap(({ commands }) =>
+  return listOpenQuestions({ ...summary, arms: listArms(summary) }).flatMap(({ commands }) =>
     commands.map(({ command, gives }) => `${command}   ${gives}`),
   )
 }
@@ -56,7 +57,7 @@ function listCommands(summary) {
 function summaryOf({ link, sidecars, generator = 'k6', boundBy = 'users', asked = {} }) {
   const tools = /** @type {any} */ ({ [generator]: {} })
   const summary = createSummary([{ plane: 'pipy', link }], { tools, machine: { cpus: '2' } })
-  const [arm] = summary.arms
+  const [arm] = listArms(summary)
   const own = { ...asked, target: 'local', boundBy, sidecars: Array(sidecars).fill(arm.sidecars[0]) }
-  return { ...summary, arms: [/** @type {typeof arm} */ ({ ...arm, ...own })] }
+  return { ...summary, results: [createResult({ arms: [/** @type {typeof arm} */ ({ ...arm, ...own })] })] }
 }

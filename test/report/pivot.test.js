@@ -1,17 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { summariseValues } from '../../src/lib/stats.js'
+import { listArms } from '../../src/model/results.js'
 import { tabulatePivots } from '../../src/report/arms-table.js'
 import { renderSectionsText } from '../../src/report/section-text.js'
-import { createSummary } from '../fakes/fake-summary.js'
+import { createResult, createSummary } from '../fakes/fake-summary.js'
 
-/** @import { Shows } from '../../src/model/types.ts' @import { Given } from '../fakes/fake-summary.js' */
+/** @import { Shows, Summary } from '../../src/model/types.ts' @import { Given } from '../fakes/fake-summary.js' */
 
-/** @param {Parameters<typeof tabulatePivots>[0]} summary */
+/** @param {Summary} summary */
 const renderPivots = summary =>
   renderSectionsText([
     {
       ...{ id: 'results', name: 'Results' },
-      blocks: tabulatePivots(summary).map(table => ({ type: /** @type {const} */ ('table'), table })),
+      blocks: tabulatePivots(summary.results[0], summary.shows).map(table => ({
+        type: /** @type {const} */ ('table'),
+        table,
+      })),
     },
   ])
 const six = (/** @type {number} */ value) => Array(6).fill(value)
@@ -102,12 +106,12 @@ describe('tabulatePivots, on a terminal', () => {
 
   it('says that all trials of an arm failed, and that an idle one was idle', () => {
     const summary = createSummary([at('pipy', 100, 1), { plane: 'envoy', fields: { boundBy: null } }])
-    const [failed, idle] = summary.arms
+    const [failed, idle] = listArms(summary)
     const arms = [
       { ...failed, trials: { completed: 0, failed: 3, invalid: 0 } },
       { ...idle, load: { ...failed.load, kind: /** @type {const} */ ('idle') } },
     ]
-    const text = renderPivots({ ...summary, arms })
+    const text = renderPivots({ ...summary, results: [createResult({ arms })] })
       .flat()
       .join('\n')
     expect(text).toMatch(/bound by, pipy +failed/)
@@ -119,7 +123,7 @@ describe('tabulatePivots, on a terminal', () => {
       const summary = createSummary([at('pipy', 100, 1)], {
         shows: { quantities: ['cpuCores'], across: null, contrasts: [], hasCpuLine: false, hasSlopes: false },
       })
-      const [arm] = summary.arms
+      const [arm] = listArms(summary)
       const sidecars = services.map(service => ({
         ...arm.sidecars[0],
         service,
@@ -127,7 +131,10 @@ describe('tabulatePivots, on a terminal', () => {
         cpuCores: summariseValues([0.25]),
       }))
       const cpuCores = summariseValues([0.25 * services.length])
-      const [lines] = renderPivots({ ...summary, arms: [{ ...arm, ...{ cpuCores }, sidecars }] })
+      const [lines] = renderPivots({
+        ...summary,
+        results: [createResult({ arms: [{ ...arm, ...{ cpuCores }, sidecars }] })],
+      })
       return lines.filter(line => line.startsWith('CPU')).map(line => line.split(/ {2,}| (?=0\.)/))
     }
     expect(of(['client', 'server', 'server-2'])).toEqual([

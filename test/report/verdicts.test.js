@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { tellContrasts } from '../../src/report/verdicts.js'
 import { createArm } from '../fakes/fake-records.js'
+import { createResult } from '../fakes/fake-summary.js'
 
 /** @import { Comparison } from '../../src/model/types.ts' */
 
@@ -19,7 +20,8 @@ function createContrast(feature, { median, ...told }) {
   }
 }
 const few = { verdict: /** @type {const} */ ('indicative'), reasons: ['3 rounds: 6 are needed'] }
-const tell = (/** @type {Comparison[]} */ ...comparisons) => tellContrasts({ comparisons, arms: [], shows })
+const tell = (/** @type {Comparison[]} */ ...comparisons) =>
+  tellContrasts({ results: [createResult({ comparisons })], shows })
 const shows = /** @type {import('../../src/model/types.ts').Summary['shows']} */ ({
   ...{ across: 'features', quantities: ['cpuPerRequest'], contrasts: [], hasCpuLine: false, hasSlopes: false },
 })

@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFil
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../src/analysis/verify.js'
+import { listArms } from '../../src/model/results.js'
 import { measure } from '../../src/prepare/measure.js'
 import { readRun } from '../../src/records/records.js'
 import { openInterrupted } from '../../src/run/resume.js'
@@ -51,7 +52,7 @@ describe('a run that was cut short', () => {
     expect(lines().slice(0, nth)).toEqual(before)
     expect(new Set(ids()).size).toBe(TRIALS)
     expect(ids()).toHaveLength(TRIALS)
-    expect(summary.arms.map(({ trials }) => trials.completed)).toEqual([3, 3])
+    expect(listArms(summary).map(({ trials }) => trials.completed)).toEqual([3, 3])
     expect(manifest().run).toMatchObject({ ...started, resumed: [{ trials: nth }] })
   })
 
@@ -82,7 +83,7 @@ describe('a run that was cut short', () => {
     const notMeasured = [{ plane: 'dear', reason: 'it crashed' }]
     expect(manifest()).toMatchObject({ notMeasured, arms: [{ plane: 'cheap' }] })
     const { summary } = await measureFake({ isResumed: true, more, gate })
-    expect(summary).toMatchObject({ notMeasured, arms: [{ plane: 'cheap', trials: { completed: 3 } }] })
+    expect(summary).toMatchObject({ notMeasured, results: [{ arms: [{ plane: 'cheap', trials: { completed: 3 } }] }] })
     expect(ids()).toHaveLength(3)
   })
 

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { none } from '../../src/dataplanes/none/index.js'
 import { BenchError } from '../../src/lib/errors.js'
+import { listArms, listComparisons } from '../../src/model/results.js'
 import { gateParity } from '../../src/parity/gate.js'
 import { writeSummary } from '../../src/prepare/write-summary.js'
 import { readRun } from '../../src/records/records.js'
@@ -27,9 +28,9 @@ describe('runPlan', () => {
     const target = await createFakeTarget({ cores: spec => (spec.role === 'sidecar' ? 0.2 : 0.05) })
     const { summary, records } = await runFake({ folder, target })
     expect(records.map(r => r.outcome)).toEqual(Array(24).fill('completed'))
-    expect(summary.arms.map(a => a.plane)).toEqual(['none', 'cheap', 'dear', 'cheap'])
+    expect(listArms(summary).map(a => a.plane)).toEqual(['none', 'cheap', 'dear', 'cheap'])
 
-    const [nothing, cheap] = summary.arms
+    const [nothing, cheap] = listArms(summary)
     const rate = records[0].load.verified / records[0].window.seconds
     expect(cheap.throughputPerSecond).toEqual({
       median: rate,
@@ -78,7 +79,7 @@ describe('runPlan', () => {
     expect(records).toHaveLength(24)
     const [sample] = readFileSync(`${folder}/raw/${failed[0].trial.id}/samples.jsonl`, 'utf8').split('\n')
     expect(Object.keys(JSON.parse(sample).processes)).toContain('gateway-sidecar')
-    expect(summary.arms.flatMap(a => a.throughputPerSecond.values)).toContain(null)
+    expect(listArms(summary).flatMap(a => a.throughputPerSecond.values)).toContain(null)
     expect(target.running.size).toBe(0)
   })
 
@@ -169,7 +170,7 @@ describe('runPlan', () => {
     expect(records.find(r => r.outcome === 'invalid').reasons).toEqual([
       "cap: ratings's sidecar was to be capped at 0.25 cores, and the kernel says no quota",
     ])
-    expect(summary.arms[1]).toMatchObject({
+    expect(listArms(summary)[1]).toMatchObject({
       trials: { completed: 0, failed: 0, invalid: 6 },
       throughputPerSecond: { median: null },
     })
@@ -183,7 +184,7 @@ describe('runPlan', () => {
     const again = records.find(r => r.trial.repeats)
     expect(again.trial.id).toBe(`${again.trial.repeats}-again`)
     expect(records.indexOf(again)).toBe(4)
-    const arm = summary.arms.find(a => a.id === again.trial.arm.id)
+    const arm = listArms(summary).find(a => a.id === again.trial.arm.id)
     expect(arm?.throughputPerSecond.values[0]).toBeCloseTo(1000 / again.window.seconds, 6)
   })
 
@@ -366,7 +367,7 @@ describe('an interrupted run', () => {
     else await run.catch(() => {})
     const summary = writeSummary(folder)
     const recorded = readRun(folder)
-    const [cost] = summary.comparisons.filter(c => c.quantity === 'cpuPerRequest' && c.service === null)
+    const [cost] = listComparisons(summary).filter(c => c.quantity === 'cpuPerRequest' && c.service === null)
     return { cost, summary, manifest: recorded.manifest, told: describeUnfinished({ ...recorded, summary }) }
   }
 
@@ -376,7 +377,10 @@ describe('an interrupted run', () => {
     expect(told).toEqual(['Interrupted after 5 of 12 repeats.'])
     expect(cost).toMatchObject({ verdict: 'indicative', ratio: { median: 0.5, low: null } })
     expect(cost.ratio.values).toHaveLength(5)
-    expect(summary.arms[0].cpuPerRequestMicros).toMatchObject({ low: null, values: Array(5).fill(expect.any(Number)) })
+    expect(listArms(summary)[0].cpuPerRequestMicros).toMatchObject({
+      low: null,
+      values: Array(5).fill(expect.any(Number)),
+    })
   })
 
   it('has the intervals of a confidence sequence, which hold whenever a viewer ends it: none of seven', async () => {

@@ -16,7 +16,7 @@ function side({ cores, applicationCores = 0.1, spread = 0.01 }) {
     createRecord({ arm: arms[1], round: i + 1, processes: [application(applicationCores)] }),
   ])
   const pair = { quantity: 'cpuPerRequest', service: null, a: 'pipy', b: 'pipy', aaSpread: spread }
-  const summary = /** @type {any} */ ({ comparisons: [{ ...pair, ratio: { median: 1 } }] })
+  const summary = /** @type {any} */ ({ results: [{ comparisons: [{ ...pair, ratio: { median: 1 } }] }] })
   return { arms, records, summary, rounds: cores.length, seed: 1 }
 }
 const six = (/** @type {number} */ value) => [0.99, 1, 1.01, 1, 0.995, 1.005].map(f => f * value)

@@ -32,7 +32,7 @@ describe('listRuns', () => {
     const others = Object.fromEntries(runs.slice(3).map(({ folder, says }) => [path.relative(root, folder), says]))
     expect(Object.keys(others).sort()).toEqual(['lost', 'older'])
     expect(others.lost).toContain('holds no run')
-    expect(others.older).toContain('has schema version 1, and this kit reads versions 3 and 4')
+    expect(others.older).toContain('has schema version 1, and this kit reads versions 3, 4 and 5')
   })
 
   it('says what a file is that was named instead', () => {

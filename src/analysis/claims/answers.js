@@ -1,6 +1,7 @@
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { BOUND_LEAST } from '../../kinds/rollout/numbers.js'
 import { AXES, nameOf } from '../../model/arms.js'
+import { listComparisons } from '../../model/results.js'
 import { findDisparities } from '../../parity/verdict/rows.js'
 import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdict.js'
 
@@ -108,8 +109,8 @@ export function describeSpoiled(arms, quantity) {
 }
 
 /** Finds the widest A/A difference; null without an A/A pair. @param {Summary} summary @param {string} quantity */
-function findWidestSpread({ comparisons }, quantity) {
-  const spreads = comparisons
+function findWidestSpread(summary, quantity) {
+  const spreads = listComparisons(summary)
     .filter(c => c.isControl && c.quantity === quantity && c.service === null)
     .flatMap(({ ratio }) => (ratio.median === null ? [] : Math.abs(ratio.median - 1)))
   return spreads.length > 0 ? Math.max(...spreads) : null

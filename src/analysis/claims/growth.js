@@ -1,5 +1,6 @@
 import { OF_MACHINE, tellEndings } from '../../kinds/growth/numbers.js'
 import { summariseValues } from '../../lib/stats.js'
+import { findResult, listArms } from '../../model/results.js'
 import { findRoundsLeast } from '../verdict.js'
 import { CLAIM_QUANTITIES, NOT_TESTABLE, untested } from './answers.js'
 import { describeSelector, isMeant } from './arms.js'
@@ -12,9 +13,9 @@ import { describeSelector, isMeant } from './arms.js'
 const SLOPES = ['grownPerSidecar']
 
 /** @param {GrowthClaim} claim @param {Summary} summary @returns {Answer} */
-export function testGrowth(claim, { arms, growths = [], notMeasured }) {
-  const arm = arms.find(candidate => isMeant(candidate, claim.among))
-  const growth = growths.find(({ armId }) => armId === arm?.id)
+export function testGrowth(claim, { results, notMeasured }) {
+  const arm = listArms({ results }).find(candidate => isMeant(candidate, claim.among))
+  const growth = findResult({ results }, 'growth')?.growths.find(({ armId }) => armId === arm?.id)
   if (!arm || !growth) {
     const left = notMeasured.filter(({ plane }) => plane === claim.among.plane).map(({ reason }) => reason)
     const why = [`no arm here is ${describeSelector(claim.among)}`, ...new Set(left)]

@@ -2,6 +2,7 @@ import { linearRegression, linearRegressionLine } from 'simple-statistics'
 import { divideRounds } from '../../judge/record/measures.js'
 import { summariseSequence, summariseValues } from '../../lib/stats.js'
 import { AXES } from '../../model/arms.js'
+import { listArms } from '../../model/results.js'
 import { findPlateau } from '../fits.js'
 import { countUncured, findRoundsLeast } from '../verdict.js'
 import {
@@ -49,7 +50,7 @@ const KINDS = {
 /** @param {Shape} relation @param {Summary} summary @returns {Answer} */
 export function testShape({ shape, quantity, over, among, tolerance }, summary) {
   const ofArm = (/** @type {SummaryArm} */ arm) => valuesOf(arm, quantity, among.service)
-  const selection = findSeries({ arms: summary.arms, among, over, valuesOf: ofArm })
+  const selection = findSeries({ arms: listArms(summary), among, over, valuesOf: ofArm })
   if ('why' in selection) return untested(selection.why)
 
   const all = selection.series.map(arm => ({ at: valueOn(arm, over), arm, values: ofArm(arm) }))
@@ -155,7 +156,7 @@ function medianOf({ values }) {
 export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: theirs, tolerance, otherCaps }, summary) {
   const ratiosOf = (/** @type {SummaryArm} */ a, /** @type {SummaryArm} */ b) =>
     divideRounds(valuesOf(a, quantity, of.service), valuesOf(b, toQuantity, to.service))
-  const selection = findPair({ arms: summary.arms, of, to, otherCaps, valuesOf: ratiosOf })
+  const selection = findPair({ arms: listArms(summary), of, to, otherCaps, valuesOf: ratiosOf })
   if ('why' in selection) {
     const missing = summary.notMeasured.filter(({ plane }) => plane === of.plane || plane === to.plane)
     // The reason is told once for the run.
@@ -194,8 +195,8 @@ function explainUnboundByShards(pair, quantity) {
  * @param {Plateau} relation @param {Summary} summary @returns {Answer}
  */
 export function testPlateau({ quantity, over, among, before, from }, summary) {
-  const valuesOfArm = (/** @type {Summary['arms'][number]} */ arm) => valuesOf(arm, quantity, among.service)
-  const selection = findSeries({ arms: summary.arms, among, over, valuesOf: valuesOfArm })
+  const valuesOfArm = (/** @type {SummaryArm} */ arm) => valuesOf(arm, quantity, among.service)
+  const selection = findSeries({ arms: listArms(summary), among, over, valuesOf: valuesOfArm })
   if ('why' in selection) return untested(selection.why)
   const [plateau] = findPlateau({ group: selection.series, across: over, quantity, seed: summary.run.seed })
   if (!plateau) return untested('fewer than three values were measured')

@@ -8,36 +8,37 @@ import { renderCrossings } from './crossings.js'
 import { listOpenQuestions } from './open-questions.js'
 
 /** The answer of windows under load: the cost of a request, and what each proxy delivers. Pure. */
-/** @import { Told } from '../sections.js' @import { Cell, Column, KindAnswer } from '../../answer/picture.js' */
-/** @import { Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { Answered } from '../sections.js' @import { Cell, Column, KindAnswer } from '../../answer/picture.js' */
+/** @import { ResultOf, SummaryArm } from '../../model/types.ts' */
+
+/** @typedef {Answered<ResultOf<'capacity'>>} AnsweredCapacity */
 
 const USUAL = ['cpuPerRequest', 'rss']
 const USUAL_OF_IDLE = ['cpuCores', 'rss']
 
-/** @param {Told} run @returns {KindAnswer | null} null: nothing was measured */
-export function answerCapacity(run) {
-  const { summary, measured, isAlone } = run
+/** @param {AnsweredCapacity} answered @returns {KindAnswer | null} null: nothing was measured */
+export function answerCapacity(answered) {
+  const { result, summary, measured, isAlone } = answered
   if (measured.length === 0) return null
-  const { arms, comparisons } = summary
+  const { arms, comparisons } = result
   const isIdle = arms[0].load.kind === 'idle'
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
   const isUsual = !hasOwnQuantities(summary)
   return {
-    pictures: isAlone ? drawAlone(run) : isUsual ? drawBeside(run) : drawOwn(run),
+    pictures: isAlone ? drawAlone(answered) : isUsual ? drawBeside(answered) : drawAsked(answered),
     verdicts: [
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
       ...renderCpuRequests(arms),
-      ...renderSecond(summary),
-      ...renderCrossings(summary),
+      ...renderSecond(result),
+      ...renderCrossings(result, summary),
     ],
-    basis: isAlone ? renderSureness(summary, { primary, repeats: 'repeat' }) : [],
-    notMeasured: isIdle ? [] : listOpenQuestions(summary),
+    basis: isAlone ? renderSureness(result, { primary, repeats: 'repeat' }) : [],
+    notMeasured: isIdle ? [] : listOpenQuestions({ ...summary, arms }),
   }
 }
 
-/** Draws what each proxy costs, and what it delivered. @param {Told} told */
-function drawAlone({ summary, measured }) {
-  const { arms, comparisons } = summary
+/** Draws what each proxy costs, and what it delivered. @param {AnsweredCapacity} answered */
+function drawAlone({ result: { arms, comparisons }, summary, measured }) {
   const isIdle = arms[0].load.kind === 'idle'
   const usual = isIdle ? USUAL_OF_IDLE : USUAL
   const hasPoints = findVaried(measured.filter(arm => arm.repeatOf === null)).length > 0
@@ -50,18 +51,18 @@ function drawAlone({ summary, measured }) {
   })
 }
 
-/** Draws what each proxy delivered, where interleaved trials have answered what it costs. @param {Told} told */
-function drawBeside({ summary: { arms }, measured }) {
+/** Draws what each proxy delivered, where interleaved trials have answered what it costs. @param {AnsweredCapacity} answered */
+function drawBeside({ result: { arms }, measured }) {
   const hasPoints = findVaried(measured.filter(arm => arm.repeatOf === null)).length > 0
   return hasPoints
     ? drawProxies({ arms, comparisons: [], quantities: [rateOf(measured)] })
     : drawProxies({ arms, comparisons: [], quantities: [], columns: listColumns(measured) })
 }
 
-/** Draws the quantities that the experiment asks for, where interleaved trials have answered the cost. @param {Told} told */
-function drawOwn({ summary }) {
+/** Draws the quantities that the experiment asks for, where interleaved trials have answered the cost. @param {AnsweredCapacity} answered */
+function drawAsked({ result: { arms }, summary }) {
   const quantities = chooseQuantities(summary, USUAL).filter(name => !USUAL.includes(name))
-  return drawProxies({ arms: summary.arms, comparisons: [], quantities })
+  return drawProxies({ arms, comparisons: [], quantities })
 }
 
 /** Names the quantity that says what an arm delivers. @param {SummaryArm[]} arms */
@@ -123,7 +124,7 @@ function renderRate(arm, isCapacity) {
   return { text: `${more}${show(rate)} req/s${used}` }
 }
 
-/** Says the verdict on capacity, or on latency. @param {Summary} summary of the kind */
+/** Says the verdict on capacity, or on latency. @param {ResultOf<'capacity'>} result */
 function renderSecond({ comparisons, arms }) {
   const name = arms[0].load.kind === 'open' ? 'p99' : 'capacity'
   const pairs = comparisons.filter(

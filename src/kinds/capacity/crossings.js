@@ -6,14 +6,14 @@ import { GAP_LEAST } from '../../model/bounds.js'
 import { findCrossings, listPoints } from './find-crossings.js'
 
 /** Sentences and pictures of crossings. Pure. @import { Crossing } from './find-crossings.js' */
-/** @import { Summary } from '../../model/types.ts' @import { Drawn, OwnChart } from '../sections.js' */
+/** @import { Result, Summary } from '../../model/types.ts' @import { Drawn, OwnChart } from '../sections.js' */
 
-/** @param {Summary} summary @returns {string[]} */
-export function renderCrossings(summary) {
-  const { across } = summary.shows
+/** @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary @returns {string[]} */
+export function renderCrossings({ arms }, { shows }) {
+  const { across } = shows
   if (across === null) return []
-  const varied = findVaried(summary.arms).filter(name => name !== across)
-  return findCrossings(summary).map(crossing => {
+  const varied = findVaried(arms).filter(name => name !== across)
+  return findCrossings({ arms, shows }).map(crossing => {
     const place = describeAxes(crossing.lines[0][0].arm, varied)
     return `${place ? `${place}: ` : ''}${renderCrossing(crossing, AXES[across].label)}.`
   })

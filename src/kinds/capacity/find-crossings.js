@@ -5,7 +5,7 @@ import { AXES, groupOf, nameOfContender } from '../../model/arms.js'
 import { GAP_LEAST } from '../../model/bounds.js'
 
 /** Values of an axis at which one plane begins to take less of a quantity than another. Pure. */
-/** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' */
+/** @import { Quantity, Result, Summary, SummaryArm } from '../../model/types.ts' */
 
 /** @typedef {{ at: number, arm: SummaryArm, quantity: Quantity }} Point of a plane, by rising values of the axis */
 
@@ -18,7 +18,7 @@ import { GAP_LEAST } from '../../model/bounds.js'
  * @property {boolean} isClear the medians differ by as much as a verdict needs, at all values
  */
 
-/** Finds them where an experiment asks for them. @param {Pick<Summary, 'arms' | 'shows'>} summary @returns {Crossing[]} */
+/** Finds them where an experiment asks for them. @param {Pick<Result, 'arms'> & Pick<Summary, 'shows'>} measured @returns {Crossing[]} */
 export function findCrossings({ arms, shows }) {
   const { across, crossings = [] } = shows
   if (across === null) return []

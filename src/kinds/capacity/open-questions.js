@@ -6,7 +6,7 @@ import { DEFAULT_GENERATOR, generatorOf } from '../../model/tools.js'
 
 /**
  * Questions that windows under load leave open, with the commands that answer them. Pure.
- * @import { Summary } from '../../model/types.ts' @import { Command, NotMeasured } from '../../answer/picture.js'
+ * @import { Summary, SummaryArm } from '../../model/types.ts' @import { Command, NotMeasured } from '../../answer/picture.js'
  */
 
 // Share of the rate at saturation: a proxy far below it wakes up for every request, and costs up to
@@ -28,7 +28,7 @@ const WHY = {
 // A busy machine: its answer is the same run, later.
 const NEIGHBOUR = 'neighbour'
 
-/** Lists open questions. @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary @returns {NotMeasured[]} */
+/** Lists open questions. @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[] }} measured @returns {NotMeasured[]} */
 export function listOpenQuestions({ arms: all, machine, tools }) {
   const arms = all.filter(arm => !arm.load.isInterleaved)
   if (arms.length === 0 || arms[0].load.kind !== 'closed') return []
@@ -51,7 +51,7 @@ export function listOpenQuestions({ arms: all, machine, tools }) {
   return [{ what, why, commands }, ...latency]
 }
 
-/** Lists ways to a capacity, the closest to the question first. @param {Pick<Summary, 'arms' | 'machine' | 'tools'> & { sidecars: Summary['arms'] }} options @returns {Command[]} */
+/** Lists ways to a capacity, the closest to the question first. @param {Pick<Summary, 'machine' | 'tools'> & { arms: SummaryArm[], sidecars: SummaryArm[] }} options @returns {Command[]} */
 function listCommands({ arms, sidecars, machine, tools }) {
   const [{ load, link }] = arms
   const again = renderOptions(arms)
@@ -79,7 +79,7 @@ function listCommands({ arms, sidecars, machine, tools }) {
   return commands
 }
 
-/** @param {{ arms: Summary['arms'], sidecars: Summary['arms'] }} options @returns {NotMeasured[]} */
+/** @param {{ arms: SummaryArm[], sidecars: SummaryArm[] }} options @returns {NotMeasured[]} */
 function findLatency({ arms, sidecars }) {
   const slowest = Math.min(...arms.map(arm => quantityOf(arm, 'throughput').median ?? 0))
   if (slowest <= 0) return []
@@ -89,16 +89,16 @@ function findLatency({ arms, sidecars }) {
   return [{ what: 'latency', why: '', commands: [{ command, gives: `p99 of each proxy at ${rate} req/s` }] }]
 }
 
-/** Renders the command that asks for the same link and planes. @param {Summary['arms']} arms @param {string} options before these */
+/** Renders the command that asks for the same link and planes. @param {SummaryArm[]} arms @param {string} options before these */
 function renderAgain(arms, options) {
   const [{ link }] = arms
   const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
   return renderCommand('bench', `${options}${on}${renderOptions(arms)}`)
 }
 
-/** Writes the options that ask for the same again, where they are not the defaults. @param {Summary['arms']} arms */
+/** Writes the options that ask for the same again, where they are not the defaults. @param {SummaryArm[]} arms */
 function renderOptions(arms) {
-  const nameWhole = (/** @type {Summary['arms'][number]} */ { variant, ...arm }) =>
+  const nameWhole = (/** @type {SummaryArm} */ { variant, ...arm }) =>
     `${nameOf({ ...arm, variant: null })}${variant ? `=${variant}` : ''}`
   const planes = [...new Set(arms.filter(arm => !arm.repeatOf).map(nameWhole))]
   const axes = REPEATED.flatMap(name => {

@@ -2,20 +2,22 @@ import { answerCapacity } from './answer.js'
 import { drawCrossings, renderCrossings } from './crossings.js'
 
 /** Windows under load: the cost of planes, and what bound them. Pure. @import { Sections } from '../sections.js' */
-/** @import { Summary } from '../../model/types.ts' */
+/** @import { ResultOf } from '../../model/types.ts' */
 
-/** @type {Sections} */
+/** @type {Sections<ResultOf<'capacity'>>} */
 export const capacitySections = {
+  kind: 'capacity',
   heading: nameCaps,
+  summarise: () => ({}),
   answer: answerCapacity,
-  findings(summary) {
-    const crossings = renderCrossings(summary)
+  findings(result, summary) {
+    const crossings = renderCrossings(result, summary)
     return crossings.length > 0 ? ['Where one takes less than another:', ...crossings.map(line => `  ${line}`)] : []
   },
   charts: drawCrossings,
 }
 
-/** @param {Summary} summary */
+/** @param {ResultOf<'capacity'>} result */
 function nameCaps({ arms }) {
   const caps = [...new Set(arms.flatMap(arm => arm.cpuLimitCores ?? []))]
   return caps.length === 0 ? 'One after the other, without a CPU limit' : `At a CPU limit of ${caps.join(' or ')}`

@@ -3,17 +3,17 @@ import { renderContrasts, renderPairs } from '../../answer/pairs.js'
 import { chooseQuantities, drawProxies } from '../../answer/proxies.js'
 
 /** The answer of interleaved arms: the cost of a request. Pure. */
-/** @import { Told } from '../sections.js' @import { KindAnswer } from '../../answer/picture.js' */
+/** @import { Answered } from '../sections.js' @import { ResultOf } from '../../model/types.ts' @import { KindAnswer } from '../../answer/picture.js' */
 
 const USUAL = ['cpuPerRequest', 'rss']
 
-/** @param {Told} told @returns {KindAnswer | null} null: nothing was measured */
-export function answerCost({ summary, measured }) {
+/** @param {Answered<ResultOf<'cost'>>} answered @returns {KindAnswer | null} null: nothing was measured */
+export function answerCost({ result, summary, measured }) {
   if (measured.length === 0) return null
-  const { arms, comparisons } = summary
+  const { arms, comparisons } = result
   return {
     pictures: drawProxies({ arms, comparisons, quantities: chooseQuantities(summary, USUAL) }),
     verdicts: [...renderPairs({ comparisons }), ...renderContrasts({ comparisons })],
-    basis: renderSureness(summary, { repeats: 'interleaved repeat' }),
+    basis: renderSureness(result, { repeats: 'interleaved repeat' }),
   }
 }

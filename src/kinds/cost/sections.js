@@ -6,23 +6,23 @@ import { generatorOf } from '../../model/tools.js'
 import { answerCost } from './answer.js'
 
 /** The cost of interleaved planes. Pure. @import { Sections } from '../sections.js' */
-/** @import { Manifest, Summary, TrialRecord } from '../../model/types.ts' */
+/** @import { Arm, Manifest, ResultOf, Summary, TrialRecord } from '../../model/types.ts' */
 
-/** @type {Sections} */
+/** @type {Sections<ResultOf<'cost'>>} */
 export const costSections = {
+  kind: 'cost',
   heading: () => 'Cost of a request, interleaved',
-  summarise: run => ({ interleaved: summariseInterleaved(run) }),
+  summarise: summariseInterleaved,
   answer: answerCost,
-  findings: summary => [`${nameConditions(summary)}.`, ...tellConnections(summary)],
+  findings: (result, { tools }) => [`${nameConditions(result, tools)}.`, ...tellConnections(result)],
 }
 
-/** @param {{ manifest: Manifest, records: TrialRecord[] }} run @returns {NonNullable<Summary['interleaved']>} */
-function summariseInterleaved({ manifest: { arms, placements }, records }) {
-  const interleavedArms = arms.filter(arm => arm.load.isInterleaved)
-  const placement = placements[interleavedArms[0].id] ?? null
+/** @param {{ manifest: Manifest, arms: Arm[], records: TrialRecord[] }} run @returns {Pick<ResultOf<'cost'>, 'cpus' | 'connections'>} */
+function summariseInterleaved({ manifest: { placements }, arms, records }) {
+  const placement = placements[arms[0].id] ?? null
   return {
     cpus: placement && { generator: placement.generator.length, arms: placement.sidecar.length },
-    connections: interleavedArms
+    connections: arms
       .filter(arm => arm.hasSidecars)
       .map(({ id }) => ({
         armId: id,
@@ -33,23 +33,23 @@ function summariseInterleaved({ manifest: { arms, placements }, records }) {
   }
 }
 
-/** Names the load, its generator and their CPUs: a ratio holds for these. @param {Summary} summary */
-function nameConditions({ arms, interleaved, tools }) {
+/** Names the load, its generator and their CPUs: a ratio holds for these. @param {ResultOf<'cost'>} result @param {Summary['tools']} tools */
+function nameConditions({ arms, cpus }, tools) {
   const [{ load }] = arms
   const how =
     load.kind === 'open'
       ? `requests at a rate${load.sliceMs ? `, in slices of ${load.sliceMs / 1000} s` : ''}`
       : `${load.users} users in slices of ${load.sliceMs} ms`
-  const cpus = (/** @type {number} */ count) => (count === 1 ? 'one CPU' : `${count} CPUs`)
-  const where = interleaved?.cpus
-    ? `on ${cpus(interleaved.cpus.generator)}, all proxies on ${interleaved.cpus.arms === 1 ? 'another' : `${interleaved.cpus.arms} others`}`
+  const show = (/** @type {number} */ count) => (count === 1 ? 'one CPU' : `${count} CPUs`)
+  const where = cpus
+    ? `on ${show(cpus.generator)}, all proxies on ${cpus.arms === 1 ? 'another' : `${cpus.arms} others`}`
     : 'and all proxies unpinned'
   return `Interleaved, without a CPU limit: ${how}; ${generatorOf({ tools })} ${where}`
 }
 
-/** Tells the numbers of connections, since more of them make a request dearer. @param {Summary} summary */
-function tellConnections({ arms, interleaved }) {
-  const connections = (interleaved?.connections ?? []).flatMap(({ armId, count }) => {
+/** Tells the numbers of connections, since more of them make a request dearer. @param {ResultOf<'cost'>} result */
+function tellConnections({ arms, connections: counted }) {
+  const connections = counted.flatMap(({ armId, count }) => {
     const arm = arms.find(({ id }) => id === armId)
     return arm && arm.repeatOf === null && count !== null ? [{ name: nameOf(arm), count }] : []
   })

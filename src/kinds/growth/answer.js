@@ -3,11 +3,11 @@ import { findVaried, labelOf } from '../../model/arms.js'
 import { tellEndings } from './numbers.js'
 
 /** The answer of growth: how many sidecars each control plane served, and why no more. Pure. */
-/** @import { Told } from '../sections.js' @import { KindAnswer } from '../../answer/picture.js' */
-/** @import { GrowthFit } from '../../model/types.ts' */
+/** @import { Answered } from '../sections.js' @import { KindAnswer } from '../../answer/picture.js' */
+/** @import { GrowthFit, ResultOf } from '../../model/types.ts' */
 
-/** @param {Told} told @returns {KindAnswer | null} null: nothing grew */
-export function answerGrowth({ summary: { arms, growths = [] } }) {
+/** @param {Pick<Answered<ResultOf<'growth'>>, 'result'>} answered @returns {KindAnswer | null} null: nothing grew */
+export function answerGrowth({ result: { arms, growths } }) {
   if (growths.length === 0) return null
   const varied = findVaried(arms)
   const nameGrowth = (/** @type {GrowthFit} */ { armId }) => {

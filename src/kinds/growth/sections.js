@@ -6,25 +6,23 @@ import { answerGrowth } from './answer.js'
 import { hasHeld, listMemoryPoints, tellEndings } from './numbers.js'
 
 /** Sections of growth: the sidecars that each control plane served, and its memory for a sidecar. Pure. */
-/** @import { Arm, GrowthFit, Summary, TrialRecord } from '../../model/types.ts' */
+/** @import { Arm, GrowthFit, ResultOf, SummaryArm, TrialRecord } from '../../model/types.ts' */
 /** @import { Sections } from '../sections.js' */
 
 const POINTS_MOST = 10
 
-/** @type {Sections} */
+/** @type {Sections<ResultOf<'growth'>>} */
 export const growthSections = {
+  kind: 'growth',
   hasWindows: false,
   hasSeries: false,
-  summarise(run) {
-    const growths = fitGrowths(run)
-    return growths.length > 0 ? { growths } : {}
-  },
+  summarise: run => ({ growths: fitGrowths(run) }),
   answer: answerGrowth,
-  findings: ({ arms, growths = [] }) => [
+  findings: ({ arms, growths }) => [
     'With more and more sidecars:',
     ...growths.flatMap(growth => renderGrowth(growth, nameGrowth(arms, growth))),
   ],
-  charts({ summary: { arms, growths = [] } }) {
+  charts({ result: { arms, growths } }) {
     const lines = growths.flatMap((growth, i) =>
       growth.memory ? [{ label: nameGrowth(arms, growth), colour: i + 1, memory: growth.memory }] : [],
     )
@@ -67,7 +65,7 @@ function listSteps(growths) {
   }))
 }
 
-/** @param {Summary['arms']} arms @param {Pick<GrowthFit, 'armId'>} growth */
+/** @param {SummaryArm[]} arms @param {Pick<GrowthFit, 'armId'>} growth */
 function nameGrowth(arms, { armId }) {
   const arm = arms.find(({ id }) => id === armId)
   return arm ? labelOf(arm, findVaried(arms)) : armId

@@ -7,7 +7,7 @@ import { findVaried, nameOf } from '../../model/arms.js'
 import { toLimits } from '../../model/container-limits.js'
 
 /** The answer of rollouts: how soon sidecars had their configuration, and what the control plane took. Pure. */
-/** @import { ControlNeed, SummaryArm } from '../../model/types.ts' @import { Told } from '../sections.js' */
+/** @import { ControlNeed, ResultOf, SummaryArm } from '../../model/types.ts' @import { Answered } from '../sections.js' */
 /** @import { Column, KindAnswer, Picture } from '../../answer/picture.js' */
 
 /** Quantities of a row, with their headings: some have a value only where they were measured. */
@@ -20,15 +20,15 @@ const COLUMNS = /** @type {const} */ ([
   ['sidecarPss', 'memory of a sidecar'],
 ])
 
-/** @param {Told & { bindingOf: (arm: SummaryArm) => string }} told bindingOf: what the control plane bound, in words; empty: none runs @returns {KindAnswer | null} */
-export function answerRollouts({ summary, measured, bindingOf }) {
-  const { controlNeeds = [], shows, comparisons, arms } = summary
+/** @param {Answered<ResultOf<'rollout'>> & { bindingOf: (arm: SummaryArm) => string }} answered bindingOf: what the control plane bound, in words; empty: none runs @returns {KindAnswer | null} */
+export function answerRollouts({ result, summary, measured, bindingOf }) {
+  const { controlNeeds, comparisons, arms } = result
   if (measured.length === 0) return null
   if (controlNeeds.length > 0)
     return { pictures: [drawNeeds(controlNeeds)], verdicts: controlNeeds.map(renderNeedSentence) }
   const firstArms = measured.filter(arm => arm.repeatOf === null)
   const isOfNumbers = findVaried(firstArms).every(name => name === 'sidecars')
-  const [primary] = shows.quantities
+  const [primary] = summary.shows.quantities
   return {
     pictures: isOfNumbers
       ? [drawNumbers(firstArms)]

@@ -5,7 +5,7 @@ import { findControlNeeds, renderNeed } from './needs.js'
 import { isCoarse, isMeasured, listBound, timesOf } from './numbers.js'
 
 /** Rollouts: how soon sidecars have their configuration, and what bound that. Pure. */
-/** @import { SummaryArm } from '../../model/types.ts' */
+/** @import { ResultOf, SummaryArm } from '../../model/types.ts' */
 /** @import { Drawn, OwnChart, Sections } from '../sections.js' */
 
 /** Sentences by the phases that the control plane bound. @type {Record<string, string>} */
@@ -23,15 +23,16 @@ const PHASES = /** @type {const} */ ([
   ['removal', 'Sidecars that moved and have the configuration of their new shard'],
 ])
 
-/** @type {Sections} */
+/** @type {Sections<ResultOf<'rollout'>>} */
 export const rolloutSections = {
+  kind: 'rollout',
   hasSeries: false,
   summarise({ manifest: { settings }, records }) {
     const { sizesControlOf: sidecars } = settings
-    return sidecars === undefined ? {} : { controlNeeds: findControlNeeds({ records, sidecars }) }
+    return { controlNeeds: sidecars === undefined ? [] : findControlNeeds({ records, sidecars }) }
   },
-  answer: told => answerRollouts({ ...told, bindingOf }),
-  findings: ({ controlNeeds = [] }) => controlNeeds.flatMap(renderNeed),
+  answer: answered => answerRollouts({ ...answered, bindingOf }),
+  findings: ({ controlNeeds }) => controlNeeds.flatMap(renderNeed),
   charts: drawShares,
   boundOf(arm) {
     const phases = listBoundOf(arm)

@@ -8,7 +8,7 @@ import { fitOnNode } from './nodes.js'
 import { isAnswered } from './trial-rows.js'
 
 /** The answer of searches: the limits, or the rates, that were found. Pure. */
-/** @import { SearchResult, SizeResult } from '../../model/types.ts' @import { Told } from '../sections.js' */
+/** @import { ResultOf, SearchResult, SizeResult, SummaryArm } from '../../model/types.ts' @import { Answered as AnsweredResult } from '../sections.js' */
 /** @import { Cell, KindAnswer, Picture } from '../../answer/picture.js' */
 
 /** Words of each search: its headings, and the failure of the trial that was tried next. */
@@ -18,10 +18,10 @@ const SEARCHES = {
   memory: { heading: 'smallest memory limit', next: 'killed with' },
 }
 
-/** @typedef {NonNullable<Told['place']>} Place @typedef {import('./trial-rows.js').Answered} Answered */
+/** @typedef {NonNullable<AnsweredResult['place']>} Place @typedef {import('./trial-rows.js').Answered} Answered */
 
-/** @param {Told} told @returns {KindAnswer | null} null: nothing was found */
-export function answerSearches({ summary: { sizes, searches, arms }, place = {} }) {
+/** @param {Pick<AnsweredResult<ResultOf<'search'>>, 'result' | 'place'>} answered @returns {KindAnswer | null} null: nothing was found */
+export function answerSearches({ result: { sizes, searches, arms }, place = {} }) {
   if (sizes.length + searches.length === 0) return null
   const answered = sizes.filter(isAnswered)
   const older = sizes.filter(size => !isAnswered(size))
@@ -42,7 +42,7 @@ export function answerSearches({ summary: { sizes, searches, arms }, place = {} 
   }
 }
 
-/** @param {Told['summary']['arms']} arms */
+/** @param {SummaryArm[]} arms */
 function renderServiceTime(arms) {
   const times = [...new Set(arms.map(({ load }) => computeServiceMs(load)))].filter(ms => ms > 0)
   return times.length === 0 ? [] : [`The p99 includes the service time of the application, ${times.join(' or ')} ms.`]

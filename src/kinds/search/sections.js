@@ -9,13 +9,14 @@ import { replaySearches } from './searches.js'
 import { isAnswered, listTrialRows } from './trial-rows.js'
 
 /** The results of searches, with the trials that show them. Pure. */
-/** @import { Manifest, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
+/** @import { Manifest, ResultOf, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
 /** @import { Answered } from './trial-rows.js' @import { Drawn, OwnChart, Sections } from '../sections.js' */
 
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
 
-/** @type {Sections} */
+/** @type {Sections<ResultOf<'search'>>} */
 export const searchSections = {
+  kind: 'search',
   hasRounds: false,
   summarise(run) {
     const results = replaySearches(run)
@@ -35,7 +36,8 @@ export const searchSections = {
   charts: drawLimits,
   tellNothing: ({ searches }) =>
     searches.length > 0 && !searches.some(search => search.isFound) ? 'no search found its limit' : null,
-  tellUnfinished({ manifest: { arms, search }, records, summary: { searches, sizes } }) {
+  tellUnfinished({ manifest: { arms, search }, records, result }) {
+    const { searches = [], sizes = [] } = result ?? {}
     const ended = searches.length + sizes.filter(size => size.isOver !== false).length
     const wanted = search?.kind === 'services' ? countLoads(arms, search.services) : arms.length
     return ended < wanted ? `${ended} of ${wanted} searches have ended, after ${records.length} trials` : null
@@ -136,8 +138,8 @@ function formatValue(value, { unit }) {
   return unit === 'cores' ? count(value, 'core') : `${value} requests/s`
 }
 
-/** Draws the rates of a sizing's trials over the CPU limit. @param {Drawn} drawn @returns {OwnChart[]} */
-function drawLimits({ summary: { sizes }, records, colourFor }) {
+/** Draws the rates of a sizing's trials over the CPU limit. @param {Drawn<ResultOf<'search'>>} drawn @returns {OwnChart[]} */
+function drawLimits({ result: { sizes }, records, colourFor }) {
   const lines = [...groupBy(sizes, nameOf)].map(([label, sizesOfPlane]) => {
     const held = new Set(sizesOfPlane.flatMap(size => listSteps(size, true)))
     const failed = new Set(sizesOfPlane.flatMap(size => listSteps(size, false)))

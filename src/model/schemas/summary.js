@@ -296,6 +296,52 @@ export const summaryPrecision = askedPrecision.extend({
   ),
 })
 
+/** The fields of every result: what the trials of one kind show. */
+const ofResult = {
+  arms: z.array(summaryArm),
+  comparisons: z.array(comparison),
+  lines: z.array(cpuLine).describe('of an experiment that asks for lines of CPU over the rate'),
+  slopes: z.array(slope).describe('of an experiment that asks for slopes over the time of a run'),
+}
+
+const costResult = z.object({
+  kind: z.literal('cost'),
+  ...ofResult,
+  cpus: z
+    .object({ generator: count, arms: count })
+    .nullable()
+    .describe('that the generator has for itself, and that all arms share; null: all share all'),
+  connections: z
+    .array(z.object({ armId: z.string(), count: nullable }))
+    .describe("of all sidecars of an arm at the end of the window: the rounds' median"),
+})
+
+const capacityResult = z.object({ kind: z.literal('capacity'), ...ofResult })
+
+const searchResults = z.object({
+  kind: z.literal('search'),
+  ...ofResult,
+  searches: z.array(searchResult),
+  sizes: z.array(sizeResult),
+})
+
+const rolloutResult = z.object({
+  kind: z.literal('rollout'),
+  ...ofResult,
+  controlNeeds: z.array(controlNeed).describe('of size --sidecars; else there are none'),
+})
+
+const growthResult = z.object({ kind: z.literal('growth'), ...ofResult, growths: z.array(growthFit) })
+
+/** What the trials of one kind show: a run of several kinds has a result for each. */
+export const result = z.discriminatedUnion('kind', [
+  costResult,
+  capacityResult,
+  searchResults,
+  rolloutResult,
+  growthResult,
+])
+
 export const thresholdResult = z.object({
   expression: z.string(),
   link: z.string(),
@@ -313,10 +359,8 @@ export const summarySchema = z.object({
   tools: z.record(z.string(), tool),
   notMeasured: z.array(missing),
   relaxes: z.array(relaxation),
-  arms: z.array(summaryArm),
   parity: z.array(parityRow),
   deployed: z.array(deployedProfile).optional(),
-  comparisons: z.array(comparison),
   isCutShort: z
     .literal(true)
     .optional()
@@ -328,25 +372,8 @@ export const summarySchema = z.object({
   thresholds: z.array(thresholdResult),
   precision: summaryPrecision.optional(),
   shows,
-  lines: z.array(cpuLine),
-  slopes: z.array(slope),
-  interleaved: z
-    .object({
-      cpus: z
-        .object({ generator: count, arms: count })
-        .nullable()
-        .describe('that the generator has for itself, and that all arms share; null: all share all'),
-      connections: z
-        .array(z.object({ armId: z.string(), count: nullable }))
-        .describe("of all sidecars of an arm at the end of the window: the rounds' median"),
-    })
-    .optional()
-    .describe('of arms that stood side by side'),
-  controlNeeds: z.array(controlNeed).optional().describe('of size --sidecars'),
-  growths: z.array(growthFit).optional().describe('of an experiment that grows'),
   calibrations: z.array(calibration),
-  searches: z.array(searchResult),
-  sizes: z.array(sizeResult),
+  results: z.array(result).describe('of each kind of trials, in the order of its first arm'),
 })
 
 /** @template {string} Name @param {Name[]} names */

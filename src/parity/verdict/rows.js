@@ -1,6 +1,7 @@
 import { groupBy } from '../../lib/group-by.js'
 import { AXES, groupOf } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
+import { listArms } from '../../model/results.js'
 import { configurationOf, PARITY_NAMES, sizeOf } from './checks.js'
 
 /** @import { Table } from '../../lib/text-table.js' */
@@ -57,9 +58,11 @@ export function findWrong({ judged, relaxed }) {
   return [...new Set(rows.filter(row => isWrong(row) && !row.isDeployed && !row.isOwn).map(tellWrong))]
 }
 
-/** Names unequal rows; wrong: those not set aside. @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary */
-export function findDiffering({ parity, arms, relaxes }) {
-  const judged = arms.filter(arm => arm.repeatOf === null).map(arm => ({ arm, rows: parity }))
+/** Names unequal rows; wrong: those not set aside. @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary */
+export function findDiffering({ parity, results, relaxes }) {
+  const judged = listArms({ results })
+    .filter(arm => arm.repeatOf === null)
+    .map(arm => ({ arm, rows: parity }))
   // Arms of other features, TLS or protocol have other rows by design.
   const pairs = judged.flatMap((a, i) => judged.slice(i + 1).map(b => ({ a, b })))
   const like = pairs.filter(({ a, b }) => groupOf(a.arm) === groupOf(b.arm))

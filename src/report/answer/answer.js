@@ -1,16 +1,17 @@
 import { dropEmpty, joinPictures } from '../../answer/picture.js'
-import { splitByKind } from '../../kinds/sections.js'
+import { listResults } from '../../kinds/sections.js'
 import { groupBy } from '../../lib/group-by.js'
 import { foldTail } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { nameOf } from '../../model/arms.js'
+import { listArms } from '../../model/results.js'
 import { findDiffering, tellOwnScripts } from '../../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 import { listWarnings } from './warnings.js'
 
 /**
  * The answer of a run, from the answers of its kinds, as data for every format. Pure.
- * @import { Summary } from '../../model/types.ts' @import { Told } from '../../kinds/sections.js'
+ * @import { Summary } from '../../model/types.ts' @import { Answered } from '../../kinds/sections.js'
  * @import { KindAnswer, NotMeasured, Picture } from '../../answer/picture.js'
  */
 
@@ -27,18 +28,18 @@ import { listWarnings } from './warnings.js'
 /**
  * Makes the answer of a run.
  * @param {Summary} summary
- * @param {{ seconds?: number | null, unfinished?: string[], place?: Told['place'] }} [run] seconds: that it took; unfinished:
+ * @param {{ seconds?: number | null, unfinished?: string[], place?: Answered['place'] }} [run] seconds: that it took; unfinished:
  *   sentences on what it lacks, where it was cut short; place: where its sidecars are to run
  * @returns {Answer}
  */
 export function createAnswer(summary, { seconds = null, unfinished = [], place } = {}) {
-  const parts = splitByKind(summary).map(part => ({
-    ...part,
-    measured: part.summary.arms.filter(arm => arm.trials.completed > 0),
+  const results = listResults(summary).map(rendered => ({
+    ...rendered,
+    measured: rendered.result.arms.filter(arm => arm.trials.completed > 0),
   }))
-  const answers = parts.flatMap(({ sections, summary: part, measured }) => {
-    const isAlone = parts.every(part => part.sections === sections || part.measured.length === 0)
-    return sections.answer({ summary: part, measured, isAlone, place }) ?? []
+  const answers = results.flatMap(({ sections, result, measured }) => {
+    const isAlone = results.every(other => other.result === result || other.measured.length === 0)
+    return sections.answer({ result, summary, measured, isAlone, place }) ?? []
   })
   const join = (/** @type {'verdicts' | 'basis' | 'warnings'} */ name) => answers.flatMap(answer => answer[name] ?? [])
   const verdicts = [...join('verdicts'), ...renderThresholds(summary)]
@@ -53,17 +54,17 @@ export function createAnswer(summary, { seconds = null, unfinished = [], place }
 }
 
 /** Says why there is no verdict. @param {Summary} summary */
-function renderNothing({ arms }) {
-  const measured = arms.filter(arm => arm.trials.completed > 0 && arm.repeatOf === null)
+function renderNothing(summary) {
+  const measured = listArms(summary).filter(arm => arm.trials.completed > 0 && arm.repeatOf === null)
   if (measured.length === 0) return 'Nothing was measured.'
   const proxies = new Set(measured.filter(arm => arm.hasSidecars).map(({ plane, variant }) => `${plane}${variant}`))
   return proxies.size === 1 ? 'One proxy was measured: there is nothing to compare it with.' : 'There is no verdict.'
 }
 
-/** @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary */
-function renderEqualWork({ parity, arms, relaxes }) {
+/** @param {Pick<Summary, 'parity' | 'results' | 'relaxes'>} summary */
+function renderEqualWork({ parity, results, relaxes }) {
   if (parity.length === 0) return []
-  const { differing, wrong } = findDiffering({ parity, arms, relaxes })
+  const { differing, wrong } = findDiffering({ parity, results, relaxes })
   if (wrong.length > 0) return []
   const failed = tellOwnScripts({ parity })
   if (failed.length > 0) return failed
@@ -97,12 +98,12 @@ function renderThresholds({ thresholds }) {
   })
 }
 
-/** Lists proxies that could not be measured, or failed whenever they were. @param {Pick<Summary, 'notMeasured' | 'arms'>} summary @returns {NotMeasured[]} */
-function listAbsent({ notMeasured, arms }) {
+/** Lists proxies that could not be measured, or failed whenever they were. @param {Pick<Summary, 'notMeasured' | 'results'>} summary @returns {NotMeasured[]} */
+function listAbsent({ notMeasured, results }) {
   // A machine that is too small lacks no program.
   const [limits, planes] = [true, false].map(is => notMeasured.filter(row => (row.cpuLimitsCores !== undefined) === is))
   const proxies = groupBy(
-    arms.filter(arm => arm.hasSidecars && arm.repeatOf === null),
+    listArms({ results }).filter(arm => arm.hasSidecars && arm.repeatOf === null),
     nameOf,
   )
   const failed = [...proxies].flatMap(([plane, armsOfPlane]) => {

@@ -1,6 +1,7 @@
 import { AXES, isRedirected } from '../../model/arms.js'
 import { LEAN } from '../../model/features.js'
 import { renderRequest } from '../../model/requests.js'
+import { listArms } from '../../model/results.js'
 import { DEFAULT_GENERATOR, generatorOf } from '../../model/tools.js'
 
 /** The conditions of a run in one line: link, sidecars, TLS, load, CPUs. Pure. @import { Summary, SummaryArm } from '../../model/types.ts' */
@@ -8,7 +9,8 @@ import { DEFAULT_GENERATOR, generatorOf } from '../../model/tools.js'
 const MODEL_LENGTH_MOST = 24
 
 /** @param {Summary} summary @returns {string[]} parts of a line */
-export function renderConditions({ run, arms, machine, tools }) {
+export function renderConditions({ run, results, machine, tools }) {
+  const arms = listArms({ results })
   const parts = [
     run.experiment,
     ...(arms.length > 0 ? [`${nameLinks(arms)}: ${renderPath(arms)}`, renderRequests(arms)] : []),

@@ -5,9 +5,10 @@ import { capitalise, joinWords } from '../../lib/letters.js'
 import { percent } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
 import { renderGrowth } from '../../model/memory-growth.js'
+import { listArms, listComparisons } from '../../model/results.js'
 import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
 
-/** What changes how the numbers of a run are read, the worst first. Pure. @import { Summary, SummaryArm, Use } from '../../model/types.ts' */
+/** What changes how the numbers of a run are read, the worst first. Pure. @import { Result, Summary, SummaryArm, Use } from '../../model/types.ts' */
 
 /** A check that excluded a smaller share of an arm's trials is left to the report. */
 const SHARE_LEAST = 1 / 3
@@ -38,8 +39,8 @@ function renderUnequal(summary) {
 }
 
 /** Says that a CPU request decided nothing, for not all CPUs were in use. @param {Summary} summary */
-function renderSpare({ arms, machine }) {
-  const spare = arms.filter(arm => arm.spoiled.some(({ gate }) => gate === 'spare-cpu'))
+function renderSpare({ results, machine }) {
+  const spare = listArms({ results }).filter(arm => arm.spoiled.some(({ gate }) => gate === 'spare-cpu'))
   if (spare.length === 0) return []
   const cores = spare[0].conditions.neighbourCores
   return [
@@ -48,7 +49,8 @@ function renderSpare({ arms, machine }) {
 }
 
 /** Names the proxies that keep an answer until its last chunk: they write it at once, which costs less. @param {Summary} summary */
-function renderKept({ arms }) {
+function renderKept(summary) {
+  const arms = listArms(summary)
   const keeping = arms.filter(arm => arm.hasSidecars && arm.spoiled.some(({ gate }) => gate === 'streams'))
   const names = [...new Set(keeping.map(nameOf))]
   if (names.length === 0) return []
@@ -76,9 +78,8 @@ function renderGaps({ a, b, measured }) {
 }
 
 /** Tells the checks that excluded much of what is shown; a search goes on until it has what it needs. @param {Summary} summary */
-function renderChecks({ arms, searches, sizes }) {
-  if (searches.length + sizes.length > 0) return []
-  const fired = arms.flatMap(arm => {
+function renderChecks({ results }) {
+  const fired = listArms({ results: results.filter(result => !hasFound(result)) }).flatMap(arm => {
     const trials = arm.trials.completed + arm.trials.failed + arm.trials.invalid
     return arm.spoiled
       .filter(({ gate, trials: spoiled }) => spoiled >= SHARE_LEAST * trials && isOfAnswer(gate, arm))
@@ -100,9 +101,12 @@ function renderChecks({ arms, searches, sizes }) {
     .map(({ text }) => text)
 }
 
+/** Says whether a search has come to something. @param {Result} result */
+const hasFound = result => result.kind === 'search' && result.searches.length + result.sizes.length > 0
+
 /** Names the sidecars that keep memory of requests. @param {Summary} summary */
-function renderGrowing({ arms }) {
-  return arms
+function renderGrowing(summary) {
+  return listArms(summary)
     .filter(({ repeatOf }) => repeatOf === null)
     .flatMap(arm =>
       (arm.growing ?? []).map(
@@ -137,8 +141,8 @@ function renderDeployed({ parity }) {
 }
 
 /** @param {Summary} summary */
-function renderDrift({ comparisons }) {
-  const drifts = comparisons.flatMap(({ a, b, quantity, service, isControl, reasons }) => {
+function renderDrift(summary) {
+  const drifts = listComparisons(summary).flatMap(({ a, b, quantity, service, isControl, reasons }) => {
     const drift = reasons.find(reason => reason.startsWith('the ratio drifted'))
     return drift && quantity === PRIMARY.name && service === null && !isControl ? [`${a} and ${b}: ${drift}.`] : []
   })

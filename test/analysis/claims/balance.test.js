@@ -3,6 +3,7 @@ import { testBalance } from '../../../src/analysis/claims/balance.js'
 import { evaluateClaims, parseClaims } from '../../../src/analysis/claims/claims.js'
 import { summariseValues } from '../../../src/lib/stats.js'
 import { BALANCE_NAMES } from '../../../src/model/balance.js'
+import { SCHEMA_VERSION } from '../../../src/model/versions.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
 /**
@@ -33,7 +34,7 @@ function summaryOf(bounded, greedy) {
     ),
   })
   return {
-    schemaVersion: 4,
+    schemaVersion: SCHEMA_VERSION,
     kind: 'balance',
     run: { id: 'b1', startedAt: '2026-01-01T00:00:00.000Z', experiment: 'balance', seed: 1 },
     question: 'how evenly?',

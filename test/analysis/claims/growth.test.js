@@ -55,7 +55,7 @@ describe('a published limit', () => {
     const other = testGrowth(failing, run({ conditions: { controlMemoryBytes: 2 ** 29 } }))
     expect(other).toMatchObject({ status: 'not testable here', ours: null })
     expect(other.reason).toMatch('no arm here is pipy, control plane at 1.5 cores, control plane with 256 MiB')
-    const few = { ...run({}), arms: [], notMeasured: [{ plane: 'pipy', reason: 'this machine has 2 CPUs' }] }
+    const few = { ...run({}), results: [], notMeasured: [{ plane: 'pipy', reason: 'this machine has 2 CPUs' }] }
     expect(testGrowth(failing, few).reason).toMatch('this machine has 2 CPUs')
   })
 })

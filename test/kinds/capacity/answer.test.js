@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { listComparisons } from '../../../src/model/results.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
 import { createFakeTarget } from '../../fakes/fake-bench.js'
 import { runFake } from '../../fakes/fake-run.js'
@@ -18,7 +19,7 @@ describe('the answer of windows at several CPU limits', () => {
 
   it('names the limit at which both proxies were the bound', async () => {
     const { summary } = await runFake({ folder, target: await createFakeTarget({ cores }), axes })
-    const compared = summary.comparisons.filter(c => c.quantity === 'capacity' && c.ratio.median !== null)
+    const compared = listComparisons(summary).filter(c => c.quantity === 'capacity' && c.ratio.median !== null)
     expect(new Set(compared.map(c => c.cpuLimitCores))).toEqual(new Set([0.25]))
     const { verdicts } = createAnswer(summary)
     expect(verdicts.filter(line => line.startsWith('At '))).toEqual([expect.stringMatching(/^At 0\.25 CPU each: /)])

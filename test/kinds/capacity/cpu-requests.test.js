@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { renderCpuRequests } from '../../../src/kinds/capacity/cpu-requests.js'
+import { listArms } from '../../../src/model/results.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
 /** @param {[number, number | null][]} points requests in cores, each with its p99 @param {number} [neighbourCores] */
 function render(points, neighbourCores = 2) {
-  const { arms } = createSummary(
+  const summary = createSummary(
     points.map(([cpuRequestCores, p99Ms]) => ({
       plane: 'pipy',
       load: { kind: 'open', ratePerSecond: 100 },
@@ -12,7 +13,7 @@ function render(points, neighbourCores = 2) {
       p99: [p99Ms, p99Ms],
     })),
   )
-  return renderCpuRequests(arms)
+  return renderCpuRequests(listArms(summary))
 }
 
 describe('the answer of CPU requests', () => {

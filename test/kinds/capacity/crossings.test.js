@@ -3,7 +3,10 @@ import { drawCrossings, renderCrossings } from '../../../src/kinds/capacity/cros
 import { findCrossings } from '../../../src/kinds/capacity/find-crossings.js'
 import { summariseValues } from '../../../src/lib/stats.js'
 import { MIB } from '../../../src/lib/units.js'
-import { createSummary } from '../../fakes/fake-summary.js'
+import { listArms } from '../../../src/model/results.js'
+import { createResult, createSummary } from '../../fakes/fake-summary.js'
+
+/** @import { Summary } from '../../../src/model/types.ts' */
 
 /** @param {Record<string, Record<number, number[]>>} planes MiB of each round by pairs */
 function createRun(planes) {
@@ -19,28 +22,33 @@ function createRun(planes) {
   return createSummary(arms, { shows: { ...shows, hasCpuLine: false, hasSlopes: false, crossings: ['pss'] } })
 }
 
+/** @param {Summary} run */
+const measuredIn = run => ({ arms: listArms(run), shows: run.shows })
+/** @param {Summary} run */
+const render = run => renderCrossings(run.results[0], run)
+
 describe('a crossing', () => {
   it('is where one begins to take less, between measured values in proportion, with its rounds', () => {
     // Of six rounds, each crosses at 3: 5 + 5 × pairs, and 14 + 2 × pairs.
     const six = (/** @type {number} */ mib) => Array.from({ length: 6 }, () => mib)
     const run = createRun({ pipy: { 1: six(10), 5: six(30) }, ztunnel: { 5: six(24), 1: six(16) } })
-    const [{ at, isOnce, lines }] = findCrossings(run)
+    const [{ at, isOnce, lines }] = findCrossings(measuredIn(run))
     expect(isOnce).toBe(true)
     expect(at).toMatchObject({ median: 3, low: 3, high: 3 })
     expect(lines.map(([{ arm }]) => arm.plane)).toEqual(['ztunnel', 'pipy'])
-    expect(renderCrossings(run)).toEqual([
+    expect(render(run)).toEqual([
       'PSS MiB: ztunnel takes less than pipy from 3.0 [3.0, 3.0] pairs on, and more below (pairs 1: 16.0 and 10.0; 5: 24.0 and 30.0).',
     ])
   })
 
   it('is none where one takes less everywhere, or where the order changes twice', () => {
     const less = createRun({ envoy: { 1: [60], 5: [300] }, ztunnel: { 1: [16], 5: [24] } })
-    expect(renderCrossings(less)).toEqual([
+    expect(render(less)).toEqual([
       'PSS MiB: ztunnel takes less than envoy at every number of pairs (pairs 1: 16.0 and 60.0; 5: 24.0 and 300.0).',
     ])
     const twice = createRun({ pipy: { 1: [10], 3: [30], 5: [20] }, ztunnel: { 1: [12], 3: [13], 5: [24] } })
-    expect(renderCrossings(twice)[0]).toContain('pipy and ztunnel change places more than once')
-    expect(renderCrossings(createRun({ pipy: { 1: [10] }, ztunnel: { 1: [12] } }))).toEqual([])
+    expect(render(twice)[0]).toContain('pipy and ztunnel change places more than once')
+    expect(render(createRun({ pipy: { 1: [10] }, ztunnel: { 1: [12] } }))).toEqual([])
   })
 
   it('has no interval where a round does not cross, and no winner everywhere where two are alike somewhere', () => {
@@ -49,14 +57,20 @@ describe('a crossing', () => {
       pipy: { 1: six, 5: six.map(mib => mib + 20) },
       ztunnel: { 1: six.map(() => 16), 5: six.map(() => 24) },
     })
-    expect(findCrossings(run)[0].at).toMatchObject({ low: null, high: null })
+    expect(findCrossings(measuredIn(run))[0].at).toMatchObject({ low: null, high: null })
     const alike = createRun({ pipy: { 1: [10], 5: [30] }, ztunnel: { 1: [9.9], 5: [24] } })
-    expect(renderCrossings(alike)[0]).toContain('ztunnel and pipy are within 3 % at some number of pairs, and neither')
+    expect(render(alike)[0]).toContain('ztunnel and pipy are within 3 % at some number of pairs, and neither')
   })
 
   it('is drawn as a line of each plane in the unit of the quantity', () => {
     const run = createRun({ pipy: { 5: [30], 1: [10] }, ztunnel: { 1: [16], 5: [24] } })
-    const [chart] = drawCrossings({ summary: run, arms: run.arms, records: [], colourFor: () => 1 })
+    const [chart] = drawCrossings({
+      result: createResult(),
+      summary: run,
+      arms: listArms(run),
+      records: [],
+      colourFor: () => 1,
+    })
     expect(chart).toMatchObject({ form: 'overAxis', title: 'PSS MiB over pairs', axes: ['pairs', 'MiB'] })
     expect(chart.lines.map(({ points }) => points)).toEqual([
       [

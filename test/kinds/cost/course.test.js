@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { groupBy } from '../../../src/lib/group-by.js'
+import { listArms, listComparisons } from '../../../src/model/results.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
 import { renderDetailsText } from '../../../src/report/details.js'
 import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
@@ -38,7 +39,9 @@ describe('arms side by side', () => {
     expect(sidecars).toHaveLength(12 * 3 * 2)
     expect(sidecars.every(({ cpuLimitCores }) => cpuLimitCores === null)).toBe(true)
     expect(target.deployed.filter(({ role }) => role === 'generator')).toHaveLength(12)
-    const [cost] = summary.comparisons.filter(c => c.quantity === 'cpuPerRequest' && c.service === null && !c.isControl)
+    const [cost] = listComparisons(summary).filter(
+      c => c.quantity === 'cpuPerRequest' && c.service === null && !c.isControl,
+    )
     expect(cost).toMatchObject({ a: 'cheap', b: 'dear', verdict: 'lower', gapLeast: 0.01, aaSpread: 0 })
     expect(cost.ratio.values).toEqual(Array(12).fill(0.5))
     expect(existsSync(path.join(folder, 'raw/r1-interleaved/observation.json'))).toBe(true)
@@ -70,7 +73,7 @@ describe('arms side by side', () => {
     expect(records.filter(r => r.outcome === 'failed').map(r => r.trial.interleaving)).toEqual(
       Array(3).fill('r2-interleaved'),
     )
-    const [cost] = summary.comparisons.filter(c => c.quantity === 'cpuPerRequest' && c.service === null)
+    const [cost] = listComparisons(summary).filter(c => c.quantity === 'cpuPerRequest' && c.service === null)
     expect(cost.ratio.values).toEqual(Array(12).fill(0.5))
     expect(target.running.size).toBe(0)
   })
@@ -85,7 +88,7 @@ describe('arms side by side', () => {
     })
     expect(records.filter(r => r.trial.kind === 'cost')).toHaveLength(12 * 3)
     expect(records.filter(r => r.trial.kind === 'capacity')).toHaveLength(6 * 3)
-    expect(summary.arms.filter(({ rounds }) => rounds === 6)).toHaveLength(3)
+    expect(listArms(summary).filter(({ rounds }) => rounds === 6)).toHaveLength(3)
     const { verdicts, pictures, basis } = createAnswer(summary)
     expect(verdicts[0]).toMatch(
       /^cheap uses 50\.0 % less CPU per request than dear \(95 % CI 50\.0 to 50\.0\) and as much memory\.$/,

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { verifyRun } from '../../../src/analysis/verify.js'
+import { findResult } from '../../../src/model/results.js'
 import { findFault, SCHEMAS } from '../../../src/model/schemas.js'
 import { createFakeLoad, createFakeTarget } from '../../fakes/fake-bench.js'
 import { createControlledPlane } from '../../fakes/fake-control.js'
@@ -70,7 +71,9 @@ describe('a growth', () => {
       { sidecars: 40, converged: 20, backendsSeen: 5 },
     ])
     expect(target.deployed.map(({ service }) => service)).toEqual([...FIVE, 'mesh', 'step-1', 'step-2'])
-    expect(summary.growths).toMatchObject([{ rounds: [{ sidecars: 40, failedAt: null }], sidecarsMost: 40 }])
+    expect(findResult(summary, 'growth')?.growths).toMatchObject([
+      { rounds: [{ sidecars: 40, failedAt: null }], sidecarsMost: 40 },
+    ])
     expect(findFault(SCHEMAS.summary, summary)).toBeNull()
     const verify = () => verifyRun({ folder, findLoad: () => createFakeLoad() }).lines
     expect(verify().at(-1)).toMatch('all of them agree')
@@ -109,7 +112,7 @@ describe('a growth', () => {
     expect(record.growth).toMatchObject({ sidecars: 20, ended: { sidecars: 40, reason } })
     expect(record.growth.ended.why).toMatch('the control plane ended with signal SIGKILL')
     expect(record.ended).toEqual([{ service: 'mesh', role: 'control', how: 'signal SIGKILL', isOutOfMemory }])
-    expect(summary.growths?.[0].rounds).toMatchObject([{ failedAt: 40, reason }])
+    expect(findResult(summary, 'growth')?.growths[0].rounds).toMatchObject([{ failedAt: 40, reason }])
   })
 
   it('ends by the machine where that had no memory left, or a process no files', async () => {
@@ -128,7 +131,7 @@ describe('a growth', () => {
     )
     expect(record.growth).toMatchObject({ sidecars: 20, ended: { sidecars: 40, reason: 'host-limit' } })
     expect(record.growth.ended.why).toMatch(why)
-    expect(summary.growths?.[0].rounds).toMatchObject([{ reason: 'host-limit' }])
+    expect(findResult(summary, 'growth')?.growths[0].rounds).toMatchObject([{ reason: 'host-limit' }])
   })
 
   it('ends at once where the control plane is frozen, before the deadline', async () => {
@@ -177,6 +180,6 @@ describe('a growth', () => {
       hasControl: false,
       controlAnonBytes: { empty: null, peak: null },
     })
-    expect(summary.growths?.[0].memory).toBeNull()
+    expect(findResult(summary, 'growth')?.growths[0].memory).toBeNull()
   })
 })

@@ -6,6 +6,7 @@ import { verifyRun } from '../../../src/analysis/verify.js'
 import { assertConverged, createRolloutKind, findDeadlineSeconds } from '../../../src/kinds/rollout/course.js'
 import { nameOf } from '../../../src/model/arms.js'
 import { createProcess } from '../../../src/model/processes.js'
+import { listArms } from '../../../src/model/results.js'
 import { findFault, SCHEMAS } from '../../../src/model/schemas.js'
 import { placeAt } from '../../../src/model/sidecar-contract.js'
 import { createAsking } from '../../../src/node/asking.js'
@@ -179,7 +180,7 @@ describe('a rollout', () => {
       ['gateways-2', 'sidecar', 5],
     ])
     // 1 MB of each batch.
-    expect(summary.arms[0].rollout?.sidecarAnonBytes.median).toBeCloseTo(2e6 / 45)
+    expect(listArms(summary)[0].rollout?.sidecarAnonBytes.median).toBeCloseTo(2e6 / 45)
     expectAgreement()
 
     const seen = readSeen(record)
@@ -231,7 +232,7 @@ describe('a rollout', () => {
     expect(readSeen(record).members.map((/** @type {any} */ member) => member.shard)).toEqual([0, 1, 0, 1, 0])
     // Five commits at 10 a second, of which the first may be late.
     expect(rollout.change.toldSeconds).toBeGreaterThan(0.2)
-    expect(summary.arms[0].rollout?.shardSpread.median).toEqual(expect.any(Number))
+    expect(listArms(summary)[0].rollout?.shardSpread.median).toEqual(expect.any(Number))
   })
 
   describe('of which the last shard is removed', () => {
@@ -364,7 +365,7 @@ describe('a rollout', () => {
     expect(processes[2].batchOf).toBe(5)
     expect(nameOf(trial.arm)).toBe('cheap (3 of 8 simulated)')
     // Of the 5 real ones alone.
-    expect(summary.arms[0].rollout?.sidecarAnonBytes.median).toBeCloseTo(1e6 / 5)
+    expect(listArms(summary)[0].rollout?.sidecarAnonBytes.median).toBeCloseTo(1e6 / 5)
     expectAgreement()
   })
 

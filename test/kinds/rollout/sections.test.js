@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { rolloutSections } from '../../../src/kinds/rollout/sections.js'
 import { summariseValues } from '../../../src/lib/stats.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
-import { createSummary, createSummaryArm } from '../../fakes/fake-summary.js'
+import { createResult, createSummary, createSummaryArm } from '../../fakes/fake-summary.js'
 
 /** @import { Conditions, SummaryArm } from '../../../src/model/types.ts' */
 
@@ -21,7 +21,8 @@ const limits = (/** @type {number} */ rollout, /** @type {number} */ change) => 
 })
 
 /** @param {SummaryArm[]} arms */
-const answer = arms => createAnswer({ ...createSummary([]), shows, arms })
+const answer = arms =>
+  createAnswer({ ...createSummary([]), shows, results: [createResult({ kind: 'rollout', arms, controlNeeds: [] })] })
 /** @param {SummaryArm[]} arms */
 const tell = arms => answer(arms).verdicts.join(' ')
 

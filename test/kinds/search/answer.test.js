@@ -2,17 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { readNode } from '../../../src/kinds/search/nodes.js'
 import { describeTrials, startSearch } from '../../../src/kinds/search/searches.js'
 import { listTrialRows } from '../../../src/kinds/search/trial-rows.js'
-import { renderFindings, splitByKind } from '../../../src/kinds/sections.js'
+import { renderFindings } from '../../../src/kinds/sections.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
 import { renderAnswerText } from '../../../src/report/answer/text.js'
 import { createArm } from '../../fakes/fake-records.js'
 import { createFakeSidecar, runSearch } from '../../fakes/fake-search.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
-/** @param {Parameters<typeof splitByKind>[0]} summary */
-const findingsOf = summary => renderFindings(splitByKind(summary))
-
-/** @import { Answered } from '../../../src/kinds/search/trial-rows.js' @import { Told } from '../../../src/kinds/sections.js'
+/** @import { Answered } from '../../../src/kinds/search/trial-rows.js' @import { Answered as AnsweredResult } from '../../../src/kinds/sections.js'
  * @import { SizeResult } from '../../../src/model/types.ts' */
 
 const MIB = 2 ** 20
@@ -32,11 +29,11 @@ const pipy = sizeOf('pipy', { cores: 0.04, peakBytes: 20 * MIB })
 const envoy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB })
 const busy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB, spoiledEvery: 1 })
 const tooMuch = sizeOf('envoy', { cores: 3 })
-const { arms: sized, ...fields } = createSummary([{ plane: 'pipy', load: { payloadBytes: 14336 } }])
-const summary = { ...fields, arms: sized.map(arm => ({ ...arm, kind: 'search' })) }
-/** @param {Answered[]} sizes @param {Told['place']} [place] */
-const answer = (sizes, place) => createAnswer({ ...summary, sizes }, { place })
-/** @param {Answered[]} sizes @param {Told['place']} [place] */
+/** @param {Answered[]} sizes */
+const summaryOf = sizes => createSummary([{ plane: 'pipy', load: { payloadBytes: 14336 } }], { sizes, searches: [] })
+/** @param {Answered[]} sizes @param {AnsweredResult['place']} [place] */
+const answer = (sizes, place) => createAnswer(summaryOf(sizes), { place })
+/** @param {Answered[]} sizes @param {AnsweredResult['place']} [place] */
 const render = (sizes, place) =>
   renderAnswerText(answer(sizes, place), { more: ['Paste: --format yaml, helm, compose'] })
 const fleet = { node: readNode('2c4g', '1c,2g'), nodes: 300 }
@@ -100,11 +97,7 @@ describe('the answer of a size', () => {
 
 describe('the report of a size', () => {
   it('lists every trial with its limits, state, p99 and why', () => {
-    const lines = findingsOf({
-      ...summary,
-      arms: summary.arms.map(arm => ({ ...arm, kind: 'search' })),
-      sizes: [pipy, busy],
-    })
+    const lines = renderFindings(summaryOf([pipy, busy]))
     for (const { trial, why } of [...(pipy.trials ?? []), ...(busy.trials ?? [])])
       expect(lines.some(line => line.includes(` ${trial} `) && line.includes(why))).toBe(true)
     expect(listTrialRows([busy]).filter(line => line.includes('not judged'))).toHaveLength(6)

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { renderFindings, splitByKind } from '../../../src/kinds/sections.js'
+import { renderFindings } from '../../../src/kinds/sections.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
-/** @param {Parameters<typeof splitByKind>[0]} summary */
-const findingsOf = summary => renderFindings(splitByKind(summary))
-
-/** @import { SearchResult, SizeResult, Summary } from '../../../src/model/types.ts' */
+/** @import { ResultOf, SearchResult, SizeResult } from '../../../src/model/types.ts' */
 
 const MIB = 2 ** 20
 /** @type {SearchResult} */
@@ -47,8 +44,8 @@ const CPU =
 const MEMORY =
   'pipy, pair: smallest memory limit that holds: 5.00 MiB; the bracket is [4.75 MiB failed, 5.00 MiB held]: killed'
 
-/** @param {Partial<Pick<Summary, 'searches' | 'sizes'>>} found */
-const tell = found => findingsOf(createSummary([{ plane: 'pipy' }], found))
+/** @param {Partial<Pick<ResultOf<'search'>, 'searches' | 'sizes'>>} found */
+const tell = found => renderFindings(createSummary([{ plane: 'pipy' }], found))
 
 describe('the findings of a search', () => {
   it('says the answer, its bracket and every step with its trials', () => {
