@@ -16,6 +16,7 @@ export const CONFIGURATIONS = {
   mtls: { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed' },
   open: { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open' },
   rsa: { tls: 'rsa-2048', protocol: 'http/1.1', trafficPolicy: 'listed' },
+  'post-quantum': { tls: 'ecdsa-p256+x25519mlkem768', protocol: 'http/1.1', trafficPolicy: 'listed' },
   plaintext: { tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' },
   http2: { tls: 'ecdsa-p256', protocol: 'http/2', trafficPolicy: 'listed' },
   'plaintext-http2': { tls: 'plaintext', protocol: 'http/2', trafficPolicy: 'listed' },

@@ -1,3 +1,4 @@
+import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { createCompanions, createSidecar, HBONE_PORT, ISTIO } from './launch.js'
 
 /** @import { DataPlane, DeployedProfile } from '../../model/types.ts' */
@@ -80,6 +81,8 @@ export const ztunnel = {
   countWorkers: ({ profile }) => (profile === ISTIO ? ISTIO_WORKERS : null),
   findUnsupported({ conditions: { tls, protocol, interception } }) {
     if (interception !== 'redirect') return 'ztunnel takes redirected connections only: --interception redirect'
+    if (isPostQuantum(tls))
+      return 'ztunnel has no setting for groups but a policy of its own (COMPLIANCE_POLICY), which builds with ring lack'
     if (tls === 'rsa-2048') return 'ztunnel makes its keys itself, and they are ECDSA P-256'
     return protocol === 'http/2' || protocol === 'grpc'
       ? `it carries bytes, whatever applications speak: give it http/1.1, or tcp beside planes that carry bytes, too`
