@@ -5,7 +5,7 @@ import { renderRequest } from '../model/requests.js'
 /** @import { Arm, AxisName } from '../model/types.ts' */
 
 /**
- * @typedef {{ arm: string, differing: string[] }} Refusal what was not compared, and why
+ * @typedef {{ arm: string, differing: string[], isInterleaved?: true }} Refusal what was not compared, and why
  * @typedef {{ old: Arm, next: Arm }} Match
  */
 
@@ -67,6 +67,7 @@ export function refuseArms({ old, next }, varied) {
   return [...ofNew, ...ofOld].map(({ arm, ...sides }) => ({
     arm: nameMatch({ arm, varied }),
     differing: sayDifferences(sides),
+    ...(arm.load.isInterleaved && { isInterleaved: /** @type {const} */ (true) }),
   }))
 }
 

@@ -97,11 +97,12 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     kept: roundsOf(arms.find(other => isWithout('connections', other, arm))),
   }
   const services = new Map(
-    records.flatMap(r => sidecarsOf(r).flatMap(p => (p.batchOf === undefined ? [[p.service, p.copyOf]] : []))),
+    records.flatMap(r => sidecarsOf(r).flatMap(p => (p.batchOf === undefined ? [[p.service, p]] : []))),
   )
-  const sidecars = [...services].map(([service, copyOf]) => ({
+  const sidecars = [...services].map(([service, { copyOf, pods }]) => ({
     service,
     copyOf,
+    ...(pods && { pods: pods.length }),
     quantities: summariseQuantities({ rounds, service }),
   }))
   const quantities = { ...summariseQuantities({ rounds, service: null }), ...pickMost(sidecars) }

@@ -19,9 +19,21 @@ export const PLANE_NAMES = Object.keys(PLANES)
 /**
  * Loads planes, all where none is named, each once. @param {Iterable<string>} [names] those that the kit does not have are left out
  * @returns {Promise<Record<string, DataPlane>>} by name, in the order of the registry
+ * @throws where a line of the registry loads no plane of its name, as after copying a folder
  */
 export async function loadPlanes(names = PLANE_NAMES) {
   const chosen = new Set(names)
   const entries = Object.entries(PLANES).filter(([name]) => chosen.has(name))
-  return Object.fromEntries(await Promise.all(entries.map(async ([name, load]) => [name, await load()])))
+  return Object.fromEntries(
+    await Promise.all(entries.map(async ([name, load]) => [name, assertNamed(name, await load())])),
+  )
+}
+
+/** Asserts that a line of the registry loads the plane of its name. @param {string} name @param {DataPlane | undefined} plane */
+export function assertNamed(name, plane) {
+  if (plane?.name === name) return plane
+  const loaded = plane === undefined ? 'no export of that name' : `a plane with the name "${plane.name}"`
+  throw new Error(
+    `src/dataplanes/registry.js: the line "${name}" loads ${loaded}: in the index.js of its folder, write "export const ${name}", and name: '${name}' in it and in its tool`,
+  )
 }

@@ -32,7 +32,14 @@ export function judgeTrial(record, relaxed) {
   const saturated =
     kind === 'idle' || kind === 'interleaved'
       ? null
-      : findBound({ processes: whileUnderLoad(record), generatorCpus, idleFraction: host.idleFraction, loadHost, kind })
+      : findBound({
+          processes: whileUnderLoad(record),
+          generatorCpus,
+          idleFraction: host.idleFraction,
+          loadHost,
+          kind,
+          podCpuCores: trial.arm.conditions.podCpuCores,
+        })
   // Nothing looks saturated over a window of which a burst is a part: drops show that the rate was not kept.
   const boundBy = saturated === 'rate' && load.due !== undefined && droppedInWindow(record) > 0 ? 'drops' : saturated
   // Turns of a second do not divide into the halves of a window.

@@ -29,8 +29,8 @@ export function fitCpu(pairs) {
 /** Fits a line through the median at each number of sidecars. @param {Points} pairs */
 function fitOverSidecars(pairs) {
   const points = [...groupBy(pairs, ([sidecars]) => sidecars)]
-    .map(([sidecars, own]) => {
-      const { median } = summariseValues(own.map(([, value]) => value))
+    .map(([sidecars, group]) => {
+      const { median } = summariseValues(group.map(([, value]) => value))
       return /** @type {[number, number]} */ ([sidecars, Number(median)])
     })
     .sort(([a], [b]) => a - b)

@@ -21,7 +21,10 @@ import { KINDS } from './registry.js'
  */
 
 /** form: one of the report's; lines: as that form takes them. */
-/** @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit', id: string, title: string, lines: any[] }} OwnChart */
+/**
+ * @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit' | 'overAxis', id: string, title: string,
+ *   axes?: string[], lines: any[] }} OwnChart axes: names of both, where the form has none
+ */
 
 /**
  * @typedef {object} Sections
@@ -79,7 +82,7 @@ export function hasAny(summary, what) {
   return splitByKind(summary).some(({ sections }) => sections[what] !== false)
 }
 
-/** Tells the findings of a summary's kinds. @param {Summary} summary */
-export function tellFindings(summary) {
-  return splitByKind(summary).flatMap(({ sections, summary: part }) => sections.findings?.(part) ?? [])
+/** Renders the findings of each result. @param {ReturnType<typeof splitByKind>} results */
+export function renderFindings(results) {
+  return results.flatMap(({ sections, summary }) => sections.findings?.(summary) ?? [])
 }

@@ -162,7 +162,7 @@ export function withSidecars(testbed, change) {
   const planes = {}
   for (const [name, plane] of Object.entries(testbed.programs.planes)) {
     const { createSidecar } = plane
-    planes[name] = createSidecar ? { ...plane, createSidecar: given => change(createSidecar(given)) } : plane
+    planes[name] = createSidecar ? { ...plane, createSidecar: options => change(createSidecar(options)) } : plane
   }
   return { ...testbed, programs: { ...testbed.programs, planes } }
 }
@@ -184,9 +184,11 @@ function underCallgrind({ valgrind, arm, signal }, how) {
  * @returns {(requests: number, atOnce: number, place?: { before?: number, total?: number }) => Promise<void>} throws BenchError for a request that the application did
  *   not answer, with its number and what the sidecars logged last
  */
-export function createAsk({ testbed, arm, entry: { urls, host, request: own }, deployment, timeoutSeconds, signal }) {
+export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, signal }) {
+  const { urls, host, request: own } = entry
   const { target } = testbed.site
-  const { hostname: address, port, pathname, search } = new URL(urls[0])
+  const { protocol, hostname: address, port, pathname, search } = new URL(urls[0])
+  const credentials = protocol === 'https:' ? entry.certificate : null
   const { requests, payloadBytes = 0 } = arm.load
   const { method, path, requestBytes, requestHeaderBytes, responseBytes } =
     requests?.[0] ?? createRequestKind({}, payloadBytes)
@@ -199,7 +201,7 @@ export function createAsk({ testbed, arm, entry: { urls, host, request: own }, d
   const endpoint = { address, port: Number(port) }
   return async (count, atOnce, place = {}) => {
     const how = { answer, own, timeoutSeconds, requests: count, atOnce, ...place }
-    const repeating = target.call('repeat', { endpoint, ask, ...how })
+    const repeating = target.call('repeat', { endpoint, ask, credentials, ...how })
     await untilAborted(repeating, signal).catch(async error => {
       signal.throwIfAborted()
       await assertStillRun(deployment.processes, 'window')

@@ -57,7 +57,9 @@ const CLASSES = {
 const NAMESAKES =
   'Repeat Replay OnStart ReplaceStart ReplaceMessage ReplaceBody Print Dump Link Fork Deposit Wait Produce Tee'
 const FILTERS = new Map([
-  ...Object.entries(CLASSES).flatMap(([name, own]) => own.split(' ').map(one => /** @type {const} */ ([one, name]))),
+  ...Object.entries(CLASSES).flatMap(([name, filters]) =>
+    filters.split(' ').map(one => /** @type {const} */ ([one, name])),
+  ),
   ...NAMESAKES.split(' ').map(one => /** @type {const} */ ([one, lowerFirst(one)])),
 ])
 const FILTER = /^pipy::((?:http2?::|tls::)?\w+)::/
@@ -76,7 +78,7 @@ export function cutAtFilter({ frames }) {
 
 /** Sums costs by a name, dearest first. @param {Stack[]} stacks @param {(stack: Stack) => string} nameOf */
 export function sumBy(stacks, nameOf) {
-  const sums = [...groupBy(stacks, nameOf)].map(([name, own]) => /** @type {const} */ ([name, sumSelf(own)]))
+  const sums = [...groupBy(stacks, nameOf)].map(([name, group]) => /** @type {const} */ ([name, sumSelf(group)]))
   return new Map(sums.sort(([, a], [, b]) => b - a))
 }
 

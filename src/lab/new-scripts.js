@@ -6,7 +6,7 @@ import { ROOT } from '../lib/paths.js'
 /** Copies Pipy scripts of the kit into a folder to start from. */
 
 const SCRIPTS = 'pipy-scripts'
-/** The script that does the least that a hop over mTLS needs. */
+/** The shortest script that carries a request over mTLS. */
 export const SHORTEST = path.join(ROOT, 'bench', 'pipy-shortest')
 const TESTS = path.join(ROOT, 'test', SCRIPTS)
 const TEST_FILE = /\.test\.mjs$/

@@ -48,7 +48,7 @@ export function sumSelf(stacks) {
 /** Adds up stacks of the same frames. @param {Stack[]} stacks */
 export function joinStacks(stacks) {
   const groups = groupBy(stacks, ({ object, frames }) => JSON.stringify([object, ...frames]))
-  return [...groups.values()].map(own => ({ ...own[0], self: sumSelf(own) }))
+  return [...groups.values()].map(group => ({ ...group[0], self: sumSelf(group) }))
 }
 
 /** A number has its name the first time only. @param {Map<string, string>} known @param {string} value `(12) memcpy` */

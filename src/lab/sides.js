@@ -36,8 +36,8 @@ export function chooseAgainst(against, scripts) {
 export function findSide(scripts) {
   const folder = path.resolve(scripts)
   const label = path.relative('', folder) || folder
-  for (const [profile, { scripts: own }] of Object.entries(pipy.deployed ?? {})) {
-    const scripts = own && findScripts(own, { [own.variable]: folder })
+  for (const [profile, { scripts: scriptsOfMesh }] of Object.entries(pipy.deployed ?? {})) {
+    const scripts = scriptsOfMesh && findScripts(scriptsOfMesh, { [scriptsOfMesh.variable]: folder })
     if (scripts && 'folder' in scripts) return { label, scripts: scripts.folder, profile, pipeline: null }
   }
   const pipeline = findPipeline(folder)

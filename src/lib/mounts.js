@@ -15,7 +15,7 @@ export function findNoexec(file, mountinfo = safely(() => readFileSync('/proc/se
     // Blanks and their like are written in octal.
     const mountPoint = name.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))
     if (mountPoint === '' || !isBelow(real, mountPoint)) continue
-    // Of mounts at one place, the last one is seen.
+    // The last of several mounts at one place hides the others.
     if (nearest === null || mountPoint.length >= nearest.mountPoint.length)
       nearest = { mountPoint, isNoexec: options.split(',').includes('noexec') }
   }

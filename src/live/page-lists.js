@@ -81,7 +81,7 @@ export function createTrialTable() {
   }
 }
 
-/** Makes a cell that says its name. @param {'td' | 'th'} tag @param {{ name: string, text: string }} cell */
+/** Makes a cell of a column, whose name is an attribute for narrow screens. @param {'td' | 'th'} tag @param {{ name: string, text: string }} cell */
 function createCell(tag, { name, text }) {
   const role = tag === 'th' ? 'columnheader' : 'cell'
   const kind = NUMBERS.includes(name) ? 'number' : 'word'

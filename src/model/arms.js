@@ -30,6 +30,9 @@ function isSparse(name) {
 /** The axes that an arm shares with its baseline without sidecars. @type {AxisName[]} */
 export const BASELINE_AXES = AXIS_NAMES.filter(name => !AXES[name].isOfSidecars)
 
+/** How arms share the CPUs of a node with others, for which an arm has the machine alone. @type {AxisName[]} */
+export const NODE_CPU_AXES = ['cpuRequestCores', 'neighbourCores', 'podCpuCores']
+
 /** Lists the axes in which arms with sidecars differ, else any arms. @param {Parameters<Axis['of']>[0][]} arms */
 export function findVaried(arms) {
   const capped = arms.filter(arm => arm.cpuLimitCores !== null)
@@ -119,6 +122,14 @@ export function parseChoice(text) {
 /** Says whether rules redirect the connections of an arm's services. @param {Pick<Conditions, 'interception'>} conditions */
 export function isRedirected({ interception }) {
   return interception === 'redirect'
+}
+
+/**
+ * Says whether a process of an arm shares the quota of a pod. @param {Pick<Arm, 'conditions'>} arm
+ * @param {import('./types.ts').ProcessSpec['role']} role
+ */
+export function isInPod({ conditions }, role) {
+  return conditions.podCpuCores !== undefined && (role === 'sidecar' || role === 'application')
 }
 
 /** Picks the choice from an object that has more. @param {PlaneChoice} choice @returns {PlaneChoice} */

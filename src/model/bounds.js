@@ -52,5 +52,11 @@ export const cpuLimitCores = z
   .number()
   .min(0.01, 'at least 0.01 cores: the kernel takes no CPU quota below 1 ms in a period of 100 ms')
 
+// MilliCPUToShares in pkg/kubelet/cm/helpers_linux.go of Kubernetes: 2 shares are the least.
+export const cpuRequestCores = z
+  .number()
+  .min(0.002, 'at least 0.002 cores: a container has no fewer than 2 CPU shares')
+  .max(256, 'at most 256 cores: a container has no more than 262144 CPU shares')
+
 /** A gap smaller than this share is no difference, however narrow the interval. */
 export const GAP_LEAST = 0.03

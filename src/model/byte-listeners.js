@@ -6,13 +6,16 @@
  * @param {SidecarModel} model
  */
 export function listByteListeners({ inbound, outbound, clusters }) {
-  const list = (/** @type {'inbound' | 'outbound'} */ direction, /** @type {typeof inbound | typeof outbound} */ own) =>
-    (own?.routes ?? []).map((route, i) => ({
+  const list = (
+    /** @type {'inbound' | 'outbound'} */ direction,
+    /** @type {typeof inbound | typeof outbound} */ listener,
+  ) =>
+    (listener?.routes ?? []).map((route, i) => ({
       name: i === 0 ? direction : `${direction}_${i + 1}`,
       direction,
-      address: `${own?.address}`,
-      port: route.port ?? Number(own?.port),
-      redirectedPorts: own?.redirectedPorts,
+      address: `${listener?.address}`,
+      port: route.port ?? Number(listener?.port),
+      redirectedPorts: listener?.redirectedPorts,
       cluster: /** @type {Cluster} */ (clusters.find(({ name }) => name === route.split[0].cluster)),
     }))
   return [...list('inbound', inbound), ...list('outbound', outbound)]

@@ -16,6 +16,8 @@ export const PIPELINE_FILE = 'pipeline.yaml'
 const text = z.union([z.string(), z.number().transform(String)])
 const port = z.int().min(1).max(65_535, 'a port is at most 65535')
 
+const scheme = z.enum(['http', 'https']).default('http')
+
 /** A path below the folder of a process. */
 const fileName = z
   .string()
@@ -30,6 +32,8 @@ const schema = z.strictObject({
   scripts: z.string().min(1).default('.'),
   /** The program: pipy, envoy, haproxy, nginx, caddy, a name in PATH, or a path from the folder of this file. */
   program: z.string().min(1).optional(),
+  /** How the version of the program begins that its scripts need, such as 2. */
+  version: text.optional(),
   /** The arguments by which the program prints its version. */
   versionArguments: z.array(text).min(1).default(['--version']),
   /** Files of the folder become their paths. */
@@ -43,12 +47,16 @@ const schema = z.strictObject({
     .strictObject({
       /** A port that is fixed in the scripts; absent: the kit chooses, and a template has it. */
       port: port.optional(),
+      /** https: the load speaks TLS, and has a certificate of the kit's authority to show. */
+      scheme,
     })
-    .default({}),
+    .default({ scheme: 'http' }),
   upstream: z
     .strictObject({
       /** Ports of 127.0.0.1 that are fixed in the scripts; absent: a template has the address. */
       ports: z.array(port).min(1).optional(),
+      /** https: the application serves TLS, with a certificate of the kit's authority. */
+      scheme,
     })
     .nullable()
     .default(null),
@@ -86,7 +94,7 @@ const schema = z.strictObject({
  * @property {string | null} program a path, where the document names a program that the kit does not know
  */
 
-const VARIABLE = /\{\{\s*([\w.]+)\s*\}\}/g
+export const VARIABLE = /\{\{\s*([\w.]+)\s*\}\}/g
 const LISTEN = /\{\{\s*listen\.(port|address|url)\s*\}\}/
 const UPSTREAM = /\{\{\s*upstream\.(port|address|url)\s*\}\}/
 
@@ -108,6 +116,27 @@ export function hasFixedPorts({ document: { listen, upstream } }) {
 /** Says whether requests go on to the application. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
 export function callsUpstream(pipeline) {
   return pipeline.document.upstream?.ports !== undefined || listTexts(pipeline).some(text => UPSTREAM.test(text))
+}
+
+/** Says whether the load speaks TLS to it. @param {Pick<Pipeline, 'document'>} pipeline */
+export function hasServerTls({ document: { listen } }) {
+  return listen.scheme === 'https'
+}
+
+/** Says whether it speaks TLS to the application. @param {Pick<Pipeline, 'document'>} pipeline */
+export function hasUpstreamTls({ document: { upstream } }) {
+  return upstream?.scheme === 'https'
+}
+
+/**
+ * Asserts that a program is of the version that the scripts need.
+ * @param {Pick<Pipeline, 'document' | 'file'>} pipeline @param {{ name: string, version: string, path: string }} tool @throws {UsageError}
+ */
+export function assertVersion({ document: { version }, file }, tool) {
+  if (version === undefined || `${tool.version}.`.startsWith(`${version}.`)) return
+  throw new UsageError(
+    `${file}: version: its scripts need ${tool.name} ${version}, and ${tool.path} is ${tool.version}: name another program, such as ${tool.name.toUpperCase()}=/path/to/${tool.name}`,
+  )
 }
 
 /** Says whether the answer is the body that was posted. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
@@ -200,7 +229,7 @@ export function copyBinaryFiles(binaryFiles = {}) {
 }
 
 /** Lists the texts that may hold variables. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
-function listTexts({ document, scriptFiles }) {
+export function listTexts({ document, scriptFiles }) {
   return [
     ...(document.arguments ?? []),
     ...Object.values(document.environment),
@@ -217,11 +246,11 @@ function listVariables({ model, folder, document }) {
   return {
     'listen.address': address,
     'listen.port': `${port}`,
-    'listen.url': `http://${address}:${port}`,
+    'listen.url': `${document.listen.scheme}://${address}:${port}`,
     ...(upstream && {
       'upstream.address': upstream.address,
       'upstream.port': `${upstream.port}`,
-      'upstream.url': `http://${upstream.address}:${upstream.port}`,
+      'upstream.url': `${document.upstream?.scheme ?? 'http'}://${upstream.address}:${upstream.port}`,
     }),
     'tls.certificate': trust.certificatePath,
     'tls.key': trust.keyPath,

@@ -18,10 +18,15 @@ export const SIDECAR_USER = 1500
 
 // A sidecar reads files of the run's user alone, and writes its log.
 const CAPABILITIES = '+dac_override,+dac_read_search'
-/** The words before the command of a process of that user. */
-export const AS_SIDECAR = [
-  ...['setpriv', `--reuid=${SIDECAR_USER}`, `--inh-caps=${CAPABILITIES}`, `--ambient-caps=${CAPABILITIES}`, '--'],
+// A proxy of a node enters the namespaces of pods (setns(2)), and marks its packets in them (SO_MARK, socket(7)).
+const CAPABILITIES_OF_NODE = `${CAPABILITIES},+sys_admin,+net_admin`
+const asSidecar = (/** @type {string} */ capabilities) => [
+  ...['setpriv', `--reuid=${SIDECAR_USER}`, `--inh-caps=${capabilities}`, `--ambient-caps=${capabilities}`, '--'],
 ]
+/** The words before the command of a process of that user. */
+export const AS_SIDECAR = asSidecar(CAPABILITIES)
+/** The same for a proxy that enters the namespaces of pods. */
+export const AS_NODE_PROXY = asSidecar(CAPABILITIES_OF_NODE)
 
 export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 
@@ -40,8 +45,16 @@ export function groupsOf(tls) {
 /** As the program of a process: the Node that runs the kit; its first argument is a file of the kit. */
 export const KIT_NODE = 'node-of-the-kit'
 
+/** As the program of a process: Python 3; its first argument is a file of the kit. */
+export const KIT_PYTHON = 'python-of-the-kit'
+
 /** The name of a load that speaks mTLS itself. */
 export const GENERATOR = 'load-generator'
+
+/** The place of a proxy that serves all pods of its node. */
+export const NODE_PROXY = 'node-proxy'
+/** The place of what hands it the pods. */
+export const NODE_AGENT = 'node-agent'
 
 /** The name of the place from which services are tried. */
 export const PROBER = 'prober'

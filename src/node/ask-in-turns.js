@@ -24,7 +24,7 @@ export function askInTurns(sidecars, { signal, ask = send }) {
   setMaxListeners(0, signal)
   let isEnding = sidecars.length === 0
   const asking = askAll()
-  // Nobody awaits the asking where the phase fails.
+  // If the phase fails, this promise is never awaited: an unhandled rejection would end the kit.
   asking.catch(() => {})
   return {
     /** @returns {Promise<typeof turns>} by the name of the sidecar */

@@ -8,11 +8,11 @@ import { openTunnel } from './tunnel.js'
 
 /**
  * host null: a request without one; protocol: grpc: a unary call, whose message is the body; isReused: the connection had
- * served a request before; fingerprint: of the certificate that the peer showed
+ * served a request before; fingerprint, keyType (such as RSA 4096): of the certificate that the peer showed
  * @typedef {{ host: string | null, path?: string, method?: string, headers?: Record<string, string>, body?: string,
  *   isChunked?: boolean, protocol?: import('../model/types.ts').Protocol }} Ask
  * @typedef {{ status: number, body: string, headers: http.IncomingHttpHeaders, localPort: number | undefined,
- *   isReused: boolean, fingerprint?: string }} Answer
+ *   isReused: boolean, fingerprint?: string, keyType?: string }} Answer
  */
 
 /**
@@ -76,10 +76,7 @@ export async function send(
           headers: response.headers,
           localPort: request.socket?.localPort,
           isReused: request.reusedSocket,
-          ...(tls && {
-            fingerprint: (tunnel?.socket ?? /** @type {TLSSocket} */ (request.socket)).getPeerX509Certificate()
-              ?.fingerprint256,
-          }),
+          ...(tls && describeCertificate(tunnel?.socket ?? /** @type {TLSSocket} */ (request.socket))),
         })
       })
     })
@@ -88,21 +85,37 @@ export async function send(
   })
 }
 
+/** @param {TLSSocket} socket @returns {Pick<Answer, 'fingerprint' | 'keyType'>} */
+function describeCertificate(socket) {
+  const certificate = socket.getPeerX509Certificate()
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = certificate?.publicKey ?? {}
+  const size = details?.modulusLength ?? details?.namedCurve
+  return {
+    fingerprint: certificate?.fingerprint256,
+    ...(type && { keyType: [type.toUpperCase(), size].filter(Boolean).join(' ') }),
+  }
+}
+
 /**
  * Sends a request again and again, over as many kept connections as requests are sent at once.
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask & { body: string }} ask
  * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string, own?: { status: number, bytes: number },
- *   before?: number, total?: number }} options before: requests that were sent, of a total; answer: the body of each answer; own: its status and length instead, where a proxy answers with a body of its own
+ *   before?: number, total?: number, tls?: import('node:tls').ConnectionOptions, agent?: http.Agent }} options agent: keeps its
+ *   connections afterwards; before: requests that were sent, of a total; answer: the body of each answer; own: its status and length instead, where a proxy answers with a body of its own
  * @throws {BenchError} with its number, for the first request that fails or is not answered 200 with that body
  */
-export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds, answer, own, ...place }) {
+export async function repeat(
+  endpoint,
+  ask,
+  { requests, atOnce, timeoutSeconds, answer, own, tls, agent: kept, ...place },
+) {
   const { before = 0, total = requests } = place
-  const agent = new http.Agent({ keepAlive: true, maxSockets: atOnce })
+  const agent = kept ?? new (tls ? https : http).Agent({ keepAlive: true, maxSockets: atOnce })
   let sent = 0
   const sendInTurn = async () => {
     while (sent < requests) {
       const which = `request ${before + ++sent} of ${total} to ${ask.host}`
-      const { status, body } = await send(endpoint, ask, { agent, timeoutSeconds }).catch(error => {
+      const { status, body } = await send(endpoint, ask, { agent, timeoutSeconds, tls }).catch(error => {
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
         throw new BenchError(`${which} failed: ${error.message}`, { cause: error })
       })
@@ -115,6 +128,6 @@ export async function repeat(endpoint, ask, { requests, atOnce, timeoutSeconds, 
   try {
     await Promise.all(Array.from({ length: atOnce }, sendInTurn))
   } finally {
-    agent.destroy()
+    if (!kept) agent.destroy()
   }
 }

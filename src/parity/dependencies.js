@@ -6,6 +6,7 @@ import { hashKit } from '../lib/kit.js'
 import { ROOT } from '../lib/paths.js'
 import { safely } from '../lib/safely.js'
 import { isRedirected } from '../model/arms.js'
+import { hasChunks } from '../model/requests.js'
 import { toolOf } from '../model/tools.js'
 import { findPipelineOf, findScriptFolder } from '../run/scripts.js'
 import { renderRig } from './rig.js'
@@ -61,19 +62,22 @@ export function createDependencies(testbed) {
     }
   }
   return {
-    /** Of the start of an arm, and its workers; undefined: not all can be told. @param {Arm} arm */
+    /** Lists what the start of an arm and its workers depend on; undefined: not all is known. @param {Arm} arm */
     ofStart(arm) {
       if (!isTellable(arm) || !isBinary(programs.appRuntime)) return undefined
       return {
         ...ofArm(arm),
         ...{ check: 'start', size: sizeOf(arm), hasCertificate: arm.load.hasCertificate },
-        // Scripts of the user are asked the requests of their load.
-        ...(arm.variant !== null && { payloadBytes: arm.load.payloadBytes, requests: arm.load.requests }),
+        // Scripts of the user are asked the requests of their load, and all planes those for answers in chunks.
+        ...((arm.variant !== null || hasChunks(arm.load)) && {
+          payloadBytes: arm.load.payloadBytes,
+          requests: arm.load.requests,
+        }),
         ...{ topology: layout.topologies[arm.link], applications: ofProgram(programs.appRuntime) },
         echo: hashOnce(folders.echo),
       }
     },
-    /** Of the corpus in a configuration; undefined: not all can be told. @param {Arm[]} alike arms of it */
+    /** Lists what the corpus depends on in a configuration; undefined: not all is known. @param {Arm[]} alike arms of it */
     ofConfiguration(alike) {
       const [arm] = alike
       if (!isTellable(arm)) return undefined

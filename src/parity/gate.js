@@ -4,6 +4,7 @@ import { AgentError, BenchError, EndedError, SiteLostError } from '../lib/errors
 import { groupBy } from '../lib/group-by.js'
 import { foldTail } from '../lib/log-tail.js'
 import { listFeatures } from '../model/features.js'
+import { hasChunks } from '../model/requests.js'
 import { toolOf } from '../model/tools.js'
 import { findPortShortage } from '../node/kernel/sockets.js'
 import { assertAllRun } from '../run/alive.js'
@@ -11,9 +12,11 @@ import { findPipelineOf, findScriptFolder } from '../run/scripts.js'
 import { startServices } from '../run/start-services.js'
 import { countWorkers, findDeployed } from '../services/specs.js'
 import { listModes, topologyOf } from '../services/topology.js'
+import { probeChunks } from './chunks.js'
 import { createDependencies } from './dependencies.js'
 import { probeFeatures } from './features.js'
 import { isOwn, probeOwnAnswers } from './own-answers.js'
+import { describeOwnTls } from './own-tls.js'
 import { createRig } from './rig.js'
 import { createSlots } from './slots.js'
 import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/checks.js'
@@ -26,6 +29,9 @@ import { holdAgainst, isWrong } from './verdict/rows.js'
 
 // The limit is longer than on one machine: pods take their time, and so do three sidecars on one slow CPU.
 const RIG_START_SECONDS = 120
+
+/** The rows of the start of an arm; the others are of the corpus. */
+const OF_START = ['parity-workers', 'parity-load', 'parity-chunks']
 
 /** The row of a pipeline, by which it is not taken for a plane that passed the corpus. */
 const NOT_CONFIGURED = {
@@ -54,11 +60,15 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   /** @type {Failure[]} */
   const failures = []
   /** @type {Check[]} */
-  const starts = groupAlike(measured, arm => ({ ...configurationOf(arm), ...sizeOf(arm) })).map(([arm, ...others]) => ({
-    ...{ arm, size: sizeOf(arm), depends: dependencies?.ofStart(arm) },
-    run: options =>
-      checkStart({ testbed, arm, ...options, fail: error => failures.push({ arms: [arm, ...others], error }) }),
-  }))
+  const starts = groupAlike(measured, arm => ({ ...configurationOf(arm), ...sizeOf(arm) })).map(alike => {
+    // An arm whose answers come in chunks shows the row of all.
+    const arm = alike.find(({ load }) => hasChunks(load)) ?? alike[0]
+    return {
+      ...{ arm, size: sizeOf(arm), depends: dependencies?.ofStart(arm) },
+      run: options =>
+        checkStart({ testbed, arm, ...options, say, fail: error => failures.push({ arms: alike, error }) }),
+    }
+  })
   // A pipeline is not configured by the kit, so the corpus has no routes in it.
   const withSidecars = measured.filter(arm => arm.hasSidecars && !findPipelineOf(testbed.programs, arm))
   /** @type {Check[]} */
@@ -70,7 +80,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   const passed = checks.map(({ depends }) => (depends && cache ? cache.find(depends) : null))
   const known = passed.filter(rows => rows !== null)
   const untried = checks.filter((_, i) => passed[i] === null)
-  // That an arm without sidecars starts says nothing of equal work: where all else passed before, it is not tried.
+  // An arm without sidecars has no part in equal work: do not start it alone, if all others passed before.
   const open = known.length > 0 && untried.every(({ arm }) => !arm.hasSidecars) ? [] : untried
   if (open.length > 0) say(`checking ${starts.length} arms, and that the planes do equal work`)
   if (known.length > 0)
@@ -202,8 +212,8 @@ function modesOf(arm, { layout }) {
 
 /**
  * Starts an arm, counts the workers of its sidecars, and asks those that run scripts of the user.
- * @param {{ testbed: Testbed, arm: Arm, index: number, slot: Slot, signal: AbortSignal, fail: (error: BenchError) => void }} options
- *   fail: is called where sidecars do not start, or do not answer @returns {Promise<Found[]>}
+ * @param {{ testbed: Testbed, arm: Arm, index: number, slot: Slot, signal: AbortSignal, fail: (error: BenchError) => void,
+ *   say: (line: string) => void }} options fail: is called where sidecars do not start, or do not answer @returns {Promise<Found[]>}
  */
 async function checkStart({ testbed, arm, ...options }) {
   const tried = await tryStart({ testbed, arm, ...options })
@@ -225,7 +235,7 @@ async function checkStart({ testbed, arm, ...options }) {
  * Starts the sidecars of an arm, and counts the listening sockets of each; scripts of the user are asked as by their load.
  * @param {Parameters<typeof checkStart>[0]} options
  */
-async function tryStart({ testbed, arm, index, slot, signal, fail }) {
+async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
   const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
   const start = () => startServices({ testbed, arm, start: index, folder, signal })
   const services = await slot.inTurn(start).catch(error => {
@@ -235,7 +245,11 @@ async function tryStart({ testbed, arm, index, slot, signal, fail }) {
   if (!services) return null
   const { deployment } = services
   try {
-    const answers = isOwn(testbed, arm) ? [await probeOwnAnswers({ testbed, arm, services })] : []
+    const answers = [
+      ...(isOwn(testbed, arm) ? [await probeOwnAnswers({ testbed, arm, services })] : []),
+      ...(arm.hasSidecars && hasChunks(arm.load) ? [await probeChunks({ testbed, arm, services })] : []),
+    ]
+    for (const note of await describeOwnTls({ testbed, arm, services })) say(note)
     const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
     const looks = await testbed.site.target.look(sidecars)
     return {
@@ -258,7 +272,7 @@ async function probePlane(options) {
     if (options.signal.aborted || !isOfPlane(error)) throw error
     // The plane serves its link, but not what the corpus needs: it does other work than the planes beside it.
     const why = `does not serve the corpus: ${foldTail(error.message).split('\n')[0]}`
-    return PARITY_NAMES.filter(row => row !== 'parity-workers').map(name => ({
+    return PARITY_NAMES.filter(row => !OF_START.includes(row)).map(name => ({
       name,
       found: why,
       expected: 'served',

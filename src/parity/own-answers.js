@@ -24,11 +24,12 @@ export function isOwn(testbed, arm) {
  * @throws {BenchError} where one is not answered
  */
 export async function probeOwnAnswers({ testbed, arm, services: { entry } }) {
-  const { hostname: address, port, pathname, search } = new URL(entry.urls[0])
+  const { protocol, hostname: address, port, pathname, search } = new URL(entry.urls[0])
+  const credentials = protocol === 'https:' ? entry.certificate : null
   const endpoint = { address, port: Number(port) }
   const answers = []
   for (const ask of listAsks({ arm, entry, path: `${pathname}${search}` })) {
-    const answer = await testbed.site.target.call('send', { endpoint, ask }).catch(error => {
+    const answer = await testbed.site.target.call('send', { endpoint, ask, credentials }).catch(error => {
       throw new BenchError(
         `${ask.method} ${ask.path} of the load of ${arm.id} (${address}:${port}) failed: ${error.message}`,
         { cause: error },

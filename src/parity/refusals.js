@@ -11,18 +11,19 @@ const REFILLED_MS = 1500
 const AT_ONCE = 4 * NARROW
 
 /**
- * A second takes as many requests as the limit, some of four times as many are refused, and later ones pass.
+ * Checks the rate limit of a route: of four times as many requests as a second allows, that many pass and some are refused;
+ * later ones pass.
  * @param {Rig} rig
  */
 export async function checkRateLimit({ send, signal }) {
   const ask = async () => (await send({ host: 'limited' })).status
   const statuses = await Promise.all(Array.from({ length: TIMES * LIMIT_PER_SECOND }, ask))
   await sleep(REFILLED_MS, signal)
-  return describeStatuses(statuses, await ask())
+  return findLimitDifferences(statuses, await ask())
 }
 
-/** @param {number[]} statuses of requests at once @param {number} later */
-export function describeStatuses(statuses, later) {
+/** Finds how statuses differ from those of a rate limit. @param {number[]} statuses of requests at once @param {number} later */
+export function findLimitDifferences(statuses, later) {
   const passed = statuses.filter(status => status === 200).length
   const refused = statuses.filter(status => status === 429).length
   return [
@@ -35,7 +36,8 @@ export function describeStatuses(statuses, later) {
 }
 
 /**
- * A route takes the requests of those it lists: the client's sidecar, and callers whose requests share connections.
+ * Checks that a route takes the requests of the identities that it lists, and no others: those of the client's sidecar, and of
+ * callers whose requests share connections.
  * @param {Rig} rig
  */
 export async function checkAuthorization({ call, send }) {
@@ -51,7 +53,8 @@ export async function checkAuthorization({ call, send }) {
 }
 
 /**
- * As many requests as the cluster takes wait for an upstream that does not answer; others are refused at once.
+ * Checks the circuit breaker: as many requests as the cluster takes wait for an upstream that does not answer; others are
+ * refused at once.
  * @param {Rig} rig
  */
 export async function checkBreaker({ send }) {
@@ -70,40 +73,40 @@ const APART_MS = 100
 const TRIES = 3
 
 /**
- * Every other request to the cluster is refused, as is every request after one that was tried again. As many as may be
- * tried again wait at the endpoint that is next, which does not answer, and the others are answered 503. Later there is a
- * budget again.
+ * Checks the retry budget of a cluster with two endpoints, of which one refuses connections and the other never answers. A
+ * refused request is tried again at the endpoint that never answers, and waits there, while the budget lasts; beyond it, it is
+ * answered 503. When those requests have ended, the budget is whole again.
  * @param {Rig} rig
  */
 export async function checkRetryBudget(rig) {
   /** @type {string[]} */
   let differences = []
   for (let i = 0; i < TRIES; i++) {
-    const many = await askApart(rig, REQUESTS)
-    differences = describeRetries(many, await askApart(rig, RETRIES))
+    const many = await sendApart(rig, REQUESTS)
+    differences = findRetryDifferences(many, await sendApart(rig, RETRIES))
     if (differences.length === 0) break
   }
   return differences
 }
 
-/** @param {Rig} rig @param {number} times @returns {Promise<number[]>} statuses */
-async function askApart({ send, signal }, times) {
-  const asking = []
+/** Sends requests one after another, without waiting for their answers. @param {Rig} rig @param {number} times @returns {Promise<number[]>} statuses */
+async function sendApart({ send, signal }, times) {
+  const requests = []
   for (let i = 0; i < times; i++) {
-    const one = send({ host: 'crowded' }, { timeoutSeconds: ANSWER_SECONDS })
-    // Nobody awaits this request when another check fails.
-    one.catch(() => {})
-    asking.push(one)
+    const request = send({ host: 'crowded' }, { timeoutSeconds: ANSWER_SECONDS })
+    // If another check fails, this request is never awaited: an unhandled rejection would end the kit.
+    request.catch(() => {})
+    requests.push(request)
     await sleep(APART_MS, signal)
   }
-  return (await Promise.all(asking)).map(({ status }) => status)
+  return (await Promise.all(requests)).map(({ status }) => status)
 }
 
 /**
- * @param {number[]} many statuses of requests that were under way at a time
+ * Finds how statuses differ from those of a retry budget. @param {number[]} many of requests that were under way at a time
  * @param {number[]} few later, not more than may be tried again
  */
-export function describeRetries(many, few) {
+export function findRetryDifferences(many, few) {
   // A request that is tried again takes the turns of both endpoints; of the other requests, every other one is refused.
   const refused = Math.floor((REQUESTS - RETRIES) / 2)
   const count = many.filter(status => status === 503).length

@@ -3,7 +3,7 @@ import { readCredentials } from '../certificates/credentials.js'
 import { authorityKeyOf, certificatesFolder } from '../lib/certificate-files.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { untilAborted } from '../lib/wait.js'
-import { groupsOf, identityOf, PORTS, PROBER, placeAt, TLS } from '../model/sidecar-contract.js'
+import { groupsOf, identityOf, NODE_AGENT, NODE_PROXY, PORTS, PROBER, placeAt, TLS } from '../model/sidecar-contract.js'
 import { createModel } from '../services/topology.js'
 import { BYTE_HOSTS, BYTE_UPSTREAMS, bytePortOf, ROUTES, route } from './beside/corpus.js'
 import { SERVERS } from './beside/peers.js'
@@ -12,7 +12,7 @@ import { adaptModels } from './tunnels.js'
 
 /**
  * @import { Answer, Ask } from '../node/send.js'
- * @import { Cluster, Conditions, DataPlane, Deployment, Endpoint, Place, ProcessSpec, Protocol, Route, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../model/types.ts'
+ * @import { Cluster, Conditions, DataPlane, Deployment, Endpoint, Place, Pod, ProcessSpec, Protocol, Route, SidecarModel, Target, Tls, Tool, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
 // The permissive sidecar is another server: it has the server's certificate, and accepts the same identities.
@@ -85,11 +85,9 @@ export async function createRig({ target, index, plane, folder, measured, signal
   // One port is all that redirected bytes have: the corpus, which needs more, is tried at the listeners themselves.
   const isRedirected = interception === 'redirect' && measured.protocol !== 'tcp'
   const certificates = certificatesFolder(options.certificates, measured.tls)
-  const places = await target.placesFor(
-    index,
-    TOPOLOGY.services.map(s => s.name),
-    { hasNamespaces: interception !== undefined },
-  )
+  const isOfNode = plane.deployed?.[`${profile}`]?.isOfNode === true
+  const names = [...TOPOLOGY.services.map(s => s.name), ...(isOfNode ? [NODE_PROXY, NODE_AGENT] : [])]
+  const places = await target.placesFor(index, names, { hasNamespaces: interception !== undefined })
   // Redirected connections mean the port of the application; those to the client's sidecar mean the sidecar itself.
   const port = isRedirected ? PORTS.application : PORTS.inbound
   // Sidecars that forward to the port that is meant are called at that of the application itself.
@@ -156,9 +154,20 @@ function createSpecs(direct, { plane, tool, profile, scripts, folder, locate, au
   const { createSidecar, createCompanions } = plane
   const scriptFiles = plane.deployed?.[`${profile}`]?.scripts && readTextFiles(scripts)
   const { models, translations } = adaptModels(direct, plane)
-  return models.flatMap(model => {
+  const optionsOf = (/** @type {SidecarModel} */ model) => {
     const where = { scripts: locate(scripts), folder: locate(path.join(folder, model.service)) }
-    const options = { ...where, model, tool, profile, cpuLimitCores: null, scriptFiles, authorityKeyPath }
+    return { ...where, model, tool, profile, cpuLimitCores: null, scriptFiles, authorityKeyPath }
+  }
+  if (plane.deployed?.[`${profile}`]?.isOfNode) {
+    const translate = (/** @type {Pod} */ pod) => ({
+      ...pod,
+      ...(translations && { redirects: { ...pod.redirects, translations: translations[pod.service] } }),
+    })
+    const specs = plane.createNodeProxy?.(models.map(optionsOf), locate(path.join(folder, NODE_PROXY))) ?? []
+    return specs.map(spec => ({ ...spec, ...(spec.pods && { pods: spec.pods.map(translate) }) }))
+  }
+  return models.flatMap(model => {
+    const options = optionsOf(model)
     const spec = /** @type {ProcessSpec} */ (createSidecar?.(options))
     const redirects = spec.redirects && translations && { ...spec.redirects, translations: translations[model.service] }
     return [...(createCompanions?.(options) ?? []), { ...spec, ...(redirects && { redirects }) }]

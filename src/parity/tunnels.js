@@ -1,9 +1,9 @@
 import { PORTS } from '../model/sidecar-contract.js'
 
 /**
- * The models of a rig for sidecars that forward to the application at their own address only: those that tunnel bytes also call
- * others at one port, and those that route at the caller have no routes of requests behind it. The upstreams and peers of the
- * corpus are beside the services, so the kernel translates addresses.
+ * Adapts a rig's models to sidecars that forward only to the application at their own address. Sidecars that tunnel bytes call
+ * all others at one port; sidecars that route at the caller have no routes at the server. The upstreams and peers of the corpus
+ * have other addresses, so rules of the kernel translate them.
  * @import { Cluster, DataPlane, Endpoint, ProcessSpec, SidecarModel } from '../model/types.ts'
  * @typedef {NonNullable<NonNullable<ProcessSpec['redirects']>['translations']>} Translations
  */
@@ -13,7 +13,7 @@ const PEERS = '198.19.0'
 const PEER_PORT = 80
 
 /**
- * Adapts the models of a rig to what a plane can be given; without translations, as they are.
+ * Adapts models to what a plane can be given; a plane without such limits gets them unchanged.
  * @param {SidecarModel[]} models @param {Pick<DataPlane, 'tunnelPort' | 'routesAtCaller'>} plane
  * @returns {{ models: SidecarModel[], translations?: Record<string, Translations> }}
  */
@@ -28,7 +28,7 @@ export function adaptModels(models, { tunnelPort, routesAtCaller }) {
  * Gives the routes of servers to their callers, and to each endpoint a port of the server, which rules translate.
  * @param {SidecarModel[]} models of requests @returns {{ models: SidecarModel[], translations: Record<string, Translations> }}
  */
-export function routeAtCaller(models) {
+function routeAtCaller(models) {
   const servers = models.filter(({ inbound }) => inbound)
   const addressOf = (/** @type {SidecarModel} */ { inbound }) => `${inbound?.address}`
   return {
@@ -44,7 +44,7 @@ export function routeAtCaller(models) {
         return { ...model, inbound: { ...model.inbound, redirectedPorts } }
       }
       const callees = model.clusters.flatMap(cluster => {
-        const server = servers.find(own => addressOf(own) === cluster.endpoints[0].address)
+        const server = servers.find(callee => addressOf(callee) === cluster.endpoints[0].address)
         return server ? [{ cluster, server }] : []
       })
       const isCallee = (/** @type {string} */ name) => callees.some(({ cluster }) => cluster.name === name)
@@ -55,10 +55,10 @@ export function routeAtCaller(models) {
         })),
       )
       const clusters = callees.flatMap(({ cluster, server }) =>
-        server.clusters.map(own => ({
-          ...own,
-          ...{ name: `${cluster.name}-${own.name}`, mtls: cluster.mtls, protocol: cluster.protocol },
-          endpoints: own.endpoints.map(({ port }) => ({ address: addressOf(server), port })),
+        server.clusters.map(clusterOfServer => ({
+          ...clusterOfServer,
+          ...{ name: `${cluster.name}-${clusterOfServer.name}`, mtls: cluster.mtls, protocol: cluster.protocol },
+          endpoints: clusterOfServer.endpoints.map(({ port }) => ({ address: addressOf(server), port })),
         })),
       )
       return {

@@ -1,7 +1,7 @@
 import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import { AXES, AXIS_NAMES, CONDITION_AXES, CONTROL_PLANE_NAMES, groupOf, nameOf } from '../model/arms.js'
+import { AXES, AXIS_NAMES, CONDITION_AXES, CONTROL_PLANE_NAMES, groupOf, NODE_CPU_AXES, nameOf } from '../model/arms.js'
 import { countInterleavedWorkers } from './cpu-limits.js'
 import { groupAlike } from './interleave.js'
 import { chooseLoad } from './load.js'
@@ -24,7 +24,9 @@ export function listValues({ overrides, axes, kind }) {
   const lists = Object.fromEntries(
     AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [
       name,
-      takeEnds(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values, overrides.profile),
+      NODE_CPU_AXES.includes(name) && kind !== 'capacity'
+        ? AXES[name].values
+        : takeEnds(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values, overrides.profile),
     ]),
   )
   if (kind !== 'cost') lists.placement = AXES.placement.values

@@ -24,12 +24,12 @@ export function shareLoads(arms, cpus) {
   return arms.map(arm => {
     const { ratePerSecond, ...load } = arm.load
     // All arms of a load have one rule, whichever part they stand in.
-    const group = groups.find(own => own.includes(arm)) ?? []
+    const group = groups.find(armsOfGroup => armsOfGroup.includes(arm)) ?? []
     const count = Math.max(...splitGroup(group).map(part => part.length))
     // One generator warms all up: as long as the slowest needs, with three answers of each arm in turn.
-    const slowSeconds = Math.max(...group.map(own => computeSlowSeconds(own.load)))
+    const slowSeconds = Math.max(...group.map(member => computeSlowSeconds(member.load)))
     const warmupSeconds = Math.max(
-      ...group.map(own => own.load.warmupSeconds),
+      ...group.map(member => member.load.warmupSeconds),
       count * WARM_AFTER_REQUESTS * slowSeconds,
     )
     if (ratePerSecond === undefined) {

@@ -65,7 +65,7 @@ export function chooseLoad(question, placed) {
     connections: cell.connections,
     ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
     ...(cell.placement === 'apart' && { placement: cell.placement }),
-    hasCertificate: load.hasCertificate && hasSidecars && conditions.tls !== 'plaintext',
+    hasCertificate: (overrides.hasCertificate || load.hasCertificate) && hasSidecars && conditions.tls !== 'plaintext',
     burst: burstSeconds
       ? { factor: overrides.burstFactor ?? load.burstFactor, beginsSeconds, seconds: burstSeconds }
       : null,

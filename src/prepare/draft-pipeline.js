@@ -180,12 +180,18 @@ async function findServed({ target, address, entries, paths }) {
   /** @type {Served | null} */
   let answered = null
   for (const port of entries)
-    for (const asked of ['/', ...paths])
+    for (const requestPath of ['/', ...paths])
       for (const method of ['POST', 'GET']) {
-        const ask = { host: 'ratings', method, path: asked, body: method === 'POST' ? BODY : '' }
+        const ask = { host: 'ratings', method, path: requestPath, body: method === 'POST' ? BODY : '' }
         const answer = await ask200({ target, endpoint: { address, port }, ask })
         if (answer === null) continue
-        const served = { port, method, path: asked, isEchoed: method === 'POST' && answer.body === BODY, status: 200 }
+        const served = {
+          port,
+          method,
+          path: requestPath,
+          isEchoed: method === 'POST' && answer.body === BODY,
+          status: 200,
+        }
         if (served.isEchoed) return served
         // A body that is empty may be what the application answers to GET.
         if (method === 'GET' && answer.body.length > 0) answered ??= served

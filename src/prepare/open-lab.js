@@ -13,10 +13,11 @@ import { assertServes } from '../lab/serves.js'
 import { chooseAgainst, findAgainst } from '../lab/sides.js'
 import { BenchError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { loadGenerators } from '../loads/registry.js'
-import { hasFixedPorts } from '../model/pipeline.js'
+import { assertVersion, hasFixedPorts, hasServerTls } from '../model/pipeline.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { tryConfiguration } from '../parity/gate.js'
 import { probeOwnAnswers } from '../parity/own-answers.js'
+import { describeOwnTls } from '../parity/own-tls.js'
 import { isWrong } from '../parity/verdict/rows.js'
 import { writeWhole } from '../records/files.js'
 import { parseExperiment } from '../request/experiment.js'
@@ -26,7 +27,7 @@ import { findTool } from '../tools/find.js'
 import { createPipeline, findPipeline } from '../tools/find-pipeline.js'
 import { perfTool, straceTool, valgrindTool } from '../tools/profilers.js'
 import { draftPipeline } from './draft-pipeline.js'
-import { explainNamespaces } from './own-pipelines.js'
+import { assertOneScheme, chooseTls, explainNamespaces } from './own-pipelines.js'
 import { planRun } from './prepare.js'
 
 const PROBE_MS = 20_000
@@ -41,9 +42,10 @@ const PROBE_MS = 20_000
  *   calls, too; own: the folder of the lab
  */
 
+const SIDES = /** @type {const} */ (['old', 'new'])
 // The load that is sampled is long enough for some thousand samples of each sidecar.
 const SAMPLED = { rounds: 1, warmupSeconds: 2, windowSeconds: 8 }
-/** What a refused side does otherwise, a line each. */
+/** The file with the differences of a refused side, a line each. */
 const REFUSED = 'results/lab-refused.txt'
 // Sides alternate, so that a drift meets both alike; two windows of a side show how far apart such windows are.
 const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
@@ -95,6 +97,11 @@ export async function openLab({
   const profiles = [sides.old.profile, side.profile]
   const isRedirected = profiles.some(profile => profile !== null)
   const hasNamespaces = pipelines.some(hasFixedPorts)
+  assertOneScheme(pipelines)
+  for (const name of SIDES) {
+    const { pipeline } = sides[name]
+    if (pipeline !== null && pipeline !== 'unknown') assertVersion(pipeline, pipys[name])
+  }
   if (isRedirected || hasNamespaces)
     await site.assertInterception().catch(error => {
       throw explainNamespaces(Object.fromEntries(pipelines.map(one => [one.file, one])), error)
@@ -112,7 +119,8 @@ export async function openLab({
     profiles,
     isRedirected,
     hasNamespaces,
-    isPlaintext: pipelines.length > 0 || isPlaintext,
+    isPlaintext: pipelines.length > 0 ? chooseTls(pipelines)[0] === 'plaintext' : isPlaintext,
+    hasCertificate: pipelines.some(hasServerTls),
   })
   // The connections of sidecars in network namespaces are not seen from here.
   const counting = {
@@ -200,7 +208,12 @@ async function assertSideServes({ arms, testbeds, own, nextStart }, { name, ...o
     const start = nextStart()
     const folder = path.join(own, `${start}-${name}-${arm.link}-plain`)
     const probe = { testbed: testbeds[name], arm, start, folder, ...options }
-    answers.push(await assertServes(probe, services => probeOwnAnswers({ ...probe, services })))
+    answers.push(
+      await assertServes(probe, async services => {
+        for (const note of await describeOwnTls({ ...probe, services })) options.say(note)
+        return await probeOwnAnswers({ ...probe, services })
+      }),
+    )
   }
   return answers.map(({ found }) => found)
 }
@@ -298,10 +311,10 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
 
 /**
  * Plans an uncapped arm for each profile and link.
- * @param {{ loads: Record<string, LoadGenerator>, planes: Planes, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean }} asked
+ * @param {{ loads: Record<string, LoadGenerator>, planes: Planes, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean, hasCertificate: boolean }} asked
  */
 function planLab({ loads, planes, link, payload, requestAxes = {}, features, site, pipy, profiles, ...network }) {
-  const { isRedirected, hasNamespaces, isPlaintext } = network
+  const { isRedirected, hasNamespaces, isPlaintext, hasCertificate } = network
   const names = new Set(profiles.map(profile => (profile === null ? 'pipy' : `pipy:${profile}`)))
   const axes = `{ plane: ${JSON.stringify([...names])}, link: [${link.join(', ')}], cpuLimitCores: [1] }`
   const experiment = `name: lab\nquestion: What does a change cost?\naxes: ${axes}\nprofiles: { smoke: ${JSON.stringify(SAMPLED)} }\n`
@@ -326,6 +339,7 @@ function planLab({ loads, planes, link, payload, requestAxes = {}, features, sit
         tls: isPlaintext ? ['plaintext'] : undefined,
       },
       ...(hasNamespaces && { hasNamespaces }),
+      ...(hasCertificate && { hasCertificate }),
     },
     site,
     tools: { pipy },

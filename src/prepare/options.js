@@ -205,7 +205,7 @@ function readAsked(command) {
   try {
     return readAnyExperiment(nameAsked(command))
   } catch (error) {
-    // commander also lists the options to suggest one for an unknown word, and says itself what is wrong.
+    // commander also lists options to suggest one for a typo, and prints that error itself: show the default's then.
     if (command.args.some(word => HELP.includes(word)) || !(error instanceof UsageError)) throw error
     return readAnyExperiment(DEFAULT_EXPERIMENT)
   }

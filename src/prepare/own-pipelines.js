@@ -1,13 +1,20 @@
 import { BenchError, UsageError } from '../lib/errors.js'
-import { describeOwnRequest, hasFixedPorts, isEchoed, postsPayload } from '../model/pipeline.js'
+import {
+  describeOwnRequest,
+  hasFixedPorts,
+  hasServerTls,
+  hasUpstreamTls,
+  isEchoed,
+  postsPayload,
+} from '../model/pipeline.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { assertAllowed } from '../request/constraint.js'
 import { LINK, PIPELINE_ARMS, PIPELINES } from '../request/constraints/pipelines.js'
 
 /**
- * What a run of pipelines is asked beside their names.
+ * Requests and axes of a run of pipelines, beside their names.
  * @import { Arm, LoadGenerator } from '../model/types.ts' @import { Overrides } from '../request/question.js'
- * @import { Pipelines } from './programs.js'
+ * @import { Pipeline } from '../model/pipeline.js' @import { Pipelines } from './programs.js'
  */
 
 /**
@@ -26,9 +33,11 @@ export function askForPipelines(overrides, { pipelines, load }) {
       target,
       generator: load.name === DEFAULT_GENERATOR ? null : load.name,
       isLoadElsewhere,
+      hasTls: hasServerTls(pipeline) || hasUpstreamTls(pipeline),
       isEchoed: isEchoed(pipeline),
     })
   if (documents.length === 0) return overrides
+  assertOneScheme(documents)
   const hasNamespaces = documents.some(hasFixedPorts)
   const interception = axes.interception ?? ['none']
   return {
@@ -38,8 +47,26 @@ export function askForPipelines(overrides, { pipelines, load }) {
         .filter(([, pipeline]) => !isEchoed(pipeline))
         .map(([variant, pipeline]) => [variant, bytes => describeOwnRequest(pipeline, bytes)]),
     ),
-    axes: { ...axes, link: [LINK], tls: ['plaintext'], ...(hasNamespaces && { interception }) },
+    axes: { ...axes, link: [LINK], tls: chooseTls(documents, axes.tls), ...(hasNamespaces && { interception }) },
+    ...(documents.some(hasServerTls) && { hasCertificate: true }),
     ...(hasNamespaces && { hasNamespaces }),
+  }
+}
+
+/** Chooses the key types of certificates. @param {Pipeline[]} pipelines @param {string[]} [keyTypes] that were asked for */
+export function chooseTls(pipelines, keyTypes = ['ecdsa-p256']) {
+  return pipelines.some(one => hasServerTls(one) || hasUpstreamTls(one)) ? keyTypes : ['plaintext']
+}
+
+/** Asserts that the pipelines of a run speak TLS on the same sides. @param {Pipeline[]} pipelines @throws {UsageError} */
+export function assertOneScheme([first, ...others]) {
+  for (const hasTls of [hasServerTls, hasUpstreamTls]) {
+    const other = others.find(one => hasTls(one) !== hasTls(first))
+    if (!other) continue
+    const side = hasTls === hasServerTls ? 'listen' : 'upstream'
+    throw new UsageError(
+      `${other.file}: ${side}: ${other.document[side]?.scheme ?? 'http'}, and ${first.file} has ${first.document[side]?.scheme ?? 'http'}: what TLS costs would be taken for the cost of the scripts: give both the same scheme`,
+    )
   }
 }
 

@@ -69,7 +69,7 @@ function readOverrides(options) {
 
 /**
  * Prepares what was asked, and says which programs are missing.
- * @param {{ experiment: Experiment, options: RunOptions, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertInterception'> }} asked
+ * @param {{ experiment: Experiment, options: RunOptions, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertCpuSettings' | 'assertInterception'> }} asked
  * @param {Pick<Context, 'say'>} context
  */
 export async function prepareWith({ experiment, options, site }, { say }) {
@@ -87,6 +87,7 @@ export async function prepareWith({ experiment, options, site }, { say }) {
   }
   said.forEach(say)
   const { plan, layout } = preparation
+  site.assertCpuSettings(plan.arms.map(({ conditions }) => conditions))
   if (plan.arms.some(({ conditions }) => conditions.interception !== undefined))
     await site.assertInterception().catch(async error => {
       const { explainNamespaces } = await import('./own-pipelines.js')

@@ -3,7 +3,8 @@ import { loadPlanes } from '../dataplanes/registry.js'
 import { BenchError, BrokenToolError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { isProgram } from '../lib/programs.js'
 import { loadGenerators } from '../loads/registry.js'
-import { nameVariantTool } from '../model/tools.js'
+import { assertVersion } from '../model/pipeline.js'
+import { nameVariantTool, toolOf } from '../model/tools.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
 import { findDeployed, nameDeployed } from '../services/specs.js'
@@ -102,6 +103,11 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
     const tool = await findTool(program)
     if ('missing' in tool) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${tool.missing}`)
     tools[nameVariantTool({ tool: specOf(planes, choice), variant: choice.variant })] = tool
+  }
+  for (const choice of chosen) {
+    const pipeline = findPipelineOf(pipelines, choice)
+    const tool = pipeline && toolOf(tools, { tool: specOf(planes, choice), variant: choice.variant })
+    if (tool) assertVersion(pipeline, tool)
   }
   if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
   tools[generator.name] = generator

@@ -20,7 +20,7 @@ import { renderRule } from './workload-size.js'
  * @property {string[]} warnings of the server, and of containers without ratios
  */
 
-/** Of the range: with less, the answer says so. */
+/** Share of the range that must have samples; below it, the answer says so. */
 const SHARE_LEAST = 0.9
 const LABEL_MOST = 22
 
@@ -109,7 +109,7 @@ export function labelOf({ workload: { name, kind }, container }, sizes) {
 }
 
 /**
- * What is set, and what was computed. @param {number | null} set @param {number | null} computed @param {(value: number) => string} render
+ * Renders a value that is set and the one that was computed: `100m → 104m`. @param {number | null} set @param {number | null} computed @param {(value: number) => string} render
  * @returns {Cell | null}
  */
 function renderChange(set, computed, render) {

@@ -63,11 +63,11 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
     })
   }
 
-  /** @param {URL} asked @param {string} what */
-  async function send(asked, what) {
+  /** @param {URL} url @param {string} what */
+  async function send(url, what) {
     const deadline = AbortSignal.timeout(deadlineMs)
     try {
-      const response = await fetch(asked, { headers, signal: signal ? AbortSignal.any([signal, deadline]) : deadline })
+      const response = await fetch(url, { headers, signal: signal ? AbortSignal.any([signal, deadline]) : deadline })
       return { status: response.status, text: await readBody(response, address) }
     } catch (cause) {
       signal?.throwIfAborted()

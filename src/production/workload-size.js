@@ -108,7 +108,7 @@ function computeWorkloadSize({ workload, containers }) {
 /** @param {Pick<WorkloadSize, 'p95Cores' | 'peakCores' | 'throttledFraction' | 'memoryBytes'>} use @param {Resources} limit of today */
 function computeLimits({ p95Cores, peakCores, throttledFraction, memoryBytes }, limit) {
   const requestCores = Math.max(REQUEST_CORES_LEAST, CPU_REQUEST_ROOM * p95Cores)
-  // What a throttled sidecar would have used is not known: its peak is its limit.
+  // The peak of a throttled sidecar is its limit; its need is higher, and unknown.
   const floor = isThrottled(throttledFraction) ? (limit.cores ?? 0) : 0
   return {
     requestCores,

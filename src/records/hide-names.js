@@ -5,7 +5,7 @@ import { escapePattern } from '../lib/printable.js'
 
 const HOST_OPTIONS = /^--(?:load-host|address|context|node|load-node|namespace|live|metrics)(?:=(.+))?$/
 const HIDDEN = 'hidden'
-// With the colon after a key.
+// The colon after a key is part of the match.
 const STRING = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g
 const LINE = /^.*$/gm
 const NUMBER = /^\d+(?:\.\d+)?$/

@@ -1,6 +1,6 @@
 import { formatValue, QUANTITIES, quantityOf } from '../judge/quantities.js'
-import { sectionsOf, splitByKind } from '../kinds/sections.js'
-import { keepColumns, left, renderTextTable, right } from '../lib/text-table.js'
+import { sectionsOf } from '../kinds/sections.js'
+import { keepColumns, left, right } from '../lib/text-table.js'
 import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike, isRedirected, nameOf } from '../model/arms.js'
 
 /**
@@ -9,21 +9,16 @@ import { AXES, BASELINE_AXES, describeAxes, findVaried, isAlike, isRedirected, n
  * @import { AxisName, Summary, SummaryArm } from '../model/types.ts' @import { Table } from '../lib/text-table.js'
  */
 
+/** Columns that only other formats have: a terminal shows the rest in 100 columns. */
+export const WIDE_COLUMNS = ['p90', 'p95', 'CPU cores', 'throttled', 'anon']
+
 const OF_ARM = ['throughput', 'p50', 'p90', 'p95', 'p99', 'cpuPerRequest']
 const OF_SIDECAR = ['cpuCores', 'cpuOfCap', 'cpuPerRequest', 'throttled', 'anon', 'rss']
 const ADDED = ['addedP50', 'addedP99']
 const WITH_INTERVAL = ['throughput', 'cpuPerRequest']
 
-/** Makes a table for each kind of trials. @param {Summary} summary @returns {Table[]} */
+/** @param {Summary} summary of one kind @returns {Table} */
 export function tabulateArms(summary) {
-  return splitByKind(summary).map(({ summary: part, heading }) => ({
-    caption: heading ?? 'Every plane, cap and load',
-    ...tabulateKind(part),
-  }))
-}
-
-/** @param {Summary} summary of one kind @returns {Omit<Table, 'caption'>} */
-function tabulateKind(summary) {
   const links = linksOf(summary)
   const varied = findVaried(summary.arms).filter(name => name !== 'link' && name !== 'cpuLimitCores')
   const added = summary.arms[0].load.kind === 'open' ? ADDED : []
@@ -45,7 +40,7 @@ function tabulateKind(summary) {
   // A column in which no arm has anything is left out.
   const isShown = (/** @type {number} */ i) =>
     rows.some(row => row.length === columns.length && !/^[-\n]*$/.test(`${row[i]}`))
-  return keepColumns({ columns, rows }, isShown)
+  return { caption: 'Every plane, cap and load', ...keepColumns({ columns, rows }, isShown) }
 }
 
 /** @param {string} name of a quantity */
@@ -108,26 +103,8 @@ const OF_EACH = 'cpuCores'
 const SIDECARS_MOST = 3
 const NOTHING = { median: null, low: null, high: null }
 
-/** Renders the tables for the terminal. @param {Summary} summary @returns {string[][]} lines of each */
-export function renderPivots(summary) {
-  return tabulatePivots(summary).map(table => [
-    ...(table.caption ? [`${table.caption}:`] : []),
-    ...renderTextTable(table),
-  ])
-}
-
-/** Makes the tables of each kind of trials. @param {Summary} summary @returns {Table[]} */
+/** Makes a table for every combination of the other axes. @param {Summary} summary of one kind @returns {Table[]} */
 export function tabulatePivots(summary) {
-  return splitByKind(summary).flatMap(({ summary: part, heading }) =>
-    tabulateGroups(part).map(({ caption, ...table }) => ({
-      ...table,
-      caption: [heading, caption].filter(Boolean).join(': '),
-    })),
-  )
-}
-
-/** Makes a table for every combination of the other axes. @param {Summary} summary @returns {Table[]} */
-function tabulateGroups(summary) {
   const measured = summary.arms.filter(arm => arm.repeatOf === null)
   const { across } = summary.shows
   // An axis that arms without sidecars lack makes no table of its own.

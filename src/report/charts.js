@@ -6,7 +6,7 @@ import { lowerFirst } from '../lib/letters.js'
 import { summariseValues } from '../lib/stats.js'
 import { describeAxes, findVaried, groupOf, isBaselineOf, labelOf, nameOf } from '../model/arms.js'
 import { drawDistributions } from './charts/distributions.js'
-import { drawOverLimit, drawOverRate, drawOverShare, drawOverSidecars } from './charts/forms.js'
+import { drawOverAxis, drawOverLimit, drawOverRate, drawOverShare, drawOverSidecars } from './charts/forms.js'
 import { drawOverTime } from './charts/over-time.js'
 import { drawRounds } from './charts/rounds.js'
 import * as tables from './charts/tables.js'
@@ -15,6 +15,7 @@ import * as tables from './charts/tables.js'
  * The charts of a run, each with the table of what is drawn. Pure.
  * @import { CpuLine, Quantity, Summary, SummaryArm, TrialRecord } from '../model/types.ts'
  * @import { SidecarSeries } from '../judge/sidecars.js' @import { ColourFor } from '../kinds/sections.js'
+ * @import { Section } from './section.js'
  * @typedef {{ summary: Summary, arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[],
  *   seriesOf: (trialId: string) => SidecarSeries[], colourFor: ColourFor }} Given what is drawn
  */
@@ -24,6 +25,7 @@ const FORMS = {
   overShare: { draw: drawOverShare, tabulate: tables.tabulateShares },
   overSidecars: { draw: drawOverSidecars, tabulate: tables.tabulateMemory },
   overLimit: { draw: drawOverLimit, tabulate: tables.tabulateLimits },
+  overAxis: { draw: drawOverAxis, tabulate: tables.tabulateOverAxis },
 }
 
 /**
@@ -41,9 +43,11 @@ export function drawCharts({ summary, records, seriesOf }) {
     ({ sections }) => sections.charts?.({ summary, arms, records, colourFor }) ?? [],
   )
   const drawForm = (/** @type {keyof typeof FORMS} */ name) =>
-    ofKinds.flatMap(({ form, id, ...given }) =>
-      form === name ? [{ ...FORMS[name].draw(given), id, table: FORMS[name].tabulate(given) }] : [],
-    )
+    ofKinds.flatMap(({ form, id, ...chart }) => {
+      // A form knows its lines and axes.
+      const given = /** @type {any} */ (chart)
+      return form === name ? [{ ...FORMS[name].draw(given), id, table: FORMS[name].tabulate(given) }] : []
+    })
   const inTime = arms.filter(arm => sectionsOf(arm).hasSeries !== false)
   const atOnce = hasRounds ? arms.filter(arm => arm.load.kind !== 'interleaved') : []
   return {
@@ -51,10 +55,47 @@ export function drawCharts({ summary, records, seriesOf }) {
     distributions: drawPercentiles({ arms: atOnce, recordsOf, colourFor }),
     overRate: drawRates({ summary, arms, colourFor }),
     overLimit: drawForm('overLimit'),
+    overAxis: drawForm('overAxis'),
     overShare: drawForm('overShare'),
     overSidecars: drawForm('overSidecars'),
     overTime: drawTrials({ arms: inTime, recordsOf, seriesOf }),
   }
+}
+
+/** @type {[ChartGroup, id: string, name: string, legend?: string][]} */
+const CHART_SECTIONS = [
+  ['distributions', 'latency', 'Latency'],
+  ['overRate', 'over-rate', 'CPU over the rate'],
+  [
+    'overLimit',
+    'over-limit',
+    'Rate over the CPU limit',
+    'Each point is a trial of a CPU limit: filled where the step met the limit, hollow where it did not. A diamond is an answer.',
+  ],
+  ['overShare', 'over-share', 'Convergence'],
+  ['overSidecars', 'over-sidecars', 'Memory over the sidecars'],
+  ['overAxis', 'over-axis', 'Where lines cross'],
+  [
+    'overTime',
+    'over-time',
+    'Memory and CPU over time',
+    'Of each arm the trial whose CPU per request is nearest to the median. Dashed red: the CPU limit. Shaded: the quota of a period was used up.',
+  ],
+]
+
+/** Makes a section for each group of charts but the rounds, which stand beside their table. @param {ReturnType<typeof drawCharts>} groups @returns {Section[]} */
+export function createChartSections(groups) {
+  return CHART_SECTIONS.map(([group, id, name, legend]) => ({
+    id,
+    name,
+    blocks:
+      groups[group].length === 0
+        ? []
+        : [
+            { type: 'sentences', on: 'page', lines: legend === undefined ? [] : [legend] },
+            { type: 'charts', on: 'page', form: group === 'overTime' ? 'trials' : undefined, charts: groups[group] },
+          ],
+  }))
 }
 
 /** @param {Summary} summary @param {Pick<Given, 'arms' | 'colourFor'>} given */
@@ -162,9 +203,6 @@ function findLine({ lines }, name, points) {
     line.points.every((p, i) => p.ratePerSecond === points[i].ratePerSecond && p.millicores === points[i].millicores)
   return lines.find(line => line.service === null && nameOf(line) === name && isThrough(line)) ?? null
 }
-
-/** Lists all charts, in the order in which they are shown. @param {ReturnType<typeof drawCharts>} charts */
-export const listCharts = charts => Object.values(charts).flat()
 
 /** Draws percentiles of every link, cap and load. @param {Pick<Given, 'arms' | 'recordsOf' | 'colourFor'>} given */
 function drawPercentiles({ arms, recordsOf, colourFor }) {

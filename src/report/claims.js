@@ -1,8 +1,9 @@
 import { NOT_TESTABLE, STATUSES } from '../analysis/claims/answers.js'
 import { groupBy } from '../lib/group-by.js'
-import { wrapText } from '../lib/text-table.js'
+import { left, wrapText } from '../lib/text-table.js'
 
-/** Renders claims and answers for the terminal. Pure. @import { ClaimResult } from '../analysis/claims/claims.js' */
+/** Renders claims and answers for the terminal, and makes their section of a document. Pure. */
+/** @import { ClaimResult } from '../analysis/claims/claims.js' @import { Block, Section } from './section.js' */
 
 const STATUS_WIDTH = 19
 const INDENT = ' '.repeat(2 + STATUS_WIDTH)
@@ -65,9 +66,9 @@ export function tellClaims(results) {
 /** Groups claims that could not be tested by the reason. @param {ClaimResult[]} results */
 export function groupUntested(results) {
   const untested = results.filter(result => result.status === NOT_TESTABLE)
-  return [...groupBy(untested, result => result.reason)].map(([reason, own]) => ({
+  return [...groupBy(untested, result => result.reason)].map(([reason, alike]) => ({
     reason,
-    ids: own.map(result => result.id),
+    ids: alike.map(result => result.id),
   }))
 }
 
@@ -101,4 +102,34 @@ function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed
 function countStatuses(results) {
   const counts = STATUSES.map(status => `${results.filter(result => result.status === status).length} ${status}`)
   return `${results.length} claims: ${counts.join(', ')}.`
+}
+
+/** Makes the section of published claims: their count by answer, the tested ones, and why others are not. @param {ClaimResult[]} results @returns {Section} */
+export function createClaimsSection(results) {
+  const tested = results.filter(claim => claim.status !== NOT_TESTABLE)
+  const tables = [
+    {
+      caption: 'Published claims, and what this run says to them',
+      columns: left('answer', 'claim', 'theirs', 'ours', 'why'),
+      rows: tested.map(({ status, says, theirs, ours, reason, source, isDeployed }) => {
+        const from = `${source.publisher}${isDeployed ? '; here as deployed' : ''}`
+        return [status, `${says} (${from})`, theirs ?? '-', ours ?? '-', reason]
+      }),
+    },
+    {
+      caption: 'Claims that this run could not test, by the reason',
+      columns: left('why', 'claims'),
+      rows: groupUntested(results).map(({ reason, ids }) => [reason, ids.join(', ')]),
+    },
+  ].filter(({ rows }) => rows.length > 0)
+  return {
+    id: 'claims',
+    name: 'Published claims',
+    blocks: [
+      { type: 'sentences', lines: tellClaims(results) },
+      ...tables.map(
+        table => /** @type {Block} */ ({ type: 'table', on: 'documents', form: 'prose', isFolded: true, table }),
+      ),
+    ],
+  }
 }

@@ -2,15 +2,16 @@ import { renderPair, renderReason } from '../answer/pairs.js'
 import { dropEmpty } from '../answer/picture.js'
 import { PRIMARY } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
-import { capitalise } from '../lib/letters.js'
+import { capitalise, joinWords } from '../lib/letters.js'
 import { joinParts } from '../lib/text-table.js'
 import { count as countOf, percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/arms.js'
-import { renderVerdict, SECONDARY } from './verdicts.js'
+import { renderSectionsText } from './section-text.js'
+import { blocksOfVerdicts, renderVerdict } from './verdicts.js'
 
 /**
  * Renders the comparison of two runs for the terminal. Pure.
- * @import { Comparison } from '../model/types.ts'
+ * @import { Comparison } from '../model/types.ts' @import { Section } from './section.js'
  * @import { ComparedRun, HeldThreshold, RunComparison } from '../analysis/compare-runs.js'
  * @typedef {Pick<ComparedRun, 'folder' | 'manifest'>} Named
  */
@@ -31,7 +32,8 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
   const whole = comparisons.filter(c => c.service === null && (c.load.isInterleaved ?? false) === isInterleaved)
   const varied = findVaried(whole)
   const arms = [...groupBy(whole, c => JSON.stringify([c.a, c.b, groupOf(c)])).values()]
-  const find = (/** @type {Comparison[]} */ own, /** @type {string} */ name) => own.find(c => c.quantity === name)
+  const find = (/** @type {Comparison[]} */ comparisonsOfArm, /** @type {string} */ name) =>
+    comparisonsOfArm.find(c => c.quantity === name)
   const verdicts = arms.flatMap(ofArm => {
     const primary = find(ofArm, PRIMARY.name) ?? ofArm[0]
     const where = arms.length > 1 ? describeAxes(ofArm[0], varied) : ''
@@ -44,7 +46,7 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
     ...thresholds.map(threshold => `${renderThreshold(threshold)}.`),
   ]
   return {
-    conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`],
+    conditions: ['compare', `old: ${runs.old.folder}`, `new: ${runs.new.folder}`, ...renderHow(whole)],
     pictures:
       arms.length === 0
         ? []
@@ -63,11 +65,28 @@ export function createComparisonAnswer({ comparisons, controls, refused, warning
       ...(repeats > 0 ? [`${countOf(repeats, 'repeat')} a side.`] : []),
     ],
     warnings: [
-      ...refused.map(({ arm, differing }) => `Not compared: ${arm}: ${differing.join('; ')}.`),
+      ...[
+        ...groupBy(refused, ({ isInterleaved, differing }) => JSON.stringify([isInterleaved, differing])).values(),
+      ].map(renderRefused),
       ...warnings.map(warning => `${capitalise(warning)}.`),
     ],
     notMeasured: [],
   }
+}
+
+/** Renders which trials were compared, as a run has interleaved ones and others. @param {Comparison[]} comparisons */
+function renderHow(comparisons) {
+  if (comparisons.length === 0) return []
+  const limits = [...new Set(comparisons.map(({ cpuLimitCores }) => cpuLimitCores))]
+  const limit = limits.length === 1 && limits[0] !== null ? `, ${limits[0]} CPU each` : ''
+  return [`${comparisons[0].load.isInterleaved ? 'interleaved' : 'one proxy after the other'}${limit}`]
+}
+
+/** Renders arms that were not compared, for one reason. @param {RunComparison['refused']} refused */
+function renderRefused(refused) {
+  const [{ isInterleaved, differing }] = refused
+  const names = joinWords(refused.map(({ arm }) => arm))
+  return `Not compared${isInterleaved ? ', interleaved' : ''}: ${names} (${differing.join('; ')}).`
 }
 
 /** @param {Comparison | undefined} comparison @returns {import('../answer/picture.js').Cell | null} */
@@ -80,13 +99,26 @@ function renderChangeCell(comparison) {
 
 /** Renders every verdict. @param {RunComparison} result @param {{ old: Named, new: Named }} runs */
 export function renderComparisonDetails({ comparisons, controls, refused, warnings, thresholds }, runs) {
+  const sentences = (/** @type {string} */ id, /** @type {string[]} */ lines) =>
+    /** @type {Section} */ ({ id, name: capitalise(id), blocks: [{ type: 'sentences', lines }] })
   return joinParts([
     [`old: ${nameRun(runs.old)}`, `new: ${nameRun(runs.new)}`],
-    warnings.map(warning => `warning: ${warning}`),
-    refused.map(({ arm, differing }) => `not compared: ${arm}: ${differing.join('; ')}`),
-    ...renderArms(comparisons.filter(c => c.service === null)),
-    controls.map(control => renderControl(control, controls)),
-    thresholds.map(renderThreshold),
+    ...renderSectionsText([
+      sentences(
+        'warnings',
+        warnings.map(warning => `warning: ${warning}`),
+      ),
+      sentences(
+        'refused',
+        refused.map(({ arm, differing }) => `not compared: ${arm}: ${differing.join('; ')}`),
+      ),
+      ...createArmSections(comparisons.filter(c => c.service === null)),
+      sentences(
+        'controls',
+        controls.map(control => renderControl(control, controls)),
+      ),
+      sentences('thresholds', thresholds.map(renderThreshold)),
+    ]),
   ])
 }
 
@@ -96,20 +128,22 @@ function nameRun({ folder, manifest: { run, kit } }) {
   return `${folder} (experiment ${run.experiment}, started ${run.startedAt}, kit ${version})`
 }
 
-/** Renders the verdicts of each arm, primary quantity first. @param {Comparison[]} comparisons over all sidecars */
-function renderArms(comparisons) {
+/** Makes a section of verdicts for each arm. @param {Comparison[]} comparisons over all sidecars @returns {Section[]} */
+function createArmSections(comparisons) {
   const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, groupOf(c)])
   const arms = [...groupBy(comparisons, keyOf).values()]
   const varied = findVaried(comparisons)
-  return arms.map(ofArm => {
-    const heading = [`${ofArm[0].a} and ${ofArm[0].b}`, describeAxes(ofArm[0], varied)].filter(Boolean).join(', ')
-    const primary = ofArm.filter(c => c.quantity === PRIMARY.name)
-    const secondary = ofArm.filter(c => c.quantity !== PRIMARY.name)
-    return [
-      ...(arms.length > 1 ? [`${heading}:`] : []),
-      ...primary.map(renderVerdict),
-      ...(secondary.length > 0 ? [`${SECONDARY}:`, ...secondary.map(c => `  ${renderVerdict(c)}`)] : []),
-    ]
+  return arms.map(armComparisons => {
+    const [first] = armComparisons
+    const [primary, secondary] = [true, false].map(isPrimary =>
+      armComparisons.filter(c => (c.quantity === PRIMARY.name) === isPrimary).map(renderVerdict),
+    )
+    return {
+      id: 'verdicts',
+      name: [`${first.a} and ${first.b}`, describeAxes(first, varied)].filter(Boolean).join(', '),
+      isNamed: arms.length > 1,
+      blocks: blocksOfVerdicts({ primary, secondary }),
+    }
   })
 }
 

@@ -4,9 +4,9 @@ import { nameOf } from '../model/arms.js'
 import { renderPath, renderRequests, shortenModel } from './answer/conditions.js'
 import { drawPanel, listPanels, renderTable } from './answer/html.js'
 import { withVariables } from './charts/style.js'
-import { listCharts } from './charts.js'
 import { drawSvg, renderShell } from './html-page.js'
 import { html, trust } from './markup.js'
+import { listCharts } from './section.js'
 
 /**
  * Renders a run as one page of A4 for a decision, in words that need no page of the kit. Pure.
@@ -22,13 +22,13 @@ const UNSAID_MOST = 6
 const WORDS_MOST = 8
 const LENGTH_MOST = 180
 const SURENESS_LENGTH_MOST = 360
-/** Of text, with which a page in usual letters is full. */
+/** Characters of text that fill a page in the usual font size. */
 const DENSE_LEAST = 2600
 const CHART_HEIGHT = 190
-/** Of half of the page. */
+/** Pixels of a chart that takes half of the page's width. */
 const WIDTHS = { width: 340, label: 118, value: 84, letters: 16 }
 
-/** What words of the page mean, where they stand on it. @type {[RegExp, string, string][]} */
+/** Definitions of words, each printed if the page has the word. @type {[RegExp, string, string][]} */
 const WORDS = [
   [/sidecar/, 'sidecar', 'a proxy beside each service, through which its requests go'],
   [/\bp99\b/, 'p99', 'the time within which 99 of 100 requests were answered'],
@@ -100,12 +100,12 @@ function cutPictures(pictures) {
 const sumRows = pictures => pictures.reduce((sum, { rows }) => sum + rows.length, 0)
 
 /** Draws the values of the table, or what the report draws where they are no bars. @param {Document} document @param {Summary['sizes']} sizes @returns {Markup[]} */
-function drawCharts({ answer, charts }, sizes) {
+function drawCharts({ answer, sections }, sizes) {
   const panels = [...listSizePanels(sizes), ...answer.pictures.flatMap(listPanels)]
     .filter(({ bars }) => bars.length > 1 && bars.length <= BARS_MOST)
     .slice(0, CHARTS)
-  // Each is of one trial.
-  const others = listCharts({ ...charts, overTime: [] }).slice(0, CHARTS - panels.length)
+  // A chart over time is of one trial.
+  const others = listCharts(sections.filter(({ id }) => id !== 'over-time')).slice(0, CHARTS - panels.length)
   return [
     ...panels.map(
       panel => html`<figure>${trust(drawPanel({ ...panel, title: renderTitle(panel.title) }, WIDTHS))}</figure>`,

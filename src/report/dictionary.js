@@ -7,6 +7,7 @@ import { left } from '../lib/text-table.js'
 /** @type {Record<BoundBy, string>} */
 const BOUND_BY = {
   sidecar: 'A sidecar used at least 95 % of its CPU limit. Only then is req/s the capacity of a proxy.',
+  pod: 'A sidecar and its application used at least 95 % of the CPU limit of their pod (`--pod-cpu`).',
   worker: 'One worker thread of a sidecar used at least 95 % of a core.',
   application:
     'A thread of an application used at least 90 % of a core. (From 70 % on it already slows requests, and its check fires.)',

@@ -1,29 +1,48 @@
-import { NOT_TESTABLE } from '../analysis/claims/answers.js'
 import { GATES } from '../judge/gates.js'
 import { ratePerSecond, sidecarsOf } from '../judge/record/measures.js'
-import { hasAny, splitByKind, tellFindings } from '../kinds/sections.js'
-import { left, right } from '../lib/text-table.js'
+import { renderFindings, splitByKind } from '../kinds/sections.js'
+import { left, right, wrapText } from '../lib/text-table.js'
 import { percent } from '../lib/units.js'
 import { nameOf } from '../model/arms.js'
-import { listDisparities, tabulateParity } from '../parity/verdict/rows.js'
 import { createAnswer } from './answer/answer.js'
-import { nameLinks, tabulateArms, tabulatePivots } from './arms-table.js'
-import { drawCharts } from './charts.js'
-import { groupUntested, tellClaims } from './claims.js'
+import { nameLinks, tabulateArms, tabulatePivots, WIDE_COLUMNS } from './arms-table.js'
+import { createChartSections, drawCharts } from './charts.js'
+import { createClaimsSection } from './claims.js'
 import { tabulateDictionary } from './dictionary.js'
+import { createEqualWorkSection } from './equal-work.js'
 import { renderCpuLines, renderPlateaus, renderSlopes } from './fits.js'
-import { describeUnfinished, listFired } from './missing.js'
+import { describeUnfinished, listFired, renderFired } from './missing.js'
 import { renderNotes, renderThresholds, tellDeviations } from './notes.js'
 import { describeSetting, tabulateProvenance } from './provenance.js'
-import { tellContrasts, tellVerdicts } from './verdicts.js'
+import { CONTRASTS, createVerdictBlocks, tellContrasts } from './verdicts.js'
 
 /**
- * The content of a run's document in any format. warnings: parts of the run that could not be read. Pure.
- * @import { Manifest, Summary, TrialRecord } from '../model/types.ts'
+ * The document of a run: its answer, and sections that every format renders. Pure.
+ * @import { Manifest, Summary, TrialRecord } from '../model/types.ts' @import { Answer } from './answer/answer.js'
  * @import { ClaimResult } from '../analysis/claims/claims.js' @import { Table } from '../lib/text-table.js'
- * @typedef {{ manifest: Manifest, summary: Summary, records: TrialRecord[], claims: ClaimResult[], warnings: string[],
- *   seriesOf: (trialId: string) => import('../judge/sidecars.js').SidecarSeries[] }} Run
- * @typedef {ReturnType<typeof createDocument>} Document
+ * @import { Block, Section } from './section.js' @import { ReportChart } from './charts/tables.js'
+ */
+
+/** A summary of one kind of trials. @typedef {ReturnType<typeof splitByKind>[number]} Result */
+
+/**
+ * @typedef {object} Run
+ * @property {Manifest} manifest
+ * @property {Summary} summary
+ * @property {TrialRecord[]} records
+ * @property {ClaimResult[]} claims
+ * @property {string[]} warnings parts of the run that could not be read
+ * @property {(trialId: string) => import('../judge/sidecars.js').SidecarSeries[]} seriesOf
+ */
+
+/**
+ * @typedef {object} Document
+ * @property {string} title
+ * @property {string} question that the experiment asks
+ * @property {string} startedAt
+ * @property {Answer} answer
+ * @property {string[]} missing what of the run is not there
+ * @property {Section[]} sections
  */
 
 // Reports leave out the figure, which differs on every machine.
@@ -35,58 +54,135 @@ const LISTED_MOST = 12
 const DOTS =
   'A dot is a round, a bar the median, a band its 95 % interval. Hollow: the same plane measured again (A/A); grey: no sidecars.'
 
-/** @param {Run} run */
+/** @param {Run} run @returns {Document} */
 export function createDocument(run) {
   const { manifest, summary, records, warnings, claims } = run
-  const { target, machine, placements } = manifest
-  const { arms, shows } = summary
-  const hasRounds = hasAny(summary, 'hasRounds')
-  const isIdle = arms[0]?.load.kind === 'idle'
-  const isPivot = shows.across !== null || isIdle
-  const tabulate = (/** @type {Summary} */ some) =>
-    !hasRounds ? [] : isPivot ? tabulatePivots(some) : tabulateArms(some)
   const charts = drawCharts(run)
-  const findings = tellFindings(summary)
-  // Where the load generator has CPUs or a machine for itself, it shares none.
-  const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
-  const isShared = target === 'local' && !isApart && !isIdle
+  const results = splitByKind(summary)
+  const unfinished = describeUnfinished(run)
   return {
-    title: `${summary.run.experiment}${arms.length === 0 ? '' : `, ${nameLinks(summary)}`}`,
-    question: /** @type {string} */ (manifest.question ?? ''),
+    title: `${summary.run.experiment}${summary.arms.length === 0 ? '' : `, ${nameLinks(summary)}`}`,
+    question: manifest.question ?? '',
     startedAt: summary.run.startedAt,
-    answer: createAnswer(summary, { seconds: findSeconds(run), unfinished: describeUnfinished(run) }),
-    missing: [...warnings, ...describeUnfinished(run)],
-    parts: splitByKind(summary).map(({ summary: part, heading: name = 'Results' }, i) => ({
-      name,
-      verdicts: tellVerdicts(part),
-      results: tabulate(part),
-      charts: charts.rounds.filter(chart => (chart.part ?? 0) === i),
-    })),
-    verdicts: tellVerdicts(summary),
-    contrasts: tellContrasts(summary),
-    findings: [
-      ...(hasRounds ? [] : findings),
-      ...renderCpuLines(summary),
-      ...renderSlopes(summary),
-      ...renderPlateaus(summary),
-      ...(hasRounds ? findings : []),
+    answer: createAnswer(summary, { seconds: findSeconds(run), unfinished }),
+    missing: [...warnings, ...unfinished],
+    sections: [
+      ...createResultSections(results, charts.rounds),
+      createContrastSection(summary),
+      createFindingSection(summary, results),
+      ...createChartSections(charts),
+      createNoteSection(summary, { results, more: isGeneratorShared(run) ? [SHARING] : [] }),
+      createEqualWorkSection(summary),
+      createClaimsSection(claims),
+      createTrialSection(summary, { results, records }),
+      createProvenanceSection(manifest, records),
+      createWordSection(tabulateDictionary()),
     ],
-    thresholds: renderThresholds(summary),
-    results: tabulate(summary),
-    notes: hasRounds ? [...renderNotes(summary), ...tellDeviations(summary), ...(isShared ? [SHARING] : [])] : [],
-    charts,
-    dots: DOTS,
-    /** null: the run measured nothing. */
-    trials: /** @type {{ gates: Table, all: Table, files: Table } | null} */ ({
-      gates: tabulateGates(summary),
-      all: tabulateTrials(records),
-      files: tabulateFiles(records),
-    }),
-    parity: summary.parity.length > 0 ? tabulateParity(summary) : null,
-    disparities: listDisparities(summary),
-    ...tabulateClaims(claims),
-    provenance: tabulateProvenance(manifest, describeSetting(manifest, records)),
-    dictionary: tabulateDictionary(),
+  }
+}
+
+/** Makes the sections that need the summary alone, for `--details` on a terminal. @param {Summary} summary @param {ClaimResult[]} claims */
+export function createSummarySections(summary, claims) {
+  const results = splitByKind(summary)
+  return [
+    ...createResultSections(results, []),
+    createContrastSection(summary),
+    createFindingSection(summary, results),
+    createNoteSection(summary, { results }),
+    createEqualWorkSection(summary),
+    createClaimsSection(claims),
+    createTrialSection(summary, { results, records: [] }),
+  ]
+}
+
+/** Makes a section for each result. @param {Result[]} results @param {ReportChart[]} rounds @returns {Section[]} */
+function createResultSections(results, rounds) {
+  const isPivot = results.some(({ summary: { shows, arms } }) => shows.across !== null || arms[0].load.kind === 'idle')
+  return results.map(({ summary: result, sections: { hasRounds }, heading }, i) => ({
+    id: i === 0 ? 'results' : `results-${i + 1}`,
+    name: heading ?? 'Results',
+    isNamed: heading !== undefined,
+    blocks: [
+      ...createVerdictBlocks(result),
+      ...(hasRounds === false ? [] : isPivot ? tabulatePivots(result) : [tabulateArms(result)]).map(table => ({
+        ...{ type: /** @type {const} */ ('table'), table, wideColumns: isPivot ? [] : WIDE_COLUMNS },
+      })),
+      ...createRoundBlocks(rounds.filter(({ part = 0 }) => part === i)),
+    ],
+  }))
+}
+
+/** @param {ReportChart[]} charts @param {string} [legend] @returns {Block[]} */
+export function createRoundBlocks(charts, legend = DOTS) {
+  if (charts.length === 0) return []
+  return [
+    { type: 'charts', on: 'page', charts },
+    { type: 'sentences', on: 'page', tone: 'muted', lines: [legend] },
+  ]
+}
+
+/** @param {Summary} summary @returns {Section} */
+function createContrastSection(summary) {
+  return { id: 'contrasts', name: CONTRASTS, isNamed: true, blocks: [{ type: 'list', lines: tellContrasts(summary) }] }
+}
+
+/** @param {Summary} summary @param {Result[]} results @returns {Section} */
+function createFindingSection(summary, results) {
+  const findings = [renderCpuLines(summary), renderSlopes(summary), renderPlateaus(summary), renderFindings(results)]
+  return { id: 'findings', name: 'Findings', blocks: findings.map(lines => ({ type: 'columns', lines })) }
+}
+
+/** @param {Summary} summary @param {{ results: Result[], more?: string[] }} options more: notes of the run @returns {Section} */
+function createNoteSection(summary, { results, more = [] }) {
+  const notes = results.some(comparesRounds) ? [...renderNotes(summary), ...tellDeviations(summary), ...more] : []
+  return {
+    id: 'notes',
+    name: 'How to read it',
+    blocks: [{ type: 'list', lines: [...renderThresholds(summary), ...notes] }],
+  }
+}
+
+/** Says whether the load generator has no CPUs and no machine for itself. @param {Pick<Run, 'manifest' | 'summary'>} run */
+function isGeneratorShared({ manifest: { target, machine, placements }, summary }) {
+  const isApart = machine.loadHost !== undefined || Object.values(placements).every(placement => placement !== null)
+  return target === 'local' && !isApart && summary.arms[0]?.load.kind !== 'idle'
+}
+
+/** @param {Result} result */
+const comparesRounds = ({ sections }) => sections.hasRounds !== false
+
+/** @param {Summary} summary @param {{ results: Result[], records: TrialRecord[] }} options @returns {Section} */
+function createTrialSection(summary, { results, records }) {
+  const brief = results.some(comparesRounds) ? renderFired(summary).flatMap(line => wrapText(line, '', '  ')) : []
+  return {
+    id: 'trials',
+    name: 'Every trial',
+    blocks: [
+      { type: 'table', form: 'prose', table: tabulateGates(summary), brief },
+      { type: 'table', on: 'page', isFolded: true, table: tabulateTrials(records) },
+    ],
+  }
+}
+
+/** @param {Manifest} manifest @param {TrialRecord[]} records @returns {Section} */
+function createProvenanceSection(manifest, records) {
+  const setting = describeSetting(manifest, records)
+  return {
+    id: 'provenance',
+    name: 'Provenance',
+    blocks: [
+      { type: 'table', on: 'documents', form: 'prose', table: tabulateProvenance(manifest, setting) },
+      { type: 'table', on: 'page', isFolded: true, table: tabulateFiles(records) },
+    ],
+  }
+}
+
+/** @param {Table[]} tables @returns {Section} */
+export function createWordSection(tables) {
+  return {
+    id: 'words',
+    name: 'What the words mean',
+    blocks: tables.map(table => ({ type: 'table', on: 'page', form: 'prose', table })),
   }
 }
 
@@ -135,27 +231,6 @@ function tabulateTrials(records) {
       const rate = show(ratePerSecond(record))
       return [trial.id, outcome, rate, cores.join(', '), idle, boundBy ?? '-', reasons.join('; ')]
     }),
-  }
-}
-
-/** Counts the claims by answer, and lists the tested ones. @param {ClaimResult[]} results */
-export function tabulateClaims(results) {
-  const tested = results.filter(claim => claim.status !== NOT_TESTABLE)
-  return {
-    claimsTold: tellClaims(results),
-    claims: {
-      caption: 'Published claims, and what this run says to them',
-      columns: left('answer', 'claim', 'theirs', 'ours', 'why'),
-      rows: tested.map(({ status, says, theirs, ours, reason, source, isDeployed }) => {
-        const from = `${source.publisher}${isDeployed ? '; here as deployed' : ''}`
-        return [status, `${says} (${from})`, theirs ?? '-', ours ?? '-', reason]
-      }),
-    },
-    untested: {
-      caption: 'Claims that this run could not test, by the reason',
-      columns: left('why', 'claims'),
-      rows: groupUntested(results).map(({ reason, ids }) => [reason, ids.join(', ')]),
-    },
   }
 }
 

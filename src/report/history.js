@@ -1,70 +1,71 @@
 import { PRIMARY } from '../judge/quantities.js'
-import { joinParts, left as leftColumns, renderTextTable, wrapText } from '../lib/text-table.js'
+import { joinParts, left as leftColumns, wrapText } from '../lib/text-table.js'
 import { count } from '../lib/units.js'
 import { tellMedian } from './charts/rounds.js'
 import { digitsOf, drawHistory, nameRun, ROWS, scaleValue } from './history-charts.js'
-import { renderCharts, renderList, renderPage, renderSections, renderTable } from './html-page.js'
+import { renderPage, renderSections } from './html-page.js'
 import { html } from './markup.js'
+import { listCharts } from './section.js'
+import { renderSectionsText } from './section-text.js'
 
 /**
  * The document of a history, as text for the terminal and as a page. Pure.
  * @import { History, Line } from '../analysis/history.js' @import { Table } from '../lib/text-table.js'
+ * @import { Section } from './section.js'
  * @typedef {ReturnType<typeof createHistoryDocument>} HistoryDocument
  */
 
-// More runs fill a screen; the page and Markdown have all.
-const RUNS_MOST = 12
+const LEGEND =
+  'A dot is the median of a run, an upright line its 95 % interval. Dashed: something changed from that run on. Grey: the applications, where no sidecar runs.'
 
 /** Makes the document. @param {History} history */
 export function createHistoryDocument(history) {
+  const tables = [
+    { id: 'changes', name: 'Changes', table: tabulateChanges(history) },
+    { id: 'left', name: 'Not comparable', table: tabulateLeft(history) },
+  ].filter(({ table }) => table.rows.length > 0)
   return {
     title: `History of ${history.runs.length} comparable runs`,
     answer: renderAnswer(history),
-    notes: renderNotes(history),
-    charts: drawHistory(history),
-    changes: tabulateChanges(history),
-    left: tabulateLeft(history),
+    sections: [
+      createLineSection(history),
+      ...tables.map(({ id, name, table }) => {
+        return /** @type {Section} */ ({ id, name, blocks: [{ type: 'table', form: 'prose', table }] })
+      }),
+      /** @type {Section} */ ({
+        id: 'method',
+        name: 'How to read it',
+        blocks: [{ type: 'list', lines: renderNotes(history) }],
+      }),
+    ],
   }
 }
 
-/** Renders the text for the terminal. @param {HistoryDocument} document */
-export function renderHistoryText({ title, answer, notes, charts, changes, left }) {
-  const list = (/** @type {Table} */ { caption, rows }) =>
-    rows.length === 0 ? [] : [`${caption}:`, ...rows.flatMap(cells => wrapText(cells.join('  '), '  ', '    '))]
-  return joinParts([
-    [title, ...wrapText(answer)],
-    ...charts.map(({ table }) => renderLastRuns(table)),
-    list(changes),
-    list(left),
-    notes.flatMap(note => wrapText(note)),
+/** @param {History} history @returns {Section} */
+function createLineSection(history) {
+  const charts = drawHistory(history)
+  const blocks = /** @type {Section['blocks']} */ ([
+    { type: 'charts', charts },
+    { type: 'sentences', on: 'page', tone: 'muted', lines: [LEGEND] },
   ])
+  return { id: 'charts', name: 'Over time', blocks: charts.length > 0 ? blocks : [] }
 }
 
-/** @param {Table} table a row for each run */
-function renderLastRuns({ caption, columns, rows }) {
-  const last = rows.slice(-RUNS_MOST)
-  const share = last.length < rows.length ? ` (the last ${last.length} of ${rows.length} runs)` : ''
-  return [`${caption}${share}:`, ...renderTextTable({ caption, columns, rows: last })]
+/** Renders the text for the terminal. @param {HistoryDocument} document */
+export function renderHistoryText({ title, answer, sections }) {
+  return joinParts([[title, ...wrapText(answer)], ...renderSectionsText(sections)])
 }
 
 /** Renders the page. @param {HistoryDocument} document @param {import('./html-page.js').Assets} assets */
-export function renderHistoryHtml({ title, answer, notes, charts, changes, left }, assets) {
-  const list = (/** @type {Table} */ table) => (table.rows.length > 0 ? [renderTable(table, 'prose')] : [])
-  const sections = [
-    { id: 'changes', name: 'Changes', body: list(changes) },
-    { id: 'left', name: 'Not comparable', body: list(left) },
-    { id: 'method', name: 'How to read it', body: renderList(notes) },
-  ].filter(section => section.body.length > 0)
+export function renderHistoryHtml({ title, answer, sections }, assets) {
   const body = html`<header>
 <h1>${title}</h1>
 <p class="answer">${answer}</p>
 </header>
 <main>
-<section id="charts" aria-label="The history as charts">${renderCharts(charts)}
-<p class="muted">A dot is the median of a run, an upright line its 95 % interval. Dashed: something changed from that run on. Grey: the applications, where no sidecar runs.</p></section>
 ${renderSections(sections)}
 </main>`
-  return renderPage({ title: `${title}: ${answer}`, body, charts, assets })
+  return renderPage({ title: `${title}: ${answer}`, body, charts: listCharts(sections), assets })
 }
 
 /** Renders the primary quantity of each arm in its first and its last run. @param {History} history */

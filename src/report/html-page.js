@@ -2,11 +2,13 @@ import { init } from 'echarts'
 import { showControls } from '../lib/printable.js'
 import { BACKGROUND, renderVariables, WIDTH, withVariables } from './charts/style.js'
 import { escapeMarkup, html, trust } from './markup.js'
+import { selectSections } from './section.js'
 
 /**
  * Renders a page that needs no network, and no JavaScript to be read; and its parts. Pure.
  * @import { Chart } from './charts/style.js'
  * @import { ReportChart } from './charts/tables.js' @import { SidecarSeries } from '../judge/sidecars.js'
+ * @import { Block, Section } from './section.js'
  * @import { Markup } from './markup.js' @import { Table } from '../lib/text-table.js'
  * @typedef {{ style: string, scripts: string[], library: string }} Assets scripts: imports first; library: ECharts
  */
@@ -51,24 +53,62 @@ ${body}
 `.markup
 }
 
-/** Renders sections. @param {{ id: string, name: string, body: Markup[] }[]} sections */
+/** Renders sections. @param {Section[]} sections */
 export function renderSections(sections) {
-  return sections.map(
-    ({ id, name, body }) =>
-      html`<section id="${id}" aria-labelledby="${id}-name"><h2 id="${id}-name">${name}</h2>${body}</section>\n`,
+  return selectSections(sections, 'page').map(
+    ({ id, name, blocks }) =>
+      html`<section id="${id}" aria-labelledby="${id}-name"><h2 id="${id}-name">${name}</h2>${blocks.flatMap(renderBlock)}</section>\n`,
   )
 }
 
+/** @param {Block} block @returns {Markup[]} */
+function renderBlock(block) {
+  switch (block.type) {
+    case 'heading':
+      return [html`<h3>${block.text}</h3>`]
+    case 'sentences':
+      return block.lines.map(line => renderSentence(line, block.tone))
+    case 'list':
+      return renderList(block.lines, block.heading)
+    case 'columns':
+      return [html`<pre tabindex="0">${block.lines.join('\n')}</pre>`]
+    case 'table':
+      return [(block.isFolded ? renderDetails : renderTable)(block.table, block.form)]
+    case 'charts':
+      return block.form === 'trials' ? renderTrialCharts(block.charts) : renderCharts(block.charts)
+  }
+}
+
+/** @param {string} line @param {'strong' | 'muted'} [tone] */
+function renderSentence(line, tone) {
+  if (tone === 'strong') return html`<p><strong>${line}</strong></p>`
+  return tone === 'muted' ? html`<p class="muted">${line}</p>` : html`<p>${line}</p>`
+}
+
 /** @param {ReportChart[]} charts @returns {Markup[]} */
-export function renderCharts(charts) {
+function renderCharts(charts) {
   if (charts.length === 0) return []
   return [
     html`<div class="charts">${charts.map(({ table, ...chart }) => renderFigure(chart, { isDrawn: true, body: renderDetails(table) }))}</div>`,
   ]
 }
 
+// Many arms have many charts of trials: the page's script draws those beyond this number.
+const DRAWN_MOST = 24
+
+/** Renders a fold for each chart of a trial, and a choice of any other trial. @param {ReportChart[]} charts @returns {Markup[]} */
+function renderTrialCharts(charts) {
+  return [
+    ...charts.map(
+      ({ table, ...chart }, i) =>
+        html`<details class="arm"><summary>${chart.title}</summary>${renderFigure(chart, { isDrawn: i < DRAWN_MOST, body: renderTable(table) })}</details>`,
+    ),
+    html`<div class="explorer" hidden><h3><label for="trial">Any trial</label></h3><select id="trial"></select><div class="chart" role="img" aria-label=""></div></div>`,
+  ]
+}
+
 /** @param {Omit<ReportChart, 'table'>} chart @param {{ isDrawn: boolean, body: Markup }} options */
-export function renderFigure(chart, { isDrawn, body }) {
+function renderFigure(chart, { isDrawn, body }) {
   const { id, title, description, height } = chart
   const drawing = isDrawn
     ? trust(withVariables(drawSvg(chart)))
@@ -96,7 +136,7 @@ function renderCell(cell, align) {
 }
 
 /** @param {Table} table @param {string} [kind] a class */
-export function renderDetails(table, kind) {
+function renderDetails(table, kind) {
   return html`<details><summary>${table.caption} (${table.rows.length} rows)</summary>${renderTable(table, kind)}</details>`
 }
 

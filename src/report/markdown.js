@@ -1,49 +1,53 @@
 import { showControls } from '../lib/printable.js'
 import { listNotMeasured, tabulatePictures } from './answer/markdown.js'
-import { CONTRASTS, SECONDARY } from './verdicts.js'
+import { selectSections } from './section.js'
 
-/** Renders runs and histories for a pull request or a CI job. Pure. @import { Table } from '../lib/text-table.js' */
+/** Renders runs and histories for a pull request or a CI job. Pure. */
+/** @import { Table } from '../lib/text-table.js' @import { Block, Section } from './section.js' */
 
 /** Renders a run. @param {import('./document.js').Document} document */
-export function renderMarkdown(document) {
-  const { answer, missing, verdicts, contrasts, findings, thresholds, results, notes } = document
-  const { trials, parity, disparities, claims, untested, provenance } = document
-  const parts = [
+export function renderMarkdown({ answer, missing, sections }) {
+  return joinParts([
     `**${answer.verdicts.map(escapeText).join('**<br>\n**')}**`,
     ...tabulatePictures(answer).map(renderTable),
     escapeText(answer.basis.join(' ')),
     list([...new Set([...answer.warnings, ...missing, ...listNotMeasured(answer)])]),
     escapeText(answer.conditions.join(' · ')),
     '### Every verdict',
-    ...verdicts.flatMap(({ heading, primary, secondary, noise }) => [
-      heading ? `#### ${escapeText(heading)}` : '',
-      list(primary),
-      secondary.length > 0 ? `${SECONDARY}:` : '',
-      list(secondary),
-      escapeText(noise),
-    ]),
-    contrasts.length > 0 ? `${CONTRASTS}:` : '',
-    list(contrasts),
-    list(thresholds),
-    ...results.map(renderTable),
-    findings.length > 0 ? fence(findings) : '',
-    list(notes),
-    ...(trials && trials.gates.rows.length > 0 ? [fold(trials.gates)] : []),
-    ...(parity ? [fold(parity), list(disparities)] : []),
-    ...[claims, untested].filter(({ rows }) => rows.length > 0).map(fold),
-    fold(provenance),
-  ]
-  return joinParts(parts)
+    ...renderSections(sections),
+  ])
 }
 
 /** Renders a history. @param {import('./history.js').HistoryDocument} history */
-export function renderHistoryMarkdown({ title, answer, notes, charts, changes, left }) {
-  return joinParts([
-    `## ${escapeText(title)}`,
-    `**${escapeText(answer)}**`,
-    ...[...charts.map(chart => chart.table), changes, left].filter(({ rows }) => rows.length > 0).map(fold),
-    list(notes),
+export function renderHistoryMarkdown({ title, answer, sections }) {
+  return joinParts([`## ${escapeText(title)}`, `**${escapeText(answer)}**`, ...renderSections(sections)])
+}
+
+/** @param {Section[]} sections */
+function renderSections(sections) {
+  return selectSections(sections, 'markdown').flatMap(({ name, isNamed, blocks }) => [
+    isNamed ? `#### ${escapeText(name)}` : '',
+    ...blocks.flatMap(renderBlock),
   ])
+}
+
+/** @param {Block} block @returns {string[]} */
+function renderBlock(block) {
+  switch (block.type) {
+    case 'heading':
+      return [`##### ${escapeText(block.text)}`]
+    case 'sentences':
+      return block.tone === 'strong' ? [list(block.lines)] : block.lines.map(escapeText)
+    case 'list':
+      return [block.heading === undefined ? '' : `${escapeText(block.heading)}:`, list(block.lines)]
+    case 'columns':
+      return [fence(block.lines)]
+    case 'table':
+      if (block.table.rows.length === 0) return []
+      return [block.form === 'prose' || block.brief ? fold(block.table) : renderTable(block.table)]
+    case 'charts':
+      return block.charts.map(({ table }) => fold(table))
+  }
 }
 
 /** @param {string[]} parts */

@@ -68,7 +68,7 @@ function describeRepeats({ arms, rounds, records }) {
 /** Says which arms were not measured, each reason once. @param {{ plane: string, reason: string }[]} notMeasured */
 export function describeNotMeasured(notMeasured) {
   return [...groupBy(notMeasured, n => n.reason)].map(
-    ([reason, own]) => `Not measured: ${own.map(n => n.plane).join(', ')}: ${reason}`,
+    ([reason, rows]) => `Not measured: ${rows.map(n => n.plane).join(', ')}: ${reason}`,
   )
 }
 

@@ -52,12 +52,12 @@ function tellArms(arms, loop) {
   const who = arms[0].load.isInterleaved ? 'Interleaved arms' : 'Arms'
   // Arms that differ in their plane alone are on one line.
   const alike = [...groupBy(arms, arm => describeVaried(arm, varied))]
-  const lines = alike.map(([what, own]) => `  ${what ? `${what}: ` : ''}${own.map(nameOf).join(', ')}`)
+  const lines = alike.map(([what, armsOfLine]) => `  ${what ? `${what}: ` : ''}${armsOfLine.map(nameOf).join(', ')}`)
   return [`${who}, each ${sayShared(arms, { varied, loop })}:`, ...lines]
 }
 
-/** Tells the shared conditions. @param {Arm[]} arms @param {{ varied: AxisName[], loop?: string }} options */
-function sayShared(arms, { varied, loop: own }) {
+/** Renders the conditions that all arms share. @param {Arm[]} arms @param {{ varied: AxisName[], loop?: string }} options */
+function sayShared(arms, { varied, loop: loopName }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
   const { kind, ratePerSecond, sliceMs, warmupSeconds, windowSeconds } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`
@@ -66,7 +66,7 @@ function sayShared(arms, { varied, loop: own }) {
     arm,
     SHARED.filter(name => !varied.includes(name) && !(AXES[name].isUnsaidWhenNull && AXES[name].of(arm) === null)),
   )
-  const loop = own ?? `${kind} loop${rate}`
+  const loop = loopName ?? `${kind} loop${rate}`
   if (kind === 'interleaved')
     return `in turns of ${sliceMs} ms, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
   return `${loop}, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`

@@ -1,27 +1,32 @@
 import { findNoise, renderReason } from '../answer/pairs.js'
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
-import { splitByKind } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { capitalise } from '../lib/letters.js'
 import { percent } from '../lib/units.js'
 import { describeAxes, findVaried, groupOf } from '../model/arms.js'
 
 /** Every comparison of a run as a sentence. Pure. @import { Comparison, Summary } from '../model/types.ts' */
+/** @import { Block } from './section.js' */
 
-export const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
+const SECONDARY = 'Secondary, not adjusted for multiple comparisons'
 export const CONTRASTS = 'Each plane against itself'
 
 /**
- * Tells the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
- * @param {Summary} summary
- * @returns {{ heading: string, primary: string[], secondary: string[], noise: string }[]} heading: empty for one group
+ * Makes the verdicts on planes, in groups of one link, cap and load, the primary quantity apart.
+ * @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary of one kind @returns {Block[]}
  */
-export function tellVerdicts(summary) {
-  return splitByKind(summary).flatMap(({ summary: part, heading: name }) => {
-    const groups = tellGroups(part)
-    if (name === undefined) return groups
-    return groups.map(group => ({ ...group, heading: [name, group.heading].filter(Boolean).join(': ') }))
-  })
+export function createVerdictBlocks(summary) {
+  return tellGroups(summary).flatMap(blocksOfVerdicts)
+}
+
+/** @param {{ heading?: string, primary: string[], secondary: string[], noise?: string }} group @returns {Block[]} */
+export function blocksOfVerdicts({ heading = '', primary, secondary, noise = '' }) {
+  return [
+    .../** @type {Block[]} */ (heading ? [{ type: 'heading', text: heading }] : []),
+    { type: 'sentences', tone: 'strong', lines: primary },
+    { type: 'list', heading: SECONDARY, lines: secondary },
+    { type: 'sentences', tone: 'muted', lines: noise ? [noise] : [] },
+  ]
 }
 
 /** @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary of one kind */
@@ -45,25 +50,33 @@ function tellGroups({ comparisons, arms, shows }) {
 }
 
 /**
- * Renders quantities that show nothing for one reason in one line. @param {Comparison[]} comparisons
- * @param {Comparison[]} primary whose reason is not said again
+ * Renders the secondary comparisons; those without a verdict for one reason share a line. @param {Comparison[]} comparisons
+ * @param {Comparison[]} primary whose reasons were printed before
  */
 function renderSecondary(comparisons, primary) {
-  const isOpen = (/** @type {Comparison} */ c) => c.verdict === 'invalid' || c.verdict === 'indicative'
   const keyOf = (/** @type {Comparison} */ c) => JSON.stringify([c.a, c.b, c.verdict, c.reasons])
-  const said = new Set(primary.map(keyOf))
-  const groups = groupBy(comparisons, c => (isOpen(c) ? keyOf(c) : c))
-  return [...groups].flatMap(([key, own]) => {
-    const [{ a, b, verdict, reasons }] = own
-    if (!isOpen(own[0]) || (own.length === 1 && !said.has(`${key}`))) return own.map(renderVerdict)
-    const names = own.map(({ quantity, ratio: { median } }) => {
-      const label = comparedIn(quantity)?.label
-      return verdict === 'indicative' && median !== null ? `${label} ${median.toFixed(2)} : 1` : label
-    })
-    const because = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
-    const why = said.has(`${key}`) ? ' for the same reason' : because
-    return [`${names.join(', ')} of ${a} and ${b}: ${verdict === 'invalid' ? 'no verdict' : 'no interval yet'}${why}`]
+  const primaryKeys = new Set(primary.map(keyOf))
+  const groups = groupBy(comparisons, c => (hasVerdict(c) ? c : keyOf(c)))
+  return [...groups].flatMap(([key, group]) => {
+    const isReasonKnown = primaryKeys.has(`${key}`)
+    if (hasVerdict(group[0]) || (group.length === 1 && !isReasonKnown)) return group.map(renderVerdict)
+    return [renderWithoutVerdict(group, isReasonKnown)]
   })
+}
+
+/** @param {Comparison} comparison */
+const hasVerdict = ({ verdict }) => verdict !== 'invalid' && verdict !== 'indicative'
+
+/** Renders quantities of one pair that have no verdict for one reason. @param {Comparison[]} group @param {boolean} isReasonKnown */
+function renderWithoutVerdict(group, isReasonKnown) {
+  const [{ a, b, verdict, reasons }] = group
+  const names = group.map(({ quantity, ratio: { median } }) => {
+    const label = comparedIn(quantity)?.label
+    return verdict === 'indicative' && median !== null ? `${label} ${median.toFixed(2)} : 1` : label
+  })
+  const because = reasons.length > 0 ? `: ${reasons.map(renderReason).join('; ')}` : ''
+  const why = isReasonKnown ? ' for the same reason' : because
+  return `${names.join(', ')} of ${a} and ${b}: ${verdict === 'invalid' ? 'no verdict' : 'no interval yet'}${why}`
 }
 
 /** Tells the effect of an axis on each plane. @param {Pick<Summary, 'arms' | 'comparisons' | 'shows'>} summary */

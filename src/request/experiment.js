@@ -87,6 +87,8 @@ const schema = z.strictObject({
       hasSlopes: z.boolean().default(false),
       /** Quantities whose plateau is told: the value of the axis `across` beyond which more gains nothing. */
       plateaus: z.array(z.enum(QUANTITY_NAMES)).optional(),
+      /** Quantities of which planes are told from which value of the axis `across` on one takes less than another. */
+      crossings: z.array(z.enum(QUANTITY_NAMES)).optional(),
     })
     .prefault({}),
   /** Files of bench/claims that it can test. */

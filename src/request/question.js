@@ -26,6 +26,7 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
  * @property {boolean} [isLoadElsewhere] the generator takes no CPU of this machine
  * @property {Record<string, (payloadBytes: number) => NonNullable<import('../model/types.ts').Load['ownRequest']>>} [ownRequests]
  *   of variants with a pipeline.yaml whose request is not the kit's
+ * @property {boolean} [hasCertificate] the load speaks TLS where the experiment's does not
  * @property {boolean} [hasNamespaces] services of all arms have network namespaces of their own
  * @property {number} [sliceMs] in turns: for how long the load goes to one arm
  * @property {number} [p99Ms] the limit that a search holds
@@ -68,10 +69,10 @@ export function resolveQuestions(experiment, overrides) {
   }))
 }
 
-/** @param {TrialKind[]} own @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */
-function interleavedProfileOf(own, { experiment, overrides: { profile, rounds } }) {
+/** @param {TrialKind[]} kinds @param {Pick<Question, 'experiment' | 'overrides'>} question @returns {Profile} */
+function interleavedProfileOf(kinds, { experiment, overrides: { profile, rounds } }) {
   // The lengths in an experiment of two kinds are those of the windows.
-  const profileLengths = own.join() === 'cost' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}
+  const profileLengths = kinds.join() === 'cost' ? experiment.profiles[/** @type {'quick'} */ (profile)] : {}
   const lengths = { ...INTERLEAVED_PROFILES[profile], ...profileLengths }
   return { ...lengths, rounds: rounds ?? lengths.rounds }
 }

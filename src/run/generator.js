@@ -1,5 +1,6 @@
 import { BenchError } from '../lib/errors.js'
 import { waitFor, waitUntil } from '../lib/wait.js'
+import { chooseCpuRequest } from '../services/specs.js'
 import { assertAllRun } from './alive.js'
 
 /** The load of a trial. @import { Course } from './trial.js' */
@@ -41,7 +42,11 @@ export async function startGenerator({ testbed, trials, start, folder }, service
     folder: site.target.locate(folder, 'generator'),
   })
   const cpuSet = layout.placementOf(trial.arm)?.generator ?? null
-  return site.target.deploy([{ ...spec, cpuSet }], { start, folder })
+  const cpuRequestCores = chooseCpuRequest(trial.arm, { role: 'generator', cpus: site.cpus })
+  return site.target.deploy([{ ...spec, cpuSet, ...(cpuRequestCores !== undefined && { cpuRequestCores }) }], {
+    start,
+    folder,
+  })
 }
 
 /** @param {Load} load */

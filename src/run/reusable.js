@@ -29,7 +29,7 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
     // Scripts that one of the runs did not use make no difference.
     ...scripts
       .filter(recorded => (findRecordedScripts(manifest, recorded)?.sha256 ?? recorded.sha256) !== recorded.sha256)
-      .map(own => `the scripts of ${nameScripts(own)}`),
+      .map(recorded => `the scripts of ${nameScripts(recorded)}`),
     ...Object.keys(topologies)
       .filter(link => Object.hasOwn(manifest.topologies, link))
       .filter(link => JSON.stringify(manifest.topologies[link]) !== JSON.stringify(topologies[link]))

@@ -1,10 +1,10 @@
 import { isSpoiled } from '../judge/gates/gate.js'
-import { DEATHS_MOST, listDead } from '../judge/record/deaths.js'
+import { createDeaths, DEATHS_MOST, listDead } from '../judge/record/deaths.js'
 import { ratePerSecond } from '../judge/record/measures.js'
 import { BenchError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { leaveOutUnreachable } from '../plan/arms.js'
-import { createPace } from './progress.js'
+import { estimateSeconds } from '../plan/plan.js'
 import { createStopping } from './stopping.js'
 
 /**
@@ -73,7 +73,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
   // An arm whose users were cold when the window opened gets a warm-up twice as long from then on.
   /** @type {Map<string, Warmup>} */
   const warmups = new Map()
-  const deaths = createDeaths(say)
+  const deaths = createDeaths()
   let secondsLeft = 0
   const runAgain = async (/** @type {Trial[]} */ planned) => {
     const [first] = planned
@@ -93,7 +93,8 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
     return records
   }
   const repeatSpoiled = async (/** @type {TrialRecord[]} */ records) => {
-    deaths.count(records)
+    for (const id of deaths.count(records))
+      say(`repeat ${records[0].trial.round}: ${id} is left out from now on: its sidecars died ${DEATHS_MOST} times`)
     const trials = deaths.leaveOut(records.map(({ trial }) => trial))
     const isCold = records.some(({ load }) => load !== null && (load.coldUsers > 0 || load.verified === 0))
     if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
@@ -129,37 +130,31 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
   }
 }
 
-/**
- * Counts how often sidecars of interleaved arms died.
- * @param {Pass['say']} say
- */
-function createDeaths(say) {
-  /** @type {Map<string, number>} */
-  const byArm = new Map()
-  return {
-    count(/** @type {TrialRecord[]} */ records) {
-      const dead = listDead(records)
-      for (const id of dead) {
-        const count = (byArm.get(id) ?? 0) + 1
-        byArm.set(id, count)
-        if (count === DEATHS_MOST && dead.length < records.length)
-          say(`repeat ${records[0].trial.round}: ${id} is left out from now on: its sidecars died ${count} times`)
-      }
-    },
-    leaveOut: (/** @type {Trial[]} */ trials) => withoutArms(trials, id => (byArm.get(id) ?? 0) >= DEATHS_MOST),
-  }
-}
-
-/** Leaves trials of arms out, while others are left. @param {Trial[]} trials @param {(armId: string) => boolean} isOut */
-function withoutArms(trials, isOut) {
-  const others = trials.filter(({ arm }) => !isOut(arm.id))
-  return others.length > 0 ? others : trials
-}
-
 /** Doubles a warm-up, up to the longest that the planned one allows. @param {Trial} trial @returns {Warmup} */
 function lengthenWarmup({ arm, warmup }) {
   const plannedSeconds = warmup?.plannedSeconds ?? arm.load.warmupSeconds
   const mostSeconds = Math.min(WARMUP_MOST_TIMES * plannedSeconds, plannedSeconds + WARMUP_MOST_MORE_SECONDS)
   const seconds = Math.min(2 * arm.load.warmupSeconds, mostSeconds)
   return { seconds, plannedSeconds, isLongest: seconds === mostSeconds }
+}
+
+/** Makes a function that estimates the seconds that trials still take, from the pace so far. @param {Trial[]} trials */
+export function createPace(trials) {
+  let start = performance.now()
+  /** The first trial that was not recorded before. @type {number | null} */
+  let first = null
+  let done = 0
+  /** @param {Trial} trial the one that runs @param {boolean} isDone */
+  return (trial, isDone) => {
+    // A trial that is run again comes after its round.
+    const isAgain = trial.repeats !== null
+    const at = isAgain ? trials.findLastIndex(t => t.round === trial.round) : trials.findIndex(t => t.id === trial.id)
+    if (first === null) {
+      first = at
+      start = performance.now()
+    }
+    done = Math.max(done, isDone ? at + 1 : at)
+    const pace = done > first ? (performance.now() - start) / 1000 / estimateSeconds(trials.slice(first, done)) : 1
+    return estimateSeconds(trials.slice(done)) * pace
+  }
 }

@@ -3,12 +3,19 @@ import { certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError, EndedError } from '../lib/errors.js'
 import { lastLines } from '../lib/log-tail.js'
 import { readTextFiles } from '../lib/text-files.js'
-import { isRedirected } from '../model/arms.js'
+import { isInPod, isRedirected } from '../model/arms.js'
 import { entryPortOf, isEchoed } from '../model/pipeline.js'
 import { createCheck } from '../model/requests.js'
-import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
+import { GENERATOR, NODE_AGENT, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
 import { CONTROL } from '../services/control.js'
-import { createSpecs, findDeployed, findReachable } from '../services/specs.js'
+import {
+  chooseCpuRequest,
+  createSpecs,
+  findDeployed,
+  findReachable,
+  hasNodeProxy,
+  NEIGHBOUR,
+} from '../services/specs.js'
 import { findEntry, findEntryService, topologyOf } from '../services/topology.js'
 import { assertAllRun, awaitEnding, isFinished } from './alive.js'
 import { createDeployer } from './deployer.js'
@@ -20,6 +27,7 @@ import { findPipelineOf, findScriptFolder } from './scripts.js'
  * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, OwnRequest, ProcessSpec, Target } from '../model/types.ts'
  * @import { Pipeline } from '../model/pipeline.js'
  * @import { Testbed } from './kind.js' @import { Ending } from '../services/specs.js'
+ * @typedef {ReturnType<typeof credentialsOf>} Credentials
  * @typedef {Awaited<ReturnType<typeof startServices>> & { seen?: import('./kind.js').Seen }} Started
  * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isInterleaved?: boolean,
  *   deadlineSeconds?: number, signal: AbortSignal }} Asked deadlineSeconds: for a process to be ready
@@ -28,6 +36,18 @@ import { findPipelineOf, findScriptFolder } from './scripts.js'
 
 // An exception of a Pipy script takes about eight lines, and causes another.
 const SIDECAR_LINES = 24
+
+/** The CPUs that a process of each role may use. */
+const PLACED_AS = /** @type {const} */ ({
+  sidecar: 'sidecar',
+  neighbour: 'sidecar',
+  application: 'application',
+  control: 'application',
+  generator: 'generator',
+})
+
+/** @param {number | undefined} cpuRequestCores */
+const withRequest = cpuRequestCores => cpuRequestCores !== undefined && { cpuRequestCores }
 
 /** Starts an arm's services and its sidecars, and sends one nonce through. @param {Omit<Asked, 'round'>} asked */
 export async function startServices({ testbed, arm, start, folder, isInterleaved = false, deadlineSeconds, signal }) {
@@ -39,7 +59,12 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
   const names = running.map(s => s.name)
   const isControlled = arm.conditions.changesPerMinute !== null
   const entryService = findEntryService(topology, hasSidecars)
-  const places = await target.placesFor(start, isControlled ? [...names, CONTROL] : names, {
+  const others = [
+    ...(isControlled ? [CONTROL] : []),
+    ...(hasNodeProxy(testbed.programs.planes, arm) ? [NODE_PROXY, NODE_AGENT] : []),
+    ...(arm.conditions.neighbourCores === undefined ? [] : [NEIGHBOUR]),
+  ]
+  const places = await target.placesFor(start, [...names, ...others], {
     entry: entryService,
     hasNamespaces: arm.conditions.interception !== undefined,
   })
@@ -55,7 +80,9 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     const placed = rendered.map(spec => ({
       ...spec,
       ...(isInterleaved && { armId: arm.id }),
-      cpuSet: placement?.[spec.role === 'control' ? 'application' : spec.role] ?? null,
+      cpuSet: placement?.[PLACED_AS[spec.role]] ?? null,
+      ...withRequest(chooseCpuRequest(arm, { role: spec.role, cpus: testbed.site.cpus })),
+      ...(isInPod(arm, spec.role) && { podCpuCores: arm.conditions.podCpuCores }),
       memoryLimitBytes: spec.role === 'sidecar' ? arm.conditions.memoryLimitBytes : null,
     }))
     const processes = await begin(placed)
@@ -77,14 +104,21 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     if (pipeline) for (const endpoint of entry.endpoints) endpoint.port = entryPortOf(pipeline)
     await target.call('reach', { endpoints: [...findReachable(specs, places), ...(pipeline ? entry.endpoints : [])] })
     const path = pipeline?.document.request.path ?? '/'
-    const request =
-      pipeline && !isEchoed(pipeline)
-        ? await sendOwnRequest({ target, entry, arm, pipeline, timeoutSeconds })
-        : undefined
-    if (!request) await sendNonce({ target, entry, arm, path, timeoutSeconds })
     const { hasCertificate } = arm.load
     const scheme = arm.conditions.protocol === 'grpc' ? 'grpc' : hasCertificate ? 'https' : 'http'
     const certificates = certificatesFolder(testbed.folders.certificates, arm.conditions.tls)
+    const certificate = hasCertificate ? credentialsOf(GENERATOR, target.locate(certificates, 'generator')) : null
+    // The entry of the kit takes plaintext, too.
+    const credentials = pipeline ? certificate : null
+    const sent = { target, entry, arm, timeoutSeconds, credentials }
+    const sending =
+      pipeline && !isEchoed(pipeline) ? sendOwnRequest({ ...sent, pipeline }) : sendNonce({ ...sent, path })
+    /** @type {OwnRequest | undefined} */
+    const request = await sending.catch(async error => {
+      if (!pipeline) throw error
+      const { explainCodec } = await import('../model/pipeline-findings.js')
+      throw explainCodec(error, pipeline)
+    })
     return {
       deployment,
       changeTo: controlled?.member.changeTo ?? null,
@@ -96,7 +130,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
         ...(request && { request }),
         // Only the generator's own machine could ask there.
         admin: places[GENERATOR] ? { address: places[GENERATOR].inside, port: PORTS.generator } : null,
-        certificate: hasCertificate ? credentialsOf(GENERATOR, target.locate(certificates, 'generator')) : null,
+        certificate,
       },
     }
   } catch (error) {
@@ -180,10 +214,11 @@ function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, de
 
 /**
  * Sends the request of a pipeline, and takes its answer for the one that counts.
- * @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, pipeline: Pipeline, timeoutSeconds?: number }} options
+ * @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, pipeline: Pipeline, timeoutSeconds?: number, credentials?: Credentials | null }} options
+ *   credentials: of a load that speaks TLS
  * @returns {Promise<OwnRequest>} @throws {BenchError} for another status
  */
-export async function sendOwnRequest({ target, entry, arm, pipeline, timeoutSeconds }) {
+export async function sendOwnRequest({ target, entry, arm, pipeline, timeoutSeconds, credentials }) {
   const { document, file } = pipeline
   const {
     method,
@@ -195,7 +230,7 @@ export async function sendOwnRequest({ target, entry, arm, pipeline, timeoutSeco
   const [endpoint] = entry.endpoints
   const what = `${method} ${path} of ${file} to ${arm.id} (${endpoint.address}:${endpoint.port})`
   const ask = { host, method, path, headers: others, body: Buffer.from(body).toString('latin1') }
-  const answer = await target.call('send', { endpoint, ask, timeoutSeconds }).catch(error => {
+  const answer = await target.call('send', { endpoint, ask, timeoutSeconds, credentials }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })
   const { status } = document.answer
@@ -211,15 +246,16 @@ export async function sendOwnRequest({ target, entry, arm, pipeline, timeoutSeco
   return { method, headers: others, body, status, bytes: answer.body.length }
 }
 
-/** @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, path: string, timeoutSeconds?: number }} options */
-async function sendNonce({ target, entry, arm, path, timeoutSeconds }) {
+/** @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, path: string, timeoutSeconds?: number, credentials: Credentials | null }} options
+ * @returns {Promise<undefined>} */
+async function sendNonce({ target, entry, arm, path, timeoutSeconds, credentials }) {
   const nonce = `check-${arm.id}`
   const [endpoint] = entry.endpoints
   const what = `one request through ${arm.id} (${endpoint.address}:${endpoint.port})`
   const { protocol } = arm.conditions
   const { request, answer: expected } = createCheck(arm.load, nonce, protocol)
   const ask = { host: entry.host, ...request, ...(path !== '/' && { path }), protocol }
-  const answer = await target.call('send', { endpoint, ask, timeoutSeconds }).catch(error => {
+  const answer = await target.call('send', { endpoint, ask, timeoutSeconds, credentials }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
   })
   if (answer.status !== 200 || answer.body !== expected || answer.headers['x-nonce'] !== nonce)

@@ -63,7 +63,7 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
 /** Adds the sidecar's name to its answer. @template {Told | null} T @param {string} name @param {Promise<T>} answer */
 export function named(name, answer) {
   const labelled = answer.then(value => /** @type {[string, T]} */ ([name, value]))
-  // Nobody awaits the answers where the phase fails otherwise.
+  // If the phase fails otherwise, this promise is never awaited: an unhandled rejection would end the kit.
   labelled.catch(() => {})
   return labelled
 }

@@ -109,7 +109,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     // A successor that is being started is removed with the others.
     await leaving?.catch(() => {})
     const hasFailed = records.some(r => r.outcome === 'failed')
-    // Nobody goes on with the others where one did not start.
+    // If one arm failed to start, remove all.
     const isWhole = services.length === trials.length
     const removing = services.map((started, i) =>
       isWhole ? standing.leave({ arm: trials[i].arm, services: started, hasFailed }) : started.deployment.remove(),

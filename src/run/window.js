@@ -92,6 +92,9 @@ export async function readWindow(course, { processes, generator, window, before,
       askedWorkers: spec.workers,
       ...(spec.armId === undefined ? {} : { armId: spec.armId }),
       ...(spec.passages === undefined ? {} : { passages: spec.passages }),
+      ...(spec.pods && {
+        pods: spec.pods.map(({ service, copyOf = null, passages = 0 }) => ({ service, copyOf, passages })),
+      }),
       // The files of each sidecar of a batch are in raw/.
       files: spec.files
         .slice(0, spec.batchOf === undefined ? undefined : 1)
@@ -101,6 +104,7 @@ export async function readWindow(course, { processes, generator, window, before,
     end: withoutSample(end),
     ...(observed.received ? { received: observed.received } : {}),
     ...(observed.closedConnections ? { closedConnections: observed.closedConnections } : {}),
+    ...(observed.receivedByPod?.some(Boolean) ? { receivedByPod: observed.receivedByPod } : {}),
     onHost: observed.onHost ?? null,
     ...(observed.loadHost ? { loadHost: observed.loadHost } : {}),
     cpus: site.cpus,

@@ -6,9 +6,9 @@ import { parseChunks, serviceTimeOf } from '../model/requests.js'
 
 /**
  * Creates the application of a service, as a process of one worker.
- * @param {{ service: string, kind: 'echo' | 'answer' | 'forward' | 'named' | 'grpc-echo' | 'grpc-answer' | 'grpc-forward', listen: Endpoint,
- *   others?: Endpoint[], next: (Endpoint & { host: string }) | null, requests?: RequestKind[], runtime: Tool, scripts: string, folder: string }} options
- *   others: addresses at which an echo application listens, too; requests: that an `answer` answers; runtime: pipy or node; scripts: the folder `echo/`
+ * @param {{ service: string, kind: 'echo' | 'tls-echo' | 'answer' | 'forward' | 'named' | 'grpc-echo' | 'grpc-answer' | 'grpc-forward', listen: Endpoint,
+ *   others?: Endpoint[], credentials?: ReturnType<typeof import('../lib/certificate-files.js').credentialsOf>, next: (Endpoint & { host: string }) | null, requests?: RequestKind[], runtime: Tool, scripts: string, folder: string }} options
+ *   others: addresses at which an echo application listens, too; credentials: of a `tls-echo`; requests: that an `answer` answers; runtime: pipy or node; scripts: the folder `echo/`
  * @returns {ProcessSpec}
  */
 export function createApplication({
@@ -16,6 +16,7 @@ export function createApplication({
   kind,
   listen,
   others = [],
+  credentials,
   next,
   requests = [],
   runtime,
@@ -25,6 +26,7 @@ export function createApplication({
   const args = [
     [listen, ...others].map(({ address, port }) => `${address}:${port}`).join(),
     ...(next ? [`${next.address}:${next.port}`, next.host] : []),
+    ...(credentials ? [credentials.certificatePath, credentials.keyPath] : []),
     ...(kind === 'named' ? [service] : []),
     ...(kind.endsWith('answer') ? [JSON.stringify(requests.map(renderKind))] : []),
   ]
@@ -39,6 +41,7 @@ export function createApplication({
     argv,
     folder,
     scripts: [scripts],
+    ...(credentials && { credentials: Object.values(credentials) }),
     listens: [listen, ...others],
     image: runtime.image ?? null,
   })

@@ -1,9 +1,10 @@
-import { authorityKeyOf, certificatesFolder } from '../lib/certificate-files.js'
+import { authorityKeyOf, certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
-import { callsUpstream } from '../model/pipeline.js'
+import { callsUpstream, hasUpstreamTls } from '../model/pipeline.js'
+import { createProcess } from '../model/processes.js'
 import { hasChunks } from '../model/requests.js'
-import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
+import { GENERATOR, KIT_NODE, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
 import { toolOf } from '../model/tools.js'
 import { listPaths } from '../model/traffic.js'
 import { createApplication } from './applications.js'
@@ -57,13 +58,15 @@ export function createSpecs(services) {
   const pipeline = findPipeline(programs, arm)
   // A pipeline that answers by itself needs no application, and none does work for its answers.
   const isCalled = !pipeline || callsUpstream(pipeline)
+  const isOfNode = hasNodeProxy(programs.planes, arm)
+  const nodeProxy = isOfNode ? createNodeProxy(services, { isCalled }) : []
   const specs = topology.services.flatMap(service => {
     /** @type {ProcessSpec[]} */
     const processes = service.application && isCalled ? [createApplicationSpec(service, services)] : []
     // Connections that pass all rules are tracked by the kernel like those of the other arms.
     const passing = { inbound: null, outbound: null }
     if (!createSidecar && isRedirected(arm.conditions)) for (const spec of processes) spec.redirects = passing
-    if (createSidecar) {
+    if (createSidecar && !isOfNode) {
       const isControlled = controlled !== null && service === entry
       const options = describeSidecar(service, services)
       const spec = isControlled ? controlled.member.spec : createSidecar(options)
@@ -71,13 +74,75 @@ export function createSpecs(services) {
       if (arm.conditions.ending && service === topology.services.at(-1)) {
         ending = createEnding(spec, { service, controlled, ...services })
         processes.push(ending.spec)
-      } else if (isCalled)
-        processes.push({ ...spec, passages: (service.application ? 1 : 0) + (service.calls.length > 0 ? 1 : 0) })
+      } else if (isCalled) processes.push({ ...spec, passages: countPassages(service) })
       else processes.push(spec)
     }
-    return processes.map(spec => ({ ...spec, copyOf: service.copyOf }))
+    return processes.map(spec => ({ ...spec, copyOf: service.copyOf ?? service.pairOf }))
   })
-  return { specs, controlled, ending }
+  const neighbour = createNeighbour(services)
+  return { specs: [...specs, ...nodeProxy, ...(neighbour ? [neighbour] : [])], controlled, ending }
+}
+
+/**
+ * Creates the one proxy of all pods. @param {ArmServices} services @param {{ isCalled: boolean }} options isCalled: the applications are
+ * @returns {ProcessSpec[]}
+ */
+function createNodeProxy(services, { isCalled }) {
+  const { arm, topology, programs, folders, locate } = services
+  const options = topology.services.map(service => describeSidecar(service, services))
+  const folder = locate(`${folders.own}/${NODE_PROXY}`)
+  const specs = programs.planes[arm.plane].createNodeProxy?.(options, folder) ?? []
+  return specs.map(({ pods, ...spec }) => ({
+    ...spec,
+    ...(pods && {
+      pods: pods.map((pod, i) => {
+        const service = topology.services[i]
+        return {
+          ...pod,
+          copyOf: service.copyOf ?? service.pairOf,
+          ...(isCalled && { passages: countPassages(service) }),
+        }
+      }),
+    }),
+  }))
+}
+
+/** Counts how often a request passes the sidecar of a service. @param {Service} service */
+function countPassages({ application, calls }) {
+  return (application ? 1 : 0) + (calls.length > 0 ? 1 : 0)
+}
+
+/** Says whether one proxy serves all pods of an arm. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm */
+export function hasNodeProxy(planes, arm) {
+  return findDeployed(planes, arm)?.isOfNode === true
+}
+
+export const NEIGHBOUR = 'neighbour'
+
+/** Makes the process that burns CPU beside the services; null: there is none. @param {ArmServices} services */
+function createNeighbour({ arm, folders, locate }) {
+  const { neighbourCores } = arm.conditions
+  if (neighbourCores === undefined) return null
+  return createProcess({
+    service: NEIGHBOUR,
+    role: 'neighbour',
+    program: KIT_NODE,
+    argv: ['src/node/neighbour.js', `${neighbourCores}`],
+    folder: locate(`${folders.own}/${NEIGHBOUR}`),
+    listens: [],
+    workers: 0,
+  })
+}
+
+/**
+ * Chooses the CPU request of a process where sidecars have one, in cores; undefined: its own default. A neighbour requests
+ * what it burns. The others get all CPUs: the node's share of a sidecar is looked for, not theirs.
+ * @param {Pick<Arm, 'conditions'>} arm @param {{ role: ProcessSpec['role'], cpus: number }} options cpus: of the machine
+ */
+export function chooseCpuRequest({ conditions: { cpuRequestCores, neighbourCores } }, { role, cpus }) {
+  if (cpuRequestCores === undefined) return undefined
+  if (role === 'sidecar') return cpuRequestCores
+  return role === 'neighbour' ? neighbourCores : cpus
 }
 
 /** @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending} */
@@ -102,7 +167,7 @@ function createEnding(spec, { service, controlled, arm, topology, places, progra
  */
 export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cpus, planes }) {
   const workersOfPlane = planes[plane].countWorkers({ profile, cpus, cpuLimitCores })
-  return conditions.workers ?? workersOfPlane ?? Math.max(1, Math.ceil(cpuLimitCores ?? cpus))
+  return conditions.workers ?? workersOfPlane ?? Math.max(1, Math.ceil(cpuLimitCores ?? conditions.podCpuCores ?? cpus))
 }
 
 /** @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]} */
@@ -125,16 +190,20 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
   // The last application echoes, or answers what the load asks for.
   const last = kind === 'echo' && requests ? 'answer' : kind
   const pipeline = findPipeline(programs, arm)
+  const hasTls = pipeline !== undefined && hasUpstreamTls(pipeline)
+  const certificates = locate(certificatesFolder(folders.certificates, arm.conditions.tls))
   const address = places[name][hasSidecars ? 'inside' : 'listen']
   // Scripts that fix ports mean this host: in a network namespace of their own that is where the application is.
   const [listen = { address, port: PORTS.application }, ...others] =
     pipeline?.document.upstream?.ports?.map(port => ({ address: '127.0.0.1', port })) ?? []
   return createApplication({
     service: name,
-    kind: isGrpc ? `grpc-${last}` : last,
+    kind: isGrpc ? `grpc-${last}` : hasTls ? 'tls-echo' : last,
     requests,
     listen,
     others,
+    // It shows the certificate of its service, as the sidecar before it does.
+    ...(hasTls && { credentials: credentialsOf(name, certificates) }),
     next: application === 'forward' ? findNextHop(service, at) : null,
     runtime: isServedByNode(arm) ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),
@@ -225,7 +294,7 @@ export function findDeployed(planes, { plane, profile }) {
 export function listDeployed(planes, arms) {
   const names = [...new Set(arms.map(nameDeployed))]
   return names.flatMap(name => {
-    const arm = arms.find(own => nameDeployed(own) === name)
+    const arm = arms.find(candidate => nameDeployed(candidate) === name)
     const deployed = arm && findDeployed(planes, arm)
     return deployed ? [{ plane: name, from: deployed.from, deviations: deployed.deviations }] : []
   })

@@ -64,19 +64,19 @@ export function topologyOf({ link, conditions }, topologies) {
 }
 
 /**
- * Copies all services, each copy with an identity of its own. The copies call each other, and the load calls none of them.
+ * Copies all services, each copy with an identity of its own. The copies call each other.
  * @param {Topology} topology @param {number} copies in all @returns {Topology}
  */
 export function copyLink(topology, copies) {
   const more = Array.from({ length: copies - 1 }, (_, i) => {
     const nameOf = (/** @type {string} */ name) => `${name}-of-${i + 2}`
-    return topology.services.map(s => ({ ...s, name: nameOf(s.name), calls: s.calls.map(nameOf) }))
+    return topology.services.map(s => ({ ...s, name: nameOf(s.name), calls: s.calls.map(nameOf), pairOf: s.name }))
   })
   return { ...topology, services: [...topology.services, ...more.flat()] }
 }
 
 /**
- * Finds the addresses that the load goes to: the entry sidecar, or without sidecars the copies of the first application.
+ * Finds the addresses that the load goes to: the entry sidecar and its copies, or without sidecars the copies of the first application.
  * @param {Pick<Topology, 'services' | 'entry'>} topology
  * @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options
  * @returns {{ endpoints: Endpoint[], host: string }}
@@ -86,10 +86,10 @@ export function findEntry({ services, entry }, { places, hasSidecars, isRedirect
   const port = isRedirected && entry.listener === 'inbound' ? PORTS.application : findEntryPort({ entry }, hasSidecars)
   if (hasSidecars) {
     const first = services.find(s => s.name === name)
-    const endpoints = [{ address: places[name].reach, port }]
+    const endpoints = services.filter(s => isEntryOf({ entry }, s)).map(s => ({ address: places[s.name].reach, port }))
     return { endpoints, host: (entry.listener === 'outbound' && first?.calls[0]) || name }
   }
-  const copies = services.filter(s => s.name === name || s.copyOf === name)
+  const copies = services.filter(s => [s.name, s.copyOf, s.pairOf].includes(name))
   return { endpoints: copies.map(s => ({ address: places[s.name].reach, port })), host: name }
 }
 
@@ -145,7 +145,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
     : services.filter(s => service.calls.includes(s.name))
   const hasOutbound = service.calls.length > 0 || configuredServices > 0
   const configured = Array.from({ length: configuredServices }, (_, i) => `configured-${i + 1}`)
-  const isEntry = entry.service === service.name && entry.listener === 'inbound'
+  const isEntry = isEntryOf({ entry }, service) && entry.listener === 'inbound'
   // Calls come from the load where it is the application, else from the own application alone.
   const isCalledByLoad = entry.service === ownName && entry.listener === 'outbound'
   const redirected = isRedirected ? { redirectedPorts: [PORTS.application] } : {}
@@ -225,7 +225,12 @@ export function createModel({ services, entry }, { service, places, trafficPolic
  */
 function modeOf({ entry }, { service, tls }) {
   if (tls === 'plaintext') return 'disabled'
-  return entry.service === service.name && entry.listener === 'inbound' ? 'permissive' : 'strict'
+  return isEntryOf({ entry }, service) && entry.listener === 'inbound' ? 'permissive' : 'strict'
+}
+
+/** Says whether the load calls a service, in the first copy of the link or another. @param {Pick<Topology, 'entry'>} topology @param {Service} service */
+function isEntryOf({ entry }, { name, pairOf = name }) {
+  return entry.service === pairOf
 }
 
 /** Lists the modes of the inbound listeners of a topology, each once. @param {Topology} topology @param {Tls} tls */

@@ -32,7 +32,7 @@ export async function askVersion({ versionArgv, parseVersion }, program, options
     if (child instanceof Error) return resolve({ failed: true, why: sayWhyNot(program, child) })
     const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {
       if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
-      // A process that left the group may hold them open.
+      // A process that left the group would keep these streams open.
       child.stdout.destroy()
       child.stderr.destroy()
       resolve(how)

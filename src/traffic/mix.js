@@ -5,7 +5,7 @@ import { KINDS_MOST } from '../model/traffic.js'
 /** A log becomes kinds of requests with weights, sizes and times. Pure. */
 /** @import { LoggedRequest } from './access-log.js' @import { Traffic } from '../model/traffic.js' */
 
-// Of each kind, so many requests are kept for medians, each as likely as any other.
+// Requests of a kind that are sampled for its medians, uniformly.
 const KEPT_MOST = 2000
 const NAMES_MOST = 10_000
 const MINUTE_MS = 60_000
@@ -86,7 +86,7 @@ export function generalisePath(path) {
 /** @param {string} part of a path */
 function isIdentifier(part) {
   if (part === '') return false
-  // Of what is no plain word, nobody knows whom it names.
+  // A part with other characters may be a name: hide it.
   if (!/^[A-Za-z0-9._~-]+$/.test(part)) return true
   if (/^\d/.test(part) && !/^\d?[a-z]+$/i.test(part)) return true
   if (/^[0-9a-f-]{8,}$/i.test(part) && /\d/.test(part)) return true
@@ -97,7 +97,7 @@ function isIdentifier(part) {
 function mergeRare(kinds, random) {
   const order = kinds.toSorted((a, b) => b.count - a.count)
   if (order.length <= KINDS_MOST) return order
-  // What had no kind of its own while it was counted is one of the rare.
+  // Requests beyond the kinds that are counted belong to the rare ones.
   const named = order.filter(kind => kind.path !== OTHER)
   const frequent = named.slice(0, KINDS_MOST - METHODS.length)
   /** @type {Map<string, Counted>} */

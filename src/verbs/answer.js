@@ -5,7 +5,6 @@ import { PAGE } from '../records/files.js'
 import { readRun } from '../records/records.js'
 import { createAnswer } from '../report/answer/answer.js'
 import { COLUMNS_MOST, renderAnswerText } from '../report/answer/text.js'
-import { tellClaims } from '../report/claims.js'
 import { renderDetailsText } from '../report/details.js'
 import { findSeconds } from '../report/document.js'
 import { describeUnfinished } from '../report/missing.js'
@@ -41,7 +40,7 @@ export function renderRunText({
   const where = path.relative('', folder) || folder
   const unfinished = describeUnfinished({ ...run, summary })
   if (details) {
-    const claims = tellClaims(answerClaims(summary))
+    const claims = answerClaims(summary)
     return renderDetailsText(summary, { folder: where, hasPage, warnings: unfinished, claims })
   }
   const answer = createAnswer(summary, { seconds: findSeconds(run), unfinished, place })

@@ -15,8 +15,8 @@ export function addClaims(verb, { print, say, end }) {
     .argument('<results...>', 'results folders or bundles, oldest first')
     .option('--json', 'print the answers as JSON')
     .addOption(new Option('--details', 'print each claim, theirs and ours').conflicts('json'))
-    .action((/** @type {string[]} */ given, /** @type {{ json?: boolean, details?: boolean }} */ options) =>
-      withRuns(given, (folders, show) => {
+    .action((/** @type {string[]} */ results, /** @type {{ json?: boolean, details?: boolean }} */ options) =>
+      withRuns(results, (folders, show) => {
         const read = (/** @type {string} */ folder) => {
           const computed = findComputed(folder)
           if (computed) return computed.summarise(computed.read(folder))

@@ -25,9 +25,9 @@ export async function timeSides({ side, against: named, pipy, count, parity, ...
     // A verdict says what the first costs beside the second.
     const old = side.pipeline !== null && named === undefined ? [] : [locateAgainst({ against, into })]
     const sides = pipy.length > 0 ? pipy : [side.scripts, ...old]
-    const planes = sides.map(own => (isKit(own) ? 'pipy' : `pipy=${own}`))
+    const planes = sides.map(scripts => (isKit(scripts) ? 'pipy' : `pipy=${scripts}`))
     const words = listWords({ planes, ...load })
-    // What was counted without a check for equal work is measured without it.
+    // Scripts that were counted without the equal-work check are measured without it, too.
     const relaxes = parity ? [] : PARITY_NAMES.map(gate => ({ gate, why: '--no-parity' }))
     await benchWith(words, context, { relaxes })
   })

@@ -146,8 +146,8 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
     ...(out ? [] : ['Flame graph: --out DIR']),
     'More numbers: --details',
   ].join('    ')
-  const renderAnswerOf = (/** @type {import('../lab/text.js').Found} */ found, /** @type {string[]} */ conditions) =>
-    renderAnswerText(createLabAnswer({ ...found, conditions }), { more: [more] })
+  const renderAnswerOf = (/** @type {import('../lab/text.js').Found} */ counted, /** @type {string[]} */ conditions) =>
+    renderAnswerText(createLabAnswer({ ...counted, conditions }), { more: [more] })
   /** @type {import('../lab/text.js').Save[]} */
   const saves = []
   const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {

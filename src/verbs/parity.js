@@ -33,9 +33,7 @@ export function addParity(verb, context) {
       assertKnown(planes, [choice])
       if (!planes[choice.plane].tool) throw new UsageError(`the plane ${choice.plane} has no sidecars to try`)
       if (only !== undefined && !NAMES.includes(only))
-        throw new UsageError(
-          `--only ${only}: no such configuration; there are ${NAMES.join(', ')}${suggest(only, NAMES)}`,
-        )
+        throw new UsageError(`--only ${only}: no such configuration${suggest(only, NAMES)}`)
       const names = only === undefined ? NAMES : [only]
       await withSite({ cpu: 'none', target: 'local' }, context, site =>
         tryAll({ site, planes, choice, names }, context),
@@ -68,7 +66,7 @@ async function tryAll({ site, planes, choice, names }, { print, say, end, signal
       continue
     }
     const lines = await tryPlane({ ...rigOptions, index, measured })
-      .then(rows => listShort(rows, listLacks(plane, measured)))
+      .then(rows => renderDifferences(rows, listLacks(plane, measured)))
       // A plane as a mesh deploys it has work of its own.
       .then(lines => (deployed && !deployed.isHeld ? lines.map(line => ({ ...line, isKnown: true })) : lines))
       .catch(error => {
@@ -87,10 +85,10 @@ async function tryAll({ site, planes, choice, names }, { print, say, end, signal
 }
 
 /**
- * @param {Row[]} rows @param {Lack[]} lacks
- * @returns {{ isKnown: boolean, text: string }[]} a line for each thing that differs; known: the plane declares it
+ * Renders a line for each thing in which a plane differs from the contract. @param {Row[]} rows of its check
+ * @param {Lack[]} lacks that it declares @returns {{ isKnown: boolean, text: string }[]} isKnown: the plane declares it
  */
-export function listShort(rows, lacks) {
+export function renderDifferences(rows, lacks) {
   return rows.flatMap(row => {
     const { known, unknown, mended } = holdAgainst(row, lacks)
     return [

@@ -37,13 +37,13 @@ export function readHistory(folder) {
   const runs = []
   const unread = []
   const warnings = []
-  for (const found of findRuns(path.relative('', root) || '.')) {
+  for (const folder of findRuns(path.relative('', root) || '.')) {
     try {
-      const { manifest, records, ...run } = readRun(found)
-      runs.push({ folder: found, manifest, records })
+      const { manifest, records, ...run } = readRun(folder)
+      runs.push({ folder, manifest, records })
       warnings.push(...run.warnings)
     } catch (error) {
-      unread.push({ folder: found, reasons: [/** @type {Error} */ (error).message] })
+      unread.push({ folder, reasons: [/** @type {Error} */ (error).message] })
     }
   }
   if (named !== undefined && !runs.some(run => run.folder === named)) {

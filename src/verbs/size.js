@@ -109,7 +109,7 @@ export function addSize(verb, context) {
           const answer = [renderRunText({ summary, folder, details, place: { node, nodes }, hints }), ...fit].join('\n')
           if (options.format) {
             say(answer)
-            // Nobody is to paste limits that were not searched to the end.
+            // An interrupted search has limits that are not confirmed: print none to paste.
             if (isInterrupted) return EXIT.interrupted
             print(renderLimits(summary, options.format))
           } else print(options.json ? JSON.stringify(summary, null, 2) : answer)

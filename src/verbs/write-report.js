@@ -3,12 +3,12 @@ import { PAGE, writeWhole } from '../records/files.js'
 import { readSamples } from '../records/raw.js'
 import { readRun } from '../records/records.js'
 import { shorten } from '../report/charts/style.js'
-import { listCharts } from '../report/charts.js'
 import { renderDecisionPage } from '../report/decision-page.js'
 import { createDocument } from '../report/document.js'
 import { renderHtml } from '../report/html.js'
 import { drawSvg } from '../report/html-page.js'
 import { renderMarkdown } from '../report/markdown.js'
+import { listCharts } from '../report/section.js'
 import { describeSeries, thinSeries } from '../report/series.js'
 import { answerClaims } from './read-claims.js'
 import { readAssets, readReportFile } from './report-assets.js'
@@ -92,7 +92,7 @@ export function openDocument(document, series) {
     writeHtml: (/** @type {string} */ out) =>
       writeWhole(out, PAGE, renderHtml(document, { series, assets: readAssets() })),
     writeSvgs: (/** @type {string} */ out) =>
-      listCharts(document.charts).map(chart =>
+      listCharts(document.sections).map(chart =>
         writeWhole(out, `charts/${chart.id}.svg`, drawSvg(chart, { isStandalone: true })),
       ),
   }

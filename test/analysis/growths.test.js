@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { fitGrowths } from '../../src/kinds/growth/sections.js'
 import { findControlNeeds } from '../../src/kinds/rollout/needs.js'
-import { tellFindings } from '../../src/kinds/sections.js'
+import { renderFindings, splitByKind } from '../../src/kinds/sections.js'
 import { createAnswer } from '../../src/report/answer/answer.js'
 import { createArm, createRecord } from '../fakes/fake-records.js'
 import { createSummary } from '../fakes/fake-summary.js'
+
+/** @param {Parameters<typeof splitByKind>[0]} summary */
+const findingsOf = summary => renderFindings(splitByKind(summary))
 
 /** @import { FailureReason, TrialRecord } from '../../src/model/types.ts' */
 
@@ -68,7 +71,7 @@ describe('fitGrowths', () => {
   it('is said in lines', () => {
     const arm = { plane: 'pipy', conditions: { sidecars: 480 }, fields: { id: fit.armId } }
     const summary = createSummary([arm], { growths: [fit] })
-    expect(tellFindings(summary)).toEqual([
+    expect(findingsOf(summary)).toEqual([
       'With more and more sidecars:',
       '  pipy: no failure up to 160 sidecars (1 of 2 rounds); failed at 140 sidecars: oom (1 of 2 rounds)',
       '    oom: because',
@@ -79,7 +82,7 @@ describe('fitGrowths', () => {
       expect.stringMatching(/^ {4}seconds of a step: 20: 0\.50 {2}40: 0\.51/),
     ])
     expect(answerOf(summary)).toMatch('pipy: no failure up to 160 sidecars')
-    expect(tellFindings(createSummary([]))).toEqual([])
+    expect(findingsOf(createSummary([]))).toEqual([])
   })
 })
 
@@ -105,15 +108,13 @@ describe('what the control plane of 800 sidecars needs', () => {
     expect(answerOf(summary)).toBe(
       'pipy: the control plane of 800 sidecars needs 2415m CPU and 98Mi memory, with room; measured with 800 sidecars.',
     )
-    expect(tellFindings(summary).join('\n')).toMatch(
-      /CPU of a change of all: 2\.00 \[.*\] ms a sidecar, 1\.61 s of 800/,
-    )
+    expect(findingsOf(summary).join('\n')).toMatch(/CPU of a change of all: 2\.00 \[.*\] ms a sidecar, 1\.61 s of 800/)
   })
 
   it('is extrapolated where the machine holds fewer, and then says so', () => {
     const controlNeeds = findControlNeeds({ records: [100, 200, 300].map(rolledOut), sidecars: 800 })
     expect(controlNeeds[0].limits?.bytes).toBeCloseTo(1.25 * 82 * MB)
-    const [head, memory] = tellFindings(createSummary([ARM], { controlNeeds }))
+    const [head, memory] = findingsOf(createSummary([ARM], { controlNeeds }))
     expect(head).toMatch('(EXTRAPOLATED from at most 300)')
     expect(memory).toMatch('too few sizes for an interval')
   })

@@ -29,7 +29,7 @@ beforeAll(async () => {
       authority: await readAuthority({ certificatePem: authorityPem, keyPem: read('ca-key.pem') }),
       authorityPem,
       credentials: { certificatePem: read('client.pem'), keyPem: read('client-key.pem') },
-      ...{ identity: IDENTITY, dnsName: 'client', token: TOKEN },
+      ...{ certifies: [{ identity: IDENTITY, dnsName: 'client' }], token: TOKEN },
     },
     { address: '127.0.0.1', port: 0 },
   )

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { loadPlanes } from '../../src/dataplanes/registry.js'
+import { assertNamed, loadPlanes } from '../../src/dataplanes/registry.js'
 import { holdAgainst } from '../../src/parity/verdict/rows.js'
 
 const dataPlanes = Object.values(await loadPlanes())
@@ -8,6 +8,14 @@ const dataPlanes = Object.values(await loadPlanes())
 
 /** @param {string} name */
 const find = name => /** @type {DataPlane} */ (dataPlanes.find(plane => plane.name === name))
+
+describe('a line of the registry', () => {
+  it('loads the plane of its name, or the error says what to rename in a folder that was copied', () => {
+    expect(assertNamed('caddy', find('caddy'))).toBe(find('caddy'))
+    expect(() => assertNamed('copy', find('caddy'))).toThrow('"copy" loads a plane with the name "caddy"')
+    expect(() => assertNamed('copy', undefined)).toThrow('write "export const copy"')
+  })
+})
 
 describe('the version', () => {
   it.each([

@@ -87,6 +87,49 @@ describe('the configuration of ztunnel', () => {
   })
 })
 
+describe('ztunnel as the proxy of a node', () => {
+  const models = ['client', 'server', 'server-2'].map(name => modelOf(PAIR, name, { trafficPolicy: 'listed' }))
+  const node = ztunnel.createNodeProxy?.(
+    models.map(model => optionsOf(model, 'node')),
+    '/f/node-proxy',
+  )
+  const [authority, handing, proxy] = node ?? []
+  const configuration = parse(proxy.files[0].content, { logLevel: 'error' })
+
+  it('has the golden configuration of all pods, with the policies of each at its own workload', () => {
+    expect(configuration.workloads.map((/** @type {any} */ w) => [w.name, w.authorizationPolicies])).toEqual([
+      ['client', []],
+      ['server', ['bench/strict-server', 'bench/listed-server']],
+      ['server-2', ['bench/strict-server-2', 'bench/listed-server-2']],
+    ])
+    expect(configuration.policies.every((/** @type {any} */ policy) => policy.scope === 'WorkloadSelector')).toBe(true)
+    return expect(proxy.files[0].content).toMatchFileSnapshot('../golden/ztunnel-node.yaml')
+  })
+
+  it('spreads connections over the copies of a service, which are pods of the node', () =>
+    expect(configuration.workloads.map((/** @type {any} */ w) => w.services)).toEqual([
+      {},
+      { 'bench/outbound': { 15001: 8080 } },
+      { 'bench/outbound': { 15001: 8080 } },
+    ]))
+
+  it('serves the namespaces that it is handed, each with the rules of its pod, and certifies every identity', () => {
+    expect(proxy.env).toMatchObject({ PROXY_MODE: 'shared', INPOD_UDS: 'pods.sock', ALT_CA_HOSTNAME: 'client' })
+    expect([handing, proxy].map(({ service, role, folder, pods }) => [service, role, folder, pods])).toEqual([
+      ['node-agent', 'control', '/f/node-proxy', proxy.pods],
+      ['node-proxy', 'sidecar', '/f/node-proxy', proxy.pods],
+    ])
+    expect(proxy.pods?.map(pod => [pod.service, pod.redirects.inbound, pod.redirects.outbound])).toEqual([
+      ['client', 15001, null],
+      ['server', 15006, null],
+      ['server-2', 15006, null],
+    ])
+    expect(handing.argv.slice(-3)).toEqual(['client bench client', 'server bench server', 'server-2 bench server'])
+    const { certifies } = JSON.parse(authority.files[0].content)
+    expect(certifies.map((/** @type {any} */ one) => one.dnsName)).toEqual(['client', 'server'])
+  })
+})
+
 describe('the process of ztunnel', () => {
   it('asks its own authority, which certifies one identity and shows the certificate of the service', () => {
     const model = modelOf(PAIR, 'server-2')
@@ -94,8 +137,8 @@ describe('the process of ztunnel', () => {
     const [authority] = ztunnel.createCompanions?.(optionsOf(model)) ?? []
     const configuration = JSON.parse(authority.files[0].content)
     expect(env.CA_ADDRESS).toBe(`https://${configuration.listen.address}:${configuration.listen.port}`)
-    expect([env.AUTH_TOKEN, env.ALT_CA_HOSTNAME]).toEqual([configuration.token, configuration.dnsName])
-    expect(configuration.identity).toBe(identityOf('server'))
+    expect([env.AUTH_TOKEN, env.ALT_CA_HOSTNAME]).toEqual([configuration.token, configuration.certifies[0].dnsName])
+    expect(configuration.certifies.map((/** @type {any} */ one) => one.identity)).toEqual([identityOf('server')])
     expect(configuration.authority).toEqual({ certificatePath: '/c/ca.pem', keyPath: '/c/ca-key.pem' })
     expect(authority).toMatchObject({
       service: 'server-2',

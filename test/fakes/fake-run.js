@@ -103,6 +103,7 @@ export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more
         cpus,
         machine: {},
         sampleSource: 'cgroup',
+        assertCpuSettings: () => {},
         assertInterception: async () => {},
         cores,
       },

@@ -37,6 +37,8 @@ const ELSEWHERE = {
   interception: 'interception.test.js',
   items: 'shards has its axes',
   'mtls-tax': 'AXES, and churn for its keys',
+  'node-proxy': 'interception.test.js for its plane, idle for its pairs',
+  'node-proxy-load': 'interception.test.js',
   'open-mesh': 'memory-of-services, which also removes the services',
   payload: 'AXES',
 }

@@ -69,6 +69,7 @@ describe('redirected connections', { timeout: 180_000 }, () => {
   it.for([
     { protocol: 'tcp', link: 'pair', planes: 'pipy,ztunnel' },
     { protocol: 'http/1.1', link: 'gateway-ratings', planes: 'pipy,ztunnel:istio' },
+    { protocol: 'http/1.1', link: 'gateway-ratings', planes: 'pipy,ztunnel:node' },
   ])('go through ztunnel, which the kit certifies, on $link with $protocol', async (asked, context) => {
     await needRedirection(context, 'iptables')
     need(context, 'ztunnel')
@@ -78,19 +79,26 @@ describe('redirected connections', { timeout: 180_000 }, () => {
     const { exitCode, stdout, stderr } = await child
     expect([exitCode, exitCode === 0 ? '' : stderr]).toEqual([0, ''])
     expect(stdout).toMatch(/Unequal work, as meshes deploy it, .*ztunnel/)
-    if (protocol !== 'tcp') expect(stdout).toContain('ztunnel:istio carries bytes: routes, retries and metrics')
+    if (protocol !== 'tcp')
+      expect(stdout).toContain(`${planes.split(',')[1]} carries bytes: routes, retries and metrics`)
     const { manifest, records } = readRun(out)
     expect(manifest.deployed?.map(({ plane }) => plane)).toEqual([planes.split(',')[1]])
     for (const { trial, outcome, load, processes } of records.filter(r => r.trial.arm.plane === 'ztunnel')) {
       expect([trial.id, outcome, Number(load?.failed)]).toEqual([trial.id, 'completed', 0])
-      for (const { role, receivedBytes, passages } of processes)
-        if (role === 'sidecar') expect(receivedBytes).toBeGreaterThan(2048 * Number(passages) * Number(load?.verified))
+      const sidecars = processes.filter(({ role }) => role === 'sidecar')
+      expect(sidecars.map(({ service }) => service)).toEqual(
+        planes.endsWith(':node') ? ['node-proxy'] : [expect.any(String), expect.any(String)],
+      )
+      const passed = [...sidecars.flatMap(({ pods = [] }) => pods), ...sidecars.filter(({ pods }) => !pods)]
+      expect(passed).toHaveLength(2)
+      for (const { receivedBytes, passages } of passed)
+        expect(receivedBytes).toBeGreaterThan(2048 * Number(passages) * Number(load?.verified))
     }
     const { parity } = /** @type {import('../../src/model/types.ts').Summary} */ (readSummary(out))
     const ofZtunnel = parity.filter(({ plane }) => plane.startsWith('ztunnel'))
     // All that it does otherwise is declared, but for the log that it has as deployed.
     const undeclared = ofZtunnel.filter(row => isWrong(row) && !row.lacks)
-    expect(undeclared.map(({ name }) => name)).toEqual(protocol === 'tcp' ? [] : ['parity-logging'])
+    expect(undeclared.map(({ name }) => name)).toEqual(planes.endsWith(':istio') ? ['parity-logging'] : [])
     const reasons = ofZtunnel.flatMap(({ lacks }) => lacks ?? [])
     expect(reasons).toContain('it carries bytes in HTTP/2 CONNECT (HBONE)')
     for (const text of Object.values(readTextFiles(out))) expect(text).not.toContain('PRIVATE KEY')

@@ -50,15 +50,20 @@ async function lie(argv, { env, inWindow } = {}) {
   return { exitCode, stdout: unwrapped, stderr: `${stderr}`, records, gates, out }
 }
 
+/** Finds the group of what runs as a role. @param {string} out of the run @param {string} role */
+function findGroup(out, role) {
+  if (capWay.how !== 'v1' && capWay.how !== 'v2') throw new Error('no cgroups')
+  const base = `sidecar-bench.${readLedgers().find(({ owner }) => owner?.command.includes(out))?.runId}`
+  const [group] = readdirSync(path.join(capWay.parents.cpu, base)).filter(name => name.endsWith(role))
+  return path.join(capWay.parents.cpu, base, group)
+}
+
 /**
  * Sets the quota of what runs as a role, in the cgroup of version 1 or 2; null: none.
  * @param {string} out of the run @param {string} role @param {number | null} cores
  */
 function setQuota(out, role, cores) {
-  if (capWay.how !== 'v1' && capWay.how !== 'v2') throw new Error('no cgroups')
-  const base = `sidecar-bench.${readLedgers().find(({ owner }) => owner?.command.includes(out))?.runId}`
-  const [group] = readdirSync(path.join(capWay.parents.cpu, base)).filter(name => name.endsWith(role))
-  const at = path.join(capWay.parents.cpu, base, group)
+  const at = findGroup(out, role)
   if (capWay.how === 'v1') writeFileSync(path.join(at, 'cpu.cfs_quota_us'), `${cores === null ? -1 : cores * 100_000}`)
   else writeFileSync(path.join(at, 'cpu.max'), cores === null ? 'max 100000' : `${cores * 100_000} 100000`)
 }
@@ -364,6 +369,30 @@ describe('is caught:', { timeout: 180_000 }, () => {
     const { records } = await lie(['--planes', 'pipy', '--cpu', '0.25']).finally(() => neighbour.kill('SIGKILL'))
     expect(records[0].reasons.join()).toMatch(/neighbour: something else used \d\.\d+ cores of this machine/)
     expect(records[0]).toMatchObject({ outcome: 'completed' })
+  })
+
+  it('a neighbour of the kit that stops to burn, and the weight of a CPU request is set', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const shares = { v1: ['cpu.shares', '102'], v2: ['cpu.weight', '17'] }
+    const [file, expected] = shares[/** @type {'v1' | 'v2'} */ (capWay.how)]
+    let weight = ''
+    const { records, gates } = await lie(
+      ['--planes', 'pipy', '--cpu', '0.25', '--cpu-request', '0.1', '--neighbour', '1c'],
+      {
+        inWindow(out) {
+          const at = findGroup(out, 'ratings-sidecar')
+          weight = readFileSync(path.join(at, file), 'utf8').trim()
+          const [pid] = readFileSync(path.join(findGroup(out, 'neighbour'), 'cgroup.procs'), 'utf8').split('\n')
+          process.kill(Number(pid), 'SIGSTOP')
+        },
+      },
+    )
+    expect(weight).toBe(expected)
+    expect(gates.map(({ gate }) => gate)).toContain('kit-neighbour')
+    expect(records[0].reasons.join()).toMatch(
+      /the neighbour burnt 0\.\d+ CPUs and waited for \d\.\d+, and 1 were asked for/,
+    )
+    expect(records[0].outcome).toBe('invalid')
   })
 
   it.concurrent('requests that a limit of the sidecar turned away', async context => {

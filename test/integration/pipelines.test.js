@@ -13,11 +13,40 @@ const FIXED = 'listen: { port: 8000 }\nupstream: { ports: [8080] }\n'
 
 const MUX = "muxHTTP().to($=>$.connect('localhost:8080'))"
 
-/** @param {string} name @param {{ chain?: string, pipeline?: string }} files chain: filters of a request; pipeline: of the file */
-function writePipeline(name, { chain = MUX, pipeline = FIXED }) {
+// TLS on either side, with certificates by path.
+const SECURE = `
+var trusted = [new crypto.Certificate(os.read('TLS_CA'))]
+var certificate = {
+  cert: new crypto.CertificateChain(os.read('TLS_CERTIFICATE')),
+  key: new crypto.PrivateKey(os.read('TLS_KEY')),
+}
+pipy.listen(8443, $=>$
+  .acceptTLS({ certificate, trusted }).to($=>$
+    .demuxHTTP().to($=>$
+      .muxHTTP().to($=>$
+        .connectTLS({ trusted }).to($=>$
+          .connect('localhost:9443')
+        )
+      )
+    )
+  )
+)
+`
+const SECURE_FILE = `
+listen: { port: 8443, scheme: https }
+upstream: { ports: [9443], scheme: https }
+replace:
+  main.js: { TLS_CERTIFICATE: '{{tls.certificate}}', TLS_KEY: '{{tls.key}}', TLS_CA: '{{tls.ca}}' }
+`
+
+/** @param {string} name @param {{ chain?: string, pipeline?: string, script?: string }} files chain: filters of a request; pipeline: of the file */
+function writePipeline(
+  name,
+  { chain = MUX, pipeline = FIXED, script = `pipy.listen(8000, $=>$.demuxHTTP().to($=>$.${chain}))\n` },
+) {
   const folder = path.join(makeFolder('pipelines'), name)
   mkdirSync(folder)
-  writeFileSync(path.join(folder, 'main.js'), `pipy.listen(8000, $=>$.demuxHTTP().to($=>$.${chain}))\n`)
+  writeFileSync(path.join(folder, 'main.js'), script)
   writeFileSync(path.join(folder, 'pipeline.yaml'), pipeline)
   return folder
 }
@@ -75,6 +104,18 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     expect(hung.stderr).toContain('no answer within 2 s')
     const wrong = writePipeline('wrong', { pipeline: 'lisen: { port: 1 }' })
     expect((await bench(`pipy=${wrong}`)).stderr).toContain('unknown name "lisen"; did you mean "listen"?')
+  })
+
+  it('are measured with TLS on either side, with certificates of the kit', async context => {
+    need(context, 'pipy', 'k6')
+    await needNamespaces(context)
+    const secure = writePipeline('secure', { script: SECURE, pipeline: SECURE_FILE })
+    const { stdout, stderr, out } = await bench(`pipy=${secure}`)
+    expect(stdout, stderr).toContain('cost · ratings: 1 sidecar, mTLS')
+    const { arms } = JSON.parse(readFileSync(path.join(out, 'summary.json'), 'utf8'))
+    expect(arms[0]).toMatchObject({ trials: { completed: 1 }, load: { hasCertificate: true } })
+    expect((await bench(`pipy=${secure},pipy=${plain}`)).stderr).toContain('give both the same scheme')
+    await expectNothingLeft()
   })
 
   it('are counted alone or beside another, with a file or as they are found', async context => {

@@ -202,11 +202,15 @@ describe('an answer in chunks', { timeout: 180_000 }, () => {
     const out = path.join(mkdtempSync(path.join(folder, 'chunks-')), 'run')
     const options = `cost --chunks 10/10ms --link ratings --profile smoke --planes pipy,pipy=${keeps},nginx,haproxy --out ${out}`
     const { all } = await execa('node', ['src/cli.js', 'bench', ...options.split(' ')], { all: true, reject: false })
-    const { records } = readRun(out)
+    const { records, manifest } = readRun(out)
     const kept = records
       .filter(({ gates }) => gates.some(({ gate }) => gate === 'streams'))
       .map(({ trial: { arm } }) => arm.variant ?? arm.plane)
     expect(kept, all).toEqual([keeps])
+    const rows = manifest.parity?.filter(({ name }) => name === 'parity-chunks') ?? []
+    expect(new Map(rows.map(({ plane, found }) => [plane, found.split(' ')[0]])), all).toEqual(
+      new Map(Object.entries({ pipy: 'the', 'pipy=keeps': 'kept', nginx: 'the', haproxy: 'the' })),
+    )
     expect(
       records.map(({ streams }) => streams?.length ?? 0).every(count => count > 0),
       all,

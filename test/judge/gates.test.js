@@ -33,6 +33,104 @@ describe('what bound a trial of the open loop', () => {
   })
 })
 
+describe('a neighbour of the kit', () => {
+  const conditions = { neighbourCores: 2, cpuRequestCores: 0.1 }
+  /** @param {number} ran @param {number} waited @param {Partial<typeof HOST>} [host] */
+  const find = (ran, waited, host = { idleFraction: 0.01 }) => {
+    const threads = [{ id: 1, name: 'x', cpuSeconds: ran, waitSeconds: waited }]
+    const neighbour = describeFakeProcess({
+      ...{ service: 'neighbour', role: 'neighbour', cpuLimitCores: null, cpuLimitReadBackCores: null },
+      ...{ cpuCores: ran, cpuSeconds: ran, threads },
+    })
+    const record = createRecord({ arm: { conditions }, processes: [neighbour], host: { ...HOST, ...host } })
+    return findGates(record).filter(({ gate }) => ['kit-neighbour', 'spare-cpu'].includes(gate))
+  }
+
+  it('is as asked where it ran, or waited for a CPU that others had', () => {
+    expect(find(2, 0)).toEqual([])
+    expect(find(1.2, 0.7)).toEqual([])
+  })
+
+  it('spoils everything where it wanted less, ran more, or is not there', () => {
+    const [less] = find(1.2, 0.5)
+    expect(less.reason).toBe('the neighbour burnt 1.20 CPUs and waited for 0.50, and 2 were asked for')
+    expect(less.spoils).toEqual(USES)
+    expect(find(2.3, 0)[0].reason).toBe('the neighbour burnt 2.30 CPUs, and 2 were asked for')
+    const [none] = findGates(createRecord({ arm: { conditions } }))
+    expect(none.reason).toBe('a neighbour of 2 CPUs was asked for, and none ran')
+  })
+
+  it('is told where CPUs were idle beside it, and spoils nothing there', () => {
+    const [spare] = find(2, 0, { idleFraction: 0.2 })
+    expect(spare).toMatchObject({ gate: 'spare-cpu', spoils: [] })
+    expect(spare.reason).toMatch(/^20 % of 2 CPUs were idle beside a neighbour of 2: /)
+  })
+
+  it('fills the machine, which is no bound of the trial', () => {
+    const neighbour = describeFakeProcess({ service: 'neighbour', role: 'neighbour', cpuLimitCores: null })
+    expect(bound([describeFakeProcess({}), neighbour], 0.01, 'open')).toBe('rate')
+    expect(bound([describeFakeProcess({})], 0.01, 'open')).toBe('host')
+  })
+})
+
+describe('a pod with a quota of its own', () => {
+  const arm = { conditions: { podCpuCores: 1 }, cpuLimitCores: null }
+  /** @param {[number, number | null][]} used and read back, of the sidecar and its application @param {string[]} services */
+  const find = (used, services = ['gateway', 'gateway']) =>
+    findGates(
+      createRecord({
+        arm,
+        processes: used.map(([cpuCores, cpuLimitReadBackCores], i) =>
+          describeFakeProcess({
+            ...{ service: services[i], role: i === 0 ? 'sidecar' : 'application', cpuLimitCores: null },
+            ...{ cpuCores, cpuSeconds: cpuCores, cpuLimitReadBackCores },
+          }),
+        ),
+      }),
+    ).flatMap(({ gate, reason }) => (gate === 'pod-cap' ? [reason] : []))
+
+  it('is in force where both read it back, and use it together', () =>
+    expect(
+      find([
+        [0.6, 1],
+        [0.4, 1],
+      ]),
+    ).toEqual([]))
+
+  it('is not where the kernel has another, or both use more', () => {
+    expect(
+      find([
+        [0.6, null],
+        [0.4, 1],
+      ]),
+    ).toEqual(["gateway's sidecar was to be in a pod of 1 cores, and the kernel says no quota"])
+    expect(
+      find([
+        [0.7, 1],
+        [0.6, 1],
+      ]),
+    ).toEqual(["gateway's sidecar and application used 1.300 cores in a pod of 1"])
+    expect(
+      find(
+        [
+          [0.7, 1],
+          [0.6, 1],
+        ],
+        ['gateway', 'ratings'],
+      ),
+    ).toEqual([])
+  })
+
+  it('binds where both together use it up', () => {
+    const processes = ['sidecar', 'application'].map(role =>
+      describeFakeProcess({ role: /** @type {any} */ (role), cpuLimitCores: null, cpuCores: 0.48 }),
+    )
+    const asked = { processes, generatorCpus: 1, idleFraction: 0.5, kind: /** @type {const} */ ('closed') }
+    expect(findBound({ ...asked, podCpuCores: 1 })).toBe('pod')
+    expect(findBound({ ...asked, podCpuCores: 2 })).toBe('users')
+  })
+})
+
 describe('a quota that cannot be seen', () => {
   /** @param {{ waited: number, ran?: number, throttledFraction?: number, cpuSet?: string }} process @param {Partial<typeof HOST>} [host] */
   const find = ({ waited, ran = 0.25, throttledFraction = 0, cpuSet = '0-1' }, host = {}) => {
@@ -291,6 +389,23 @@ describe('findGates', () => {
       found({ arm: { load: { ownRequest: { ...ownRequest, requestBytes: 2048 } } }, processes: [small] }),
     ).toHaveLength(1)
     expect(found({ processes: copies })).toEqual([])
+    // One of many pods goes past the proxy of a node: the sum hardly shows it.
+    const podsOf = (/** @type {number[]} */ bytes) =>
+      having({
+        service: 'node-proxy',
+        receivedBytes: 4e6,
+        pods: bytes.map((receivedBytes, i) => {
+          const copyOf = i === 0 ? null : 'gateway'
+          return { service: `gateway${i === 0 ? '' : `-of-${i + 1}`}`, copyOf, passages: 1, receivedBytes }
+        }),
+      })
+    expect(found(podsOf([1e6, 1e6]))).toHaveLength(0)
+    expect(found(podsOf([4e5, 5e5]))).toEqual([
+      "passage: gateway's sidecar received 900000 bytes, and 1000 verified requests carry 2048000 through it: they went past it",
+    ])
+    expect(found(podsOf([2.1e6, 0]))).toEqual([
+      'passage: the proxy of the node received 0 bytes in the pod of gateway-of-2, and its share of the 1000 verified requests is 1024000: they went past it',
+    ])
     const half = [describeFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000 })]
     expect(found({ processes: half })).toHaveLength(1)
     expect(found({ processes: half, arm: { load: { connections: 'new' } } })).toEqual([])

@@ -4,7 +4,7 @@ import { formatValue, measureRound, QUANTITIES, quantityOf } from '../../src/jud
 import { tabulatePivots } from '../../src/report/arms-table.js'
 import { renderArmsCsv } from '../../src/report/csv.js'
 import { tabulateDictionary } from '../../src/report/dictionary.js'
-import { tellVerdicts } from '../../src/report/verdicts.js'
+import { createVerdictBlocks } from '../../src/report/verdicts.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
@@ -193,7 +193,9 @@ describe('a row of the table', () => {
     const shows = { quantities: ['threads'] }
     const thresholds = ['pipy/envoy threads <= 0.5', 'pipy/envoy threads@gateway <= 0.4']
     const summary = summariseRun({ arms: [PIPY, ENVOY], records, rounds: 6, shows, thresholds })
-    expect(tellVerdicts(summary)[0].secondary).toContain('pipy has 50 % fewer threads than envoy [50, 50], 6 repeats')
+    expect(JSON.stringify(createVerdictBlocks(summary))).toContain(
+      'pipy has 50 % fewer threads than envoy [50, 50], 6 repeats',
+    )
     expect(summary.thresholds.map(t => t.held)).toEqual([true, false])
     expect(tabulatePivots(summary)[0].rows[0]).toEqual(['threads of sidecars, pipy', '2\n[2, 2]'])
     expect(renderArmsCsv(summary).split('\r\n')[0]).toContain('threads,threadsLow,threadsHigh')

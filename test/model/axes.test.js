@@ -243,6 +243,7 @@ describe('groupOf', () => {
         ...{ features: 'access-log', sidecars: 2, controlCpuLimitCores: 1, controlMemoryBytes: 1, shards: 2 },
         ...{ assignment: 'legacy-hash', sizes: 'random', commitsPerSecond: 50, commitsAtOnce: 2 },
         ...{ isShardRemoved: true, areServicesRemoved: true },
+        ...{ cpuRequestCores: 0.1, neighbourCores: 1, podCpuCores: 1 },
       }),
     }
     expect(Object.keys(others).toSorted()).toEqual(AXIS_NAMES.toSorted())

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   assertRenderable,
+  assertVersion,
   callsUpstream,
   createPipelineDocument,
   entryPortOf,
@@ -9,6 +10,7 @@ import {
   parsePipeline,
   renderPipeline,
 } from '../../src/model/pipeline.js'
+import { findForeignCodec, listTlsNotes } from '../../src/model/pipeline-findings.js'
 import { createPipelineSidecar } from '../../src/model/pipeline-process.js'
 import { fakeTool } from '../fakes/fake-bench.js'
 import { createCluster, createInbound, createModel } from '../fakes/fake-models.js'
@@ -34,8 +36,8 @@ describe('parsePipeline', () => {
       'listen: { port: 8000 }\nupstream: { ports: [8080] }\nrequest: { method: GET, path: /hi, headers: { X-a: 1, Host: h } }\n'
     expect(parsePipeline(text, 'pipeline.yaml')).toMatchObject({
       scripts: '.',
-      listen: { port: 8000 },
-      upstream: { ports: [8080] },
+      listen: { port: 8000, scheme: 'http' },
+      upstream: { ports: [8080], scheme: 'http' },
       request: { method: 'GET', path: '/hi', headers: { 'x-a': '1', host: 'h' } },
       answer: { status: 200 },
     })
@@ -44,6 +46,7 @@ describe('parsePipeline', () => {
   it.each([
     ['lisen: { port: 1 }', 'pipeline.yaml:1: lisen: unknown name "lisen"; did you mean "listen"?'],
     ['\nlisten: { port: 70000 }', 'pipeline.yaml:2: listen.port: a port is at most 65535'],
+    ['listen: { scheme: tls }', 'pipeline.yaml:1: listen.scheme: unknown value "tls" (one of: http, https)'],
     ['request: { path: hi }', 'pipeline.yaml:1: request.path: a path begins with /'],
     ['request: { method: get }', 'a method is written in capitals'],
     ['files: { ../../evil.txt: text }', 'a file is written below the folder of the process'],
@@ -125,6 +128,16 @@ describe('renderPipeline', () => {
     expect(rendered.env).toEqual({ LISTEN: `${listener.port}` })
   })
 
+  it('names both sides by their schemes', () => {
+    const document = {
+      listen: { scheme: 'https' },
+      upstream: { scheme: 'https' },
+      arguments: ['{{listen.url}}', '{{upstream.url}}'],
+    }
+    const { argv } = renderPipeline(pipelineOf(/** @type {any} */ (document)), { model, folder: '/run' })
+    expect(argv.map(url => url.slice(0, 8))).toEqual(['https://', 'https://'])
+  })
+
   it('writes a replacement as it stands, and copies files that are no text', () => {
     const { files, argv } = renderPipeline(
       {
@@ -157,5 +170,53 @@ describe('renderPipeline', () => {
     expect(createPipelineSidecar({ ...options, pipeline: free }).listens).toEqual([
       { address: listener.address, port: listener.port },
     ])
+  })
+})
+
+describe('assertVersion', () => {
+  const tool = { name: 'pipy', version: '1.5.18', path: '/bin/pipy' }
+
+  it('refuses a program of another version than the scripts need', () => {
+    expect(() => assertVersion(pipelineOf({ version: 2 }), tool)).toThrow(
+      'pipeline.yaml: version: its scripts need pipy 2, and /bin/pipy is 1.5.18: name another program, such as PIPY=/path/to/pipy',
+    )
+    for (const version of ['1', '1.5', '1.5.18', undefined]) assertVersion(pipelineOf({ version }), tool)
+    expect(() => assertVersion(pipelineOf({ version: '1.50' }), tool)).toThrow('need pipy 1.50')
+  })
+})
+
+describe('findForeignCodec', () => {
+  const scriptFiles = { 'main.js': '$.decodeMQTT().encodeMQTT()', 'http.js': '$.decodeHTTPRequest()' }
+
+  it('names the codec of another protocol that is left in, and none that is replaced', () => {
+    const codec = { name: 'main.js', filter: 'decodeMQTT', protocol: 'MQTT' }
+    expect(findForeignCodec(pipelineOf({}, scriptFiles))).toEqual(codec)
+    const half = pipelineOf({ replace: { 'main.js': { '.decodeMQTT()': '' } } }, scriptFiles)
+    expect(findForeignCodec(half)).toEqual({ ...codec, filter: 'encodeMQTT' })
+    const replace = { 'main.js': { '.decodeMQTT()': '', '.encodeMQTT()': '' } }
+    expect(findForeignCodec(pipelineOf({ replace }, scriptFiles))).toBeNull()
+  })
+})
+
+describe('listTlsNotes', () => {
+  const parsing = {
+    'main.js': `acceptTLS({ certificate: () => ({
+      cert: new crypto.Certificate(tls.crt), key: new crypto.PrivateKey(tls.key) }) })`,
+  }
+  const once = { 'main.js': 'var key = new crypto.PrivateKey(k); acceptTLS({ certificate: { cert, key } })' }
+  const https = /** @type {const} */ ({ scheme: 'https' })
+
+  it('tells that any certificate is accepted where no authority is named, and a key that is parsed each time', () => {
+    const pipeline = pipelineOf({ listen: { port: 1, ...https } }, parsing)
+    expect(listTlsNotes({ pipeline, keyType: 'RSA 4096' })).toEqual([
+      'pipeline.yaml: it accepts any certificate of the client: it was told no authority ({{tls.ca}}), and accepted that of the kit',
+      'pipeline.yaml: main.js parses its RSA 4096 key for each connection: many new connections cost it more than requests',
+    ])
+  })
+
+  it('tells nothing of a pipeline in plaintext, or of one that has an authority and keeps its key', () => {
+    expect(listTlsNotes({ pipeline: pipelineOf({}, parsing) })).toEqual([])
+    const environment = { CA: '{{ tls.ca }}' }
+    expect(listTlsNotes({ pipeline: pipelineOf({ upstream: https, environment }, once) })).toEqual([])
   })
 })

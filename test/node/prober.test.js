@@ -70,3 +70,24 @@ describe('a change', () => {
     expect(await change('first', Date.now() + 100)).toBeNull()
   })
 })
+
+describe('requests over TLS', () => {
+  it('keep their connections from one batch to the next: a handshake is no part of a request', async () => {
+    const folder = makeOwnFolder('prober-tls')
+    await writeCertificates({ folder, services: [{ name: 'peer', identity: 'spiffe://x/peer' }] })
+    const credentials = credentialsOf('peer', folder)
+    let handshakes = 0
+    const [cert, key] = Object.values(credentials).map(file => readFileSync(file))
+    const server = https.createServer({ cert, key }, (request, response) => request.pipe(response))
+    server.on('secureConnection', () => handshakes++)
+    const endpoint = await listenInTest(server)
+    const prober = createProber()
+    const ask = { host: 'x', method: 'POST', body: 'hello' }
+    const batch = { endpoint, ask, credentials, requests: 3, atOnce: 1, timeoutSeconds: 5, answer: 'hello' }
+    await prober.repeat(batch)
+    await prober.repeat(batch)
+    expect(handshakes).toBe(1)
+    const { keyType } = await prober.send({ endpoint, ask, credentials })
+    expect(keyType).toBe('EC prime256v1')
+  })
+})

@@ -3,7 +3,7 @@ import { FEATURES } from '../../src/model/features.js'
 import { describeLines } from '../../src/parity/access-log.js'
 import { describeTraces } from '../../src/parity/headers.js'
 import { askWhileEjected, describeBroken, describeEjection } from '../../src/parity/outliers.js'
-import { describeRetries, describeStatuses } from '../../src/parity/refusals.js'
+import { findLimitDifferences, findRetryDifferences } from '../../src/parity/refusals.js'
 import { readRoute } from '../../src/parity/route-metrics.js'
 
 const line = {
@@ -74,20 +74,20 @@ ms_count{route="a"} 4
     expect(readRoute('', names, 'a')).toEqual({ requests: 0, durations: 0, isCumulative: true }))
 })
 
-describe('describeStatuses', () => {
+describe('findLimitDifferences', () => {
   const answers = (/** @type {number} */ passed, /** @type {number} */ refused) => [
     ...Array.from({ length: passed }, () => 200),
     ...Array.from({ length: refused }, () => 429),
   ]
   it('wants as many as the limit to come through, and some not', () => {
-    expect(describeStatuses(answers(12, 28), 200)).toEqual([])
-    expect(describeStatuses(answers(9, 31), 200)).toEqual(['9 of 40 answered 200, 31 429'])
-    expect(describeStatuses(answers(40, 0), 200)).toEqual(['40 of 40 answered 200, 0 429'])
+    expect(findLimitDifferences(answers(12, 28), 200)).toEqual([])
+    expect(findLimitDifferences(answers(9, 31), 200)).toEqual(['9 of 40 answered 200, 31 429'])
+    expect(findLimitDifferences(answers(40, 0), 200)).toEqual(['40 of 40 answered 200, 0 429'])
   })
 
   it('wants others to come through later, and no other answer', () => {
-    expect(describeStatuses(answers(10, 30), 429)).toEqual(['429 after the limit was filled again'])
-    expect(describeStatuses([...answers(10, 29), 503], 200)).toEqual(['an answer other than 200 and 429'])
+    expect(findLimitDifferences(answers(10, 30), 429)).toEqual(['429 after the limit was filled again'])
+    expect(findLimitDifferences([...answers(10, 29), 503], 200)).toEqual(['an answer other than 200 and 429'])
   })
 })
 
@@ -125,14 +125,14 @@ describe('describeEjection', () => {
   })
 })
 
-describe('describeRetries', () => {
+describe('findRetryDifferences', () => {
   it('wants as many tried again as the budget has, and others again later', () => {
-    expect(describeRetries([504, 504, 503, 504, 503, 504, 503, 504], [504, 504])).toEqual([])
-    expect(describeRetries([504, 504, 504, 504, 504, 504, 504, 504], [504, 503])).toEqual([
+    expect(findRetryDifferences([504, 504, 503, 504, 503, 504, 503, 504], [504, 504])).toEqual([])
+    expect(findRetryDifferences([504, 504, 504, 504, 504, 504, 504, 504], [504, 503])).toEqual([
       '0 of 8 requests not tried again, expected 3',
       'a request not tried again when the others had ended',
     ])
-    expect(describeRetries([504, 503, 503, 200, 503, 504, 504, 504], [504, 504])).toEqual([
+    expect(findRetryDifferences([504, 503, 503, 200, 503, 504, 504, 504], [504, 504])).toEqual([
       'answered 200, expected 503 and 504',
     ])
   })

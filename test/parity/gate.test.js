@@ -7,6 +7,7 @@ import { none } from '../../src/dataplanes/none/index.js'
 import { certificatesFolder } from '../../src/lib/certificate-files.js'
 import { writeCertificates } from '../../src/lib/certificates.js'
 import { AgentError, BenchError, EndedError } from '../../src/lib/errors.js'
+import { createCheck, createRequestKind } from '../../src/model/requests.js'
 import { identityOf, PROBER, placeAt } from '../../src/model/sidecar-contract.js'
 import { SERVERS } from '../../src/parity/beside/peers.js'
 import { openParityCache } from '../../src/parity/cache.js'
@@ -136,6 +137,27 @@ describe('gateParity', () => {
       ['plaintext', 0.25],
     ])
     expect(new Set(rendered.map(r => r.tool.name))).toEqual(new Set(['proxy']))
+  })
+
+  it('reads an answer in chunks, of the arm whose load has them', async () => {
+    const { testbed } = await createTestbed()
+    const streamed = [createRequestKind({ responseBytes: 400, chunks: '4/20ms' }, 1024)]
+    const { call } = testbed.site.target
+    testbed.programs.tools.node = { ...fakeTool, name: 'node' }
+    testbed.site.target.call = async (/** @type {string} */ name, /** @type {any} */ args) => {
+      if (name === 'stream') return { status: 200, bytes: 400, spanMs: 5 }
+      const answer = await call(name, args)
+      // The application of the load with chunks answers bodies of its own.
+      return args?.ask?.method === 'GET'
+        ? { ...answer, body: createCheck({ requests: streamed }, args.ask.headers['x-nonce']).answer }
+        : answer
+    }
+    const arms = [armOf({}), armOf({}, { id: 'link-streams', load: { requests: streamed } })]
+    const ofChunks = (/** @type {ParityRow[]} */ rows) => rows.filter(({ name }) => name === 'parity-chunks')
+    expect(ofChunks(await gate(testbed, arms))).toMatchObject([
+      { found: 'kept until the last was written', size: { link: 'link' } },
+    ])
+    expect(ofChunks(await gate(testbed, [armOf({})]))).toEqual([])
   })
 
   it('tries connections as they come to sidecars, in each form that is measured', async () => {

@@ -46,9 +46,11 @@ describe('createPlan', () => {
     ])
   })
 
-  it('has pairs of idle services alone, and ends sidecars that do not stay, of arms that have some', () => {
+  it('has pairs under no load in turns, each with one server, and ends sidecars that do not stay, of arms that have some', () => {
     const both = 'plane: [none, pipy], link: [pair], cpuLimitCores: [1]'
-    expect(() => planOf(`${both}, pairs: [2]`)).toThrow('has a load, which would go to one pair alone')
+    expect(() => planOf(`${both}, pairs: [2]`, 'measure: [cost]')).toThrow(
+      'has a load in turns, which would go to one pair alone',
+    )
     expect(() => planOf(`${both}, pairs: [2], services: [2]`, 'load: { kind: idle }')).toThrow('each with one server')
     const ending = `${both}, ending: [sigterm], services: [2], ratePerSecond: [100]`
     expect(() => planOf(ending, 'keepsServices: true')).toThrow('leave keepsServices out')

@@ -27,7 +27,14 @@ async function prepare({ name = 'cap', missing = [], planes, loadHost, ...axes }
     {
       experiment: readExperiment(name),
       options: { profile: 'quick', pin: false, seed: 1, maxMinutes: 60, ...asked, ...axes },
-      site: { cpus: 2, cores: [], findTool: findToolBut(missing), loadHost, assertInterception },
+      site: {
+        cpus: 2,
+        cores: [],
+        findTool: findToolBut(missing),
+        loadHost,
+        assertCpuSettings: () => {},
+        assertInterception,
+      },
     },
     context,
   )
@@ -97,9 +104,9 @@ describe('prepareWith', () => {
   })
 
   describe('of folders with a pipeline.yaml', () => {
-    const [fixed, free, envoy, fetching] = ['fixed', 'free', 'envoy', 'fetching'].map(name =>
-      makeFolder(`pipelines-${name}`),
-    )
+    const [fixed, free, envoy, fetching, listening, calling] = [
+      ...['fixed', 'free', 'envoy', 'fetching', 'listening', 'calling'].map(name => makeFolder(`pipelines-${name}`)),
+    ]
     const write = (/** @type {string} */ folder, /** @type {string} */ text) => {
       writeFileSync(path.join(folder, 'main.js'), 'pipy.listen(8000, $=>$)')
       writeFileSync(path.join(folder, 'pipeline.yaml'), text)
@@ -110,6 +117,9 @@ describe('prepareWith', () => {
       fetching,
       "replace: { main.js: { '8000': '{{listen.port}}' } }\nrequest: { method: GET, headers: { authorization: secret } }",
     )
+    const template = "replace: { main.js: { '8000': '{{listen.port}}' } }"
+    write(listening, `${template}\nlisten: { scheme: https }`)
+    write(calling, `${template}\nupstream: { scheme: https }`)
     write(envoy, 'program: envoy\narguments: [-c, main.js]\nenvironment: { PORT: "{{listen.port}}" }')
 
     it('plans one proxy in plaintext, and finds the program that a file names', async () => {
@@ -124,6 +134,28 @@ describe('prepareWith', () => {
       )
       expect(programs.tools[`proxy=${envoy}`].path).toBe('/bin/envoy')
       expect(Object.keys(programs.pipelines ?? {})).toEqual([free, envoy])
+    })
+
+    it.each([
+      [listening, 'ecdsa-p256', true],
+      [calling, 'ecdsa-p256', false],
+      [free, 'plaintext', false],
+    ])('plans TLS on the sides that a file names: %s', async (folder, tls, hasCertificate) => {
+      const { plan } = await prepare({ name: 'cost', planes: `pipy=${folder}` })
+      const [arm] = plan.arms.filter(({ hasSidecars }) => hasSidecars)
+      expect([arm.conditions.tls, arm.load.hasCertificate]).toEqual([tls, hasCertificate])
+    })
+
+    it('refuses folders whose sides differ in TLS, and plaintext where a file names TLS', async () => {
+      await expect(prepare({ name: 'cost', planes: `pipy=${free},pipy=${listening}` })).rejects.toThrow(
+        /listening\S*: listen: https, and \S*free\S* has http: what TLS costs would be taken for the cost of the scripts/,
+      )
+      await expect(prepare({ name: 'cost', planes: `pipy=${calling},pipy=${free}` })).rejects.toThrow(
+        /upstream: http, and \S*calling\S* has https/,
+      )
+      await expect(prepare({ name: 'cost', planes: `pipy=${listening}`, tls: ['plaintext'] })).rejects.toThrow(
+        '--tls plaintext: where TLS is spoken the file says',
+      )
     })
 
     it('records the request that a file names, and no headers of it', async () => {
@@ -141,11 +173,17 @@ describe('prepareWith', () => {
 
     it.each([
       [{ link: ['pair'] }, '--link pair: a pipeline.yaml describes one proxy'],
-      [{ tls: ['rsa-2048'] }, '--tls rsa-2048: the load comes in plaintext'],
+      [{ tls: ['rsa-2048'] }, '--tls rsa-2048: where TLS is spoken the file says'],
+      [{ protocol: ['http/2'] }, '--protocol http/2: the load is HTTP/1.1'],
       [{ workers: [2] }, '--workers 2: its threads are those of the file'],
       [{ features: ['access-log'] }, '--features access-log: it has the features of its scripts'],
     ])('refuses %j', (asked, why) =>
       expect(prepare({ name: 'cost', planes: `pipy=${free}`, ...asked })).rejects.toThrow(why))
+
+    it('takes --protocol tcp for a proxy that passes bytes on', async () => {
+      const { plan } = await prepare({ name: 'cost', planes: `pipy=${free}`, protocol: ['tcp'] })
+      expect(plan.arms.find(({ hasSidecars }) => hasSidecars)?.conditions.protocol).toBe('tcp')
+    })
 
     it.each([
       ['feature-ladder', 'asks for access-log (features)'],

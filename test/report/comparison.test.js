@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { renderComparisonDetails } from '../../src/report/comparison.js'
+import { createComparisonAnswer, renderComparisonDetails } from '../../src/report/comparison.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm } from '../fakes/fake-records.js'
 
@@ -78,6 +78,15 @@ describe('renderComparisonDetails', () => {
     ])
   })
 
+  it('says in the answer which trials were compared, and once why interleaved arms were not', () => {
+    const differing = ['workers: 2 in old, 1 in new']
+    const refused = ['pipy', 'envoy'].map(arm => ({ arm, differing, isInterleaved: /** @type {const} */ (true) }))
+    const result = { comparisons: [{ ...dearer, cpuLimitCores: 0.25 }], controls: [], warnings: [], thresholds: [] }
+    const { conditions, warnings } = createComparisonAnswer({ ...result, refused }, runs)
+    expect(conditions.at(-1)).toBe('one proxy after the other, 0.25 CPU each')
+    expect(warnings).toEqual(['Not compared, interleaved: pipy and envoy (workers: 2 in old, 1 in new).'])
+  })
+
   it('says before the verdicts what differs, and what was not compared', () => {
     const text = render({
       warnings: ['kernel: Linux 6.1 in old, Linux 6.2 in new'],
@@ -116,7 +125,8 @@ describe('renderComparisonDetails', () => {
       ],
     })
     expect(without(text)).toEqual([
-      'CPU per request of pipy in new and pipy in old: no verdict: generator saturated in 1 of 6 repeats (pipy in old)',
+      'CPU per request of pipy in new and pipy in old: no verdict: generator saturated in 1 of 6 repeats',
+      '  (pipy in old)',
     ])
   })
 
@@ -131,7 +141,8 @@ describe('renderComparisonDetails', () => {
     const cheaper = { ...control, ratio: { median: 0.95, low: 0.94, high: 0.96, values: Array(6).fill(0.95) } }
     expect(without(render({ controls: [cheaper, spoiled] }))).toEqual([
       'Without sidecars (link link) the applications used 5.0 % less CPU per request in new',
-      "Without sidecars (link pair) it is not known what the applications' CPU per request did: trial failed in 6 of 6 repeats",
+      "Without sidecars (link pair) it is not known what the applications' CPU per request did: trial",
+      '  failed in 6 of 6 repeats',
     ])
   })
 

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { renderArmsCsv } from '../../src/report/csv.js'
 import { renderJunit } from '../../src/report/junit.js'
+import { listCharts } from '../../src/report/section.js'
 import { openReport } from '../../src/verbs/write-report.js'
 import { writeFakeRun } from '../fakes/fake-folder.js'
 import { createArm } from '../fakes/fake-records.js'
@@ -10,6 +11,12 @@ import { makeFolder } from '../fakes/scratch.js'
 
 const base = makeFolder('documents-test')
 let count = 0
+
+/** @param {import('../../src/report/document.js').Document} document */
+const listNotes = ({ sections }) =>
+  sections
+    .filter(({ id }) => id === 'notes')
+    .flatMap(({ blocks }) => blocks.flatMap(b => ('lines' in b ? b.lines : [])))
 
 /** @param {Partial<Parameters<typeof writeFakeRun>[0]>} [options] */
 function open(options = {}) {
@@ -29,7 +36,7 @@ describe('a report', () => {
 
   it('says what the load generator adds where it shares the CPUs of the sidecars', () => {
     const tell = (/** @type {object} */ manifest) =>
-      open({ manifest: { target: 'local', ...manifest } }).report.document.notes.find(note =>
+      listNotes(open({ manifest: { target: 'local', ...manifest } }).report.document).find(note =>
         note.startsWith('The load generator shares the CPUs of the sidecars'),
       )
     const shares = (/** @type {object} */ manifest) => tell(manifest) !== undefined
@@ -43,22 +50,19 @@ describe('a report', () => {
   })
 
   it('draws every arm in every chart, and puts the numbers behind it into a table', () => {
-    const { charts } = open().report.document
-    const all = [...charts.rounds, ...charts.distributions, ...charts.overTime, ...charts.overRate]
-    expect(all.map(chart => chart.id)).toEqual([
+    const charts = listCharts(open().report.document.sections)
+    expect(charts.map(chart => chart.id)).toEqual([
       ...['rounds-cpuPerRequest', 'rounds-throughput', 'distribution-1', 'over-time-2', 'over-time-3'],
     ])
-    expect(charts.rounds[1].title).toBe('Capacity at the cap (without sidecars: throughput)')
-    expect(charts.rounds[1].table.rows).toEqual([
+    expect(charts[1].title).toBe('Capacity at the cap (without sidecars: throughput)')
+    expect(charts[1].table.rows).toEqual([
       ['none', '3035', '[3010, 3060]', '3030 3010 3060 3020 3050 3040'],
       ['pipy', '2035', '[2010, 2060]', '2030 2010 2060 2020 2050 2040'],
       ['envoy', '1035', '[1010, 1060]', '1030 1010 1060 1020 1050 1040'],
     ])
-    expect(charts.distributions[0].table.rows.map(([name]) => name)).toEqual(['none', 'pipy', 'envoy'])
-    expect(charts.distributions[0].description).toContain('p99 2.025 ms, p99.9 2.034 ms; pipy: p50')
-    expect(charts.overTime[0].description).toContain(
-      'gateway: at most 0.2 cores, cap 0.25, in 1 s its quota was used up',
-    )
+    expect(charts[2].table.rows.map(([name]) => name)).toEqual(['none', 'pipy', 'envoy'])
+    expect(charts[2].description).toContain('p99 2.025 ms, p99.9 2.034 ms; pipy: p50')
+    expect(charts[3].description).toContain('gateway: at most 0.2 cores, cap 0.25, in 1 s its quota was used up')
   })
 
   it('draws CPU over the rate where arms differ in it', () => {
@@ -67,14 +71,14 @@ describe('a report', () => {
         createArm({ id: `${plane}-${ratePerSecond}`, plane, load: { kind: 'open', ratePerSecond } }),
       ),
     )
-    const { charts } = open({ arms }).report.document
-    expect(charts.overRate.map(chart => chart.table.rows)).toEqual([
+    const charts = listCharts(open({ arms }).report.document.sections)
+    expect(charts.filter(({ id }) => id.startsWith('over-rate')).map(chart => chart.table.rows)).toEqual([
       [
         ['100', '200', '240'],
         ['200', '200', '240'],
       ],
     ])
-    expect(charts.rounds.map(chart => chart.id)).toContain('rounds-p99')
+    expect(charts.map(chart => chart.id)).toContain('rounds-p99')
   })
 
   it('writes one page without a single address of elsewhere, and a Markdown file', () => {
@@ -102,7 +106,7 @@ describe('a report', () => {
     const { folder, report } = open({ recorded: 4 })
     report.write()
     expect(report.document.missing).toEqual(['This run was cut short, or still goes on: 4 of 18 trials are recorded.'])
-    expect(report.document.charts.rounds[1].table.rows).toHaveLength(3)
+    expect(listCharts(report.document.sections)[1].table.rows).toHaveLength(3)
     expect(existsSync(`${folder}/report.html`)).toBe(true)
   })
 

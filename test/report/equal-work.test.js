@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAnswer } from '../../src/report/answer/answer.js'
-import { renderParity } from '../../src/report/details.js'
+import { renderParity } from '../../src/report/equal-work.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 import { createSummary } from '../fakes/fake-summary.js'
 

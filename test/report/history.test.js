@@ -136,8 +136,11 @@ describe('report --history', () => {
 
   it('names the reference that has not an arm of other runs', () => {
     const unmatched = [{ arm: 'envoy at 1 cores', runs: 2 }]
-    const { notes } = createHistoryDocument({ ...EMPTY, reference: 'run-8', unmatched })
-    expect(notes).toContain('Not drawn: envoy at 1 cores, of 2 runs: run-8 does not have it.')
+    const { sections } = createHistoryDocument({ ...EMPTY, reference: 'run-8', unmatched })
+    const notes = sections.find(({ id }) => id === 'method')?.blocks[0]
+    expect(notes && 'lines' in notes && notes.lines).toContain(
+      'Not drawn: envoy at 1 cores, of 2 runs: run-8 does not have it.',
+    )
   })
 
   it('refuses the history of a run that cannot be read, with the reason', async () => {

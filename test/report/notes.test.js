@@ -39,6 +39,12 @@ it('a run of other planes or TLS than the default names them in each command', (
   for (const line of lines) expect(line).toContain('--planes caddy --tls plaintext')
 })
 
+it('a machine that other programs filled is asked again, and not for another limit', () => {
+  const spoiled = [{ gate: 'neighbour', trials: 3, reason: 'something else used 1 core' }]
+  const lines = listCommands(summaryOf({ link: 'pair', sidecars: 2, boundBy: 'host', asked: { spoiled } }))
+  expect(lines[0]).toBe('npm run bench -- --cpu 1 --link pair   the same, once nothing else runs on this machine')
+})
+
 /** @param {import('../../src/model/types.ts').Summary} summary */
 function listCommands(summary) {
   return listOpenQuestions(summary).flatMap(({ commands }) =>

@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { summariseValues } from '../../src/lib/stats.js'
-import { renderPivots } from '../../src/report/arms-table.js'
+import { tabulatePivots } from '../../src/report/arms-table.js'
+import { renderSectionsText } from '../../src/report/section-text.js'
 import { createSummary } from '../fakes/fake-summary.js'
 
 /** @import { Shows } from '../../src/model/types.ts' @import { Given } from '../fakes/fake-summary.js' */
 
+/** @param {Parameters<typeof tabulatePivots>[0]} summary */
+const renderPivots = summary =>
+  renderSectionsText([
+    {
+      ...{ id: 'results', name: 'Results' },
+      blocks: tabulatePivots(summary).map(table => ({ type: /** @type {const} */ ('table'), table })),
+    },
+  ])
 const six = (/** @type {number} */ value) => Array(6).fill(value)
 /** @param {Given[]} arms @param {Partial<Shows>} shows */
 const render = (arms, shows) =>
@@ -16,7 +25,7 @@ const render = (arms, shows) =>
 /** @param {string} plane @param {number} ratePerSecond @param {number} p99 @param {Partial<Given>} [given] @returns {Given} */
 const at = (plane, ratePerSecond, p99, given = {}) => ({ plane, load: { ratePerSecond }, p99: [p99], ...given })
 
-describe('renderPivots', () => {
+describe('tabulatePivots, on a terminal', () => {
   it('has a column for every value of the axis, and a row for every quantity and plane', () => {
     const arms = [at('pipy', 100, 1), at('envoy', 100, 2), at('pipy', 200, 3), at('envoy', 200, 4)]
     const given = arms.map((arm, i) => ({ ...arm, throughput: [100 * (i + 1)] }))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createPace } from '../../src/run/progress.js'
+import { createPace } from '../../src/run/rounds.js'
 import { createArm } from '../fakes/fake-records.js'
 
 describe('createPace', () => {

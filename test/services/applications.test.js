@@ -45,3 +45,10 @@ it('tells an echo nothing but its address', () => {
   const { argv } = createApplication({ ...PLACE, kind: 'echo', runtime: runtimeOf('node') })
   expect(argv).toEqual(['/echo/node/echo.js', '127.0.0.2:8080'])
 })
+
+it('gives an echo over TLS its certificate and its key, and has them readable', () => {
+  const credentials = { certificatePath: '/c/a.pem', keyPath: '/c/a-key.pem' }
+  const spec = createApplication({ ...PLACE, kind: 'tls-echo', runtime: runtimeOf('node'), credentials })
+  expect(spec.argv).toEqual(['/echo/node/tls-echo.js', '127.0.0.2:8080', '/c/a.pem', '/c/a-key.pem'])
+  expect(spec.credentials).toEqual(['/c/a.pem', '/c/a-key.pem'])
+})

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listDeployed } from '../../src/services/specs.js'
+import { chooseCpuRequest, listDeployed } from '../../src/services/specs.js'
 
 const planes = {
   pipy: { profiles: ['lean', 'fsm'], deployed: { fsm: { from: 'FSM', deviations: ['no repository'] } } },
@@ -11,4 +11,14 @@ it('lists each profile that a mesh deploys once', () => {
   const arms = [arm('pipy'), arm('pipy', 'fsm'), arm('envoy'), arm('envoy', 'x'), arm('pipy', 'fsm')]
   expect(listDeployed(planes, arms)).toEqual([{ plane: 'pipy:fsm', from: 'FSM', deviations: ['no repository'] }])
   expect(listDeployed(planes, [arm('pipy'), arm('envoy')])).toEqual([])
+})
+
+it('gives sidecars their CPU request, the neighbour what it burns, and the others all CPUs', () => {
+  const conditions = /** @type {any} */ ({ cpuRequestCores: 0.1, neighbourCores: 2 })
+  const roles = /** @type {const} */ (['sidecar', 'neighbour', 'application', 'generator', 'control'])
+  expect(roles.map(role => chooseCpuRequest({ conditions }, { role, cpus: 4 }))).toEqual([0.1, 2, 4, 4, 4])
+  const without = /** @type {any} */ ({ neighbourCores: 2 })
+  expect(roles.map(role => chooseCpuRequest({ conditions: without }, { role, cpus: 4 }))).toEqual(
+    Array(5).fill(undefined),
+  )
 })

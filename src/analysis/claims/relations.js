@@ -173,16 +173,20 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
     ours: ratio.median === null ? null : `${formatRatio(ratio)} (${conditions})`,
     reason: [...reasons, ...caveats].join('; '),
   })
-  // More shards help where a rollout waits for the shards.
-  const [fewer, more] = [a, b].toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
-  const isOfShards = fewer.conditions.shards !== more.conditions.shards
-  const unbound = isOfShards ? explainUnbound({ arm: fewer, quantity, over: 'shards' }) : null
+  const unbound = explainUnboundByShards([a, b], quantity)
   if (unbound !== null) return answer(NOT_TESTABLE, unbound)
   if (ratio.median === null || (verdict !== 'lower' && verdict !== 'higher')) return answer(NOT_TESTABLE, why)
   if (verdict !== (theirs < 1 ? 'lower' : 'higher')) return answer('contradicted', 'on the other side of 1')
   if (!isAtCap && otherCaps === 'direction') return answer('direction only', 'only the direction carries over')
   const isWithin = Math.abs(ratio.median / theirs - 1) <= tolerance
   return isWithin ? answer('reproduced') : answer('direction only', 'outside of the tolerance')
+}
+
+/** Explains why more shards could not help: a rollout does not wait for them. @param {SummaryArm[]} pair @param {string} quantity @returns {string | null} */
+function explainUnboundByShards(pair, quantity) {
+  const [fewer, more] = pair.toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
+  if (fewer.conditions.shards === more.conditions.shards) return null
+  return explainUnbound({ arm: fewer, quantity, over: 'shards' })
 }
 
 /**

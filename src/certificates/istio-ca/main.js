@@ -8,19 +8,18 @@ import { serveAuthority } from './server.js'
  * @property {{ address: string, port: number }} listen
  * @property {{ certificatePath: string, keyPath: string }} authority
  * @property {{ certificatePath: string, keyPath: string }} credentials that the server shows
- * @property {string} identity
- * @property {string} dnsName
+ * @property {{ identity: string, dnsName: string }[]} certifies
  * @property {string} token
  */
 
-const { listen, authority, credentials, ...certified } = /** @type {Configuration} */ (
+const { listen, authority, credentials, ...options } = /** @type {Configuration} */ (
   JSON.parse(readFileSync(process.argv[2], 'utf8'))
 )
 const read = (/** @type {string} */ file) => readFileSync(file, 'utf8')
 const authorityPem = read(authority.certificatePath)
 await serveAuthority(
   {
-    ...certified,
+    ...options,
     authority: await readAuthority({ certificatePem: authorityPem, keyPem: read(authority.keyPath) }),
     authorityPem,
     credentials: { certificatePem: read(credentials.certificatePath), keyPem: read(credentials.keyPath) },

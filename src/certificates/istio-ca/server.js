@@ -16,8 +16,7 @@ const DEFAULT_SECONDS = 24 * 3600
  * @property {Authority} authority
  * @property {string} authorityPem its certificate
  * @property {{ certificatePem: string, keyPem: string }} credentials that the server shows
- * @property {string} identity the only one that it certifies
- * @property {string} dnsName in the certificate, beside the identity
+ * @property {{ identity: string, dnsName: string }[]} certifies the identities that it certifies, each with a DNS name beside it
  * @property {string} token that callers send as bearer token
  */
 
@@ -45,7 +44,7 @@ function loadService() {
 }
 
 /** @param {Options} options @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>} */
-function handle({ authority, authorityPem, identity, dnsName, token }) {
+function handle({ authority, authorityPem, certifies, token }) {
   return async ({ metadata, request }, callback) => {
     const refuse = (/** @type {grpc.status} */ code, /** @type {string} */ details) => callback({ code, details })
     if (!isSame(`${metadata.get('authorization')[0]}`, `Bearer ${token}`))
@@ -54,13 +53,14 @@ function handle({ authority, authorityPem, identity, dnsName, token }) {
     if (typeof signingRequest === 'string')
       return refuse(grpc.status.INVALID_ARGUMENT, `the signing request cannot be read: ${signingRequest}`)
     const { publicKey, identities } = signingRequest
-    if (identities.length !== 1 || identities[0] !== identity)
+    const certified = identities.length === 1 && certifies.find(({ identity }) => identity === identities[0])
+    if (!certified)
       return refuse(
         grpc.status.PERMISSION_DENIED,
-        `the signing request is for ${identities.join(' and ') || 'no identity'}, and this authority certifies ${identity}`,
+        `the signing request is for ${identities.join(' and ') || 'no identity'}, and this authority certifies ${certifies.map(({ identity }) => identity).join(', ')}`,
       )
     const lifeMs = (request.validityDuration || DEFAULT_SECONDS) * 1000
-    const leaf = await signCertificate({ authority: { ...authority, lifeMs }, identity, dnsName, publicKey })
+    const leaf = await signCertificate({ authority: { ...authority, lifeMs }, ...certified, publicKey })
     callback(null, { certChain: [leaf, authorityPem] })
   }
 }

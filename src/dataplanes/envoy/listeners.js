@@ -70,7 +70,7 @@ function renderExit(filter) {
 }
 
 /**
- * Renders who may come in: peers with TLS, without, or both, by the mode of the listener.
+ * Renders the filter chains of an inbound listener: for peers with TLS, without, or both, by its mTLS mode.
  * @param {SidecarModel} model @param {object} filter @param {unknown} [source] of its certificate
  */
 function renderEntry(model, filter, source) {

@@ -7,7 +7,7 @@ import { renderTcpSections } from './tcp.js'
 /** @import { Cluster, ProcessSpec, SidecarModel } from '../../model/types.ts' @import { Section } from './connections.js' */
 
 const HTTP2_WINDOW_BYTES = 1024 * 1024
-// By itself HAProxy takes as many as its limit of open files allows: in a container that can be a thousand million.
+// HAProxy's default follows from its limit of open files, which in a container can be a thousand million.
 const MOST_CONNECTIONS = 9000
 
 /** @param {SidecarModel} model @param {string} folder where its files will be @returns {ProcessSpec['files']} */

@@ -52,9 +52,9 @@ export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
  * @param {{ own?: string[], alpn?: string }} options own: of its servers
  * @returns {Section}
  */
-export function renderBackend(model, { name, endpoints, balancing, mtls }, { own = [], alpn }) {
+export function renderBackend(model, { name, endpoints, balancing, mtls }, { own: lines = [], alpn }) {
   const options = [
-    ...own,
+    ...lines,
     ...(mtls
       ? [
           [`ssl ${renderTls(model)}`, ...(alpn ? [`alpn ${alpn}`] : []), 'no-ssl-reuse no-tls-tickets'].join(' '),

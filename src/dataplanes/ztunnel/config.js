@@ -17,8 +17,46 @@ const NAMED_BY_WORKLOAD = 0
 
 /** @param {SidecarModel} model @returns {string} YAML */
 export function renderConfig(model) {
-  const { service, identity, inbound } = model
-  const workload = {
+  const { services, workloads } = renderCalled(model)
+  const policies = renderPolicies(model)
+  return renderDocument({ workloads: [renderOwnWorkload(model), ...workloads], services, policies })
+}
+
+/** Renders one configuration for the proxy of all pods of a node. @param {SidecarModel[]} models @returns {string} YAML */
+export function renderNodeConfig(models) {
+  const called = models.map(renderCalled)
+  const own = models.map(model => {
+    const policies = renderPolicies(model).map(policy => ({ ...policy, name: `${policy.name}-${model.service}` }))
+    const workload = renderOwnWorkload(model)
+    const services = called.flatMap(({ workloads }) =>
+      workloads.filter(({ workloadIps }) => workload.workloadIps.includes(workloadIps[0])).map(w => w.services),
+    )
+    return {
+      policies: policies.map(policy => ({ ...policy, scope: 'WorkloadSelector' })),
+      workload: {
+        ...workload,
+        services: Object.assign({}, ...services),
+        authorizationPolicies: policies.map(({ name }) => `${NAMESPACE}/${name}`),
+      },
+    }
+  })
+  const addresses = new Set(own.flatMap(({ workload }) => workload.workloadIps))
+  const others = called.flatMap(({ workloads }) => workloads.filter(w => !addresses.has(w.workloadIps[0])))
+  return renderDocument({
+    workloads: [...own.map(({ workload }) => workload), ...new Map(others.map(w => [w.uid, w])).values()],
+    services: [...new Map(called.flatMap(({ services }) => services.map(s => [s.name, s]))).values()],
+    policies: own.flatMap(({ policies }) => policies),
+  })
+}
+
+/** @param {object} configuration */
+function renderDocument(configuration) {
+  return new Document(configuration).toString({ lineWidth: 0 })
+}
+
+/** @param {SidecarModel} model */
+function renderOwnWorkload({ service, identity, inbound }) {
+  return {
     ...renderIdentity(identity),
     uid: service,
     name: service,
@@ -28,9 +66,6 @@ export function renderConfig(model) {
     workloadIps: inbound ? [inbound.address] : [],
     services: {},
   }
-  const { services, workloads } = renderCalled(model)
-  const document = new Document({ workloads: [workload, ...workloads], services, policies: renderPolicies(model) })
-  return document.toString({ lineWidth: 0 })
 }
 
 /**
@@ -73,7 +108,8 @@ function renderCalled(model) {
 
 /**
  * @param {Cluster} cluster @param {Endpoint} endpoint
- * @returns {ReturnType<typeof renderIdentity> & { uid: string, services: Record<string, Map<number, number>> }}
+ * @returns {ReturnType<typeof renderIdentity> & { uid: string, workloadIps: string[],
+ *   services: Record<string, Map<number, number>> }}
  */
 function renderWorkload({ name, mtls }, { address }) {
   const identity = mtls ? (mtls.acceptedIdentities ?? [identityOf(mtls.serverName)])[0] : identityOf(name)

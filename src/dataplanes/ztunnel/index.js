@@ -1,5 +1,5 @@
 import { isPostQuantum } from '../../model/sidecar-contract.js'
-import { createCompanions, createSidecar, HBONE_PORT, ISTIO } from './launch.js'
+import { createCompanions, createNodeProxy, createSidecar, HBONE_PORT, ISTIO, NODE } from './launch.js'
 
 /** @import { DataPlane, DeployedProfile } from '../../model/types.ts' */
 
@@ -7,9 +7,10 @@ const LEAN = 'lean'
 // The program's own default (DEFAULT_WORKER_THREADS in src/config.rs of istio/ztunnel 1.30.3).
 const ISTIO_WORKERS = 2
 
+const CONFIGURED = 'Its configuration is in a file, where Istio has xDS; the kit is its certificate authority'
 const COMMON = [
   'It is the proxy of one workload (dedicated mode), in a network namespace of its own, where a node of Istio has one for all',
-  'Its configuration is in a file, where Istio has xDS; the kit is its certificate authority',
+  CONFIGURED,
 ]
 
 /** @type {Record<string, DeployedProfile>} */
@@ -23,6 +24,14 @@ const DEPLOYED = {
     isRedirected: true,
     from: "ztunnel, the node proxy of Istio's ambient mode, with the 2 threads of its default and its log of connections",
     deviations: COMMON,
+  },
+  [NODE]: {
+    ...{ isRedirected: true, isOfNode: true },
+    from: "ztunnel, the node proxy of Istio's ambient mode: one process for all pods (shared mode), which the kit hands their network namespaces as Istio's CNI agent does",
+    deviations: [
+      CONFIGURED,
+      'It runs as a user of its own with the capabilities that it needs, has no CPU limit, and logs no connections',
+    ],
   },
 }
 
@@ -73,7 +82,7 @@ export const ztunnel = {
     source: 'https://github.com/istio/ztunnel, or the image istio/ztunnel',
   },
   hasVariants: false,
-  profiles: [LEAN, ISTIO],
+  profiles: [LEAN, ISTIO, NODE],
   deployed: DEPLOYED,
   isCertified: true,
   carriesBytesOnly: true,
@@ -91,5 +100,6 @@ export const ztunnel = {
   findLacks,
   createSidecar,
   createCompanions,
+  createNodeProxy,
   parseOverflows: null,
 }

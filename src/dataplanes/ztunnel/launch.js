@@ -1,10 +1,12 @@
 import { createProcess, createSidecarProcess } from '../../model/processes.js'
-import { KIT_NODE } from '../../model/sidecar-contract.js'
-import { NAMESPACE, renderConfig, renderIdentity } from './config.js'
+import { KIT_NODE, KIT_PYTHON, NODE_AGENT, NODE_PROXY } from '../../model/sidecar-contract.js'
+import { NAMESPACE, renderConfig, renderIdentity, renderNodeConfig } from './config.js'
 
-/** @import { ProcessSpec, SidecarOptions } from '../../model/types.ts' */
+/** @import { ProcessSpec, SidecarModel, SidecarOptions } from '../../model/types.ts' */
 
 export const ISTIO = 'istio'
+/** One proxy for all pods of the node, as ambient mode has it. */
+export const NODE = 'node'
 /** The port at which ztunnel takes bytes in HTTP/2 CONNECT over mTLS (HBONE). Its ports are fixed. */
 export const HBONE_PORT = 15008
 const PORTS = { outbound: 15001, plaintext: 15006, hbone: HBONE_PORT }
@@ -12,69 +14,139 @@ const PORTS = { outbound: 15001, plaintext: 15006, hbone: HBONE_PORT }
 const AUTHORITY = { address: '127.0.0.1', port: 15012 }
 // A token that is a secret would protect nothing: who reaches the authority is in the namespace of its proxy.
 const TOKEN = 'of-this-proxy'
+// In the folder in which it runs: the path of a Unix socket has at most 107 bytes.
+const SOCKET = 'pods.sock'
+// Open once the proxy has taken every pod.
+const HANDED = { address: '127.0.0.1', port: 15030 }
+const READINESS_PORT = 15021
 
 /** @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   const { model, folder, profile } = options
-  const { inbound, outbound, trust, service, identity, workers } = model
+  const { trust, service, identity, workers } = model
   const { serviceAccount } = renderIdentity(identity)
-  const isDeployed = profile === ISTIO
   return createSidecarProcess(options, {
     argv: [],
     env: {
       PROXY_MODE: 'dedicated',
       PROXY_WORKLOAD_INFO: `${NAMESPACE}/${service}/${serviceAccount}`,
-      XDS_ADDRESS: '',
-      LOCAL_XDS_PATH: `${folder}/ztunnel.yaml`,
-      CA_ADDRESS: `https://${AUTHORITY.address}:${AUTHORITY.port}`,
-      CA_ROOT_CA: trust.caPath,
-      ALT_CA_HOSTNAME: serviceAccount,
-      AUTH_TOKEN: TOKEN,
-      ISTIO_META_DNS_CAPTURE: 'false',
-      IPV6_ENABLED: 'false',
-      // It runs as a user that may not bind the addresses of clients.
-      ENABLE_ORIG_SRC: 'false',
-      ZTUNNEL_WORKER_THREADS: `${workers}`,
-      // By its default it logs each connection.
-      ...(isDeployed ? {} : { RUST_LOG: 'error,access=off' }),
+      ...renderEnvironment({ model, folder, workers, isLogged: profile === ISTIO }),
     },
     files: [{ name: 'ztunnel.yaml', content: renderConfig(model) }],
     credentials: [trust.caPath],
     listens: Object.values(PORTS).map(port => ({ address: '0.0.0.0', port })),
     // All threads accept at one socket.
     workers: 1,
-    redirects: {
-      // A load that calls the sidecar itself means a port for each service, and ztunnel listens at one.
-      inbound: inbound ? PORTS.plaintext : PORTS.outbound,
-      outbound: outbound?.redirectedPorts ? PORTS.outbound : null,
-    },
+    redirects: chooseRedirects(model),
     admin: null,
   })
 }
 
 /** Creates its certificate authority, which ztunnel asks for a certificate: it takes none from files. @param {SidecarOptions} options @returns {ProcessSpec[]} */
-export function createCompanions({ model, folder, authorityKeyPath = '' }) {
-  const { service, identity, trust } = model
-  const authorityFolder = `${folder}-authority`
+export function createCompanions(options) {
+  return [createAuthority(options.model.service, [options], `${options.folder}-authority`)]
+}
+
+/**
+ * Creates the one proxy of a node, its authority, and what hands it the namespaces of pods as Istio's CNI agent does.
+ * @param {SidecarOptions[]} options of each pod @param {string} folder
+ * @returns {ProcessSpec[]}
+ */
+export function createNodeProxy(options, folder) {
+  const service = NODE_PROXY
+  const [first] = options
+  const models = options.map(({ model }) => model)
+  const pods = models.map(model => ({
+    service: model.service,
+    redirects: chooseRedirects(model),
+    ports: Object.values(PORTS),
+  }))
+  const identities = models.map(
+    model => `${model.service} ${NAMESPACE} ${renderIdentity(model.identity).serviceAccount}`,
+  )
+  return [
+    createAuthority(service, options, `${folder}-authority`),
+    createProcess({
+      service: NODE_AGENT,
+      role: 'control',
+      program: KIT_PYTHON,
+      argv: ['src/control-planes/ztunnel/pods.py', SOCKET, `${HANDED.address}:${HANDED.port}`, ...identities],
+      folder,
+      listens: [HANDED],
+      pods,
+    }),
+    createProcess({
+      service,
+      role: 'sidecar',
+      program: first.tool.path,
+      argv: [],
+      env: {
+        PROXY_MODE: 'shared',
+        INPOD_UDS: SOCKET,
+        ...renderEnvironment({ model: first.model, folder, workers: first.model.workers, isLogged: false }),
+      },
+      folder,
+      files: [{ name: 'ztunnel.yaml', content: renderNodeConfig(models) }],
+      credentials: [first.model.trust.caPath],
+      listens: [{ address: '0.0.0.0', port: READINESS_PORT }],
+      image: first.tool.image ?? null,
+      pods,
+    }),
+  ]
+}
+
+/** @param {{ model: SidecarModel, folder: string, workers: number, isLogged: boolean }} options */
+function renderEnvironment({ model: { trust, identity }, folder, workers, isLogged }) {
+  return {
+    XDS_ADDRESS: '',
+    LOCAL_XDS_PATH: `${folder}/ztunnel.yaml`,
+    CA_ADDRESS: `https://${AUTHORITY.address}:${AUTHORITY.port}`,
+    CA_ROOT_CA: trust.caPath,
+    ALT_CA_HOSTNAME: renderIdentity(identity).serviceAccount,
+    AUTH_TOKEN: TOKEN,
+    ISTIO_META_DNS_CAPTURE: 'false',
+    IPV6_ENABLED: 'false',
+    // It runs as a user that may not bind the addresses of clients.
+    ENABLE_ORIG_SRC: 'false',
+    ZTUNNEL_WORKER_THREADS: `${workers}`,
+    // By its default it logs each connection.
+    ...(isLogged ? {} : { RUST_LOG: 'error,access=off' }),
+  }
+}
+
+/** @param {SidecarModel} model */
+function chooseRedirects({ inbound, outbound }) {
+  return {
+    // A load that calls the sidecar itself means a port for each service, and ztunnel listens at one.
+    inbound: inbound ? PORTS.plaintext : PORTS.outbound,
+    outbound: outbound?.redirectedPorts ? PORTS.outbound : null,
+  }
+}
+
+/** @param {string} service @param {SidecarOptions[]} options of the proxies that it certifies @param {string} folder */
+function createAuthority(service, options, folder) {
+  const [{ model, authorityKeyPath = '' }] = options
+  const { trust } = model
+  const certified = options.map(({ model: { identity } }) => ({
+    identity,
+    dnsName: renderIdentity(identity).serviceAccount,
+  }))
   const configuration = {
     listen: AUTHORITY,
     authority: { certificatePath: trust.caPath, keyPath: authorityKeyPath },
     credentials: { certificatePath: trust.certificatePath, keyPath: trust.keyPath },
-    identity,
-    dnsName: renderIdentity(identity).serviceAccount,
+    certifies: [...new Map(certified.map(one => [one.identity, one])).values()],
     token: TOKEN,
   }
-  return [
-    createProcess({
-      service,
-      role: 'control',
-      program: KIT_NODE,
-      argv: ['src/certificates/istio-ca/main.js', `${authorityFolder}/authority.json`],
-      folder: authorityFolder,
-      files: [{ name: 'authority.json', content: `${JSON.stringify(configuration, null, 2)}\n` }],
-      credentials: [trust.caPath, authorityKeyPath, trust.certificatePath, trust.keyPath],
-      listens: [AUTHORITY],
-      isAwaited: true,
-    }),
-  ]
+  return createProcess({
+    service,
+    role: 'control',
+    program: KIT_NODE,
+    argv: ['src/certificates/istio-ca/main.js', `${folder}/authority.json`],
+    folder,
+    files: [{ name: 'authority.json', content: `${JSON.stringify(configuration, null, 2)}\n` }],
+    credentials: [trust.caPath, authorityKeyPath, trust.certificatePath, trust.keyPath],
+    listens: [AUTHORITY],
+    isAwaited: true,
+  })
 }

@@ -9,6 +9,8 @@ const APPLICATION_LEAST_SECONDS = 1e-6
 const SECONDS_IDLE = 10
 // A share of the bytes in the bodies of verified requests and answers: heads come on top.
 const PASSED_LEAST = 0.9
+// The load is spread over pods by its users, evenly in the long run and not in a window.
+const POD_LEAST = 0.1
 
 // Shares of the time in which an answer is written, and of the answers.
 const SPAN_LEAST = 0.5
@@ -107,22 +109,42 @@ export const ANSWER_GATES = [
       // Connections that are idle for longer than sidecars keep them count no more.
       !keepsConnections(trial.arm.load)
         ? []
-        : groupCopies(withRole(processes, 'sidecar')).map(copies => {
+        : groupCopies(withRole(processes, 'sidecar').flatMap(listPassed)).flatMap(copies => {
             const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
             const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
             // Nobody knows what a closed connection received. New connections bring requests, and kept ones the answers.
             const isNew = trial.arm.load.connections === 'new'
             const closed = copies.map(({ closedConnections }) => closedConnections ?? { accepted: 0, connected: 0 })
-            if (closed.some(({ accepted, connected }) => connected > 0 || (accepted > 0 && !isNew))) return false
+            if (closed.some(({ accepted, connected }) => connected > 0 || (accepted > 0 && !isNew))) return []
             const sentBytes = isNew ? 0 : requestBytes + countHeadBytes(trial.arm)
             const expected = (sentBytes + responseBytes) * verified * (copies[0].passages ?? 0)
-            return (
+            const fair = expected / copies.length
+            return [
               received < PASSED_LEAST * expected &&
-              `${nameOf(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`
-            )
+                `${nameOf(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`,
+              // One of many that goes past a proxy of all is a small part of the sum.
+              ...copies.map(
+                pod =>
+                  pod.isPod &&
+                  pod.receivedBytes != null &&
+                  pod.receivedBytes < POD_LEAST * fair &&
+                  `the proxy of the node received ${pod.receivedBytes} bytes in the pod of ${pod.service}, and its share of the ${verified} verified requests is ${Math.round(fair)}: they went past it`,
+              ),
+            ]
           }),
   },
 ]
+
+/**
+ * Lists what requests pass: a sidecar, or each pod of a proxy that serves several.
+ * @param {TrialRecord['processes'][number]} process
+ * @returns {(Pick<TrialRecord['processes'][number], 'service' | 'copyOf' | 'role' | 'passages' | 'receivedBytes' | 'closedConnections'> & { isPod: boolean })[]}
+ */
+function listPassed({ pods, ...process }) {
+  const { service, copyOf, role, passages, receivedBytes, closedConnections } = process
+  if (!pods) return [{ service, copyOf, role, passages, receivedBytes, closedConnections, isPod: false }]
+  return pods.map(pod => ({ ...pod, role, closedConnections, isPod: true }))
+}
 
 /**
  * Finds how the service times of a trial differ from those asked for.

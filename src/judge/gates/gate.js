@@ -30,12 +30,22 @@ export function withRole(processes, role) {
   return processes.filter(p => p.role === role)
 }
 
-/** Groups a service with its copies: any of them may have given the answers. @param {ProcessRecord[]} processes */
+/** Groups a service with its copies: any of them may have given the answers. @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P @param {P[]} processes */
 export function groupCopies(processes) {
   return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
 }
 
-/** @param {ProcessRecord} process */
+/** Lists sidecars with their applications, and what they use together. @param {ProcessRecord[]} processes */
+export function listPods(processes) {
+  const members = processes.filter(({ role }) => role === 'sidecar' || role === 'application')
+  return [...groupBy(members, p => p.service)].map(([service, ofPod]) => ({
+    service,
+    processes: ofPod,
+    cpuCores: ofPod.reduce((sum, p) => sum + p.cpuCores, 0),
+  }))
+}
+
+/** @param {Pick<ProcessRecord, 'service' | 'role'>} process */
 export function nameOf({ service, role }) {
   return `${service}'s ${role}`
 }
@@ -53,20 +63,23 @@ export const GENERATOR_BOUND = 0.8
 const HOST_IDLE_LEAST = 0.05
 
 /**
- * Finds what bound a trial: the first condition that holds.
+ * Finds what bound a trial: the first condition that holds. A neighbour of the kit fills the machine by design.
  * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' |
- *   'open' }} trial
+ *   'open', podCpuCores?: number }} trial podCpuCores: quota of each sidecar and its application
  */
-export function findBound({ processes, generatorCpus, idleFraction, loadHost, kind }) {
+export function findBound({ processes, generatorCpus, idleFraction, loadHost, kind, podCpuCores }) {
+  const isFilled = withRole(processes, 'neighbour').length > 0
   const sidecars = withRole(processes, 'sidecar')
   if (sidecars.some(p => p.cpuLimitCores !== null && p.cpuCores >= SIDECAR_BOUND * p.cpuLimitCores)) return 'sidecar'
+  if (podCpuCores !== undefined && listPods(processes).some(pod => pod.cpuCores >= SIDECAR_BOUND * podCpuCores))
+    return 'pod'
   if (sidecars.some(p => busiestCoresOf(p) >= WORKER_BOUND)) return 'worker'
   if (withRole(processes, 'application').some(p => busiestCoresOf(p) >= APPLICATION_BOUND)) return 'application'
   const isGeneratorBound = (/** @type {ProcessRecord} */ p) =>
     p.cpuCores > GENERATOR_BOUND * generatorCpus || (p.throttledFraction ?? 0) > 0
   if (withRole(processes, 'generator').some(isGeneratorBound)) return 'generator'
   if (loadHost && isUsedUp(loadHost)) return 'generator'
-  if (idleFraction < HOST_IDLE_LEAST) return 'host'
+  if (idleFraction < HOST_IDLE_LEAST && !isFilled) return 'host'
   return kind === 'open' ? 'rate' : 'users'
 }
 

@@ -1,5 +1,6 @@
 import { groupBy } from '../../lib/group-by.js'
-import { nameOf, percent } from './gate.js'
+import { isInPod } from '../../model/arms.js'
+import { listPods, nameOf, percent } from './gate.js'
 
 /** Gates of the processes: whether each ran as it was started, under its cap. @import { Gate } from './gate.js' */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
@@ -17,6 +18,9 @@ const SAMPLE_SECONDS = 0.2
 const LATE_MOST_SECONDS = 0.5
 // Two clock ticks of 10 ms: one for each of the two times of a process.
 const TICKS_SECONDS = 0.02
+const NEIGHBOUR_LEAST = 0.9
+const NEIGHBOUR_MOST = 1.1
+const SPARE_LEAST = 0.1
 
 /** @type {Gate[]} */
 export const PROCESS_GATES = [
@@ -39,6 +43,28 @@ export const PROCESS_GATES = [
           cpuCores > most && `${nameOf(p)} used ${cpuCores.toFixed(3)} cores under a cap of ${cpuLimitCores}`,
         ]
       }),
+  },
+  {
+    name: 'pod-cap',
+    finds:
+      'a quota of a sidecar and its application (`--pod-cpu`) that the kernel does not report at an edge of the window, or more CPU used by both than it allows',
+    words: 'limit of pods not in force',
+    find: record => {
+      const { podCpuCores } = record.trial.arm.conditions
+      if (podCpuCores === undefined) return []
+      const most = podCpuCores * (1 + CAP_USE_TOLERANCE + PERIOD_SECONDS / (record.window?.seconds ?? 1))
+      return listPods(record.processes).flatMap(({ service, processes, cpuCores }) => [
+        ...processes.map(
+          p =>
+            p.cpuLimitCores === null &&
+            !isByKubelet(record) &&
+            Math.abs((p.cpuLimitReadBackCores ?? Number.POSITIVE_INFINITY) - podCpuCores) > CAP_TOLERANCE &&
+            `${nameOf(p)} was to be in a pod of ${podCpuCores} cores, and the kernel says ${p.cpuLimitReadBackCores ?? 'no quota'}`,
+        ),
+        cpuCores > most &&
+          `${service}'s sidecar and application used ${cpuCores.toFixed(3)} cores in a pod of ${podCpuCores}`,
+      ])
+    },
   },
   {
     // The rate at a cap and the quantiles depend on the quota: a p99 near its period may come from it. The kubelet
@@ -92,6 +118,27 @@ export const PROCESS_GATES = [
     },
   },
   {
+    name: 'kit-neighbour',
+    finds:
+      'a neighbour of the kit (`--neighbour`) that wanted less than 90 % of its CPU (run, or waited for a CPU), or ran more than 110 %',
+    words: 'neighbour not as asked',
+    find: findFalseNeighbour,
+  },
+  {
+    name: 'spare-cpu',
+    finds:
+      'CPUs that were idle (10 %) beside a neighbour of the kit: a CPU request decides where they are all in use; it spoils nothing',
+    words: 'CPUs to spare',
+    spoils: [],
+    find: ({ trial: { arm }, host, placement }) => [
+      arm.conditions.cpuRequestCores !== undefined &&
+        arm.conditions.neighbourCores !== undefined &&
+        placement === null &&
+        host.idleFraction >= SPARE_LEAST &&
+        `${percent(host.idleFraction)} of ${host.cpus} CPUs were idle beside a neighbour of ${arm.conditions.neighbourCores}: a CPU request decides where all are in use`,
+    ],
+  },
+  {
     name: 'restart',
     finds: 'another process than the one that was started',
     words: 'process replaced',
@@ -108,10 +155,27 @@ export const PROCESS_GATES = [
   },
 ]
 
-/** @param {Pick<TrialRecord, 'processes' | 'host' | 'window'>} record */
-function findHidden({ processes, host, window }) {
+/** A thread that waits for a CPU wants it as much as one that runs. @param {Pick<TrialRecord, 'trial' | 'processes' | 'window'>} record */
+function findFalseNeighbour({ trial, processes, window }) {
+  const { neighbourCores: cores } = trial.arm.conditions
+  if (cores === undefined) return []
+  const neighbour = processes.find(({ role }) => role === 'neighbour')
+  if (neighbour === undefined) return [`a neighbour of ${cores} CPUs was asked for, and none ran`]
+  const { cpuCores, threads } = neighbour
+  const waiting = sum(threads.map(t => Math.max(0, t.waitSeconds ?? 0))) / (window?.seconds ?? Number.NaN)
+  return [
+    !(cpuCores + waiting >= NEIGHBOUR_LEAST * cores) &&
+      `the neighbour burnt ${cpuCores.toFixed(2)} CPUs and waited for ${waiting.toFixed(2)}, and ${cores} were asked for`,
+    cpuCores > NEIGHBOUR_MOST * cores && `the neighbour burnt ${cpuCores.toFixed(2)} CPUs, and ${cores} were asked for`,
+  ]
+}
+
+/** @param {Pick<TrialRecord, 'trial' | 'processes' | 'host' | 'window'>} record */
+function findHidden({ trial: { arm }, processes, host, window }) {
   return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, same]) => {
-    const free = same.filter(p => !p.throttledFraction && p.threads.some(t => t.waitSeconds !== undefined))
+    const free = same.filter(
+      p => !p.throttledFraction && !isInPod(arm, p.role) && p.threads.some(t => t.waitSeconds !== undefined),
+    )
     const waited = sum(free.flatMap(p => p.threads.map(t => Math.max(0, t.waitSeconds ?? 0))))
     const waiting = waited / (window?.seconds ?? Number.NaN)
     const used = sum(same.map(p => p.cpuCores))

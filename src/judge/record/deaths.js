@@ -1,7 +1,7 @@
 import { groupBy } from '../../lib/group-by.js'
 
 /** Sidecars of interleaved arms that died: they take the trials of the others with them. Pure. */
-/** @import { TrialRecord } from '../../model/types.ts' */
+/** @import { Trial, TrialRecord } from '../../model/types.ts' */
 
 /** An arm whose sidecars died so often is interleaved no more, while others are left. */
 export const DEATHS_MOST = 2
@@ -12,15 +12,36 @@ export function listDead(records) {
   return [...new Set(sidecars.flatMap(({ armId }) => armId ?? []))]
 }
 
+/** Counts in how many deployments the sidecars of each arm died, and leaves out those that died too often. */
+export function createDeaths() {
+  /** @type {Map<string, number>} */
+  const deathsByArm = new Map()
+  return {
+    /** Counts a deployment, and lists the arms that others go on without from now on. @param {TrialRecord[]} records @returns {string[]} */
+    count(records) {
+      const dead = listDead(records)
+      for (const id of dead) deathsByArm.set(id, (deathsByArm.get(id) ?? 0) + 1)
+      return dead.length < records.length ? dead.filter(id => deathsByArm.get(id) === DEATHS_MOST) : []
+    },
+    /** Lists the trials of a deployment that are still run. @template {Pick<Trial, 'arm'>} T @param {T[]} trials @returns {T[]} */
+    leaveOut(trials) {
+      const others = trials.filter(({ arm }) => (deathsByArm.get(arm.id) ?? 0) < DEATHS_MOST)
+      // Arms of a deployment in which all died go on together.
+      return others.length > 0 ? others : trials
+    },
+  }
+}
+
 /** Finds the arms that a run left out since their sidecars died, by id. @param {TrialRecord[]} records @returns {Set<string>} */
 export function findLeftOut(records) {
   const interleaved = records.filter(({ trial }) => trial.interleaving !== undefined)
   const deployments = [...groupBy(interleaved, ({ trial }) => `${trial.kind} ${trial.interleaving}`).values()]
-  /** @type {Map<string, number>} */
-  const deaths = new Map()
-  for (const id of deployments.flatMap(listDead)) deaths.set(id, (deaths.get(id) ?? 0) + 1)
-  const isOut = (/** @type {TrialRecord} */ { trial }) => (deaths.get(trial.arm.id) ?? 0) >= DEATHS_MOST
-  // Arms of a deployment in which all died go on together.
-  const split = deployments.filter(deployment => !deployment.every(isOut))
-  return new Set(split.flatMap(deployment => deployment.filter(isOut).map(({ trial }) => trial.arm.id)))
+  const deaths = createDeaths()
+  deployments.forEach(deaths.count)
+  const leftOut = deployments.flatMap(records => {
+    const trials = records.map(({ trial }) => trial)
+    const going = new Set(deaths.leaveOut(trials))
+    return trials.filter(trial => !going.has(trial))
+  })
+  return new Set(leftOut.map(({ arm }) => arm.id))
 }

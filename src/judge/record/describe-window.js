@@ -17,8 +17,9 @@ const READING_FIELDS = /** @type {const} */ ([
  *   sample of an edge
  */
 export function describeWindow({ observation, samples, armId }) {
-  const { window, start, end, before, after, overflows, onHost, loadHost, cpus, ...given } = observation
-  const { received, closedConnections, sampleSource, clockOffsetMs } = given
+  const { window, start, end, before, after, overflows, received, receivedByPod, ...others } = observation
+  const { closedConnections, onHost, loadHost, cpus, ...given } = others
+  const { sampleSource, clockOffsetMs } = given
   const [first, last] = ['start', 'end'].map(edge => samples.find(s => s.edge === edge))
   if (!first || !last) return null
   const processes = observation.processes.map(({ name, ...facts }, i) =>
@@ -30,6 +31,7 @@ export function describeWindow({ observation, samples, armId }) {
       overflows: overflows[i],
       received: received?.[i] ?? null,
       closed: closedConnections?.[i] ?? null,
+      receivedByPod: receivedByPod?.[i] ?? null,
     }),
   )
   const ownCpuSeconds = end.ownCpuSeconds - start.ownCpuSeconds
@@ -119,18 +121,30 @@ function sumCores(processes) {
 
 /**
  * Makes the record of a process between the edges. Pure.
- * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, grownBytes?: number | null, overflows: number | null, received: number | null, closed: ClosedConnections | null }} options
+ * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, grownBytes?: number | null, overflows: number | null,
+ *   received: number | null, receivedByPod?: number[] | null, closed?: ClosedConnections | null }} options
  *   the looks are from before any load and from after the window
  * @returns {ProcessRecord}
  */
-export function describeProcess({ facts, start, end, grownBytes = null, overflows, received, closed }) {
+export function describeProcess({
+  facts,
+  start,
+  end,
+  grownBytes = null,
+  overflows,
+  received,
+  receivedByPod,
+  closed = null,
+}) {
   const [a, b] = [start.reading, end.reading]
   const seconds = b.atSeconds - a.atSeconds
   const threads = threadsBetween(start.state.threads, end.state.threads)
   const periods = subtract(b.periods, a.periods)
   const throttled = subtract(b.throttledPeriods, a.throttledPeriods)
+  const pods = facts.pods?.map((pod, i) => ({ ...pod, ...(receivedByPod && { receivedBytes: receivedByPod[i] }) }))
   return {
     ...facts,
+    ...(pods && { pods }),
     cpuLimitReadBackCores:
       start.state.cpuLimitCores === facts.cpuLimitCores ? end.state.cpuLimitCores : start.state.cpuLimitCores,
     workers: end.look.workers,

@@ -1,22 +1,23 @@
 import { capitalise, joinWords } from '../../lib/letters.js'
-import { joinParts, left, renderTextTable, right, wrapText } from '../../lib/text-table.js'
+import { joinParts, left, right } from '../../lib/text-table.js'
 import { ALGORITHMS, BALANCE_NAMES, BALANCE_QUANTITIES } from '../../model/balance.js'
 import { drawRounds } from '../../report/charts/rounds.js'
 import { tabulateRounds } from '../../report/charts/tables.js'
-import { tellClaims } from '../../report/claims.js'
+import { createClaimsSection } from '../../report/claims.js'
 import { renderCsv } from '../../report/csv.js'
-import { tabulateClaims } from '../../report/document.js'
+import { createRoundBlocks, createWordSection } from '../../report/document.js'
 import { tabulateProvenance } from '../../report/provenance.js'
+import { renderSectionsText } from '../../report/section-text.js'
 
 /**
  * Renders a run of `balance` as text, as CSV, and as a document. Pure.
  * @import { BalanceManifest, BalanceRow, BalanceSummary, Quantity } from '../../model/types.ts'
  * @import { ClaimResult } from '../../analysis/claims/claims.js' @import { ReportChart } from '../../report/charts/tables.js'
- * @import { Document } from '../../report/document.js' @import { Table } from '../../lib/text-table.js'
+ * @import { Document } from '../../report/document.js' @import { Section } from '../../report/section.js'
+ * @import { Table } from '../../lib/text-table.js'
  */
 
-// Kinds of charts that such a run does not have.
-const NO_CHARTS = { distributions: [], overRate: [], overLimit: [], overShare: [], overSidecars: [], overTime: [] }
+const SEEDS = 'A dot is a seed, which is a round here; a bar is the median, a band its 95 % interval.'
 const NOTES = [
   'Assignments are computed: no process is started, and items have a size and no work.',
   'An algorithm places all items anew for every number of shards; it does not know where they were before.',
@@ -25,13 +26,8 @@ const NOTES = [
 
 /** Renders the text for the terminal. @param {BalanceSummary} summary @param {ClaimResult[]} claims */
 export function renderBalanceText(summary, claims) {
-  const tables = summary.form.sizes.map(sizes => tabulateBalance(summary, sizes))
-  return joinParts([
-    [`${summary.run.experiment}: ${describeForm(summary)}`],
-    ...tables.map(table => [`${table.caption}:`, ...renderTextTable(table)]),
-    NOTES.flatMap(note => wrapText(`- ${note}`, '', '  ')),
-    tellClaims(claims).flatMap(line => wrapText(line)),
-  ])
+  const sections = createSections(summary, claims, [])
+  return joinParts([[`${summary.run.experiment}: ${describeForm(summary)}`], ...renderSectionsText(sections)])
 }
 
 /** Renders a row for each algorithm and kind of sizes. @param {BalanceSummary} summary */
@@ -51,30 +47,40 @@ export function renderBalanceCsv({ form: { items, shards, seeds }, run, rows }) 
 
 /** @param {{ manifest: BalanceManifest, summary: BalanceSummary, claims: ClaimResult[] }} run @returns {Document} */
 export function createBalanceDocument({ manifest, summary, claims }) {
-  const results = summary.form.sizes.map(sizes => tabulateBalance(summary, sizes))
-  const rounds = drawBalance(summary)
   return {
     title: `${summary.run.experiment}, ${describeForm(summary)}`,
     question: summary.question,
     startedAt: summary.run.startedAt,
     answer: answerOfBalance(summary),
-    results,
-    parts: [{ name: 'Results', verdicts: [], results, charts: rounds }],
-    notes: NOTES,
-    charts: { ...NO_CHARTS, rounds },
-    dots: 'A dot is a seed, which is a round here; a bar is the median, a band its 95 % interval.',
-    ...tabulateClaims(claims),
-    provenance: tabulateProvenance(manifest),
-    dictionary: tabulateBalanceWords(),
     missing: [],
-    verdicts: [],
-    contrasts: [],
-    findings: [],
-    thresholds: [],
-    trials: null,
-    parity: null,
-    disparities: [],
+    sections: [
+      ...createSections(summary, claims, drawBalance(summary)),
+      {
+        id: 'provenance',
+        name: 'Provenance',
+        blocks: [{ type: 'table', on: 'documents', form: 'prose', table: tabulateProvenance(manifest) }],
+      },
+      createWordSection(tabulateBalanceWords()),
+    ],
   }
+}
+
+/** @param {BalanceSummary} summary @param {ClaimResult[]} claims @param {ReportChart[]} charts @returns {Section[]} */
+function createSections(summary, claims, charts) {
+  return [
+    {
+      id: 'results',
+      name: 'Results',
+      blocks: [
+        ...summary.form.sizes.map(sizes => {
+          return /** @type {Section['blocks'][0]} */ ({ type: 'table', table: tabulateBalance(summary, sizes) })
+        }),
+        ...createRoundBlocks(charts, SEEDS),
+      ],
+    },
+    { id: 'notes', name: 'How to read it', blocks: [{ type: 'list', lines: NOTES }] },
+    createClaimsSection(claims),
+  ]
 }
 
 /** Answers which algorithm moves least, and which spreads best. @param {BalanceSummary} summary @returns {import('../../report/answer/answer.js').Answer} */

@@ -3,6 +3,8 @@ import { renderContrasts, renderPair, renderPairs } from '../../answer/pairs.js'
 import { chooseQuantities, drawProxies, hasOwnQuantities } from '../../answer/proxies.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { findVaried } from '../../model/arms.js'
+import { renderCpuRequests } from './cpu-requests.js'
+import { renderCrossings } from './crossings.js'
 import { listOpenQuestions } from './open-questions.js'
 
 /** The answer of windows under load: the cost of a request, and what each proxy delivers. Pure. */
@@ -12,19 +14,21 @@ import { listOpenQuestions } from './open-questions.js'
 const USUAL = ['cpuPerRequest', 'rss']
 const USUAL_OF_IDLE = ['cpuCores', 'rss']
 
-/** @param {Told} told @returns {KindAnswer | null} null: nothing was measured */
-export function answerCapacity(told) {
-  const { summary, measured, isAlone } = told
+/** @param {Told} run @returns {KindAnswer | null} null: nothing was measured */
+export function answerCapacity(run) {
+  const { summary, measured, isAlone } = run
   if (measured.length === 0) return null
   const { arms, comparisons } = summary
   const isIdle = arms[0].load.kind === 'idle'
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
   const isUsual = !hasOwnQuantities(summary)
   return {
-    pictures: isAlone ? drawAlone(told) : isUsual ? drawBeside(told) : drawOwn(told),
+    pictures: isAlone ? drawAlone(run) : isUsual ? drawBeside(run) : drawOwn(run),
     verdicts: [
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
+      ...renderCpuRequests(arms),
       ...renderSecond(summary),
+      ...renderCrossings(summary),
     ],
     basis: isAlone ? renderSureness(summary, { primary, repeats: 'repeat' }) : [],
     notMeasured: isIdle ? [] : listOpenQuestions(summary),
@@ -74,7 +78,7 @@ function listColumns(arms) {
   const limit = arm.cpuLimitCores === null ? '' : ` at ${arm.cpuLimitCores} CPU each`
   if (kind === 'open')
     return [createColumn(`p99 at ${ratePerSecond} req/s`, 'p99'), createColumn('added by the sidecars', 'addedP99')]
-  const bound = sidecars.filter(own => quantityOf(own, 'capacity').median !== null)
+  const bound = sidecars.filter(arm => quantityOf(arm, 'capacity').median !== null)
   const isCapacity = bound.length > 0
   return [
     {
@@ -82,7 +86,7 @@ function listColumns(arms) {
         heading: isCapacity ? `capacity${limit}` : `rate of ${users} users${limit}`,
         align: 'left',
       }),
-      cellOf: (/** @type {SummaryArm} */ own) => renderRate(own, isCapacity),
+      cellOf: (/** @type {SummaryArm} */ arm) => renderRate(arm, isCapacity),
     },
   ]
 }

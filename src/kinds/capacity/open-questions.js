@@ -25,6 +25,9 @@ const WHY = {
   worker: 'a worker thread filled a CPU before its sidecar reached its limit',
 }
 
+// A busy machine: its answer is the same run, later.
+const NEIGHBOUR = 'neighbour'
+
 /** Lists open questions. @param {Pick<Summary, 'arms' | 'machine' | 'tools'>} summary @returns {NotMeasured[]} */
 export function listOpenQuestions({ arms: all, machine, tools }) {
   const arms = all.filter(arm => !arm.load.isInterleaved)
@@ -33,13 +36,19 @@ export function listOpenQuestions({ arms: all, machine, tools }) {
   const latency = findLatency({ arms, sidecars })
   const unbound = sidecars.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null)
   if (unbound.length === 0) return latency
-  const [{ boundBy, cpuLimitCores, load }] = unbound
+  const [{ boundBy, cpuLimitCores, load, spoiled }] = unbound
+  const what = `capacity at ${cpuLimitCores} CPU each`
+  if (boundBy === 'host' && spoiled.some(({ gate }) => gate === NEIGHBOUR)) {
+    const command = renderAgain(arms, `--cpu ${cpuLimitCores}`)
+    const commands = [{ command, gives: 'the same, once nothing else runs on this machine' }]
+    return [{ what, why: 'other programs filled the machine before a sidecar reached its limit', commands }, ...latency]
+  }
   const generator = generatorOf({ tools }) ?? DEFAULT_GENERATOR
   const why = (WHY[`${boundBy}`] ?? 'no sidecar reached its limit')
     .replace('%', `${load.users} users`)
     .replace('@', generator)
   const commands = listCommands({ arms, sidecars, machine, tools })
-  return [{ what: `capacity at ${cpuLimitCores} CPU each`, why, commands }, ...latency]
+  return [{ what, why, commands }, ...latency]
 }
 
 /** Lists ways to a capacity, the closest to the question first. @param {Pick<Summary, 'arms' | 'machine' | 'tools'> & { sidecars: Summary['arms'] }} options @returns {Command[]} */
@@ -75,11 +84,16 @@ function findLatency({ arms, sidecars }) {
   const slowest = Math.min(...arms.map(arm => quantityOf(arm, 'throughput').median ?? 0))
   if (slowest <= 0) return []
   const rate = Math.max(1, Number((slowest * RATE_SHARE).toPrecision(1)))
+  const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].cpuLimitCores}` : ''
+  const command = renderAgain(arms, `--rate ${rate}${cpu}`)
+  return [{ what: 'latency', why: '', commands: [{ command, gives: `p99 of each proxy at ${rate} req/s` }] }]
+}
+
+/** Renders the command that asks for the same link and planes. @param {Summary['arms']} arms @param {string} options before these */
+function renderAgain(arms, options) {
   const [{ link }] = arms
   const on = link === DEFAULT_LINK ? '' : ` --link ${link}`
-  const cpu = sidecars.length > 0 ? ` --cpu ${sidecars[0].cpuLimitCores}` : ''
-  const command = renderCommand('bench', `--rate ${rate}${cpu}${on}${renderOptions(arms)}`)
-  return [{ what: 'latency', why: '', commands: [{ command, gives: `p99 of each proxy at ${rate} req/s` }] }]
+  return renderCommand('bench', `${options}${on}${renderOptions(arms)}`)
 }
 
 /** Writes the options that ask for the same again, where they are not the defaults. @param {Summary['arms']} arms */

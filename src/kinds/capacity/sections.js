@@ -1,4 +1,5 @@
 import { answerCapacity } from './answer.js'
+import { drawCrossings, renderCrossings } from './crossings.js'
 
 /** Windows under load: the cost of planes, and what bound them. Pure. @import { Sections } from '../sections.js' */
 /** @import { Summary } from '../../model/types.ts' */
@@ -7,6 +8,11 @@ import { answerCapacity } from './answer.js'
 export const capacitySections = {
   heading: nameCaps,
   answer: answerCapacity,
+  findings(summary) {
+    const crossings = renderCrossings(summary)
+    return crossings.length > 0 ? ['Where one takes less than another:', ...crossings.map(line => `  ${line}`)] : []
+  },
+  charts: drawCrossings,
 }
 
 /** @param {Summary} summary */

@@ -53,8 +53,8 @@ function tellConnections({ arms, interleaved }) {
     const arm = arms.find(({ id }) => id === armId)
     return arm && arm.repeatOf === null && count !== null ? [{ name: nameOf(arm), count }] : []
   })
-  const planes = [...groupBy(connections, ({ name }) => name)].map(([name, own]) => {
-    const counts = own.map(({ count }) => count)
+  const planes = [...groupBy(connections, ({ name }) => name)].map(([name, rows]) => {
+    const counts = rows.map(({ count }) => count)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
     return `${name} ${least === most ? least : `${least} to ${most}`}`
   })

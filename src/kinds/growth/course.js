@@ -230,7 +230,7 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
   const sidecars = processes.filter(({ spec }) => spec.role === 'sidecar')
   // The ending of a sidecar that could not be started names the cause; the words of a log do not.
   const unstarted = sidecars.filter(process => OWN.test(process.ending() ?? ''))
-  const fallen = await assertAllRun(unstarted.concat(sidecars), 'starting').catch(told => told)
+  const fallen = await assertAllRun(unstarted.concat(sidecars), 'starting').catch(error => error)
   if (fallen) {
     const ofMemory = sidecars.some(isOutOfHostMemory) ? 'host-memory' : 'ended'
     return { reason: unstarted.length > 0 ? 'host-limit' : ofMemory, why: fallen.message }

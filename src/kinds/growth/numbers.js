@@ -64,10 +64,10 @@ export function tellEnding(reason, at) {
 
 /** Says the fewest and the most sidecars by ending. @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth */
 export function tellEndings({ rounds, hasControl }) {
-  const endings = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, own]) => {
-    const counts = own.map(countAt)
+  const endings = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, alike]) => {
+    const counts = alike.map(countAt)
     const [least, most] = [Math.min(...counts), Math.max(...counts)]
-    return `${tellEnding(reason, most > least ? `${least} to ${most}` : least)} (${own.length} of ${rounds.length} rounds)`
+    return `${tellEnding(reason, most > least ? `${least} to ${most}` : least)} (${alike.length} of ${rounds.length} rounds)`
   })
   return `${endings.join('; ')}${hasControl ? '' : '; no control plane ran'}`
 }

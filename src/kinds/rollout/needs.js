@@ -18,9 +18,9 @@ export function findControlNeeds({ records, sidecars }) {
   const whole = records.flatMap(({ trial, outcome, rollout }) =>
     rollout && outcome !== 'failed' ? [{ arm: trial.arm, rollout }] : [],
   )
-  return [...groupBy(whole, ({ arm }) => nameOf(arm)).values()].map(own => ({
-    ...choiceOf(own[0].arm),
-    ...findNeed({ rollouts: own.map(({ rollout }) => rollout), sidecars }),
+  return [...groupBy(whole, ({ arm }) => nameOf(arm)).values()].map(trials => ({
+    ...choiceOf(trials[0].arm),
+    ...findNeed({ rollouts: trials.map(({ rollout }) => rollout), sidecars }),
   }))
 }
 

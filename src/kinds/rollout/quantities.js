@@ -218,7 +218,7 @@ function ofControl(resource, find) {
 /** Measures the time of all sidecars; null where some are simulated. @param {Part} part @returns {QuantityRow['measure']} */
 function timeOfAll(part) {
   const find = timeOf(part, 'all')
-  return given => (given.record.rollout?.simulated === undefined ? find(given) : null)
+  return options => (options.record.rollout?.simulated === undefined ? find(options) : null)
 }
 
 /** Measures a time; null where it is too coarse, or stretched by the kit. @param {Part} part @param {string} name @returns {QuantityRow['measure']} */

@@ -96,8 +96,8 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   const simulated = members.slice(realCount)
   const real = members.slice(0, realCount)
   const size = isBatched ? BATCH_SIDECARS : 1
-  const chunks = [real.filter(({ moved }) => !moved), real.filter(({ moved }) => moved)].flatMap(own =>
-    chunk(own, size),
+  const chunks = [real.filter(({ moved }) => !moved), real.filter(({ moved }) => moved)].flatMap(group =>
+    chunk(group, size),
   )
   const batches = chunks.map((batch, i) => ({ spec: createSpec(batch, `${i + 1}`), members: batch }))
   const moved = members.flatMap(({ moved }) => moved ?? [])

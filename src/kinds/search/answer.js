@@ -33,7 +33,11 @@ export function answerSearches({ summary: { sizes, searches, arms }, place = {} 
       ...renderSavings(older),
       ...renderFound(searches),
     ],
-    basis: [...renderServiceTime(arms), ...(answered.length > 0 && place.node ? [renderNode(place.node)] : [])],
+    basis: [
+      ...renderServiceTime(arms),
+      ...renderMemory(answered),
+      ...(answered.length > 0 && place.node ? [renderNode(place.node)] : []),
+    ],
     warnings: [...answered.flatMap(warnOfAnswered), ...older.flatMap(warnOfSize), ...searches.flatMap(warnOfSearch)],
   }
 }
@@ -42,6 +46,20 @@ export function answerSearches({ summary: { sizes, searches, arms }, place = {} 
 function renderServiceTime(arms) {
   const times = [...new Set(arms.map(({ load }) => computeServiceMs(load)))].filter(ms => ms > 0)
   return times.length === 0 ? [] : [`The p99 includes the service time of the application, ${times.join(' or ')} ms.`]
+}
+
+/**
+ * Says which memory the limits count: cgroup memory, of which the kubelet's working set leaves out inactive file pages
+ * (https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/#memory).
+ * @param {Answered[]} sizes
+ */
+function renderMemory(sizes) {
+  const limited = sizes.filter(({ answer }) => answer.limits !== null)
+  if (limited.length === 0) return []
+  const areTried = limited.every(({ answer }) => answer.trials.length > 0)
+  return [
+    `Memory is what a pod's limit counts: its working set and droppable file pages${areTried ? ', against which it was tried' : ''}; neither RSS nor PSS.`,
+  ]
 }
 
 /** Draws requests and limits, and how often they met the p99. @param {Answered[]} sizes @param {Place} place @returns {Picture[]} */

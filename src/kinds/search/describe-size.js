@@ -81,9 +81,9 @@ function listTrials(tried) {
 function groupByLimits(tried, p99Ms) {
   const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && arm.cpuLimitCores !== null)
   const groups = groupBy(limited, ({ arm }) => `${arm.cpuLimitCores} ${arm.conditions.memoryLimitBytes}`)
-  return [...groups.values()].map(own => {
-    const [{ arm }] = own
-    const outcomes = own.map(({ outcome }) => outcome)
+  return [...groups.values()].map(group => {
+    const [{ arm }] = group
+    const outcomes = group.map(({ outcome }) => outcome)
     const limits = { cores: Number(arm.cpuLimitCores), bytes: Number(arm.conditions.memoryLimitBytes) }
     return { ...limits, outcomes, ...judgeLimits(outcomes, p99Ms) }
   })

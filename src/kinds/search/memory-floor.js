@@ -47,8 +47,8 @@ export function* findLowerMemoryFloor({ template, spec, memory, survived }) {
  * @returns {Search<SearchResult>}
  */
 function* bisect({ template, spec, unchargedBytes, steps, from, most, held = null }) {
-  const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ found) =>
-    describeSearch({ template, looksFor: 'memory', unchargedBytes, steps, ...found })
+  const end = (/** @type {{ held: number | null, failed: number | null, why: string, isFound: boolean }} */ result) =>
+    describeSearch({ template, looksFor: 'memory', unchargedBytes, steps, ...result })
   let failed = 0
   for (let bytes = from; ; ) {
     const step = yield* tryStep(withMemory(template, bytes), bytes, { by: 'survived' })

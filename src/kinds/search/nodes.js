@@ -2,7 +2,7 @@ import { UsageError } from '../../lib/errors.js'
 import { suggest } from '../../lib/nearest.js'
 import { GIB, MIB } from '../../lib/units.js'
 
-/** Nodes to fill with sidecars. Pure. @import { Limits } from '../../model/container-limits.js' */
+/** Known nodes, `2c4g` as a node, and how many sidecars fit one. Pure. @import { Limits } from '../../model/container-limits.js' */
 /** @typedef {{ name: string, cores: number, bytes: number, cpu: string | null }} Node cpu: null: not known */
 
 /**

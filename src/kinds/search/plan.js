@@ -37,7 +37,11 @@ export const searchPlan = {
     experiment.search?.kind === 'services' ? experiment : { ...experiment, search: { ...experiment.search, p99Ms } },
   choosesTrials: true,
   tellTrials: ({ search, arms }) => ({
-    planned: `a search for the ${search?.kind} from each of ${arms.length} arms`,
+    // Of a size, the limits of the arms are where the search begins.
+    planned:
+      search?.kind === 'size'
+        ? `a search for the limits of each of ${arms.length} arms, downwards, up to ${countSearchTrials(search)} trials an arm`
+        : `a search for the ${search?.kind} from each of ${arms.length} arms`,
     announced: `a search of up to ${countSearchTrials(search)} trials an arm`,
     less: 'a higher --rate, --planes',
     // A knee search begins without a rate of its own.

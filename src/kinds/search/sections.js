@@ -138,19 +138,19 @@ function formatValue(value, { unit }) {
 
 /** Draws the rates of a sizing's trials over the CPU limit. @param {Drawn} drawn @returns {OwnChart[]} */
 function drawLimits({ summary: { sizes }, records, colourFor }) {
-  const lines = [...groupBy(sizes, nameOf)].map(([label, own]) => {
-    const held = new Set(own.flatMap(size => listSteps(size, true)))
-    const failed = new Set(own.flatMap(size => listSteps(size, false)))
+  const lines = [...groupBy(sizes, nameOf)].map(([label, sizesOfPlane]) => {
+    const held = new Set(sizesOfPlane.flatMap(size => listSteps(size, true)))
+    const failed = new Set(sizesOfPlane.flatMap(size => listSteps(size, false)))
     const points = records.flatMap(record => {
       const { id, arm } = record.trial
       const rate = ratePerSecond(record)
       if (rate === null || arm.cpuLimitCores === null || !(held.has(id) || failed.has(id))) return []
       return [{ cores: arm.cpuLimitCores, ratePerSecond: rate, isHeld: held.has(id) }]
     })
-    const answers = own.flatMap(({ cpu, ratePerSecond: rate, p99Ms }) =>
+    const answers = sizesOfPlane.flatMap(({ cpu, ratePerSecond: rate, p99Ms }) =>
       cpu.isFound && cpu.held !== null ? [{ cores: cpu.held, ratePerSecond: rate, p99Ms }] : [],
     )
-    return { label, colour: colourFor({ ...own[0], hasSidecars: true }), points, answers }
+    return { label, colour: colourFor({ ...sizesOfPlane[0], hasSidecars: true }), points, answers }
   })
   if (!lines.some(line => line.points.length > 0)) return []
   const title = 'Rate over the CPU limit of each sidecar'

@@ -30,14 +30,14 @@ export function renderLimits({ limits, requestCores }) {
 /** Lists every trial of each plane: limits, state, p99 and why. @param {Answered[]} sizes */
 export function listTrialRows(sizes) {
   if (sizes.length === 0) return []
-  const rows = [...groupBy(sizes, nameOf)].flatMap(([name, own]) => [
+  const rows = [...groupBy(sizes, nameOf)].flatMap(([name, sizesOfPlane]) => [
     `${name}: each trial, and the limits that it had`,
     ...renderTextTable({
       caption: '',
       columns: [['trial', 'left'], ...right('requests/s', 'CPU', 'memory', 'p99'), ['state', 'left'], ['why', 'left']],
-      rows: own.flatMap(({ trials = [] }) => trials.map(renderTrial)),
+      rows: sizesOfPlane.flatMap(({ trials = [] }) => trials.map(renderTrial)),
     }).map(line => `  ${line}`),
-    ...own.flatMap(({ answer: { need } }) => (need ? renderNeed(need) : [])),
+    ...sizesOfPlane.flatMap(({ answer: { need } }) => (need ? renderNeed(need) : [])),
     '',
   ])
   return [...rows, ...[`${RULE}. ${REQUEST}`, MEMORY].flatMap(line => wrapText(line))]

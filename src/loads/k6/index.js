@@ -74,7 +74,7 @@ export const k6 = {
         // Its own default follows the version of Go that its sources name, and has no post-quantum group in k6 1.1.
         ...(certificate && { GODEBUG: `tlsmlkem=${tls && isPostQuantum(tls) ? 1 : 0}` }),
         ...{ GOMAXPROCS: `${cpus}`, GOGC: '300' },
-        // Not an argument: records keep the command, and a header of the user's may be a secret.
+        // Records keep the arguments, and a header of the user may be a secret: pass it in the environment.
         ...(ownRequests.some(Boolean) && { OWN_REQUESTS: renderOwnRequests(ownRequests) }),
       },
       folder,

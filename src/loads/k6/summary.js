@@ -157,7 +157,7 @@ function parseDistribution(values) {
   return { count: values.count, meanMs: values.avg, grid }
 }
 
-// As in bench/k6/common.js.
+// The same bounds as in bench/k6/common.js.
 const BELOW_PERCENT = 1e-7
 // k6 keeps times to a nanosecond, and two quantiles so near tell their distance to a ten-thousandth of a millisecond.
 const DIGITS = 1e4

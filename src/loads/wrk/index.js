@@ -25,7 +25,7 @@ export const wrk = {
     if (load.hasCertificate) return 'this load speaks mTLS, and wrk has no client certificate'
     if (load.connections === 'new') return 'this load connects anew for every request, and wrk cannot time that'
     if (load.idleConnections) return 'this load keeps idle connections, and wrk uses all that it has'
-    if (conditions.services > 1) return 'this load may go to several addresses, and wrk has one'
+    if (conditions.services > 1 || conditions.pairs) return 'this load may go to several addresses, and wrk has one'
     const { requests = [] } = load
     if (hasChunks({ requests })) return 'this load is answered in chunks, which the kit has k6 fetch only'
     if (requests.length > 1) return 'this load has several kinds of requests, and wrk makes one'
@@ -84,7 +84,7 @@ export const wrk = {
     return start ? { startMs: Number(start), endMs: Number(end) } : null
   },
 
-  // Nobody can ask wrk while it runs.
+  // wrk has no API while it runs.
   readProgress: async () => null,
 
   parseResult,

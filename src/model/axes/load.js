@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { count } from '../bounds.js'
 import { findOnlyKind, METHODS } from '../requests.js'
 import { bodyBytes, chunks, headerBytes, serviceTime, trafficSchema } from '../traffic.js'
-import { list, readCount, readSize, readSizeOrNone, showCount, UNDER_LOAD } from './axis.js'
+import { list, readCores, readCount, readSize, readSizeOrNone, showCount, UNDER_LOAD } from './axis.js'
 
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 
@@ -62,6 +62,30 @@ export const LOAD_AXES = {
     of: arm => arm.conditions.ending ?? null,
     show: v => (v === null ? 'no sidecar ends' : ENDED[/** @type {keyof typeof ENDED} */ (v)]),
     label: 'ending',
+    isUnsaidWhenNull: true,
+  },
+  neighbourCores: {
+    kinds: ['capacity'],
+    option: list(
+      '--neighbour',
+      'a process of the kit that burns so much CPU beside all services, such as 2c: on as many CPUs, the node is full',
+      text => readCores(text.replace(/c$/, '')),
+    ),
+    recorded: z
+      .number()
+      .positive()
+      .optional()
+      .describe(
+        'CPU that a process of the kit burns beside the services, in a cgroup of its own; absent: there is none',
+      ),
+    schema: z
+      .number()
+      .min(0.1, 'at least 0.1 cores: less is no neighbour')
+      .max(1024, 'at most 1024 cores: each is a thread, and no machine has as many CPUs'),
+    values: [null],
+    of: arm => arm.conditions.neighbourCores ?? null,
+    show: v => (v === null ? 'no neighbour' : `neighbour of ${showCount(v, 'CPU')}`),
+    label: 'neighbour, CPUs',
     isUnsaidWhenNull: true,
   },
   interception: {

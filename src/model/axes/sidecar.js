@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, cpuLimitCores, memoryBytes } from '../bounds.js'
+import { count, cpuLimitCores, cpuRequestCores, memoryBytes } from '../bounds.js'
 import { ALL, FEATURE_NAMES, featureSet, LEAN, orderFeatures, recordedFeatures } from '../features.js'
 import {
   createConditions,
@@ -56,6 +56,34 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
     values: [0],
     show: v => `${v} configured services`,
     label: 'configured services',
+  },
+  cpuRequestCores: {
+    kinds: ['capacity'],
+    option: list(
+      '--cpu-request',
+      'CPU request of each sidecar in cores, such as 0.05,0.5: its share where the node is full (--neighbour), and no limit',
+      readCores,
+    ),
+    recorded: cpuRequestCores.optional().describe('of each sidecar, as the weight of its cgroup; absent: it has none'),
+    schema: cpuRequestCores,
+    show: v => (v === null ? 'no CPU request' : `CPU request ${v}`),
+    label: 'CPU request',
+    isUnsaidWhenNull: true,
+  },
+  podCpuCores: {
+    kinds: ['capacity'],
+    option: list(
+      '--pod-cpu',
+      'CPU limit that each sidecar and its application share, such as 1: as of a pod with pod-level resources',
+      readCores,
+    ),
+    recorded: cpuLimitCores
+      .optional()
+      .describe('quota of each sidecar and its application together; absent: there is none'),
+    schema: cpuLimitCores,
+    show: v => (v === null ? 'no CPU limit of pods' : `pods at ${v} cores`),
+    label: 'CPU limit of pods',
+    isUnsaidWhenNull: true,
   },
   memoryLimitBytes: {
     option: list('--memory', 'memory limit of each sidecar, such as 64MiB', readSize),

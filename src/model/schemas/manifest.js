@@ -28,6 +28,7 @@ export const service = z.object({
   application: z.enum(['echo', 'forward']).nullable(),
   calls: z.array(z.string()),
   copyOf: z.string().optional().describe('the service that it is a copy of'),
+  pairOf: z.string().optional().describe('the service of the first copy of the link that it stands for'),
 })
 
 export const topology = z.object({

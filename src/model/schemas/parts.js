@@ -176,8 +176,18 @@ export const hostCpu = z
 
 const cpuList = z.array(count)
 export const placement = z.object({ sidecar: cpuList, application: cpuList, generator: cpuList })
-export const boundBy = z.enum(['sidecar', 'worker', 'application', 'generator', 'host', 'users', 'drops', 'rate'])
-export const role = z.enum(['sidecar', 'application', 'generator', 'control'])
+export const boundBy = z.enum([
+  'sidecar',
+  'worker',
+  'application',
+  'generator',
+  'host',
+  'users',
+  'drops',
+  'rate',
+  'pod',
+])
+export const role = z.enum(['sidecar', 'application', 'generator', 'control', 'neighbour'])
 export const use = z.enum(['throughput', 'capacity', 'latency', 'cpuPerRequest', 'memory'])
 export const axisName = z.enum(AXIS_NAMES)
 
@@ -190,6 +200,10 @@ export const shows = z.object({
     .array(z.string())
     .optional()
     .describe('quantities of which it is told from which value across on more gains nothing'),
+  crossings: z
+    .array(z.string())
+    .optional()
+    .describe('quantities of which it is told from which value across on one plane takes less than another'),
   hasSlopes: z.boolean().describe('memory and latency are fitted over the time of the run'),
 })
 

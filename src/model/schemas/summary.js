@@ -137,6 +137,7 @@ const memoryQuantities = z.object(quantitiesOf('anonBytes', 'rssBytes', 'working
 const summarySidecar = z.object({
   service: z.string(),
   copyOf: z.string().nullable(),
+  pods: count.optional().describe('that this one proxy serves; absent: it is the sidecar of its service alone'),
   ...quantitiesOf('cpuCores', 'cpuOfCap', 'cpuPerRequestMicros', 'throttledFraction'),
   memory: memoryQuantities,
 })

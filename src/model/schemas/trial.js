@@ -10,6 +10,12 @@ export const threadCpu = z.object({
   waitSeconds: z.number().optional().describe('in which it could run, and no CPU ran it'),
 })
 
+const pod = z.object({
+  service: z.string(),
+  copyOf: z.string().nullable(),
+  passages: count.describe('how often each request passes the proxy in this pod, or in one of its copies'),
+})
+
 const processFacts = z.object({
   service: z.string(),
   copyOf: z.string().nullable().describe('the service that this one is a copy of'),
@@ -26,6 +32,10 @@ const processFacts = z.object({
   passages: count
     .optional()
     .describe('how often each request passes this sidecar on its way to the application; absent: nobody knows'),
+  pods: z
+    .array(pod)
+    .optional()
+    .describe('network namespaces that this one process serves; absent: it is the sidecar of its service alone'),
 })
 
 export const workers = count.nullable().describe('listening sockets an address; null where nobody could count them')
@@ -61,6 +71,12 @@ export const processRecord = processFacts.extend({
   closedConnections: closedConnections
     .optional()
     .describe('not in receivedBytes: the check `passage` makes no claim then; absent: nobody counted'),
+  pods: z
+    .array(
+      pod.extend({ receivedBytes: count.optional().describe('at sockets in this pod; absent: they were not counted') }),
+    )
+    .optional()
+    .describe('network namespaces that this one process serves; absent: it is the sidecar of its service alone'),
   cpuSet,
   isReplaced: z.boolean().describe('it is another process, or more of them, than was started'),
   overflows,
@@ -272,6 +288,10 @@ export const observationSchema = z
       .array(closedConnections.nullable())
       .optional()
       .describe('connections of each sidecar that closed over the window; absent: nobody counted'),
+    receivedByPod: z
+      .array(z.array(count).nullable())
+      .optional()
+      .describe('of these, bytes in each pod of a proxy that serves several; absent: there is none, or nobody counted'),
     onHost: z.array(count).nullable().describe('the processes on the host of the edges, by their place; null: all'),
     loadHost: loadHostSeen.optional().describe('absent: the load was made on no other machine'),
     cpus: count,

@@ -8,7 +8,7 @@ export interface OwnRequest {
   method: string
   headers: Record<string, string>
   body: string
-  /** Of the answer. */
+  /** Status of the answer. */
   status: number
   /** Bytes of the answer. */
   bytes: number

@@ -11,12 +11,12 @@ import type { Arm, Manifest, RunSettings, SearchSpec, Trial } from './documents.
  */
 export type TrialKind = 'cost' | 'capacity' | 'search' | 'rollout' | 'growth'
 
-/** What one kind will run. */
+/** The arms and trials that one kind will run. */
 export interface Part {
   kind: TrialKind
   arms: Arm[]
   calibrations: Arm[]
-  /** None where the trials follow from those before. */
+  /** Empty where each trial follows from those before, as in searches. */
   trials: Trial[]
   rounds: number
 }

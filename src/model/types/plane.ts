@@ -34,6 +34,8 @@ export interface DeployedProfile {
   deviations: string[]
   /** It takes redirected connections only. */
   isRedirected?: true
+  /** One process serves all pods of a node, where others have a sidecar in each. */
+  isOfNode?: true
   /** Its work is not held equal, and yet all that it does otherwise in the corpus is declared as lacks of its plane. */
   isHeld?: true
   /** The scripts of that mesh, which the user names: the variable with a folder, where in it they may be, and a file of them. */
@@ -162,6 +164,11 @@ export interface DataPlane {
   createSidecar: ((options: SidecarOptions) => ProcessSpec) | null
   /** Processes that a sidecar needs beside it, such as its authority; they are no part of what is measured. Absent: none. */
   createCompanions?(options: SidecarOptions): ProcessSpec[]
+  /**
+   * The processes of a profile that serves all pods of a node: the proxy, whose `pods` these are, and what it needs beside
+   * it. folder: of its files.
+   */
+  createNodeProxy?(pods: SidecarOptions[], folder: string): ProcessSpec[]
   /** Its sidecars make their keys themselves, and have them certified by the authority of the run. */
   isCertified?: true
   /** It carries bytes, whatever applications speak: it is given the model of bytes, and tried with their corpus. */

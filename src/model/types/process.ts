@@ -29,6 +29,10 @@ export interface ProcessSpec {
   workers: number
   /** null: no cap. */
   cpuLimitCores: number | null
+  /** Its share of CPUs that are all in use; absent: the default of the kernel, or of the cluster. */
+  cpuRequestCores?: number
+  /** The quota that it shares with the others of its service which have one; absent: there is none. */
+  podCpuCores?: number
   memoryLimitBytes: number | null
   /** The CPUs it may run on; null: any. */
   cpuSet: number[] | null
@@ -42,6 +46,8 @@ export interface ProcessSpec {
     /** Addresses at which nothing is, and where connections that the sidecar opens to them go instead. */
     translations?: { from: Endpoint; to: Endpoint }[]
   }
+  /** Pods whose namespaces it enters, and whose connections rules redirect to it: one proxy for all of them. Absent: none. */
+  pods?: Pod[]
   /** It is ended in the window. */
   ends?: true
   /** It listens before the processes after it are started, such as an authority that sidecars ask. */
@@ -51,6 +57,17 @@ export interface ProcessSpec {
   /** The address and path of its counters; null: it tells none. */
   admin: (Endpoint & { path: string }) | null
   image: string | null
+}
+
+/** A network namespace of a service that a proxy of the node serves. */
+export interface Pod {
+  service: string
+  copyOf?: string
+  redirects: NonNullable<ProcessSpec['redirects']>
+  /** The ports at which the proxy listens in it. */
+  ports: number[]
+  /** As that of a sidecar. */
+  passages?: number
 }
 
 /** A program, and how it is found; pure, `tools/` runs it. */

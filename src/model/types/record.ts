@@ -28,6 +28,8 @@ export interface Observation {
   received?: (number | null)[]
   /** Connections whose bytes are not among them; null: not counted. */
   closedConnections?: (ClosedConnections | null)[]
+  /** Of these, bytes in each pod of a process, in the order of its pods; null: it serves no pods, or they were not counted. */
+  receivedByPod?: (number[] | null)[]
   /** Difference between the observer's clock and the generator's. */
   clockOffsetMs: number
   /** The processes that ran on the host of the edges, by their place; absent: all. */

@@ -67,7 +67,7 @@ export interface Target {
   ): Promise<Deployment>
   /** Rigs of the equal-work check that may stand at the same time; absent: one. */
   rigsMost?: number
-  /** Runs a procedure of src/node/prober.js where the services can be reached; rig: tells rigs apart that stand at once. */
+  /** Runs a procedure of src/node/prober.js where the services can be reached; rig: the number of the rig, where several stand at once. */
   call<Name extends keyof Prober>(
     procedure: Name,
     args: Parameters<Prober[Name]>[0],
@@ -141,6 +141,8 @@ export interface Site {
     /** Has the generator make a moment of load from there, at each port; throws where none comes through. */
     rehearse(ports: number[]): Promise<void>
   }
+  /** Throws where CPU requests, or one quota for a pod, cannot be set here. */
+  assertCpuSettings(conditions: D.Conditions[]): void
   /** Throws where connections cannot be redirected to sidecars here. */
   assertInterception(): Promise<void>
   findTool(spec: ToolSpec): Promise<D.Tool | { missing: string }>

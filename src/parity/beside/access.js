@@ -173,9 +173,9 @@ function optionsOf({ credential, options }, credentials) {
 function shakeHands({ address, port }, options) {
   return new Promise(resolve => {
     const socket = tls.connect({ host: address, port, rejectUnauthorized: false, ...options })
-    const settle = (/** @type {string} */ found) => {
+    const settle = (/** @type {string} */ outcome) => {
       socket.destroy()
-      resolve(found)
+      resolve(outcome)
     }
     socket.setTimeout(SILENT_MS, () => settle('kept open'))
     socket.on('error', (/** @type {Error & { code?: string }} */ { code = '', message }) =>

@@ -135,11 +135,11 @@ async function listWrongAfter(ask) {
   return compare({ code, body }, { code: CODES.ok, body: 'after' }).map(line => `after it ${line}`)
 }
 
-/** @param {Record<string, unknown>} found @param {Record<string, unknown>} expected */
-function compare(found, expected) {
+/** @param {Record<string, unknown>} actual @param {Record<string, unknown>} expected */
+function compare(actual, expected) {
   return Object.keys(expected)
-    .filter(name => found[name] !== expected[name])
-    .map(name => `${name} ${show(found[name])}, expected ${show(expected[name])}`)
+    .filter(name => actual[name] !== expected[name])
+    .map(name => `${name} ${show(actual[name])}, expected ${show(expected[name])}`)
 }
 
 /** @param {unknown} value */

@@ -85,9 +85,9 @@ export function describeSession(socket, group) {
 function handshake({ address, port }, options) {
   return new Promise(resolve => {
     const socket = tls.connect({ host: address, port, servername: 'server', rejectUnauthorized: false, ...options })
-    const settle = (/** @type {string} */ found) => {
+    const settle = (/** @type {string} */ outcome) => {
       socket.destroy()
-      resolve(found)
+      resolve(outcome)
     }
     socket.setTimeout(HANDSHAKE_MS, () => settle(NO_TLS))
     socket.on('error', () => settle(NO_TLS))

@@ -44,7 +44,7 @@ function checksOf({ protocol }) {
 }
 
 /**
- * Tells what is refused and negotiated, and keeps what is answered for `probeLoneRetry`.
+ * Probes the answers, refusals and negotiation of a rig, and keeps the answers, to which `probeLoneRetry` adds a row.
  * @param {Probed} rig @returns {Promise<Row[]>}
  */
 export async function probeAnswers(rig) {

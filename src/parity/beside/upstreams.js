@@ -184,7 +184,7 @@ function noteFirst(socket, note, group) {
     // A post-quantum share may not fit into one segment.
     if (isHandshake && !isWhole(data)) return
     socket.off('data', noteOnce)
-    const protocol = nameProtocol(data.toString('latin1'))
+    const protocol = findProtocol(data.toString('latin1'))
     if (socket instanceof tls.TLSSocket) {
       const { servername } = /** @type {any} */ (socket)
       const unnamed = servername === 'server' ? '' : ` for ${servername || 'no name'}`
@@ -199,28 +199,28 @@ function noteFirst(socket, note, group) {
   socket.on('error', () => {}).on('data', noteOnce)
 }
 
-/** @param {string} text the first that came */
-function nameProtocol(text) {
+/** Finds the protocol that a client speaks. @param {string} text the first bytes of its connection */
+function findProtocol(text) {
   if (text.startsWith('PRI * HTTP/2')) return 'HTTP/2'
   return / HTTP\/1\.1\r\n/.test(text) ? 'HTTP/1.1' : 'TCP'
 }
 
-/** Aborts where a process ends, with what it said. @param {import('node:child_process').ChildProcess} child */
+/** Makes a signal that aborts when a process ends, with its error. @param {import('node:child_process').ChildProcess} child */
 function awaitEnd(child) {
   const ended = new AbortController()
-  let said = ''
+  let errorText = ''
   child.stderr?.setEncoding('utf8').on('data', text => {
-    said += text
+    errorText += text
   })
   const end = (/** @type {unknown} */ why) =>
     ended.abort(new Error(`the upstream that takes no connections ended: ${why}`))
   child.once('error', error => end(error.message))
-  child.once('close', (code, killedBy) => end(/^.*Error.*/m.exec(said)?.[0] ?? killedBy ?? `status ${code}`))
+  child.once('close', (code, killedBy) => end(/^.*Error.*/m.exec(errorText)?.[0] ?? killedBy ?? `status ${code}`))
   return ended.signal
 }
 
 /**
- * Connects until a connection is no longer taken; what it returns lets go.
+ * Opens connections until the backlog of a listener is full, and returns a function that closes them.
  * @param {Endpoint} endpoint @param {AbortSignal} signal aborts where nothing will listen there
  */
 async function fillBacklog({ address, port }, signal) {

@@ -17,6 +17,7 @@ export const PARITY_NAMES = [
   'parity-logging',
   'parity-features',
   'parity-load',
+  'parity-chunks',
 ]
 
 /** Picks the parts of an arm that change its sidecars' work; the traffic policy is the run's. @param {Arm} arm */

@@ -8,6 +8,7 @@ import { configurationOf, PARITY_NAMES, sizeOf } from './checks.js'
 
 /** The answers of the user's own scripts to the requests of their load. */
 const LOAD_ROW = 'parity-load'
+const OF_LOAD = [LOAD_ROW, 'parity-chunks']
 
 /** Says whether work is not as expected; null: may differ. @param {{ found: string, expected: string | null }} row */
 export function isWrong({ found, expected }) {
@@ -23,7 +24,7 @@ export function findDisparities(pair) {
   return listPairs(pair).flatMap(({ rows: [x, y], check }) => {
     if (x.isDeployed || y.isDeployed || areAlike([x, y])) return []
     // Two folders of the user are compared with each other, by the answers to their load.
-    if (x.isOwn && y.isOwn && check !== LOAD_ROW) return []
+    if (x.isOwn && y.isOwn && !OF_LOAD.includes(check)) return []
     const wrong = [x, y].filter(isWrong)
     if (wrong.length > 0) return wrong.map(tellWrong)
     return x.found === y.found ? [] : [`${check}: ${x.plane}: ${x.found}; ${y.plane}: ${y.found}`]
@@ -196,9 +197,13 @@ export function tellOwnScripts({ parity }) {
   const answers = new Set(own.filter(({ name }) => name === LOAD_ROW).map(({ found }) => found))
   const planes = [...groupBy(own, ({ plane }) => plane)]
   const short = planes.flatMap(([plane, rows]) => {
-    const names = new Set(rows.filter(isWrong).map(({ name }) => name.replace('parity-', '')))
+    // A copy of the kit's scripts also lacks what their plane declares.
+    const undeclared = rows.filter(row => isWrong(row) && (row.lacks ?? []).length === 0)
+    const names = new Set(undeclared.map(({ name }) => name.replace('parity-', '')))
     return names.size > 0 ? [`${plane} (${[...names].join(', ')})`] : []
   })
+  // Beside a plane of the kit, folders are held to all of its contract.
+  if (short.length === 0 && own.length < parity.length) return []
   const alike = planes.length > 1 && answers.size === 1 ? ', and are alike' : ''
   return [
     `Own scripts are compared by their answers to the load${alike}: ${planes.map(([plane]) => plane).join(', ')}.${short.length > 0 ? ` Not held to the kit's contract: ${short.join(', ')}.` : ''}`,

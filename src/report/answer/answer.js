@@ -105,9 +105,9 @@ function listAbsent({ notMeasured, arms }) {
     arms.filter(arm => arm.hasSidecars && arm.repeatOf === null),
     nameOf,
   )
-  const failed = [...proxies].flatMap(([plane, own]) => {
-    const isFailed = own.every(({ trials }) => trials.failed > 0 && trials.completed + trials.invalid === 0)
-    const [reason] = own.flatMap(({ spoiled }) => spoiled.flatMap(s => (s.gate === 'failed' ? s.reason : [])))
+  const failed = [...proxies].flatMap(([plane, armsOfPlane]) => {
+    const isFailed = armsOfPlane.every(({ trials }) => trials.failed > 0 && trials.completed + trials.invalid === 0)
+    const [reason] = armsOfPlane.flatMap(({ spoiled }) => spoiled.flatMap(s => (s.gate === 'failed' ? s.reason : [])))
     return isFailed && reason ? [{ plane, reason }] : []
   })
   const doctor = { command: renderCommand('doctor'), gives: 'what is missing, and how to get it' }

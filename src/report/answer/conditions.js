@@ -30,6 +30,7 @@ export function renderPath(arms) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   if (withSidecars.length === 0) return 'no sidecars'
   const counts = withSidecars
+    .filter(({ sidecars }) => !sidecars.some(({ pods }) => pods))
     .map(({ sidecars, conditions }) => conditions.sidecars ?? sidecars.length)
     .filter(number => number > 0)
   const [least, most] = [Math.min(...counts), Math.max(...counts)]
@@ -39,6 +40,7 @@ export function renderPath(arms) {
   const features = [...new Set(withSidecars.map(arm => AXES.features.of(arm) ?? LEAN))]
   const parts = [
     ...sidecars,
+    ...(withSidecars.some(({ sidecars }) => sidecars.some(({ pods }) => pods)) ? ['one proxy a node'] : []),
     ...[...new Set(withSidecars.map(nameTls))],
     ...(protocols.length === 1 ? [AXES.protocol.show(protocols[0])] : []),
     ...(withSidecars.some(({ conditions }) => isRedirected(conditions)) ? ['redirected'] : []),
@@ -50,7 +52,8 @@ export function renderPath(arms) {
 /** Names TLS between sidecars, which one sidecar alone has only with the client. @param {SummaryArm} arm */
 export function nameTls({ conditions: { tls }, load, sidecars }) {
   if (tls === 'plaintext') return 'plaintext'
-  return sidecars.length === 1 && !load.hasCertificate ? 'plaintext' : 'mTLS'
+  const isAlone = sidecars.length === 1 && sidecars[0].pods === undefined
+  return isAlone && !load.hasCertificate ? 'plaintext' : 'mTLS'
 }
 
 /** Renders the requests, and how many. @param {SummaryArm[]} arms */

@@ -18,6 +18,7 @@ export function listWarnings(summary) {
   return [
     ...renderUnequal(summary),
     ...renderKept(summary),
+    ...renderSpare(summary),
     ...(summary.carries ?? []).filter(({ isContradicted }) => isContradicted).map(renderGaps),
     ...renderChecks(summary),
     ...renderGrowing(summary),
@@ -34,6 +35,16 @@ function renderUnequal(summary) {
   return wrong.length === 0
     ? []
     : [`UNEQUAL WORK (${wrong.join(', ')}): what these proxies cost cannot be compared. The report says what differs.`]
+}
+
+/** Says that a CPU request decided nothing, for not all CPUs were in use. @param {Summary} summary */
+function renderSpare({ arms, machine }) {
+  const spare = arms.filter(arm => arm.spoiled.some(({ gate }) => gate === 'spare-cpu'))
+  if (spare.length === 0) return []
+  const cores = spare[0].conditions.neighbourCores
+  return [
+    `Not all CPUs were in use beside a neighbour of ${cores}, so requests decided little: fill this node with --neighbour ${machine.cpus}c.`,
+  ]
 }
 
 /** Names the proxies that keep an answer until its last chunk: they write it at once, which costs less. @param {Summary} summary */
@@ -96,7 +107,7 @@ function renderGrowing({ arms }) {
     .flatMap(arm =>
       (arm.growing ?? []).map(
         ({ service, bytesPerRequest, windows, ofWindows }) =>
-          `${nameOf(arm)} keeps memory of requests: ${service}'s sidecar grew by ${renderGrowth(bytesPerRequest)}, in ${windows} of ${ofWindows} windows.`,
+          `Memory of ${nameOf(arm)} grew by ${renderGrowth(bytesPerRequest)} (${service}, ${windows} of ${ofWindows} windows): a leak.`,
       ),
     )
 }
@@ -119,8 +130,8 @@ function renderBytes({ parity }) {
 /** Names what proxies do otherwise because a mesh deploys them so. @param {Summary} summary */
 function renderDeployed({ parity }) {
   const rows = parity.filter(row => row.isDeployed && isWrong(row))
-  const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, own]) => {
-    return `${plane} (${[...new Set(own.map(({ name }) => name.replace('parity-', '')))].join(', ')})`
+  const planes = [...groupBy(rows, ({ plane }) => plane)].map(([plane, rowsOfPlane]) => {
+    return `${plane} (${[...new Set(rowsOfPlane.map(({ name }) => name.replace('parity-', '')))].join(', ')})`
   })
   return planes.length > 0 ? [`Unequal work, as meshes deploy it, is part of the cost: ${planes.join(', ')}.`] : []
 }

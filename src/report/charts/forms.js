@@ -9,6 +9,7 @@ import { createAxis, createAxisBelow, createAxisBeside, createSeries, dashOf, dr
  * @typedef {{ label: string, colour: number, points: { ratePerSecond: number, millicores: number }[],
  *   fit: { baseMillicores: number, slopeMillicoresPerRequestPerSecond: number } | null }} RateLine
  * @typedef {{ label: string, colour: number, curve: [number, number][] }} ShareLine
+ * @typedef {{ label: string, colour: number, points: { at: number, value: number }[] }} AxisLine
  * @typedef {{ label: string, colour: number,
  *   memory: NonNullable<import('../../model/types.ts').GrowthFit['memory']> }} MemoryLine
  */
@@ -76,6 +77,29 @@ export function drawOverSidecars({ title, lines }) {
     }
   })
   return drawFitted({ title, axes: ['sidecars', 'MiB of the control plane'], symbolSize: 7, lines: fitted })
+}
+
+/**
+ * Draws a quantity over an axis, whose points are joined.
+ * @param {{ title: string, axes: [string, string], lines: AxisLine[] }} given axes: what is below, and the unit beside
+ */
+export function drawOverAxis({ title, axes: [below, beside], lines }) {
+  const say = (/** @type {AxisLine} */ { label, points }) =>
+    `${label}: ${points.map(({ at, value }) => `${shorten(value)} at ${at}`).join(', ')}`
+  return drawLines(
+    { title, lines, say },
+    {
+      xAxis: createAxisBelow(below),
+      yAxis: createAxisBeside(beside),
+      series: lines.map(({ label, colour, points }) => {
+        const data = points.map(({ at, value }) => ({
+          value: [at, shorten(value)],
+          name: `${label}, ${at} ${below}: ${shorten(value)} ${beside}`,
+        }))
+        return createSeries('line', { label, colour, symbolSize: 7, data })
+      }),
+    },
+  )
 }
 
 /**

@@ -20,8 +20,8 @@ export function drawRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))
   const isMany = rows.length >= ROWS_MANY
-  const side = (/** @type {(row: Row) => string} */ say, /** @type {Record<string, any>} */ own) =>
-    createAxis({ type: 'category', inverse: true, data: rows.map(say), splitLine: { show: false }, ...own })
+  const side = (/** @type {(row: Row) => string} */ say, /** @type {Record<string, any>} */ options) =>
+    createAxis({ type: 'category', inverse: true, data: rows.map(say), splitLine: { show: false }, ...options })
   const width = Math.min(LABEL_PIXELS, LETTER_PIXELS * longest)
   const medians = rows.flatMap(({ label, quantity, colour }, i) => {
     if (quantity.median === null) return []

@@ -74,6 +74,15 @@ export function tabulateMemory({ title, lines }) {
   return tabulatePoints({ caption: `${title}, MiB`, name: 'sidecars', lines: points })
 }
 
+/** Lists a quantity over an axis. @param {{ title: string, axes: [string, string], lines: import('./forms.js').AxisLine[] }} given @returns {Table} */
+export function tabulateOverAxis({ title, axes: [name], lines }) {
+  const valued = lines.map(({ label, points }) => ({
+    label,
+    points: points.map(({ at, value }) => ({ at, value: `${shorten(value)}` })),
+  }))
+  return tabulatePoints({ caption: title, name, lines: valued })
+}
+
 /**
  * Makes a row of each place and a column of each line.
  * @param {{ caption: string, name: string, lines: { label: string, points: { at: number, value: string }[] }[] }} given

@@ -13,6 +13,7 @@ import { findLackingFeatures, listFeatures } from '../../model/features.js'
  * @property {Control | undefined} control what configures its sidecars
  * @property {boolean} hasMany one control plane configures many sidecars
  * @property {boolean} isOnNode of a cluster
+ * @property {boolean} isOfNode one proxy serves all pods
  * @property {Topology} topology of its link
  * @property {MtlsMode[]} modes of its inbound listeners
  * @property {string} version of the plane's program
@@ -200,7 +201,50 @@ const CONTROLS = [
 ]
 
 /** @type {Constraint<PlacedArm>[]} */
+const NODE_CPU = [
+  {
+    on: 'podCpuCores',
+    conflict: ({ isOfNode }) => isOfNode,
+    message: () => '--pod-cpu: its one proxy for all pods is in none of them: leave it out',
+  },
+  {
+    on: 'neighbourCores',
+    conflict: ({ isOnNode }) => isOnNode,
+    message: () =>
+      'a neighbour is a process of the kit, which it starts on one machine only: run pods of your own on the node, and leave --neighbour out',
+  },
+  {
+    on: 'podCpuCores',
+    conflict: ({ arm }) => arm.cpuLimitCores !== null && arm.cpuLimitCores > (arm.conditions.podCpuCores ?? 0),
+    message: ({ arm }) =>
+      `--pod-cpu ${arm.conditions.podCpuCores}: a sidecar cannot have more, and its limit is ${arm.cpuLimitCores}: give --cpu none, or a smaller one`,
+  },
+  {
+    on: 'podCpuCores',
+    conflict: ({ arm }) => arm.conditions.cpuRequestCores,
+    message: (_, cores) =>
+      `--pod-cpu, and --cpu-request ${cores}: in a pod with a quota of its own a request is a share of that alone: leave one out`,
+  },
+]
+
+/** @type {Constraint<PlacedArm>[]} */
 export const ARMS = [
+  {
+    on: 'pairs',
+    conflict: ({ arm, topology }) => arm.load.kind !== 'idle' && topology.entry.listener === 'outbound',
+    message: () =>
+      'the load names one server, and each copy of the link has another: give a link whose first service is called, such as gateway-ratings',
+  },
+  {
+    on: 'always',
+    conflict: ({ isOnNode, isOfNode }) => isOnNode && isOfNode,
+    message: () => 'the kit hands namespaces to a proxy of the node on one machine only',
+  },
+  {
+    on: 'ending',
+    conflict: ({ isOfNode }) => isOfNode,
+    message: () => 'one proxy serves all pods, and no sidecar of it can end',
+  },
   {
     on: 'always',
     conflict: ({ isOnNode, plane }) => isOnNode && plane.createCompanions,
@@ -209,6 +253,7 @@ export const ARMS = [
   ...PROTOCOLS,
   ...ENDINGS,
   ...CHANGES,
+  ...NODE_CPU,
   {
     on: 'features',
     conflict: ({ plane, arm }) => findLackingFeatures(plane, arm.conditions),

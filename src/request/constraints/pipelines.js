@@ -1,7 +1,7 @@
 import { AXES } from '../../model/arms.js'
 import { REQUEST_AXES } from '../../model/requests.js'
 
-/** What cannot be asked beside a `pipeline.yaml`, which describes one proxy in plaintext. Pure. */
+/** What cannot be asked beside a `pipeline.yaml`, which describes one proxy. Pure. */
 /** @import { Arm, AxisName } from '../../model/types.ts' @import { Overrides } from '../question.js' */
 /** @import { Constraint } from '../constraint.js' */
 
@@ -13,23 +13,37 @@ export const LINK = 'ratings'
  * @property {string} file the pipeline.yaml
  * @property {Overrides['axes']} axes
  * @property {string} target
+ * @property {boolean} hasTls on either side of the proxy
  * @property {string | null} generator that is not the default
  * @property {boolean} isLoadElsewhere
  * @property {boolean} isEchoed the answer is the body that was posted
  */
 
-/** @param {'link' | 'tls' | 'protocol' | 'features'} axis @param {string} value the only one @param {string} why @returns {Constraint<PipelineRequest>} */
+/** @param {'link' | 'features'} axis @param {string} value the only one @param {string} why @returns {Constraint<PipelineRequest>} */
 const only = (axis, value, why) => ({
   on: 'always',
   conflict: ({ axes }) => axes[axis]?.find(one => one !== value),
   message: ({ file }, other) => `${file}: --${axis} ${other}: ${why}`,
 })
 
+// Bytes that a proxy passes on are those of HTTP/1.1.
+const CARRIED = ['http/1.1', 'tcp']
+
 /** @type {Constraint<PipelineRequest>[]} */
 export const PIPELINES = [
   only('link', LINK, `a pipeline.yaml describes one proxy before one application: give --link ${LINK}`),
-  only('tls', 'plaintext', 'the load comes in plaintext, and so it goes on: leave it out'),
-  only('protocol', 'http/1.1', 'the load is HTTP/1.1 where a pipeline.yaml describes the proxy: leave it out'),
+  {
+    on: 'always',
+    conflict: ({ axes, hasTls }) => axes.tls?.find(tls => (tls === 'plaintext') === hasTls),
+    message: ({ file }, tls) =>
+      `${file}: --tls ${tls}: where TLS is spoken the file says (listen: { scheme: https }, upstream: { scheme: https }): leave it out`,
+  },
+  {
+    on: 'always',
+    conflict: ({ axes }) => axes.protocol?.find(one => !CARRIED.includes(one)),
+    message: ({ file }, protocol) =>
+      `${file}: --protocol ${protocol}: the load is HTTP/1.1 where a pipeline.yaml describes the proxy: leave it out, or give tcp for one that passes bytes on`,
+  },
   only('features', 'lean', 'it has the features of its scripts: leave it out'),
   {
     on: 'always',
@@ -82,7 +96,10 @@ const OF_CONFIGURATION = [
 export const PIPELINE_ARMS = [
   {
     on: 'always',
-    conflict: ({ arm }) => OF_CONFIGURATION.find(name => AXES[name].of(arm) !== AXES[name].values[0]),
+    conflict: ({ arm }) =>
+      OF_CONFIGURATION.find(
+        name => AXES[name].of(arm) !== AXES[name].values[0] && !CARRIED.includes(AXES[name].of(arm)),
+      ),
     message: ({ file, experiment, arm }, name) => {
       const { label, of, show } = AXES[/** @type {AxisName} */ (name)]
       return `${file}: ${experiment} asks for ${show(of(arm))} (${label}), which the kit configures, and a pipeline.yaml is run as it is: choose an experiment without it, such as cost`

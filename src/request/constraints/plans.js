@@ -93,6 +93,12 @@ export const PLANS_AT_PLACE = [
   },
   {
     on: 'isLoadElsewhere',
+    conflict: ({ arms }) => arms.some(({ conditions, load }) => (conditions.pairs ?? 1) > 1 && load.kind !== 'idle'),
+    message: ({ experiment }) =>
+      `--load-host: leave it out, the load goes to one address, and ${experiment} has one for each pair`,
+  },
+  {
+    on: 'isLoadElsewhere',
     conflict: ({ arms }) => arms.some(({ conditions }) => conditions.interception !== undefined),
     message: () =>
       '--load-host: the load goes to an address of this machine, and redirected connections go to network namespaces: leave out one',

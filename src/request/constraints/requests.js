@@ -143,6 +143,19 @@ export const REQUESTS = [
       Array.isArray(cpuLimits) && cpuLimits.find(cores => Math.ceil(cores) > cpus),
     message: ({ cpus }, cores) => `--cpu ${cores}: this machine has ${cpus} CPUs; give at most ${cpus}, or --cpu none`,
   },
+  {
+    on: 'podCpuCores',
+    conflict: request => readValues(request, 'podCpuCores')?.find(cores => Math.ceil(cores ?? 0) > request.cpus),
+    message: (request, cores) =>
+      `${renderSource(request, 'podCpuCores')}: ${cores} cores, and this machine has ${request.cpus} CPUs: give at most ${request.cpus}`,
+  },
+  {
+    on: 'neighbourCores',
+    // A file has a neighbour for any machine, and says where one is too small to fill it.
+    conflict: ({ overrides, cpus }) => overrides.axes.neighbourCores?.find(cores => Math.ceil(Number(cores)) > cpus),
+    message: (request, cores) =>
+      `--neighbour ${cores}c: ${cores} CPUs, and this machine has ${request.cpus}: give at most --neighbour ${request.cpus}c, which fills it`,
+  },
   ...OF_LOAD,
   ...BODIES,
   {
@@ -167,8 +180,8 @@ export const REQUESTS = [
   },
   {
     on: 'pairs',
-    conflict: request => !isIdle(request),
-    message: request => refuse('--pairs', request, 'has a load, which would go to one pair alone'),
+    conflict: ({ kind }) => kind === 'cost',
+    message: request => refuse('--pairs', request, 'has a load in turns, which would go to one pair alone'),
   },
   {
     on: 'services',

@@ -58,11 +58,19 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
     const { spec, folders } = container
     const [probed] = isProbed ? spec.listens.filter(({ address }) => address === '0.0.0.0') : []
     const containerMounts = mounts.filter(({ mountPath }) => folders.some(({ path }) => path === mountPath))
-    // Request and limit are the cap, so that the scheduler does not promise the CPU twice.
+    // Request and limit are the cap, so that the scheduler does not promise the CPU twice. Only a sidecar has another
+    // request, for its share of a full node; others keep theirs, which a small cluster has room for.
     const limits = {
-      ...(spec.cpuLimitCores === null ? {} : { cpu: `${Math.round(spec.cpuLimitCores * 1000)}m` }),
+      ...(spec.cpuLimitCores === null ? {} : { cpu: renderCpu(spec.cpuLimitCores) }),
       ...(spec.memoryLimitBytes === null ? {} : { memory: `${spec.memoryLimitBytes}` }),
     }
+    const request =
+      spec.podCpuCores !== undefined
+        ? // The pod requests the CPU of all its containers.
+          { cpu: SMALL.requests.cpu }
+        : spec.cpuRequestCores === undefined || spec.role !== 'sidecar'
+          ? {}
+          : { cpu: renderCpu(spec.cpuRequestCores) }
     return {
       name: spec.role,
       image: spec.image,
@@ -72,7 +80,10 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
       env: Object.entries(spec.env).map(([name, value]) => ({ name, value })),
       ...(spec.listens.length > 0 ? { ports: spec.listens.map(({ port }) => ({ containerPort: port })) } : {}),
       ...(probed ? { readinessProbe: { tcpSocket: { port: probed.port }, periodSeconds: 1 } } : {}),
-      resources: { requests: { ...SMALL.requests, ...limits }, ...(Object.keys(limits).length > 0 ? { limits } : {}) },
+      resources: {
+        requests: { ...SMALL.requests, ...limits, ...request },
+        ...(Object.keys(limits).length > 0 ? { limits } : {}),
+      },
       securityContext:
         spec.redirects && spec.role === 'sidecar' ? { ...RESTRICTED, runAsUser: SIDECAR_USER } : RESTRICTED,
       volumeMounts: [...containerMounts, TMP_MOUNT],
@@ -94,15 +105,22 @@ export function renderPod({ containers, where, hasNativeSidecars, isProbed = tru
     ...containers.filter(({ spec }) => spec.redirects).map(renderRules),
     ...containers.filter(isNative).map(render),
   ]
+  const podCpuCores = containers.find(({ spec }) => spec.podCpuCores !== undefined)?.spec.podCpuCores
+  const cpu = podCpuCores === undefined ? null : { cpu: renderCpu(podCpuCores) }
   return {
     ...POD_DEFAULTS,
     ...renderWhere([where]),
+    // Pod-level resources: https://kubernetes.io/docs/tasks/configure-pod-container/assign-pod-level-resources
+    ...(cpu && { resources: { requests: cpu, limits: cpu } }),
     securityContext: POD_SECURITY,
     volumes: [...volumes, TMP_VOLUME],
     ...(first.length > 0 ? { initContainers: first } : {}),
     containers: containers.filter(c => !isNative(c)).map(render),
   }
 }
+
+/** @param {number} cores */
+const renderCpu = cores => `${Math.round(cores * 1000)}m`
 
 /** @param {Folder[]} folders */
 export function renderVolumes(folders) {

@@ -13,8 +13,10 @@ import { createImageTools } from './tools.js'
 /** Minor version of Kubernetes 1. */
 export const NATIVE_SIDECARS_SINCE = 29
 const RECURSIVE_READ_ONLY_SINCE = 31
+// KEP-2837, pod-level resources: beta, and so on by default.
+const POD_RESOURCES_SINCE = 34
 
-/** @import { Site } from '../../model/types.ts' @import { Where } from './pod.js' */
+/** @import { Conditions, Site } from '../../model/types.ts' @import { Where } from './pod.js' */
 
 /**
  * context null: the current one; node: for the services; images: by the tool's name; loadTool: the generator's program
@@ -33,6 +35,7 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
   const loadWhere = loadNode === null ? where.where : chooseNode(nodes, loadNode, '--load-node').where
   // Clocks of two nodes could not be compared, so the load is on this one. A refusal is wanted now, before it runs.
   if (sampleSource === 'kubelet') await readSummary(api, machine.node)
+  const oldestMinor = Math.min(minor, Number(machine.kubelet.split('.')[1]))
   const ledger = openLedger({ runId })
   const target = createKubernetesTarget({
     api,
@@ -42,7 +45,7 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
     signal,
     namespace: namespace ?? `sidecar-bench-${runId}`,
     where: where.where,
-    hasNativeSidecars: Math.min(minor, Number(machine.kubelet.split('.')[1])) >= NATIVE_SIDECARS_SINCE,
+    hasNativeSidecars: oldestMinor >= NATIVE_SIDECARS_SINCE,
     hasRecursiveReadOnly: minor >= RECURSIVE_READ_ONLY_SINCE,
     sampleSource,
     cpus: machine.cpus,
@@ -60,6 +63,7 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
     sampleSource,
     limits: findLimits({ node: readNode(where.node), pods: (await api.list('v1', 'Pod')).map(readPod) }),
     cores: [],
+    assertCpuSettings: conditions => assertPodResources(conditions, { minor, gitVersion, kubelet: machine.kubelet }),
     async assertInterception() {
       const iptables = await findTool(iptablesTool)
       if ('missing' in iptables) throw new BenchError(`--interception redirect: ${iptables.missing}`)
@@ -67,6 +71,19 @@ export async function openKubernetesSite({ runId, context, node, loadNode, ...op
     },
     findTool,
   }
+}
+
+/**
+ * Asserts that pods may have resources of their own where an arm needs them; requests of containers are part of every pod.
+ * @param {Conditions[]} conditions of all arms @param {{ minor: number, gitVersion: string, kubelet: string }} versions
+ * @throws {BenchError}
+ */
+export function assertPodResources(conditions, { minor, gitVersion, kubelet }) {
+  const [cores] = conditions.flatMap(({ podCpuCores }) => podCpuCores ?? [])
+  if (cores === undefined || Math.min(minor, Number(kubelet.split('.')[1])) >= POD_RESOURCES_SINCE) return
+  throw new BenchError(
+    `--pod-cpu ${cores}: pods have resources of their own by default since Kubernetes 1.${POD_RESOURCES_SINCE}, and here are ${gitVersion} and the kubelet ${kubelet}: leave it out, or take a newer cluster`,
+  )
 }
 
 /** @param {import('./api.js').Api} api */

@@ -3,11 +3,12 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BenchError } from '../../lib/errors.js'
 import { waitFor } from '../../lib/wait.js'
+import { toCpuShares, toCpuWeight } from '../../model/cpu-requests.js'
 import { openCountersV1, openCountersV2, readPids } from '../../node/kernel/cgroup.js'
 import { kill } from './marks.js'
 import { findLargestQuota } from './quota.js'
 
-/** @import { CgroupTree, TreeWay } from './cgroups.js' */
+/** @import { CgroupTree, Limits, TreeWay } from './cgroups.js' */
 
 const PERIOD_US = 100_000
 const REMOVE_SECONDS = 30
@@ -27,20 +28,24 @@ export async function createFolders({ way, name }) {
   for (const base of distinct(bases)) await mkdir(base)
   if (!isV1) await writeFile(path.join(bases.cpu, 'cgroup.subtree_control'), renderControllers(way))
 
-  return async (group, { cpuLimitCores, memoryLimitBytes }) => {
-    const folders = childOf(bases, group)
+  /** Makes the group of a pod, unless another process of it has. @param {NonNullable<Limits['pod']>} pod */
+  const openPod = async pod => {
+    const folders = childOf(bases, pod.name)
+    for (const folder of distinct(folders)) await mkdir(folder, { recursive: true })
+    if (!isV1) await writeFile(path.join(folders.cpu, 'cgroup.subtree_control'), renderControllers(way))
+    await writeQuota(folders.cpu, { cores: pod.cpuLimitCores, isV1 })
+    return folders
+  }
+
+  return async (group, { cpuLimitCores, cpuRequestCores, memoryLimitBytes, pod }) => {
+    const above = pod === undefined ? null : await openPod(pod)
+    const folders = childOf(above ?? bases, group)
     for (const folder of distinct(folders)) await mkdir(folder)
-    const writeCpu = (/** @type {string} */ file, /** @type {string} */ text) =>
-      writeFile(path.join(folders.cpu, file), text)
-    if (cpuLimitCores !== null) {
-      const quotaUs = Math.round(cpuLimitCores * PERIOD_US)
-      if (isV1) await writeCpu('cpu.cfs_period_us', `${PERIOD_US}`)
-      await (isV1 ? writeCpu('cpu.cfs_quota_us', `${quotaUs}`) : writeCpu('cpu.max', `${quotaUs} ${PERIOD_US}`)).catch(
-        error => {
-          throw isV1 && error.code === 'EINVAL' ? explainRefusal(folders.cpu, cpuLimitCores, error) : error
-        },
-      )
-    }
+    if (cpuLimitCores !== null) await writeQuota(folders.cpu, { cores: cpuLimitCores, isV1 })
+    if (cpuRequestCores !== undefined)
+      await (isV1
+        ? writeFile(path.join(folders.cpu, 'cpu.shares'), `${toCpuShares(cpuRequestCores)}`)
+        : writeFile(path.join(folders.cpu, 'cpu.weight'), `${toCpuWeight(cpuRequestCores)}`))
     const memoryFile = path.join(folders.memory, isV1 ? 'memory.limit_in_bytes' : 'memory.max')
     if (memoryLimitBytes !== null && way.lacksMemory)
       throw new BenchError(
@@ -52,9 +57,21 @@ export async function createFolders({ way, name }) {
       ...(isV1 ? openCountersV1(folders) : openCountersV2(folders.cpu)),
       async remove() {
         for (const folder of distinct(folders)) await removeCgroup(folder)
+        // The last process of a pod removes its group; it cannot be removed before.
+        if (above) for (const folder of distinct(above)) await rmdir(folder).catch(() => {})
       },
     }
   }
+}
+
+/** @param {string} folder of the controller cpu @param {{ cores: number, isV1: boolean }} quota */
+async function writeQuota(folder, { cores, isV1 }) {
+  const quotaUs = Math.round(cores * PERIOD_US)
+  if (!isV1) return writeFile(path.join(folder, 'cpu.max'), `${quotaUs} ${PERIOD_US}`)
+  await writeFile(path.join(folder, 'cpu.cfs_period_us'), `${PERIOD_US}`)
+  await writeFile(path.join(folder, 'cpu.cfs_quota_us'), `${quotaUs}`).catch(error => {
+    throw error.code === 'EINVAL' ? explainRefusal(folder, cores, error) : error
+  })
 }
 
 /** Says what EINVAL means for a quota of cgroup v1. @param {string} folder @param {number} cores @param {Error} cause */

@@ -6,13 +6,14 @@ import { joinIfThere, ownPath, parseMounts } from '../../node/kernel/cgroup.js'
 import { readSafely } from '../../node/kernel/proc-files.js'
 import { createFolders, enableControllers, removeCgroup } from './cgroup-folders.js'
 
-/** @import { Counters, Folders } from '../../node/kernel/cgroup.js' @import { Ledger } from '../../model/types.ts' */
+/** @import { Counters, Folders } from '../../node/kernel/cgroup.js' @import { Ledger, ProcessSpec } from '../../model/types.ts' */
 
 /**
  * Processes that are counted, and capped, together; a process joins by writing its pid into each of joinFiles.
  * @typedef {Counters & { joinFiles: string[], remove: () => Promise<void> }} Group
+ * @typedef {Pick<ProcessSpec, 'cpuLimitCores' | 'cpuRequestCores' | 'memoryLimitBytes'> & { pod?: { name: string, cpuLimitCores: number } }} Limits
  * @typedef {object} CgroupTree
- * @property {(name: string, limits: { cpuLimitCores: number | null, memoryLimitBytes: number | null }) => Promise<Group>} create
+ * @property {(name: string, limits: Limits) => Promise<Group>} create pod: the group above it, which those of a service share
  * @property {() => Promise<void>} remove kills what is in it
  */
 

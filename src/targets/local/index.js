@@ -1,5 +1,6 @@
 import os from 'node:os'
 import { atExit } from '../../lib/at-exit.js'
+import { BenchError } from '../../lib/errors.js'
 import { readPlace } from '../../lib/process-start.js'
 import { GENERATOR, PROBER, placeAt } from '../../model/sidecar-contract.js'
 import { openLedger } from '../../node/ledger.js'
@@ -24,7 +25,7 @@ import { countReceived } from './received.js'
 const RIGS_MOST = 3
 
 /**
- * Opens this machine as a site.
+ * Opens this machine as a site: what runs, limits and measures processes here.
  * @param {{ runId: string, way: CapWay, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
  *   say?: (line: string) => void }} options
  * @returns {Promise<Site>}
@@ -48,6 +49,14 @@ export async function openLocalSite({ runId, way, findTool, say }) {
     sampleSource: 'cgroup',
     limits: { ...readLimits(), quota: findQuota(way) },
     cores: hasTaskset ? readCores() : [],
+    assertCpuSettings(conditions) {
+      if (way.how !== 'none') return
+      const hasRequests = conditions.some(({ cpuRequestCores }) => cpuRequestCores !== undefined)
+      if (hasRequests) throw new BenchError(`no CPU request can be set here, as the weight of a cgroup: ${way.reason}`)
+      const hasPods = conditions.some(({ podCpuCores }) => podCpuCores !== undefined)
+      if (hasPods)
+        throw new BenchError(`no CPU limit of a pod can be set here, as the quota of a cgroup: ${way.reason}`)
+    },
     async assertInterception() {
       await networks.assertPossible()
       machine.iptables = await networks.describeRules()
@@ -111,18 +120,22 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
     call,
     look: async processes => look(probesOf(processes)),
     async observe(processes, options) {
-      const pids = processes.map(p => (p.spec.role === 'sidecar' ? /** @type {RunningProcess} */ (p).pids : null))
-      const count = countReceived(pids, options)
+      const counted = processes.map(process => {
+        const { spec, pids, podNetworks } = /** @type {RunningProcess} */ (process)
+        return spec.role === 'sidecar' ? { pids, podNetworks } : null
+      })
+      const count = countReceived(counted, options)
       let received = /** @type {ReturnType<typeof count> | null} */ (null)
       const onEnd = () => {
         received = count()
       }
       const observed = await observe(probesOf(processes), { ...options, onEnd })
-      const counted = await received
+      const bytes = (await received) ?? processes.map(() => null)
       return {
         ...observed,
-        received: processes.map((_, i) => counted?.[i]?.bytes ?? null),
-        closedConnections: processes.map((_, i) => counted?.[i]?.closed ?? null),
+        received: bytes.map(one => one?.bytes ?? null),
+        receivedByPod: bytes.map(one => (one && one.byPod.length > 0 ? one.byPod : null)),
+        closedConnections: bytes.map(one => one?.closed ?? null),
         clockOffsetMs: 0,
       }
     },
@@ -133,7 +146,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
       closeProber()
       if (!retain) {
         await tree.remove()
-        // Nobody would look for what is left without a ledger.
+        // Without its ledger, `cleanup` would not find what is left: end all first.
         killAll()
         await networks.close()
         ledger.release('addresses', block)
@@ -171,7 +184,9 @@ function createDeploy({ runId, tree, networks, running, call }) {
       if (hasNamespaces) await networks.prepare(start, specs)
       for (const spec of specs) {
         await pace?.()
-        const inside = hasNamespaces ? { enter: networks.enter(start, spec), call } : {}
+        const inside = hasNamespaces
+          ? { enter: networks.enter(start, spec), podNetworks: networks.listPodNetworks(start, spec), call }
+          : {}
         const process = await startProcess({ spec, folder, tree, start, runId, ...inside })
         processes.push(process)
         running.add(process)

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../../lib/errors.js'
-import { AS_SIDECAR, GENERATOR, PROBER, placeAt, SIDECAR_USER } from '../../model/sidecar-contract.js'
+import { AS_NODE_PROXY, AS_SIDECAR, GENERATOR, PROBER, placeAt, SIDECAR_USER } from '../../model/sidecar-contract.js'
 import { listSafely } from '../../node/kernel/proc-files.js'
 import { findOnPath } from '../../tools/find.js'
 import { renderRules, rulesOf } from '../rules.js'
@@ -59,12 +59,14 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
 
     /** Makes the namespaces of processes that are about to start. @param {number} start @param {ProcessSpec[]} specs */
     async prepare(start, specs) {
-      const services = new Set(specs.filter(({ role }) => role !== 'generator').map(({ service }) => service))
+      const placed = [...specs.filter(({ role }) => role !== 'generator'), ...listPods(specs)]
+      const services = new Set(placed.map(({ service }) => service))
       const making = [...services].map(service => {
         const name = nameOf(start, service)
         const ofService = specs.filter(spec => spec.service === service)
-        const hasTranslations = ofService.some(({ redirects }) => redirects?.translations)
-        const rules = rulesOf(ofService)
+        const pod = listPods(specs).find(pod => pod.service === service)
+        const hasTranslations = [...ofService, ...(pod ? [pod] : [])].some(({ redirects }) => redirects?.translations)
+        const rules = pod ? renderRules(pod.redirects, pod.ports) : rulesOf(ofService)
         const making = made.get(name) ?? hub.make(name, addresses.get(name) ?? '', { rules, hasTranslations })
         made.set(name, making)
         return making
@@ -72,18 +74,21 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       await Promise.all(making)
     },
 
-    /** Returns the words before the command of a process. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role'>} spec */
-    enter: (start, { service, role }) => [
+    /** Returns the words before the command of a process. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role' | 'pods'>} spec */
+    enter: (start, { service, role, pods }) => [
       ...enter(role === 'generator' ? `${hub.name}.${GENERATOR}` : nameOf(start, service)),
-      ...(role === 'sidecar' ? AS_SIDECAR : []),
+      ...(role === 'sidecar' ? (pods ? AS_NODE_PROXY : AS_SIDECAR) : []),
     ],
+
+    /** Lists the files of the namespaces of a process' pods. @param {number} start @param {Pick<ProcessSpec, 'pods'>} spec */
+    listPodNetworks: (start, { pods = [] }) => pods.map(({ service }) => `${FOLDER}/${nameOf(start, service)}`),
 
     /** Returns the words before the command of a process that tries the services; none without namespaces. */
     enterProber: () => (hub.isOpen() ? enter(`${hub.name}.${PROBER}`) : null),
 
-    /** Removes the namespaces of processes of a start. @param {number} start @param {Pick<ProcessSpec, 'service'>[]} specs */
+    /** Removes the namespaces of processes of a start. @param {number} start @param {Pick<ProcessSpec, 'service' | 'pods'>[]} specs */
     async remove(start, specs) {
-      for (const name of specs.map(({ service }) => nameOf(start, service))) {
+      for (const name of [...specs, ...listPods(specs)].map(({ service }) => nameOf(start, service))) {
         await made.get(name)?.catch(() => {})
         if (made.delete(name)) await removeNamespace(name, run)
         addresses.delete(name)
@@ -191,6 +196,11 @@ async function removeNamespace(name, run) {
   await run(['ip', 'netns', 'delete', name]).catch(error => {
     if (!error.message.includes('No such file or directory')) throw error
   })
+}
+
+/** Lists the pods of proxies, each once: what hands the pods to a proxy names them, too. @param {Pick<ProcessSpec, 'pods'>[]} specs */
+function listPods(specs) {
+  return [...new Map(specs.flatMap(({ pods = [] }) => pods).map(pod => [pod.service, pod])).values()]
 }
 
 /** @param {string} namespace */

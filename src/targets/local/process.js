@@ -7,7 +7,7 @@ import { describeTail, readTail } from '../../lib/log-tail.js'
 import { ROOT } from '../../lib/paths.js'
 import { mib } from '../../lib/units.js'
 import { waitFor } from '../../lib/wait.js'
-import { KIT_NODE } from '../../model/sidecar-contract.js'
+import { KIT_NODE, KIT_PYTHON } from '../../model/sidecar-contract.js'
 import { readNowMs } from '../../node/convergence.js'
 import { createProbe, isAt } from '../../node/kernel/probe.js'
 import { findFileLimit, isStopped } from '../../node/kernel/proc-files.js'
@@ -17,13 +17,13 @@ import { renderMarks } from './marks.js'
 /** @import { Endpoint, Handle, Probe, ProcessSpec, Target } from '../../model/types.ts' */
 /** @import { CgroupTree } from './cgroups.js' */
 
-/** @typedef {Handle & { probe: Probe, pids: () => number[], boundLog: () => Promise<boolean>, stop: () => Promise<void>, unref: () => void }} RunningProcess */
+/** @typedef {Handle & { probe: Probe, pids: () => number[], podNetworks: string[], boundLog: () => Promise<boolean>, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 
 // The limit is that of a cluster, and only guards against hanging.
 const READY_SECONDS = 120
 // All listeners of a program open at about the same time.
 const ELSEWHERE_MS = 2000
-// Of a deadline that is shorter.
+// Share of the deadline, if that is shorter than ELSEWHERE_MS.
 const ELSEWHERE_PARTS = 4
 // A log with a line for each request would fill the disk in a soak, and one that floods within a minute.
 const MOST_BYTES = 32 * 1024 * 1024
@@ -38,10 +38,11 @@ const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126
 /**
  * Starts a process in a cgroup of its own, in a folder of its own with its files and its log.
  * @param {{ spec: ProcessSpec, folder: string, tree: CgroupTree, start: number, runId: string, enter?: string[],
- *   call?: Target['call'] }} options enter: the command that brings it into its network namespace; call: reaches it there
+ *   podNetworks?: string[], call?: Target['call'] }} options enter: the command that brings it into its network namespace;
+ *   podNetworks: files of the namespaces of its pods, in their order; call: reaches it there
  * @returns {Promise<RunningProcess>}
  */
-export async function startProcess({ spec, folder, tree, start, runId, enter = [], call }) {
+export async function startProcess({ spec, folder, tree, start, runId, enter = [], podNetworks = [], call }) {
   const name = `${spec.service}-${spec.role}`
   const logFile = path.join(folder, `${name}.log`)
   await mkdir(folder, { recursive: true })
@@ -50,7 +51,10 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     await mkdir(path.dirname(path.join(spec.folder, file.name)), { recursive: true })
     await writeFile(path.join(spec.folder, file.name), file.content, file.encoding)
   }
-  const group = await tree.create(`${start}-${name}`, spec)
+  const { podCpuCores } = spec
+  const pod =
+    podCpuCores === undefined ? undefined : { name: `${start}-${spec.service}-pod`, cpuLimitCores: podCpuCores }
+  const group = await tree.create(`${start}-${name}`, { ...spec, pod })
   const log = openLog(logFile)
   const pinned = spec.cpuSet ? ['taskset', '-c', spec.cpuSet.join(',')] : []
   const command = [...pinned, ...enter, ...locateProgram(spec)]
@@ -58,7 +62,12 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   const startedMs = readNowMs()
   const child = spawn('/bin/sh', argv, {
     cwd: spec.folder,
-    env: { ...spec.env, PATH: process.env.PATH, ...renderMarks({ runId, start: `${start}`, name }) },
+    env: {
+      ...spec.env,
+      ...(podNetworks.length > 0 && { POD_NETWORKS: podNetworks.join(':') }),
+      PATH: process.env.PATH,
+      ...renderMarks({ runId, start: `${start}`, name }),
+    },
     stdio: ['ignore', log, log],
     // The process has a group of its own: a Ctrl-C of the terminal reaches only us, and we stop it in order.
     detached: true,
@@ -115,6 +124,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     isStopped: () => findStopped() !== undefined,
     probe,
     pids: group.pids,
+    podNetworks,
     signal: name => void (ending === null && child.kill(name)),
     async readAdmin(path = spec.admin?.path) {
       if (!spec.admin) return null
@@ -173,8 +183,9 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
 
 /** Finds the command line of a process, whose program may be the kit's own. @param {ProcessSpec} spec */
 function locateProgram({ program, argv: [first, ...rest] }) {
-  if (program !== KIT_NODE) return [program, ...(first === undefined ? [] : [first]), ...rest]
-  return [process.execPath, path.join(ROOT, first), ...rest]
+  const runtime = { [KIT_NODE]: process.execPath, [KIT_PYTHON]: 'python3' }[program]
+  if (runtime === undefined) return [program, ...(first === undefined ? [] : [first]), ...rest]
+  return [runtime, path.join(ROOT, first), ...rest]
 }
 
 /**

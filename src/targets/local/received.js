@@ -1,8 +1,8 @@
 import { execa } from 'execa'
 import { groupBy } from '../../lib/group-by.js'
 import { sleep } from '../../lib/wait.js'
-import { readLinkSafely, readSafely } from '../../node/kernel/proc-files.js'
-import { listListeners, listSocketInodes } from '../../node/kernel/sockets.js'
+import { readLinkSafely } from '../../node/kernel/proc-files.js'
+import { listSocketInodes } from '../../node/kernel/sockets.js'
 
 /** Counts the bytes that processes receive over a window, at their own sockets: what went past a sidecar is not among them. */
 /** @import { ClosedConnections } from '../../model/types.ts' */
@@ -11,7 +11,11 @@ import { listListeners, listSocketInodes } from '../../node/kernel/sockets.js'
 const BEFORE_MS = 500
 const DEADLINE_MS = 10_000
 
-/** The pids of a process and its children; null: it is not counted. @typedef {(() => number[]) | null} Pids */
+/**
+ * @typedef {object} Counted
+ * @property {() => number[]} pids of a process and its children
+ * @property {string[]} podNetworks files of the namespaces of pods in which it has sockets, too
+ */
 /** An established connection: its bytes received so far, and whether its local port is one that listens. @typedef {{ bytes: number, isAccepted: boolean }} Connection */
 /** Established connections by the socket's inode. @typedef {Map<string, Connection>} Connections */
 
@@ -19,17 +23,18 @@ const DEADLINE_MS = 10_000
  * Connections opened so far in a network namespace, by any process; null: it is the kit's own, where others open many.
  * @typedef {ClosedConnections | null} Opened
  */
-/** What a process has at an edge, and its namespace. @typedef {{ connections: Connections, ofNamespace: Connections, opened: Opened }} AtEdge */
+/** What a process has at an edge in a namespace, and all there. @typedef {{ connections: Connections, ofNamespace: Connections, opened: Opened }} AtEdge */
 
 /**
- * Bytes at connections that were open at the end, and connections that closed before: nobody knows what those received.
- * @typedef {{ bytes: number, closed: ClosedConnections }} Received
+ * Bytes of a process at connections that were open at the end, those in each of its pods, which are among them, and
+ * connections that closed before: nobody knows what these received.
+ * @typedef {{ bytes: number, byPod: number[], closed: ClosedConnections }} ReceivedBytes
  */
 
 /**
- * @param {Pids[]} processes @param {{ window: { startMs: number }, signal: AbortSignal }} options
- * @returns {() => Promise<(Received | null)[]>} to be called just after the window: what each process received; null: it
- *   could not be counted
+ * @param {(Counted | null)[]} processes null: it is not counted
+ * @param {{ window: { startMs: number }, signal: AbortSignal }} options
+ * @returns {() => Promise<(ReceivedBytes | null)[]>} to be called just after the window; null: they could not be counted
  */
 export function countReceived(processes, { window, signal }) {
   const before = sleep(window.startMs - BEFORE_MS - Date.now(), signal)
@@ -40,62 +45,87 @@ export function countReceived(processes, { window, signal }) {
   return async () => {
     const after = readConnections(processes).catch(() => null)
     const [first, last] = [await before, await after]
-    return processes.map((pids, i) =>
-      pids && first && last
-        ? {
-            bytes: sumGrowth(first[i].connections, last[i].connections),
-            closed: countClosed(first[i], last[i]),
-          }
-        : null,
-    )
+    return processes.map((process, i) => {
+      if (!process || !first || !last) return null
+      // Its own namespace is first.
+      const [own, ...byPod] = last[i].map((edge, j) => sumGrowth(first[i][j].connections, edge.connections))
+      const closed = last[i].map((edge, j) => countClosed(first[i][j], edge))
+      const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0)
+      return {
+        bytes: sum([own, ...byPod]),
+        byPod,
+        closed: {
+          accepted: sum(closed.map(({ accepted }) => accepted)),
+          connected: sum(closed.map(({ connected }) => connected)),
+        },
+      }
+    })
   }
 }
 
-/** @param {Pids[]} processes @returns {Promise<AtEdge[]>} */
+/** @param {(Counted | null)[]} processes @returns {Promise<AtEdge[][]>} of each process in its own namespace and in its pods */
 async function readConnections(processes) {
-  const sockets = processes.map(list => {
-    const pids = list?.() ?? []
-    return { pids, inodes: listSocketInodes(pids), network: readLinkSafely(`/proc/${pids[0]}/ns/net`) }
+  const sockets = processes.map(process => {
+    const pids = process?.pids() ?? []
+    const network = readLinkSafely(`/proc/${pids[0]}/ns/net`)
+    const pods = process?.podNetworks ?? []
+    return {
+      inodes: listSocketInodes(pids),
+      networks: [network, ...pods],
+      files: [`/proc/${pids[0]}/ns/net`, ...pods],
+      pids,
+    }
   })
-  const networks = groupBy(
-    sockets.filter(({ pids }) => pids.length > 0),
-    ({ network }) => network,
-  )
+  const entered = sockets
+    .filter(({ pids }) => pids.length > 0)
+    .flatMap(({ networks, files }) => networks.map((network, i) => ({ network, file: files[i] })))
   /** @type {Map<string, Omit<AtEdge, 'connections'>>} */
   const namespaces = new Map()
   await Promise.all(
-    [...networks].map(async ([network, [{ pids }]]) => namespaces.set(network, await readNamespace(network, pids[0]))),
+    [...groupBy(entered, ({ network }) => network)].map(async ([network, [{ file }]]) =>
+      namespaces.set(network, await readNamespace(network, file)),
+    ),
   )
-  return sockets.map(({ inodes, network }) => {
-    const { ofNamespace, opened } = namespaces.get(network) ?? { ofNamespace: new Map(), opened: null }
-    const connections = new Map([...ofNamespace].filter(([inode]) => inodes.has(inode)))
-    return { connections, ofNamespace, opened }
-  })
+  return sockets.map(({ inodes, networks }) =>
+    networks.map(network => {
+      const { ofNamespace, opened } = namespaces.get(network) ?? { ofNamespace: new Map(), opened: null }
+      const connections = new Map([...ofNamespace].filter(([inode]) => inodes.has(inode)))
+      return { connections, ofNamespace, opened }
+    }),
+  )
 }
 
-/** @param {string} network @param {number} pid one in it @returns {Promise<Omit<AtEdge, 'connections'>>} */
-async function readNamespace(network, pid) {
+/** @param {string} network @param {string} file of its namespace @returns {Promise<Omit<AtEdge, 'connections'>>} */
+async function readNamespace(network, file) {
   const isHere = network === readLinkSafely('/proc/self/ns/net')
-  const opened = isHere ? null : parseOpened(readSafely(`/proc/${pid}/net/snmp`))
-  const [program, ...argv] = [
-    ...(isHere ? [] : ['nsenter', `--net=/proc/${pid}/ns/net`]),
-    ...['ss', '--tcp', '--info', '--numeric', '--extended', '--oneline', '--no-header', 'state', 'established'],
-  ]
-  const { stdout } = await execa(program, argv, { timeout: DEADLINE_MS })
+  const run = async (/** @type {string[]} */ ...command) => {
+    const [program, ...argv] = [...(isHere ? [] : ['nsenter', `--net=${file}`]), ...command]
+    return (await execa(program, argv, { timeout: DEADLINE_MS })).stdout
+  }
+  const [sockets, counters] = await Promise.all([
+    run(
+      ...['ss', '--tcp', '--info', '--numeric', '--extended', '--oneline', '--no-header'],
+      ...['state', 'established', 'state', 'listening'],
+    ),
+    isHere ? null : run('cat', '/proc/self/net/snmp'),
+  ])
   // `ss` reads /proc where inet_diag is missing, which has no such counters. A counter that is 0 is not printed.
-  if (stdout.includes(' ino:') && !/ segs_(in|out):/.test(stdout)) throw new Error('no counters of sockets')
-  const listening = new Set(listListeners(pid).map(({ port }) => port))
-  return { ofNamespace: parseConnections(stdout, listening), opened }
+  if (/^ESTAB.* ino:/m.test(sockets) && !/ segs_(in|out):/.test(sockets)) throw new Error('no counters of sockets')
+  return { ofNamespace: parseConnections(sockets), opened: counters === null ? null : parseOpened(counters) }
 }
 
-/** @param {string} text of `ss --info --extended --oneline` (ss(8)) @param {Set<number>} listening local ports @returns {Connections} */
-export function parseConnections(text, listening) {
+/** @param {string} text of `ss --info --extended --oneline`, with states (ss(8)) @returns {Connections} */
+export function parseConnections(text) {
+  const sockets = text.split('\n').flatMap(line => {
+    const [, state, port] = /^(ESTAB|LISTEN)\s+\d+\s+\d+\s+\S+:(\d+)\s/.exec(line) ?? []
+    return state ? [{ state, port, line }] : []
+  })
+  const listening = new Set(sockets.flatMap(({ state, port }) => (state === 'LISTEN' ? [port] : [])))
   return new Map(
-    text.split('\n').flatMap(line => {
+    sockets.flatMap(({ state, port, line }) => {
       const [, inode] = / ino:(\d+)/.exec(line) ?? []
-      const [, port] = /^\s*\d+\s+\d+\s+\S+:(\d+)\s/.exec(line) ?? []
       const bytes = Number(/ bytes_received:(\d+)/.exec(line)?.[1] ?? 0)
-      return inode ? [[inode, { bytes, isAccepted: listening.has(Number(port)) }]] : []
+      return state === 'ESTAB' && inode ? [[inode, { bytes, isAccepted: listening.has(port) }]] : []
     }),
   )
 }
@@ -118,11 +148,13 @@ export function sumGrowth(before, after) {
  * @param {AtEdge} before @param {AtEdge} after @returns {ClosedConnections}
  */
 export function countClosed(before, after) {
+  // A sidecar that is bypassed opens none, whatever its neighbours open and close.
+  const hasOpened = [...after.connections.keys()].some(inode => !before.connections.has(inode))
   const count = (/** @type {boolean} */ isAccepted) => {
     const missing = (/** @type {Connections} */ from, /** @type {Connections} */ to) =>
       [...from].filter(([inode, connection]) => connection.isAccepted === isAccepted && !to.has(inode)).length
     const name = isAccepted ? 'accepted' : 'connected'
-    const opened = before.opened && after.opened ? after.opened[name] - before.opened[name] : 0
+    const opened = hasOpened && before.opened && after.opened ? after.opened[name] - before.opened[name] : 0
     const stillOpen = missing(after.ofNamespace, before.ofNamespace)
     return missing(before.connections, after.connections) + Math.max(0, opened - stillOpen)
   }

@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { readNode } from '../../../src/kinds/search/nodes.js'
 import { describeTrials, startSearch } from '../../../src/kinds/search/searches.js'
 import { listTrialRows } from '../../../src/kinds/search/trial-rows.js'
-import { tellFindings } from '../../../src/kinds/sections.js'
+import { renderFindings, splitByKind } from '../../../src/kinds/sections.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
 import { renderAnswerText } from '../../../src/report/answer/text.js'
 import { createArm } from '../../fakes/fake-records.js'
 import { createFakeSidecar, runSearch } from '../../fakes/fake-search.js'
 import { createSummary } from '../../fakes/fake-summary.js'
+
+/** @param {Parameters<typeof splitByKind>[0]} summary */
+const findingsOf = summary => renderFindings(splitByKind(summary))
 
 /** @import { Answered } from '../../../src/kinds/search/trial-rows.js' @import { Told } from '../../../src/kinds/sections.js'
  * @import { SizeResult } from '../../../src/model/types.ts' */
@@ -62,6 +65,17 @@ describe('the answer of a size', () => {
     ])
   })
 
+  it('says which memory a limit counts, and that it was tried so where it was', () => {
+    const memoryOf = (/** @type {Answered} */ size) =>
+      answer([size]).basis.find(line => line.startsWith('Memory is')) ?? null
+    expect(memoryOf(pipy)).toBe(
+      "Memory is what a pod's limit counts: its working set and droppable file pages, against which it was tried; neither RSS nor PSS.",
+    )
+    const untried = /** @type {Answered} */ ({ ...pipy, answer: { ...pipy.answer, trials: [] } })
+    expect(memoryOf(untried)).not.toContain('tried')
+    expect(memoryOf(tooMuch)).toBeNull()
+  })
+
   it('fits a screen', () => {
     for (const lines of [render([pipy, envoy], fleet), render([pipy, busy, tooMuch], fleet)].map(t => t.split('\n'))) {
       expect(lines.length).toBeLessThanOrEqual(16)
@@ -86,7 +100,7 @@ describe('the answer of a size', () => {
 
 describe('the report of a size', () => {
   it('lists every trial with its limits, state, p99 and why', () => {
-    const lines = tellFindings({
+    const lines = findingsOf({
       ...summary,
       arms: summary.arms.map(arm => ({ ...arm, kind: 'search' })),
       sizes: [pipy, busy],

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { tellFindings } from '../../../src/kinds/sections.js'
+import { renderFindings, splitByKind } from '../../../src/kinds/sections.js'
 import { createSummary } from '../../fakes/fake-summary.js'
+
+/** @param {Parameters<typeof splitByKind>[0]} summary */
+const findingsOf = summary => renderFindings(splitByKind(summary))
 
 /** @import { SearchResult, SizeResult, Summary } from '../../../src/model/types.ts' */
 
@@ -45,7 +48,7 @@ const MEMORY =
   'pipy, pair: smallest memory limit that holds: 5.00 MiB; the bracket is [4.75 MiB failed, 5.00 MiB held]: killed'
 
 /** @param {Partial<Pick<Summary, 'searches' | 'sizes'>>} found */
-const tell = found => tellFindings(createSummary([{ plane: 'pipy' }], found))
+const tell = found => findingsOf(createSummary([{ plane: 'pipy' }], found))
 
 describe('the findings of a search', () => {
   it('says the answer, its bracket and every step with its trials', () => {

@@ -48,6 +48,13 @@ describe('two folders of the user', () => {
     ])
     expect(tellOwnScripts({ parity: [pipy({})] })).toEqual([])
   })
+
+  it('are not told as short of what their plane declares, nor at all beside the kit where they hold its contract', () => {
+    const declared = pipy({ ...short, lacks: ['it sends no alert'] })
+    const alone = ['Own scripts are compared by their answers to the load: pipy.']
+    expect(tellOwnScripts({ parity: [declared] })).toEqual(alone)
+    expect(tellOwnScripts({ parity: [declared, envoy({ name: 'parity-refusals' })] })).toEqual([])
+  })
 })
 
 describe('findDisparities', () => {

@@ -34,7 +34,7 @@ it('name a proxy whose memory grew by the request in half of its windows, and in
     })
     return listWarnings(summarise({ manifest: createManifest({ rounds, arms: [arm] }), records }))
   }
-  const grown = "pipy keeps memory of requests: gateway's sidecar grew by 0.4 KiB a request, in 2 of 4 windows."
+  const grown = 'Memory of pipy grew by 0.4 KiB a request (gateway, 2 of 4 windows): a leak.'
   expect(warn(2, 4)).toContain(grown)
   expect(warn(1, 4).join()).not.toContain('grew')
   expect(warn(1, 1).join()).not.toContain('grew')

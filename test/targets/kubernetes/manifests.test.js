@@ -89,6 +89,28 @@ describe('a sidecar', () => {
     expect(beside.containers[1].resources).toEqual({ requests, limits: { cpu: '1500m' } })
   })
 
+  it('requests the CPU that it is to have of a full node, without a limit, and its application does not', () => {
+    const requesting = pipyGateway.map(container => ({
+      ...container,
+      spec: { ...container.spec, cpuLimitCores: null, cpuRequestCores: container.spec.role === 'sidecar' ? 0.05 : 4 },
+    }))
+    const { initContainers, containers } = podOf(gateway, requesting)
+    const [sidecar] = initContainers ?? []
+    expect(sidecar.resources.requests.cpu).toBe('50m')
+    expect(sidecar.resources).not.toHaveProperty('limits.cpu')
+    expect(containers[0].resources.requests.cpu).toBe('10m')
+  })
+
+  it('shares one quota with its application in a pod that has resources, and requests no more of it', () => {
+    const inPod = pipyGateway.map(({ spec, folders }) => ({ folders, spec: { ...spec, podCpuCores: 1 } }))
+    const { resources, initContainers, containers } = podOf(gateway, inPod)
+    expect(resources).toEqual({ requests: { cpu: '1000m' }, limits: { cpu: '1000m' } })
+    const [sidecar] = initContainers ?? []
+    expect(sidecar.resources).toMatchObject({ requests: { cpu: '10m' }, limits: { cpu: '250m' } })
+    expect(containers[0].resources.requests.cpu).toBe('10m')
+    expect(podOf(gateway, pipyGateway)).not.toHaveProperty('resources')
+  })
+
   it('has no limit without a cap', () => {
     const containers = createContainers({ service: 'ratings', plane: 'pipy', cpuLimitCores: null })
     const pod = podOf(ratings, containers)

@@ -83,6 +83,33 @@ describe('the network namespaces of a run', () => {
     expect(commands).toHaveLength(5)
   })
 
+  it('are made for the pods of a proxy of the node, too, which enters them as its own user', async () => {
+    const { networks } = create()
+    await networks.placesFor(1, ['node-proxy', 'client'])
+    const pods = [{ service: 'client', redirects: { inbound: 15006, outbound: 15001 }, ports: [15008] }]
+    const specs = [specOf({ service: 'node-proxy', role: 'control', pods }), specOf({ service: 'node-proxy', pods })]
+    commands.length = 0
+    await networks.prepare(1, specs)
+    const name = `${HUB}.1.client`
+    expect(commands.filter(command => command.startsWith('ip netns add'))).toEqual([
+      `ip netns add ${HUB}.1.node-proxy`,
+      `ip netns add ${name}`,
+    ])
+    expect(commands.filter(command => command.includes('iptables-restore'))).toEqual([
+      expect.stringMatching(`--net=/run/netns/${name} .*dport 15008 -j RETURN .*REDIRECT --to-ports 15001`),
+    ])
+    expect(networks.listPodNetworks(1, specs[1])).toEqual([`/run/netns/${name}`])
+    expect(networks.enter(1, specs[1]).join(' ')).toMatch(
+      /node-proxy -- setpriv --reuid=\d+ .*sys_admin,\+net_admin --$/,
+    )
+    expect(networks.enter(1, specOf({})).join(' ')).not.toContain('sys_admin')
+    await networks.remove(1, specs)
+    expect(commands.filter(command => command.startsWith('ip netns delete')).toSorted()).toEqual([
+      `ip netns delete ${name}`,
+      `ip netns delete ${HUB}.1.node-proxy`,
+    ])
+  })
+
   it('have a route to addresses that rules translate, which is needed before', async () => {
     const { networks } = create()
     await networks.placesFor(1, ['gateway'])

@@ -12,15 +12,17 @@ import { findOnPath } from '../../../src/tools/find.js'
 import { listenInTest } from '../../fakes/listen.js'
 
 // As ss of iproute2 6.1.0 prints them.
-const TEXT = `0      1124   127.99.1.44:15003   127.0.0.1:50164 timer:(on,192ms,0) uid:1500 ino:2810534 sk:7 cgroup:/ <->	 ts sack bbr bytes_sent:44683 bytes_acked:43559 bytes_received:45939 segs_out:42
-0      0      127.99.1.39:15001   127.0.0.1:53394 ino:2813227 sk:8 cgroup:/ <->	 ts sack bbr bytes_sent:59895 bytes_received:60995 segs_out:57
-0      0      127.99.1.39:15001   127.0.0.1:53395 ino:2813228 sk:9 cgroup:/ <->	 ts sack bbr wscale:10,10`
+const TEXT = `State  Recv-Q
+LISTEN 0      4096   127.99.1.39:15001   0.0.0.0:*  ino:2813000 sk:1 cgroup:/ <->
+ESTAB 0      1124   127.99.1.44:15003   127.0.0.1:50164 timer:(on,192ms,0) uid:1500 ino:2810534 sk:7 cgroup:/ <->	 ts sack bbr bytes_sent:44683 bytes_acked:43559 bytes_received:45939 segs_out:42
+ESTAB 0      0      127.99.1.39:15001   127.0.0.1:53394 ino:2813227 sk:8 cgroup:/ <->	 ts sack bbr bytes_sent:59895 bytes_received:60995 segs_out:57
+ESTAB 0      0      127.99.1.39:15001   127.0.0.1:53395 ino:2813228 sk:9 cgroup:/ <->	 ts sack bbr wscale:10,10`
 
 const openConnection = (/** @type {number} */ bytes, isAccepted = false) => ({ bytes, isAccepted })
 
 describe('parseConnections', () => {
   it('reads the bytes of each socket, none at a new one, and whether it was accepted', () => {
-    expect([...parseConnections(TEXT, new Set([15001]))]).toEqual([
+    expect([...parseConnections(TEXT)]).toEqual([
       ['2810534', openConnection(45939)],
       ['2813227', openConnection(60995, true)],
       ['2813228', openConnection(0, true)],
@@ -67,6 +69,8 @@ describe('countClosed', () => {
     const before = edge({ kept: client }, { accepted: 3, connected: 5 })
     const after = edge({ kept: client, opened: endpoint }, { accepted: 4, connected: 7 }, { application: client })
     expect(countClosed(before, after)).toEqual({ accepted: 0, connected: 1 })
+    const bypassed = edge({ kept: client }, { accepted: 4, connected: 7 }, { application: client })
+    expect(countClosed(before, bypassed)).toEqual({ accepted: 0, connected: 0 })
   })
 })
 
@@ -78,11 +82,14 @@ describe('countReceived', () => {
     const client = net.connect(port, address)
     await once(client, 'connect')
     const signal = new AbortController().signal
-    const count = countReceived([() => [process.pid], null], { window: { startMs: Date.now() + 500 }, signal })
+    const count = countReceived([{ pids: () => [process.pid], podNetworks: [] }, null], {
+      window: { startMs: Date.now() + 500 },
+      signal,
+    })
     await new Promise(resolve => setTimeout(resolve, 500))
     client.write('x'.repeat(10_000))
     await new Promise(resolve => setTimeout(resolve, 100))
-    expect(await count()).toEqual([{ bytes: 10_000, closed: { accepted: 0, connected: 0 } }, null])
+    expect(await count()).toEqual([{ bytes: 10_000, byPod: [], closed: { accepted: 0, connected: 0 } }, null])
     client.destroy()
     server.close()
   })
@@ -94,11 +101,14 @@ describe('countReceived', () => {
     const client = net.connect(port, address)
     await once(client, 'connect')
     const signal = new AbortController().signal
-    const count = countReceived([() => [process.pid]], { window: { startMs: Date.now() + 500 }, signal })
+    const count = countReceived([{ pids: () => [process.pid], podNetworks: [] }], {
+      window: { startMs: Date.now() + 500 },
+      signal,
+    })
     await new Promise(resolve => setTimeout(resolve, 500))
     client.end('x'.repeat(10_000))
     await once(client, 'close')
-    expect(await count()).toEqual([{ bytes: 0, closed: { accepted: 1, connected: 1 } }])
+    expect(await count()).toEqual([{ bytes: 0, byPod: [], closed: { accepted: 1, connected: 1 } }])
     server.close()
   })
 })

@@ -1,0 +1,93 @@
+"""Hands the network namespaces of pods to ztunnel, as the CNI agent of Istio's ambient mode does.
+
+Speaks ZDS (proto/zds.proto of istio/ztunnel) over a Unix socket of packets: a hello comes, then for each pod a message
+with its namespace as a file descriptor goes, and an acknowledgement comes. Node.js passes no file descriptors.
+
+Usage: pods.py SOCKET ADDRESS:PORT 'NAME NAMESPACE SERVICE-ACCOUNT'...
+POD_NETWORKS has the files of the namespaces in the same order. The address is open once every pod was taken.
+"""
+
+import os
+import socket
+import sys
+
+MESSAGE_MOST = 1024
+# Numbers of fields of zds.proto.
+ADD, SNAPSHOT_SENT = 1, 3
+ACK, ERROR = 1, 1
+
+
+def varint(number):
+    out = b""
+    while number > 127:
+        out += bytes([number & 127 | 128])
+        number >>= 7
+    return out + bytes([number])
+
+
+def field(number, content):
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def read_varint(message, at):
+    number = shift = 0
+    while True:
+        byte = message[at]
+        number |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return number, at
+
+
+def read_field(message, number):
+    """Returns the content of a field of bytes; empty where it is missing, as protobuf has it."""
+    at = 0
+    while at < len(message):
+        key, at = read_varint(message, at)
+        length, at = read_varint(message, at)
+        if key == (number << 3 | 2):
+            return message[at : at + length]
+        at += length
+    return b""
+
+
+def render_pod(name, namespace, service_account):
+    info = b"".join(field(i + 1, text.encode()) for i, text in enumerate([name, namespace, service_account]))
+    return field(ADD, field(1, name.encode()) + field(2, info))
+
+
+def await_acknowledgement(connection, what):
+    message = connection.recv(MESSAGE_MOST)
+    if not message:
+        sys.exit(f"ztunnel closed the connection when it was told of {what}")
+    error = read_field(read_field(message, ACK), ERROR)
+    if error:
+        sys.exit(f"ztunnel refused {what}: {error.decode()}")
+
+
+def main(path, endpoint, *pods):
+    networks = os.environ["POD_NETWORKS"].split(":")
+    if len(networks) != len(pods):
+        sys.exit(f"{len(pods)} pods, and POD_NETWORKS has {len(networks)} namespaces")
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server.bind(path)
+    server.listen(1)
+    connection, _ = server.accept()
+    connection.recv(MESSAGE_MOST)
+    for pod, network in zip(pods, networks):
+        descriptor = os.open(network, os.O_RDONLY)
+        socket.send_fds(connection, [render_pod(*pod.split(" "))], [descriptor])
+        os.close(descriptor)
+        await_acknowledgement(connection, pod)
+    connection.send(field(SNAPSHOT_SENT, b""))
+    await_acknowledgement(connection, "the end of the list of pods")
+    address, port = endpoint.rsplit(":", 1)
+    ready = socket.create_server((address, int(port)))
+    # The connection lasts as long as the proxy.
+    connection.recv(MESSAGE_MOST)
+    ready.close()
+    sys.exit("ztunnel closed the connection")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,60 @@
+import { formatValue, QUANTITIES } from '../../judge/quantities.js'
+import { groupBy } from '../../lib/group-by.js'
+import { AXES, describeAxes, findVaried, groupOf, nameOf, nameOfContender } from '../../model/arms.js'
+import { findCrossings, listPoints } from './find-crossings.js'
+
+/** Sentences and pictures of crossings. Pure. @import { Crossing } from './find-crossings.js' */
+/** @import { Summary } from '../../model/types.ts' @import { Drawn, OwnChart } from '../sections.js' */
+
+/** @param {Summary} summary @returns {string[]} */
+export function renderCrossings(summary) {
+  const { across } = summary.shows
+  if (across === null) return []
+  const varied = findVaried(summary.arms).filter(name => name !== across)
+  return findCrossings(summary).map(crossing => {
+    const place = describeAxes(crossing.lines[0][0].arm, varied)
+    return `${place ? `${place}: ` : ''}${renderCrossing(crossing, AXES[across].label)}.`
+  })
+}
+
+/** @param {Crossing} crossing @param {string} axis */
+function renderCrossing({ quantity, lines, at: { median, low, high }, isOnce }, axis) {
+  const row = QUANTITIES[quantity]
+  const [less, more] = lines.map(([{ arm }]) => nameOf(arm))
+  const last = lines[0].length - 1
+  const valuesAt = (/** @type {number} */ i) =>
+    `${lines[0][i].at}: ${lines.map(points => formatValue(row, Number(points[i].quantity.median))).join(' and ')}`
+  const values = `(${axis} ${valuesAt(0)}; ${valuesAt(last)})`
+  if (median === null) return `${row.label}: ${less} takes less than ${more} at every number of ${axis} ${values}`
+  if (!isOnce) return `${row.label}: ${less} and ${more} change places more than once ${values}`
+  const interval = low === null || high === null ? '' : ` [${low.toFixed(1)}, ${high.toFixed(1)}]`
+  return `${row.label}: ${less} takes less than ${more} from ${median.toFixed(1)}${interval} ${axis} on, and more below ${values}`
+}
+
+/** Draws each quantity over the axis, a line of each plane. @param {Drawn} drawn @returns {OwnChart[]} */
+export function drawCrossings({ summary, arms, colourFor }) {
+  const { across, crossings = [] } = summary.shows
+  if (across === null) return []
+  const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
+  const varied = findVaried(measured).filter(name => name !== across)
+  return [...groupBy(measured, arm => groupOf(arm, across)).values()].flatMap((alike, i) =>
+    crossings.map(quantity => {
+      const { label, unit, scale = 1 } = QUANTITIES[quantity]
+      const place = describeAxes(alike[0], varied)
+      return {
+        form: /** @type {const} */ ('overAxis'),
+        id: `over-axis-${quantity}-${i + 1}`,
+        title: `${label} over ${AXES[across].label}${place ? `: ${place}` : ''}`,
+        axes: [AXES[across].label, unit],
+        lines: [...groupBy(alike, nameOfContender).values()].map(group => ({
+          label: nameOf(group[0]),
+          colour: colourFor(group[0]),
+          points: listPoints({ group, across, quantity }).map(point => ({
+            at: point.at,
+            value: Number(point.quantity.median) / scale,
+          })),
+        })),
+      }
+    }),
+  )
+}

@@ -1,0 +1,74 @@
+import { quantityOf } from '../../judge/quantities.js'
+import { groupBy } from '../../lib/group-by.js'
+import { summariseValues } from '../../lib/stats.js'
+import { AXES, groupOf, nameOfContender } from '../../model/arms.js'
+
+/** Values of an axis at which one plane begins to take less of a quantity than another. Pure. */
+/** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' */
+
+/** @typedef {{ at: number, arm: SummaryArm, quantity: Quantity }} Point of a plane, by rising values of the axis */
+
+/**
+ * @typedef {object} Crossing of two planes, where all else is equal
+ * @property {string} quantity
+ * @property {[Point[], Point[]]} lines of both, at the values that both were measured at; the first takes less at the last value
+ * @property {Quantity} at value of the axis, between measured ones in proportion; its median is null where the first takes less at all values
+ * @property {boolean} isOnce false: the order changes more than once
+ */
+
+/** Finds them where an experiment asks for them. @param {Pick<Summary, 'arms' | 'shows'>} summary @returns {Crossing[]} */
+export function findCrossings({ arms, shows }) {
+  const { across, crossings = [] } = shows
+  if (across === null) return []
+  const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
+  return [...groupBy(measured, arm => groupOf(arm, across)).values()].flatMap(alike =>
+    crossings.flatMap(quantity => {
+      const lines = [...groupBy(alike, nameOfContender).values()].map(group => listPoints({ group, across, quantity }))
+      return lines.flatMap((a, i) => lines.slice(i + 1).flatMap(b => findCrossing({ quantity, a, b })))
+    }),
+  )
+}
+
+/**
+ * Lists the points of one plane. @param {{ group: SummaryArm[], across: NonNullable<Summary['shows']['across']>, quantity: string }} options
+ * @returns {Point[]}
+ */
+export function listPoints({ group, across, quantity }) {
+  return group
+    .map(arm => ({ at: Number(AXES[across].of(arm)), arm, quantity: quantityOf(arm, quantity) }))
+    .filter(point => point.quantity.median !== null)
+    .sort((x, y) => x.at - y.at)
+}
+
+/** @param {{ quantity: string, a: Point[], b: Point[] }} options @returns {Crossing[]} none below two common values */
+function findCrossing({ quantity, a, b }) {
+  const [inA, inB] = [a.filter(p => b.some(({ at }) => at === p.at)), b.filter(p => a.some(({ at }) => at === p.at))]
+  const last = inA.length - 1
+  if (last < 1) return []
+  const isFirstLess = Number(inA[last].quantity.median) <= Number(inB[last].quantity.median)
+  /** @type {[Point[], Point[]]} */
+  const lines = isFirstLess ? [inA, inB] : [inB, inA]
+  const differencesBy = (/** @type {(quantity: Quantity) => number | null} */ select) =>
+    lines[0].flatMap((p, i) => {
+      const [value, other] = [select(p.quantity), select(lines[1][i].quantity)]
+      return value === null || other === null ? [] : [{ at: p.at, more: value - other }]
+    })
+  const changes = listChanges(differencesBy(({ median }) => median))
+  const rounds = Math.max(...lines.flat().map(p => p.quantity.values.length))
+  const byRound = Array.from({ length: rounds }, (_, round) => {
+    const [first, ...others] = listChanges(differencesBy(({ values }) => values[round] ?? null))
+    return first === undefined || others.length > 0 ? null : first
+  })
+  const { low, high } = summariseValues(byRound)
+  return [
+    { quantity, lines, at: { median: changes[0] ?? null, low, high, values: byRound }, isOnce: changes.length < 2 },
+  ]
+}
+
+/** Lists the values at which differences change their sign. @param {{ at: number, more: number }[]} differences @returns {number[]} */
+function listChanges(differences) {
+  return differences.slice(1).flatMap((next, i) => {
+    const { at, more } = differences[i]
+    return more > 0 === next.more > 0 ? [] : [at + ((next.at - at) * more) / (more - next.more)]
+  })
+}

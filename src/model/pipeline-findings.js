@@ -1,0 +1,57 @@
+import { BenchError } from '../lib/errors.js'
+import { hasServerTls, hasUpstreamTls, listTexts, VARIABLE } from './pipeline.js'
+
+/** What is to be known of scripts that the kit did not write. Pure. @import { Pipeline } from './pipeline.js' */
+
+// A function is called for each connection, and parses the key again.
+const KEY_BY_CONNECTION = /certificate\s*:\s*(?:\(\)|\w+)\s*=>[\s\S]{0,200}?new crypto\.PrivateKey/
+
+/**
+ * Lists what is to be known of the TLS of a pipeline that has answered.
+ * @param {{ pipeline: Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>, keyType?: string }} options keyType: of the key that it shows
+ */
+export function listTlsNotes({ pipeline, keyType }) {
+  const { file, scriptFiles } = pipeline
+  const peers = [hasServerTls(pipeline) && 'client', hasUpstreamTls(pipeline) && 'server'].filter(Boolean)
+  if (peers.length === 0) return []
+  const parsing = Object.entries(scriptFiles).filter(([, text]) => KEY_BY_CONNECTION.test(text))
+  const key = keyType === undefined ? 'a private key' : `its ${keyType} key`
+  return [
+    ...(namesVariable(pipeline, 'tls.ca')
+      ? []
+      : [
+          `${file}: it accepts any certificate of the ${peers.join(' and the ')}: it was told no authority ({{tls.ca}}), and accepted that of the kit`,
+        ]),
+    ...parsing.map(
+      ([name]) => `${file}: ${name} parses ${key} for each connection: many new connections cost it more than requests`,
+    ),
+  ]
+}
+
+/** Says whether a template names a variable. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline @param {string} name */
+function namesVariable(pipeline, name) {
+  return listTexts(pipeline).some(text => [...text.matchAll(VARIABLE)].some(([, variable]) => variable === name))
+}
+
+// Filters of Pipy that read another protocol than the load speaks.
+const CODEC = /\.(?:decode|encode)(MQTT|Dubbo|Thrift|RESP|BGP|Netlink)\(/
+
+/** Finds the protocol that the scripts decode, where that is not HTTP. @param {Pick<Pipeline, 'scriptFiles' | 'document'>} pipeline */
+export function findForeignCodec({ scriptFiles, document }) {
+  for (const [name, text] of Object.entries(scriptFiles)) {
+    const replaced = Object.keys(document.replace[name] ?? {}).reduce((rest, from) => rest.replaceAll(from, ''), text)
+    const [filter, protocol] = CODEC.exec(replaced) ?? []
+    if (filter !== undefined) return { name, protocol, filter: filter.slice(1, -1) }
+  }
+  return null
+}
+
+/** Says why a pipeline answers no HTTP where its scripts read another protocol. @param {unknown} error @param {Pipeline} pipeline */
+export function explainCodec(error, pipeline) {
+  const codec = findForeignCodec(pipeline)
+  if (codec === null || !(error instanceof BenchError)) return error
+  return new BenchError(
+    `${error.message}; ${codec.name} has the codec ${codec.filter}, and the load speaks HTTP/1.1, not ${codec.protocol}: replace its codec in ${pipeline.file}, and give --protocol tcp`,
+    { cause: error, exitStatus: error.exitStatus },
+  )
+}

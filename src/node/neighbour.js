@@ -1,0 +1,38 @@
+import { isMainThread, Worker, workerData } from 'node:worker_threads'
+
+/**
+ * A busy neighbour: `node neighbour.js CORES` burns so much CPU, with a thread for each core that it begins, until the
+ * process that started it has ended.
+ */
+
+const PERIOD_MS = 10
+const LOOK_MS = 500
+
+if (isMainThread) burn(Number(process.argv[2]))
+else burnShare(workerData.share)
+
+/** @param {number} cores */
+function burn(cores) {
+  const threads = Math.ceil(cores)
+  const options = { workerData: { share: cores / threads } }
+  const workers = Array.from({ length: threads }, () => new Worker(new URL(import.meta.url), options))
+  const starter = process.ppid
+  process.title = `sidecar-bench neighbour ${cores}`
+  const looking = setInterval(() => {
+    if (process.ppid === starter) return
+    clearInterval(looking)
+    for (const worker of workers) worker.terminate()
+  }, LOOK_MS)
+}
+
+/** Wants a CPU for a share of each period, whether it gets one or waits for it. @param {number} share up to 1 */
+function burnShare(share) {
+  const asleep = new Int32Array(new SharedArrayBuffer(4))
+  const startMs = performance.now()
+  for (let period = 0; ; period++) {
+    const fromMs = startMs + period * PERIOD_MS
+    while (performance.now() < fromMs + share * PERIOD_MS);
+    const leftMs = fromMs + PERIOD_MS - performance.now()
+    if (share < 1 && leftMs > 0) Atomics.wait(asleep, 0, 0, leftMs)
+  }
+}

@@ -1,0 +1,49 @@
+import { BenchError } from '../lib/errors.js'
+import { computeChunksMs, createCheck } from '../model/requests.js'
+
+/**
+ * The row of answers in chunks: whether a plane passes the first chunk on before the last is written.
+ * @import { Arm } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
+ * @import { Started } from '../run/start-services.js' @import { Row } from './beside/probe.js'
+ */
+
+const NAME = 'parity-chunks'
+const PASSED_ON = 'the first passed on before the last was written'
+const KEPT = 'kept until the last was written'
+// A busy machine reads an answer late, and so at once: one answer that came in parts shows that parts are passed on.
+const TRIES = 3
+// Share of the time in which an answer is written, as in the check `streams`.
+const SPAN_LEAST = 0.5
+
+/**
+ * Reads answers of started services as they come, each kind of the load that has chunks.
+ * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options @returns {Promise<Row>}
+ * @throws {BenchError} where one is not answered whole
+ */
+export async function probeChunks({ testbed, arm, services: { entry } }) {
+  const { hostname: address, port } = new URL(entry.urls[0])
+  const endpoint = { address, port: Number(port) }
+  const inChunks = (arm.load.requests ?? []).filter(kind => computeChunksMs(kind) > 0)
+  const differences = []
+  for (const kind of inChunks) {
+    const { request, answer } = createCheck({ requests: [kind] }, `chunks-${arm.id}`)
+    const writtenMs = computeChunksMs(kind)
+    let longestMs = 0
+    for (let i = 0; i < TRIES && longestMs < SPAN_LEAST * writtenMs; i++) {
+      const { status, bytes, spanMs } = await testbed.site.target.call('stream', {
+        endpoint,
+        ask: { host: entry.host, ...request },
+      })
+      if (status !== 200 || bytes !== answer.length)
+        throw new BenchError(
+          `${request.method} ${request.path} for an answer in chunks through ${arm.id} (${address}:${port}) was answered ${status} with ${bytes} bytes, not by the application with ${answer.length}`,
+        )
+      longestMs = Math.max(longestMs, spanMs)
+    }
+    if (longestMs < SPAN_LEAST * writtenMs)
+      differences.push(
+        `${request.method} ${request.path}: chunks written over ${writtenMs} ms came within ${longestMs.toFixed(0)} ms`,
+      )
+  }
+  return { name: NAME, found: differences.length > 0 ? KEPT : PASSED_ON, expected: PASSED_ON, differences }
+}

@@ -1,0 +1,42 @@
+import { renderTextTable, wrapText } from '../lib/text-table.js'
+import { PARITY_NAMES } from '../parity/verdict/checks.js'
+import { findDiffering, listDisparities, tabulateParity, tellOwnScripts, tellOwnWork } from '../parity/verdict/rows.js'
+
+/** What the check for equal work found. Pure. @import { Summary } from '../model/types.ts' @import { Section } from './section.js' */
+
+/** @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary @returns {Section} */
+export function createEqualWorkSection(summary) {
+  if (summary.parity.length === 0) return { id: 'parity', name: 'Equal work', blocks: [] }
+  return {
+    id: 'parity',
+    name: 'Equal work',
+    blocks: [
+      { type: 'table', table: tabulateParity(summary), brief: renderParity(summary) },
+      { type: 'list', on: 'documents', lines: listDisparities(summary) },
+    ],
+  }
+}
+
+/** Says that work was equal, or where it differs. @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary */
+export function renderParity({ parity, arms, relaxes }) {
+  if (parity.length === 0) return []
+  const { differing, wrong } = findDiffering({ parity, arms, relaxes })
+  const alike = parity.filter(
+    row => PARITY_NAMES.includes(row.name) && !differing.includes(row.name) && !row.isDeployed,
+  )
+  const shared = [...new Set(alike.flatMap(({ lacks = [] }) => lacks))]
+  const findings = [...tellOwnWork({ parity }), ...tellOwnScripts({ parity })]
+  if (differing.length === 0) {
+    const between = findings.length > 0 ? ' between the other planes' : ''
+    const lacking = shared.length > 0 ? `; all lack the same: ${shared.join('; ')}` : ''
+    return [`Equal-work check: passed${between}${lacking}.`, ...findings.flatMap(line => wrapText(line, '', '  '))]
+  }
+  const rows = parity.filter(row => (wrong.length > 0 ? wrong : differing).includes(row.name))
+  return [
+    wrong.length > 0
+      ? 'Equal-work check: NOT passed:'
+      : 'Equal-work check: passed but for what the experiment sets aside:',
+    ...renderTextTable(tabulateParity({ parity: rows })),
+    ...listDisparities({ parity: rows }).flatMap(line => wrapText(line, '  ', '    ')),
+  ]
+}

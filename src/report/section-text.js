@@ -1,0 +1,74 @@
+import { keepColumns, renderTextTable, wrapText } from '../lib/text-table.js'
+import { selectSections } from './section.js'
+
+/** Renders sections for a terminal of 100 columns. Pure. */
+/** @import { Block, Section } from './section.js' @import { Table } from '../lib/text-table.js' */
+
+// More runs fill a screen; the page and Markdown have all.
+const RUNS_MOST = 12
+
+/** Renders parts, which an empty line separates. @param {Section[]} sections @returns {string[][]} */
+export function renderSectionsText(sections) {
+  return selectSections(sections, 'text').flatMap(({ name, isNamed = false, blocks }) => {
+    /** @type {string[][]} */
+    const parts = [isNamed ? [`${name}:`] : []]
+    // The name of a section is caption enough of its only table.
+    const hasCaptions = !isNamed || blocks.filter(({ type }) => type === 'table').length > 1
+    blocks.forEach((block, i) => {
+      const lines = renderBlock(block, { isNamed, hasCaptions })
+      // Sentences and lists follow one another; a table stands apart.
+      if (i > 0 && (isApart(block) || isApart(blocks[i - 1]))) parts.push(...lines)
+      else parts[parts.length - 1].push(...lines[0], ...lines.slice(1).flatMap(part => ['', ...part]))
+    })
+    return parts
+  })
+}
+
+/** @param {Block} block */
+const isApart = ({ type }) => type === 'table' || type === 'charts' || type === 'columns' || type === 'heading'
+
+/**
+ * @param {Block} block @param {{ isNamed: boolean, hasCaptions: boolean }} section isNamed: the name is printed
+ * @returns {string[][]} one part, or several
+ */
+function renderBlock(block, { isNamed, hasCaptions }) {
+  switch (block.type) {
+    case 'heading':
+      return [[`${block.text}:`]]
+    case 'sentences':
+      return [block.lines.flatMap(line => wrapText(line, '', '  '))]
+    case 'list':
+      return [renderList(block, isNamed)]
+    case 'columns':
+      return [block.lines]
+    case 'table':
+      return [block.brief ?? renderTable(block, hasCaptions)]
+    case 'charts':
+      return block.charts.map(({ table }) => renderLastRuns(table))
+  }
+}
+
+/** @param {Extract<Block, { type: 'list' }>} list @param {boolean} isNamed */
+function renderList({ lines, heading }, isNamed) {
+  const isIndented = isNamed || heading !== undefined
+  return [
+    ...(heading === undefined ? [] : [`${heading}:`]),
+    ...lines.flatMap(line => (isIndented ? wrapText(line, '  ', '    ') : wrapText(line, '', '  '))),
+  ]
+}
+
+/** @param {Extract<Block, { type: 'table' }>} block @param {boolean} hasCaption */
+function renderTable({ table, form, wideColumns = [] }, hasCaption) {
+  if (table.rows.length === 0) return []
+  const { caption, columns } = table
+  const head = caption && hasCaption ? [`${caption}:`] : []
+  if (form === 'prose') return [...head, ...table.rows.flatMap(cells => wrapText(cells.join('  '), '  ', '    '))]
+  return [...head, ...renderTextTable(keepColumns(table, i => !wideColumns.includes(columns[i][0])))]
+}
+
+/** @param {Table} table a row for each run */
+function renderLastRuns({ caption, columns, rows }) {
+  const last = rows.slice(-RUNS_MOST)
+  const share = last.length < rows.length ? ` (the last ${last.length} of ${rows.length} runs)` : ''
+  return [`${caption}${share}:`, ...renderTextTable({ caption, columns, rows: last })]
+}

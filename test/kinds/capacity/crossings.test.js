@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { drawCrossings, renderCrossings } from '../../../src/kinds/capacity/crossings.js'
+import { findCrossings } from '../../../src/kinds/capacity/find-crossings.js'
+import { summariseValues } from '../../../src/lib/stats.js'
+import { MIB } from '../../../src/lib/units.js'
+import { createSummary } from '../../fakes/fake-summary.js'
+
+/** @param {Record<string, Record<number, number[]>>} planes MiB of each round by pairs */
+function createRun(planes) {
+  const arms = Object.entries(planes).flatMap(([plane, byPairs]) =>
+    Object.entries(byPairs).map(([pairs, rounds]) => ({
+      plane,
+      load: { kind: /** @type {const} */ ('idle') },
+      conditions: { pairs: Number(pairs) },
+      fields: /** @type {any} */ ({ memory: { pssBytes: summariseValues(rounds.map(mib => mib * MIB)) } }),
+    })),
+  )
+  const shows = { quantities: ['pss'], across: /** @type {const} */ ('pairs'), contrasts: [] }
+  return createSummary(arms, { shows: { ...shows, hasCpuLine: false, hasSlopes: false, crossings: ['pss'] } })
+}
+
+describe('a crossing', () => {
+  it('is where one begins to take less, between measured values in proportion, with its rounds', () => {
+    // Of six rounds, each crosses at 3: 5 + 5 × pairs, and 14 + 2 × pairs.
+    const six = (/** @type {number} */ mib) => Array.from({ length: 6 }, () => mib)
+    const run = createRun({ pipy: { 1: six(10), 5: six(30) }, ztunnel: { 5: six(24), 1: six(16) } })
+    const [{ at, isOnce, lines }] = findCrossings(run)
+    expect(isOnce).toBe(true)
+    expect(at).toMatchObject({ median: 3, low: 3, high: 3 })
+    expect(lines.map(([{ arm }]) => arm.plane)).toEqual(['ztunnel', 'pipy'])
+    expect(renderCrossings(run)).toEqual([
+      'PSS MiB: ztunnel takes less than pipy from 3.0 [3.0, 3.0] pairs on, and more below (pairs 1: 16.0 and 10.0; 5: 24.0 and 30.0).',
+    ])
+  })
+
+  it('is none where one takes less everywhere, or where the order changes twice', () => {
+    const less = createRun({ envoy: { 1: [60], 5: [300] }, ztunnel: { 1: [16], 5: [24] } })
+    expect(renderCrossings(less)).toEqual([
+      'PSS MiB: ztunnel takes less than envoy at every number of pairs (pairs 1: 16.0 and 60.0; 5: 24.0 and 300.0).',
+    ])
+    const twice = createRun({ pipy: { 1: [10], 3: [30], 5: [20] }, ztunnel: { 1: [12], 3: [13], 5: [24] } })
+    expect(renderCrossings(twice)[0]).toContain('pipy and ztunnel change places more than once')
+    expect(renderCrossings(createRun({ pipy: { 1: [10] }, ztunnel: { 1: [12] } }))).toEqual([])
+  })
+
+  it('is drawn as a line of each plane in the unit of the quantity', () => {
+    const run = createRun({ pipy: { 5: [30], 1: [10] }, ztunnel: { 1: [16], 5: [24] } })
+    const [chart] = drawCrossings({ summary: run, arms: run.arms, records: [], colourFor: () => 1 })
+    expect(chart).toMatchObject({ form: 'overAxis', title: 'PSS MiB over pairs', axes: ['pairs', 'MiB'] })
+    expect(chart.lines.map(({ points }) => points)).toEqual([
+      [
+        { at: 1, value: 10 },
+        { at: 5, value: 30 },
+      ],
+      [
+        { at: 1, value: 16 },
+        { at: 5, value: 24 },
+      ],
+    ])
+  })
+})
