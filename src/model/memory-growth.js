@@ -11,7 +11,10 @@ const KIB_LEAST_BYTES = 100
  */
 export function computeSteadyGrowth(bytes) {
   const parts = bytes.slice(1).map((later, i) => later - bytes[i])
-  const isSteady = parts.length > 0 && parts.every(part => part >= PART_LEAST_BYTES)
+  const mean = parts.reduce((sum, part) => sum + part, 0) / parts.length
+  // A leak does not slow down; a heap that fills up does.
+  const isSteady =
+    parts.length > 0 && parts.every(part => part >= PART_LEAST_BYTES) && parts[parts.length - 1] >= mean / 2
   return isSteady ? bytes[bytes.length - 1] - bytes[0] : null
 }
 

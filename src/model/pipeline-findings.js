@@ -1,7 +1,7 @@
 import { BenchError } from '../lib/errors.js'
 import { hasServerTls, hasUpstreamTls, listTexts, VARIABLE } from './pipeline.js'
 
-/** What is to be known of scripts that the kit did not write. Pure. @import { Pipeline } from './pipeline.js' */
+/** Findings about scripts that the kit did not write. Pure. @import { Pipeline } from './pipeline.js' */
 
 // A function is called for each connection, and parses the key again.
 const KEY_BY_CONNECTION = /certificate\s*:\s*(?:\(\)|\w+)\s*=>[\s\S]{0,200}?new crypto\.PrivateKey/

@@ -30,13 +30,14 @@ export async function probeChunks({ testbed, arm, services: { entry } }) {
     const writtenMs = computeChunksMs(kind)
     let longestMs = 0
     for (let i = 0; i < TRIES && longestMs < SPAN_LEAST * writtenMs; i++) {
-      const { status, bytes, spanMs } = await testbed.site.target.call('stream', {
-        endpoint,
-        ask: { host: entry.host, ...request },
+      const what = `${request.method} ${request.path} for an answer in chunks through ${arm.id} (${address}:${port})`
+      const ask = { host: entry.host, ...request }
+      const { status, bytes, spanMs } = await testbed.site.target.call('stream', { endpoint, ask }).catch(cause => {
+        throw new BenchError(`${what} failed: ${cause.message}`, { cause })
       })
       if (status !== 200 || bytes !== answer.length)
         throw new BenchError(
-          `${request.method} ${request.path} for an answer in chunks through ${arm.id} (${address}:${port}) was answered ${status} with ${bytes} bytes, not by the application with ${answer.length}`,
+          `${what} was answered ${status} with ${bytes} bytes, not by the application with ${answer.length}`,
         )
       longestMs = Math.max(longestMs, spanMs)
     }

@@ -238,17 +238,20 @@ async function checkStart({ testbed, arm, ...options }) {
 async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
   const folder = path.join(testbed.folders.raw, `check-${arm.id}`)
   const start = () => startServices({ testbed, arm, start: index, folder, signal })
-  const services = await slot.inTurn(start).catch(error => {
+  const leaveOut = (/** @type {unknown} */ error) => {
     if (signal.aborted || !arm.hasSidecars || !isOfPlane(error)) throw error
     fail(error)
-  })
+  }
+  const services = await slot.inTurn(start).catch(leaveOut)
   if (!services) return null
   const { deployment } = services
   try {
-    const answers = [
-      ...(isOwn(testbed, arm) ? [await probeOwnAnswers({ testbed, arm, services })] : []),
-      ...(arm.hasSidecars && hasChunks(arm.load) ? [await probeChunks({ testbed, arm, services })] : []),
-    ]
+    const answers = isOwn(testbed, arm) ? [await probeOwnAnswers({ testbed, arm, services })] : []
+    if (arm.hasSidecars && hasChunks(arm.load)) {
+      const chunks = await probeChunks({ testbed, arm, services }).catch(leaveOut)
+      if (!chunks) return null
+      answers.push(chunks)
+    }
     for (const note of await describeOwnTls({ testbed, arm, services })) say(note)
     const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
     const looks = await testbed.site.target.look(sidecars)

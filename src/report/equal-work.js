@@ -2,7 +2,7 @@ import { renderTextTable, wrapText } from '../lib/text-table.js'
 import { PARITY_NAMES } from '../parity/verdict/checks.js'
 import { findDiffering, listDisparities, tabulateParity, tellOwnScripts, tellOwnWork } from '../parity/verdict/rows.js'
 
-/** What the check for equal work found. Pure. @import { Summary } from '../model/types.ts' @import { Section } from './section.js' */
+/** The section on the check for equal work. Pure. @import { Summary } from '../model/types.ts' @import { Section } from './section.js' */
 
 /** @param {Pick<Summary, 'parity' | 'arms' | 'relaxes'>} summary @returns {Section} */
 export function createEqualWorkSection(summary) {

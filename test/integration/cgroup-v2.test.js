@@ -18,7 +18,7 @@ beforeEach(() => {
 const KIT = 'mkdir /tmp/kit && mount --bind . /tmp/kit && cd /tmp/kit'
 
 // Emulated, so ten times slower: few users, the shortest link, one plane.
-const BENCH = 'bench --rounds 1 --link ratings --users 8 --planes pipy'
+const BENCH = 'bench --rounds 1 --link ratings --users 4 --planes pipy'
 
 /** @param {string} script @param {import('vitest').TestContext} context @param {number} [cpus] of the machine */
 async function onV2(script, context, cpus = 2) {

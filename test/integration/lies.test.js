@@ -371,7 +371,7 @@ describe('is caught:', { timeout: 180_000 }, () => {
     expect(records[0]).toMatchObject({ outcome: 'completed' })
   })
 
-  it('a neighbour of the kit that stops to burn, and the weight of a CPU request is set', async context => {
+  it('a neighbour of the kit that rests, and the weight of a CPU request is set', async context => {
     need(context, 'pipy', 'k6', 'caps')
     const shares = { v1: ['cpu.shares', '102'], v2: ['cpu.weight', '17'] }
     const [file, expected] = shares[/** @type {'v1' | 'v2'} */ (capWay.how)]
@@ -379,11 +379,13 @@ describe('is caught:', { timeout: 180_000 }, () => {
     const { records, gates } = await lie(
       ['--planes', 'pipy', '--cpu', '0.25', '--cpu-request', '0.1', '--neighbour', '1c'],
       {
-        inWindow(out) {
+        async inWindow(out) {
           const at = findGroup(out, 'ratings-sidecar')
           weight = readFileSync(path.join(at, file), 'utf8').trim()
           const [pid] = readFileSync(path.join(findGroup(out, 'neighbour'), 'cgroup.procs'), 'utf8').split('\n')
           process.kill(Number(pid), 'SIGSTOP')
+          await delay(700)
+          process.kill(Number(pid), 'SIGCONT')
         },
       },
     )

@@ -35,7 +35,7 @@ describe('what bound a trial of the open loop', () => {
 
 describe('a neighbour of the kit', () => {
   const conditions = { neighbourCores: 2, cpuRequestCores: 0.1 }
-  /** @param {number} ran @param {number} waited @param {Partial<typeof HOST>} [host] */
+  /** @param {number} ran @param {number | undefined} waited @param {Partial<typeof HOST>} [host] */
   const find = (ran, waited, host = { idleFraction: 0.01 }) => {
     const threads = [{ id: 1, name: 'x', cpuSeconds: ran, waitSeconds: waited }]
     const neighbour = describeFakeProcess({
@@ -56,6 +56,8 @@ describe('a neighbour of the kit', () => {
     expect(less.reason).toBe('the neighbour burnt 1.20 CPUs and waited for 0.50, and 2 were asked for')
     expect(less.spoils).toEqual(USES)
     expect(find(2.3, 0)[0].reason).toBe('the neighbour burnt 2.30 CPUs, and 2 were asked for')
+    // A kernel that does not say how long threads waited.
+    expect(find(1.2, undefined)).toEqual([])
     const [none] = findGates(createRecord({ arm: { conditions } }))
     expect(none.reason).toBe('a neighbour of 2 CPUs was asked for, and none ran')
   })

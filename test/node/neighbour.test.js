@@ -12,11 +12,18 @@ function readTimes(pid) {
   return { ran: sum(0), waited: sum(1) }
 }
 
+/** Waits until a neighbour burns, and has read what started it. @param {number} pid @param {number} cores */
+function begun(pid, cores) {
+  const isTitled = () => readSafely(`/proc/${pid}/cmdline`).startsWith(`sidecar-bench neighbour ${cores}`)
+  return waitFor(isTitled, { what: 'the neighbour to begin', deadlineSeconds: 20 })
+}
+
 it.each([0.5, 1.5])('wants %d CPUs, of which it burns what it gets', async cores => {
   const child = spawn(process.execPath, ['src/node/neighbour.js', `${cores}`])
   try {
     const pid = Number(child.pid)
-    await delay(500)
+    await begun(pid, cores)
+    await delay(200)
     const [beforeMs, before] = [performance.now(), readTimes(pid)]
     await delay(1500)
     const seconds = (performance.now() - beforeMs) / 1000
@@ -33,8 +40,7 @@ it.each([0.5, 1.5])('wants %d CPUs, of which it burns what it gets', async cores
 it('ends with what started it, however that ends', async () => {
   const starter = spawn('sh', ['-c', `"${process.execPath}" src/node/neighbour.js 0.1 & echo $!; sleep 60`])
   const pid = await new Promise(resolve => starter.stdout.once('data', text => resolve(Number(text))))
-  const isTitled = () => readSafely(`/proc/${pid}/cmdline`).startsWith('sidecar-bench neighbour 0.1')
-  await waitFor(isTitled, { what: 'the neighbour to begin', deadlineSeconds: 5 })
+  await begun(pid, 0.1)
   starter.kill('SIGKILL')
   await waitFor(() => hasEnded(pid), { what: 'the neighbour to end', deadlineSeconds: 5 })
 })

@@ -7,10 +7,11 @@ import { listen } from '../fakes/listen.js'
 
 const requests = [createRequestKind({ responseBytes: 400, chunks: '4/20ms' }, 1024)]
 
-/** Asks a server that writes four chunks, or all at once, so often. @param {{ kept?: number, bytes?: number }} [server] */
-async function probe({ kept = 0, bytes = 100 } = {}) {
+/** Asks a server that writes four chunks, or all at once, so often. @param {{ kept?: number, bytes?: number, resets?: boolean }} [server] */
+async function probe({ kept = 0, bytes = 100, resets = false } = {}) {
   let asked = 0
   const server = http.createServer(async (_, response) => {
+    if (resets) return response.destroy()
     const isKept = asked++ < kept
     for (let i = 0; i < 4; i++) {
       if (i > 0) await new Promise(resolve => setTimeout(resolve, 20))
@@ -55,4 +56,7 @@ describe('probeChunks', () => {
 
   it('says which request was not answered whole', () =>
     expect(probe({ bytes: 99 })).rejects.toThrow(/GET \/ for an answer in chunks through a-1 .* 396 bytes.* 400$/))
+
+  it('says which request failed', () =>
+    expect(probe({ resets: true })).rejects.toThrow(/^GET \/ for an answer in chunks through a-1 .* failed: /))
 })

@@ -73,6 +73,21 @@ describe('sidecars that carry gRPC', () => {
   )('are refused: %s', (reason, own, asked) => expect(refused({ protocol: 'grpc', ...own }, asked)).toMatch(reason))
 })
 
+describe('copies of a link under a load', () => {
+  const load = /** @type {any} */ ({ kind: 'closed', users: 8 })
+  it('are as many as users at most, each with a server of its own', () => {
+    const http = /** @type {const} */ ({ protocol: 'http/1.1' })
+    expect(refused({ ...http, pairs: 8 }, { load })).toBeNull()
+    expect(refused({ ...http, pairs: 9 }, { load })).toMatch('--pairs 9: 8 users send no request to some of them')
+    expect(refused({ ...http, pairs: 8 }, { load, listener: 'outbound' })).toMatch('the load names one server')
+  })
+})
+
+it('a quota of a pod has room for the requests of its containers on Kubernetes', () => {
+  const limits = { node: 'n' }
+  expect(refused({ protocol: 'http/1.1', podCpuCores: 0.01 }, { limits })).toMatch('--pod-cpu 0.01: on Kubernetes')
+})
+
 describe('a sidecar that ends', () => {
   const asked = (/** @type {Partial<Conditions>} */ own) =>
     /** @type {Partial<Conditions>} */ ({ protocol: 'http', services: 2, changesPerMinute: 0, ...own })

@@ -76,7 +76,7 @@ describe('startEnding', () => {
     expect(seen).toEqual(['/drain', '/quit', 'ask server', 'successor'])
     expect(record?.atSeconds).toBeGreaterThanOrEqual(0.01)
     expect(record?.goneSeconds).toBeGreaterThanOrEqual(0.05)
-    expect(record?.answerSeconds).toBeCloseTo(0.1, 1)
+    expect(record?.answerSeconds).toBeGreaterThanOrEqual(0.09)
   })
 
   it('tells the client first, where it is to know', async () => {

@@ -11,6 +11,7 @@ const SECONDS_IDLE = 10
 const PASSED_LEAST = 0.9
 // The load is spread over pods by its users, evenly in the long run and not in a window.
 const POD_LEAST = 0.1
+const POD_REQUESTS_LEAST = 20
 
 // Shares of the time in which an answer is written, and of the answers.
 const SPAN_LEAST = 0.5
@@ -126,6 +127,7 @@ export const ANSWER_GATES = [
               ...copies.map(
                 pod =>
                   pod.isPod &&
+                  verified >= POD_REQUESTS_LEAST * copies.length &&
                   pod.receivedBytes != null &&
                   pod.receivedBytes < POD_LEAST * fair &&
                   `the proxy of the node received ${pod.receivedBytes} bytes in the pod of ${pod.service}, and its share of the ${verified} verified requests is ${Math.round(fair)}: they went past it`,

@@ -162,9 +162,12 @@ function findFalseNeighbour({ trial, processes, window }) {
   const neighbour = processes.find(({ role }) => role === 'neighbour')
   if (neighbour === undefined) return [`a neighbour of ${cores} CPUs was asked for, and none ran`]
   const { cpuCores, threads } = neighbour
-  const waiting = sum(threads.map(t => Math.max(0, t.waitSeconds ?? 0))) / (window?.seconds ?? Number.NaN)
+  const waiting = sum(threads.map(t => Math.max(0, t.waitSeconds ?? 0))) / (window?.seconds ?? 1)
+  // A neighbour that got less cannot be told from one that wanted less where the kernel does not say how long threads waited.
+  const isWaitKnown = threads.some(t => t.waitSeconds !== undefined)
   return [
-    !(cpuCores + waiting >= NEIGHBOUR_LEAST * cores) &&
+    isWaitKnown &&
+      !(cpuCores + waiting >= NEIGHBOUR_LEAST * cores) &&
       `the neighbour burnt ${cpuCores.toFixed(2)} CPUs and waited for ${waiting.toFixed(2)}, and ${cores} were asked for`,
     cpuCores > NEIGHBOUR_MOST * cores && `the neighbour burnt ${cpuCores.toFixed(2)} CPUs, and ${cores} were asked for`,
   ]

@@ -1,6 +1,8 @@
 import { formatValue, QUANTITIES } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
+import { percent } from '../../lib/units.js'
 import { AXES, describeAxes, findVaried, groupOf, nameOf, nameOfContender } from '../../model/arms.js'
+import { GAP_LEAST } from '../../model/bounds.js'
 import { findCrossings, listPoints } from './find-crossings.js'
 
 /** Sentences and pictures of crossings. Pure. @import { Crossing } from './find-crossings.js' */
@@ -18,13 +20,15 @@ export function renderCrossings(summary) {
 }
 
 /** @param {Crossing} crossing @param {string} axis */
-function renderCrossing({ quantity, lines, at: { median, low, high }, isOnce }, axis) {
+function renderCrossing({ quantity, lines, at: { median, low, high }, isOnce, isClear }, axis) {
   const row = QUANTITIES[quantity]
   const [less, more] = lines.map(([{ arm }]) => nameOf(arm))
   const last = lines[0].length - 1
   const valuesAt = (/** @type {number} */ i) =>
     `${lines[0][i].at}: ${lines.map(points => formatValue(row, Number(points[i].quantity.median))).join(' and ')}`
   const values = `(${axis} ${valuesAt(0)}; ${valuesAt(last)})`
+  if (median === null && !isClear)
+    return `${row.label}: ${less} and ${more} are within ${percent(GAP_LEAST)} at some number of ${axis}, and neither takes less at every one ${values}`
   if (median === null) return `${row.label}: ${less} takes less than ${more} at every number of ${axis} ${values}`
   if (!isOnce) return `${row.label}: ${less} and ${more} change places more than once ${values}`
   const interval = low === null || high === null ? '' : ` [${low.toFixed(1)}, ${high.toFixed(1)}]`

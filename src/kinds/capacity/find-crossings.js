@@ -2,6 +2,7 @@ import { quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { summariseValues } from '../../lib/stats.js'
 import { AXES, groupOf, nameOfContender } from '../../model/arms.js'
+import { GAP_LEAST } from '../../model/bounds.js'
 
 /** Values of an axis at which one plane begins to take less of a quantity than another. Pure. */
 /** @import { Quantity, Summary, SummaryArm } from '../../model/types.ts' */
@@ -14,6 +15,7 @@ import { AXES, groupOf, nameOfContender } from '../../model/arms.js'
  * @property {[Point[], Point[]]} lines of both, at the values that both were measured at; the first takes less at the last value
  * @property {Quantity} at value of the axis, between measured ones in proportion; its median is null where the first takes less at all values
  * @property {boolean} isOnce false: the order changes more than once
+ * @property {boolean} isClear the medians differ by as much as a verdict needs, at all values
  */
 
 /** Finds them where an experiment asks for them. @param {Pick<Summary, 'arms' | 'shows'>} summary @returns {Crossing[]} */
@@ -36,7 +38,7 @@ export function findCrossings({ arms, shows }) {
 export function listPoints({ group, across, quantity }) {
   return group
     .map(arm => ({ at: Number(AXES[across].of(arm)), arm, quantity: quantityOf(arm, quantity) }))
-    .filter(point => point.quantity.median !== null)
+    .filter(point => Number.isFinite(point.at) && point.quantity.median !== null)
     .sort((x, y) => x.at - y.at)
 }
 
@@ -59,10 +61,13 @@ function findCrossing({ quantity, a, b }) {
     const [first, ...others] = listChanges(differencesBy(({ values }) => values[round] ?? null))
     return first === undefined || others.length > 0 ? null : first
   })
-  const { low, high } = summariseValues(byRound)
-  return [
-    { quantity, lines, at: { median: changes[0] ?? null, low, high, values: byRound }, isOnce: changes.length < 2 },
-  ]
+  // An interval of the rounds that cross, alone, is none of all rounds.
+  const { low, high } = byRound.includes(null) ? { low: null, high: null } : summariseValues(byRound)
+  const isClear = lines[0].every(
+    (p, i) => Math.abs(Number(p.quantity.median) / Number(lines[1][i].quantity.median) - 1) >= GAP_LEAST,
+  )
+  const at = { median: changes[0] ?? null, low, high, values: byRound }
+  return [{ quantity, lines, at, isOnce: changes.length < 2, isClear }]
 }
 
 /** Lists the values at which differences change their sign. @param {{ at: number, more: number }[]} differences @returns {number[]} */

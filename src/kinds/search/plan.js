@@ -37,7 +37,7 @@ export const searchPlan = {
     experiment.search?.kind === 'services' ? experiment : { ...experiment, search: { ...experiment.search, p99Ms } },
   choosesTrials: true,
   tellTrials: ({ search, arms }) => ({
-    // Of a size, the limits of the arms are where the search begins.
+    // The search of a size begins at the limits of the arms.
     planned:
       search?.kind === 'size'
         ? `a search for the limits of each of ${arms.length} arms, downwards, up to ${countSearchTrials(search)} trials an arm`

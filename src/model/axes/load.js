@@ -40,7 +40,7 @@ export const LOAD_AXES = {
   },
   pairs: {
     kinds: UNDER_LOAD,
-    option: list('--pairs', 'without a load: how many copies of the whole link', readCount),
+    option: list('--pairs', 'how many copies of the whole link, over which a load is spread', readCount),
     recorded: z
       .int()
       .positive()

@@ -28,7 +28,7 @@ export interface Observation {
   received?: (number | null)[]
   /** Connections whose bytes are not among them; null: not counted. */
   closedConnections?: (ClosedConnections | null)[]
-  /** Of these, bytes in each pod of a process, in the order of its pods; null: it serves no pods, or they were not counted. */
+  /** Bytes of these in each pod of a process, in the order of its pods; null: it serves no pods, or they were not counted. */
   receivedByPod?: (number[] | null)[]
   /** Difference between the observer's clock and the generator's. */
   clockOffsetMs: number

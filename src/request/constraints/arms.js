@@ -5,6 +5,9 @@ import { findLackingFeatures, listFeatures } from '../../model/features.js'
 /** @import { Arm, Control, DataPlane, MtlsMode, Topology } from '../../model/types.ts' */
 /** @import { Constraint } from '../constraint.js' */
 
+/** Two containers of 10m. */
+const NODE_POD_CORES_LEAST = 0.02
+
 /**
  * An arm, and facts about where it would run.
  * @typedef {object} PlacedArm
@@ -208,6 +211,12 @@ const NODE_CPU = [
     message: () => '--pod-cpu: its one proxy for all pods is in none of them: leave it out',
   },
   {
+    on: 'podCpuCores',
+    conflict: ({ arm, isOnNode }) => isOnNode && Number(arm.conditions.podCpuCores) < NODE_POD_CORES_LEAST,
+    message: ({ arm }) =>
+      `--pod-cpu ${arm.conditions.podCpuCores}: on Kubernetes a pod has at least the requests of its two containers, ${NODE_POD_CORES_LEAST}: give that or more`,
+  },
+  {
     on: 'neighbourCores',
     conflict: ({ isOnNode }) => isOnNode,
     message: () =>
@@ -234,6 +243,12 @@ export const ARMS = [
     conflict: ({ arm, topology }) => arm.load.kind !== 'idle' && topology.entry.listener === 'outbound',
     message: () =>
       'the load names one server, and each copy of the link has another: give a link whose first service is called, such as gateway-ratings',
+  },
+  {
+    on: 'pairs',
+    conflict: ({ arm }) => arm.load.kind !== 'idle' && Number(arm.conditions.pairs) > arm.load.users,
+    message: ({ arm: { load, conditions } }) =>
+      `--pairs ${conditions.pairs}: ${load.users} users send no request to some of them: give --users ${conditions.pairs}, or fewer pairs`,
   },
   {
     on: 'always',

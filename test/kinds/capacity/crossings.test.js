@@ -43,6 +43,17 @@ describe('a crossing', () => {
     expect(renderCrossings(createRun({ pipy: { 1: [10] }, ztunnel: { 1: [12] } }))).toEqual([])
   })
 
+  it('has no interval where a round does not cross, and no winner everywhere where two are alike somewhere', () => {
+    const six = [10, 10, 10, 10, 10, 18]
+    const run = createRun({
+      pipy: { 1: six, 5: six.map(mib => mib + 20) },
+      ztunnel: { 1: six.map(() => 16), 5: six.map(() => 24) },
+    })
+    expect(findCrossings(run)[0].at).toMatchObject({ low: null, high: null })
+    const alike = createRun({ pipy: { 1: [10], 5: [30] }, ztunnel: { 1: [9.9], 5: [24] } })
+    expect(renderCrossings(alike)[0]).toContain('ztunnel and pipy are within 3 % at some number of pairs, and neither')
+  })
+
   it('is drawn as a line of each plane in the unit of the quantity', () => {
     const run = createRun({ pipy: { 5: [30], 1: [10] }, ztunnel: { 1: [16], 5: [24] } })
     const [chart] = drawCrossings({ summary: run, arms: run.arms, records: [], colourFor: () => 1 })
