@@ -74,7 +74,7 @@ export function chooseInterception({ deployed, profiles }, profile) {
 
 /**
  * @param {Measured} measured
- * @param {{ plane: DataPlane, tool: Pick<Tool, 'version'>, profile?: string | null, interception?: 'redirect',
+ * @param {{ plane: DataPlane, tool: Pick<Tool, 'version' | 'library'>, profile?: string | null, interception?: 'redirect',
  *   hasCertificate?: boolean }} options hasCertificate: the load speaks mTLS
  * @returns {string | null} why the plane cannot be tried so; null: it can
  */
@@ -91,6 +91,7 @@ export function findUntried(measured, { plane, tool, profile = null, hasCertific
       entrance: { modes: modesUnder(tls), hasCertificate },
       profile,
       version: tool.version,
+      library: tool.library,
       cpus,
     })
   )

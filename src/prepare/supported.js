@@ -109,7 +109,7 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
   const plane = planes[arm.plane]
   const hasMany = KINDS[kind].hasControlPlane === true
   const control = findControl(plane, arm)
-  const version = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })?.version) ?? ''
+  const { version = '', library } = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })) ?? {}
   const sidecarWorkers = countWorkers(arm, { cpus, planes })
   const modes = listModes(topology, conditions.tls)
   const entrance = { modes, hasCertificate: arm.load.hasCertificate }
@@ -119,7 +119,8 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
     isOfNode: hasNodeProxy(planes, arm),
     lacks: { control: lacks[control?.tool?.name ?? ''], scripts: lacks[nameDeployed(arm)] },
     findShortage: () => (limits ? findTooMany({ arm, control, workers: sidecarWorkers, limits, hasMany }) : null),
-    findUnsupported: () => plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, cpus }),
+    findUnsupported: () =>
+      plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, library, cpus }),
   })
 }
 

@@ -153,6 +153,8 @@ export interface DataPlane {
     /** The workers of the sidecar, however they were asked for. */
     sidecarWorkers?: number
     version: string
+    /** The TLS library of the program, where it is no part of it. */
+    library?: string
     cpus: number
   }): string | null
   /**
