@@ -13,7 +13,7 @@ import { assertTogether, findUnmeasurable } from '../request/constraints.js'
 import { findControl } from '../services/control.js'
 import { countWorkers, findDeployed, hasNodeProxy, nameDeployed } from '../services/specs.js'
 import { listModes } from '../services/topology.js'
-import { findPipelineFile } from '../tools/find-pipeline.js'
+import { findPipelineFile } from '../tools/pipeline-file.js'
 
 /**
  * Facts about planes, their control planes and generators, which the table of constraints judges.

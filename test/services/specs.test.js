@@ -17,8 +17,11 @@ it('gives sidecars their CPU request, the neighbour what it burns, and the other
   const conditions = /** @type {any} */ ({ cpuRequestCores: 0.1, neighbourCores: 2 })
   const roles = /** @type {const} */ (['sidecar', 'neighbour', 'application', 'generator', 'control'])
   expect(roles.map(role => chooseCpuRequest({ conditions }, { role, cpus: 4 }))).toEqual([0.1, 2, 4, 4, 4])
-  const without = /** @type {any} */ ({ neighbourCores: 2 })
-  expect(roles.map(role => chooseCpuRequest({ conditions: without }, { role, cpus: 4 }))).toEqual(
+  const baseline = /** @type {any} */ ({ neighbourCores: 2 })
+  const weights = roles.map(role => chooseCpuRequest({ conditions: baseline }, { role, cpus: 4 }))
+  expect(weights).toEqual([4, 2, 4, 4, 4])
+  const usual = /** @type {any} */ ({})
+  expect(roles.map(role => chooseCpuRequest({ conditions: usual }, { role, cpus: 4 }))).toEqual(
     Array(5).fill(undefined),
   )
 })

@@ -81,7 +81,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
       .optional()
       .describe('quota of each sidecar and its application together; absent: there is none'),
     schema: cpuLimitCores,
-    show: v => (v === null ? 'no CPU limit of pods' : `pods at ${v} cores`),
+    show: v => (v === null ? 'no CPU limit of pods' : `pods at ${showCount(v, 'core')}`),
     label: 'CPU limit of pods',
     isUnsaidWhenNull: true,
   },
@@ -136,6 +136,6 @@ export const CPU_LIMIT_AXIS = {
   schema: cpuLimitCores,
   values: [],
   of: arm => arm.cpuLimitCores,
-  show: v => (v === null ? 'no cap' : `${v} cores`),
+  show: v => (v === null ? 'no cap' : showCount(v, 'core')),
   label: 'cap',
 }
