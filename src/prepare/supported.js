@@ -100,7 +100,7 @@ export function findQuota(limits) {
 
 /**
  * Finds why a plane cannot run an arm; null where it can. topology: of its link; lacks: why programs of control planes, or
- * scripts of profiles, cannot be had, by name.
+ * what profiles need, cannot be had, by name.
  * @param {{ planes: Planes, arm: Arm, kind: TrialKind, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
  *   limits?: Site['limits'] }} options
  */
