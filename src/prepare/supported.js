@@ -68,7 +68,7 @@ function refuseVariant(plane, { plane: name, variant }) {
     return `${variant} ${exists ? 'has no main.js, and no pipeline.yaml' : 'does not exist'}: name a folder of Pipy scripts such as pipy-scripts/, one with a pipeline.yaml (docs/your-pipeline.md), or a program`
   const [, ...profiles] = plane?.profiles ?? []
   const named = profiles.map(profile => `${name}:${profile}`).join(', ')
-  return `${variant} ${exists ? 'is not a program that can be executed' : 'does not exist'}: name another program of ${name}; the kit writes its configuration${named && `, and has the profiles ${named}`}`
+  return `${variant} ${exists ? 'is not a program that can be executed' : 'does not exist'}: name another program of ${name}; the kit writes its configuration${named && `, and has the profiles ${named}`}. A configuration of yours runs as proxy=./folder (docs/your-pipeline.md)`
 }
 
 /** Lists the names of a plane's control planes. @param {DataPlane} plane */

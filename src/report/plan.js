@@ -10,7 +10,16 @@ import { describeNotMeasured } from './missing.js'
 /** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */
 
 /** Axes of every load, whose shared values are said once. @type {AxisName[]} */
-const SHARED = ['link', 'interception', 'cpuLimitCores', 'users', 'payloadBytes', 'traffic', ...REQUEST_AXES]
+const SHARED = [
+  'link',
+  'interception',
+  'cpuLimitCores',
+  'users',
+  'neighbourCores',
+  'payloadBytes',
+  'traffic',
+  ...REQUEST_AXES,
+]
 
 /** @param {Plan & { notes: string[] }} plan @param {number} seconds estimated */
 export function renderPlan(plan, seconds) {
@@ -59,7 +68,7 @@ function tellArms(arms, loop) {
 /** Renders the conditions that all arms share. @param {Arm[]} arms @param {{ varied: AxisName[], loop?: string }} options */
 function sayShared(arms, { varied, loop: loopName }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
-  const { kind, ratePerSecond, sliceMs, warmupSeconds, windowSeconds } = arm.load
+  const { kind, ratePerSecond, sliceMs, windowSeconds } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`
   const rate = kind === 'open' && !varied.includes('ratePerSecond') ? ` of ${ratePerSecond} requests/s` : ''
   const shared = describeAxes(
@@ -67,7 +76,10 @@ function sayShared(arms, { varied, loop: loopName }) {
     SHARED.filter(name => !varied.includes(name) && !(AXES[name].isUnsaidWhenNull && AXES[name].of(arm) === null)),
   )
   const loop = loopName ?? `${kind} loop${rate}`
+  // A small CPU request beside a neighbour takes a longer one.
+  const warmups = arms.map(({ load }) => Number(load.warmupSeconds.toFixed(2)))
+  const warmup = [...new Set([Math.min(...warmups), Math.max(...warmups)])].join(' to ')
   if (kind === 'interleaved')
-    return `in turns of ${sliceMs} ms, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
-  return `${loop}, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
+    return `in turns of ${sliceMs} ms, ${shared}, ${warmup} s warm-up and ${windowSeconds} s window`
+  return `${loop}, ${shared}, ${warmup} s warm-up and ${windowSeconds} s window`
 }
