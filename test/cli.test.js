@@ -38,6 +38,11 @@ describe('bad input', () => {
   mkdirSync(folderOfYaml)
 
   it.for([
+    [
+      'a mesh',
+      'size --rate 40 --p99 1s --planes istio',
+      'the proxy that this mesh deploys is envoy:istio, with --interception',
+    ],
     ['an unknown plane', 'bench --planes envoi', 'unknown plane "envoi"; did you mean "envoy"?'],
     ['an unknown link', 'bench --link rating', 'unknown link "rating"; did you mean "ratings"?'],
     ['an unknown experiment', 'bench cpa', 'unknown experiment "cpa"; did you mean "cap"?'],

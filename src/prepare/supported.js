@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { PLANE_NAMES } from '../dataplanes/registry.js'
+import { MESHES, PLANE_NAMES } from '../dataplanes/registry.js'
 import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
@@ -36,6 +36,10 @@ export function assertKnown(planes, choices) {
 /** @param {Planes} planes @param {PlaneChoice} choice */
 function assertChoice(planes, choice) {
   const { plane, profile, variant, control } = choice
+  if (Object.hasOwn(MESHES, plane))
+    throw new UsageError(
+      `unknown plane "${plane}": the proxy that this mesh deploys is ${MESHES[plane]}, with --interception redirect`,
+    )
   if (!Object.hasOwn(planes, plane)) throw new UsageError(`unknown plane "${plane}"${suggest(plane, PLANE_NAMES)}`)
   const { profiles } = planes[plane]
   const deployed = profile ? findDeployed(planes, { plane, profile }) : undefined

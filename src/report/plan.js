@@ -47,7 +47,7 @@ export function renderPlan(plan, seconds) {
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(ofLoad => tellArms(ofLoad, words?.loop)),
+    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(ofLoad => tellArms(ofLoad, words)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasCalls ? ', those of gRPC by node' : ''}.`,
@@ -55,14 +55,14 @@ export function renderPlan(plan, seconds) {
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
 
-/** @param {Arm[]} arms of one kind @param {string} [loop] */
-function tellArms(arms, loop) {
+/** @param {Arm[]} arms of one kind @param {{ loop?: string, chooses?: AxisName[] }} [words] chooses: axes whose values the trials find */
+function tellArms(arms, { loop, chooses = [] } = {}) {
   const varied = findVaried(arms)
   const who = arms[0].load.isInterleaved ? 'Interleaved arms' : 'Arms'
   // Arms that differ in their plane alone are on one line.
   const alike = [...groupBy(arms, arm => describeVaried(arm, varied))]
   const lines = alike.map(([what, armsOfLine]) => `  ${what ? `${what}: ` : ''}${armsOfLine.map(nameOf).join(', ')}`)
-  return [`${who}, each ${sayShared(arms, { varied, loop })}:`, ...lines]
+  return [`${who}, each ${sayShared(arms, { varied: [...varied, ...chooses], loop })}:`, ...lines]
 }
 
 /** Renders the conditions that all arms share. @param {Arm[]} arms @param {{ varied: AxisName[], loop?: string }} options */

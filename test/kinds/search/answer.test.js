@@ -38,7 +38,11 @@ const envoy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB })
 const busy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB, spoiledEvery: 1 })
 const tooMuch = sizeOf('envoy', { cores: 3 })
 const { arms: sized, ...fields } = createSummary([{ plane: 'pipy', load: { payloadBytes: 14336 } }])
-const summary = { ...fields, machine: { ...fields.machine, cpus: 2 }, arms: sized.map(arm => ({ ...arm, kind: 'search' })) }
+const summary = {
+  ...fields,
+  machine: { ...fields.machine, cpus: 2 },
+  arms: sized.map(arm => ({ ...arm, kind: 'search' })),
+}
 /** @param {Answered[]} sizes @param {Told['place']} [place] */
 const answer = (sizes, place) => createAnswer({ ...summary, sizes }, { place })
 /** @param {Answered[]} sizes @param {Told['place']} [place] */
