@@ -53,12 +53,8 @@ function renderServiceTime(arms) {
 function renderRequests(sizes, cpus) {
   const [neighbourCores] = sizes.flatMap(size => size.neighbourCores ?? [])
   if (neighbourCores === undefined) return []
-  const beside = `beside a neighbour that burns ${neighbourCores} of ${count(cpus, 'CPU')}`
-  return [
-    neighbourCores < cpus
-      ? `CPU requests were tried without a CPU limit ${beside}: what it leaves idle, sidecars may take whatever they request (--neighbour ${cpus}c fills this machine).`
-      : `CPU requests were tried without a CPU limit ${beside}.`,
-  ]
+  const spare = `: the neighbour left ${cpus - neighbourCores} of ${count(cpus, 'CPU')} to all, whatever they request (--neighbour ${cpus}c fills this machine)`
+  return [`CPU requests were tried without a CPU limit${neighbourCores < cpus ? spare : ''}.`]
 }
 
 /**

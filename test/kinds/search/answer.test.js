@@ -70,10 +70,10 @@ describe('the answer of a size', () => {
       ...['47m', 'none', '30Mi', '5.0 ms', '3 of 3', '21', 'confirmed'],
     ])
     const requests = (/** @type {typeof beside} */ { basis }) => basis.filter(line => line.startsWith('CPU requests'))
-    const tried = 'CPU requests were tried without a CPU limit beside a neighbour that burns'
-    expect(requests(beside)).toEqual([`${tried} 2 of 2 CPUs.`])
+    const tried = 'CPU requests were tried without a CPU limit'
+    expect(requests(beside)).toEqual([`${tried}.`])
     expect(requests(answer([sizeOf('pipy', truth, 1)]))).toEqual([
-      `${tried} 1 of 2 CPUs: what it leaves idle, sidecars may take whatever they request (--neighbour 2c fills this machine).`,
+      `${tried}: the neighbour left 1 of 2 CPUs to all, whatever they request (--neighbour 2c fills this machine).`,
     ])
     expect(requests(answer([pipy]))).toEqual([])
     expect(listTrialRows([sizeOf('pipy', truth, 2)]).join(' ')).toContain(
