@@ -13,7 +13,7 @@ import { assertTogether, findUnmeasurable } from '../request/constraints.js'
 import { findControl } from '../services/control.js'
 import { countWorkers, findDeployed, hasNodeProxy, nameDeployed } from '../services/specs.js'
 import { listModes } from '../services/topology.js'
-import { findPipelineFile } from '../tools/find-pipeline.js'
+import { findPipelineFile } from '../tools/pipeline-file.js'
 
 /**
  * Facts about planes, their control planes and generators, which the table of constraints judges.
@@ -104,7 +104,7 @@ export function findQuota(limits) {
 
 /**
  * Finds why a plane cannot run an arm; null where it can. topology: of its link; lacks: why programs of control planes, or
- * scripts of profiles, cannot be had, by name.
+ * what profiles need, cannot be had, by name.
  * @param {{ planes: Planes, arm: Arm, kind: TrialKind, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
  *   limits?: Site['limits'] }} options
  */
@@ -113,7 +113,7 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
   const plane = planes[arm.plane]
   const hasMany = KINDS[kind].hasControlPlane === true
   const control = findControl(plane, arm)
-  const version = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })?.version) ?? ''
+  const { version = '', library } = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })) ?? {}
   const sidecarWorkers = countWorkers(arm, { cpus, planes })
   const modes = listModes(topology, conditions.tls)
   const entrance = { modes, hasCertificate: arm.load.hasCertificate }
@@ -123,7 +123,8 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
     isOfNode: hasNodeProxy(planes, arm),
     lacks: { control: lacks[control?.tool?.name ?? ''], scripts: lacks[nameDeployed(arm)] },
     findShortage: () => (limits ? findTooMany({ arm, control, workers: sidecarWorkers, limits, hasMany }) : null),
-    findUnsupported: () => plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, cpus }),
+    findUnsupported: () =>
+      plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, library, cpus }),
   })
 }
 

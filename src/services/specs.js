@@ -1,7 +1,7 @@
 import { authorityKeyOf, certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
-import { callsUpstream, hasUpstreamTls } from '../model/pipeline.js'
+import { callsUpstream, hasUpstreamTls } from '../model/pipeline-traffic.js'
 import { createProcess } from '../model/processes.js'
 import { hasChunks } from '../model/requests.js'
 import { GENERATOR, KIT_NODE, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'

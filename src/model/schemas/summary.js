@@ -236,6 +236,7 @@ export const summaryArm = arm.extend({
   cpuPerConnectionMicros: quantity
     .optional()
     .describe('beyond the arm whose connections are kept; absent: there is none, or they are kept'),
+  bytesPerConnection: quantity.optional().describe('as cpuPerConnectionMicros, of bytes that the load counted'),
   capacityPerSecond: quantity.describe('where the sidecar bound the run'),
   responseTimeMs: quantiles.nullable().describe('of a closed loop: at saturation, no latency'),
   latencyMs: quantiles.nullable().describe('of an open loop'),
