@@ -4,15 +4,16 @@ import { groupOf, nameOf } from '../model/arms.js'
 
 /** How sure the verdicts of a kind are, in words. Pure. @import { Comparison, Result, SummaryArm } from '../model/types.ts' */
 
-/** Bars and sentence that are closer than this differ by rounding. */
+/** Picture and verdict that are closer than this differ by rounding. */
 const APART_LEAST = 0.01
 
 /**
- * Renders the noise floor, the number of repeats, and whether the bars of the picture differ from the ratios.
+ * Renders the noise floor, the number of repeats, and whether the picture differs from the verdict.
  * @param {Pick<Result, 'comparisons' | 'arms'>} result
- * @param {{ primary?: string, repeats: string }} options repeats: what one is called
+ * @param {{ primary?: string, repeats: string, drawn: string[] }} options repeats: what one is called; drawn: quantities of
+ *   the picture
  */
-export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, repeats: noun }) {
+export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, repeats: noun, drawn }) {
   const ofPrimary = comparisons.filter(c => c.quantity === primary && c.service === null)
   const controls = ofPrimary.filter(c => c.isControl && c.ratio.median !== null)
   const pairs = ofPrimary.filter(c => !c.isControl)
@@ -21,8 +22,8 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
   const repeats = Math.max(0, ...(pairs.length > 0 ? pairs.map(countValues) : ofArms))
   return [
     ...(controls.length > 0 ? [renderFloor(controls)] : []),
-    ...(pairs.some(pair => isApart(pair, arms))
-      ? ['Bars: the median of each proxy. Verdict: the median of the ratios, repeat by repeat.']
+    ...(drawn.includes(primary) && pairs.some(pair => isApart(pair, arms))
+      ? ['Picture: the median of each proxy. Verdict: the median of the ratios, repeat by repeat.']
       : []),
     ...(repeats > 0 ? [`${count(repeats, noun)}.`] : []),
   ]
@@ -36,7 +37,7 @@ function renderFloor(controls) {
 }
 
 /**
- * Says whether the ratio of two bars is not the ratio of the verdict: each repeat weighs as much in the verdict, however
+ * Says whether the ratio of two medians is not the ratio of the verdict: each repeat weighs as much in the verdict, however
  * dear its requests were. @param {Comparison} pair @param {SummaryArm[]} arms
  */
 function isApart(pair, arms) {

@@ -21,7 +21,7 @@ import { nodeTool } from '../tools/node.js'
 
 /**
  * Findings before a plan runs. missing: planes whose program cannot be had; scripts: their folders, by
- * `plane:profile`; lacks: why programs of control planes, or such scripts, cannot be had, by name.
+ * `plane:profile`; lacks: why programs of control planes, or what a profile needs, cannot be had, by name.
  * @typedef {{ tools: Record<string, Tool>, missing: Plan['notMeasured'], scripts: Record<string, string>,
  *   lacks: Record<string, string> }} Found
  */
@@ -111,6 +111,14 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
     else tools[spec.name] = tool
   }
   findOwnScripts(planes, chosen, { scripts, lacks })
+  for (const choice of chosen) {
+    const spec = findDeployed(planes, choice)?.runtime
+    if (spec === undefined || missing.some(({ plane }) => plane === choice.plane)) continue
+    const tool = await findTool(spec)
+    if ('missing' in tool)
+      lacks[nameDeployed(choice)] = `it needs ${spec.name} ${spec.wanted} beside it: ${tool.missing}`
+    else tools[spec.name] = tool
+  }
   return { tools, missing, scripts, lacks }
 }
 

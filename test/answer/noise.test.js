@@ -26,7 +26,10 @@ function compare(fields) {
 
 /** @param {Comparison[]} comparisons */
 const render = (...comparisons) =>
-  renderSureness({ comparisons, arms: [measured('pipy', 100), measured('envoy', 200)] }, { repeats: 'repeat' })
+  renderSureness(
+    { comparisons, arms: [measured('pipy', 100), measured('envoy', 200)] },
+    { repeats: 'repeat', drawn: ['cpuPerRequest'] },
+  )
 
 describe('how sure a verdict is', () => {
   it('is told with the noise floor, and that it comes from one repeat where it does', () => {
@@ -37,8 +40,8 @@ describe('how sure a verdict is', () => {
     expect(render(pair, control([1.01, 1.014]))).toEqual(['Noise floor (A/A): 1.2 %.', '2 repeats.'])
   })
 
-  it('tells bars from the verdict where they differ by a point or more', () => {
-    const explained = 'Bars: the median of each proxy. Verdict: the median of the ratios, repeat by repeat.'
+  it('tells the picture from the verdict where they differ by a point or more', () => {
+    const explained = 'Picture: the median of each proxy. Verdict: the median of the ratios, repeat by repeat.'
     expect(render(compare({ ratio: quantity([0.47, 0.49], 0.48) }))).toEqual([explained, '2 repeats.'])
     expect(render(compare({ ratio: quantity([0.49, 0.505], 0.498) }))).toEqual(['2 repeats.'])
     expect(render(compare({ ratio: quantity([0.47, 0.49], 0.48), verdict: 'invalid' }))).toEqual(['2 repeats.'])

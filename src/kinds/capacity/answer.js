@@ -24,23 +24,27 @@ export function answerCapacity(answered) {
   const isIdle = arms[0].load.kind === 'idle'
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
   const isUsual = !hasOwnQuantities(summary)
+  const requests = renderCpuRequests(arms)
+  // The question of CPU requests is the p99.
+  const usual = isIdle ? USUAL_OF_IDLE : requests.length > 0 ? ['p99'] : USUAL
   return {
-    pictures: isAlone ? drawAlone(answered) : isUsual ? drawBeside(answered) : drawAsked(answered),
+    pictures: isAlone ? drawAlone(answered, usual) : isUsual ? drawBeside(answered) : drawAsked(answered),
     verdicts: [
+      ...requests,
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
-      ...renderCpuRequests(arms),
       ...renderSecond(result),
       ...renderCrossings(result, summary),
     ],
-    basis: isAlone ? renderSureness(result, { primary, repeats: 'repeat' }) : [],
+    basis: isAlone
+      ? renderSureness(result, { primary, repeats: 'repeat', drawn: chooseQuantities(summary, usual) })
+      : [],
     notMeasured: isIdle ? [] : listOpenQuestions({ ...summary, arms }),
   }
 }
 
-/** Draws what each proxy costs, and what it delivered. @param {AnsweredCapacity} answered */
-function drawAlone({ result: { arms, comparisons }, summary, measured }) {
+/** Draws what each proxy costs, and what it delivered. @param {AnsweredCapacity} answered @param {string[]} usual quantities, the primary one first */
+function drawAlone({ result: { arms, comparisons }, summary, measured }, usual) {
   const isIdle = arms[0].load.kind === 'idle'
-  const usual = isIdle ? USUAL_OF_IDLE : USUAL
   const hasPoints = findVaried(measured.filter(arm => arm.repeatOf === null)).length > 0
   const isUsual = !hasOwnQuantities(summary)
   const quantities = chooseQuantities(summary, usual)

@@ -11,9 +11,10 @@ const USUAL = ['cpuPerRequest', 'rss']
 export function answerCost({ result, summary, measured }) {
   if (measured.length === 0) return null
   const { arms, comparisons } = result
+  const quantities = chooseQuantities(summary, USUAL)
   return {
-    pictures: drawProxies({ arms, comparisons, quantities: chooseQuantities(summary, USUAL) }),
+    pictures: drawProxies({ arms, comparisons, quantities }),
     verdicts: [...renderPairs({ comparisons }), ...renderContrasts({ comparisons })],
-    basis: renderSureness(result, { repeats: 'interleaved repeat' }),
+    basis: renderSureness(result, { repeats: 'interleaved repeat', drawn: quantities }),
   }
 }

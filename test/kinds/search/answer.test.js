@@ -13,9 +13,14 @@ import { createSummary } from '../../fakes/fake-summary.js'
  * @import { SizeResult } from '../../../src/model/types.ts' */
 
 const MIB = 2 ** 20
-/** @param {string} plane @param {Parameters<typeof createFakeSidecar>[0]} truth */
-const sizeOf = (plane, truth) => {
-  const template = createArm({ plane, id: plane, load: { kind: 'open', ratePerSecond: 120, windowSeconds: 9 } })
+/** @param {string} plane @param {Parameters<typeof createFakeSidecar>[0]} truth @param {number} [neighbourCores] */
+const sizeOf = (plane, truth, neighbourCores) => {
+  const template = createArm({
+    plane,
+    id: plane,
+    load: { kind: 'open', ratePerSecond: 120, windowSeconds: 9 },
+    conditions: neighbourCores === undefined ? {} : { neighbourCores },
+  })
   const spec = {
     kind: /** @type {const} */ ('size'),
     p99Ms: 80,
@@ -30,7 +35,8 @@ const envoy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB })
 const busy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB, spoiledEvery: 1 })
 const tooMuch = sizeOf('envoy', { cores: 3 })
 /** @param {Answered[]} sizes */
-const summaryOf = sizes => createSummary([{ plane: 'pipy', load: { payloadBytes: 14336 } }], { sizes, searches: [] })
+const summaryOf = sizes =>
+  createSummary([{ plane: 'pipy', load: { payloadBytes: 14336 } }], { sizes, searches: [], machine: { cpus: 2 } })
 /** @param {Answered[]} sizes @param {AnsweredResult['place']} [place] */
 const answer = (sizes, place) => createAnswer(summaryOf(sizes), { place })
 /** @param {Answered[]} sizes @param {AnsweredResult['place']} [place] */
@@ -49,6 +55,24 @@ describe('the answer of a size', () => {
       ['pipy', '46m', '47m', '30Mi', '5.0 ms', '3 of 3', '21', 'confirmed'],
       ['envoy', '173m', '188m', '105Mi', '5.0 ms', '3 of 3', '5', 'confirmed'],
     ])
+  })
+
+  it('leads with the CPU request, without a limit, beside a neighbour', () => {
+    const truth = { cores: 0.04, peakBytes: 20 * MIB }
+    const beside = answer([sizeOf('pipy', truth, 2)], fleet)
+    expect(beside.pictures[0].rows[0].cells.map(cell => cell?.text)).toEqual([
+      ...['47m', 'none', '30Mi', '5.0 ms', '3 of 3', '21', 'confirmed'],
+    ])
+    const requests = (/** @type {typeof beside} */ { basis }) => basis.filter(line => line.startsWith('CPU requests'))
+    const tried = 'CPU requests were tried without a CPU limit'
+    expect(requests(beside)).toEqual([`${tried}.`])
+    expect(requests(answer([sizeOf('pipy', truth, 1)]))).toEqual([
+      `${tried}: the neighbour left 1 of 2 CPUs to all, whatever they request (--neighbour 2c fills this machine).`,
+    ])
+    expect(requests(answer([pipy]))).toEqual([])
+    expect(listTrialRows([sizeOf('pipy', truth, 2)]).join(' ')).toContain(
+      'CPU: the request of each sidecar, without a CPU limit, beside the neighbour.',
+    )
   })
 
   it('says what the first plane saves a pod, and on the nodes of a fleet', () => {
