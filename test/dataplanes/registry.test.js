@@ -62,6 +62,8 @@ describe('the TLS library', () => {
       `post-quantum groups are asked of OpenSSL 3.5 or later, and ${reason}`,
     )
     expect(find(name).findUnsupported({ ...options, library: 'OpenSSL 3.5.0' })).toBeNull()
+    // A plan that is drafted before programs are found.
+    expect(find(name).findUnsupported({ ...options, version: '' })).toBeNull()
     expect(find(name).findUnsupported({ ...options, conditions: DEFAULT_CONDITIONS, library })).toBeNull()
   })
 })
