@@ -19,7 +19,7 @@ const known = new Counter('known_failures')
 const cold = new Counter('cold_users')
 const reported = new Counter('reported_users')
 const REPORTED = [IN_WINDOW, 'http_req_failed', 'http_reqs', 'window_second_half', 'window_failed', 'known_failures']
-REPORTED.push('corrupted', 'cold_users', 'reported_users', 'waited_0', 'late_0')
+REPORTED.push('corrupted', 'cold_users', 'reported_users', 'waited_0', 'late_0', 'data_sent', 'data_received')
 
 export const options = {
   ...common.commonOptions,

@@ -56,7 +56,7 @@ const cold = new Counter('cold_users')
 // How late a request starts: k6 itself does not time from the moment at which it was due.
 const lag = new Trend('lag', true)
 const REPORTED = [IN_WINDOW, 'http_req_failed', 'http_reqs', 'window_failed', 'known_failures', 'corrupted']
-REPORTED.push('cold_users', 'dropped_iterations', 'lag', 'waited_0', 'late_0')
+REPORTED.push('cold_users', 'dropped_iterations', 'lag', 'waited_0', 'late_0', 'data_sent', 'data_received')
 
 const constantRate = { executor: 'constant-arrival-rate', rate: RATE, timeUnit: '1s', duration: `${DURATION_MS}ms` }
 const burstRate = ({ factor, beginsMs, ms }) => ({

@@ -1,3 +1,4 @@
+import { count } from '../lib/units.js'
 import { AXES, AXIS_NAMES, describeAxes, nameOf } from '../model/arms.js'
 import { renderRequest } from '../model/requests.js'
 
@@ -90,7 +91,7 @@ export function nameMatch({ arm, varied, partner = arm }) {
   const names = [...new Set([nameOf(arm), nameOf(partner)])].join(' and ')
   const others = varied.filter(name => name !== 'cpuLimitCores' && AXES[name].of(arm) !== null)
   return [
-    arm.cpuLimitCores === null ? names : `${names} at ${arm.cpuLimitCores} cores`,
+    arm.cpuLimitCores === null ? names : `${names} at ${count(arm.cpuLimitCores, 'core')}`,
     ...others.map(name => describeAxes(arm, [name])),
   ].join(', ')
 }

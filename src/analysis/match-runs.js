@@ -1,3 +1,4 @@
+import { listAnswerBytes } from '../judge/record/measures.js'
 import { nameOf } from '../model/arms.js'
 import { findRecordedScripts, generatorOf } from '../model/tools.js'
 import { sayBoth, sayFact } from './match-arms.js'
@@ -146,20 +147,16 @@ export function sayScripts({ old, next, matches }) {
  */
 export function sayAnswers(matches, runs) {
   const lines = matches.flatMap(match => {
-    const old = listAnswerBytes(runs.old, match.old)
-    const next = listAnswerBytes(runs.next, match.next)
-    // Older kits did not record them.
-    if (old === null || next === null) return []
+    const [old, next] = [renderAnswerBytes(runs.old, match.old), renderAnswerBytes(runs.next, match.next)]
+    if (old === '' || next === '') return []
     return sayFact({ label: `bytes of an answer to ${nameOf(match.next)}`, of: bytes => bytes }, { old, next })
   })
   return [...new Set(lines)]
 }
 
 /** @param {RecordedRun} run @param {Arm} arm */
-function listAnswerBytes({ records }, { id }) {
-  const sizes = new Set(records.flatMap(({ trial, answerBytes }) => (trial.arm.id === id ? (answerBytes ?? []) : [])))
-  return sizes.size === 0 ? null : [...sizes].sort((a, b) => a - b).join(' or ')
-}
+const renderAnswerBytes = ({ records }, { id }) =>
+  listAnswerBytes(records.filter(({ trial }) => trial.arm.id === id)).join(' or ')
 
 /** @param {Manifest} manifest @param {'generator' | 'application'} role */
 function sumOf(manifest, role) {

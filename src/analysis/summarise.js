@@ -1,6 +1,13 @@
 import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js'
 import { findLeftOut } from '../judge/record/deaths.js'
-import { countGoodUses, hasTail, listCounted, sidecarsOf, splitRounds } from '../judge/record/measures.js'
+import {
+  countGoodUses,
+  hasTail,
+  listAnswerBytes,
+  listCounted,
+  sidecarsOf,
+  splitRounds,
+} from '../judge/record/measures.js'
 import { listSections } from '../kinds/sections.js'
 import { groupBy } from '../lib/group-by.js'
 import { summariseSequence, summariseValues } from '../lib/stats.js'
@@ -108,7 +115,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   const quantities = { ...summariseQuantities({ rounds, service: null }), ...pickMost(sidecars) }
   return /** @type {SummaryArm} */ ({
     ...arm,
-    ...(arm.load.ownRequest && { load: { ...arm.load, ownRequest: describeAnswers(arm.load.ownRequest, records) } }),
+    ...(arm.load.ownRequest && { load: { ...arm.load, ownRequest: addAnswerBytes(arm.load.ownRequest, records) } }),
     target: manifest.target,
     trials: { completed: count('completed'), failed: count('failed'), invalid: count('invalid') },
     spoiled: countSpoiled(records),
@@ -149,9 +156,9 @@ function findGrowing(records) {
  * Adds the sizes of answers, which are known once trials have run. @param {NonNullable<Arm['load']['ownRequest']>} request
  * @param {TrialRecord[]} records of the arm
  */
-function describeAnswers(request, records) {
-  const sizes = new Set(records.flatMap(({ answerBytes }) => answerBytes ?? []))
-  return sizes.size === 0 ? request : { ...request, answerBytes: [...sizes].sort((a, b) => a - b) }
+function addAnswerBytes(request, records) {
+  const answerBytes = listAnswerBytes(records)
+  return answerBytes.length === 0 ? request : { ...request, answerBytes }
 }
 
 const WITHOUT = { changesPerMinute: 0, configuredServices: 0, connections: 'kept' }

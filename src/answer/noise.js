@@ -1,21 +1,54 @@
-import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
+import { PRIMARY, QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { count } from '../lib/units.js'
+import { groupOf, nameOf } from '../model/arms.js'
 
-/** How sure the verdicts of a kind are, in words. Pure. @import { Summary } from '../model/types.ts' */
+/** How sure the verdicts of a kind are, in words. Pure. @import { Comparison, Summary, SummaryArm } from '../model/types.ts' */
+
+/** Bars and sentence that are closer than this differ by rounding. */
+const APART_LEAST = 0.01
 
 /**
- * Says the noise floor and the number of repeats. @param {Summary} summary of one kind
+ * Renders the noise floor, the number of repeats, and whether the bars of the picture differ from the ratios.
+ * @param {Pick<Summary, 'comparisons' | 'arms'>} summary of one kind
  * @param {{ primary?: string, repeats: string }} options repeats: what one is called
  */
 export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, repeats: noun }) {
   const ofPrimary = comparisons.filter(c => c.quantity === primary && c.service === null)
-  const floors = ofPrimary.flatMap(c => (c.isControl && c.ratio.median !== null ? [Math.abs(c.ratio.median - 1)] : []))
-  const values = ofPrimary.filter(c => !c.isControl).map(c => c.ratio.values.filter(value => value !== null).length)
+  const controls = ofPrimary.filter(c => c.isControl && c.ratio.median !== null)
+  const pairs = ofPrimary.filter(c => !c.isControl)
   const { header } = QUANTITIES[primary]
   const ofArms = arms.map(arm => /** @type {any} */ (arm)[header]?.values?.length ?? 0)
-  const repeats = Math.max(0, ...(values.length > 0 ? values : ofArms))
+  const repeats = Math.max(0, ...(pairs.length > 0 ? pairs.map(countValues) : ofArms))
   return [
-    ...(floors.length > 0 ? [`Noise floor (A/A): ${(100 * Math.max(...floors)).toFixed(1)} %.`] : []),
+    ...(controls.length > 0 ? [renderFloor(controls)] : []),
+    ...(pairs.some(pair => isApart(pair, arms))
+      ? ['Bars: the median of each proxy. Verdict: the median of the ratios, repeat by repeat.']
+      : []),
     ...(repeats > 0 ? [`${count(repeats, noun)}.`] : []),
   ]
 }
+
+/** Renders the largest distance of a proxy from itself. @param {Comparison[]} controls */
+function renderFloor(controls) {
+  const floor = Math.max(...controls.map(({ ratio }) => Math.abs(Number(ratio.median) - 1)))
+  const isFromOne = controls.every(control => countValues(control) === 1)
+  return `Noise floor (A/A): ${(100 * floor).toFixed(1)} %${isFromOne ? ', from one repeat' : ''}.`
+}
+
+/**
+ * Says whether the ratio of two bars is not the ratio of the verdict: each repeat weighs as much in the verdict, however
+ * dear its requests were. @param {Comparison} pair @param {SummaryArm[]} arms
+ */
+function isApart(pair, arms) {
+  const { a, b, contrast, quantity, ratio, verdict } = pair
+  if (contrast !== null || ratio.median === null || verdict === 'invalid') return false
+  const medianOf = (/** @type {string} */ name) => {
+    const arm = arms.find(one => nameOf(one) === name && groupOf(one) === groupOf(pair))
+    return arm ? quantityOf(arm, quantity).median : null
+  }
+  const [over, under] = [medianOf(a), medianOf(b)]
+  return over !== null && under !== null && Math.abs(over / under - ratio.median) >= APART_LEAST
+}
+
+/** @param {Comparison} comparison */
+const countValues = ({ ratio }) => ratio.values.filter(value => value !== null).length

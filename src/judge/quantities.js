@@ -162,12 +162,22 @@ const ROWS = [
     definition:
       'CPU per request over a new connection each minus CPU per request over kept ones, in the same round: what a connection costs and, with TLS, its handshake.',
     use: 'cpuPerRequest',
-    measure({ record, kept }) {
-      if (record.trial.arm.load.connections !== 'new') return null
-      const cost = (/** @type {TrialRecord} */ r) => cpuPerRequestMicros(r, countedOf(r))
-      const [withSidecars, without] = [cost(record), valueOfRound(kept ?? [], 'cpuPerRequest', cost)]
-      return withSidecars === null || without === null ? null : withSidecars - without
-    },
+    measure: perConnection(record => cpuPerRequestMicros(record, countedOf(record))),
+  },
+  {
+    name: 'bytesPerConnection',
+    header: 'bytesPerConnection',
+    label: 'bytes of a new connection',
+    short: 'bytes/conn',
+    unit: 'bytes',
+    digits: 0,
+    isSparse: true,
+    definition:
+      'Bytes that the load sends and receives for a request over a new connection each minus those for a request over kept ones, in the same round: with TLS, the handshake, in both directions.',
+    use: 'cpuPerRequest',
+    measure: perConnection(({ load }) =>
+      load?.wire?.requests ? (load.wire.sentBytes + load.wire.receivedBytes) / load.wire.requests : null,
+    ),
   },
   {
     name: 'serviceTime',
@@ -258,6 +268,18 @@ export const QUANTITY_NAMES = /** @type {any} */ (Object.keys(QUANTITIES))
 /** Shown where an experiment names no quantities. */
 export const SHOWN_BY_DEFAULT = ['throughput', 'cpuPerRequest', 'rss']
 export const [PRIMARY] = ROWS
+
+/**
+ * Computes what a new connection adds to a request over a kept one, in the same round.
+ * @param {(record: TrialRecord) => number | null} costOf a request @returns {QuantityRow['measure']}
+ */
+function perConnection(costOf) {
+  return ({ record, kept }) => {
+    if (record.trial.arm.load.connections !== 'new') return null
+    const [overNew, overKept] = [costOf(record), valueOfRound(kept ?? [], 'cpuPerRequest', costOf)]
+    return overNew === null || overKept === null ? null : overNew - overKept
+  }
+}
 
 /** @param {Pick<Arm, 'conditions'>} arm */
 function hasNamespaces({ conditions }) {

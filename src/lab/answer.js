@@ -47,7 +47,9 @@ export function createLabAnswer({ rows: all, breakdowns, labels, conditions = []
       ? breakdowns.flatMap(breakdown => renderDearest(breakdown, nameSidecar(breakdown)))
       : [
           renderVerdict(rows, quantity),
-          ...breakdowns.flatMap(breakdown => renderMost(breakdown, nameSidecar(breakdown))),
+          ...breakdowns.flatMap(breakdown =>
+            hasChanged(breakdown, rows) ? renderMost(breakdown, nameSidecar(breakdown)) : [],
+          ),
         ],
     basis: [],
     warnings: [],
@@ -59,14 +61,22 @@ export function createLabAnswer({ rows: all, breakdowns, labels, conditions = []
 function renderVerdict(rows, quantity) {
   if (rows.length === 0) return `Nothing was counted: no sidecar is on both sides (${DEFINITIONS[quantity]}).`
   const changes = rows.map(({ ratio }) => ratio - 1)
-  const isNone = rows.every(({ ratio, spread }) => Math.abs(ratio - 1) <= spread)
-  if (isNone) return `No difference found: a request takes as many ${NOUNS[quantity]} on either side.`
+  if (rows.every(isWithinNoise))
+    return `No difference found: a request takes as many ${NOUNS[quantity]} on either side.`
   const [least, most] = [Math.min(...changes), Math.max(...changes)]
   if (least < 0 && most > 0)
     return `A request takes ${showChange(least)} to ${showChange(most)} ${NOUNS[quantity]} than before.`
   const ends = [least, most].map(change => showChange(Math.abs(change)).replace('+', '').replace(' %', ''))
   const range = ends[0] === ends[1] ? ends[0] : ends.toSorted((a, b) => Number(a) - Number(b)).join(' to ')
   return `A request takes ${range} % ${most > 0 ? 'more' : 'less'} ${NOUNS[quantity]} than before.`
+}
+
+/** Says whether both sides are as near to each other as the counts of one side. @param {Row} row */
+const isWithinNoise = ({ ratio, spread }) => Math.abs(ratio - 1) <= spread
+
+/** Says whether a sidecar costs something else than before: functions of one that does not have changed by chance. @param {Breakdown} breakdown @param {Row[]} rows */
+function hasChanged({ link, service }, rows) {
+  return rows.some(row => row.link === link && row.service === service && !isWithinNoise(row))
 }
 
 /** Names what a request costs most in one sidecar: purposes, and filters of the script. @param {Breakdown} breakdown @param {string} name */

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 
-/** The algorithms of `balance`, and the quantities of an assignment. Pure. */
-/** @import { BalanceTrial } from './types.ts' */
+/** The algorithms of `balance`, and what is asked of them. Pure. */
 
 export const ALGORITHMS = /** @type {const} */ ({
   'legacy-hash': { label: 'legacy hash', does: "FNV-1a of the item's id (32 bits), modulo the number of shards" },
@@ -24,42 +23,6 @@ export const ALGORITHM_NAMES = /** @type {(keyof typeof ALGORITHMS)[]} */ (Objec
 
 /** Sizes of items: all alike, or from 1 to twice the mean. */
 export const SIZES = /** @type {const} */ (['equal', 'random'])
-
-/** @typedef {Record<'label' | 'unit' | 'definition', string> & { digits: number, of: (trial: BalanceTrial) => number }} BalanceQuantity */
-
-/** The quantities, in the order shown. @type {Record<'moves' | 'spread' | 'movesAdded' | 'spreadItems', BalanceQuantity>} */
-export const BALANCE_QUANTITIES = {
-  moves: {
-    label: 'moves, shard removed',
-    unit: 'items',
-    digits: 0,
-    definition: 'items on another shard after the last shard was removed, without those that were on it',
-    of: trial => trial.removed.moves,
-  },
-  spread: {
-    label: 'spread of load',
-    unit: 'of the mean',
-    digits: 2,
-    definition: 'the largest load of a shard less the smallest, as a share of the mean; a load is the sum of the sizes',
-    of: trial => trial.spread,
-  },
-  movesAdded: {
-    label: 'moves, shard added',
-    unit: 'items',
-    digits: 0,
-    definition: 'items on another shard after one was added, without those that are on it',
-    of: trial => trial.added.moves,
-  },
-  spreadItems: {
-    label: 'spread of items',
-    unit: 'items',
-    digits: 0,
-    definition: 'the items of the shard with the most, less those of the shard with the fewest',
-    of: trial => trial.spreadItems,
-  },
-}
-
-export const BALANCE_NAMES = /** @type {(keyof typeof BALANCE_QUANTITIES)[]} */ (Object.keys(BALANCE_QUANTITIES))
 
 const unique = (/** @type {unknown[]} */ list) => new Set(list).size === list.length
 

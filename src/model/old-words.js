@@ -33,6 +33,7 @@ const AXIS_NAMES = ['across', 'contrasts', 'contrast', 'axis', 'over']
  * @param {any} document
  */
 export function modernise(document) {
+  if (Array.isArray(document?.comparisons)) renameOneCore(document.comparisons)
   if (document?.schemaVersion !== OLD_SCHEMA_VERSION) return document
   const renamed = { ...rename(document), schemaVersion: SCHEMA_VERSION }
   if (renamed.trial?.arm) {
@@ -44,6 +45,13 @@ export function modernise(document) {
   for (const list of [renamed.arms, renamed.comparisons].filter(Array.isArray))
     for (const arm of list) arm.kind = kindOfArm(arm, run)
   return renamed
+}
+
+/** Kits before wrote `1 cores` in the names of proxies. @param {any[]} comparisons of a summary */
+function renameOneCore(comparisons) {
+  for (const comparison of comparisons)
+    for (const side of ['a', 'b'])
+      if (typeof comparison?.[side] === 'string') comparison[side] = comparison[side].replace(/ 1 cores$/, ' 1 core')
 }
 
 /** Reads an experiment file or published claims. @param {any} written */

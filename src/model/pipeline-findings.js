@@ -1,5 +1,6 @@
 import { BenchError } from '../lib/errors.js'
-import { hasServerTls, hasUpstreamTls, listTexts, VARIABLE } from './pipeline.js'
+import { VARIABLE } from './pipeline.js'
+import { hasServerTls, hasUpstreamTls, listTexts } from './pipeline-traffic.js'
 
 /** Findings about scripts that the kit did not write. Pure. @import { Pipeline } from './pipeline.js' */
 

@@ -1,4 +1,5 @@
-import { entryPortOf, renderPipeline } from './pipeline.js'
+import { renderPipeline } from './pipeline.js'
+import { entryPortOf } from './pipeline-traffic.js'
 import { createSidecarProcess } from './processes.js'
 
 /** @import { Pipeline } from './pipeline.js' @import { ProcessSpec, SidecarOptions } from './types.ts' */

@@ -3,15 +3,12 @@ import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { parseYaml } from '../lib/yaml.js'
 import { count } from './bounds.js'
-import { PORTS } from './sidecar-contract.js'
+import { entryPortOf, listTexts, postsPayload } from './pipeline-traffic.js'
 
 /**
  * A `pipeline.yaml`: how a proxy is run that does not read the kit's configuration. Pure.
  * @import { SidecarModel } from './types.ts'
  */
-
-/** The name of the file in a folder; beside a folder it is `FOLDER.pipeline.yaml`. */
-export const PIPELINE_FILE = 'pipeline.yaml'
 
 const text = z.union([z.string(), z.number().transform(String)])
 const port = z.int().min(1).max(65_535, 'a port is at most 65535')
@@ -96,7 +93,6 @@ const schema = z.strictObject({
 
 export const VARIABLE = /\{\{\s*([\w.]+)\s*\}\}/g
 const LISTEN = /\{\{\s*listen\.(port|address|url)\s*\}\}/
-const UPSTREAM = /\{\{\s*upstream\.(port|address|url)\s*\}\}/
 
 /** @param {string} text YAML @param {string} file its name, for errors @returns {PipelineDocument} @throws {UsageError} */
 export function parsePipeline(text, file) {
@@ -106,26 +102,6 @@ export function parsePipeline(text, file) {
 /** Fills in the defaults of a document that the kit makes. @param {z.input<typeof schema>} document @returns {PipelineDocument} */
 export function createPipelineDocument(document) {
   return schema.parse(document)
-}
-
-/** Says whether a pipeline needs a network namespace: its scripts fix a port. @param {Pick<Pipeline, 'document'>} pipeline */
-export function hasFixedPorts({ document: { listen, upstream } }) {
-  return listen.port !== undefined || upstream?.ports !== undefined
-}
-
-/** Says whether requests go on to the application. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
-export function callsUpstream(pipeline) {
-  return pipeline.document.upstream?.ports !== undefined || listTexts(pipeline).some(text => UPSTREAM.test(text))
-}
-
-/** Says whether the load speaks TLS to it. @param {Pick<Pipeline, 'document'>} pipeline */
-export function hasServerTls({ document: { listen } }) {
-  return listen.scheme === 'https'
-}
-
-/** Says whether it speaks TLS to the application. @param {Pick<Pipeline, 'document'>} pipeline */
-export function hasUpstreamTls({ document: { upstream } }) {
-  return upstream?.scheme === 'https'
 }
 
 /**
@@ -139,28 +115,12 @@ export function assertVersion({ document: { version }, file }, tool) {
   )
 }
 
-/** Says whether the answer is the body that was posted. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
-export function isEchoed(pipeline) {
-  const isUsual = postsPayload(pipeline) && Object.keys(pipeline.document.request.headers).length === 0
-  return isUsual && pipeline.document.answer.status === 200 && callsUpstream(pipeline)
-}
-
-/** Says whether requests carry the payload of the load. @param {Pick<Pipeline, 'document'>} pipeline */
-export function postsPayload({ document: { request } }) {
-  return request.method === 'POST' && request.body === undefined
-}
-
 /** Describes the request of a pipeline for records: what its headers and body say stays in its file. @param {Pick<Pipeline, 'document'>} pipeline @param {number} payloadBytes */
 export function describeOwnRequest(pipeline, payloadBytes) {
   const { request, answer } = pipeline.document
   const { method, path, body = '' } = request
   const requestBytes = postsPayload(pipeline) ? payloadBytes : Buffer.byteLength(body)
   return { method, path, requestBytes, status: answer.status }
-}
-
-/** Returns the port at which requests come to it. @param {Pick<Pipeline, 'document'>} pipeline */
-export function entryPortOf({ document: { listen } }) {
-  return listen.port ?? PORTS.inbound
 }
 
 /**
@@ -226,16 +186,6 @@ export function copyBinaryFiles(binaryFiles = {}) {
     content,
     encoding: /** @type {const} */ ('latin1'),
   }))
-}
-
-/** Lists the texts that may hold variables. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
-export function listTexts({ document, scriptFiles }) {
-  return [
-    ...(document.arguments ?? []),
-    ...Object.values(document.environment),
-    ...Object.values(document.files).map(one => (typeof one === 'string' ? one : (scriptFiles[one.template] ?? ''))),
-    ...Object.values(document.replace).flatMap(texts => Object.values(texts)),
-  ]
 }
 
 /** @param {{ model: SidecarModel, folder: string, document: PipelineDocument }} options @returns {Record<string, string>} */

@@ -30,6 +30,18 @@ export const AS_NODE_PROXY = asSidecar(CAPABILITIES_OF_NODE)
 
 export const TLS = { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' }
 
+const POST_QUANTUM = 'X25519MLKEM768'
+
+/** Says whether a kind of TLS puts a post-quantum group first. @param {string} tls as `--tls` has it */
+export function isPostQuantum(tls) {
+  return tls.endsWith(`+${POST_QUANTUM.toLowerCase()}`)
+}
+
+/** Lists the groups of a key exchange, in order: who has none but the last is served, too. @param {string} tls */
+export function groupsOf(tls) {
+  return isPostQuantum(tls) ? [POST_QUANTUM, TLS.group] : [TLS.group]
+}
+
 /** As the program of a process: the Node that runs the kit; its first argument is a file of the kit. */
 export const KIT_NODE = 'node-of-the-kit'
 

@@ -3,7 +3,7 @@ import { readCredentials } from '../certificates/credentials.js'
 import { authorityKeyOf, certificatesFolder } from '../lib/certificate-files.js'
 import { readTextFiles } from '../lib/text-files.js'
 import { untilAborted } from '../lib/wait.js'
-import { identityOf, NODE_AGENT, NODE_PROXY, PORTS, PROBER, placeAt, TLS } from '../model/sidecar-contract.js'
+import { groupsOf, identityOf, NODE_AGENT, NODE_PROXY, PORTS, PROBER, placeAt, TLS } from '../model/sidecar-contract.js'
 import { createModel } from '../services/topology.js'
 import { BYTE_HOSTS, BYTE_UPSTREAMS, bytePortOf, ROUTES, route } from './beside/corpus.js'
 import { SERVERS } from './beside/peers.js'
@@ -111,7 +111,12 @@ export async function createRig({ target, index, plane, folder, measured, signal
       address: places[PROBER].listen,
       ...readCredentials(certificates),
       sidecars: sidecarsAt,
-      configuration: { ...measured, ...TLS, ...(tunnelPort && measured.tls !== 'plaintext' && { tunnelPort }) },
+      configuration: {
+        ...measured,
+        ...TLS,
+        groups: groupsOf(measured.tls),
+        ...(tunnelPort && measured.tls !== 'plaintext' && { tunnelPort }),
+      },
     })
     const timeouts = chooseTimeouts((performance.now() - startedAt) / 1000)
     const models = createModels({

@@ -16,6 +16,7 @@ export const CONFIGURATIONS = {
   mtls: { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'listed' },
   open: { tls: 'ecdsa-p256', protocol: 'http/1.1', trafficPolicy: 'open' },
   rsa: { tls: 'rsa-2048', protocol: 'http/1.1', trafficPolicy: 'listed' },
+  'post-quantum': { tls: 'ecdsa-p256+x25519mlkem768', protocol: 'http/1.1', trafficPolicy: 'listed' },
   plaintext: { tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' },
   http2: { tls: 'ecdsa-p256', protocol: 'http/2', trafficPolicy: 'listed' },
   'plaintext-http2': { tls: 'plaintext', protocol: 'http/2', trafficPolicy: 'listed' },
@@ -73,7 +74,7 @@ export function chooseInterception({ deployed, profiles }, profile) {
 
 /**
  * @param {Measured} measured
- * @param {{ plane: DataPlane, tool: Pick<Tool, 'version'>, profile?: string | null, interception?: 'redirect',
+ * @param {{ plane: DataPlane, tool: Pick<Tool, 'version' | 'library'>, profile?: string | null, interception?: 'redirect',
  *   hasCertificate?: boolean }} options hasCertificate: the load speaks mTLS
  * @returns {string | null} why the plane cannot be tried so; null: it can
  */
@@ -90,6 +91,7 @@ export function findUntried(measured, { plane, tool, profile = null, hasCertific
       entrance: { modes: modesUnder(tls), hasCertificate },
       profile,
       version: tool.version,
+      library: tool.library,
       cpus,
     })
   )

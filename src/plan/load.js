@@ -72,7 +72,7 @@ export function chooseLoad(question, placed) {
     warmupSeconds: Math.max(
       profile.warmupSeconds,
       overrides.warmupLeastSeconds ?? 0,
-      findWarmupLeast({ users, cpuLimit, rate }) + WARM_AFTER_REQUESTS * slowSeconds,
+      findWarmupLeast({ users, cpuLimit, rate, conditions }) + WARM_AFTER_REQUESTS * slowSeconds,
     ),
     windowSeconds: rate && chooseWindowSeconds ? chooseWindowSeconds(profile.windowSeconds, rate) : windowSeconds,
   }
@@ -104,16 +104,21 @@ function chooseUsers({ hasSidecars, cpuLimit, cpuLimits }) {
   return hasSidecars ? usersAt(cpuLimit) : Math.max(...cpuLimits.map(usersAt))
 }
 
-/** Finds the shortest warm-up that covers handshakes and first requests. @param {{ users: number, cpuLimit: number | null, rate: number | null }} options */
-function findWarmupLeast({ users, cpuLimit, rate }) {
-  const handshakeSeconds = cpuLimit ? (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cpuLimit : 0
+/**
+ * Finds the shortest warm-up that covers handshakes and first requests, with the CPU request where a neighbour fills the node.
+ * @param {{ users: number, cpuLimit: number | null, rate: number | null, conditions: Conditions }} options
+ */
+function findWarmupLeast({ users, cpuLimit, rate, conditions: { neighbourCores, cpuRequestCores } }) {
+  const cores = Math.min(cpuLimit ?? Infinity, (neighbourCores && cpuRequestCores) ?? Infinity)
+  const handshakeSeconds = (users * WARMUP_SECONDS_PER_USER_AND_CORE) / cores
   return Math.max(handshakeSeconds, rate === null ? 0 : (WARM_AFTER_REQUESTS * 1.5 * users) / rate)
 }
 
 /** Gives an arm of a search the warm-up that its cpuLimit and rate need. @param {Arm} arm @returns {Arm} */
 export function withWarmupFor(arm) {
   const { users, ratePerSecond = null } = arm.load
-  const least = findWarmupLeast({ users, cpuLimit: arm.cpuLimitCores, rate: ratePerSecond })
+  const { cpuLimitCores: cpuLimit, conditions } = arm
+  const least = findWarmupLeast({ users, cpuLimit, rate: ratePerSecond, conditions })
   const warmupSeconds = Math.max(arm.load.warmupSeconds, least + WARM_AFTER_REQUESTS * computeSlowSeconds(arm.load))
   return { ...arm, load: { ...arm.load, warmupSeconds } }
 }

@@ -1,21 +1,45 @@
 import { BenchError, UsageError } from '../lib/errors.js'
-import {
-  describeOwnRequest,
-  hasFixedPorts,
-  hasServerTls,
-  hasUpstreamTls,
-  isEchoed,
-  postsPayload,
-} from '../model/pipeline.js'
-import { DEFAULT_GENERATOR } from '../model/tools.js'
+import { assertVersion, describeOwnRequest } from '../model/pipeline.js'
+import { hasFixedPorts, hasServerTls, hasUpstreamTls, isEchoed, postsPayload } from '../model/pipeline-traffic.js'
+import { DEFAULT_GENERATOR, toolOf } from '../model/tools.js'
 import { assertAllowed } from '../request/constraint.js'
 import { LINK, PIPELINE_ARMS, PIPELINES } from '../request/constraints/pipelines.js'
+import { findPipeline } from '../tools/find-pipeline.js'
+import { specOf } from './programs.js'
 
 /**
  * Requests and axes of a run of pipelines, beside their names.
- * @import { Arm, LoadGenerator } from '../model/types.ts' @import { Overrides } from '../request/question.js'
- * @import { Pipeline } from '../model/pipeline.js' @import { Pipelines } from './programs.js'
+ * @import { Arm, LoadGenerator, PlaneChoice, Tool } from '../model/types.ts' @import { Overrides } from '../request/question.js'
+ * @import { Pipeline } from '../model/pipeline.js' @import { Pipelines, Planes } from './programs.js'
  */
+
+/** Reads the pipelines of those that have one. @param {Planes} planes @param {PlaneChoice[]} chosen @returns {Pipelines} @throws {UsageError} */
+export function findPipelines(planes, chosen) {
+  const withPipelines = chosen.flatMap(({ plane, variant }) => {
+    const pipeline = variant === null ? null : findPipeline(variant)
+    if (variant === null || pipeline === null) return []
+    if (planes[plane]?.pipelines === undefined)
+      throw new UsageError(
+        `--planes ${plane}=${variant}: the kit writes the configuration of ${plane}: run your own with proxy=${variant}`,
+      )
+    if (planes[plane].pipelines === 'only' && pipeline.program === null)
+      throw new UsageError(`${pipeline.file}: program: it is missing: name the program that it starts, such as envoy`)
+    return [/** @type {const} */ ([variant, pipeline])]
+  })
+  return Object.fromEntries(withPipelines)
+}
+
+/**
+ * Asserts that the program of each pipeline is of the version that its scripts need.
+ * @param {Planes} planes @param {{ chosen: PlaneChoice[], pipelines: Pipelines, tools: Record<string, Tool> }} options @throws {UsageError}
+ */
+export function assertVersions(planes, { chosen, pipelines, tools }) {
+  for (const choice of chosen) {
+    const pipeline = choice.variant === null ? undefined : pipelines[choice.variant]
+    const tool = pipeline && toolOf(tools, { tool: specOf(planes, choice), variant: choice.variant })
+    if (tool) assertVersion(pipeline, tool)
+  }
+}
 
 /**
  * Asks for the link and the namespaces that pipelines need; the rest stays as it was asked.

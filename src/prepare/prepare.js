@@ -7,7 +7,8 @@ import { renderQuota } from '../request/constraints/plans.js'
 import { findControl } from '../services/control.js'
 import { createPlacing } from '../services/placement.js'
 import { isServedByNode } from '../services/specs.js'
-import { findAppRuntime, findPipelines, findPrograms } from './programs.js'
+import { findPipelineFile } from '../tools/pipeline-file.js'
+import { findAppRuntime, findPrograms } from './programs.js'
 import { readTopology } from './read-experiment.js'
 import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls } from './supported.js'
 
@@ -86,8 +87,10 @@ export async function prepare({ app, site, say, thresholds = [], ...named }) {
   const loaded = await loadAsked(named)
   const { planes, loads } = loaded
   const load = named.load ?? chooseLoad(loads, named.overrides)
-  const pipelines = findPipelines(planes, choosePlanes(named.experiment, named.overrides))
-  const ofPipelines = Object.keys(pipelines).length > 0 ? await import('./own-pipelines.js') : null
+  const chosen = choosePlanes(named.experiment, named.overrides)
+  const hasPipelines = chosen.some(({ variant }) => variant !== null && findPipelineFile(variant) !== null)
+  const ofPipelines = hasPipelines ? await import('./own-pipelines.js') : null
+  const pipelines = ofPipelines?.findPipelines(planes, chosen) ?? {}
   const request = {
     ...named,
     ...(ofPipelines && { overrides: ofPipelines.askForPipelines(named.overrides, { pipelines, load }) }),
@@ -101,12 +104,13 @@ export async function prepare({ app, site, say, thresholds = [], ...named }) {
   const programs = await findPrograms({
     load,
     planes,
-    chosen: choosePlanes(experiment, overrides),
+    chosen,
     pipelines,
     isPlaneRequired: overrides.planes !== null,
     arms: draft.plan.arms,
     findTool,
   })
+  ofPipelines?.assertVersions(planes, { chosen, pipelines, tools: programs.tools })
   const { plan, layout } = draft.holdsWith(programs)
     ? draft
     : planRun({ ...request, ...loaded, load, site, ...programs })

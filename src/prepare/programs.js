@@ -3,12 +3,10 @@ import { loadPlanes } from '../dataplanes/registry.js'
 import { BenchError, BrokenToolError, MissingPlaneError, UsageError } from '../lib/errors.js'
 import { isProgram } from '../lib/programs.js'
 import { loadGenerators } from '../loads/registry.js'
-import { assertVersion } from '../model/pipeline.js'
-import { nameVariantTool, toolOf } from '../model/tools.js'
+import { nameVariantTool } from '../model/tools.js'
 import { findScriptFolder } from '../run/scripts.js'
 import { findControl } from '../services/control.js'
 import { findDeployed, nameDeployed } from '../services/specs.js'
-import { findPipeline } from '../tools/find-pipeline.js'
 import { findScripts } from '../tools/find-scripts.js'
 import { iptablesTool } from '../tools/iptables.js'
 import { nodeTool } from '../tools/node.js'
@@ -23,7 +21,7 @@ import { nodeTool } from '../tools/node.js'
 
 /**
  * Findings before a plan runs. missing: planes whose program cannot be had; scripts: their folders, by
- * `plane:profile`; lacks: why programs of control planes, or such scripts, cannot be had, by name.
+ * `plane:profile`; lacks: why programs of control planes, or what a profile needs, cannot be had, by name.
  * @typedef {{ tools: Record<string, Tool>, missing: Plan['notMeasured'], scripts: Record<string, string>,
  *   lacks: Record<string, string> }} Found
  */
@@ -104,11 +102,6 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
     if ('missing' in tool) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${tool.missing}`)
     tools[nameVariantTool({ tool: specOf(planes, choice), variant: choice.variant })] = tool
   }
-  for (const choice of chosen) {
-    const pipeline = findPipelineOf(pipelines, choice)
-    const tool = pipeline && toolOf(tools, { tool: specOf(planes, choice), variant: choice.variant })
-    if (tool) assertVersion(pipeline, tool)
-  }
   if ('missing' in generator) throw new BenchError(`no load can be made: ${generator.missing}`)
   tools[generator.name] = generator
   const controlled = arms.filter(arm => arm.control !== undefined && !missing.some(({ plane }) => plane === arm.plane))
@@ -118,6 +111,14 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
     else tools[spec.name] = tool
   }
   findOwnScripts(planes, chosen, { scripts, lacks })
+  for (const choice of chosen) {
+    const spec = findDeployed(planes, choice)?.runtime
+    if (spec === undefined || missing.some(({ plane }) => plane === choice.plane)) continue
+    const tool = await findTool(spec)
+    if ('missing' in tool)
+      lacks[nameDeployed(choice)] = `it needs ${spec.name} ${spec.wanted} beside it: ${tool.missing}`
+    else tools[spec.name] = tool
+  }
   return { tools, missing, scripts, lacks }
 }
 
@@ -148,22 +149,6 @@ export async function findPlane({ planes, choice, folders, findTool }) {
 
 /** @typedef {Record<string, Pipeline>} Pipelines by variant */
 
-/** Reads the pipelines of those that have one. @param {Planes} planes @param {PlaneChoice[]} chosen @returns {Pipelines} @throws {UsageError} */
-export function findPipelines(planes, chosen) {
-  const withPipelines = chosen.flatMap(({ plane, variant }) => {
-    const pipeline = variant === null ? null : findPipeline(variant)
-    if (variant === null || pipeline === null) return []
-    if (planes[plane]?.pipelines === undefined)
-      throw new UsageError(
-        `--planes ${plane}=${variant}: the kit writes the configuration of ${plane}: run your own with proxy=${variant}`,
-      )
-    if (planes[plane].pipelines === 'only' && pipeline.program === null)
-      throw new UsageError(`${pipeline.file}: program: it is missing: name the program that it starts, such as envoy`)
-    return [/** @type {const} */ ([variant, pipeline])]
-  })
-  return Object.fromEntries(withPipelines)
-}
-
 /** @param {Pipelines} pipelines @param {PlaneChoice} choice */
 function findPipelineOf(pipelines, { variant }) {
   return variant === null ? undefined : pipelines[variant]
@@ -191,7 +176,7 @@ function hasOwnProgram({ variant }) {
 }
 
 /** Finds a plane's program, as the choice names it. @param {Planes} planes @param {PlaneChoice} choice @returns {ToolSpec} */
-function specOf(planes, choice) {
+export function specOf(planes, choice) {
   const spec = /** @type {ToolSpec} */ (planes[choice.plane].tool)
   return hasOwnProgram(choice) ? { ...spec, path: `${choice.variant}` } : spec
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { PLANE_NAMES } from '../dataplanes/registry.js'
+import { MESHES, PLANE_NAMES } from '../dataplanes/registry.js'
 import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
@@ -13,7 +13,7 @@ import { assertTogether, findUnmeasurable } from '../request/constraints.js'
 import { findControl } from '../services/control.js'
 import { countWorkers, findDeployed, hasNodeProxy, nameDeployed } from '../services/specs.js'
 import { listModes } from '../services/topology.js'
-import { findPipelineFile } from '../tools/find-pipeline.js'
+import { findPipelineFile } from '../tools/pipeline-file.js'
 
 /**
  * Facts about planes, their control planes and generators, which the table of constraints judges.
@@ -36,6 +36,10 @@ export function assertKnown(planes, choices) {
 /** @param {Planes} planes @param {PlaneChoice} choice */
 function assertChoice(planes, choice) {
   const { plane, profile, variant, control } = choice
+  if (Object.hasOwn(MESHES, plane))
+    throw new UsageError(
+      `unknown plane "${plane}": the proxy that this mesh deploys is ${MESHES[plane]}, with --interception redirect`,
+    )
   if (!Object.hasOwn(planes, plane)) throw new UsageError(`unknown plane "${plane}"${suggest(plane, PLANE_NAMES)}`)
   const { profiles } = planes[plane]
   const deployed = profile ? findDeployed(planes, { plane, profile }) : undefined
@@ -68,7 +72,7 @@ function refuseVariant(plane, { plane: name, variant }) {
     return `${variant} ${exists ? 'has no main.js, and no pipeline.yaml' : 'does not exist'}: name a folder of Pipy scripts such as pipy-scripts/, one with a pipeline.yaml (docs/your-pipeline.md), or a program`
   const [, ...profiles] = plane?.profiles ?? []
   const named = profiles.map(profile => `${name}:${profile}`).join(', ')
-  return `${variant} ${exists ? 'is not a program that can be executed' : 'does not exist'}: name another program of ${name}; the kit writes its configuration${named && `, and has the profiles ${named}`}`
+  return `${variant} ${exists ? 'is not a program that can be executed' : 'does not exist'}: name another program of ${name}; the kit writes its configuration${named && `, and has the profiles ${named}`}. A configuration of yours runs as proxy=./folder (docs/your-pipeline.md)`
 }
 
 /** Lists the names of a plane's control planes. @param {DataPlane} plane */
@@ -100,7 +104,7 @@ export function findQuota(limits) {
 
 /**
  * Finds why a plane cannot run an arm; null where it can. topology: of its link; lacks: why programs of control planes, or
- * scripts of profiles, cannot be had, by name.
+ * what profiles need, cannot be had, by name.
  * @param {{ planes: Planes, arm: Arm, kind: TrialKind, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
  *   limits?: Site['limits'] }} options
  */
@@ -109,7 +113,7 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
   const plane = planes[arm.plane]
   const hasMany = KINDS[kind].hasControlPlane === true
   const control = findControl(plane, arm)
-  const version = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })?.version) ?? ''
+  const { version = '', library } = (plane.tool && toolOf(tools, { tool: plane.tool, variant: arm.variant })) ?? {}
   const sidecarWorkers = countWorkers(arm, { cpus, planes })
   const modes = listModes(topology, conditions.tls)
   const entrance = { modes, hasCertificate: arm.load.hasCertificate }
@@ -119,7 +123,8 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
     isOfNode: hasNodeProxy(planes, arm),
     lacks: { control: lacks[control?.tool?.name ?? ''], scripts: lacks[nameDeployed(arm)] },
     findShortage: () => (limits ? findTooMany({ arm, control, workers: sidecarWorkers, limits, hasMany }) : null),
-    findUnsupported: () => plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, cpus }),
+    findUnsupported: () =>
+      plane.findUnsupported({ conditions, entrance, profile, sidecarWorkers, version, library, cpus }),
   })
 }
 

@@ -90,7 +90,7 @@ export function tellDeviations({ deployed = [] }) {
 export function renderThresholds({ thresholds }) {
   return thresholds.map(({ expression, link, cpuLimitCores, value, held }) => {
     const result = held === null ? 'not tested: excluded' : `${held ? 'met' : 'NOT met'}: ${value?.toFixed(3)}`
-    return `Threshold ${expression} (${link}${cpuLimitCores ? `, ${cpuLimitCores} cores` : ''}): ${result}`
+    return `Threshold ${expression} (${link}${cpuLimitCores ? `, ${count(cpuLimitCores, 'core')}` : ''}): ${result}`
   })
 }
 

@@ -36,6 +36,7 @@ export async function startGenerator({ testbed, trials, start, folder }, service
     tool: programs.tools[programs.load.tool.name],
     scripts: site.target.locate(folders.load, 'generator'),
     load,
+    tls: trial.arm.conditions.tls,
     tailMs: tailMsOf(load),
     cpus: countGeneratorCpus(testbed, trial.arm),
     folder: site.target.locate(folder, 'generator'),

@@ -1,7 +1,7 @@
 import { authorityKeyOf, certificatesFolder, credentialsOf } from '../lib/certificate-files.js'
 import { BenchError } from '../lib/errors.js'
 import { isRedirected } from '../model/arms.js'
-import { callsUpstream, hasUpstreamTls } from '../model/pipeline.js'
+import { callsUpstream, hasUpstreamTls } from '../model/pipeline-traffic.js'
 import { createProcess } from '../model/processes.js'
 import { hasChunks } from '../model/requests.js'
 import { GENERATOR, KIT_NODE, NODE_PROXY, PORTS } from '../model/sidecar-contract.js'
@@ -134,15 +134,20 @@ function createNeighbour({ arm, folders, locate }) {
   })
 }
 
+const LOAD_TIMES = 16
+
 /**
- * Chooses the CPU request of a process where sidecars have one, in cores; undefined: its own default. A neighbour requests
- * what it burns. The others get all CPUs: the node's share of a sidecar is looked for, not theirs.
+ * Chooses the CPU request of a process where sidecars have one, or a neighbour runs, in cores; undefined: its own default. A
+ * neighbour requests what it burns. Applications request all CPUs, and the load many times as much: it stands for clients
+ * elsewhere, and a load that waits for a CPU starts requests late. A baseline without sidecars has the same weights beside a
+ * neighbour as the arms with sidecars.
  * @param {Pick<Arm, 'conditions'>} arm @param {{ role: ProcessSpec['role'], cpus: number }} options cpus: of the machine
  */
 export function chooseCpuRequest({ conditions: { cpuRequestCores, neighbourCores } }, { role, cpus }) {
-  if (cpuRequestCores === undefined) return undefined
-  if (role === 'sidecar') return cpuRequestCores
-  return role === 'neighbour' ? neighbourCores : cpus
+  if (cpuRequestCores === undefined && neighbourCores === undefined) return undefined
+  if (role === 'neighbour') return neighbourCores
+  if (role === 'generator') return LOAD_TIMES * cpus
+  return role === 'sidecar' ? (cpuRequestCores ?? cpus) : cpus
 }
 
 /** @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending} */

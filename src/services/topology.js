@@ -3,7 +3,7 @@ import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
 import { parseYaml } from '../lib/yaml.js'
 import { featuresOf, listFeatures } from '../model/features.js'
-import { identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
+import { groupsOf, identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
 
 /**
  * @import { Arm, Cluster, Endpoint, MtlsMode, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from '../model/types.ts'
@@ -190,7 +190,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
     admin: { address: place.inside, port: PORTS.admin },
     retries: 1,
     timeouts: TIMEOUTS,
-    tls: TLS,
+    tls: { suite: TLS.suite, groups: groupsOf(tls) },
     trust: trustOf(options.certificates, ownName),
     inbound: service.application
       ? {

@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { execa } from 'execa'
-import { hashFolder } from '../lib/hash.js'
 import { lastLines } from '../lib/log-tail.js'
 import { ROOT } from '../lib/paths.js'
+import { hashSource, SOURCES } from './sources.js'
 
 const BUILD_SECONDS = 300
 // Folder of Go's own archive; few have it on PATH.
@@ -10,19 +10,6 @@ const GO_FOLDER = '/usr/local/go/bin'
 
 /** Architectures as Go and containers name them, by Node's names. @type {Record<string, string>} */
 export const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' }
-
-/** The folders of programs that the kit builds with Go, from its root. @type {Record<string, string>} */
-const SOURCES = { ads: 'src/dataplanes/envoy/ads' }
-
-/** @param {string} name of a program */
-export function isBuilt(name) {
-  return Object.hasOwn(SOURCES, name)
-}
-
-/** Names the source of a program: it is built again from another. @param {string} name */
-export function hashSource(name) {
-  return hashFolder(path.join(ROOT, SOURCES[name]))
-}
 
 /** @param {string} name @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options */
 export async function buildProgram(name, { work, environment = process.env, signal }) {

@@ -5,8 +5,9 @@ import { execa } from 'execa'
 import { hashFile } from '../lib/hash.js'
 import { lastLines } from '../lib/log-tail.js'
 import { within } from '../lib/wait.js'
-import { buildProgram, isBuilt } from './build.js'
+import { buildProgram } from './build.js'
 import { openDownload, removeStaleDownloads } from './downloads.js'
+import { isBuilt } from './sources.js'
 
 /** @import { ToolSpec } from '../model/types.ts' @typedef {Pick<ToolSpec, 'name' | 'wheel'>} Fetched */
 

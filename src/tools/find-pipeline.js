@@ -1,21 +1,15 @@
 import { isUtf8 } from 'node:buffer'
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { UsageError } from '../lib/errors.js'
 import { safely } from '../lib/safely.js'
-import { assertRenderable, PIPELINE_FILE, parsePipeline } from '../model/pipeline.js'
+import { assertRenderable, parsePipeline } from '../model/pipeline.js'
+import { findPipelineFile, PIPELINE_FILE } from './pipeline-file.js'
 
 /** Finds the `pipeline.yaml` of a folder. @import { Pipeline, PipelineDocument } from '../model/pipeline.js' */
 
 // Scripts are copied for each start, so that files can be rendered into them.
 const MOST_BYTES = 16 * 2 ** 20
-
-/** Finds the file in a folder, or beside it. @param {string} folder @returns {string | null} */
-export function findPipelineFile(folder) {
-  const within = path.join(folder, PIPELINE_FILE)
-  const beside = `${path.resolve(folder)}.${PIPELINE_FILE}`
-  return [within, beside].find(file => existsSync(file)) ?? null
-}
 
 /**
  * Reads the pipeline of a folder; null where it has no file.

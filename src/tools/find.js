@@ -6,7 +6,7 @@ import { parseJson } from '../lib/json.js'
 import { findNoexec } from '../lib/mounts.js'
 import { cacheFolder } from '../lib/paths.js'
 import { isProgram } from '../lib/programs.js'
-import { hashSource, isBuilt } from './build.js'
+import { hashSource, isBuilt } from './sources.js'
 import { askVersion } from './version.js'
 
 /** @import { Tool, ToolSpec } from '../model/types.ts' */
@@ -110,14 +110,15 @@ async function probeTool(spec, { program, source, by = spec.variable, sha256, si
     : by.startsWith('--')
       ? `give ${by} one that is ${spec.wanted}`
       : `set ${by} to one that is ${spec.wanted}, or ${otherwise}`
-  const { version, failed, said } = await askVersion(spec, program, { signal })
+  const { version, library, failed, said } = await askVersion(spec, program, { signal })
   if (!version) {
     const how = `${failed ? 'does not run' : 'tells no version'}: ${said || 'it printed nothing'}`
     throw new BrokenToolError(`${program} (${source}) ${how}; wanted ${spec.name} ${spec.wanted}: ${advice}`)
   }
   if (!spec.isAccepted(version))
     throw new BenchError(`${program} (${source}) is ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}`)
-  return { name: spec.name, path: program, version, sha256: sha256 ?? (await hashFile(program)), source }
+  const hash = sha256 ?? (await hashFile(program))
+  return { name: spec.name, path: program, version, ...(library && { library }), sha256: hash, source }
 }
 
 /** @param {string} name of a program @param {string} searchPath as in PATH */

@@ -3,7 +3,8 @@ import { arch } from 'node:process'
 import { buffer } from 'node:stream/consumers'
 import { pack } from 'tar-stream'
 import { hashText } from '../lib/hash.js'
-import { ARCHITECTURES, hashSource } from './build.js'
+import { ARCHITECTURES } from './build.js'
+import { hashSource } from './sources.js'
 
 /** The image of a program that the kit builds: no registry has it, so it is written as an archive for nodes. */
 

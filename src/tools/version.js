@@ -12,14 +12,14 @@ const DEADLINE_SECONDS = 60
 const PRINTED_MOST = 65_536
 const LINES = 3
 
-/** @typedef {{ version: string | null, failed: boolean, said: string }} Answer */
+/** @typedef {{ version: string | null, library?: string, failed: boolean, said: string }} Answer */
 
 /**
  * Asks a program for its version, and ends it and all that it started as soon as it has said it: Pipy 1.5 sometimes hangs
  * at its exit. @param {ToolSpec} spec @param {string} program
  * @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options] @returns {Promise<Answer>}
  */
-export async function askVersion({ versionArgv, parseVersion }, program, options = {}) {
+export async function askVersion(spec, program, options = {}) {
   const { signal, deadlineSeconds = DEADLINE_SECONDS } = options
   signal?.throwIfAborted()
   const deadline = AbortSignal.timeout(deadlineSeconds * 1000)
@@ -28,7 +28,7 @@ export async function askVersion({ versionArgv, parseVersion }, program, options
   /** @type {Promise<{ failed: boolean, why?: string }>} */
   const ended = new Promise(resolve => {
     // The program leads a process group, so that all it starts ends with it. A file that is no program throws at once.
-    const child = startSafely(program, versionArgv)
+    const child = startSafely(program, spec.versionArgv)
     if (child instanceof Error) return resolve({ failed: true, why: sayWhyNot(program, child) })
     const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {
       if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
@@ -41,7 +41,7 @@ export async function askVersion({ versionArgv, parseVersion }, program, options
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', text => {
         printed += text
-        if (parseVersion(printed) !== null || printed.length > PRINTED_MOST) end({ failed: false })
+        if (isVersionPrinted(spec, printed) || printed.length > PRINTED_MOST) end({ failed: false })
       })
     child.on('error', error => end({ failed: true, why: sayWhyNot(program, error) }))
     child.on('exit', code => {
@@ -53,11 +53,22 @@ export async function askVersion({ versionArgv, parseVersion }, program, options
   })
   const { failed, why = '' } = await ended
   signal?.throwIfAborted()
-  const version = parseVersion(printed)
+  const version = spec.parseVersion(printed)
   const said = lastLines(printed, LINES).join(' | ') || why
-  if (version !== null || !deadline.aborted) return { version, failed, said }
+  if (version !== null || !deadline.aborted) return { version, ...parseLibrary(spec, printed), failed, said }
   const late = `${said || 'it printed nothing'}, and did not end within ${deadlineSeconds} s`
   return { version, failed, said: late }
+}
+
+/** Whether a program has printed its version, and its library where that counts. @param {ToolSpec} spec @param {string} text */
+export function isVersionPrinted({ parseVersion, parseLibrary }, text) {
+  return parseVersion(text) !== null && (!parseLibrary || parseLibrary(text) !== null)
+}
+
+/** @param {ToolSpec} spec @param {string} text @returns {{ library?: string }} */
+export function parseLibrary(spec, text) {
+  const library = spec.parseLibrary?.(text)
+  return library ? { library } : {}
 }
 
 /** @param {string} program @param {NodeJS.ErrnoException} error of its start */

@@ -34,6 +34,11 @@ export async function addDoctor(verb, { print, say, end, signal }) {
       const ofPlanes = dataPlanes.flatMap(({ name, tool }) =>
         tool && !byDefault.includes(name) ? [{ spec: tool, option: `--planes ${name}` }] : [],
       )
+      const ofProfiles = dataPlanes.flatMap(({ name, deployed = {} }) =>
+        Object.entries(deployed).flatMap(([profile, { runtime }]) =>
+          runtime ? [{ spec: runtime, option: `--planes ${name}:${profile}` }] : [],
+        ),
+      )
       const controlTool = withPrograms.find(({ name }) => name === control)?.tool
       // The program of another control plane is built by the first run that needs it.
       const ofControls = withPrograms
@@ -52,7 +57,7 @@ export async function addDoctor(verb, { print, say, end, signal }) {
             })
           : await examineMachine({
               specs: [pipyTool, ...needed, ...generator],
-              others: [...ofPlanes, ...ofControls],
+              others: [...ofPlanes, ...ofProfiles, ...ofControls],
               findTool: findHere,
               findBuilt: spec => findTool(spec, { say, signal, fetch: null }),
             })

@@ -253,7 +253,7 @@ describe('thresholds on two runs', () => {
   it('are held against the median ratio of every arm, either way round', () => {
     expect(hold('new/old cpuPerRequest <= 1.05')).toMatchObject([
       { arm: 'pipy at 0.25 cores', cpuLimitCores: 0.25, link: 'link', held: false },
-      { arm: 'pipy at 1 cores', cpuLimitCores: 1, value: 1, held: true },
+      { arm: 'pipy at 1 core', cpuLimitCores: 1, value: 1, held: true },
     ])
     expect(hold('new/old cpuPerRequest@gateway <= 1.05')[0].value).toBeCloseTo(1.1, 9)
     expect(hold('old/new cpuPerRequest >= 0.9')[0].value).toBeCloseTo(1 / 1.1, 9)

@@ -75,7 +75,7 @@ describe('a history', () => {
       [`method version: 0 in old, ${METHOD_VERSION} in new`, { methodVersion: 0 }],
       ['profile: smoke in old, standard in new: smoke is comparable with nothing', { settings: { profile: 'smoke' } }],
       ['CPU model: B CPU in old, A CPU in new', { machine: { ...WRITTEN.machine, cpuModel: 'B CPU' } }],
-      ['pipy at 0.25 cores: cap: 1 cores in old, 0.25 cores in new', { arms: [{ ...SIDECAR, cpuLimitCores: 1 }] }],
+      ['pipy at 0.25 cores: cap: 1 core in old, 0.25 cores in new', { arms: [{ ...SIDECAR, cpuLimitCores: 1 }] }],
     ]),
   )('leaves a run out, with the reason: %s', (reason, manifest) => {
     const { runs, left } = createHistory([createRun(0, { manifest }), createRun(1), createRun(2)])

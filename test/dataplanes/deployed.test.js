@@ -52,6 +52,18 @@ const entrance = { modes: [/** @type {const} */ ('strict')], hasCertificate: fal
 const refused = (/** @type {Partial<Conditions>} */ own, version = '1.5.18') =>
   pipy.findUnsupported({ conditions: { ...conditions, ...own }, entrance, profile: 'fsm', version, cpus: 2 })
 
+describe('a post-quantum group', () => {
+  const own = { ...conditions, tls: /** @type {const} */ ('ecdsa-p256+x25519mlkem768') }
+  const options = { conditions: own, entrance, cpus: 2 }
+
+  it('is refused where the program, or the profile, has none', () => {
+    expect(pipy.findUnsupported({ ...options, version: '1.5.18' })).toMatch(/came with OpenSSL 3.5, and Pipy 1.5.18/)
+    expect(pipy.findUnsupported({ ...options, version: '2.0.2' })).toBeNull()
+    expect(envoy.findUnsupported({ ...options, version: '1.40.0', profile: 'istio' })).toMatch(/names no post-quantum/)
+    expect(envoy.findUnsupported({ ...options, version: '1.40.0' })).toBeNull()
+  })
+})
+
 describe("the configuration of FSM's sidecar", () => {
   it.each(
     /** @type {const} */ ([

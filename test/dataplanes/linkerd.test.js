@@ -177,6 +177,7 @@ describe("the process of Linkerd's proxy", () => {
   it.each([
     ['without redirection', { interception: undefined }, /redirected connections only/],
     ['with keys of RSA', { tls: 'rsa-2048' }, /no signatures of RSA/],
+    ['with a group to choose', { tls: 'ecdsa-p256+x25519mlkem768' }, /no setting for groups/],
     ['as it is', {}, null],
   ])('is refused %s', (_, own, reason) => {
     const conditions = /** @type {Conditions} */ ({ ...DEFAULT_CONDITIONS, interception: 'redirect', ...own })

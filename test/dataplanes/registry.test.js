@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { assertNamed, loadPlanes } from '../../src/dataplanes/registry.js'
+import { assertNamed, loadPlanes, MESHES } from '../../src/dataplanes/registry.js'
 import { holdAgainst } from '../../src/parity/verdict/rows.js'
+import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 const dataPlanes = Object.values(await loadPlanes())
 
@@ -17,6 +18,12 @@ describe('a line of the registry', () => {
   })
 })
 
+it.each(Object.entries(MESHES))('%s is a mesh, whose proxy is a profile that a mesh deploys', (_, choice) => {
+  const [name, profile] = choice.split(':')
+  expect(find(name).profiles).toContain(profile)
+  expect(find(name).deployed?.[profile].from).toBeTruthy()
+})
+
 describe('the version', () => {
   it.each([
     ['caddy', 'v2.11.7 h1:yj0Y4fYZGPkSvibBJ1sTWE33xC0fxztVyXEW5iIdUT4=\n', '2.11.7', '2.10.2', '2.11.0', '2.12.1'],
@@ -26,6 +33,38 @@ describe('the version', () => {
     const { parseVersion, isAccepted } = /** @type {ToolSpec} */ (find(name).tool)
     expect(parseVersion(text)).toBe(version)
     expect(versions.map(isAccepted)).toEqual([false, true, true])
+  })
+})
+
+describe('the TLS library', () => {
+  const nginxBuilt = 'nginx version: nginx/1.22.1\nbuilt with OpenSSL 3.0.22 25 Aug 2026'
+  const haproxyBuilt = 'HAProxy version 2.6.12 2026/10/17\nBuilt with OpenSSL version : OpenSSL 3.0.22 25 Aug 2026\n'
+  it.each([
+    ['nginx', `${nginxBuilt}\nTLS SNI`, 'OpenSSL 3.0.22'],
+    ['nginx', `${nginxBuilt} (running with OpenSSL 3.5.4 27 Jan 2026)\nTLS SNI`, 'OpenSSL 3.5.4'],
+    ['nginx', 'built with OpenSSL 1.1.1 (compatible; BoringSSL) (running with BoringSSL)\n', 'BoringSSL'],
+    ['nginx', `${nginxBuilt} (running wi`, null],
+    ['haproxy', `${haproxyBuilt}Running on OpenSSL version : OpenSSL 3.0.19 27 Jan 2026\n`, 'OpenSSL 3.0.19'],
+    ['haproxy', `${haproxyBuilt}Running on OpenSSL version : AWS-LC 1.42.0\n`, 'AWS-LC 1.42.0'],
+    ['haproxy', `${haproxyBuilt}Running on OpenSSL version : OpenSSL 3.0.1`, null],
+  ])('of %s is the one that it runs with', (name, text, library) => {
+    expect(find(name).tool?.parseLibrary?.(text)).toBe(library)
+  })
+
+  it.each([
+    ['nginx', 'OpenSSL 3.0.19', 'nginx 9.9.9 runs with OpenSSL 3.0.19 (NGINX=/path/to/nginx names another)'],
+    ['haproxy', 'AWS-LC 1.42.0', 'HAProxy 9.9.9 runs with AWS-LC 1.42.0 (HAPROXY=/path/to/haproxy names another)'],
+    ['haproxy', undefined, 'HAProxy 9.9.9 names no such library (HAPROXY='],
+  ])('of %s, where it is %s, has no post-quantum group', (name, library, reason) => {
+    const conditions = { ...DEFAULT_CONDITIONS, tls: /** @type {const} */ ('ecdsa-p256+x25519mlkem768') }
+    const options = { conditions, entrance: { modes: [], hasCertificate: false }, version: '9.9.9', cpus: 2 }
+    expect(find(name).findUnsupported({ ...options, library })).toContain(
+      `post-quantum groups are asked of OpenSSL 3.5 or later, and ${reason}`,
+    )
+    expect(find(name).findUnsupported({ ...options, library: 'OpenSSL 3.5.0' })).toBeNull()
+    // A plan that is drafted before programs are found.
+    expect(find(name).findUnsupported({ ...options, version: '' })).toBeNull()
+    expect(find(name).findUnsupported({ ...options, conditions: DEFAULT_CONDITIONS, library })).toBeNull()
   })
 })
 

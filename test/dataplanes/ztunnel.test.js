@@ -168,6 +168,7 @@ describe('the process of ztunnel', () => {
   it.each([
     ['without redirection', { interception: undefined }, /redirected connections only/],
     ['with keys of RSA', { tls: 'rsa-2048' }, /makes its keys itself/],
+    ['with a group to choose', { tls: 'ecdsa-p256+x25519mlkem768' }, /no setting for groups/],
     ['with HTTP/2', { protocol: 'http/2' }, /carries bytes/],
     ['as it is', {}, null],
   ])('is refused %s', (_, own, reason) => {

@@ -6,7 +6,7 @@ export function createModel(fields) {
     ...{ service: 'server', identity: 'spiffe://sidecar-bench/ns/bench/sa/server', workers: 2 },
     ...{ admin: { address: '127.1.1.1', port: 15000 }, retries: 1 },
     timeouts: { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 },
-    tls: { suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519' },
+    tls: { suite: 'TLS_AES_128_GCM_SHA256', groups: ['X25519'] },
     trust: {
       ...{ caPath: '/c/ca.pem', certificatePath: '/c/gateway.pem', keyPath: '/c/gateway-key.pem' },
       combinedPath: '/c/gateway-combined.pem',

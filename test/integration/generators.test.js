@@ -1,12 +1,16 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
+import net from 'node:net'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
+import { credentialsOf } from '../../src/lib/certificate-files.js'
+import { writeCertificates } from '../../src/lib/certificates.js'
 import { hashFolder } from '../../src/lib/hash.js'
 import { k6 } from '../../src/loads/k6/index.js'
 import { wrk } from '../../src/loads/wrk/index.js'
+import { isWhole, parseClientGroups } from '../../src/parity/beside/hello.js'
 import { readRun } from '../../src/records/records.js'
 import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -15,7 +19,7 @@ import { need, tools } from './real-tools.js'
 
 /**
  * @import { IncomingMessage, ServerResponse } from 'node:http'
- * @import { Load, LoadGenerator, LoadResult } from '../../src/model/types.ts'
+ * @import { Load, LoadGenerator, LoadResult, Tls } from '../../src/model/types.ts'
  */
 
 const folder = makeFolder('generators-test')
@@ -61,6 +65,42 @@ async function drive(answer = () => false, { load, cpus = 1, generator = wrk } =
   const result = /** @type {LoadResult} */ (generator.parseResult(log))
   return { requests, result, seconds, window: generator.parseWindow(log) }
 }
+
+it.concurrent('k6 sends a share of a post-quantum group first where sidecars prefer one, and else none', async context => {
+  need(context, 'k6')
+  const certificates = makeFolder('generators-certificates')
+  await writeCertificates({
+    folder: certificates,
+    services: [{ name: 'load', identity: 'spiffe://sidecar-bench/load' }],
+  })
+  const certificate = credentialsOf('load', certificates)
+  const readShares = async (/** @type {Tls} */ tls) => {
+    /** @type {NonNullable<ReturnType<typeof parseClientGroups>>['shares'][]} */
+    const offers = []
+    const server = net.createServer(socket => {
+      let hello = Buffer.alloc(0)
+      socket
+        .on('error', () => {})
+        .on('data', data => {
+          hello = Buffer.concat([hello, data])
+          if (!isWhole(hello)) return
+          offers.push(parseClientGroups(hello)?.shares ?? [])
+          socket.destroy()
+        })
+    })
+    const { port } = await listen(server)
+    const { program, argv, env } = k6.createGenerator({
+      ...{ urls: [`https://127.0.0.1:${port}/`], certificate, tls, host: 'echo', admin: null },
+      ...{ folder, tool: /** @type {any} */ (tools.k6), scripts: path.resolve(k6.scripts), tailMs: 0, cpus: 1 },
+      load: { ...LOAD, users: 1, windowSeconds: 0.5, hasCertificate: true },
+    })
+    await execa(program, argv, { env, reject: false, timeout: 20_000 })
+    server.close()
+    return offers[0]
+  }
+  expect(await readShares('ecdsa-p256+x25519mlkem768')).toEqual(['X25519MLKEM768', 'X25519'])
+  expect(await readShares('ecdsa-p256')).toEqual(['X25519'])
+})
 
 /**
  * Of four wrong answers to each hundred requests, however many a busy machine makes; at the edges of the window, each user

@@ -408,7 +408,7 @@ describe('findGates', () => {
     expect(found(podsOf([2.1e6, 0]))).toEqual([
       'passage: the proxy of the node received 0 bytes in the pod of gateway-of-2, and its share of the 1000 verified requests is 1024000: they went past it',
     ])
-    const half = [describeFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000 })]
+    const half = [describeFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000, cpuSeconds: 1e-3 })]
     expect(found({ processes: half })).toHaveLength(1)
     expect(found({ processes: half, arm: { load: { connections: 'new' } } })).toEqual([])
   })
@@ -421,8 +421,39 @@ describe('findGates', () => {
     expect(closing({ accepted: 0, connected: 1 })).toEqual([])
     expect(closing({ accepted: 1, connected: 0 })).toEqual([])
     // Each request closes the connection that brought it; the answers come over others.
-    expect(closing({ accepted: 1000, connected: 0 }, { connections: 'new' })).toHaveLength(1)
-    expect(closing({ accepted: 1000, connected: 1 }, { connections: 'new' })).toEqual([])
+    const resting = (/** @type {number} */ connected) =>
+      found({
+        processes: [
+          describeFakeProcess({ ...bypassed, cpuSeconds: 1e-3, closedConnections: { accepted: 1000, connected } }),
+        ],
+        arm: { load: { connections: 'new' } },
+      })
+    expect(resting(0)).toHaveLength(1)
+    expect(resting(1)).toEqual([])
+  })
+
+  it('accuses no sidecar whose connections opened and closed unseen, at a low rate, and finds one that did no work', () => {
+    const load = /** @type {const} */ ({ kind: 'open', ratePerSecond: 20, connections: 'new' })
+    // Bytes carried one connection for one: at neither edge of the window was any of them open.
+    const passing = { passages: 1, receivedBytes: 0, closedConnections: { accepted: 0, connected: 0 } }
+    const having = (/** @type {Parameters<typeof describeFakeProcess>[0]} */ process) =>
+      found({
+        processes: [describeFakeProcess({ ...passing, ...process })],
+        arm: { load },
+        load: { verified: 100 },
+      }).filter(reason => reason.startsWith('passage'))
+    expect(having({ cpuSeconds: 100 * 80e-6 })).toEqual([])
+    expect(having({ cpuSeconds: 100 * 2e-6 })).toEqual([
+      "passage: gateway's sidecar received 0 bytes, and 100 verified requests carry 102400 through it: they went past it",
+    ])
+    // One process serves all pods: what it used is no more for it.
+    const pods = [0, 1].map(i => ({
+      service: i ? 'gateway-of-2' : 'gateway',
+      copyOf: i ? 'gateway' : null,
+      ...passing,
+    }))
+    expect(having({ pods, cpuSeconds: 100 * 80e-6 })).toEqual([])
+    expect(having({ pods, cpuSeconds: 100 * 6e-6 }).join()).toContain("gateway's sidecar received 0 bytes")
   })
 
   it.each([

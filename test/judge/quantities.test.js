@@ -8,7 +8,7 @@ import { createVerdictBlocks } from '../../src/report/verdicts.js'
 import { createManifest } from '../fakes/fake-manifest.js'
 import { createArm, createRecord, describeFakeProcess } from '../fakes/fake-records.js'
 
-/** @import { Arm, Change, GateFinding, ProcessRecord, Shows, TrialRecord } from '../../src/model/types.ts' */
+/** @import { Arm, Change, GateFinding, LoadResult, ProcessRecord, Shows, TrialRecord } from '../../src/model/types.ts' */
 
 const MIB = 2 ** 20
 const PIPY = createArm({ id: 'pipy', plane: 'pipy' })
@@ -167,6 +167,20 @@ it('the CPU of a new connection is what a request over one takes beyond a reques
   expect(kept.cpuPerConnectionMicros).toBeUndefined()
   const { measure } = QUANTITIES.cpuPerConnection
   expect(measure({ record: records[2], kept: [] })).toBeNull()
+})
+
+it('the bytes of a new connection are those of a request over one beyond those of a request over a kept one', () => {
+  const carrying = (/** @type {'kept' | 'new'} */ connections, /** @type {LoadResult['wire']} */ wire) => {
+    const record = createRecord({ arm: createArm({ id: connections, load: { connections } }) })
+    return { ...record, load: { ...record.load, wire } }
+  }
+  const kept = carrying('kept', { sentBytes: 120_000, receivedBytes: 140_000, requests: 100 })
+  const fresh = carrying('new', { sentBytes: 150_000, receivedBytes: 170_000, requests: 50 })
+  const { measure } = QUANTITIES.bytesPerConnection
+  expect(measure({ record: fresh, kept: [kept] })).toBe(6400 - 2600)
+  expect(measure({ record: kept, kept: [kept] })).toBeNull()
+  // A result of wrk, or of an older kit.
+  expect(measure({ record: carrying('new', undefined), kept: [kept] })).toBeNull()
 })
 
 describe('a row of the table', () => {

@@ -38,6 +38,12 @@ describe('documents of schema version 3', () => {
     expect(modernise(written).trial.kind).toBe(kind)
   })
 
+  it('name one CPU in the singular, as those of version 4 that were written before', () => {
+    const comparisons = [{ a: 'pipy with 1 cores', b: 'pipy with 0.1 cores' }]
+    const renamed = [{ a: 'pipy with 1 core', b: 'pipy with 0.1 cores' }]
+    expect(modernise({ schemaVersion: 4, comparisons })).toEqual({ schemaVersion: 4, comparisons: renamed })
+  })
+
   it('keep the names that a user chose', () => {
     const topologies = { turns: { services: [{ name: 'turns' }] } }
     expect(modernise({ schemaVersion: 3, topologies }).topologies).toEqual(topologies)

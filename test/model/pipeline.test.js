@@ -2,16 +2,13 @@ import { describe, expect, it } from 'vitest'
 import {
   assertRenderable,
   assertVersion,
-  callsUpstream,
   createPipelineDocument,
-  entryPortOf,
-  hasFixedPorts,
-  isEchoed,
   parsePipeline,
   renderPipeline,
 } from '../../src/model/pipeline.js'
 import { findForeignCodec, listTlsNotes } from '../../src/model/pipeline-findings.js'
 import { createPipelineSidecar } from '../../src/model/pipeline-process.js'
+import { callsUpstream, entryPortOf, hasFixedPorts, isEchoed } from '../../src/model/pipeline-traffic.js'
 import { fakeTool } from '../fakes/fake-bench.js'
 import { createCluster, createInbound, createModel } from '../fakes/fake-models.js'
 

@@ -259,6 +259,15 @@ describe('createPlan', () => {
     expect(arms[4].load.warmupSeconds).toBe(1.5)
   })
 
+  it('warms sidecars up for as long as the handshakes take with their CPU request, where a neighbour fills the node', () => {
+    const axes = { link: ['ratings'], ratePerSecond: [100], cpuRequestCores: [0.02, 1] }
+    const options = { cpuLimits: /** @type {const} */ ('none'), profile: 'quick', planes: [choiceOf('pipy')] }
+    const warmups = (/** @type {object} */ beside) =>
+      plan({ ...options, axes: { ...axes, ...beside } }).arms.map(({ load }) => load.warmupSeconds)
+    expect(warmups({ neighbourCores: [2] })).toEqual([16, 2.88])
+    expect(warmups({})).toEqual([2.88, 2.88])
+  })
+
   it('refuses two variants of one name', () => {
     const planes = ['/a/x', '/b/x'].map(variant => ({ ...choiceOf('pipy'), variant }))
     expect(() => plan({ planes })).toThrow('two variants are both called pipy=x')

@@ -1,10 +1,17 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { BrokenToolError } from '../../src/lib/errors.js'
 import { loadGenerators } from '../../src/loads/registry.js'
 import { toolOf } from '../../src/model/tools.js'
 import { findPlane, findPrograms } from '../../src/prepare/programs.js'
+import { findUnsupported } from '../../src/prepare/supported.js'
+import { parseTopology } from '../../src/services/topology.js'
+import { findTool as findRealTool } from '../../src/tools/find.js'
 import { fakeTool } from '../fakes/fake-bench.js'
+import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
+import { makeFolder } from '../fakes/scratch.js'
 
 /** @import { PlaneChoice, ToolSpec } from '../../src/model/types.ts' */
 
@@ -51,6 +58,47 @@ describe('findPrograms', () => {
     }
     const alone = findPrograms({ ...options, chosen: chosen.slice(1), isPlaneRequired: true })
     await expect(alone).rejects.toThrow('MmapAligned() failed')
+  })
+
+  describe('of one proxy for a node', () => {
+    const chosen = [{ plane: 'ztunnel', variant: null, profile: 'node' }]
+    const options = { load: k6, planes, isPlaneRequired: true, arms: [] }
+    const findTool = async (/** @type {ToolSpec} */ { name }) => ({ ...fakeTool, name })
+
+    it('finds Python, too, which hands it the namespaces of pods', async () => {
+      const { tools, lacks } = await findPrograms({ ...options, chosen, findTool })
+      expect([Object.keys(tools), lacks]).toEqual([['ztunnel', 'k6', 'python3'], {}])
+      const others = await findPrograms({ ...options, chosen: [{ ...chosen[0], profile: null }], findTool })
+      expect(Object.keys(others.tools)).toEqual(['ztunnel', 'k6'])
+    })
+
+    it('refuses it before anything starts where there is none, and says what to install', async () => {
+      const findNone = async (/** @type {ToolSpec} */ spec) =>
+        spec.name === 'python3' ? findRealTool(spec, { environment: { PATH: '/nowhere' } }) : findTool(spec)
+      const { lacks, tools } = await findPrograms({ ...options, chosen, findTool: findNone })
+      const reason =
+        'it needs python3 >= 3.9 beside it: no python3 in PYTHON or PATH: apt install python3, or set PYTHON to its path'
+      expect(lacks).toEqual({ 'ztunnel:node': reason })
+      const arm = createArm({
+        ...chosen[0],
+        conditions: { ...DEFAULT_CONDITIONS, interception: 'redirect', tls: 'ecdsa-p256' },
+      })
+      const topology = parseTopology(readFileSync('bench/topologies/pair.yaml', 'utf8'), 'pair.yaml')
+      const placed = { planes, arm, kind: /** @type {const} */ ('capacity'), topology, tools, cpus: 2 }
+      expect(findUnsupported({ ...placed, lacks })).toBe(reason)
+      expect(findUnsupported({ ...placed, lacks: {} })).not.toBe(reason)
+    })
+
+    it('takes no Python that cannot pass file descriptors', async () => {
+      const folder = makeFolder('programs-test')
+      const old = path.join(folder, 'python3')
+      writeFileSync(old, '#!/bin/sh\necho Python 3.8.10\n', { mode: 0o755 })
+      const findOld = async (/** @type {ToolSpec} */ spec) =>
+        spec.name === 'python3' ? findRealTool(spec, { environment: { PYTHON: old } }) : findTool(spec)
+      await expect(findPrograms({ ...options, chosen, findTool: findOld })).rejects.toThrow(
+        `${old} (PYTHON=${old}) is python3 3.8.10, wanted >= 3.9: set PYTHON to one that is >= 3.9`,
+      )
+    })
   })
 
   it('looks for no other where every arm names its own', async () => {

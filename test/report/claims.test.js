@@ -10,7 +10,7 @@ const source = /** @type {const} */ ({ title: 'A page', publisher: 'Us', did: ''
 /** @type {ClaimResult} */
 const result = {
   ...{ id: 'one', says: 'Pipy 2, Envoy 1.', read: 'table', experiment: 'cap', published: [], file: 'a.yaml', source },
-  ...{ theirs: '2 (±25 %)', status: 'reproduced', ours: '2.10 [2.00, 2.20] (1 cores)', reason: '', runId: 'r1' },
+  ...{ theirs: '2 (±25 %)', status: 'reproduced', ours: '2.10 [2.00, 2.20] (1 core)', reason: '', runId: 'r1' },
 }
 /** @type {ClaimResult} */
 const untested = {
@@ -24,9 +24,9 @@ describe('renderClaims', () => {
       [
         'A page (Us)',
         '  reproduced         one: Pipy 2, Envoy 1.',
-        '                     theirs 2 (±25 %), ours 2.10 [2.00, 2.20] (1 cores)',
+        '                     theirs 2 (±25 %), ours 2.10 [2.00, 2.20] (1 core)',
         '  contradicted       one: Pipy 2, Envoy 1.',
-        '                     theirs 2 (±25 %), ours 2.10 [2.00, 2.20] (1 cores): because',
+        '                     theirs 2 (±25 %), ours 2.10 [2.00, 2.20] (1 core): because',
         '',
         'A page (Us)',
         '  unlike here: more CPUs',
@@ -42,7 +42,7 @@ describe('renderClaims', () => {
 
   it('says of which run each answer is, where there are several', () => {
     const lines = renderClaims([result, { ...result, runId: 'r2', reason: 'because' }], ['cap'])
-    expect(lines[2]).toBe('                     theirs 2 (±25 %), ours 2.10 [2.00, 2.20] (1 cores) [r1]')
+    expect(lines[2]).toBe('                     theirs 2 (±25 %), ours 2.10 [2.00, 2.20] (1 core) [r1]')
     expect(lines[4]).toContain(': because [r2]')
   })
 

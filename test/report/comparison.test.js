@@ -114,7 +114,7 @@ describe('renderComparisonDetails', () => {
     expect(without(text).filter(line => line.endsWith(':'))).toEqual([
       'pipy in new and pipy in old, 0.25 cores:',
       'pipy=b in new and pipy=a in old, 0.25 cores:',
-      'pipy in new and pipy in old, 1 cores:',
+      'pipy in new and pipy in old, 1 core:',
     ])
   })
 
@@ -151,14 +151,14 @@ describe('renderComparisonDetails', () => {
     const text = render({
       thresholds: [
         { expression, arm: 'pipy at 0.25 cores', value: 1.02, held: true },
-        { expression, arm: 'pipy at 1 cores', value: 1.12, held: false },
+        { expression, arm: 'pipy at 1 core', value: 1.12, held: false },
         { expression, arm: 'pipy at 2 cores', value: null, held: null },
         { expression, arm: null, value: null, held: null },
       ],
     })
     expect(without(text)).toEqual([
       'Threshold new/old cpuPerRequest <= 1.05 (pipy at 0.25 cores): met: 1.020',
-      'Threshold new/old cpuPerRequest <= 1.05 (pipy at 1 cores): NOT met: 1.120',
+      'Threshold new/old cpuPerRequest <= 1.05 (pipy at 1 core): NOT met: 1.120',
       'Threshold new/old cpuPerRequest <= 1.05 (pipy at 2 cores): not tested: excluded',
       'Threshold new/old cpuPerRequest <= 1.05: not tested: no arm that has its quantity was compared',
     ])

@@ -135,11 +135,11 @@ describe('report --history', () => {
   })
 
   it('names the reference that has not an arm of other runs', () => {
-    const unmatched = [{ arm: 'envoy at 1 cores', runs: 2 }]
+    const unmatched = [{ arm: 'envoy at 1 core', runs: 2 }]
     const { sections } = createHistoryDocument({ ...EMPTY, reference: 'run-8', unmatched })
     const notes = sections.find(({ id }) => id === 'method')?.blocks[0]
     expect(notes && 'lines' in notes && notes.lines).toContain(
-      'Not drawn: envoy at 1 cores, of 2 runs: run-8 does not have it.',
+      'Not drawn: envoy at 1 core, of 2 runs: run-8 does not have it.',
     )
   })
 

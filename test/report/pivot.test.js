@@ -65,7 +65,7 @@ describe('tabulatePivots, on a terminal', () => {
       at('pipy', 200, 3, { cpuLimitCores }),
     ])
     const tables = render([at('none', 100, 1), at('none', 200, 1.5), ...caps], { across: 'ratePerSecond' })
-    expect(tables.map(([head]) => head)).toEqual(['0.5 cores:', '1 cores:'])
+    expect(tables.map(([head]) => head)).toEqual(['0.5 cores:', '1 core:'])
     for (const lines of tables) expect(lines.join('\n')).toMatch(/p99 ms, none +1\.0 +1\.5\n/)
   })
 

@@ -1,7 +1,8 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { buildProgram, hashSource, isBuilt } from '../../src/tools/build.js'
+import { buildProgram } from '../../src/tools/build.js'
+import { hashSource, isBuilt } from '../../src/tools/sources.js'
 import { makeFolder } from '../fakes/scratch.js'
 
 const work = makeFolder('build-test')

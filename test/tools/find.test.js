@@ -188,6 +188,17 @@ describe('a program that does not end', () => {
     await waitFor(hasChildEnded, { what: 'the child to end', deadlineSeconds: 2 })
   })
 
+  it('is ended when it has printed its library, too, where that counts', async () => {
+    const parseLibrary = (/** @type {string} */ text) => /^Running on (.+)\n/m.exec(text)?.[1] ?? null
+    const script = `echo 'Version : 1.5.18'; sleep 0.2; echo 'Running on OpenSSL 3.5.4'; ${stubborn()}`
+    const environment = { PIPY: installScript(script) }
+    expect(await findTool({ ...pipyTool, parseLibrary }, { environment })).toMatchObject({
+      version: '1.5.18',
+      library: 'OpenSSL 3.5.4',
+    })
+    expect(await findTool(pipyTool, { environment })).not.toHaveProperty('library')
+  })
+
   it('is ended when the run is stopped', async () => {
     const stopping = new AbortController()
     const finding = findTool(pipyTool, { environment: { PIPY: installScript(stubborn()) }, signal: stopping.signal })

@@ -1,5 +1,6 @@
 import { summariseValues } from '../../lib/stats.js'
-import { ALGORITHMS, BALANCE_QUANTITIES } from '../../model/balance.js'
+import { ALGORITHMS } from '../../model/balance.js'
+import { BALANCE_QUANTITIES } from '../../model/balance-quantities.js'
 import { formatRatio, untested } from './answers.js'
 
 /** Judges a published ratio of two assignments by a run of `balance`. Pure. */

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { suggest } from '../../lib/nearest.js'
 import { AXES, AXIS_NAMES } from '../../model/arms.js'
-import { ALGORITHM_NAMES, BALANCE_NAMES, SIZES } from '../../model/balance.js'
+import { ALGORITHM_NAMES, SIZES } from '../../model/balance.js'
+import { BALANCE_NAMES } from '../../model/balance-quantities.js'
 import { failureReason } from '../../model/schemas.js'
 import { CLAIM_QUANTITIES } from './answers.js'
 

@@ -86,7 +86,7 @@ function renderTls({ trust, tls, inbound, identity }) {
       {
         alpn: inbound?.protocol === 'http/2' ? ['h2', 'http/1.1'] : ['http/1.1'],
         protocol_min: 'tls1.3',
-        curves: [tls.group.toLowerCase()],
+        curves: tls.groups.map(group => group.toLowerCase()),
         client_authentication: { mode: 'require_and_verify', ca: { provider: 'file', pem_files: [trust.caPath] } },
         // Caddy shows its one certificate also where a caller names no server, or one that it does not know.
         default_sni: name,

@@ -38,7 +38,7 @@ export function renderProxy(cluster, { timeouts, retries, trust, tls }) {
           client_certificate_key_file: trust.keyPath,
           // Caddy compares this name and no identity: of listed identities, it can heed only that there are none.
           server_name: mtls.acceptedIdentities?.length === 0 ? NOBODY : mtls.serverName,
-          curves: [tls.group.toLowerCase()],
+          curves: tls.groups.map(group => group.toLowerCase()),
           handshake_timeout: connect,
         },
       }),

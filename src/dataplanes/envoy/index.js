@@ -1,5 +1,6 @@
 import { isAtLeast } from '../../lib/version.js'
 import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
+import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { adsControls } from './ads-control.js'
 import { PROFILES } from './config.js'
 import { parseOverflows } from './counters.js'
@@ -51,7 +52,10 @@ export const envoy = {
 }
 
 /** @type {DataPlane['findUnsupported']} */
-function findUnsupported({ conditions: { protocol, features, changesPerMinute, sidecars }, profile = null, version }) {
+function findUnsupported({ conditions, profile = null, version }) {
+  const { tls, protocol, features, changesPerMinute, sidecars } = conditions
+  if (profile !== null && isPostQuantum(tls))
+    return `the profile ${profile} names no post-quantum group: give it to envoy alone`
   if (profile !== null && (protocol === 'tcp' || protocol === 'grpc'))
     return `the profile ${profile} is what that mesh gives a port declared http: the kit has none for one declared ${protocol}`
   if (profile !== null && listFeatures(features).length > 0)

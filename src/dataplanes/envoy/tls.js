@@ -19,7 +19,7 @@ export function renderTls({ tls, trust }, acceptedIdentities, source) {
     tls_params: {
       tls_minimum_protocol_version: 'TLSv1_3',
       tls_maximum_protocol_version: 'TLSv1_3',
-      ecdh_curves: [tls.group],
+      ecdh_curves: tls.groups,
     },
     ...(source
       ? { tls_certificate_sds_secret_configs: [{ name: OWN_SECRET, sds_config: source }] }

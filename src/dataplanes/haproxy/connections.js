@@ -17,7 +17,10 @@ const NOBODY = 'spiffe://sidecar-bench/nobody'
 export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
   const inbound = { .../** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound), port }
   if (inbound.mtls === 'disabled') return [[`frontend ${name}`, ...listenAt(inbound), ...way]]
-  const tls = [`ssl ${renderTls(model)} curves ${model.tls.group} no-tls-tickets`, ...(alpn ? [`alpn ${alpn}`] : [])]
+  const tls = [
+    `ssl ${renderTls(model)} curves ${model.tls.groups.join(':')} no-tls-tickets`,
+    ...(alpn ? [`alpn ${alpn}`] : []),
+  ]
   const strict = [...renderAccepted(inbound.acceptedIdentities), ...way]
   if (inbound.mtls === 'strict') return [[`frontend ${name}`, ...listenAt(inbound, tls.join(' ')), ...strict]]
   const passage = `abns@sidecar-bench-${inbound.address}-${port}`

@@ -1,4 +1,6 @@
+import { findGroupLack } from '../../lib/openssl-conf.js'
 import { isAtLeast } from '../../lib/version.js'
+import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { parseOverflows } from './counters.js'
 import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
@@ -14,18 +16,25 @@ export const haproxy = {
     variable: 'HAPROXY',
     image: 'haproxy:2.6.12',
     package: 'haproxy',
-    versionArgv: ['-v'],
+    versionArgv: ['-vv'],
     parseVersion: text => /^HAProxy version (\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+    parseLibrary: text => /^Running on OpenSSL version : ([^\s()]+(?: [\d.]+\w?)?).*\n/m.exec(text)?.[1] ?? null,
     wanted: '>= 2.6',
     isAccepted: version => isAtLeast(version, '2.6'),
   },
   hasVariants: false,
   profiles: [],
   countWorkers: () => null,
-  findUnsupported: ({ conditions: { protocol } }) =>
-    protocol === 'grpc'
+  findUnsupported({ conditions: { protocol, tls }, version, library }) {
+    // A plan is drafted before the program is found.
+    if (isPostQuantum(tls) && version !== '') {
+      const lack = findGroupLack(`HAProxy ${version}`, library)
+      if (lack) return `${lack} (HAPROXY=/path/to/haproxy names another)`
+    }
+    return protocol === 'grpc'
       ? 'gRPC: in HAProxy 2.6 one call holds up others over their connection, and one whose answer begins before its request has ended stops'
-      : null,
+      : null
+  },
   findLacks,
   createSidecar,
   controls: [fileControl],

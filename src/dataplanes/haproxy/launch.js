@@ -12,7 +12,7 @@ export function createSidecar(options) {
     argv: ['-db', '-f', `${folder}/haproxy.cfg`],
     // The groups of a client cannot be configured before 2.9.
     env: { OPENSSL_CONF: `${folder}/openssl.cnf` },
-    files: [...renderFiles(model, folder), { name: 'openssl.cnf', content: renderOpensslConf(model.tls.group) }],
+    files: [...renderFiles(model, folder), { name: 'openssl.cnf', content: renderOpensslConf(model.tls.groups) }],
     credentials: [model.trust.caPath, model.trust.combinedPath],
     admin: { ...model.admin, path: METRICS_PATH },
   })

@@ -1,3 +1,4 @@
+import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { findLacks } from './lacks.js'
 import { createCompanions, createSidecar, DEPLOYED } from './launch.js'
 
@@ -54,6 +55,8 @@ export const linkerd = {
   countWorkers: ({ profile }) => (profile === DEPLOYED ? DEPLOYED_WORKERS : null),
   findUnsupported({ conditions: { interception, tls } }) {
     if (interception !== 'redirect') return 'linkerd takes redirected connections only: --interception redirect'
+    if (isPostQuantum(tls))
+      return 'linkerd has no setting for groups: two of it choose X25519MLKEM768 with --tls ecdsa-p256 already'
     return tls === 'rsa-2048' ? 'linkerd verifies no signatures of RSA, only ECDSA' : null
   },
   findLacks,

@@ -1,4 +1,6 @@
+import { findGroupLack } from '../../lib/openssl-conf.js'
 import { isAtLeast } from '../../lib/version.js'
+import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { fileControl } from './file-control.js'
 import { createSidecar } from './launch.js'
 
@@ -14,15 +16,21 @@ export const nginx = {
     image: 'nginx:1.22.1',
     // The second package holds nginx's stream module, which tells TLS from plaintext at one port.
     package: 'nginx-light libnginx-mod-stream',
-    versionArgv: ['-v'],
+    versionArgv: ['-V'],
     parseVersion: text => /^nginx version: nginx\/(\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+    parseLibrary: text => /^built with (?:.*running with )?([^\s()]+(?: [\d.]+\w?)?).*\n/m.exec(text)?.[1] ?? null,
     wanted: '>= 1.22',
     isAccepted: version => isAtLeast(version, '1.22'),
   },
   hasVariants: false,
   profiles: [],
   countWorkers: () => null,
-  findUnsupported({ conditions: { protocol, interception } }) {
+  findUnsupported({ conditions: { protocol, interception, tls }, version, library }) {
+    // A plan is drafted before the program is found.
+    if (isPostQuantum(tls) && version !== '') {
+      const lack = findGroupLack(`nginx ${version}`, library)
+      if (lack) return `${lack} (NGINX=/path/to/nginx names another)`
+    }
     if (protocol === 'http/2') return 'HTTP/2 between sidecars: nginx speaks HTTP/1.1 only to upstreams'
     if (interception !== 'redirect') return null
     return 'nginx does not ask which address a redirected connection meant (SO_ORIGINAL_DST)'

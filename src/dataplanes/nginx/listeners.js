@@ -95,7 +95,7 @@ export function renderServerTls({ trust, tls }) {
     'ssl_verify_client on',
     'ssl_protocols TLSv1.3',
     `ssl_conf_command Ciphersuites ${tls.suite}`,
-    `ssl_ecdh_curve ${tls.group}`,
+    `ssl_ecdh_curve ${tls.groups.join(':')}`,
     ...['ssl_session_cache off', 'ssl_session_tickets off'],
   ]
 }
@@ -114,7 +114,7 @@ export function renderClientTls({ trust, tls }, name, by = 'proxy') {
     'server_name on',
     'protocols TLSv1.3',
     `conf_command Ciphersuites ${tls.suite}`,
-    `conf_command Groups ${tls.group}`,
+    `conf_command Groups ${tls.groups.join(':')}`,
     'session_reuse off',
   ].map(directive => `${by}_ssl_${directive}`)
 }

@@ -1,4 +1,5 @@
 import { FEATURE_NAMES, listFeatures } from '../../model/features.js'
+import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { FSM, FSM_DEPLOYED, findUnsupportedFsm } from './fsm/index.js'
 import { createSidecar } from './launch.js'
 import { repository } from './repository.js'
@@ -58,7 +59,9 @@ function countWorkers({ profile, cpus, cpuLimitCores }) {
 
 /** @type {DataPlane['findUnsupported']} */
 function findUnsupported({ conditions, entrance, profile, sidecarWorkers = 1, version, cpus }) {
-  const { protocol, workers, features } = conditions
+  const { protocol, workers, features, tls } = conditions
+  if (isPostQuantum(tls) && version.startsWith('1.'))
+    return `post-quantum groups came with OpenSSL 3.5, and Pipy ${version} is linked with an older one (PIPY=/path/to/pipy names a 2.0)`
   if (protocol === 'grpc')
     return 'gRPC: Pipy crashes where a client has cancelled a call: 1.5 within seconds, 2.0 when the upstream is given up'
   if (protocol === 'http/2' && version.startsWith('1.')) {

@@ -23,7 +23,7 @@ export function createSidecar(options) {
     env: { OPENSSL_CONF: `${folder}/openssl.cnf` },
     files: [
       { name: 'sidecar.json', content: `${JSON.stringify(renderConfig(model), null, 2)}\n` },
-      { name: 'openssl.cnf', content: renderOpensslConf(model.tls.group) },
+      { name: 'openssl.cnf', content: renderOpensslConf(model.tls.groups) },
     ],
     scripts: [scripts],
     admin: model.features.metrics ? { ...model.admin, path: '/metrics' } : null,

@@ -1,6 +1,8 @@
+import { isAtLeast } from '../../lib/version.js'
+import { isPostQuantum } from '../../model/sidecar-contract.js'
 import { createCompanions, createNodeProxy, createSidecar, HBONE_PORT, ISTIO, NODE } from './launch.js'
 
-/** @import { DataPlane, DeployedProfile } from '../../model/types.ts' */
+/** @import { DataPlane, DeployedProfile, ToolSpec } from '../../model/types.ts' */
 
 const LEAN = 'lean'
 // The program's own default (DEFAULT_WORKER_THREADS in src/config.rs of istio/ztunnel 1.30.3).
@@ -11,6 +13,19 @@ const COMMON = [
   'It is the proxy of one workload (dedicated mode), in a network namespace of its own, where a node of Istio has one for all',
   CONFIGURED,
 ]
+
+/** Runs what hands it the namespaces of pods: Node passes no file descriptors. @type {ToolSpec} */
+const PYTHON = {
+  name: 'python3',
+  variable: 'PYTHON',
+  image: null,
+  package: 'python3',
+  versionArgv: ['--version'],
+  parseVersion: text => /^Python (\d+\.\d+\.\d+)/m.exec(text)?.[1] ?? null,
+  // The first with socket.send_fds.
+  wanted: '>= 3.9',
+  isAccepted: version => isAtLeast(version, '3.9'),
+}
 
 /** @type {Record<string, DeployedProfile>} */
 const DEPLOYED = {
@@ -25,7 +40,7 @@ const DEPLOYED = {
     deviations: COMMON,
   },
   [NODE]: {
-    ...{ isRedirected: true, isOfNode: true },
+    ...{ isRedirected: true, isOfNode: true, runtime: PYTHON },
     from: "ztunnel, the node proxy of Istio's ambient mode: one process for all pods (shared mode), which the kit hands their network namespaces as Istio's CNI agent does",
     deviations: [
       CONFIGURED,
@@ -89,6 +104,8 @@ export const ztunnel = {
   countWorkers: ({ profile }) => (profile === ISTIO ? ISTIO_WORKERS : null),
   findUnsupported({ conditions: { tls, protocol, interception } }) {
     if (interception !== 'redirect') return 'ztunnel takes redirected connections only: --interception redirect'
+    if (isPostQuantum(tls))
+      return 'ztunnel has no setting for groups but a policy of its own (COMPLIANCE_POLICY), which builds with ring lack'
     if (tls === 'rsa-2048') return 'ztunnel makes its keys itself, and they are ECDSA P-256'
     return protocol === 'http/2' || protocol === 'grpc'
       ? `it carries bytes, whatever applications speak: give it http/1.1, or tcp beside planes that carry bytes, too`

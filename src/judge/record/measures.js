@@ -117,6 +117,11 @@ export function quantileMs({ load }, q) {
   return load?.distribution?.grid.find(([at]) => Math.abs(at - q) < 1e-9)?.[1] ?? null
 }
 
+/** Lists the sizes of answers to the request of a pipeline, in bytes; none: older kits did not record them. @param {TrialRecord[]} records */
+export function listAnswerBytes(records) {
+  return [...new Set(records.flatMap(({ answerBytes }) => answerBytes ?? []))].sort((a, b) => a - b)
+}
+
 /** Says whether at least ten of so many requests are beyond a quantile. @param {number} requests @param {number} q */
 export function hasTail(requests, q) {
   return q < 1 && requests >= TAIL_REQUESTS / (1 - q)

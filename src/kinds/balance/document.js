@@ -1,6 +1,7 @@
 import { capitalise, joinWords } from '../../lib/letters.js'
 import { joinParts, left, right } from '../../lib/text-table.js'
-import { ALGORITHMS, BALANCE_NAMES, BALANCE_QUANTITIES } from '../../model/balance.js'
+import { ALGORITHMS } from '../../model/balance.js'
+import { BALANCE_NAMES, BALANCE_QUANTITIES } from '../../model/balance-quantities.js'
 import { drawRounds } from '../../report/charts/rounds.js'
 import { tabulateRounds } from '../../report/charts/tables.js'
 import { createClaimsSection } from '../../report/claims.js'

@@ -1,5 +1,5 @@
 import { summariseValues } from '../../lib/stats.js'
-import { BALANCE_QUANTITIES } from '../../model/balance.js'
+import { BALANCE_QUANTITIES } from '../../model/balance-quantities.js'
 import { SCHEMA_VERSION } from '../../model/versions.js'
 import { assignItems, drawItems } from '../../services/assign.js'
 

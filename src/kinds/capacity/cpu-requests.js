@@ -1,3 +1,4 @@
+import { GATES } from '../../judge/gates.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { groupOf, nameOf } from '../../model/arms.js'
@@ -23,18 +24,39 @@ function renderDoubling(group) {
     .map(arm => ({ arm, cores: Number(arm.conditions.cpuRequestCores), p99Ms: quantityOf(arm, 'p99').median }))
     .toSorted((a, b) => b.cores - a.cores)
   const measured = points.flatMap(({ p99Ms, ...point }) => (p99Ms === null ? [] : [{ ...point, p99Ms }]))
-  if (measured.length < 2) return []
+  const missing = points.filter(({ p99Ms }) => p99Ms === null)
+  if (points.length < 2) return []
+  const [{ arm }] = points
   const [largest, ...smaller] = measured
+  const lacks = renderMissing(missing.map(point => point.arm))
+  const start = `${nameOf(arm)}: beside a neighbour of ${arm.conditions.neighbourCores} CPUs`
+  if (!largest) return [`${start} there is ${lacks.join('; ')}.`]
   const doubled = smaller.find(({ p99Ms }) => p99Ms >= DOUBLES * largest.p99Ms)
-  const last = doubled ?? smaller[smaller.length - 1]
-  const { arm } = largest
-  const missing = points.filter(({ p99Ms }) => p99Ms === null).map(({ cores }) => renderRequest(cores))
-  return [
-    [
-      `${nameOf(arm)}: beside a neighbour of ${arm.conditions.neighbourCores} CPUs the p99 ${doubled ? 'doubles at' : 'does not double down to'} a CPU request of ${renderRequest(last.cores)}`,
-      `${renderMs(last.p99Ms)} ms, and ${renderMs(largest.p99Ms)} at ${renderRequest(largest.cores)}${missing.length > 0 ? `; no p99 at ${missing.join(', ')}` : ''}.`,
-    ].join(': '),
-  ]
+  const last = doubled ?? smaller.at(-1)
+  const atLargest = `${renderMs(largest.p99Ms)} ms at ${renderRequest(largest.cores)}`
+  const found = last
+    ? [
+        `the p99 ${doubled ? 'doubles at' : 'does not double down to'} a CPU request of ${renderRequest(last.cores)}`,
+        `${renderMs(last.p99Ms)} ms, against ${atLargest}`,
+      ]
+    : ['the p99 was measured at one CPU request alone', atLargest]
+  return [`${[`${start} ${found.join(': ')}`, ...lacks].join('; ')}.`]
+}
+
+/** Says at which requests there is no p99, and why. @param {SummaryArm[]} arms from the largest request on */
+function renderMissing(arms) {
+  const alike = groupBy(arms, arm => findCause(arm).words)
+  return [...alike.values()].map(same => {
+    const requests = same.map(({ conditions }) => renderRequest(Number(conditions.cpuRequestCores)))
+    return `no p99 at ${requests.join(', ')}: ${findCause(same[0]).reason}`
+  })
+}
+
+/** Finds the check that took most p99s of an arm. @param {SummaryArm} arm */
+function findCause({ spoiled }) {
+  const causes = spoiled.filter(({ gate }) => GATES.get(gate)?.spoils?.includes('latency') ?? true)
+  const cause = causes.toSorted((a, b) => b.trials - a.trials).at(0)
+  return { words: cause?.gate ?? '', reason: cause?.reason.split('\n')[0] ?? 'none was measured' }
 }
 
 /** @param {number} cores */

@@ -1,11 +1,10 @@
+import { TRIALS } from './plan.js'
+
 /**
  * The rule by which limits are confirmed: every judged trial at them met the p99, there are at least three, and the next
  * one meets it, too, by a one-sided 95 % prediction bound (Student's t of the logarithms of the p99s). Pure.
  * @import { Outcome } from './outcome.js'
  */
-
-/** Judged trials that confirm limits: so many at least, and where their p99s are too far apart, so many at most. */
-export const TRIALS = { least: 3, most: 5 }
 
 export const RULE = `confirmed: all trials at these limits met the p99, at least ${TRIALS.least}, and the next will by its 95 % prediction bound`
 

@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { P99_REQUESTS } from '../../judge/record/measures.js'
 import { LOAD_AXES } from '../../model/axes/load.js'
 import { p99Ms } from '../../model/bounds.js'
-import { TRIALS } from './confirm.js'
 
 /** The plan of searches, and what they can be asked. Pure. @import { Plan } from '../../model/types.ts' */
 /** @import { KindPlan } from '../kind.js' */
 
+/** Judged trials that confirm limits: so many at least, and where their p99s are too far apart, so many at most. */
+export const TRIALS = { least: 3, most: 5 }
 const ratePerSecond = LOAD_AXES.ratePerSecond.schema
 const PRECISION = { default: 0.05, smoke: 0.5 }
 /** Trials of a search, of each arm: measured, on a machine of its own. */
@@ -44,6 +45,7 @@ export const searchPlan = {
         : `a search for the ${search?.kind} from each of ${arms.length} arms`,
     announced: `a search of up to ${countSearchTrials(search)} trials an arm`,
     less: 'a higher --rate, --planes',
+    ...((search?.kind === 'size' || search?.kind === 'services') && { chooses: ['cpuLimitCores'] }),
     // A knee search begins without a rate of its own.
     ...(search?.kind === 'knee' && { loop: 'open loop at the rates that the search tries' }),
   }),

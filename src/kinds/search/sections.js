@@ -1,6 +1,6 @@
 import { ratePerSecond } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
-import { MIB } from '../../lib/units.js'
+import { count, MIB } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
 import { renderResources } from '../../model/container-limits.js'
 import { answerSearches } from './answer.js'
@@ -133,7 +133,7 @@ function renderStep({ value, held, why, trials }, result) {
 /** @param {number} value @param {Pick<SearchResult, 'unit'>} result */
 function formatValue(value, { unit }) {
   if (unit === 'bytes') return `${(value / MIB).toFixed(2)} MiB`
-  return unit === 'cores' ? `${value} cores` : `${value} requests/s`
+  return unit === 'cores' ? count(value, 'core') : `${value} requests/s`
 }
 
 /** Draws the rates of a sizing's trials over the CPU limit. @param {Drawn} drawn @returns {OwnChart[]} */

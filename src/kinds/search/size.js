@@ -1,7 +1,8 @@
-import { judgeLimits, TRIALS } from './confirm.js'
+import { judgeLimits } from './confirm.js'
 import { capAt, indexOf } from './cpu-limit.js'
 import { tryLowerRates } from './lower-rates.js'
 import { roundUp } from './memory-floor.js'
+import { TRIALS } from './plan.js'
 import { withCpu, withMemory } from './step.js'
 import { findNeed, ofWhole, tryWhole } from './whole.js'
 

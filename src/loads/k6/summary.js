@@ -62,6 +62,7 @@ function readResult(line) {
     series: pieces.length > 0 ? parseSeries(pieces, pieceMs / 1000) : null,
     ...readKinds(metrics, countOf),
     ...(metrics.late_0 && valuesOf('late_0').count > 0 && { waited: readWaited(valuesOf) }),
+    ...(metrics.data_sent && metrics.data_received && { wire: readWire(countOf) }),
     ...(metrics.due && { due: countOf('due') }),
     ...(metrics.burst_due && { burst: readBurst({ valuesOf, countOf }) }),
     ownSeconds,
@@ -72,6 +73,11 @@ function readResult(line) {
 function readKinds(metrics, countOf) {
   const names = Object.keys(metrics).filter(name => /^kind_\d+$/.test(name))
   return names.length === 0 ? {} : { kinds: names.map((_, i) => countOf(`kind_${i}`)) }
+}
+
+/** @param {(name: string) => number} countOf @returns {NonNullable<LoadResult['wire']>} */
+function readWire(countOf) {
+  return { sentBytes: countOf('data_sent'), receivedBytes: countOf('data_received'), requests: countOf('http_reqs') }
 }
 
 /** @param {(name: string) => Record<string, number>} valuesOf @returns {NonNullable<LoadResult['waited']>} */

@@ -28,7 +28,7 @@ export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
     option: list('--control-cpu', 'CPU limit of the control plane, such as 0.5,none', orNone(readCores)),
     recorded: z.number().positive().optional().describe('of the control plane; absent: it has no cap'),
     schema: cpuLimitCores.nullable(),
-    show: v => (v === null ? 'control plane without a cap' : `control plane at ${v} cores`),
+    show: v => (v === null ? 'control plane without a cap' : `control plane at ${showCount(v, 'core')}`),
     label: 'control plane cap',
     isUnsaidWhenNull: true,
   },

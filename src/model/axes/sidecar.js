@@ -13,13 +13,15 @@ import {
   UNDER_LOAD,
 } from './axis.js'
 
+const TLS_KINDS = /** @type {const} */ (['plaintext', 'ecdsa-p256', 'rsa-2048', 'ecdsa-p256+x25519mlkem768'])
+
 /** The axes of a sidecar: what it is given, and what it does. Pure. @import { Axis } from './axis.js' */
 
 export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
   tls: {
-    option: list('--tls', 'between sidecars: plaintext, ecdsa-p256, rsa-2048'),
-    recorded: z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']).describe('between sidecars'),
-    schema: z.enum(['plaintext', 'ecdsa-p256', 'rsa-2048']),
+    option: list('--tls', `between sidecars: ${TLS_KINDS.join(', ')}`),
+    recorded: z.enum(TLS_KINDS).describe('between sidecars; +x25519mlkem768: that group before X25519'),
+    schema: z.enum(TLS_KINDS),
     values: ['ecdsa-p256'],
     show: v => (v === 'plaintext' ? v : `mTLS ${v}`),
     label: 'TLS',
@@ -79,7 +81,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
       .optional()
       .describe('quota of each sidecar and its application together; absent: there is none'),
     schema: cpuLimitCores,
-    show: v => (v === null ? 'no CPU limit of pods' : `pods at ${v} cores`),
+    show: v => (v === null ? 'no CPU limit of pods' : `pods at ${showCount(v, 'core')}`),
     label: 'CPU limit of pods',
     isUnsaidWhenNull: true,
   },
@@ -134,6 +136,6 @@ export const CPU_LIMIT_AXIS = {
   schema: cpuLimitCores,
   values: [],
   of: arm => arm.cpuLimitCores,
-  show: v => (v === null ? 'no cap' : `${v} cores`),
+  show: v => (v === null ? 'no cap' : showCount(v, 'core')),
   label: 'cap',
 }

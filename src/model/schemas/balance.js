@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { ALGORITHM_NAMES, BALANCE_NAMES, BALANCE_QUANTITIES, balanceForm, SIZES } from '../balance.js'
+import { ALGORITHM_NAMES, balanceForm, SIZES } from '../balance.js'
+import { BALANCE_NAMES, BALANCE_QUANTITIES } from '../balance-quantities.js'
 import { kit } from './manifest.js'
 import { count, run, schemaVersion } from './parts.js'
 import { quantity } from './summary.js'

@@ -58,6 +58,12 @@ export const loadResult = z.object({
     .array(count)
     .optional()
     .describe('requests of each kind of a mix that were sent in the window; absent: there is one kind'),
+  wire: z
+    .object({ sentBytes: count, receivedBytes: count, requests: count })
+    .optional()
+    .describe(
+      'bytes at the sockets of the generator, with those of TLS, in the whole trial; absent: the generator did not count them',
+    ),
   failures: z.array(z.string()),
   interleaved: interleaved.optional().describe('of an arm that was interleaved with others; absent: it had all of it'),
 })

@@ -232,6 +232,7 @@ export const tool = z.object({
   name: z.string(),
   path: z.string(),
   version: z.string(),
+  library: z.string().optional().describe('the TLS library that it runs with, where the program says so'),
   sha256: z.string().describe('empty: it is in an image'),
   source: z.string().describe("how it was found: its variable, PATH, the kit's cache, fetched now, or in an image"),
   image: z.string().optional().describe('where it is in an image'),

@@ -1,6 +1,6 @@
 // Load generators.
 import type { Endpoint } from './address.ts'
-import type { Arm, Load, LoadResult, Tool, Window } from './documents.ts'
+import type { Arm, Load, LoadResult, Tls, Tool, Window } from './documents.ts'
 import type { Handle, ProcessSpec, ToolSpec } from './process.ts'
 
 /** A request that is not the kit's POST of a body that comes back, and the answer that counts. */
@@ -21,6 +21,8 @@ export interface LoadOptions {
   urls: string[]
   /** Identity with which the client speaks mTLS; null: plaintext. */
   certificate: { certificatePath: string; keyPath: string } | null
+  /** The TLS that it speaks where it has a certificate; absent: plaintext. */
+  tls?: Tls
   /** The urls and the load of each arm that stands side by side; absent: there is one. */
   arms?: { urls: string[]; load: Load; request?: OwnRequest }[]
   /** The seed of the order of their turns. */

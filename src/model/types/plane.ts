@@ -38,6 +38,8 @@ export interface DeployedProfile {
   isOfNode?: true
   /** Its work is not held equal, and yet all that it does otherwise in the corpus is declared as lacks of its plane. */
   isHeld?: true
+  /** The program that runs a script of the kit beside it; absent: none is needed. */
+  runtime?: ToolSpec
   /** The scripts of that mesh, which the user names: the variable with a folder, where in it they may be, and a file of them. */
   scripts?: { variable: string; folders: string[]; file: string; what: string }
 }
@@ -153,6 +155,8 @@ export interface DataPlane {
     /** The workers of the sidecar, however they were asked for. */
     sidecarWorkers?: number
     version: string
+    /** The TLS library of the program, where it is no part of it. */
+    library?: string
     cpus: number
   }): string | null
   /**

@@ -91,6 +91,8 @@ export interface ToolSpec {
   versionArgv: string[]
   /** The version in what it printed, or null. */
   parseVersion(output: string): string | null
+  /** The TLS library that it runs with, in what it printed, or null. Absent: a part of the program, as its version says. */
+  parseLibrary?(output: string): string | null
   wanted: string
   isAccepted(version: string): boolean
   /** The loss of a run without it, and how to get it; absent: none. */

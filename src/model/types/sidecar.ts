@@ -53,7 +53,8 @@ export interface SidecarModel {
   /** Number of tries after a refused connection. */
   retries: 0 | 1
   timeouts: { connectSeconds: number; requestSeconds: number; idleSeconds: number }
-  tls: { suite: string; group: string }
+  /** groups: of the key exchange, in order. */
+  tls: { suite: string; groups: string[] }
   /** combinedPath: certificate and key in one file, for a plane that wants them so. */
   trust: { caPath: string; certificatePath: string; keyPath: string; combinedPath: string }
   inbound:

@@ -1,6 +1,7 @@
 import tls from 'node:tls'
 import { ask } from './answers.js'
 import { exchange } from './bytes.js'
+import { readServerGroup } from './hello.js'
 
 /** The TLS and the HTTP that sidecars speak with each other. */
 /** @import { X509Certificate } from 'node:crypto' */
@@ -19,18 +20,27 @@ export const NO_TLS = 'no TLS'
 const TAKES_OTHERS = 'takes P-256 too'
 
 /** Says what must be negotiated. @param {Configuration} configuration */
-export function describeNegotiation({ tls, suite, group }) {
-  return tls === 'plaintext' ? NO_TLS : `TLSv1.3 ${suite} ${group} ${tls}`
+export function describeNegotiation({ tls, suite, group, groups }) {
+  if (tls === 'plaintext') return NO_TLS
+  const [keyType] = tls.split('+')
+  return `TLSv1.3 ${suite} ${group} ${keyType}${hasChoice(groups) ? describeFirst(groups[0]) : ''}`
 }
 
+/** Says whether one group is preferred to another. @param {string[]} groups */
+const hasChoice = groups => groups.length > 1
+// Node itself has the last group alone: the first is read from the hellos of both ends.
+const describeFirst = (/** @type {string | null | undefined} */ group) => `, ${group ?? 'no group'} first`
+
 /**
- * Tells what the server's sidecar negotiates, offered every group of Node, and whether it takes another.
- * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions }} peer
+ * Tells what the server's sidecar negotiates, offered every group of Node, and whether it takes another; where it has a
+ * choice, also which group it chooses, offered both.
+ * @param {{ endpoint: Endpoint, credentials: tls.ConnectionOptions, configuration: Configuration }} peer
  */
-export async function negotiateAsServer({ endpoint, credentials }) {
+export async function negotiateAsServer({ endpoint, credentials, configuration: { groups } }) {
   const negotiated = await handshake(endpoint, { ...PREFERENCES, ...credentials })
   const other = await handshake(endpoint, { ...PREFERENCES, ...credentials, ecdhCurve: 'P-256' })
-  return other === NO_TLS ? negotiated : TAKES_OTHERS
+  if (other !== NO_TLS) return TAKES_OTHERS
+  return hasChoice(groups) ? `${negotiated}${describeFirst(await readServerGroup(endpoint, groups))}` : negotiated
 }
 
 /**
@@ -54,9 +64,12 @@ export async function negotiateAsClient(rig) {
   const observed = rig.observed.slice(before)
   const ofObserver = observed.filter(o => o.observer === 'observed')
   const join = (/** @type {string[]} */ words) => [...new Set(words)].join(' and ') || 'nothing'
+  const { groups } = rig.configuration
+  const shares = rig.observed.flatMap(o => (o.share === undefined ? [] : [o.share]))
+  const first = hasChoice(groups) ? describeFirst([...new Set(shares)].join(' or ') || null) : ''
   const others = observed.some(o => o.observer === 'p256' && o.tls !== NO_TLS)
   return {
-    tls: others ? TAKES_OTHERS : join(ofObserver.map(o => o.tls)),
+    tls: others ? TAKES_OTHERS : `${join(ofObserver.map(o => o.tls))}${first}`,
     protocol: join(ofObserver.map(o => o.protocol)),
   }
 }

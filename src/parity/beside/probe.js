@@ -21,7 +21,7 @@ const POOL_ENTRIES = ['client', 'permissive']
 /**
  * The configuration of the sidecars, and what they are pinned to.
  * tunnelPort: at which sidecars speak TLS, where that is another port than that of the application.
- * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, suite: string, group: string, tunnelPort?: number }} Configuration
+ * @typedef {{ tls: Tls, protocol: Protocol, trafficPolicy: TrafficPolicy, suite: string, group: string, groups: string[], tunnelPort?: number }} Configuration
  */
 
 /**
@@ -72,7 +72,7 @@ export async function probeAnswers(rig) {
   }
   const access = await tryPeers(rig)
   const endpoint = secureEndpointOf(rig, 'server')
-  const asServer = await negotiateAsServer({ endpoint, credentials: credentials.client })
+  const asServer = await negotiateAsServer({ endpoint, credentials: credentials.client, configuration })
   const asClient = await negotiateAsClient(rig)
   const ofTls = { endpoint, credentials: credentials.client, suite: configuration.suite }
   const handshakes = configuration.tls === 'plaintext' ? [] : [await tryHandshakes(rig), await trySuites(ofTls)]

@@ -5,6 +5,7 @@ import tls from 'node:tls'
 import { isInTime } from '../../lib/wait.js'
 import { EARLY_PATH, FAILS_PATH, GREETING, PASSED_ON } from './corpus.js'
 import { serveGrpc } from './grpc-upstream.js'
+import { isWhole, parseClientGroups } from './hello.js'
 import { describeSession, NO_TLS } from './negotiation.js'
 import { SERVERS } from './peers.js'
 
@@ -33,7 +34,7 @@ export const UPSTREAMS = Object.fromEntries(
 
 /** A certificate and its key, PEM. @typedef {{ cert: string, key: string }} Credentials */
 
-/** The beginning of a connection, in words. @typedef {{ observer: string, tls: string, protocol: string }} Observed */
+/** The beginning of a connection, in words. @typedef {{ observer: string, tls: string, protocol: string, share?: string | null }} Observed share: the first group that a client sends a share of */
 
 /**
  * @typedef {object} Upstreams
@@ -176,18 +177,26 @@ function createTlsServer(options) {
  * @param {net.Socket} socket @param {(note: Omit<Observed, 'observer'>) => void} note @param {string} group
  */
 function noteFirst(socket, note, group) {
-  socket.on('error', () => {})
-  socket.once('data', data => {
+  let data = Buffer.alloc(0)
+  const noteOnce = (/** @type {Buffer} */ chunk) => {
+    data = Buffer.concat([data, chunk])
+    const isHandshake = !(socket instanceof tls.TLSSocket) && data[0] === TLS_HANDSHAKE
+    // A post-quantum share may not fit into one segment.
+    if (isHandshake && !isWhole(data)) return
+    socket.off('data', noteOnce)
     const protocol = findProtocol(data.toString('latin1'))
     if (socket instanceof tls.TLSSocket) {
       const { servername } = /** @type {any} */ (socket)
       const unnamed = servername === 'server' ? '' : ` for ${servername || 'no name'}`
       note({ tls: `${describeSession(socket, group)}${unnamed}`, protocol })
+    } else if (isHandshake) {
+      note({ tls: 'TLS', protocol, share: parseClientGroups(data)?.shares[0] ?? null })
     } else {
-      note({ tls: data[0] === TLS_HANDSHAKE ? 'TLS' : NO_TLS, protocol })
+      note({ tls: NO_TLS, protocol })
     }
     socket.end()
-  })
+  }
+  socket.on('error', () => {}).on('data', noteOnce)
 }
 
 /** Finds the protocol that a client speaks. @param {string} text the first bytes of its connection */

@@ -21,7 +21,7 @@ const NODE_POD_CORES_LEAST = 0.02
  * @property {MtlsMode[]} modes of its inbound listeners
  * @property {string} version of the plane's program
  * @property {number} cpus of the machine
- * @property {{ control?: string, scripts?: string }} lacks why a program of its control plane, or scripts of its profile, are not here
+ * @property {{ control?: string, scripts?: string }} lacks why a program of its control plane, or scripts or a program of its profile, are not here
  * @property {() => string | null | undefined} findShortage of the machine for so many sidecars
  * @property {() => string | null} findUnsupported by the plane itself
  */

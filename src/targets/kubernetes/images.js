@@ -1,7 +1,7 @@
 import { renderCommand } from '../../lib/render-command.js'
-import { isBuilt } from '../../tools/build.js'
 import { nameBuiltImage } from '../../tools/image.js'
 import { nodeTool } from '../../tools/node.js'
+import { isBuilt } from '../../tools/sources.js'
 
 /** The images of a run, and which of them a node has. */
 /** @import { V1Node } from '@kubernetes/client-node' @import { ToolSpec } from '../../model/types.ts' */

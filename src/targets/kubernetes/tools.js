@@ -1,7 +1,8 @@
 import { BenchError, SiteLostError } from '../../lib/errors.js'
 import { lastLines } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
-import { isBuilt } from '../../tools/build.js'
+import { isBuilt } from '../../tools/sources.js'
+import { isVersionPrinted, parseLibrary } from '../../tools/version.js'
 import { awaitPods } from './await-pods.js'
 import { imageOf } from './images.js'
 import { LABELS, MANAGER, renderVersionJob } from './manifests.js'
@@ -42,7 +43,7 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
     const readLog = () => api.readLog({ namespace, pod: `${find()[0]?.metadata?.name}`, container: name })
     let text = ''
     // Some programs print their version and go on.
-    const isSaid = () => spec.parseVersion(text) !== null
+    const isSaid = () => isVersionPrinted(spec, text)
     const reading = setInterval(async () => {
       const [pod] = find()
       if (pod && findContainerId(pod, name)) text = await readLog().catch(() => text)
@@ -59,7 +60,8 @@ export function createImageTools({ api, target, images, whereOf, signal }) {
         return { missing: `the image ${image} has no ${spec.name} that says its version: ${said}; ${advice}` }
       if (!spec.isAccepted(version))
         return { missing: `the image ${image} has ${spec.name} ${version}, wanted ${spec.wanted}: ${advice}` }
-      return { name: spec.name, path: spec.name, version, sha256: digest, source: `image ${image}`, image }
+      const origin = { sha256: digest, source: `image ${image}`, image }
+      return { name: spec.name, path: spec.name, version, ...parseLibrary(spec, text), ...origin }
     } catch (error) {
       if (!(error instanceof BenchError) || error instanceof SiteLostError || error.exitStatus !== 1) throw error
       return { missing: `${error.message}${bring && `; ${advice}`}` }

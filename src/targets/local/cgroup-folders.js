@@ -28,24 +28,23 @@ export async function createFolders({ way, name }) {
   for (const base of distinct(bases)) await mkdir(base)
   if (!isV1) await writeFile(path.join(bases.cpu, 'cgroup.subtree_control'), renderControllers(way))
 
-  /** Makes the group of a pod, unless another process of it has. @param {NonNullable<Limits['pod']>} pod */
-  const openPod = async pod => {
+  /** Makes the group of a pod, unless another process of it has. @param {NonNullable<Limits['pod']>} pod @param {boolean} hasRequests */
+  const openPod = async (pod, hasRequests) => {
     const folders = childOf(bases, pod.name)
     for (const folder of distinct(folders)) await mkdir(folder, { recursive: true })
     if (!isV1) await writeFile(path.join(folders.cpu, 'cgroup.subtree_control'), renderControllers(way))
     await writeQuota(folders.cpu, { cores: pod.cpuLimitCores, isV1 })
+    // A pod with a limit alone requests it.
+    if (hasRequests) await writeWeight(folders.cpu, { cores: pod.cpuLimitCores, isV1 })
     return folders
   }
 
   return async (group, { cpuLimitCores, cpuRequestCores, memoryLimitBytes, pod }) => {
-    const above = pod === undefined ? null : await openPod(pod)
+    const above = pod === undefined ? null : await openPod(pod, cpuRequestCores !== undefined)
     const folders = childOf(above ?? bases, group)
     for (const folder of distinct(folders)) await mkdir(folder)
     if (cpuLimitCores !== null) await writeQuota(folders.cpu, { cores: cpuLimitCores, isV1 })
-    if (cpuRequestCores !== undefined)
-      await (isV1
-        ? writeFile(path.join(folders.cpu, 'cpu.shares'), `${toCpuShares(cpuRequestCores)}`)
-        : writeFile(path.join(folders.cpu, 'cpu.weight'), `${toCpuWeight(cpuRequestCores)}`))
+    if (cpuRequestCores !== undefined) await writeWeight(folders.cpu, { cores: cpuRequestCores, isV1 })
     const memoryFile = path.join(folders.memory, isV1 ? 'memory.limit_in_bytes' : 'memory.max')
     if (memoryLimitBytes !== null && way.lacksMemory)
       throw new BenchError(
@@ -62,6 +61,12 @@ export async function createFolders({ way, name }) {
       },
     }
   }
+}
+
+/** @param {string} folder of the controller cpu @param {{ cores: number, isV1: boolean }} request */
+function writeWeight(folder, { cores, isV1 }) {
+  if (!isV1) return writeFile(path.join(folder, 'cpu.weight'), `${toCpuWeight(cores)}`)
+  return writeFile(path.join(folder, 'cpu.shares'), `${toCpuShares(cores)}`)
 }
 
 /** @param {string} folder of the controller cpu @param {{ cores: number, isV1: boolean }} quota */

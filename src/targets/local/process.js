@@ -183,7 +183,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
 
 /** Finds the command line of a process, whose program may be the kit's own. @param {ProcessSpec} spec */
 function locateProgram({ program, argv: [first, ...rest] }) {
-  const runtime = { [KIT_NODE]: process.execPath, [KIT_PYTHON]: 'python3' }[program]
+  const runtime = { [KIT_NODE]: process.execPath, [KIT_PYTHON]: process.env.PYTHON || 'python3' }[program]
   if (runtime === undefined) return [program, ...(first === undefined ? [] : [first]), ...rest]
   return [runtime, path.join(ROOT, first), ...rest]
 }

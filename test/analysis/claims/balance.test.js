@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { testBalance } from '../../../src/analysis/claims/balance.js'
 import { evaluateClaims, parseClaims } from '../../../src/analysis/claims/claims.js'
 import { summariseValues } from '../../../src/lib/stats.js'
-import { BALANCE_NAMES } from '../../../src/model/balance.js'
+import { BALANCE_NAMES } from '../../../src/model/balance-quantities.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
 /**

@@ -181,7 +181,7 @@ describe('evaluateClaims', () => {
     expect(evaluateClaims({ files, summaries: [run('r', six(200))] })).toMatchObject([
       {
         ...{ id: 'one', file: 'a.yaml', source: { title: 'Title' }, experiment: 'cap', theirs: '2 (±25 %)' },
-        ...{ status: 'reproduced', ours: '2.00 [2.00, 2.00] (link pair, 200 users, 1 cores)', reason: '', runId: 'r' },
+        ...{ status: 'reproduced', ours: '2.00 [2.00, 2.00] (link pair, 200 users, 1 core)', reason: '', runId: 'r' },
       },
     ])
   })
@@ -209,7 +209,7 @@ describe('evaluateClaims', () => {
     expect(evaluateClaims({ files, summaries: [reproduced, few] })[0]).toMatchObject(first)
     expect(evaluateClaims({ files, summaries: [reproduced, contradicted] })[0]).toMatchObject({
       status: 'contradicted',
-      reason: 'on the other side of 1; first: reproduced, 2.00 [2.00, 2.00] (link pair, 200 users, 1 cores)',
+      reason: 'on the other side of 1; first: reproduced, 2.00 [2.00, 2.00] (link pair, 200 users, 1 core)',
       runId: 'second',
     })
   })

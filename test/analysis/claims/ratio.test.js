@@ -51,7 +51,7 @@ describe('testRatio', () => {
   it('reproduces what is within the tolerance, by the ratios of the rounds', () => {
     expect(ask(pair([50, 52, 54, 56, 58, 60], [100, 100, 100, 100, 100, 100]))).toEqual({
       status: 'reproduced',
-      ours: '0.55 [0.50, 0.60] (link pair, 200 users, 1 cores)',
+      ours: '0.55 [0.50, 0.60] (link pair, 200 users, 1 core)',
       reason: '',
     })
     expect(ask(pair([10, 20, 30, 40, 50, 60], [20, 40, 60, 80, 100, 120])).ours).toContain('0.50 [0.50, 0.50]')
@@ -78,7 +78,7 @@ describe('testRatio', () => {
   it('is indicative below six rounds', () => {
     expect(ask(pair([50, 50, 50], [100, 100, 100]))).toEqual({
       status: UNTESTED,
-      ours: '0.50 (link pair, 200 users, 1 cores)',
+      ours: '0.50 (link pair, 200 users, 1 core)',
       reason: 'indicative only: 0.50 in 3 rounds, 6 are needed',
     })
   })
@@ -128,7 +128,7 @@ describe('testRatio', () => {
     ]
     expect(ask(arms).reason).toBe('no two arms here are alike but for what the claim compares')
     const links = { of: { ...pipy, link: 'ratings' }, to: { ...envoy, link: 'pair' } }
-    expect(ask(arms, links)).toMatchObject({ status: 'direction only', ours: '0.10 [0.10, 0.10] (200 users, 1 cores)' })
+    expect(ask(arms, links)).toMatchObject({ status: 'direction only', ours: '0.10 [0.10, 0.10] (200 users, 1 core)' })
   })
 
   it('tells conditions apart', () => {
@@ -139,7 +139,7 @@ describe('testRatio', () => {
     const relation = { quantity: 'p99', of, to, ratio: 2 }
     expect(ask([at('plaintext', 5), at('ecdsa-p256', 11)], relation)).toEqual({
       status: 'reproduced',
-      ours: '2.20 [2.20, 2.20] (link pair, 100 requests/s, 200 users, 1 cores)',
+      ours: '2.20 [2.20, 2.20] (link pair, 100 requests/s, 200 users, 1 core)',
       reason: '',
     })
   })
@@ -154,7 +154,7 @@ describe('testRatio', () => {
     ]
     expect(ask(arms, { quantity: 'throughput', to: { plane: 'none' } })).toEqual({
       status: 'reproduced',
-      ours: '0.50 [0.50, 0.50] (link pair, 50 users, 1 cores)',
+      ours: '0.50 [0.50, 0.50] (link pair, 50 users, 1 core)',
       reason: 'none was bound by generator',
     })
   })
@@ -164,7 +164,7 @@ describe('testRatio', () => {
     const little = { quantity: 'p90', toQuantity: 'meanByLittle', of: pipy, to: pipy, ratio: 1.1, tolerance: 0.05 }
     expect(ask(arms, little)).toEqual({
       status: 'reproduced',
-      ours: '1.10 [1.10, 1.10] (link pair, 200 users, 1 cores)',
+      ours: '1.10 [1.10, 1.10] (link pair, 200 users, 1 core)',
       reason: 'response times at saturation',
     })
   })

@@ -29,7 +29,7 @@ describe('testShape', () => {
   it('shows our points in the order of the axis, with their conditions', () => {
     expect(ask('rises', ladder([six(4), six(6), six(8)]).reverse())).toEqual({
       status: 'reproduced',
-      ours: 'p99 ms 4.0, 6.0, 8.0 at requests/s 100, 200, 300 (link pair, 200 users, 1 cores)',
+      ours: 'p99 ms 4.0, 6.0, 8.0 at requests/s 100, 200, 300 (link pair, 200 users, 1 core)',
       reason: 'last over first 2.00 [2.00, 2.00]',
     })
   })
@@ -77,7 +77,7 @@ describe('testShape', () => {
     const three = [4, 8].map(value => Array(3).fill(value))
     expect(ask('rises', ladder(three))).toMatchObject({
       status: 'not testable here',
-      ours: 'p99 ms 4.0, 8.0 at requests/s 100, 200 (link pair, 200 users, 1 cores)',
+      ours: 'p99 ms 4.0, 8.0 at requests/s 100, 200 (link pair, 200 users, 1 core)',
       reason: 'indicative only: 3 rounds, 6 are needed',
     })
   })
@@ -103,7 +103,7 @@ describe('testShape', () => {
   it('goes along one axis alone: the longest series, at the largest cap', () => {
     const small = ladder([six(8), six(6)]).map(arm => ({ ...arm, cpuLimitCores: 0.5 }))
     const more = ladder([six(4), six(5), six(6)]).map(arm => ({ ...arm, conditions: { services: 10 } }))
-    expect(ask('rises', [...small, ...ladder([six(4), six(8)])]).ours).toContain('1 cores')
+    expect(ask('rises', [...small, ...ladder([six(4), six(8)])]).ours).toContain('1 core')
     expect(ask('rises', [...ladder([six(4), six(8)]), ...more]).ours).toContain('10 services, 200 users')
   })
 

@@ -3,7 +3,10 @@ import { renderCpuRequests } from '../../../src/kinds/capacity/cpu-requests.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
 /** @param {[number, number | null][]} points requests in cores, each with its p99 @param {number} [neighbourCores] */
-function render(points, neighbourCores = 2) {
+const render = (points, neighbourCores = 2) => renderCpuRequests(summarise(points, neighbourCores))
+
+/** @param {[number, number | null][]} points @param {number} [neighbourCores] */
+function summarise(points, neighbourCores = 2) {
   const { arms } = createSummary(
     points.map(([cpuRequestCores, p99Ms]) => ({
       plane: 'pipy',
@@ -12,7 +15,7 @@ function render(points, neighbourCores = 2) {
       p99: [p99Ms, p99Ms],
     })),
   )
-  return renderCpuRequests(arms)
+  return arms
 }
 
 describe('the answer of CPU requests', () => {
@@ -25,19 +28,53 @@ describe('the answer of CPU requests', () => {
         [0.3, 9.9],
       ]),
     ).toEqual([
-      'pipy: beside a neighbour of 2 CPUs the p99 doubles at a CPU request of 100m: 10.0 ms, and 5.0 at 1000m.',
+      'pipy: beside a neighbour of 2 CPUs the p99 doubles at a CPU request of 100m: 10.0 ms, against 5.0 ms at 1000m.',
     ]))
 
-  it('says that it does not double, and where no p99 could be judged', () =>
+  it('says that it does not double, and why there is no p99 at a request', () => {
+    const cold = '64 users had not done three requests when the window opened'
+    const arms = summarise([
+      [0.01, null],
+      [0.02, null],
+      [0.1, 9],
+      [1, 5],
+    ])
+    for (const arm of arms.slice(0, 2))
+      arm.spoiled = [
+        { gate: 'spare-cpu', trials: 2, reason: '15 % of 2 CPUs were idle' },
+        { gate: 'answers', trials: 2, reason: cold },
+        { gate: 'failed', trials: 1, reason: 'a sidecar did not start' },
+      ]
+    const start =
+      'pipy: beside a neighbour of 2 CPUs the p99 does not double down to a CPU request of 100m: 9.0 ms, against 5.0 ms at 1000m; no p99 at'
+    expect(renderCpuRequests(arms)).toEqual([`${start} 20m, 10m: ${cold}.`])
+    arms[0].spoiled = [{ gate: 'failed', trials: 2, reason: 'the sidecar of ratings did not start\nits log' }]
+    expect(renderCpuRequests(arms)).toEqual([
+      `${start} 20m: ${cold}; no p99 at 10m: the sidecar of ratings did not start.`,
+    ])
+  })
+
+  it('says that one request alone has a p99', () =>
     expect(
       render([
         [0.01, null],
-        [0.1, 9],
         [1, 5],
       ]),
     ).toEqual([
-      'pipy: beside a neighbour of 2 CPUs the p99 does not double down to a CPU request of 100m: 9.0 ms, and 5.0 at 1000m; no p99 at 10m.',
+      'pipy: beside a neighbour of 2 CPUs the p99 was measured at one CPU request alone: 5.0 ms at 1000m; no p99 at 10m: none was measured.',
     ]))
+
+  it('says why there is no p99 at all', () => {
+    const arms = summarise([
+      [0.01, null],
+      [1, null],
+    ])
+    for (const arm of arms)
+      arm.spoiled = [{ gate: 'neighbour', trials: 2, reason: 'something else used 0.50 cores of this machine' }]
+    expect(renderCpuRequests(arms)).toEqual([
+      'pipy: beside a neighbour of 2 CPUs there is no p99 at 1000m, 10m: something else used 0.50 cores of this machine.',
+    ])
+  })
 
   it('is none of a single request, or without a neighbour', () => {
     expect(render([[0.1, 9]])).toEqual([])

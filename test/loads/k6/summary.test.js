@@ -205,6 +205,14 @@ describe('what k6 is given', () => {
     })
   const open = /** @type {const} */ ({ kind: 'open', users: 64, ratePerSecond: 300 })
 
+  it('has a post-quantum group where sidecars prefer one, and else none', () => {
+    const certificate = { certificatePath: '/c', keyPath: '/k' }
+    const debugOf = (/** @type {Partial<LoadOptions>} */ fields) => specOf({}, fields).env.GODEBUG
+    expect(debugOf({ certificate, tls: 'ecdsa-p256+x25519mlkem768' })).toBe('tlsmlkem=1')
+    expect(debugOf({ certificate, tls: 'ecdsa-p256' })).toBe('tlsmlkem=0')
+    expect(debugOf({ tls: 'ecdsa-p256+x25519mlkem768' })).toBeUndefined()
+  })
+
   it('says when a burst is, and asks for pieces of half a second', () => {
     const { argv } = specOf({ ...open, burst: { factor: 5, beginsSeconds: 2, seconds: 1.5 } })
     expect(argv).toEqual(

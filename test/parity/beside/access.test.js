@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { readCredentials, SERVICES } from '../../../src/certificates/credentials.js'
 import { writeFlawedCertificates } from '../../../src/certificates/flawed-certificates.js'
 import { createAuthority, issueCertificate, writeCertificates } from '../../../src/lib/certificates.js'
-import { identityOf } from '../../../src/model/sidecar-contract.js'
+import { groupsOf, identityOf } from '../../../src/model/sidecar-contract.js'
 import {
   describeAccess,
   listAttempts,
@@ -14,7 +14,7 @@ import {
   probeAccess,
   tryHandshakes,
 } from '../../../src/parity/beside/access.js'
-import { negotiateAsServer } from '../../../src/parity/beside/negotiation.js'
+import { describeNegotiation, negotiateAsServer } from '../../../src/parity/beside/negotiation.js'
 import { PEERS } from '../../../src/parity/beside/peers.js'
 import { startUpstreams, UPSTREAMS } from '../../../src/parity/beside/upstreams.js'
 import { listenInTest } from '../../fakes/listen.js'
@@ -250,9 +250,28 @@ describe('describeAccess', () => {
 })
 
 describe('negotiateAsServer', () => {
+  const ofTls = (/** @type {import('../../../src/model/types.ts').Tls} */ tls) => ({
+    ...{ tls, protocol: /** @type {const} */ ('http/1.1'), trafficPolicy: /** @type {const} */ ('listed') },
+    ...{ suite: 'TLS_AES_128_GCM_SHA256', group: 'X25519', groups: groupsOf(tls) },
+  })
+
+  it('finds a server that falls back to X25519 where it is to prefer a post-quantum group', async () => {
+    const configuration = ofTls('ecdsa-p256+x25519mlkem768')
+    const server = await listenInTest(createStrict(null, { ecdhCurve: 'X25519' }))
+    const negotiated = await negotiateAsServer({ endpoint: server, credentials: credentials.client, configuration })
+    expect(negotiated).toBe('TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256, X25519 first')
+    expect(describeNegotiation(configuration)).toBe(
+      'TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256, X25519MLKEM768 first',
+    )
+  })
+
   it('names version, suite, group and key type, and finds a server that takes another group', async () => {
     const negotiate = async (/** @type {http.Server} */ server) =>
-      negotiateAsServer({ endpoint: await listenInTest(server), credentials: credentials.client })
+      negotiateAsServer({
+        endpoint: await listenInTest(server),
+        credentials: credentials.client,
+        configuration: ofTls('ecdsa-p256'),
+      })
     const ecdhCurve = 'X25519'
     expect(await negotiate(createStrict(null, { ecdhCurve }))).toBe('TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ecdsa-p256')
     expect(await negotiate(createStrict(null, { ecdhCurve, ...rsa }))).toBe(

@@ -16,7 +16,7 @@ function serve(sidecar) {
 async function createRig(sidecar) {
   const sidecars = { client: await serve((_, response) => response.end()), permissive: await serve(sidecar) }
   const configuration = /** @type {const} */ ({ tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' })
-  const own = { ...configuration, suite: '', group: '' }
+  const own = { ...configuration, suite: '', group: '', groups: [] }
   return { sidecars, configuration: own, credentials: {}, observed: [], countConnections: () => 1, hasGot: () => false }
 }
 

@@ -12,7 +12,7 @@ const address = '127.99.7.1'
 const configuration = /** @type {const} */ ({ tls: 'plaintext', protocol: 'http/1.1', trafficPolicy: 'open' })
 const rig = {
   ...{ address, ca: '', credentials: {}, sidecars: {} },
-  configuration: { ...configuration, suite: '', group: 'X25519' },
+  configuration: { ...configuration, suite: '', group: 'X25519', groups: ['X25519'] },
 }
 const listOwn = () => listMarked().filter(marked => marked.runId === runId)
 const awaitEnd = () => waitFor(() => listOwn().length === 0, { what: 'all to end', deadlineSeconds: 5 })

@@ -94,6 +94,23 @@ describe('countReceived', () => {
     server.close()
   })
 
+  it('sees nothing of a connection that opens and closes within the window', async context => {
+    if ((await findOnPath('ss', `${process.env.PATH}`)) === null) context.skip('needs ss, which cannot be had here')
+    const server = net.createServer(socket => socket.resume())
+    const { address, port } = await listenInTest(server)
+    const signal = new AbortController().signal
+    const count = countReceived([{ pids: () => [process.pid], podNetworks: [] }], {
+      window: { startMs: Date.now() + 500 },
+      signal,
+    })
+    await new Promise(resolve => setTimeout(resolve, 500))
+    const client = net.connect(port, address).end('x'.repeat(10_000))
+    await once(client, 'close')
+    // The check `passage` knows of it by the CPU time of the process.
+    expect(await count()).toEqual([{ bytes: 0, byPod: [], closed: { accepted: 0, connected: 0 } }])
+    server.close()
+  })
+
   it('says that connections closed, whose bytes it cannot count', async context => {
     if ((await findOnPath('ss', `${process.env.PATH}`)) === null) context.skip('needs ss, which cannot be had here')
     const server = net.createServer(socket => socket.resume())

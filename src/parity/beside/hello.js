@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import net from 'node:net'
+
+/**
+ * The groups of a key exchange, as the first messages of a handshake say them in plaintext (RFC 8446, 4.1). Node's own TLS
+ * knows no post-quantum group before OpenSSL 3.5, and none is needed to read what peers choose and offer.
+ * @import { Endpoint } from '../../model/types.ts'
+ */
+
+const HELLO_MS = 5000
+const [ALERT, HANDSHAKE] = [21, 22]
+const [CLIENT_HELLO, SERVER_HELLO] = [1, 2]
+const [SERVER_NAME, GROUPS, SIGNATURES, VERSIONS, KEY_SHARE] = [0, 10, 13, 43, 51]
+const RANDOM_BYTES = 32
+const RECORD_HEAD_BYTES = 5
+const HELLO_HEAD_BYTES = 4
+const TLS_1_2 = 0x0303
+const TLS_1_3 = 0x0304
+const TLS_AES_128_GCM_SHA256 = 0x1301
+const SIGNATURE_SCHEMES = [0x0403, 0x0804, 0x0401]
+
+// IANA's registry of TLS supported groups.
+const NAMES = new Map([
+  [0x0017, 'P-256'],
+  [0x0018, 'P-384'],
+  [0x001d, 'X25519'],
+  [0x11ec, 'X25519MLKEM768'],
+])
+const NUMBERS = new Map([...NAMES].map(([number, name]) => [name, number]))
+const nameOf = (/** @type {number} */ number) => NAMES.get(number) ?? `group 0x${number.toString(16)}`
+
+/**
+ * Reads which of some groups a server chooses: it is given a share of none, and so it names the one that it wants
+ * (HelloRetryRequest). @param {Endpoint} endpoint @param {string[]} groups @returns {Promise<string | null>} null: none
+ */
+export function readServerGroup({ address, port }, groups) {
+  return new Promise(resolve => {
+    const socket = net.connect({ host: address, port })
+    let bytes = Buffer.alloc(0)
+    const settle = (/** @type {string | null} */ group) => {
+      socket.destroy()
+      resolve(group)
+    }
+    socket.setTimeout(HELLO_MS, () => settle(null))
+    socket.on('error', () => settle(null)).on('end', () => settle(null))
+    socket.on('connect', () => socket.write(renderClientHello(groups)))
+    socket.on('data', data => {
+      bytes = Buffer.concat([bytes, data])
+      if (bytes[0] === ALERT) settle(null)
+      else if (isWhole(bytes)) settle(parseServerGroup(bytes))
+    })
+  })
+}
+
+/** Says whether the first record is there. @param {Buffer} bytes */
+export function isWhole(bytes) {
+  return bytes.length >= RECORD_HEAD_BYTES && bytes.length >= RECORD_HEAD_BYTES + bytes.readUInt16BE(3)
+}
+
+/** Parses the group that a server chose, in its first record; null: it is no ServerHello with one. @param {Buffer} record */
+export function parseServerGroup(record) {
+  const message = openMessage(record, SERVER_HELLO)
+  if (message === null) return null
+  const session = HELLO_HEAD_BYTES + 2 + RANDOM_BYTES
+  // After the session's name come the suite and the compression.
+  const share = findExtension(message, session + 1 + message[session] + 3, KEY_SHARE)
+  return share === null ? null : nameOf(share.readUInt16BE(0))
+}
+
+/**
+ * Parses the groups that a client offers, in its order, and those that it sends shares of; null: it is no ClientHello.
+ * @param {Buffer} record
+ */
+export function parseClientGroups(record) {
+  const message = openMessage(record, CLIENT_HELLO)
+  if (message === null) return null
+  const session = HELLO_HEAD_BYTES + 2 + RANDOM_BYTES
+  const suites = session + 1 + message[session]
+  const compression = suites + 2 + message.readUInt16BE(suites)
+  const at = compression + 1 + message[compression]
+  const groups = findExtension(message, at, GROUPS)
+  const list = findExtension(message, at, KEY_SHARE)
+  const shares = []
+  for (let i = 2; list !== null && i < list.length; i += 4 + list.readUInt16BE(i + 2))
+    shares.push(nameOf(list.readUInt16BE(i)))
+  return {
+    groups: Array.from({ length: groups ? groups.readUInt16BE(0) / 2 : 0 }, (_, i) =>
+      nameOf(/** @type {Buffer} */ (groups).readUInt16BE(2 + 2 * i)),
+    ),
+    shares,
+  }
+}
+
+/** Renders a ClientHello of TLS 1.3 that offers groups and has a share of none. @param {string[]} groups */
+export function renderClientHello(groups) {
+  const name = Buffer.from('server')
+  const numbers = groups.map(group => /** @type {number} */ (NUMBERS.get(group)))
+  const extensions = [
+    extension(SERVER_NAME, withLength(2, Buffer.concat([Buffer.from([0]), withLength(2, name)]))),
+    extension(GROUPS, withLength(2, words(numbers))),
+    extension(SIGNATURES, withLength(2, words(SIGNATURE_SCHEMES))),
+    extension(VERSIONS, withLength(1, words([TLS_1_3]))),
+    extension(KEY_SHARE, withLength(2, Buffer.alloc(0))),
+  ]
+  const body = Buffer.concat([
+    words([TLS_1_2]),
+    randomBytes(RANDOM_BYTES),
+    withLength(1, randomBytes(RANDOM_BYTES)),
+    withLength(2, words([TLS_AES_128_GCM_SHA256])),
+    withLength(1, Buffer.from([0])),
+    withLength(2, Buffer.concat(extensions)),
+  ])
+  const message = Buffer.concat([Buffer.from([CLIENT_HELLO]), withLength(3, body)])
+  return Buffer.concat([Buffer.from([HANDSHAKE]), words([TLS_1_2]), withLength(2, message)])
+}
+
+/** @param {Buffer} record @param {number} kind of its message @returns {Buffer | null} */
+function openMessage(record, kind) {
+  if (record[0] !== HANDSHAKE || !isWhole(record)) return null
+  const message = record.subarray(RECORD_HEAD_BYTES, RECORD_HEAD_BYTES + record.readUInt16BE(3))
+  return message[0] === kind ? message : null
+}
+
+/** @param {Buffer} message @param {number} at where the extensions begin @param {number} wanted */
+function findExtension(message, at, wanted) {
+  for (let i = at + 2; i + 4 <= message.length; i += 4 + message.readUInt16BE(i + 2)) {
+    if (message.readUInt16BE(i) === wanted) return message.subarray(i + 4, i + 4 + message.readUInt16BE(i + 2))
+  }
+  return null
+}
+
+/** @param {number} kind @param {Buffer} content */
+function extension(kind, content) {
+  return Buffer.concat([words([kind]), withLength(2, content)])
+}
+
+/** @param {number[]} numbers of two bytes each */
+function words(numbers) {
+  const bytes = Buffer.alloc(2 * numbers.length)
+  for (const [i, number] of numbers.entries()) bytes.writeUInt16BE(number, 2 * i)
+  return bytes
+}
+
+/** @param {number} size of its length, in bytes @param {Buffer} content */
+function withLength(size, content) {
+  const length = Buffer.alloc(size)
+  length.writeUIntBE(content.length, 0, size)
+  return Buffer.concat([length, content])
+}
