@@ -28,7 +28,7 @@ export function listValues(question, cpus) {
   const lists = Object.fromEntries(
     AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [
       name,
-      NODE_CPU_AXES.includes(name) && kind !== 'capacity'
+      NODE_CPU_AXES.includes(name) && !AXES[name].kinds.includes(kind)
         ? AXES[name].values
         : takeEnds(overrides.axes[/** @type {'link'} */ (name)] ?? axes[name] ?? AXES[name].values, overrides.profile),
     ]),

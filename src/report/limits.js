@@ -27,12 +27,12 @@ const SHAPES = {
   compose: entries => [
     {
       services: Object.fromEntries(
-        entries.map(({ service, limits: { millicores, mebibytes, requestMillicores } }) => [
+        entries.map(({ service, limits: { millicores, mebibytes, requestMillicores, isRequest } }) => [
           service === null ? 'sidecar' : `${service}-sidecar`,
           {
             deploy: {
               resources: {
-                limits: { cpus: `${millicores / 1000}`, memory: `${mebibytes}m` },
+                limits: { ...(!isRequest && { cpus: `${millicores / 1000}` }), memory: `${mebibytes}m` },
                 ...(requestMillicores && { reservations: { cpus: `${requestMillicores / 1000}` } }),
               },
             },

@@ -110,6 +110,19 @@ describe('what the planes render', () => {
   })
   it.each(sidecarPlanes)('is, for $name, the golden process', plane =>
     expect(text(specOf(plane))).toMatchFileSnapshot(`../golden/${plane.name}-process.json`))
+  it.each([
+    ['pipy', 'Groups=A:B', 'Groups=A:B'],
+    ['envoy', '"ecdh_curves":["A","B"]', '"ecdh_curves":["A","B"]'],
+    ['haproxy', 'curvesA:B', 'Groups=A:B'],
+    ['nginx', 'ssl_ecdh_curveA:B', 'proxy_ssl_conf_commandGroupsA:B'],
+    ['caddy', '"curves":["a","b"]', '"curves":["a","b"]'],
+  ])('has, for %s, all groups of the key exchange in order, as a server and as a client', (name, server, client) => {
+    const plane = /** @type {DataPlane} */ (dataPlanes.find(candidate => candidate.name === name))
+    const spec = specOf(plane, { ...model, tls: { ...model.tls, groups: ['A', 'B'] } })
+    const written = (spec?.files ?? []).map(({ content }) => content.replace(/\s/g, '')).join()
+    expect(written.split(server).length - 1).toBeGreaterThan(server === client && name !== 'pipy' ? 1 : 0)
+    expect(written).toContain(client)
+  })
   // They can be read only as files of their own; some have one above.
   const configurations = sidecarPlanes
     .flatMap(plane => specOf(plane)?.files[0] ?? [])

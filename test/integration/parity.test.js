@@ -49,7 +49,7 @@ function describeTls({ tls, trafficPolicy }) {
     'parity-upstreams': `plaintext, ${flawed}, without serverAuth, TLS 1.2, a weak suite${unlisted}`,
     'parity-handshakes': 'each refused peer gets an alert in its handshake',
     'parity-suites': 'no suite but TLS_AES_128_GCM_SHA256',
-    'parity-tls': `TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ${tls}`,
+    'parity-tls': `TLSv1.3 TLS_AES_128_GCM_SHA256 X25519 ${tls.replace(/\+(.+)/, (_, group) => `, ${group.toUpperCase()} first`)}`,
   }
 }
 

@@ -26,7 +26,8 @@ export const haproxy = {
   profiles: [],
   countWorkers: () => null,
   findUnsupported({ conditions: { protocol, tls }, version, library }) {
-    if (isPostQuantum(tls)) {
+    // A plan is drafted before the program is found.
+    if (isPostQuantum(tls) && version !== '') {
       const lack = findGroupLack(`HAProxy ${version}`, library)
       if (lack) return `${lack} (HAPROXY=/path/to/haproxy names another)`
     }

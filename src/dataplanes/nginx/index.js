@@ -26,7 +26,8 @@ export const nginx = {
   profiles: [],
   countWorkers: () => null,
   findUnsupported({ conditions: { protocol, interception, tls }, version, library }) {
-    if (isPostQuantum(tls)) {
+    // A plan is drafted before the program is found.
+    if (isPostQuantum(tls) && version !== '') {
       const lack = findGroupLack(`nginx ${version}`, library)
       if (lack) return `${lack} (NGINX=/path/to/nginx names another)`
     }

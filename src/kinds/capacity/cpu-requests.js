@@ -25,9 +25,12 @@ function renderDoubling(group) {
     .toSorted((a, b) => b.cores - a.cores)
   const measured = points.flatMap(({ p99Ms, ...point }) => (p99Ms === null ? [] : [{ ...point, p99Ms }]))
   const missing = points.filter(({ p99Ms }) => p99Ms === null)
-  if (points.length < 2 || measured.length === 0) return []
+  if (points.length < 2) return []
+  const [{ arm }] = points
   const [largest, ...smaller] = measured
-  const { arm } = largest
+  const lacks = renderMissing(missing.map(point => point.arm))
+  const start = `${nameOf(arm)}: beside a neighbour of ${arm.conditions.neighbourCores} CPUs`
+  if (!largest) return [`${start} there is ${lacks.join('; ')}.`]
   const doubled = smaller.find(({ p99Ms }) => p99Ms >= DOUBLES * largest.p99Ms)
   const last = doubled ?? smaller.at(-1)
   const atLargest = `${renderMs(largest.p99Ms)} ms at ${renderRequest(largest.cores)}`
@@ -37,8 +40,7 @@ function renderDoubling(group) {
         `${renderMs(last.p99Ms)} ms, against ${atLargest}`,
       ]
     : ['the p99 was measured at one CPU request alone', atLargest]
-  const sentence = `${nameOf(arm)}: beside a neighbour of ${arm.conditions.neighbourCores} CPUs ${found.join(': ')}`
-  return [[sentence, ...renderMissing(missing.map(point => point.arm))].join('; ').concat('.')]
+  return [`${[`${start} ${found.join(': ')}`, ...lacks].join('; ')}.`]
 }
 
 /** Says at which requests there is no p99, and why. @param {SummaryArm[]} arms from the largest request on */
