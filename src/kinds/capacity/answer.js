@@ -5,6 +5,7 @@ import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { findVaried } from '../../model/arms.js'
 import { renderCpuRequests } from './cpu-requests.js'
 import { renderCrossings } from './crossings.js'
+import { listExcluded } from './excluded.js'
 import { listOpenQuestions } from './open-questions.js'
 
 /** The answer of windows under load: the cost of a request, and what each proxy delivers. Pure. */
@@ -38,7 +39,9 @@ export function answerCapacity(answered) {
     basis: isAlone
       ? renderSureness(result, { primary, repeats: 'repeat', drawn: chooseQuantities(summary, usual) })
       : [],
-    notMeasured: isIdle ? [] : listOpenQuestions({ ...summary, arms }),
+    notMeasured: isIdle
+      ? []
+      : [...(requests.length > 0 ? [] : listExcluded(result, summary)), ...listOpenQuestions({ ...summary, arms })],
   }
 }
 

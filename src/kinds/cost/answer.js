@@ -15,6 +15,6 @@ export function answerCost({ result, summary, measured }) {
   return {
     pictures: drawProxies({ arms, comparisons, quantities }),
     verdicts: [...renderPairs({ comparisons }), ...renderContrasts({ comparisons })],
-    basis: renderSureness(result, { repeats: 'interleaved repeat', drawn: quantities }),
+    basis: renderSureness(result, { repeats: `${result.cpus ? 'pinned ' : ''}interleaved repeat`, drawn: quantities }),
   }
 }
