@@ -38,6 +38,11 @@ describe('bad input', () => {
   mkdirSync(folderOfYaml)
 
   it.for([
+    [
+      'a mesh',
+      'size --rate 40 --p99 1s --planes istio',
+      'the proxy that this mesh deploys is envoy:istio, with --interception',
+    ],
     ['an unknown plane', 'bench --planes envoi', 'unknown plane "envoi"; did you mean "envoy"?'],
     ['an unknown link', 'bench --link rating', 'unknown link "rating"; did you mean "ratings"?'],
     ['an unknown experiment', 'bench cpa', 'unknown experiment "cpa"; did you mean "cap"?'],
@@ -89,6 +94,22 @@ describe('bad input', () => {
     ['simulated Envoys that grow', 'plan grow --real 40', '--real applies only to rollouts; grow is not one'],
     ['a control that no plane has', 'plan rollout --planes envoy@repo', 'has no control "repo"'],
     ['too large a body', 'bench --payload 1GiB', 'at most 16777216: k6 holds a body of every user in memory'],
+    [
+      'a CPU request that size is to find',
+      'size --rate 120 --p99 1s --cpu-request 0.1,1',
+      'cpu-request --rate 120 --cpu-request 0.1,1',
+    ],
+    [
+      'a quota of a pod',
+      'size --rate 120 --p99 1s --pod-cpu 1',
+      '--measure capacity --cpu none --rate 120 --pod-cpu 1',
+    ],
+    [
+      'a neighbour of more CPUs than there are',
+      'size --rate 1 --p99 1s --neighbour 1000c',
+      '--neighbour 1000c: 1000 CPUs',
+    ],
+    ['a neighbour of a control plane', 'size --sidecars 20 --neighbour 1c', 'cannot be used with option'],
     ['too high a rate', 'size --rate 10000000 --p99 1s', 'at most 1000000 requests/s: one k6'],
     ['too many workers', 'bench --workers 99999', 'at most 1024: each is a thread'],
     ['too little memory', 'bench --memory 1KiB', 'at least 1MiB: with less no program starts'],
@@ -172,7 +193,7 @@ describe('bad input', () => {
     [
       'a configuration as a program',
       'plan --planes envoy=package.json',
-      'package.json is not a program that can be executed: name another program of envoy; the kit writes its configuration, and has the profiles envoy:osm-1.1',
+      'package.json is not a program that can be executed: name another program of envoy; the kit writes its configuration, and has the profiles envoy:osm-1.1, envoy:istio. A configuration of yours runs as proxy=./folder',
     ],
     [
       'a program that is not there',

@@ -16,6 +16,9 @@ const PLANES = {
 
 export const PLANE_NAMES = Object.keys(PLANES)
 
+/** The proxies that meshes deploy, by the name of the mesh. @type {Record<string, string>} */
+export const MESHES = { istio: 'envoy:istio', ambient: 'ztunnel:istio', osm: 'envoy:osm-1.1', fsm: 'pipy:fsm' }
+
 /**
  * Loads planes, all where none is named, each once. @param {Iterable<string>} [names] those that the kit does not have are left out
  * @returns {Promise<Record<string, DataPlane>>} by name, in the order of the registry

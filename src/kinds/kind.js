@@ -1,4 +1,4 @@
-/** A kind of trials tells its part of a request and of a plan. Pure. @import { Arm, Plan, PlaneChoice } from '../model/types.ts' */
+/** A kind of trials tells its part of a request and of a plan. Pure. @import { Arm, AxisName, Plan, PlaneChoice } from '../model/types.ts' */
 
 /** @typedef {{ search: { kind: string } | null, grows: { deadlineSeconds: number } | null, sizesControlOf: number | null,
  *   axes: { sidecars?: unknown[] } }} Asking an experiment */
@@ -10,7 +10,7 @@
  * @property {<E extends Asking>(experiment: E, p99Ms: number) => E} [limit] looks for limits that hold this p99
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] notes of a plan
  * @property {true} [choosesTrials] its trials and arms follow from those before, so a plan has no trials and rounds
- * @property {(plan: Plan) => { planned: string, announced: string, less: string, loop?: string }} [tellTrials] its trials in
+ * @property {(plan: Plan) => { planned: string, announced: string, less: string, loop?: string, chooses?: AxisName[] }} [tellTrials] its trials in
  *   words, and options that make them fewer; absent: trials and rounds are counted
  * @property {(seconds: number, ratePerSecond: number) => number} [chooseWindowSeconds] of an open loop
  * @property {(experiment: Asking) => Partial<Plan['settings']>} [settings] of its own

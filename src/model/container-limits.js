@@ -2,7 +2,10 @@ import { MIB } from '../lib/units.js'
 
 /** Limits of a container as they are pasted. Pure. */
 
-/** @typedef {{ millicores: number, mebibytes: number, requestMillicores?: number }} Limits requestMillicores: absent: the limit */
+/**
+ * @typedef {{ millicores: number, mebibytes: number, requestMillicores?: number, isRequest?: true }} Limits requestMillicores:
+ *   absent: the limit; isRequest: millicores are a request, and there is no CPU limit
+ */
 
 /** @param {{ cores: number, bytes: number }} of @returns {Limits} rounded up */
 export function toLimits({ cores, bytes }) {
@@ -19,12 +22,16 @@ export function renderResources(limits) {
   const rows = Object.entries(toResources(limits))
   return [
     '    resources:',
-    ...rows.map(([name, { cpu, memory }]) => `      ${name}: { cpu: ${cpu}, memory: ${memory} }`),
+    ...rows.map(([name, of]) => {
+      const parts = Object.entries(of).map(([what, amount]) => `${what}: ${amount}`)
+      return `      ${name}: { ${parts.join(', ')} }`
+    }),
   ]
 }
 
 /** Renders the `resources` of a container in Kubernetes. @param {Limits} limits */
-export function toResources({ millicores, mebibytes, requestMillicores = millicores }) {
+export function toResources({ millicores, mebibytes, requestMillicores = millicores, isRequest }) {
   const memory = `${mebibytes}Mi`
-  return { requests: { cpu: `${requestMillicores}m`, memory }, limits: { cpu: `${millicores}m`, memory } }
+  const cpu = `${millicores}m`
+  return { requests: { cpu: `${requestMillicores}m`, memory }, limits: isRequest ? { memory } : { cpu, memory } }
 }

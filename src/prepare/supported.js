@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { PLANE_NAMES } from '../dataplanes/registry.js'
+import { MESHES, PLANE_NAMES } from '../dataplanes/registry.js'
 import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { suggest } from '../lib/nearest.js'
@@ -36,6 +36,10 @@ export function assertKnown(planes, choices) {
 /** @param {Planes} planes @param {PlaneChoice} choice */
 function assertChoice(planes, choice) {
   const { plane, profile, variant, control } = choice
+  if (Object.hasOwn(MESHES, plane))
+    throw new UsageError(
+      `unknown plane "${plane}": the proxy that this mesh deploys is ${MESHES[plane]}, with --interception redirect`,
+    )
   if (!Object.hasOwn(planes, plane)) throw new UsageError(`unknown plane "${plane}"${suggest(plane, PLANE_NAMES)}`)
   const { profiles } = planes[plane]
   const deployed = profile ? findDeployed(planes, { plane, profile }) : undefined
@@ -68,7 +72,7 @@ function refuseVariant(plane, { plane: name, variant }) {
     return `${variant} ${exists ? 'has no main.js, and no pipeline.yaml' : 'does not exist'}: name a folder of Pipy scripts such as pipy-scripts/, one with a pipeline.yaml (docs/your-pipeline.md), or a program`
   const [, ...profiles] = plane?.profiles ?? []
   const named = profiles.map(profile => `${name}:${profile}`).join(', ')
-  return `${variant} ${exists ? 'is not a program that can be executed' : 'does not exist'}: name another program of ${name}; the kit writes its configuration${named && `, and has the profiles ${named}`}`
+  return `${variant} ${exists ? 'is not a program that can be executed' : 'does not exist'}: name another program of ${name}; the kit writes its configuration${named && `, and has the profiles ${named}`}. A configuration of yours runs as proxy=./folder (docs/your-pipeline.md)`
 }
 
 /** Lists the names of a plane's control planes. @param {DataPlane} plane */

@@ -138,11 +138,12 @@ function listSizePanels(sizes) {
       }),
     ),
   })
+  const word = sizes.some(size => size.neighbourCores !== undefined) ? 'request' : 'limit'
   const cpu = panel(
-    'CPU: average use, and limit',
+    `CPU: average use, and ${word}`,
     [
       ['used', ({ need }) => need && 1000 * need.cores],
-      ['limit', ({ limits }) => limits && 1000 * limits.cores],
+      [word, ({ limits }) => limits && 1000 * limits.cores],
     ],
     'm',
   )

@@ -10,7 +10,16 @@ import { describeNotMeasured } from './missing.js'
 /** Renders the plan of a run for the terminal. Pure. @import { Arm, AxisName, Plan } from '../model/types.ts' */
 
 /** Axes of every load, whose shared values are said once. @type {AxisName[]} */
-const SHARED = ['link', 'interception', 'cpuLimitCores', 'users', 'payloadBytes', 'traffic', ...REQUEST_AXES]
+const SHARED = [
+  'link',
+  'interception',
+  'cpuLimitCores',
+  'users',
+  'neighbourCores',
+  'payloadBytes',
+  'traffic',
+  ...REQUEST_AXES,
+]
 
 /** @param {Plan & { notes: string[] }} plan @param {number} seconds estimated */
 export function renderPlan(plan, seconds) {
@@ -38,7 +47,7 @@ export function renderPlan(plan, seconds) {
     ...(calibrations.length > 0
       ? [`Before them: ${calibrations.length} closed loops, to leave out rates that no plane reaches.`]
       : []),
-    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(ofLoad => tellArms(ofLoad, words?.loop)),
+    ...[...groupBy(arms, arm => arm.load.isInterleaved).values()].flatMap(ofLoad => tellArms(ofLoad, words)),
     ...settings.relaxes.map(({ gate, why }) => `The experiment sets aside ${gate}: ${why}`),
     ...(claims.length > 0 ? [`Tests the published claims of: ${claims.join(', ')}`] : []),
     `Seed ${seed}; traffic policy ${settings.trafficPolicy}; applications served by ${settings.app}${hasCalls ? ', those of gRPC by node' : ''}.`,
@@ -46,20 +55,20 @@ export function renderPlan(plan, seconds) {
   return lines.flatMap(line => wrapText(line, /^ */.exec(line)?.[0], '  ')).join('\n')
 }
 
-/** @param {Arm[]} arms of one kind @param {string} [loop] */
-function tellArms(arms, loop) {
+/** @param {Arm[]} arms of one kind @param {{ loop?: string, chooses?: AxisName[] }} [words] chooses: axes whose values the trials find */
+function tellArms(arms, { loop, chooses = [] } = {}) {
   const varied = findVaried(arms)
   const who = arms[0].load.isInterleaved ? 'Interleaved arms' : 'Arms'
   // Arms that differ in their plane alone are on one line.
   const alike = [...groupBy(arms, arm => describeVaried(arm, varied))]
   const lines = alike.map(([what, armsOfLine]) => `  ${what ? `${what}: ` : ''}${armsOfLine.map(nameOf).join(', ')}`)
-  return [`${who}, each ${sayShared(arms, { varied, loop })}:`, ...lines]
+  return [`${who}, each ${sayShared(arms, { varied: [...varied, ...chooses], loop })}:`, ...lines]
 }
 
 /** Renders the conditions that all arms share. @param {Arm[]} arms @param {{ varied: AxisName[], loop?: string }} options */
 function sayShared(arms, { varied, loop: loopName }) {
   const arm = arms.find(({ plane }) => plane !== 'none') ?? arms[0]
-  const { kind, ratePerSecond, sliceMs, warmupSeconds, windowSeconds } = arm.load
+  const { kind, ratePerSecond, sliceMs, windowSeconds } = arm.load
   if (kind === 'idle') return `idle for ${windowSeconds} s`
   const rate = kind === 'open' && !varied.includes('ratePerSecond') ? ` of ${ratePerSecond} requests/s` : ''
   const shared = describeAxes(
@@ -67,7 +76,10 @@ function sayShared(arms, { varied, loop: loopName }) {
     SHARED.filter(name => !varied.includes(name) && !(AXES[name].isUnsaidWhenNull && AXES[name].of(arm) === null)),
   )
   const loop = loopName ?? `${kind} loop${rate}`
+  // A small CPU request beside a neighbour takes a longer one.
+  const warmups = arms.map(({ load }) => Number(load.warmupSeconds.toFixed(2)))
+  const warmup = [...new Set([Math.min(...warmups), Math.max(...warmups)])].join(' to ')
   if (kind === 'interleaved')
-    return `in turns of ${sliceMs} ms, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
-  return `${loop}, ${shared}, ${warmupSeconds} s warm-up and ${windowSeconds} s window`
+    return `in turns of ${sliceMs} ms, ${shared}, ${warmup} s warm-up and ${windowSeconds} s window`
+  return `${loop}, ${shared}, ${warmup} s warm-up and ${windowSeconds} s window`
 }

@@ -38,12 +38,12 @@ const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 
 /** The axes that a question sets; null: the axis' own value. */
 /** @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null,
- *   interception?: string, protocol?: string, tls?: string, requests?: RequestOptions & { traffic?: Traffic } }} Asked requests: axes of the requests */
+ *   interception?: string, protocol?: string, tls?: string, neighbourCores?: number, requests?: RequestOptions & { traffic?: Traffic } }} Asked requests: axes of the requests */
 
 /** @param {Asked & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} asked */
 export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...asked }) {
   return create({
-    question: `Which CPU and memory limit holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${tellFeatures(asked)}?`,
+    question: `Which ${nameLimits(asked)} holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${tellFeatures(asked)}?`,
     axes: {
       ...shareAxes(asked),
       ratePerSecond: [ratePerSecond],
@@ -72,7 +72,7 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...ask
       `the service ${sized.name} has a payload, the size of a request and of its answer: leave it out beside --request, --response and --traffic`,
     )
   return create({
-    question: `Which CPU and memory limits hold the loads of ${loads.map(({ name }) => name).join(', ')}${tellFeatures(asked)}?`,
+    question: `Which ${nameLimits(asked)}s hold the loads of ${loads.map(({ name }) => name).join(', ')}${tellFeatures(asked)}?`,
     axes: {
       ...shareAxes(asked),
       ratePerSecond: [Math.max(...loads.map(load => load.ratePerSecond))],
@@ -83,15 +83,21 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...ask
 }
 
 /** @param {Omit<Asked, 'payloadBytes'>} asked */
-function shareAxes({ link, users, features, interception, protocol, tls, requests }) {
-  const named = Object.entries({ users, features, interception, protocol, tls }).filter(([, value]) => value)
+function shareAxes({ link, users, features, interception, protocol, tls, neighbourCores, requests }) {
+  const named = Object.entries({ users, features, interception, protocol, tls, neighbourCores }).filter(
+    ([, value]) => value,
+  )
   const axes = [...named, ...Object.entries(requests ?? {})]
   return { link: [link], ...Object.fromEntries(axes.map(([name, value]) => [name, [value]])) }
 }
 
-/** @param {Pick<Asked, 'features'>} asked */
-function tellFeatures({ features }) {
-  return features ? `, in sidecars with ${AXES.features.show(features)}` : ''
+/** @param {Pick<Asked, 'neighbourCores'>} asked */
+const nameLimits = ({ neighbourCores }) => (neighbourCores ? 'CPU request and memory limit' : 'CPU and memory limit')
+
+/** @param {Pick<Asked, 'features' | 'neighbourCores'>} asked */
+function tellFeatures({ features, neighbourCores }) {
+  const beside = neighbourCores ? `, beside a ${AXES.neighbourCores.show(neighbourCores)}` : ''
+  return `${features ? `, in sidecars with ${AXES.features.show(features)}` : ''}${beside}`
 }
 
 /** Makes the experiment of rollouts up to a size; throws UsageError for too few sidecars. @param {number} sidecars */
@@ -129,7 +135,8 @@ function create({ question, axes, search }) {
     name: 'size',
     question,
     search,
-    axes: { plane: ['pipy', 'envoy'], cpuLimitCores: [1], ...axes },
+    // Beside a neighbour sidecars have CPU requests instead.
+    axes: { plane: ['pipy', 'envoy'], cpuLimitCores: axes.neighbourCores ? 'none' : [1], ...axes },
     trafficPolicy: 'open',
     targets: ['local'],
   }

@@ -134,15 +134,19 @@ function createNeighbour({ arm, folders, locate }) {
   })
 }
 
+const LOAD_TIMES = 16
+
 /**
  * Chooses the CPU request of a process where sidecars have one, or a neighbour runs, in cores; undefined: its own default. A
- * neighbour requests what it burns. The others request all CPUs: the share of a sidecar is measured, not theirs. A baseline
- * without sidecars has the same weights beside a neighbour as the arms with sidecars.
+ * neighbour requests what it burns. Applications request all CPUs, and the load many times as much: it stands for clients
+ * elsewhere, and a load that waits for a CPU starts requests late. A baseline without sidecars has the same weights beside a
+ * neighbour as the arms with sidecars.
  * @param {Pick<Arm, 'conditions'>} arm @param {{ role: ProcessSpec['role'], cpus: number }} options cpus: of the machine
  */
 export function chooseCpuRequest({ conditions: { cpuRequestCores, neighbourCores } }, { role, cpus }) {
   if (cpuRequestCores === undefined && neighbourCores === undefined) return undefined
   if (role === 'neighbour') return neighbourCores
+  if (role === 'generator') return LOAD_TIMES * cpus
   return role === 'sidecar' ? (cpuRequestCores ?? cpus) : cpus
 }
 

@@ -37,7 +37,7 @@ import { sayWhere, writeDocuments } from './documents.js'
  * @import { Traffic } from '../model/traffic.js' @import { PlaneChoice } from '../model/types.ts' @import { RunOptions } from '../prepare/options.js'
  * @import { ProductionWords } from '../prepare/production-options.js'
  * @typedef {RunOptions & ProductionWords & { link: string, rate?: number, users?: number, payload?: number, features?: string, interception?: string,
- *   protocol?: string, tls?: string, file?: string, traffic?: Traffic,
+ *   protocol?: string, tls?: string, neighbour?: number, file?: string, traffic?: Traffic,
  *   sidecars?: number, reserve?: string, nodes?: number, format?: string, from?: string[], extrapolate?: boolean,
  *   dryRun?: boolean, json?: boolean, details?: boolean }} SizeOptions p99 is milliseconds, payload bytes
  */
@@ -73,6 +73,7 @@ export function addSize(verb, context) {
       interception,
       protocol,
       tls,
+      neighbour,
       link,
       p99,
       file,
@@ -137,7 +138,7 @@ function defineSize(verb) {
   const sidecars = new Option('--sidecars <n>', help)
     .argParser(parseOnAxis('sidecars'))
     .conflicts(['rate', 'p99', 'file', 'users', 'payload', 'node', 'nodes', 'format', 'from', 'extrapolate'])
-    .conflicts(['interception', 'protocol', 'tls'])
+    .conflicts(['interception', 'protocol', 'tls', 'neighbour'])
   const format = new Option('--format <name>', 'print the limits alone, to paste, and the rest to stderr')
   const rate = new Option('--rate <n>', 'requests per second to hold').argParser(parseOnAxis('ratePerSecond'))
   withOptions(verb, 'maxMinutes', 'yes', 'live', 'metrics').addOption(rate)
@@ -161,6 +162,14 @@ function defineSize(verb) {
       parseOnAxis('traffic'),
     )
     .option('--tls <kind>', 'key type of mTLS between sidecars (default: ecdsa-p256), or plaintext', parseOnAxis('tls'))
+    .option(
+      '--neighbour <cores>',
+      'beside a process that burns so much CPU, such as 2c: the CPU request without a limit, where the node is full',
+      parseOnAxis('neighbourCores'),
+    )
+    // These are of bench: their messages say what to run.
+    .addOption(new Option('--cpu-request <list>').hideHelp())
+    .addOption(new Option('--pod-cpu <list>').hideHelp())
     .option(
       '--planes <list>',
       'data planes, each a name, name:profile, or pipy=./folder (scripts like pipy-scripts); default: pipy,envoy',
@@ -197,9 +206,9 @@ async function assertControlled(choices) {
 function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, extrapolate = false, ...own }) {
   if (sidecars !== undefined) return createControlExperiment(sidecars)
   const { link, users = null, payload: payloadBytes = null, features = null } = own
-  const { interception, protocol, tls } = own
+  const { interception, protocol, tls, neighbour: neighbourCores } = own
   const requests = { ...readRequest(own), ...(own.traffic && { traffic: own.traffic }) }
-  const axes = { link, users, payloadBytes, features, interception, protocol, tls, requests }
+  const axes = { link, users, payloadBytes, features, interception, protocol, tls, neighbourCores, requests }
   if (file !== undefined)
     return createServicesExperiment({ ...axes, services: parseServices(readText(file), file), p99Ms: p99Ms ?? null })
   const load = { ratePerSecond: Number(rate), p99Ms: Number(p99Ms) }

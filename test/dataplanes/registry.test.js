@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assertNamed, loadPlanes } from '../../src/dataplanes/registry.js'
+import { assertNamed, loadPlanes, MESHES } from '../../src/dataplanes/registry.js'
 import { holdAgainst } from '../../src/parity/verdict/rows.js'
 import { DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
@@ -16,6 +16,12 @@ describe('a line of the registry', () => {
     expect(() => assertNamed('copy', find('caddy'))).toThrow('"copy" loads a plane with the name "caddy"')
     expect(() => assertNamed('copy', undefined)).toThrow('write "export const copy"')
   })
+})
+
+it.each(Object.entries(MESHES))('%s is a mesh, whose proxy is a profile that a mesh deploys', (_, choice) => {
+  const [name, profile] = choice.split(':')
+  expect(find(name).profiles).toContain(profile)
+  expect(find(name).deployed?.[profile].from).toBeTruthy()
 })
 
 describe('the version', () => {

@@ -36,6 +36,24 @@ describe('renderLimits', () => {
     expect(text).not.toMatch(/[&*]/)
   })
 
+  it.each([
+    ['yaml', { resources: { requests: { cpu: '328m', memory: '32Mi' }, limits: { memory: '32Mi' } } }],
+    ['helm', { sidecar: { resources: { requests: { cpu: '328m', memory: '32Mi' }, limits: { memory: '32Mi' } } } }],
+    [
+      'compose',
+      {
+        services: {
+          sidecar: { deploy: { resources: { limits: { memory: '32m' }, reservations: { cpus: '0.328' } } } },
+        },
+      },
+    ],
+  ])('writes %s without a CPU limit for a request that was tried beside a neighbour', (format, expected) => {
+    const answer = /** @type {any} */ ({ requestCores: 0.3273, state: 'confirmed', met: 3, missed: 0, why: '' })
+    const text = renderLimits({ sizes: [{ ...sizeOf(), neighbourCores: 2, answer }] }, format)
+    expect(parse(text)).toEqual(expected)
+    expect(text).toContain('500 requests/s beside a neighbour of 2 CPUs, p99 at most 20 ms: confirmed')
+  })
+
   it.each(FORMATS)('writes %s as a document a plane, and says which was not proven', format => {
     const text = renderLimits({ sizes: [sizeOf(), sizeOf({ plane: 'envoy', isChecked: false })] }, format)
     const documents = parseAllDocuments(text)

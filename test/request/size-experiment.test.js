@@ -34,6 +34,20 @@ describe('createSizeExperiment', () => {
     })
   })
 
+  it('asks for the CPU request beside a neighbour, without a limit', () => {
+    expect(createSizeExperiment({ ...asked, neighbourCores: 2 })).toMatchObject({
+      question:
+        'Which CPU request and memory limit holds 300 requests/s with a p99 of at most 20 ms, beside a neighbour of 2 CPUs?',
+      axes: { neighbourCores: [2], cpuLimitCores: 'none' },
+    })
+    expect(createSizeExperiment(asked).axes).not.toHaveProperty('neighbourCores')
+    const plan = createFakePlan(createSizeExperiment({ ...asked, neighbourCores: 2 }), { cpus: 2 })
+    expect(plan.arms.map(arm => [arm.cpuLimitCores, arm.conditions.neighbourCores])).toEqual([
+      [null, 2],
+      [null, 2],
+    ])
+  })
+
   it('asks for what all sidecars have, and leaves the rest to its defaults', () => {
     const { axes } = createSizeExperiment({ ...asked, interception: 'redirect', protocol: 'http/2', tls: 'plaintext' })
     expect(axes).toMatchObject({ interception: ['redirect'], protocol: ['http/2'], tls: ['plaintext'] })

@@ -13,13 +13,13 @@ it('lists each profile that a mesh deploys once', () => {
   expect(listDeployed(planes, [arm('pipy'), arm('envoy')])).toEqual([])
 })
 
-it('gives sidecars their CPU request, the neighbour what it burns, and the others all CPUs', () => {
+it('gives sidecars their CPU request, the neighbour what it burns, the load many times all CPUs, and the others all', () => {
   const conditions = /** @type {any} */ ({ cpuRequestCores: 0.1, neighbourCores: 2 })
   const roles = /** @type {const} */ (['sidecar', 'neighbour', 'application', 'generator', 'control'])
-  expect(roles.map(role => chooseCpuRequest({ conditions }, { role, cpus: 4 }))).toEqual([0.1, 2, 4, 4, 4])
+  expect(roles.map(role => chooseCpuRequest({ conditions }, { role, cpus: 4 }))).toEqual([0.1, 2, 4, 64, 4])
   const baseline = /** @type {any} */ ({ neighbourCores: 2 })
   const weights = roles.map(role => chooseCpuRequest({ conditions: baseline }, { role, cpus: 4 }))
-  expect(weights).toEqual([4, 2, 4, 4, 4])
+  expect(weights).toEqual([4, 2, 4, 64, 4])
   const usual = /** @type {any} */ ({})
   expect(roles.map(role => chooseCpuRequest({ conditions: usual }, { role, cpus: 4 }))).toEqual(
     Array(5).fill(undefined),

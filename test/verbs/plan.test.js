@@ -29,6 +29,13 @@ describe('renderPlan', () => {
     expect(renderPlan(plan, 60)).toContain(words)
   })
 
+  it('says how long arms are warmed up, where a small CPU request takes longer', () => {
+    const tell = (/** @type {string} */ name) => renderPlan(planWith(name, {}).plan, 60).replaceAll(/\s+/g, ' ')
+    expect(tell('cpu-request')).toContain('1024 bytes, 2.88 to 16 s warm-up and 3.5 s window')
+    expect(tell('rate-ladder')).toContain(' s warm-up and')
+    expect(tell('cost')).not.toMatch(/ to \d+ s warm-up/)
+  })
+
   it('says that connections are redirected, where they are', () => {
     const tell = (/** @type {Record<string, unknown>} */ more) => renderPlan(planWith('cost', more).plan, 60)
     expect(tell({ interception: ['redirect'] })).toContain('link gateway-ratings, redirection, no cap')

@@ -5,6 +5,7 @@ import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { findVaried } from '../../model/arms.js'
 import { renderCpuRequests } from './cpu-requests.js'
 import { renderCrossings } from './crossings.js'
+import { listExcluded } from './excluded.js'
 import { listOpenQuestions } from './open-questions.js'
 
 /** The answer of windows under load: the cost of a request, and what each proxy delivers. Pure. */
@@ -22,24 +23,30 @@ export function answerCapacity(run) {
   const isIdle = arms[0].load.kind === 'idle'
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
   const isUsual = !hasOwnQuantities(summary)
+  const requests = renderCpuRequests(arms)
   return {
-    pictures: isAlone ? drawAlone(run) : isUsual ? drawBeside(run) : drawOwn(run),
+    // The question of CPU requests is the p99.
+    pictures: isAlone
+      ? drawAlone(run, requests.length > 0 ? ['p99'] : USUAL)
+      : isUsual
+        ? drawBeside(run)
+        : drawOwn(run),
     verdicts: [
+      ...requests,
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
-      ...renderCpuRequests(arms),
       ...renderSecond(summary),
       ...renderCrossings(summary),
     ],
     basis: isAlone ? renderSureness(summary, { primary, repeats: 'repeat' }) : [],
-    notMeasured: isIdle ? [] : listOpenQuestions(summary),
+    notMeasured: isIdle ? [] : [...(requests.length > 0 ? [] : listExcluded(summary)), ...listOpenQuestions(summary)],
   }
 }
 
-/** Draws what each proxy costs, and what it delivered. @param {Told} told */
-function drawAlone({ summary, measured }) {
+/** Draws what each proxy costs, and what it delivered. @param {Told} told @param {string[]} usualUnderLoad quantities, the primary one first */
+function drawAlone({ summary, measured }, usualUnderLoad) {
   const { arms, comparisons } = summary
   const isIdle = arms[0].load.kind === 'idle'
-  const usual = isIdle ? USUAL_OF_IDLE : USUAL
+  const usual = isIdle ? USUAL_OF_IDLE : usualUnderLoad
   const hasPoints = findVaried(measured.filter(arm => arm.repeatOf === null)).length > 0
   const isUsual = !hasOwnQuantities(summary)
   const quantities = chooseQuantities(summary, usual)

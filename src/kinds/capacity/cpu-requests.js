@@ -1,8 +1,8 @@
-import { GATES } from '../../judge/gates.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { groupOf, nameOf } from '../../model/arms.js'
 import { toMillicores } from '../../model/container-limits.js'
+import { findExclusion } from './excluded.js'
 
 /** The verdict on CPU requests beside a neighbour: at which the p99 doubles. Pure. @import { SummaryArm } from '../../model/types.ts' */
 
@@ -25,9 +25,12 @@ function renderDoubling(group) {
     .toSorted((a, b) => b.cores - a.cores)
   const measured = points.flatMap(({ p99Ms, ...point }) => (p99Ms === null ? [] : [{ ...point, p99Ms }]))
   const missing = points.filter(({ p99Ms }) => p99Ms === null)
-  if (points.length < 2 || measured.length === 0) return []
+  if (points.length < 2) return []
+  const [{ arm }] = points
   const [largest, ...smaller] = measured
-  const { arm } = largest
+  const lacks = renderMissing(missing.map(point => point.arm))
+  const start = `${nameOf(arm)}: beside a neighbour of ${arm.conditions.neighbourCores} CPUs`
+  if (!largest) return [`${start} there is ${lacks.join('; ')}.`]
   const doubled = smaller.find(({ p99Ms }) => p99Ms >= DOUBLES * largest.p99Ms)
   const last = doubled ?? smaller.at(-1)
   const atLargest = `${renderMs(largest.p99Ms)} ms at ${renderRequest(largest.cores)}`
@@ -37,24 +40,16 @@ function renderDoubling(group) {
         `${renderMs(last.p99Ms)} ms, against ${atLargest}`,
       ]
     : ['the p99 was measured at one CPU request alone', atLargest]
-  const sentence = `${nameOf(arm)}: beside a neighbour of ${arm.conditions.neighbourCores} CPUs ${found.join(': ')}`
-  return [[sentence, ...renderMissing(missing.map(point => point.arm))].join('; ').concat('.')]
+  return [`${[`${start} ${found.join(': ')}`, ...lacks].join('; ')}.`]
 }
 
 /** Says at which requests there is no p99, and why. @param {SummaryArm[]} arms from the largest request on */
 function renderMissing(arms) {
-  const alike = groupBy(arms, arm => findCause(arm).words)
+  const alike = groupBy(arms, arm => findExclusion([arm], 'latency')?.gate)
   return [...alike.values()].map(same => {
     const requests = same.map(({ conditions }) => renderRequest(Number(conditions.cpuRequestCores)))
-    return `no p99 at ${requests.join(', ')}: ${findCause(same[0]).reason}`
+    return `no p99 at ${requests.join(', ')}: ${findExclusion([same[0]], 'latency')?.reason ?? 'none was measured'}`
   })
-}
-
-/** Finds the check that took most p99s of an arm. @param {SummaryArm} arm */
-function findCause({ spoiled }) {
-  const causes = spoiled.filter(({ gate }) => GATES.get(gate)?.spoils?.includes('latency') ?? true)
-  const cause = causes.toSorted((a, b) => b.trials - a.trials).at(0)
-  return { words: cause?.gate ?? '', reason: cause?.reason.split('\n')[0] ?? 'none was measured' }
 }
 
 /** @param {number} cores */

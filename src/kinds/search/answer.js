@@ -21,7 +21,7 @@ const SEARCHES = {
 /** @typedef {NonNullable<Told['place']>} Place @typedef {import('./trial-rows.js').Answered} Answered */
 
 /** @param {Told} told @returns {KindAnswer | null} null: nothing was found */
-export function answerSearches({ summary: { sizes, searches, arms }, place = {} }) {
+export function answerSearches({ summary: { sizes, searches, arms, machine }, place = {} }) {
   if (sizes.length + searches.length === 0) return null
   const answered = sizes.filter(isAnswered)
   const older = sizes.filter(size => !isAnswered(size))
@@ -35,6 +35,7 @@ export function answerSearches({ summary: { sizes, searches, arms }, place = {} 
     ],
     basis: [
       ...renderServiceTime(arms),
+      ...renderRequests(answered, Number(machine.cpus)),
       ...renderMemory(answered),
       ...(answered.length > 0 && place.node ? [renderNode(place.node)] : []),
     ],
@@ -46,6 +47,14 @@ export function answerSearches({ summary: { sizes, searches, arms }, place = {} 
 function renderServiceTime(arms) {
   const times = [...new Set(arms.map(({ load }) => computeServiceMs(load)))].filter(ms => ms > 0)
   return times.length === 0 ? [] : [`The p99 includes the service time of the application, ${times.join(' or ')} ms.`]
+}
+
+/** Says how CPU requests were tried, and where they decided little. @param {Answered[]} sizes @param {number} cpus */
+function renderRequests(sizes, cpus) {
+  const [neighbourCores] = sizes.flatMap(size => size.neighbourCores ?? [])
+  if (neighbourCores === undefined) return []
+  const spare = `: the neighbour left ${cpus - neighbourCores} of ${count(cpus, 'CPU')} to all, whatever they request (--neighbour ${cpus}c fills this machine)`
+  return [`CPU requests were tried without a CPU limit${neighbourCores < cpus ? spare : ''}.`]
 }
 
 /**
@@ -96,13 +105,13 @@ function drawAnswered(sizes, { node = null }) {
 }
 
 /** @param {Answered} size @param {boolean} isSameLimit @returns {(Cell | null)[]} */
-function drawCells({ answer, p99LimitMs }, isSameLimit) {
+function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   const { limits, requestCores, p99Ms, met, missed, notJudged } = answer
   if (limits === null) return [null, null, null, null, cell(`0 of ${missed}`)]
   const { millicores, mebibytes } = toLimits(limits)
   return [
     requestCores === null ? null : cell(`${toMillicores(requestCores)}m`),
-    cell(`${millicores}m`),
+    cell(neighbourCores === undefined ? `${millicores}m` : 'none'),
     cell(`${mebibytes}Mi`),
     p99Ms === null ? null : cell(`${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms${isSameLimit ? '' : ` of ${p99LimitMs}`}`),
     cell(`${met} of ${met + missed}${notJudged > 0 ? `, ${notJudged} not judged` : ''}`),

@@ -3,7 +3,7 @@ import { withWarmupFor } from '../../plan/plan.js'
 import { startServices } from '../../run/start-services.js'
 import { countUsualTrials } from './plan.js'
 import { describeTrials, isOfTrials, judgeSearchTrial, startSearch } from './searches.js'
-import { renderLimits } from './trial-rows.js'
+import { isAnswered, renderLimits } from './trial-rows.js'
 
 /** @import { Arm, SearchSpec } from '../../model/types.ts' @import { Pass } from '../../run/kind.js' */
 /** @import { SizeSpec } from './searches.js' @import { Tried } from './whole.js' @import { SearchOptions } from './step.js' */
@@ -67,9 +67,9 @@ function createSearch({ template, spec, cpus, reusable, run, adopt, pace, say, s
   }
   const sayAnswer = (/** @type {SizeSpec} */ ofTrials, /** @type {string} */ which) => {
     const sizes = [describeTrials({ template, spec: ofTrials, cpus, tried, isOver: step.done === true })].flat()
-    for (const { answer, services } of sizes) {
-      const whose = [nameOf(template), ...services].join(', ')
-      if (answer) say(`${which}, ${whose}: ${renderLimits(answer)}; ${answer.state}: ${answer.why}`)
+    for (const size of sizes.filter(isAnswered)) {
+      const whose = [nameOf(template), ...size.services].join(', ')
+      say(`${which}, ${whose}: ${renderLimits(size)}; ${size.answer.state}: ${size.answer.why}`)
     }
   }
   // A trial without limits shows what the load takes, and so what limits it may need.

@@ -4,7 +4,7 @@ import { judgeLimits } from './confirm.js'
 import { extrapolate } from './lower-rates.js'
 import { TRIALS } from './plan.js'
 import { ROOM, suggestLimits } from './size.js'
-import { describeSearch } from './step.js'
+import { cpuOf, describeSearch, isByRequest } from './step.js'
 import { bytesOf, findNeed, ofWhole } from './whole.js'
 
 /**
@@ -45,6 +45,7 @@ export function describeSize({ template, cpus, p99Ms, tried, isOver, services = 
     p99Ms: worstMs,
     services,
     line,
+    ...(isByRequest(template) && { neighbourCores: template.conditions.neighbourCores }),
     cpu: describeSearch({
       ...ofAnswer,
       looksFor: 'cpu',
@@ -70,7 +71,7 @@ function listTrials(tried) {
   return tried.map(({ arm, outcome: { trial, held, p99Ms, why } }) => ({
     trial,
     ratePerSecond: arm.load.ratePerSecond ?? 0,
-    cpuCores: arm.cpuLimitCores,
+    cpuCores: cpuOf(arm),
     memoryBytes: arm.conditions.memoryLimitBytes,
     state: held === null ? 'not judged' : held ? 'met' : 'missed',
     p99Ms,
@@ -80,12 +81,12 @@ function listTrials(tried) {
 
 /** Groups trials with both limits. @param {Tried[]} tried @param {number} p99Ms @returns {Judged[]} */
 function groupByLimits(tried, p99Ms) {
-  const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && arm.cpuLimitCores !== null)
-  const groups = groupBy(limited, ({ arm }) => `${arm.cpuLimitCores} ${arm.conditions.memoryLimitBytes}`)
+  const limited = tried.filter(({ arm }) => arm.conditions.memoryLimitBytes !== null && cpuOf(arm) !== null)
+  const groups = groupBy(limited, ({ arm }) => `${cpuOf(arm)} ${arm.conditions.memoryLimitBytes}`)
   return [...groups.values()].map(group => {
     const [{ arm }] = group
     const outcomes = group.map(({ outcome }) => outcome)
-    const limits = { cores: Number(arm.cpuLimitCores), bytes: Number(arm.conditions.memoryLimitBytes) }
+    const limits = { cores: Number(cpuOf(arm)), bytes: Number(arm.conditions.memoryLimitBytes) }
     return { ...limits, outcomes, ...judgeLimits(outcomes, p99Ms) }
   })
 }
@@ -99,13 +100,18 @@ function groupByLimits(tried, p99Ms) {
 function findAnswer({ template, cpus, p99Ms, tried, groups, isOver }) {
   const whole = ofWhole({ template, cpus, tried })
   const best = pickSmallest(groups.filter(group => group.isConfirmed)) ?? pickUnrefuted(groups)
-  if (best) return describeAnswer({ judged: best, whole, why: best.isConfirmed ? null : sayLack(best, isOver) })
+  const ofAnswer = { template, whole }
+  if (best) return describeAnswer({ ...ofAnswer, judged: best, why: best.isConfirmed ? null : sayLack(best, isOver) })
   const refuted = groups.toSorted((a, b) => a.cores - b.cores).at(-1)
   const need = refuted ? null : findNeed(whole)
   if (need) {
     const { cores, bytes } = suggestLimits({ need, cpus })
     const judged = { cores, bytes, outcomes: [], ...judgeLimits([], p99Ms) }
-    return describeAnswer({ judged, whole, why: 'these limits were not tried: they are what the load took, with room' })
+    return describeAnswer({
+      ...ofAnswer,
+      judged,
+      why: 'these limits were not tried: they are what the load took, with room',
+    })
   }
   const last = refuted ? refuted.why : (whole.findLast(o => o.held === false)?.why ?? whole.at(-1)?.why)
   const where = refuted ? refuted.cores : cpus
@@ -155,8 +161,8 @@ function findMostFrequentCause(lost) {
   return kinds.toSorted((a, b) => b.length - a.length)[0]?.at(-1) ?? null
 }
 
-/** @param {{ judged: Judged, whole: Outcome[], why: string | null }} options why: not confirmed @returns {Answer} */
-function describeAnswer({ judged, whole, why }) {
+/** @param {{ template: Arm, judged: Judged, whole: Outcome[], why: string | null }} options why: not confirmed @returns {Answer} */
+function describeAnswer({ template, judged, whole, why }) {
   const { cores, bytes, outcomes, met, missed, notJudged, p99Ms, boundMs } = judged
   const measured = outcomes.filter(o => o.held && o.isNeedSeen)
   const ofNeed = measured.length > 0 ? measured : whole.filter(o => o.isNeedSeen)
@@ -168,7 +174,7 @@ function describeAnswer({ judged, whole, why }) {
       why ??
       `${met} of ${met} trials at these limits met the p99; the next will below ${Number(boundMs).toFixed(0)} ms`,
     limits: { cores, bytes },
-    requestCores: ofNeed.length > 0 ? Math.min(cores, ROOM.ofRequest * used) : null,
+    requestCores: isByRequest(template) ? cores : ofNeed.length > 0 ? Math.min(cores, ROOM.ofRequest * used) : null,
     need:
       ofNeed.length > 0
         ? { cores: used, bytes: bytesOf(ofNeed), ...(largest?.memory && { memory: largest.memory }) }

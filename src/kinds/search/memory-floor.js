@@ -72,10 +72,11 @@ export function recommendedBytes({ held, steps, unchargedBytes }) {
   return roundUp(Math.max(Number(held), safe.length > 0 ? Math.min(...safe) : 0) + (unchargedBytes ?? 0))
 }
 
-/** Rounds limits up; null: none was found. @param {Pick<SizeResult, 'cpu' | 'memory'>} size @returns {Limits | null} */
-export function limitsOf({ cpu, memory }) {
+/** Rounds limits up; null: none was found. @param {Pick<SizeResult, 'cpu' | 'memory' | 'neighbourCores'>} size @returns {Limits | null} */
+export function limitsOf({ cpu, memory, neighbourCores }) {
   if (!cpu.isFound || cpu.held === null || !memory?.isFound) return null
-  return toLimits({ cores: cpu.held, bytes: recommendedBytes(memory) })
+  const limits = toLimits({ cores: cpu.held, bytes: recommendedBytes(memory) })
+  return neighbourCores === undefined ? limits : { ...limits, isRequest: true }
 }
 
 /** @param {number} bytes to whole steps, as a limit is a number of pages */

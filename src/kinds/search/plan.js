@@ -45,6 +45,7 @@ export const searchPlan = {
         : `a search for the ${search?.kind} from each of ${arms.length} arms`,
     announced: `a search of up to ${countSearchTrials(search)} trials an arm`,
     less: 'a higher --rate, --planes',
+    ...((search?.kind === 'size' || search?.kind === 'services') && { chooses: ['cpuLimitCores'] }),
     // A knee search begins without a rate of its own.
     ...(search?.kind === 'knee' && { loop: 'open loop at the rates that the search tries' }),
   }),

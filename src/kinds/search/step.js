@@ -74,8 +74,20 @@ export const withRate = (arm, ratePerSecond) => ({
     windowSeconds: Math.max(arm.load.windowSeconds, P99_REQUESTS / ratePerSecond),
   },
 })
-/** @type {(arm: Arm, cpuLimitCores: number) => Arm} */
-export const withCpu = (arm, cpuLimitCores) => ({ ...arm, id: `${arm.id}@${cpuLimitCores}cores`, cpuLimitCores })
+/** Says whether the CPU of an arm is a request without a limit: beside a neighbour, on a full node. @param {Pick<Arm, 'conditions'>} arm */
+export const isByRequest = ({ conditions }) => conditions.neighbourCores !== undefined
+/** Finds the CPU of an arm: its limit, or its request. @param {Arm} arm */
+export const cpuOf = arm => (isByRequest(arm) ? (arm.conditions.cpuRequestCores ?? null) : arm.cpuLimitCores)
+/** @type {(arm: Arm, cores: number) => Arm} */
+export const withCpu = (arm, cores) =>
+  isByRequest(arm)
+    ? {
+        ...arm,
+        id: `${arm.id}@${cores}requested`,
+        cpuLimitCores: null,
+        conditions: { ...arm.conditions, cpuRequestCores: cores },
+      }
+    : { ...arm, id: `${arm.id}@${cores}cores`, cpuLimitCores: cores }
 /** @type {(arm: Arm, memoryLimitBytes: number | null) => Arm} */
 export const withMemory = (arm, memoryLimitBytes) => ({
   ...arm,

@@ -14,15 +14,20 @@ import { RULE } from './confirm.js'
 
 const MEMORY =
   "Memory limit: 1.5 times the most that a sidecar took, pages of its program included. A pod's limit counts what its cgroup is charged for, and was tried here as that; RSS counts shared pages in each sidecar, PSS divides them."
-const REQUEST = 'CPU request: what the busiest sidecar used on average, and 15 % more.'
+const REQUEST = {
+  ofUse: 'CPU request: what the busiest sidecar used on average, and 15 % more.',
+  tried:
+    'CPU: the request of each sidecar, without a CPU limit, beside the neighbour. None below what the busiest sidecar used on average is tried.',
+}
 
 /** @param {SizeResult} size @returns {size is Answered} results of older searches have none */
 export const isAnswered = size => size.answer !== undefined
 
-/** Renders limits as they are pasted. @param {SizeAnswer} answer */
-export function renderLimits({ limits, requestCores }) {
+/** Renders limits as they are pasted. @param {Answered} size */
+export function renderLimits({ answer: { limits, requestCores }, neighbourCores }) {
   if (limits === null) return 'no limits'
   const { millicores, mebibytes } = toLimits(limits)
+  if (neighbourCores !== undefined) return `CPU request ${millicores}m, no CPU limit, memory limit ${mebibytes}Mi`
   const request = requestCores === null ? '' : `CPU request ${toMillicores(requestCores)}m, `
   return `${request}CPU limit ${millicores}m, memory limit ${mebibytes}Mi`
 }
@@ -40,7 +45,8 @@ export function listTrialRows(sizes) {
     ...sizesOfPlane.flatMap(({ answer: { need } }) => (need ? renderNeed(need) : [])),
     '',
   ])
-  return [...rows, ...[`${RULE}. ${REQUEST}`, MEMORY].flatMap(line => wrapText(line))]
+  const isTried = sizes.some(({ neighbourCores }) => neighbourCores !== undefined)
+  return [...rows, ...[`${RULE}. ${isTried ? REQUEST.tried : REQUEST.ofUse}`, MEMORY].flatMap(line => wrapText(line))]
 }
 
 /** @param {NonNullable<SizeResult['trials']>[0]} trial */

@@ -65,7 +65,7 @@ export const LOAD_AXES = {
     isUnsaidWhenNull: true,
   },
   neighbourCores: {
-    kinds: ['capacity'],
+    kinds: ['capacity', 'search'],
     option: list(
       '--neighbour',
       'a process of the kit that burns so much CPU beside all services, such as 2c: on as many CPUs, the node is full',

@@ -57,6 +57,12 @@ export const sizeResult = planeChoice.extend({
     .object({ baseMillicores: z.number(), slopeMillicoresPerRequestPerSecond: z.number() })
     .nullable()
     .describe('of a file of services: CPU of the busiest sidecar over the rate, from its lowest and its highest'),
+  neighbourCores: z
+    .number()
+    .optional()
+    .describe(
+      'CPUs that a neighbour burnt beside each trial: cores are a CPU request without a limit; absent: they are a CPU limit',
+    ),
   cpu: searchResult,
   memory: searchResult.nullable(),
   checks: z.array(
@@ -84,7 +90,9 @@ export const sizeResult = planeChoice.extend({
       state: z.enum(['confirmed', 'estimated', 'none']),
       why: z.string(),
       limits: z.object({ cores: z.number(), bytes: z.number() }).nullable().describe('of each sidecar'),
-      requestCores: nullable.describe('CPU request: what the busiest sidecar used on average, and 15 % more'),
+      requestCores: nullable.describe(
+        'CPU request: what the busiest sidecar used on average, and 15 % more; beside a neighbour the smallest that met the p99',
+      ),
       need: z
         .object({ cores: z.number(), bytes: z.number(), memory: sidecarMemory.optional() })
         .nullable()

@@ -12,6 +12,7 @@ export function renderConditions({ run, arms, machine, tools }) {
   const parts = [
     run.experiment,
     ...(arms.length > 0 ? [`${nameLinks(arms)}: ${renderPath(arms)}`, renderRequests(arms)] : []),
+    renderNeighbour(arms),
     renderMachine(machine),
   ]
   const target = arms[0]?.target ?? 'local'
@@ -20,6 +21,14 @@ export function renderConditions({ run, arms, machine, tools }) {
   if (machine.loadHost) parts.push(`load from ${machine.loadHost.host}`)
   else if (!['local', 'fake'].includes(target)) parts.push(`on ${target}${machine.node ? ` (${machine.node})` : ''}`)
   return parts.filter(Boolean)
+}
+
+/** @param {SummaryArm[]} arms */
+function renderNeighbour(arms) {
+  const { of, show } = AXES.neighbourCores
+  return [...new Set(arms.map(of))].some(value => value !== null)
+    ? [...new Set(arms.map(arm => show(of(arm))))].join(' or ')
+    : ''
 }
 
 /** @param {SummaryArm[]} arms */

@@ -9,6 +9,8 @@ const BAR_WIDTH = 20
 const WARNINGS_MOST = 3
 const VERDICT_LINES_MOST = 4
 const WHY_LINES_MOST = 2
+const BASIS_LINES_LEAST = 2
+const ROWS_LEAST = 3
 const GAP = '   '
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
@@ -22,15 +24,20 @@ export function renderAnswerText(answer, { more = [] } = {}) {
     answer.verdicts.flatMap(line => wrapText(line, '  ')),
     VERDICT_LINES_MOST,
   )
-  const basis = wrapText(answer.basis.join(' '), '  ').filter(line => line.trim())
+  const basisLines = wrapText(answer.basis.join(' '), '  ').filter(line => line.trim())
   const warnings = answer.warnings.map(line => clip(`  ! ${line}`))
   const { head, commands } = renderNotMeasured(answer)
   const ends = more.map(line => clip(line))
   const wanted = answer.pictures.reduce((sum, picture) => sum + countLines(picture), 0)
   // An empty line stands before each part but the first. Rows, warnings and commands share what the rest leaves.
-  const whole = title.length + verdicts.length + basis.length + head.length + ends.length
+  const others = title.length + verdicts.length + head.length + ends.length
   const gaps = 1 + (wanted > 0 ? 1 : 0) + (head.length + ends.length > 0 ? 1 : 0)
-  let left = LINES_MOST - whole - gaps - Math.min(1, commands.length) - Math.min(1, warnings.length)
+  const room = LINES_MOST - others - gaps - Math.min(1, commands.length) - Math.min(1, warnings.length)
+  // The picture is the answer: it goes before what the numbers rest on.
+  const [first] = answer.pictures
+  const drawnLeast = first ? renderRows(first, Math.min(ROWS_LEAST, first.rows.length)).length : 0
+  const basis = cut(basisLines, Math.max(BASIS_LINES_LEAST, room - drawnLeast))
+  let left = room - basis.length
   const pictures = drawPictures(answer.pictures, left)
   left -= pictures.length
   const warned = Math.min(WARNINGS_MOST, warnings.length, 1 + Math.max(0, left))

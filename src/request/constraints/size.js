@@ -1,9 +1,24 @@
+import { renderCommand } from '../../lib/render-command.js'
+
 /** Options of `size` that cannot stand beside each other. Pure. */
 /** @import { Constraint } from '../constraint.js' */
 
 /** Options of a measured run that have no default. */
 const MEASURING = [
-  ...['rate', 'p99', 'file', 'sidecars', 'users', 'payload', 'features', 'interception', 'protocol', 'tls', 'traffic'],
+  ...[
+    'rate',
+    'p99',
+    'file',
+    'sidecars',
+    'users',
+    'payload',
+    'features',
+    'interception',
+    'protocol',
+    'tls',
+    'traffic',
+    'neighbour',
+  ],
   ...['method', 'request', 'requestHeaders', 'response', 'serviceTime', 'chunks', 'planes', 'node', 'reserve', 'nodes'],
   ...['from', 'extrapolate', 'seed', 'out', 'live', 'metrics', 'yes', 'recheck', 'dryRun'],
 ]
@@ -12,8 +27,23 @@ const OF_PRODUCTION = ['namespace', 'container', 'for', 'plane', 'ratios', 'quer
 /** @param {string} name */
 const toFlag = name => `--${name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`
 
+/** Renders the rate that was asked for, or an example. @param {Record<string, any>} options */
+const renderRate = ({ rate = 500 }) => `--rate ${rate}`
+
 /** @type {Constraint<Record<string, any>>[]} */
 export const SIZE_OPTIONS = [
+  {
+    on: 'cpuRequest',
+    conflict: () => true,
+    message: options =>
+      `--cpu-request ${options.cpuRequest}: size finds the CPU request itself: on a full node with --neighbour 2c, else from what a sidecar uses. For the p99 at requests that you name, run ${renderCommand('bench', `cpu-request ${renderRate(options)} --cpu-request ${options.cpuRequest}`)}`,
+  },
+  {
+    on: 'podCpu',
+    conflict: () => true,
+    message: options =>
+      `--pod-cpu ${options.podCpu}: size finds the limits of a sidecar alone. A quota for both depends on your application, and here the kit's runs: leave --pod-cpu out, and add what your application needs. For the p99 at quotas that you name, run ${renderCommand('bench', `--measure capacity --cpu none ${renderRate(options)} --pod-cpu ${options.podCpu}`)}`,
+  },
   {
     on: 'fromPrometheus',
     conflict: options => MEASURING.find(name => options[name] !== undefined),

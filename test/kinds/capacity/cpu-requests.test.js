@@ -64,6 +64,18 @@ describe('the answer of CPU requests', () => {
       'pipy: beside a neighbour of 2 CPUs the p99 was measured at one CPU request alone: 5.0 ms at 1000m; no p99 at 10m: none was measured.',
     ]))
 
+  it('says why there is no p99 at all', () => {
+    const arms = summarise([
+      [0.01, null],
+      [1, null],
+    ])
+    for (const arm of arms)
+      arm.spoiled = [{ gate: 'neighbour', trials: 2, reason: 'something else used 0.50 cores of this machine' }]
+    expect(renderCpuRequests(arms)).toEqual([
+      'pipy: beside a neighbour of 2 CPUs there is no p99 at 1000m, 10m: something else used 0.50 cores of this machine.',
+    ])
+  })
+
   it('is none of a single request, or without a neighbour', () => {
     expect(render([[0.1, 9]])).toEqual([])
     const [few, many] = [0.1, 1].map(cores => /** @type {[number, number]} */ ([cores, 9 / cores]))

@@ -16,9 +16,14 @@ const findingsOf = summary => renderFindings(splitByKind(summary))
  * @import { SizeResult } from '../../../src/model/types.ts' */
 
 const MIB = 2 ** 20
-/** @param {string} plane @param {Parameters<typeof createFakeSidecar>[0]} truth */
-const sizeOf = (plane, truth) => {
-  const template = createArm({ plane, id: plane, load: { kind: 'open', ratePerSecond: 120, windowSeconds: 9 } })
+/** @param {string} plane @param {Parameters<typeof createFakeSidecar>[0]} truth @param {number} [neighbourCores] */
+const sizeOf = (plane, truth, neighbourCores) => {
+  const template = createArm({
+    plane,
+    id: plane,
+    load: { kind: 'open', ratePerSecond: 120, windowSeconds: 9 },
+    conditions: neighbourCores === undefined ? {} : { neighbourCores },
+  })
   const spec = {
     kind: /** @type {const} */ ('size'),
     p99Ms: 80,
@@ -33,7 +38,11 @@ const envoy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB })
 const busy = sizeOf('envoy', { cores: 0.15, peakBytes: 70 * MIB, spoiledEvery: 1 })
 const tooMuch = sizeOf('envoy', { cores: 3 })
 const { arms: sized, ...fields } = createSummary([{ plane: 'pipy', load: { payloadBytes: 14336 } }])
-const summary = { ...fields, arms: sized.map(arm => ({ ...arm, kind: 'search' })) }
+const summary = {
+  ...fields,
+  machine: { ...fields.machine, cpus: 2 },
+  arms: sized.map(arm => ({ ...arm, kind: 'search' })),
+}
 /** @param {Answered[]} sizes @param {Told['place']} [place] */
 const answer = (sizes, place) => createAnswer({ ...summary, sizes }, { place })
 /** @param {Answered[]} sizes @param {Told['place']} [place] */
@@ -52,6 +61,24 @@ describe('the answer of a size', () => {
       ['pipy', '46m', '47m', '30Mi', '5.0 ms', '3 of 3', '21', 'confirmed'],
       ['envoy', '173m', '188m', '105Mi', '5.0 ms', '3 of 3', '5', 'confirmed'],
     ])
+  })
+
+  it('leads with the CPU request, without a limit, beside a neighbour', () => {
+    const truth = { cores: 0.04, peakBytes: 20 * MIB }
+    const beside = answer([sizeOf('pipy', truth, 2)], fleet)
+    expect(beside.pictures[0].rows[0].cells.map(cell => cell?.text)).toEqual([
+      ...['47m', 'none', '30Mi', '5.0 ms', '3 of 3', '21', 'confirmed'],
+    ])
+    const requests = (/** @type {typeof beside} */ { basis }) => basis.filter(line => line.startsWith('CPU requests'))
+    const tried = 'CPU requests were tried without a CPU limit'
+    expect(requests(beside)).toEqual([`${tried}.`])
+    expect(requests(answer([sizeOf('pipy', truth, 1)]))).toEqual([
+      `${tried}: the neighbour left 1 of 2 CPUs to all, whatever they request (--neighbour 2c fills this machine).`,
+    ])
+    expect(requests(answer([pipy]))).toEqual([])
+    expect(listTrialRows([sizeOf('pipy', truth, 2)]).join(' ')).toContain(
+      'CPU: the request of each sidecar, without a CPU limit, beside the neighbour.',
+    )
   })
 
   it('says what the first plane saves a pod, and on the nodes of a fleet', () => {

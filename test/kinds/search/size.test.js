@@ -8,9 +8,13 @@ import { createFakeSidecar, runSearch } from '../../fakes/fake-search.js'
 
 const MIB = 2 ** 20
 const P99_MS = 50
-/** @param {Parameters<typeof createFakeSidecar>[0]} truth @param {{ isExtrapolated?: boolean, ratePerSecond?: number }} [fields] */
-const search = (truth, { isExtrapolated = false, ratePerSecond = 1000 } = {}) => {
-  const template = createArm({ id: 'link-pipy', load: { kind: 'open', ratePerSecond, windowSeconds: 3.5 } })
+/** @param {Parameters<typeof createFakeSidecar>[0]} truth @param {{ isExtrapolated?: boolean, ratePerSecond?: number, neighbourCores?: number }} [fields] */
+const search = (truth, { isExtrapolated = false, ratePerSecond = 1000, neighbourCores } = {}) => {
+  const template = createArm({
+    id: 'link-pipy',
+    load: { kind: 'open', ratePerSecond, windowSeconds: 3.5 },
+    ...(neighbourCores && { cpuLimitCores: null, conditions: { neighbourCores } }),
+  })
   const spec = {
     kind: /** @type {const} */ ('size'),
     p99Ms: P99_MS,
@@ -40,6 +44,18 @@ describe('the search of size', () => {
     expect(answerOf(run)).toMatchObject({ state: 'confirmed', met: 3, missed: 0, notJudged: 0, p99Ms: 5 })
     expect(answerOf(run).limits).toEqual({ cores: 0.3764, bytes: 75 * (MIB / 4) })
     expect(run.size).toMatchObject({ isChecked: true, isOver: true, cpu: { held: 0.3764, isFound: true } })
+  })
+
+  it('tries CPU requests without a limit beside a neighbour, and gives the smallest that is confirmed', () => {
+    const run = search(truth, { neighbourCores: 2 })
+    expect(run.trials.map(({ arm }) => [arm.cpuLimitCores, arm.conditions.cpuRequestCores])).toEqual(
+      [2, 0.4329, 0.3764, 0.3764, 0.3764].map(cores => [null, cores]),
+    )
+    expect(run.trials.every(({ arm }) => arm.conditions.neighbourCores === 2)).toBe(true)
+    expect(answerOf(run)).toMatchObject({ state: 'confirmed', met: 3, requestCores: 0.3764 })
+    expect(run.size).toMatchObject({ neighbourCores: 2, cpu: { held: 0.3764 } })
+    expect(run.size.trials?.map(({ cpuCores }) => cpuCores)).toEqual([2, 0.4329, 0.3764, 0.3764, 0.3764])
+    expect(search(truth).size).not.toHaveProperty('neighbourCores')
   })
 
   it('gives as CPU request what the sidecar used and 15 % more, and no more than the limit', () => {
