@@ -11,6 +11,8 @@ import { parseProfile } from './profile.js'
 
 // A machine with other work takes seconds to write a profile.
 const ANSWER_SECONDS = 60
+// vgdb waits this long before it interrupts the system call in which an idle sidecar waits; its default is 100 ms.
+const INTERRUPT_MS = 1
 
 /** @param {string} folder of the process */
 const profileIn = folder => path.join(folder, 'callgrind.out')
@@ -45,7 +47,7 @@ export function createCounter({ folder, valgrind, enter, signal }) {
   const ask = async (/** @type {string[]} */ words) => {
     const vgdb = path.join(path.dirname(valgrind.path), 'vgdb')
     const timeout = ANSWER_SECONDS * 1000
-    const [program, ...argv] = [...enter, vgdb, channelIn(folder), ...words]
+    const [program, ...argv] = [...enter, vgdb, channelIn(folder), `--max-invoke-ms=${INTERRUPT_MS}`, ...words]
     const call = execa(program, argv, { cancelSignal: signal, timeout, stdin: 'ignore' })
     await call.catch(error => {
       signal.throwIfAborted()

@@ -13,7 +13,7 @@ import { sleep } from '../lib/wait.js'
  * @typedef {() => Promise<Sides['old']>} CountOld
  */
 
-const LOOK_MS = 200
+const LOOK_MS = 100
 // Swap files, backups and locks, which editors write and remove between two saves.
 const OF_EDITOR = /^[.#]|~$/
 
@@ -76,7 +76,7 @@ async function countSave(countOld, { lab, hasParity, folder, show, signal, say }
     const untilSave = AbortSignal.any([signal, saving.signal])
     // Every process and request of a count listens to the signal.
     setMaxListeners(0, untilSave)
-    await countTried({
+    await countChecked({
       ...{ lab, hasParity, signal: untilSave, say, countOld },
       show: async counts => {
         isStale = hasChanged()
@@ -120,54 +120,21 @@ async function awaitSave(folder, { counted, signal }) {
 }
 
 /**
- * Counts the new side, with the corpus beside it. The count is shown as soon as it is there; the corpus takes longer.
+ * Counts the new side and shows the count, then runs the equal-work check. Beside a count the check would take the CPU of
+ * the sidecars, and the count its timeouts.
  * @param {Counting & { countOld: CountOld, show: Watching['show'] }} counting
  */
-async function countTried({ lab, hasParity, countOld, show, signal, say }) {
+async function countChecked({ lab, hasParity, countOld, show, signal, say }) {
   await lab.assertServes('new', signal, say)
-  const ending = new AbortController()
-  const beside = AbortSignal.any([signal, ending.signal])
-  setMaxListeners(0, beside)
-  let isTried = !hasParity
-  /** @type {Promise<unknown>} resolves to why it failed */
-  const trying = (hasParity ? lab.checkParity(beside) : Promise.resolve())
-    .then(
-      () => null,
-      error => error,
-    )
-    .finally(() => {
-      isTried = true
-    })
-  try {
-    const [old, next] = await Promise.all([countOld(), lab.count('new', signal)])
-    const isShown = !isTried
-    if (isShown) {
-      await show({ old, new: next })
-      say('equal work is still being tried')
-    }
-    const failed = await trying
-    signal.throwIfAborted()
-    // A count takes a whole CPU, so timeouts of the corpus may be the machine's.
-    if (failed) await tryAlone({ lab, failed, isShown, signal, say })
-    else if (isShown) say('equal work was tried, and it held')
-    if (!isShown) await show({ old, new: next })
-  } finally {
-    ending.abort()
-    await trying
-  }
-}
-
-/**
- * Tries the corpus again, with the machine for itself.
- * @param {Omit<Counting, 'hasParity'> & { failed: unknown, isShown: boolean }} options failed: why it failed beside the count
- */
-async function tryAlone({ lab, failed, isShown, signal, say }) {
-  if (!(failed instanceof BenchError)) throw failed
+  const [old, next] = await Promise.all([countOld(), lab.count('new', signal)])
+  await show({ old, new: next })
+  if (!hasParity) return
+  say('running the equal-work check')
   await lab.checkParity(signal).catch(error => {
-    if (!isShown || !(error instanceof BenchError)) throw error
+    if (!(error instanceof BenchError)) throw error
     throw new BenchError(`the count above is of other work: ${error.message}`, { cause: error })
   })
-  say(`the corpus failed beside the count, and passed alone: ${failed.message}`)
+  say('equal work: passed')
 }
 
 /** @param {string} folder @returns {string | null} null: a file was gone when it was read */

@@ -12,16 +12,18 @@ const TICKS_PER_SECOND = 100
 /**
  * Makes the reader of a group of processes of this kernel.
  * @param {{ group: Pick<Probe, 'read' | 'readCpuLimitCores'> & { pids: () => number[], listOutside?:
- *   (pids: number[]) => string[] }, listens: Endpoint[] }} options
+ *   (pids: number[]) => string[] }, listens: Endpoint[], listSockets?: typeof listListeners }} options listSockets: that listen in a process's network namespace
  * @returns {Probe}
  */
-export function createProbe({ group, listens }) {
+export function createProbe({ group, listens, listSockets = listListeners }) {
   // The processes are in one network namespace.
   const listListening = () => {
     const pids = group.pids()
     if (pids.length === 0) return []
     const inodes = listSocketInodes(pids)
-    return listListeners(pids[0]).flatMap(({ address, port, inode }) => (inodes.has(inode) ? [{ address, port }] : []))
+    // The kernel takes milliseconds for its table of all sockets, and a starting process is asked fifty times a second.
+    if (inodes.size === 0) return []
+    return listSockets(pids[0]).flatMap(({ address, port, inode }) => (inodes.has(inode) ? [{ address, port }] : []))
   }
   // A process that was moved out of the group is still the one to measure.
   /** @type {Map<number, number | null>} */

@@ -166,6 +166,24 @@ describe('createProbe', () => {
     expect(probe.readUsage()).toEqual([])
   })
 
+  it('reads no table of the sockets of a machine for a process that has none, such as one that starts', async () => {
+    const child = execa('sleep', ['60'], { reject: false, stdio: 'ignore' })
+    const listens = [{ address: '127.0.0.1', port: 80 }]
+    const unread = () => {
+      throw new Error('a counter is read')
+    }
+    const probe = createProbe({
+      group: { read: unread, readCpuLimitCores: unread, pids: () => [Number(child.pid)] },
+      listens,
+      listSockets: () => {
+        throw new Error('the table is read')
+      },
+    })
+    expect([probe.countListeners(), probe.listListening()]).toEqual([0, []])
+    child.kill()
+    await child
+  })
+
   it('says that a group was removed, and which', () => {
     const at = makeOwnFolder('gone')
     const gone = Object.assign(new Error('ENODEV: no such device, read'), { code: 'ENODEV' })
