@@ -28,3 +28,16 @@ export function burn(name, turns) {
     filter: '.handleMessageStart(() => turns.forEach(multiply))',
   })
 }
+
+/**
+ * A variant that handles one event more of each request, at the sidecar that sends it: one filter at one of two sidecars is
+ * the smallest change that a script can have.
+ * @param {string} name
+ */
+export function handleOnce(name) {
+  return writeVariant(name, {
+    side: 'outbound',
+    before: 'var handled = 0',
+    filter: '.handleMessageStart(() => { handled++ })',
+  })
+}

@@ -57,13 +57,18 @@ profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, hasC
 /**
  * A copy of the kit's Pipy sidecar with a filter put before what happens to a request.
  * @param {string} name
- * @param {{ before?: string, filter: string }} change before: what the filter needs
+ * @param {{ side?: 'both' | 'outbound', before?: string, filter: string }} change before: what the filter needs
  */
-export function writeVariant(name, { before = '', filter }) {
+export function writeVariant(name, { side = 'both', before = '', filter }) {
   const folder = path.join(scratch, name)
   cpSync(path.join(ROOT, 'pipy-scripts'), folder, { recursive: true })
   const file = path.join(folder, 'proxy.js')
-  replaceText(file, { from: '.to(way)', to: `.to($=>$${filter}.pipe(way))` })
+  const changed = `pipeline($=>$${filter}.pipe(way))`
+  replaceText(file, {
+    from: '  return pipeline($=>$\n    .demuxHTTP({ bufferSize }).to(way)',
+    to: `  var changed = ${changed}
+  return pipeline($=>$\n    .demuxHTTP({ bufferSize }).to(${side === 'both' ? 'changed' : 'routes === config.outbound?.routes ? changed : way'})`,
+  })
   replaceText(file, { from: 'export function', to: `${before}\n\nexport function` })
   return folder
 }

@@ -140,7 +140,7 @@ function findChange(arm, pairs) {
 }
 
 /** @param {string} name of a quantity */
-function headingOf(name) {
+export function headingOf(name) {
   const { label, unit } = QUANTITIES[name]
   if (HEADINGS[name]) return HEADINGS[name]
   return BEHIND.includes(unit) ? label.replace(new RegExp(`,? ${unit}(?= |$)`), '') : label

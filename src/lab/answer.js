@@ -64,9 +64,9 @@ function renderVerdict(rows, quantity) {
   if (rows.every(isWithinNoise))
     return `No difference found: a request takes as many ${NOUNS[quantity]} on either side.`
   const [least, most] = [Math.min(...changes), Math.max(...changes)]
-  if (least < 0 && most > 0)
-    return `A request takes ${showChange(least)} to ${showChange(most)} ${NOUNS[quantity]} than before.`
   const ends = [least, most].map(change => showChange(Math.abs(change)).replace('+', '').replace(' %', ''))
+  if (least < 0 && most > 0)
+    return `A request takes between ${ends[0]} % less and ${ends[1]} % more ${NOUNS[quantity]} than before.`
   const range = ends[0] === ends[1] ? ends[0] : ends.toSorted((a, b) => Number(a) - Number(b)).join(' to ')
   return `A request takes ${range} % ${most > 0 ? 'more' : 'less'} ${NOUNS[quantity]} than before.`
 }

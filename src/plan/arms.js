@@ -2,9 +2,9 @@ import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { AXES, AXIS_NAMES, CONDITION_AXES, CONTROL_PLANE_NAMES, groupOf, NODE_CPU_AXES, nameOf } from '../model/arms.js'
-import { countInterleavedWorkers } from './cpu-limits.js'
+import { countInterleavedWorkers, isOpenLoop } from './cpu-limits.js'
 import { groupAlike } from './interleave.js'
-import { chooseLoad } from './load.js'
+import { chooseLoad, hasOnePlane } from './load.js'
 
 /** The arms of a plan: one of every plane at every place on the axes. Pure. */
 /** @import { Arm, AxisName, Calibration, Conditions, Plan, PlaneChoice } from '../model/types.ts' */
@@ -19,8 +19,12 @@ const CALIBRATION_SECONDS = 3
  *   countSimulated: (choice: PlaneChoice, sidecars: number) => number }} Contenders
  */
 
-/** Lists the values of each axis: the ends of longer lists in a smoke run. @param {Question} question @returns {Lists} */
-export function listValues({ overrides, axes, kind }) {
+/**
+ * Lists the values of each axis: the ends of longer lists in a smoke run.
+ * @param {Question} question @param {number} cpus @returns {Lists}
+ */
+export function listValues(question, cpus) {
+  const { overrides, axes, kind } = question
   const lists = Object.fromEntries(
     AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [
       name,
@@ -30,10 +34,24 @@ export function listValues({ overrides, axes, kind }) {
     ]),
   )
   if (kind !== 'cost') lists.placement = AXES.placement.values
+  else if (!(overrides.axes.placement ?? axes.placement) && standsApart(question, { lists, cpus }))
+    lists.placement = ['apart']
   if (kind !== 'cost' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
   // Services of all arms have namespaces where one arm is redirected: arms then differ in the redirection alone.
   const hasNamespaces = lists.interception.includes('redirect') || overrides.hasNamespaces === true
   return hasNamespaces ? lists : { ...lists, interception: AXES.interception.values }
+}
+
+/**
+ * Says whether interleaved arms share CPUs that the generator leaves alone: a change to one plane is then seen from 2 % on
+ * (docs/evidence/accuracy.md). Planes are compared unpinned, as a node runs them, and so are arms that need several CPUs.
+ * @param {Question} question @param {{ lists: Lists, cpus: number }} options
+ */
+function standsApart(question, { lists, cpus }) {
+  const { isPinned, isLoadElsewhere, target } = question.overrides
+  const isPinnable = isPinned && !isLoadElsewhere && target !== 'kubernetes' && cpus > 1
+  const hasOneWorker = lists.workers.every(workers => (workers ?? countInterleavedWorkers(question)) === 1)
+  return isPinnable && hasOneWorker && hasOnePlane(question) && !isOpenLoop(question)
 }
 
 /** @template T @param {T[]} list @param {string} profile */

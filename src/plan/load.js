@@ -8,9 +8,9 @@ import { listRequestKinds } from '../model/traffic.js'
 /** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from '../request/question.js' */
 
 const SMALL_CAP = 0.25
-// The start of a turn costs planes unlike much, and arms of one plane alike: these may have short turns, which are
-// narrower (docs/evidence/accuracy.md).
-const SLICE_MS = { planes: 500, onePlane: 250 }
+// The start of a turn costs planes unlike much, and arms of one plane alike: these have short turns, whose ratio moves by a
+// third as much from repeat to repeat (docs/evidence/accuracy.md).
+const SLICE_MS = { planes: 500, onePlane: 20 }
 const USERS = { interleaved: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
@@ -93,7 +93,7 @@ function chooseRequests({ overrides, axes }, cell) {
 }
 
 /** Says whether all that is compared are programs, scripts and profiles of one plane. @param {Question} question */
-function hasOnePlane({ overrides, axes }) {
+export function hasOnePlane({ overrides, axes }) {
   const choices = overrides.planes ?? axes.plane.map(parseChoice)
   return new Set(choices.map(({ plane }) => plane).filter(plane => plane !== 'none')).size === 1
 }

@@ -70,7 +70,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   } = known
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
   const isInterleaved = kind === 'cost'
-  const lists = listValues(question)
+  const lists = listValues(question, cpus)
   // Arms without sidecars have no cost of their own: they show the latency that others add to, and the cost of rules.
   const isOfSidecars = isInterleaved && !isOpenLoop(question) && lists.interception.length === 1
   const chosen = isOfSidecars ? named.filter(({ plane }) => hasSidecars(plane)) : named

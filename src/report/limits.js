@@ -3,7 +3,7 @@ import { limitsOf } from '../kinds/search/memory-floor.js'
 import { fitOnNode } from '../kinds/search/nodes.js'
 import { groupBy } from '../lib/group-by.js'
 import { MIB } from '../lib/units.js'
-import { nameOf } from '../model/arms.js'
+import { AXES, nameOf } from '../model/arms.js'
 import { toMillicores, toResources } from '../model/container-limits.js'
 
 /**
@@ -84,12 +84,13 @@ function describe(entries) {
 }
 
 /** @param {{ service: string | null, size: SizeResult }} entry */
-function sayLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked, answer } }) {
+function sayLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked, answer, neighbourCores } }) {
   const name = service === null ? '' : `${service}: `
   if (answer) {
     const { state, met, missed, why } = answer
     const worst = p99Ms === null ? '' : `, worst p99 ${p99Ms.toFixed(1)} ms`
-    return `${name}${ratePerSecond} requests/s, p99 at most ${p99LimitMs} ms: ${state}: met in ${met} of ${met + missed} trials${worst}${state === 'confirmed' ? '' : `; ${why.replaceAll('\n', ' ')}`}`
+    const beside = neighbourCores === undefined ? '' : ` beside a ${AXES.neighbourCores.show(neighbourCores)}`
+    return `${name}${ratePerSecond} requests/s${beside}, p99 at most ${p99LimitMs} ms: ${state}: met in ${met} of ${met + missed} trials${worst}${state === 'confirmed' ? '' : `; ${why.replaceAll('\n', ' ')}`}`
   }
   const p99 = p99Ms === null ? '' : `, p99 ${p99Ms.toFixed(1)} ms`
   const proof = isChecked ? 'checked' : 'NOT proven: these limits did not pass their check'

@@ -322,12 +322,26 @@ describe('what goes wrong in a run', () => {
     },
   )
 
-  it('stops in order on SIGINT', { timeout: 120_000 }, async () => {
-    const { out, child } = start([...smoke, '--planes', 'none', '--rounds', '5'])
+  it('gives a pod the quota of --pod-cpu, and stops in order on SIGINT', { timeout: 120_000 }, async () => {
+    const namespace = 'sidecar-bench-pod-cpu'
+    const asked = ['--measure', 'capacity', '--cpu', 'none', '--pod-cpu', '0.5', '--profile', 'smoke', '--rounds', '5']
+    const { out, child } = start([...asked, '--planes', 'pipy', '--link', 'ratings', '--namespace', namespace])
+    const where = ['-n', namespace, '-l', 'app.kubernetes.io/name=ratings']
+    const listPods = async () => {
+      const { stdout } = await kubectl('get', 'pods', ...where, '-o', 'json').catch(() => ({ stdout: '{"items":[]}' }))
+      return JSON.parse(stdout).items
+    }
+    await waitFor(async () => (await listPods()).length > 0, { what: 'a pod', deadlineSeconds: 100, intervalMs: 200 })
+    const [{ spec }] = await listPods()
+    expect(spec.resources).toMatchObject({ requests: { cpu: '500m' }, limits: { cpu: '500m' } })
+    expect([...spec.initContainers, ...spec.containers].map(({ name }) => name)).toEqual(['sidecar', 'application'])
     await waitFor(() => records(out).length > 0, { what: 'a trial', deadlineSeconds: 100, intervalMs: 100 })
     child.kill('SIGINT')
     expect((await child).exitCode).toBe(130)
-    expect(records(out).length).toBeGreaterThan(0)
+    const { processes, gates } = JSON.parse(records(out)[0])
+    const ofPod = processes.filter((/** @type {any} */ { service }) => service === 'ratings')
+    expect(ofPod.map((/** @type {any} */ p) => p.cpuLimitReadBackCores)).toEqual([0.5, 0.5])
+    expect(gates.map((/** @type {any} */ { gate }) => gate)).not.toContain('pod-cap')
     await expectNothingLeft()
   })
 

@@ -145,17 +145,29 @@ describe('createPlan', () => {
     expect(() => planOf(`plane: [pipy], link: [pair], cpuLimitCores: [1], ${axes}`, rest)).toThrow(words)
   })
 
-  it('gives arms of one plane shorter turns than those of several', () => {
-    const turnsOf = (/** @type {string} */ planes, overrides = {}) =>
-      planOf(`plane: [${planes}], link: [ratings], cpuLimitCores: [1]`, 'measure: [cost]', { overrides }).arms.map(
-        ({ load }) => load.sliceMs,
-      )
-    expect(turnsOf('pipy, envoy')).toEqual([500, 500])
-    expect(turnsOf('envoy, envoy:osm-1.1')).toEqual([250, 250])
-    expect(turnsOf('pipy, envoy', { planes: [choiceOf('pipy'), { ...choiceOf('pipy'), variant: '/mine' }] })).toEqual([
-      250, 250,
+  it('gives arms of one plane shorter turns than those of several, on CPUs without the generator', () => {
+    const choices = [choiceOf('pipy'), { ...choiceOf('pipy'), variant: '/mine' }]
+    const loadsOf = (/** @type {string} */ axes, overrides = {}) =>
+      planOf(`link: [ratings], ${axes}`, 'measure: [cost]', { overrides }).arms.map(({ load }) => [
+        load.sliceMs,
+        load.placement ?? 'unpinned',
+      ])
+    const [planes, onePlane] = ['plane: [pipy, envoy], cpuLimitCores: [1]', 'plane: [pipy], cpuLimitCores: [1]']
+    expect(new Set(loadsOf(planes).map(String))).toEqual(new Set(['500,unpinned']))
+    expect(new Set(loadsOf('plane: [envoy, envoy:osm-1.1], cpuLimitCores: [1]').map(String))).toEqual(
+      new Set(['20,apart']),
+    )
+    expect(new Set(loadsOf(planes, { planes: choices }).map(String))).toEqual(new Set(['20,apart']))
+    expect(loadsOf(planes, { sliceMs: 50 })[0]).toEqual([50, 'unpinned'])
+    for (const overrides of [
+      { axes: { placement: ['unpinned'] } },
+      { isPinned: false },
+      { isLoadElsewhere: true },
+      { target: /** @type {const} */ ('kubernetes') },
+      { axes: { workers: [1, 2] } },
     ])
-    expect(turnsOf('pipy, envoy', { sliceMs: 20 })).toEqual([20, 20])
+      expect(loadsOf(onePlane, overrides)[0]).toEqual([20, 'unpinned'])
+    expect(loadsOf(`${onePlane}, ratePerSecond: [10]`)[0][1]).toBe('unpinned')
   })
 
   it('runs every arm once a round, in an order that the seed decides', () => {

@@ -49,7 +49,9 @@ describe('renderLimits', () => {
     ],
   ])('writes %s without a CPU limit for a request that was tried beside a neighbour', (format, expected) => {
     const answer = /** @type {any} */ ({ requestCores: 0.3273, state: 'confirmed', met: 3, missed: 0, why: '' })
-    expect(parse(renderLimits({ sizes: [{ ...sizeOf(), neighbourCores: 2, answer }] }, format))).toEqual(expected)
+    const text = renderLimits({ sizes: [{ ...sizeOf(), neighbourCores: 2, answer }] }, format)
+    expect(parse(text)).toEqual(expected)
+    expect(text).toContain('500 requests/s beside a neighbour of 2 CPUs, p99 at most 20 ms: confirmed')
   })
 
   it.each(FORMATS)('writes %s as a document a plane, and says which was not proven', format => {

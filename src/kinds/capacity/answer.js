@@ -5,6 +5,7 @@ import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { findVaried } from '../../model/arms.js'
 import { renderCpuRequests } from './cpu-requests.js'
 import { renderCrossings } from './crossings.js'
+import { listExcluded } from './excluded.js'
 import { listOpenQuestions } from './open-questions.js'
 
 /** The answer of windows under load: the cost of a request, and what each proxy delivers. Pure. */
@@ -37,7 +38,7 @@ export function answerCapacity(run) {
       ...renderCrossings(summary),
     ],
     basis: isAlone ? renderSureness(summary, { primary, repeats: 'repeat' }) : [],
-    notMeasured: isIdle ? [] : listOpenQuestions(summary),
+    notMeasured: isIdle ? [] : [...(requests.length > 0 ? [] : listExcluded(summary)), ...listOpenQuestions(summary)],
   }
 }
 

@@ -1,8 +1,8 @@
-import { GATES } from '../../judge/gates.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { groupOf, nameOf } from '../../model/arms.js'
 import { toMillicores } from '../../model/container-limits.js'
+import { findExclusion } from './excluded.js'
 
 /** The verdict on CPU requests beside a neighbour: at which the p99 doubles. Pure. @import { SummaryArm } from '../../model/types.ts' */
 
@@ -45,18 +45,11 @@ function renderDoubling(group) {
 
 /** Says at which requests there is no p99, and why. @param {SummaryArm[]} arms from the largest request on */
 function renderMissing(arms) {
-  const alike = groupBy(arms, arm => findCause(arm).words)
+  const alike = groupBy(arms, arm => findExclusion([arm], 'latency')?.gate)
   return [...alike.values()].map(same => {
     const requests = same.map(({ conditions }) => renderRequest(Number(conditions.cpuRequestCores)))
-    return `no p99 at ${requests.join(', ')}: ${findCause(same[0]).reason}`
+    return `no p99 at ${requests.join(', ')}: ${findExclusion([same[0]], 'latency')?.reason ?? 'none was measured'}`
   })
-}
-
-/** Finds the check that took most p99s of an arm. @param {SummaryArm} arm */
-function findCause({ spoiled }) {
-  const causes = spoiled.filter(({ gate }) => GATES.get(gate)?.spoils?.includes('latency') ?? true)
-  const cause = causes.toSorted((a, b) => b.trials - a.trials).at(0)
-  return { words: cause?.gate ?? '', reason: cause?.reason.split('\n')[0] ?? 'none was measured' }
 }
 
 /** @param {number} cores */

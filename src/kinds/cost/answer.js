@@ -14,6 +14,6 @@ export function answerCost({ summary, measured }) {
   return {
     pictures: drawProxies({ arms, comparisons, quantities: chooseQuantities(summary, USUAL) }),
     verdicts: [...renderPairs({ comparisons }), ...renderContrasts({ comparisons })],
-    basis: renderSureness(summary, { repeats: 'interleaved repeat' }),
+    basis: renderSureness(summary, { repeats: `${summary.interleaved?.cpus ? 'pinned ' : ''}interleaved repeat` }),
   }
 }
