@@ -3,24 +3,15 @@
 // Pure, and written in the JavaScript that Pipy and Node share, so that it is unit-tested in Node.
 
 export function createBudget({ share, minConcurrent }) {
-  var requests = 0
-  var retries = 0
-
-  function begin() {
-    requests = requests + 1
-  }
-
-  function end(isRetried) {
-    requests = requests - 1
-    if (isRetried) retries = retries - 1
-  }
+  // Fields, so that a filter's function counts a request without a call.
+  var counts = { requests: 0, retries: 0 }
 
   // Whether one more may be tried again, and then it is.
   function take() {
-    if (retries >= Math.max(minConcurrent, Math.floor(share * requests))) return false
-    retries = retries + 1
+    if (counts.retries >= Math.max(minConcurrent, Math.floor(share * counts.requests))) return false
+    counts.retries++
     return true
   }
 
-  return { begin, end, take }
+  return { counts, take }
 }

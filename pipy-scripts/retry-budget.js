@@ -19,8 +19,19 @@ export function createGuard(cluster) {
 
 // Has the pipeline of a cluster count the requests that are under way.
 export function countRequests($, cluster) {
-  var { begin, end } = findBudget(cluster)
-  return $.onStart(begin).onEnd(() => end($isRetried))
+  var counts = findBudget(cluster).counts
+  return $
+    .onStart(
+      function () {
+        counts.requests++
+      }
+    )
+    .onEnd(
+      function () {
+        counts.requests--
+        if ($isRetried) counts.retries--
+      }
+    )
 }
 
 function findBudget({ name, retryBudget }) {

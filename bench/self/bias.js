@@ -54,6 +54,18 @@ const STUDIES = {
     { name: 'k6, windows of one arm alone, unpinned' },
     { name: 'plain wrk, 1000 ms, unpinned', turnMs: 1000, load: plainWrk },
   ],
+  generators: () => [
+    { name: 'k6, 20 ms, apart', turnMs: 20, place: PLACES.pinned },
+    { name: 'k6, 500 ms, unpinned: the default', turnMs: 500 },
+    { name: 'k6, windows of one arm, 200 users', users: 200 },
+    { name: 'k6, windows of one arm' },
+    { name: 'wrk, 20 ms, apart', turnMs: 20, load: wrk, place: PLACES.pinned },
+    { name: 'wrk, 20 ms, unpinned', turnMs: 20, load: wrk },
+    { name: 'wrk, 200 ms, apart', turnMs: 200, load: wrk, place: PLACES.pinned },
+    { name: 'wrk, 1000 ms, apart', turnMs: 1000, load: wrk, place: PLACES.pinned },
+    { name: 'plain wrk, 1000 ms, unpinned', turnMs: 1000, load: plainWrk },
+    { name: 'plain wrk, 1000 ms, apart', turnMs: 1000, load: plainWrk, place: PLACES.pinned },
+  ],
   length: () => LENGTHS_MS.map(turnMs => ({ name: `${turnMs} ms`, turnMs })),
   'length-wrk': () => LENGTHS_MS.map(turnMs => ({ name: `${turnMs} ms`, turnMs, load: wrk })),
   'length-pinned': () => [20, 250, 1000].map(turnMs => ({ name: `${turnMs} ms`, turnMs, place: PLACES.pinned })),
@@ -280,7 +292,7 @@ function writeExperiment(name, { rounds, windowSeconds, users = USERS, planes = 
     file,
     `name: bias
 question: What moves the cost of a request?
-axes: { plane: [${planes.join(', ')}], link: [gateway-ratings], cpuLimitCores: none, users: [${users}] }
+axes: { plane: [${planes.join(', ')}], link: [gateway-ratings], cpuLimitCores: none, workers: [1], users: [${users}] }
 measure: [${isAlone ? 'capacity' : 'cost'}]
 trafficPolicy: open
 relaxes: [${relaxes.map(gate => `{ gate: ${gate}, why: its connections end with each turn }`).join(', ')}]

@@ -166,12 +166,12 @@ function summariseArm({ arm, arms, byArm, manifest }) {
 
 /**
  * Finds the sidecars of an arm that keep memory of requests: it grew in each quarter of many windows. A heap may fill up
- * through one. @param {TrialRecord[]} records of the arm @returns {Pick<SummaryArm, 'growing'>}
+ * through one, and where requests were dropped they queued up in it, too. @param {TrialRecord[]} records of the arm @returns {Pick<SummaryArm, 'growing'>}
  */
 function findGrowing(records) {
   const windows = records.flatMap(record => {
     const requests = record.load?.verified ?? 0
-    return requests === 0
+    return requests === 0 || record.boundBy === 'drops'
       ? []
       : sidecarsOf(record).map(({ service, memory }) => ({ service, bytes: (memory.grownBytes ?? 0) / requests }))
   })

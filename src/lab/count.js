@@ -39,10 +39,10 @@ const BURSTS = [3, 6]
  * @param {Counted & { valgrind: Tool, callers: number, hasHandshakes: boolean }} options
  * @returns {Promise<SidecarCount[]>} @throws {BenchError} when a request is not answered by the application, or callgrind fails
  */
-export async function countInstructions({ valgrind, callers, hasHandshakes, ...given }) {
-  const { arm, requests } = given
-  const under = underCallgrind({ valgrind, ...given }, { callers })
-  const { sidecars, bursts } = await countSidecars({ ...given, ...under, hasBursts: hasHandshakes })
+export async function countInstructions({ valgrind, callers, hasHandshakes, ...options }) {
+  const { arm, requests } = options
+  const under = underCallgrind({ valgrind, ...options }, { callers })
+  const { sidecars, bursts } = await countSidecars({ ...options, ...under, hasBursts: hasHandshakes })
   return sidecars.map(({ service, halves }, i) => {
     const instructions = toCount(halves.map(({ total }) => total / (requests / 2)))
     const totals = bursts.map(({ taken, ...burst }) => ({ ...burst, total: taken[i].total }))
@@ -61,10 +61,10 @@ export async function countInstructions({ valgrind, callers, hasHandshakes, ...g
  * Counts the system calls of the sidecars of an arm under strace. kinds: calls a request by name.
  * @param {Counted & { strace: Tool }} options
  */
-export async function countCalls({ strace, ...given }) {
-  const { arm, requests } = given
+export async function countCalls({ strace, ...options }) {
+  const { arm, requests } = options
   const { sidecars } = await countSidecars({
-    ...given,
+    ...options,
     change: spec => runUnderStrace(spec, strace),
     createCounter: createCallCounter,
   })
@@ -91,9 +91,9 @@ export async function countCalls({ strace, ...given }) {
  * @param {Counted & { hasBursts?: boolean, change: (spec: ProcessSpec) => ProcessSpec,
  *   createCounter: (spec: ProcessSpec) => Counter<Taken> }} options
  */
-async function countSidecars({ testbed, requests, hasBursts = false, change, createCounter, ...given }) {
-  const { arm, signal } = given
-  const { deployment, entry } = await startServices({ testbed: withSidecars(testbed, change), ...given })
+async function countSidecars({ testbed, requests, hasBursts = false, change, createCounter, ...options }) {
+  const { arm, signal } = options
+  const { deployment, entry } = await startServices({ testbed: withSidecars(testbed, change), ...options })
   try {
     const specs = deployment.processes.map(({ spec }) => spec).filter(({ role }) => role === 'sidecar')
     const counters = specs.map(createCounter)
@@ -185,7 +185,7 @@ function underCallgrind({ valgrind, arm, signal }, how) {
  *   not answer, with its number and what the sidecars logged last
  */
 export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, signal }) {
-  const { urls, host, request: own } = entry
+  const { urls, host, request: pipelineRequest } = entry
   const { target } = testbed.site
   const { protocol, hostname: address, port, pathname, search } = new URL(urls[0])
   const credentials = protocol === 'https:' ? entry.certificate : null
@@ -194,13 +194,19 @@ export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, sig
     requests?.[0] ?? createRequestKind({}, payloadBytes)
   const usual = { host, method, path, headers: renderHeaders(requestHeaderBytes), body: 'x'.repeat(requestBytes) }
   const ownPath = `${pathname}${search}`
-  const ask = own
-    ? { host, method: own.method, path: ownPath, headers: own.headers, body: own.body }
+  const ask = pipelineRequest
+    ? {
+        host,
+        method: pipelineRequest.method,
+        path: ownPath,
+        headers: pipelineRequest.headers,
+        body: pipelineRequest.body,
+      }
     : { ...usual, ...(ownPath !== '/' && { path: ownPath }) }
   const answer = 'x'.repeat(responseBytes)
   const endpoint = { address, port: Number(port) }
   return async (count, atOnce, place = {}) => {
-    const how = { answer, own, timeoutSeconds, requests: count, atOnce, ...place }
+    const how = { answer, own: pipelineRequest, timeoutSeconds, requests: count, atOnce, ...place }
     const repeating = target.call('repeat', { endpoint, ask, credentials, ...how })
     await untilAborted(repeating, signal).catch(async error => {
       signal.throwIfAborted()

@@ -9,14 +9,14 @@ import { define, tabulateBreakdown, tabulateRows } from './text.js'
  * @import { Costs, Sides } from './comparison.js'
  */
 
-/** Renders the page. @param {import('./text.js').Found & { counts: Sides, style: string }} given */
-export function renderLabPage({ counts, style, ...found }) {
-  const { labels, breakdowns } = found
+/** Renders the page. @param {import('./text.js').Found & { counts: Sides, style: string }} options */
+export function renderLabPage({ counts, style, ...results }) {
+  const { labels, breakdowns } = results
   const body = html`<header><h1>Pipeline lab</h1>
 <p class="answer">${labels.new} against ${labels.old}</p>
-<p class="muted">${define(found.rows).map(line => html`${line}. `)}${found.notes.map(line => html`${line}. `)}</p></header>
+<p class="muted">${define(results.rows).map(line => html`${line}. `)}${results.notes.map(line => html`${line}. `)}</p></header>
 <main>
-${renderTable(tabulateRows(found.rows))}
+${renderTable(tabulateRows(results.rows))}
 ${breakdowns.map(breakdown => {
   const { link, service, unit } = breakdown
   const findCosts = (/** @type {Costs[]} */ all) =>

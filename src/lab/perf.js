@@ -58,9 +58,9 @@ export async function assertSamples({ perf, folder, signal }) {
  *   writes; it is removed @returns {Promise<ReturnType<typeof parsePerfScript>>}
  * @throws {BenchError} where the kernel does not let it
  */
-export async function samplePids({ file, ...asked }) {
+export async function samplePids({ file, ...options }) {
   try {
-    return parsePerfScript(await recordPids({ file, ...asked }))
+    return parsePerfScript(await recordPids({ file, ...options }))
   } finally {
     await rm(file, { force: true })
   }

@@ -18,17 +18,17 @@ const PARTS = 4
  * @returns {Promise<Found>}
  * @throws {import('../lib/errors.js').BenchError} with the reason and the last lines that the sidecars logged
  */
-export async function assertServes({ requests, say, ...asked }, look) {
-  const services = await startServices({ ...asked, deadlineSeconds: READY_SECONDS })
+export async function assertServes({ requests, say, ...options }, look) {
+  const services = await startServices({ ...options, deadlineSeconds: READY_SECONDS })
   try {
-    const ask = createAsk({ ...asked, ...services, timeoutSeconds: ANSWER_SECONDS })
+    const ask = createAsk({ ...options, ...services, timeoutSeconds: ANSWER_SECONDS })
     const sidecars = services.deployment.processes.filter(({ spec }) => spec.role === 'sidecar')
     const ofPart = Math.ceil(requests / PARTS)
     /** @type {number[][]} of each sidecar, after each part */
     const resident = sidecars.map(() => [])
     for (let part = 0; part < PARTS; part++) {
       await ask(ofPart, 1, { before: part * ofPart, total: PARTS * ofPart })
-      const looks = await asked.testbed.site.target.look(sidecars)
+      const looks = await options.testbed.site.target.look(sidecars)
       for (const [i, { memory }] of looks.entries()) resident[i].push(memory?.rssBytes ?? Number.NaN)
     }
     for (const [i, { spec }] of sidecars.entries()) {
@@ -36,7 +36,7 @@ export async function assertServes({ requests, say, ...asked }, look) {
       const bytes = computeSteadyGrowth(resident[i])
       if (bytes !== null)
         say(
-          `${spec.service}'s sidecar of ${asked.arm.link} keeps memory of each request: it grew by ${renderGrowth(bytes / ((PARTS - 1) * ofPart))}`,
+          `${spec.service}'s sidecar of ${options.arm.link} keeps memory of each request: it grew by ${renderGrowth(bytes / ((PARTS - 1) * ofPart))}`,
         )
     }
     return await look(services)

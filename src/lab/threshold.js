@@ -29,9 +29,9 @@ export function parseLabThreshold(expression, services) {
 
 /** @typedef {'held' | 'crossed' | 'undecided'} Verdict */
 
-/** Sorts the sentences about thresholds by what they say. @param {Threshold[]} thresholds @param {Judged} found */
-export function judgeThresholds(thresholds, found) {
-  const all = thresholds.flatMap(threshold => judgeThreshold(threshold, found))
+/** Sorts the sentences about thresholds by what they say. @param {Threshold[]} thresholds @param {Judged} judged */
+export function judgeThresholds(thresholds, judged) {
+  const all = thresholds.flatMap(threshold => judgeThreshold(threshold, judged))
   const tell = (/** @type {Verdict} */ verdict) => all.flatMap(one => (one.verdict === verdict ? [one.told] : []))
   return { held: tell('held'), crossed: tell('crossed'), undecided: tell('undecided') }
 }

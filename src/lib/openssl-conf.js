@@ -1,6 +1,10 @@
 import { isAtLeast } from './version.js'
 
-/** Renders an openssl.cnf that pins the groups, in order: Pipy 2.0's OpenSSL offers X25519MLKEM768 first. @param {string[]} groups */
+/**
+ * Renders an openssl.cnf that pins the groups, in order: Pipy 2.0's OpenSSL offers X25519MLKEM768 first. A server sends no
+ * session tickets, which nobody resumes: OpenSSL sends two, each with the certificate of the client.
+ * @param {string[]} groups
+ */
 export const renderOpensslConf = groups => `openssl_conf = main
 [main]
 ssl_conf = ssl
@@ -8,6 +12,7 @@ ssl_conf = ssl
 system_default = tls
 [tls]
 Groups = ${groups.join(':')}
+NumTickets = 0
 `
 
 /**

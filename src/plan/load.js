@@ -8,9 +8,9 @@ import { listRequestKinds } from '../model/traffic.js'
 /** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from '../request/question.js' */
 
 const SMALL_CAP = 0.25
-// The start of a turn costs planes unlike much, and arms of one plane alike: these have short turns, whose ratio moves by a
-// third as much from repeat to repeat (docs/evidence/accuracy.md).
-const SLICE_MS = { planes: 500, onePlane: 20 }
+// The start of a turn costs planes unlike much. Arms of one plane pay alike for it: apart from the generator they have short
+// turns, whose ratio moves by a third as much from repeat to repeat (docs/evidence/accuracy.md).
+const SLICE_MS = { steady: 500, onePlaneApart: 20 }
 const USERS = { interleaved: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
@@ -56,7 +56,9 @@ export function chooseLoad(question, placed) {
           ? {
               kind: 'interleaved',
               users,
-              sliceMs: overrides.sliceMs ?? SLICE_MS[hasOnePlane(question) ? 'onePlane' : 'planes'],
+              sliceMs:
+                overrides.sliceMs ??
+                SLICE_MS[cell.placement === 'apart' && hasOnePlane(question) ? 'onePlaneApart' : 'steady'],
             }
           : { kind: 'closed', users }),
     ...(isInterleaved && { isInterleaved }),

@@ -40,6 +40,7 @@ const WORDS = [
   [/A\/A/, 'A/A', 'the same program measured twice: what differs there is noise'],
   [/mTLS/, 'mTLS', 'both ends of a connection show certificates, and it is encrypted'],
   [/interleaved/, 'interleaved', 'all were measured at the same time, in turns of milliseconds'],
+  [/neighbour/, 'neighbour', 'a program that keeps so many CPUs busy, as other pods do on a full node'],
   [/\bnone\b/, 'none', 'the same requests without any sidecar'],
   [/\busers\b/, 'users', 'so many requests at a time: each user waits for an answer before the next'],
   [/\brepeats?\b/, 'repeat', 'all programs were started anew and measured again'],

@@ -61,7 +61,7 @@ const GENERAL = {
     'One measurement of every arm, with fresh processes. It gives one ratio for each pair of arms. Interleaved arms are measured at once, others in a round.',
   round: 'A repeat of arms that are not interleaved: one window of each, one after the other, in random order.',
   trial: 'One arm in one repeat: services start, load warms them up, and a window is measured.',
-  turn: 'Interleaved: the time in which the load goes to one arm, 500 ms (20 ms where all arms are of one plane), before it goes to the next.',
+  turn: 'Interleaved: the time in which the load goes to one arm, 500 ms (20 ms where all arms are of one plane and pinned), before it goes to the next.',
   window: 'The part of a trial that is measured, after the warm-up.',
 }
 

@@ -41,11 +41,11 @@ const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
  *   interception?: string, protocol?: string, tls?: string, neighbourCores?: number, requests?: RequestOptions & { traffic?: Traffic } }} Asked requests: axes of the requests */
 
 /** @param {Asked & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} asked */
-export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...asked }) {
+export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...options }) {
   return create({
-    question: `Which ${nameLimits(asked)} holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${tellFeatures(asked)}?`,
+    question: `Which ${nameLimits(options)} holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${tellFeatures(options)}?`,
     axes: {
-      ...shareAxes(asked),
+      ...shareAxes(options),
       ratePerSecond: [ratePerSecond],
       ...(payloadBytes ? { payloadBytes: [payloadBytes] } : {}),
     },
@@ -57,14 +57,14 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
  * Makes the experiment of a file of services; throws UsageError for a service without a p99.
  * @param {Asked & { services: ServiceLoad[], p99Ms: number | null }} asked p99Ms, payloadBytes: of services that say none
  */
-export function createServicesExperiment({ services, p99Ms, payloadBytes, ...asked }) {
-  const loads = services.map(({ name, ratePerSecond, ...own }) => ({
+export function createServicesExperiment({ services, p99Ms, payloadBytes, ...options }) {
+  const loads = services.map(({ name, ratePerSecond, ...service }) => ({
     name,
     ratePerSecond,
-    p99Ms: own.p99Ms ?? p99Ms ?? refuseWithout(name),
-    payloadBytes: own.payloadBytes ?? payloadBytes ?? AXES.payloadBytes.values[0],
+    p99Ms: service.p99Ms ?? p99Ms ?? refuseWithout(name),
+    payloadBytes: service.payloadBytes ?? payloadBytes ?? AXES.payloadBytes.values[0],
   }))
-  const { requestBytes, responseBytes, traffic } = asked.requests ?? {}
+  const { requestBytes, responseBytes, traffic } = options.requests ?? {}
   const hasSizes = [requestBytes, responseBytes, traffic].some(value => value !== undefined)
   const sized = hasSizes && services.find(service => service.payloadBytes !== null)
   if (sized)
@@ -72,9 +72,9 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...ask
       `the service ${sized.name} has a payload, the size of a request and of its answer: leave it out beside --request, --response and --traffic`,
     )
   return create({
-    question: `Which ${nameLimits(asked)}s hold the loads of ${loads.map(({ name }) => name).join(', ')}${tellFeatures(asked)}?`,
+    question: `Which ${nameLimits(options)}s hold the loads of ${loads.map(({ name }) => name).join(', ')}${tellFeatures(options)}?`,
     axes: {
-      ...shareAxes(asked),
+      ...shareAxes(options),
       ratePerSecond: [Math.max(...loads.map(load => load.ratePerSecond))],
       ...(hasSizes ? {} : { payloadBytes: [...new Set(loads.map(load => load.payloadBytes))] }),
     },

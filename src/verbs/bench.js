@@ -17,9 +17,9 @@ const BESIDE_RESUME = ['resume', 'live', 'metrics', 'json', 'details', 'yes', 'm
 /** Adds `bench`, which runs an experiment, and reports it. @type {import('./program.js').AddVerb} */
 export function addBench(verb, context) {
   const { say } = context
-  defineBench(verb).action(async (/** @type {string} */ named, /** @type {BenchOptions} */ given, command) => {
-    const interrupted = given.resume === undefined ? undefined : await openResumed(given.resume)
-    const { name, options } = interrupted ? readResumed(interrupted, command) : { name: named, options: given }
+  defineBench(verb).action(async (/** @type {string} */ named, /** @type {BenchOptions} */ typedOptions, command) => {
+    const interrupted = typedOptions.resume === undefined ? undefined : await openResumed(typedOptions.resume)
+    const { name, options } = interrupted ? readResumed(interrupted, command) : { name: named, options: typedOptions }
     for (const warning of interrupted?.warnings ?? []) say(`warning: ${warning}`)
     const experiment = readAnyExperiment(name)
     if ('kind' in experiment) {
@@ -48,15 +48,15 @@ export async function benchWith(words, context, { relaxes = [] } = {}) {
 }
 
 /**
- * @param {Pick<import('../prepare/run-experiment.js').Asked, 'experiment' | 'interrupted'> & { options: BenchOptions }} asked
+ * @param {Pick<import('../prepare/run-experiment.js').Asked, 'experiment' | 'interrupted'> & { options: BenchOptions }} request
  * @param {Context} context
  */
-function runBench(asked, context) {
+function runBench(request, context) {
   const { print, say } = context
-  const { json, details, requireVerdict: isVerdictRequired = false } = asked.options
+  const { json, details, requireVerdict: isVerdictRequired = false } = request.options
   return runExperiment(
     {
-      ...asked,
+      ...request,
       writeDocuments,
       sayWhere,
       async report({ summary, folder, isInterrupted }) {

@@ -21,9 +21,9 @@ const OF_EDITOR = /^[.#]|~$/
  * Counts the new side after every save, and reports the errors of the saved scripts. A save during a count ends it: its
  * numbers would be of two scripts. @param {Watching} watching
  */
-export async function countSaves({ signal, ...given }) {
+export async function countSaves({ signal, ...options }) {
   const ending = new AbortController()
-  const watching = { ...given, signal: AbortSignal.any([signal, ending.signal]) }
+  const watching = { ...options, signal: AbortSignal.any([signal, ending.signal]) }
   try {
     const countOld = createOldCount(watching)
     for (;;) await countSave(countOld, watching)

@@ -53,8 +53,8 @@ A file of services (-f); p99 and payload are those of --p99 and --payload where 
 /** Adds `size`: the smallest limits for a load, or what a control plane needs. @type {import('./program.js').AddVerb} */
 export function addSize(verb, context) {
   const { print, say } = context
-  defineSize(verb).action(async (/** @type {SizeOptions} */ given) => {
-    const resolved = withPeakRate(given)
+  defineSize(verb).action(async (/** @type {SizeOptions} */ typedOptions) => {
+    const resolved = withPeakRate(typedOptions)
     const { node: place, reserve = null, nodes = null } = resolved
     assertTogether(SIZE_OPTIONS, resolved)
     const production = readProductionOptions(resolved)
@@ -204,11 +204,11 @@ async function assertControlled(choices) {
 }
 
 /** @param {SizeOptions} options @throws {UsageError} */
-function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, extrapolate = false, ...own }) {
+function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, extrapolate = false, ...options }) {
   if (sidecars !== undefined) return createControlExperiment(sidecars)
-  const { link, users = null, payload: payloadBytes = null, features = null } = own
-  const { interception, protocol, tls, neighbour: neighbourCores } = own
-  const requests = { ...readRequest(own), ...(own.traffic && { traffic: own.traffic }) }
+  const { link, users = null, payload: payloadBytes = null, features = null } = options
+  const { interception, protocol, tls, neighbour: neighbourCores } = options
+  const requests = { ...readRequest(options), ...(options.traffic && { traffic: options.traffic }) }
   const axes = { link, users, payloadBytes, features, interception, protocol, tls, neighbourCores, requests }
   if (file !== undefined)
     return createServicesExperiment({ ...axes, services: parseServices(readText(file), file), p99Ms: p99Ms ?? null })

@@ -45,8 +45,8 @@ export function openReport({ folder, summary, claims: files, run = readRun(folde
   for (const record of records.filter(r => r.window !== null)) {
     try {
       const samples = readSamples(folder, record.trial.interleaving ?? record.trial.id)
-      const drawn = describeSeries({ record, samples }).map(({ cores, anonBytes, throttled, ...own }) => ({
-        ...own,
+      const drawn = describeSeries({ record, samples }).map(({ cores, anonBytes, throttled, ...sidecar }) => ({
+        ...sidecar,
         cores: round(thinSeries(cores, most)),
         anonBytes: round(thinSeries(anonBytes, most)),
         throttled: round(throttled),

@@ -95,14 +95,17 @@ const SHOWN = {
     expect(stdout).toMatch(/^ +\d+ requests\/s /m)
   },
   churn: ({ records }) => {
-    const costOf = (/** @type {string} */ tls) => {
-      const { processes, load } = /** @type {TrialRecord} */ (
-        records.find(r => r.trial.arm.plane === 'envoy' && r.trial.arm.conditions.tls === tls)
-      )
-      return Number(processes.find(p => p.role === 'sidecar')?.cpuSeconds) / Number(load?.verified)
+    const bytesOf = (/** @type {string} */ tls) => {
+      const record = records.find(({ trial: { arm } }) => arm.plane === 'envoy' && arm.conditions.tls === tls)
+      const { sentBytes = 0, receivedBytes = 0, requests = 0 } = record?.load?.wire ?? {}
+      return (sentBytes + receivedBytes) / requests
     }
-    // A handshake with RSA-2048 is hundreds of microseconds; a kept connection would show none of it.
-    expect(costOf('rsa-2048')).toBeGreaterThan(2 * costOf('plaintext'))
+    // Each request has a handshake with certificates of both ends: a kept connection would carry the 2 KiB and their heads.
+    expect(bytesOf('ecdsa-p256')).toBeGreaterThan(3500)
+    // ML-KEM-768 has a key of 1184 bytes and a ciphertext of 1088 (FIPS 203): k6 sends the one, Envoy the other.
+    const added = bytesOf('ecdsa-p256+x25519mlkem768') - bytesOf('ecdsa-p256')
+    expect(added).toBeGreaterThan(1184 + 1088)
+    expect(added).toBeLessThan(1184 + 1088 + 100)
   },
   'open-policy': ({ summary }) => {
     for (const plane of ['pipy', 'envoy']) {

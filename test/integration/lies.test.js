@@ -6,13 +6,13 @@ import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { waitUntil } from '../../src/lib/wait.js'
 import { listArms } from '../../src/model/results.js'
-import { readSafely } from '../../src/node/kernel/proc-files.js'
+import { listSafely, readSafely } from '../../src/node/kernel/proc-files.js'
 import { readLedgers } from '../../src/node/ledger.js'
 import { readRun, readSummary } from '../../src/records/records.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { awaitWindowStart } from './await-window.js'
 import { pidsOf } from './leftovers.js'
-import { capWay, need, tools } from './real-tools.js'
+import { capWay, need, needNamespaces, tools } from './real-tools.js'
 
 // The ways in which a benchmark lies, each made to happen with the real tools, and caught by the gate named for it.
 const folder = makeFolder('lies-test')
@@ -21,9 +21,10 @@ let count = 0
 /**
  * A run of one plane at one sidecar, with something done to it once its window is open.
  * @param {string[]} argv
- * @param {{ env?: Record<string, string>, inWindow?: (out: string, child: import('execa').ResultPromise) => unknown }} [options]
+ * @param {{ env?: Record<string, string>, inWarmUp?: (out: string) => unknown,
+ *   inWindow?: (out: string, child: import('execa').ResultPromise) => unknown }} [options]
  */
-async function lie(argv, { env, inWindow } = {}) {
+async function lie(argv, { env, inWarmUp, inWindow } = {}) {
   const out = path.join(folder, `run-${++count}`)
   const common = [
     '--measure',
@@ -39,6 +40,10 @@ async function lie(argv, { env, inWindow } = {}) {
     out,
   ]
   const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], { reject: false, env })
+  if (inWarmUp) {
+    await awaitWindowStart(out)
+    await inWarmUp(out)
+  }
   if (inWindow) {
     await waitUntil((await awaitWindowStart(out)) + 100)
     await inWindow(out, child)
@@ -258,6 +263,50 @@ describe('is caught:', { timeout: 180_000 }, () => {
     expect(Number(records[0].load?.verified)).toBeGreaterThan(100)
     expect(records[0].outcome).toBe('invalid')
     expect(records[0].reasons.join()).toMatch(/passage: ratings's sidecar received \d+ bytes, .*: they went past it/)
+  })
+
+  it.concurrent('a sidecar that the one before it goes past, to its application on loopback', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    const variant = createVariant('beside', 'upstream.js', text =>
+      text.replace(
+        'export function createUpstream(cluster) {',
+        'export function createUpstream(cluster) {\n  cluster.endpoints.forEach(endpoint => endpoint.port = 8080)',
+      ),
+    )
+    const link = ['--link', 'gateway-ratings', '--tls', 'plaintext']
+    const { records } = await lie(['--planes', `pipy=${variant}`, '--cpu', '0.5', ...link])
+    expect(Number(records[0].load?.verified)).toBeGreaterThan(100)
+    expect(records[0].outcome).toBe('invalid')
+    expect(records[0].reasons.filter(reason => reason.startsWith('passage')).join()).toMatch(
+      /^passage: ratings's sidecar received \d+ bytes, .*: they went past it$/,
+    )
+  })
+
+  it('a pod whose application is reached past the proxy of its node', async context => {
+    need(context, 'ztunnel', 'k6')
+    await needNamespaces(context, 'iptables', 'conntrack', 'ss')
+    const pairs = ['--link', 'gateway-ratings', '--pairs', '3', '--rate', '300', '--interception', 'redirect']
+    const longer = ['--profile', 'quick', '--rounds', '1']
+    const { records } = await lie(['--planes', 'ztunnel:node', '--cpu', 'none', ...pairs, ...longer], {
+      // In the warm-up: bytes that came before would be a part of its share.
+      inWarmUp: async out => {
+        const runId = readLedgers().find(({ owner }) => owner?.command.includes(out))?.runId
+        const pods = listSafely('/run/netns').filter(
+          name => name.startsWith(`sidecar-bench.${runId}`) && /\.(?:gateway|ratings)-of-2$/.test(name),
+        )
+        expect(pods).toHaveLength(2)
+        const inPods = (/** @type {string[]} */ ...command) =>
+          Promise.all(pods.map(pod => execa('ip', ['netns', 'exec', pod, ...command])))
+        await inPods('iptables', '-t', 'nat', '-F')
+        // Connections that are open would go on through the proxy.
+        await inPods('conntrack', '-F')
+      },
+    })
+    expect(Number(records[0].load?.verified)).toBeGreaterThan(100)
+    expect(records[0].outcome).toBe('invalid')
+    expect(records[0].reasons.join()).toMatch(
+      /passage: the proxy of the node received \d+ bytes in the pod of gateway-of-2, and its share of .*: they went past it/,
+    )
   })
 
   it.concurrent('kinds of requests that are not sent in their shares', async context => {

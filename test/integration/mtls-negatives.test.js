@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
+import tls from 'node:tls'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readCredentials, SERVICES } from '../../src/certificates/credentials.js'
@@ -95,6 +97,26 @@ describe.each(cases)('the sidecar of $plane.name under the policy $trafficPolicy
     const strong = await callByOpenssl(endpoint, { ...PEERS.listed, options: { ciphers: STRONG_SUITE } })
     all.push({ plane: label, policy: trafficPolicy, peer: STRONG_SUITE, direction: 'in strict mode', found: strong })
     expect(strong).toBe(isLacking ? 'accepted' : 'refused')
+  })
+
+  it('sends no session tickets, which would be work and bytes of each handshake', async context => {
+    if (!tool) context.skip(`needs ${plane.name}, which cannot be had here`)
+    const [endpoint] = rig.sidecars.processes.flatMap(({ spec }) => (spec.service === 'server' ? spec.listens : []))
+    const { cert, key } = readCredentials(certificates).credentials[PEERS.listed.credential ?? '']
+    const socket = tls.connect({
+      ...endpoint,
+      host: endpoint.address,
+      servername: 'server',
+      rejectUnauthorized: false,
+      cert,
+      key,
+    })
+    let tickets = 0
+    socket.on('session', () => tickets++).write('GET / HTTP/1.1\r\nhost: echo\r\n\r\n')
+    // Tickets come before what is answered.
+    const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(10_000) })
+    socket.destroy()
+    expect([`${answer}`.slice(0, 12), tickets]).toEqual(['HTTP/1.1 200', 0])
   })
 })
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { listArms } from '../../src/model/results.js'
-import { readSummary } from '../../src/records/records.js'
+import { readRun, readSummary } from '../../src/records/records.js'
 import { findTool } from '../../src/tools/find.js'
 import { valgrindTool } from '../../src/tools/profilers.js'
 import { makeFolder } from '../fakes/scratch.js'
@@ -119,6 +119,30 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
     const arms = listArms(readSummary(out))
     expect(arms[0]).toMatchObject({ trials: { completed: 1 }, load: { hasCertificate: true } })
     expect((await bench(`pipy=${secure},pipy=${plain}`)).stderr).toContain('give both the same scheme')
+    await expectNothingLeft()
+  })
+
+  it('have a rate and no capacity where their script holds requests back', async context => {
+    need(context, 'pipy', 'k6', 'caps')
+    await needNamespaces(context)
+    // As many as the MQTT proxy of pipy-demos takes connections a second.
+    const throttled = writePipeline('throttled', {
+      chain: `throttleMessageRate(new algo.Quota(20, { per: 1 })).${MUX}`,
+    })
+    const load = ['--measure', 'capacity', '--cpu', '0.25', '--users', '5', '--profile', 'smoke']
+    const out = path.join(makeFolder('pipelines-run'), 'throttled')
+    const argv = ['src/cli.js', 'bench', '--planes', `pipy=${throttled}`, ...load, '--out', out]
+    const { stdout, stderr } = await execa('node', argv, { reject: false })
+    const { records } = readRun(out)
+    expect(records.length, stderr).toBeGreaterThan(0)
+    for (const { load, window, boundBy } of records) {
+      expect(Number(load?.verified) / Number(window?.seconds)).toBeLessThan(40)
+      expect(boundBy).not.toBe('sidecar')
+    }
+    const [{ capacityPerSecond }] = JSON.parse(readFileSync(path.join(out, 'summary.json'), 'utf8')).arms
+    expect(capacityPerSecond.median).toBeNull()
+    expect(stdout).not.toMatch(/capacity at .* req\/s/)
+    expect(stdout).toMatch(/rate of 5 users|Not measured: capacity at 0\.25 CPU/)
     await expectNothingLeft()
   })
 

@@ -159,6 +159,7 @@ describe('createPlan', () => {
     )
     expect(new Set(loadsOf(planes, { planes: choices }).map(String))).toEqual(new Set(['20,apart']))
     expect(loadsOf(planes, { sliceMs: 50 })[0]).toEqual([50, 'unpinned'])
+    expect(loadsOf(planes, { axes: { placement: ['apart'] } })[0]).toEqual([500, 'apart'])
     for (const overrides of [
       { axes: { placement: ['unpinned'] } },
       { isPinned: false },
@@ -166,7 +167,7 @@ describe('createPlan', () => {
       { target: /** @type {const} */ ('kubernetes') },
       { axes: { workers: [1, 2] } },
     ])
-      expect(loadsOf(onePlane, overrides)[0]).toEqual([20, 'unpinned'])
+      expect(loadsOf(onePlane, overrides)[0]).toEqual([500, 'unpinned'])
     expect(loadsOf(`${onePlane}, ratePerSecond: [10]`)[0][1]).toBe('unpinned')
   })
 

@@ -8,11 +8,11 @@ import { listenAt, milliseconds, renderBackend, renderEntry } from './connection
 export function renderTcpSections(model) {
   const { clusters, retries, timeouts } = model
   const idle = milliseconds(timeouts.idleSeconds)
-  const listeners = listByteListeners(model).flatMap(({ cluster, direction, ...own }) => {
+  const listeners = listByteListeners(model).flatMap(({ cluster, direction, ...listener }) => {
     const way = [`default_backend ${cluster.name}`]
     return direction === 'inbound'
-      ? renderEntry(model, { ...own, way })
-      : [[`frontend ${own.name}`, ...listenAt(own), ...way]]
+      ? renderEntry(model, { ...listener, way })
+      : [[`frontend ${listener.name}`, ...listenAt(listener), ...way]]
   })
   return [
     [

@@ -72,7 +72,7 @@ function renderEnvironment({ model }, { into, out, socket, isLean }) {
       ),
     ),
   }
-  const own = {
+  const environment = {
     CORES: `${workers}`,
     CORES_MAX: `${workers}`,
     DESTINATION_SVC_ADDR: control,
@@ -93,13 +93,13 @@ function renderEnvironment({ model }, { into, out, socket, isLean }) {
     INBOUND_IPS: model.inbound ? into.address : out.address,
     ...(isLean ? lean : {}),
   }
-  return Object.fromEntries(Object.entries(own).map(([name, value]) => [`LINKERD2_PROXY_${name}`, value]))
+  return Object.fromEntries(Object.entries(environment).map(([name, value]) => [`LINKERD2_PROXY_${name}`, value]))
 }
 
 /** Creates its control plane, which it asks for all that is not in its environment. @param {SidecarOptions} options @returns {ProcessSpec[]} */
 export function createCompanions({ model, folder, profile }) {
   const { service, identity, trust } = model
-  const own = `${folder}-control`
+  const controlFolder = `${folder}-control`
   const configuration = {
     listen: { ...CONTROL, socket: SOCKET },
     workload: service,
@@ -116,8 +116,8 @@ export function createCompanions({ model, folder, profile }) {
       service,
       role: 'control',
       program: KIT_NODE,
-      argv: ['src/control-planes/linkerd/main.js', `${own}/control.json`],
-      folder: own,
+      argv: ['src/control-planes/linkerd/main.js', `${controlFolder}/control.json`],
+      folder: controlFolder,
       files: [{ name: 'control.json', content: `${JSON.stringify(configuration, null, 2)}\n` }],
       credentials: [trust.caPath, trust.certificatePath, trust.keyPath],
       listens: [CONTROL],

@@ -96,7 +96,8 @@ export function renderServerTls({ trust, tls }) {
     'ssl_protocols TLSv1.3',
     `ssl_conf_command Ciphersuites ${tls.suite}`,
     `ssl_ecdh_curve ${tls.groups.join(':')}`,
-    ...['ssl_session_cache off', 'ssl_session_tickets off'],
+    // Without tickets of its own, OpenSSL sends two that name a session.
+    ...['ssl_session_cache off', 'ssl_session_tickets off', 'ssl_conf_command NumTickets 0'],
   ]
 }
 

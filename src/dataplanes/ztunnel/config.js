@@ -25,7 +25,7 @@ export function renderConfig(model) {
 /** Renders one configuration for the proxy of all pods of a node. @param {SidecarModel[]} models @returns {string} YAML */
 export function renderNodeConfig(models) {
   const called = models.map(renderCalled)
-  const own = models.map(model => {
+  const sidecars = models.map(model => {
     const policies = renderPolicies(model).map(policy => ({ ...policy, name: `${policy.name}-${model.service}` }))
     const workload = renderOwnWorkload(model)
     const services = called.flatMap(({ workloads }) =>
@@ -40,12 +40,12 @@ export function renderNodeConfig(models) {
       },
     }
   })
-  const addresses = new Set(own.flatMap(({ workload }) => workload.workloadIps))
+  const addresses = new Set(sidecars.flatMap(({ workload }) => workload.workloadIps))
   const others = called.flatMap(({ workloads }) => workloads.filter(w => !addresses.has(w.workloadIps[0])))
   return renderDocument({
-    workloads: [...own.map(({ workload }) => workload), ...new Map(others.map(w => [w.uid, w])).values()],
+    workloads: [...sidecars.map(({ workload }) => workload), ...new Map(others.map(w => [w.uid, w])).values()],
     services: [...new Map(called.flatMap(({ services }) => services.map(s => [s.name, s]))).values()],
-    policies: own.flatMap(({ policies }) => policies),
+    policies: sidecars.flatMap(({ policies }) => policies),
   })
 }
 

@@ -111,7 +111,7 @@ function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   const { millicores, mebibytes } = toLimits(limits)
   return [
     requestCores === null ? null : cell(`${toMillicores(requestCores)}m`),
-    cell(neighbourCores === undefined ? `${millicores}m` : 'none'),
+    cell(neighbourCores === undefined ? `${millicores}m` : 'no limit'),
     cell(`${mebibytes}Mi`),
     p99Ms === null ? null : cell(`${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms${isSameLimit ? '' : ` of ${p99LimitMs}`}`),
     cell(`${met} of ${met + missed}${notJudged > 0 ? `, ${notJudged} not judged` : ''}`),

@@ -98,7 +98,8 @@ function drawPictures(pictures, most) {
   for (const picture of pictures) {
     const room = most - lines.length
     const heads = renderRows(picture, 0).length
-    if (room <= heads + 1) break
+    // Two rows at least, or the line that says how many there are more.
+    if (room < heads + Math.min(2, picture.rows.length)) break
     const rows = Math.min(picture.rows.length, room - heads)
     if (rows === picture.rows.length) lines.push(...renderRows(picture, rows))
     else lines.push(...renderRows(picture, rows - 1), `  and ${picture.rows.length - rows + 1} more rows: --details`)

@@ -61,7 +61,7 @@ describe('the answer of a size', () => {
     const truth = { cores: 0.04, peakBytes: 20 * MIB }
     const beside = answer([sizeOf('pipy', truth, 2)], fleet)
     expect(beside.pictures[0].rows[0].cells.map(cell => cell?.text)).toEqual([
-      ...['47m', 'none', '30Mi', '5.0 ms', '3 of 3', '21', 'confirmed'],
+      ...['47m', 'no limit', '30Mi', '5.0 ms', '3 of 3', '21', 'confirmed'],
     ])
     const requests = (/** @type {typeof beside} */ { basis }) => basis.filter(line => line.startsWith('CPU requests'))
     const tried = 'CPU requests were tried without a CPU limit'

@@ -39,22 +39,26 @@ const measured = readdirSync(EXPERIMENTS).filter(
 describe('the answer on a screen', () => {
   it('has its picture, however long what the numbers rest on is', () => {
     const rows = ['pipy', 'envoy', 'nginx', 'caddy'].map(label => ({ label, cells: [{ text: '1 µs' }] }))
-    const text = renderAnswerText(
-      {
-        conditions: ['size'],
-        pictures: [{ columns: [{ heading: 'CPU' }], rows }],
-        verdicts: ['pipy needs less.'],
-        basis: Array(30).fill('It was measured like this.'),
-        warnings: ['This machine was busy.', 'It still was.'],
-        notMeasured: [],
-      },
-      { more },
-    )
+    const long = {
+      conditions: ['size'],
+      pictures: [{ columns: [{ heading: 'CPU' }], rows }],
+      verdicts: ['pipy needs less.'],
+      basis: Array(30).fill('It was measured like this.'),
+      warnings: ['This machine was busy.', 'It still was.'],
+      notMeasured: [],
+    }
+    const text = renderAnswerText(long, { more })
     expectToFit(text)
     expect(text).toMatch(/^ {2}pipy {3}1 µs\n {2}envoy {2}1 µs$/m)
     expect(text).toContain('pipy needs less.')
     expect(text).toContain('It was measured like this.')
     expect(text).toContain('! This machine was busy.')
+    const alone = renderAnswerText(
+      { ...long, pictures: [{ columns: [{ heading: 'CPU' }], rows: rows.slice(0, 1) }] },
+      { more },
+    )
+    expectToFit(alone)
+    expect(alone).toMatch(/^ {2}pipy {2}1 µs$/m)
   })
 
   it.each(measured)('fits for %s, whole, without an interval, cut short and with unequal work', name => {

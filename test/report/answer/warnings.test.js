@@ -24,13 +24,13 @@ it('name the proxies that keep an answer in chunks, beside those that pass it on
 
 it('name a proxy whose memory grew by the request in half of its windows, and in two of them at least', () => {
   const arm = createArm({ id: 'pipy', plane: 'pipy' })
-  /** @param {number} growing @param {number} rounds @param {number} [grownBytes] of a thousand requests */
-  const warn = (growing, rounds, grownBytes = 410_000) => {
+  /** @param {number} growing @param {number} rounds @param {number} [grownBytes] of a thousand requests @param {object} [fields] of each record */
+  const warn = (growing, rounds, grownBytes = 410_000, fields = {}) => {
     const records = Array.from({ length: rounds }, (_, i) => {
       const { memory } = describeFakeProcess({})
       const grown = i < growing ? { memory: { ...memory, grownBytes } } : {}
       const processes = [describeFakeProcess(grown), describeFakeProcess({ service: 'ratings' })]
-      return createRecord({ arm, round: i + 1, processes })
+      return createRecord({ arm, round: i + 1, processes, ...fields })
     })
     return listWarnings(summarise({ manifest: createManifest({ rounds, arms: [arm] }), records }))
   }
@@ -39,6 +39,8 @@ it('name a proxy whose memory grew by the request in half of its windows, and in
   expect(warn(1, 4).join()).not.toContain('grew')
   expect(warn(1, 1).join()).not.toContain('grew')
   expect(warn(4, 4, 900).join()).not.toContain('grew')
+  // Requests queued up.
+  expect(warn(4, 4, 410_000, { boundBy: 'drops' }).join()).not.toContain('grew')
 })
 
 it('say by how much planes differ at each load, where two measurements of one run exclude each other', () => {
