@@ -3,13 +3,17 @@ import { findExclusion, listExcluded } from '../../../src/kinds/capacity/exclude
 import { createSummary } from '../../fakes/fake-summary.js'
 
 const BUSY = { gate: 'neighbour', trials: 2, reason: 'something else used 1.57 cores of this machine\nmore' }
+const FAILED = { gate: 'failed', trials: 4, reason: 'it did not start' }
 const DROPS = { gate: 'drops', trials: 1, reason: '9 requests were dropped' }
 
-/** @param {{ kind?: 'open' | 'closed', p99?: number | null, quantities?: string[] }} options */
-function list({ kind = 'open', p99 = null, quantities = ['burstDropped', 'p99', 'rss'] }) {
+/** @param {{ kind?: 'open' | 'closed', p99?: number | null, quantities?: string[], trials?: number }} options */
+function list({ kind = 'open', p99 = null, quantities = ['burstDropped', 'p99', 'rss'], trials = 6 }) {
   const { arms, shows } = createSummary([{ plane: 'pipy', load: { kind, ratePerSecond: 100 }, p99: [p99, p99] }])
   return listExcluded({
-    arms: arms.map(arm => ({ ...arm, spoiled: [DROPS, BUSY, { gate: 'streams', trials: 2, reason: 'no chunk' }] })),
+    arms: arms.map(arm => ({
+      ...arm,
+      spoiled: [DROPS, { ...BUSY, trials }, FAILED, { gate: 'streams', trials: 2, reason: 'no chunk' }],
+    })),
     shows: { ...shows, quantities },
   })
 }
@@ -25,6 +29,8 @@ describe('what checks excluded', () => {
     expect(list({ kind: 'closed' })).toEqual([])
     expect(list({ quantities: [] })).toEqual([])
   })
+
+  it('is nothing where a check excluded some trials alone', () => expect(list({ trials: 5 })).toEqual([]))
 
   it('is by a check that spoils this use, or by a failure', () => {
     const arms = createSummary([{ plane: 'pipy' }]).arms
