@@ -1,16 +1,7 @@
 import { KINDS } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
-import {
-  AXES,
-  AXIS_NAMES,
-  CONDITION_AXES,
-  CONTROL_PLANE_NAMES,
-  groupOf,
-  NODE_CPU_AXES,
-  nameOf,
-  parseChoice,
-} from '../model/arms.js'
+import { AXES, AXIS_NAMES, CONDITION_AXES, CONTROL_PLANE_NAMES, groupOf, NODE_CPU_AXES, nameOf } from '../model/arms.js'
 import { countInterleavedWorkers, isOpenLoop } from './cpu-limits.js'
 import { groupAlike } from './interleave.js'
 import { chooseLoad } from './load.js'
@@ -31,11 +22,12 @@ const CALIBRATION_SECONDS = 3
 /**
  * Lists the values of each axis: the ends of longer lists in a smoke run.
  * @param {Question} question
- * @param {{ pinnableCpus: number, isAnyProgram: (plane: string) => boolean }} options pinnableCpus: that processes can have for
+ * @param {{ named: PlaneChoice[], pinnableCpus: number, isAnyProgram: (plane: string) => boolean }} options named: the
+ *   contenders; pinnableCpus: that processes can have for
  *   themselves; isAnyProgram: contenders of this plane may have nothing in common
  * @returns {Lists}
  */
-export function listValues(question, { pinnableCpus, isAnyProgram }) {
+export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
   const { overrides, axes, kind } = question
   const lists = Object.fromEntries(
     AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [
@@ -49,7 +41,7 @@ export function listValues(question, { pinnableCpus, isAnyProgram }) {
   else if (
     !(overrides.axes.placement ?? axes.placement) &&
     pinnableCpus > 1 &&
-    standsApart(question, { lists, isAnyProgram })
+    standsApart(question, { lists, named, isAnyProgram })
   )
     lists.placement = ['apart']
   if (kind !== 'cost' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
@@ -61,14 +53,12 @@ export function listValues(question, { pinnableCpus, isAnyProgram }) {
 /**
  * Says whether interleaved arms share CPUs that the generator leaves alone: a change to scripts is then seen from 2 % on
  * (docs/evidence/accuracy.md). All else is compared unpinned, as a node runs it, and so are arms that need several CPUs.
- * @param {Question} question @param {{ lists: Lists, isAnyProgram: (plane: string) => boolean }} options
+ * @param {Question} question @param {{ lists: Lists, named: PlaneChoice[], isAnyProgram: (plane: string) => boolean }} options
  */
-function standsApart(question, { lists, isAnyProgram }) {
+function standsApart(question, { lists, named, isAnyProgram }) {
   const hasOneWorker = (lists.workers[0] ?? countInterleavedWorkers(question)) === 1
   const isAlike = Object.values(lists).every(({ length }) => length === 1)
-  const choices = (question.overrides.planes ?? question.axes.plane.map(parseChoice)).filter(
-    ({ plane }) => plane !== 'none',
-  )
+  const choices = named.filter(({ plane }) => plane !== 'none')
   const isOne = new Set(choices.map(({ plane, profile }) => `${plane}:${profile}`)).size === 1
   const areVersions = isOne && choices.length > 1 && !isAnyProgram(choices[0].plane)
   return hasOneWorker && isAlike && areVersions && !isOpenLoop(question)

@@ -75,7 +75,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   } = known
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
   const isInterleaved = kind === 'cost'
-  const lists = listValues(question, { pinnableCpus, isAnyProgram })
+  const lists = listValues(question, { named, pinnableCpus, isAnyProgram })
   // Arms without sidecars have no cost of their own: they show the latency that others add to, and the cost of rules.
   const isOfSidecars = isInterleaved && !isOpenLoop(question) && lists.interception.length === 1
   const chosen = isOfSidecars ? named.filter(({ plane }) => hasSidecars(plane)) : named
