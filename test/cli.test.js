@@ -183,6 +183,11 @@ describe('bad input', () => {
     ['a set of features that is joined', 'plan --features lean+all', 'lean is a whole set, and is joined with'],
     ['a file that is no experiment', 'plan /etc/passwd', '/etc/passwd is no experiment: a file of one ends in .yaml'],
     ['a folder that is no experiment', `plan ${folderOfYaml}`, `cannot read ${folderOfYaml}: it is a directory`],
+    [
+      'a neighbour in millicores',
+      'size --rate 10 --p99 50ms --neighbour 2000m',
+      'a number of CPUs is needed, such as 2c',
+    ],
     ['a cap in hexadecimal', 'plan --cpu 0x1', 'caps are positive numbers of cores'],
     ['a part of a byte', 'plan --payload 1.5B', 'a whole number of bytes is needed'],
     ['an unknown format', `report ${full} --format pdf`, '"pdf" is none of text, html, md, svg, csv'],

@@ -29,6 +29,7 @@ const PLACE = [
       burst ? `${burst.factor} times the rate for ${burst.seconds} s after ${burst.beginsSeconds} s` : 'none',
   },
   { label: 'request', of: ({ load }) => (load.ownRequest ? renderRequest(load) : "the kit's") },
+  { label: 'turn', of: ({ load: { sliceMs } }) => (sliceMs === undefined ? 'none' : `${sliceMs} ms`) },
   { label: 'window', of: ({ load }) => `${load.windowSeconds} s` },
   { label: 'client', of: ({ load }) => (load.hasCertificate ? 'mTLS' : 'plaintext') },
 ]

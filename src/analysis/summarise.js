@@ -1,3 +1,4 @@
+import { droppedInWindow } from '../judge/gates/load.js'
 import { measureRound, nestQuantities, QUANTITIES } from '../judge/quantities.js'
 import { findLeftOut } from '../judge/record/deaths.js'
 import {
@@ -171,7 +172,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
 function findGrowing(records) {
   const windows = records.flatMap(record => {
     const requests = record.load?.verified ?? 0
-    return requests === 0 || record.boundBy === 'drops'
+    return requests === 0 || droppedInWindow(/** @type {import('../judge/gates/gate.js').Measured} */ (record)) > 0
       ? []
       : sidecarsOf(record).map(({ service, memory }) => ({ service, bytes: (memory.grownBytes ?? 0) / requests }))
   })

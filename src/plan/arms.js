@@ -4,7 +4,7 @@ import { groupBy } from '../lib/group-by.js'
 import { AXES, AXIS_NAMES, CONDITION_AXES, CONTROL_PLANE_NAMES, groupOf, NODE_CPU_AXES, nameOf } from '../model/arms.js'
 import { countInterleavedWorkers, isOpenLoop } from './cpu-limits.js'
 import { groupAlike } from './interleave.js'
-import { chooseLoad, hasOnePlane } from './load.js'
+import { chooseLoad } from './load.js'
 
 /** The arms of a plan: one of every plane at every place on the axes. Pure. */
 /** @import { Arm, AxisName, Calibration, Conditions, Plan, PlaneChoice } from '../model/types.ts' */
@@ -21,9 +21,13 @@ const CALIBRATION_SECONDS = 3
 
 /**
  * Lists the values of each axis: the ends of longer lists in a smoke run.
- * @param {Question} question @param {number} cpus @returns {Lists}
+ * @param {Question} question
+ * @param {{ named: PlaneChoice[], pinnableCpus: number, isAnyProgram: (plane: string) => boolean }} options named: the
+ *   contenders; pinnableCpus: that processes can have for
+ *   themselves; isAnyProgram: contenders of this plane may have nothing in common
+ * @returns {Lists}
  */
-export function listValues(question, cpus) {
+export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
   const { overrides, axes, kind } = question
   const lists = Object.fromEntries(
     AXIS_NAMES.filter(name => name !== 'cpuLimitCores').map(name => [
@@ -34,7 +38,11 @@ export function listValues(question, cpus) {
     ]),
   )
   if (kind !== 'cost') lists.placement = AXES.placement.values
-  else if (!(overrides.axes.placement ?? axes.placement) && standsApart(question, { lists, cpus }))
+  else if (
+    !(overrides.axes.placement ?? axes.placement) &&
+    pinnableCpus > 1 &&
+    standsApart(question, { lists, named, isAnyProgram })
+  )
     lists.placement = ['apart']
   if (kind !== 'cost' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
   // Services of all arms have namespaces where one arm is redirected: arms then differ in the redirection alone.
@@ -43,15 +51,17 @@ export function listValues(question, cpus) {
 }
 
 /**
- * Says whether interleaved arms share CPUs that the generator leaves alone: a change to one plane is then seen from 2 % on
- * (docs/evidence/accuracy.md). Planes are compared unpinned, as a node runs them, and so are arms that need several CPUs.
- * @param {Question} question @param {{ lists: Lists, cpus: number }} options
+ * Says whether interleaved arms share CPUs that the generator leaves alone: a change to scripts is then seen from 2 % on
+ * (docs/evidence/accuracy.md). All else is compared unpinned, as a node runs it, and so are arms that need several CPUs.
+ * @param {Question} question @param {{ lists: Lists, named: PlaneChoice[], isAnyProgram: (plane: string) => boolean }} options
  */
-function standsApart(question, { lists, cpus }) {
-  const { isPinned, isLoadElsewhere, target } = question.overrides
-  const isPinnable = isPinned && !isLoadElsewhere && target !== 'kubernetes' && cpus > 1
-  const hasOneWorker = lists.workers.every(workers => (workers ?? countInterleavedWorkers(question)) === 1)
-  return isPinnable && hasOneWorker && hasOnePlane(question) && !isOpenLoop(question)
+function standsApart(question, { lists, named, isAnyProgram }) {
+  const hasOneWorker = (lists.workers[0] ?? countInterleavedWorkers(question)) === 1
+  const isAlike = Object.values(lists).every(({ length }) => length === 1)
+  const choices = named.filter(({ plane }) => plane !== 'none')
+  const isOne = new Set(choices.map(({ plane, profile }) => `${plane}:${profile}`)).size === 1
+  const areVersions = isOne && choices.length > 1 && !isAnyProgram(choices[0].plane)
+  return hasOneWorker && isAlike && areVersions && !isOpenLoop(question)
 }
 
 /** @template T @param {T[]} list @param {string} profile */

@@ -1,6 +1,5 @@
 import { KINDS } from '../kinds/registry.js'
 import { hashText } from '../lib/hash.js'
-import { parseChoice } from '../model/arms.js'
 import { computeSlowSeconds, computeUsersLeast, createRequestKind, REQUEST_AXES } from '../model/requests.js'
 import { listRequestKinds } from '../model/traffic.js'
 
@@ -8,9 +7,9 @@ import { listRequestKinds } from '../model/traffic.js'
 /** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from '../request/question.js' */
 
 const SMALL_CAP = 0.25
-// The start of a turn costs planes unlike much. Arms of one plane pay alike for it: apart from the generator they have short
-// turns, whose ratio moves by a third as much from repeat to repeat (docs/evidence/accuracy.md).
-const SLICE_MS = { steady: 500, onePlaneApart: 20 }
+// The start of a turn costs planes unlike much. Versions of one script pay alike for it: apart from the generator they have
+// short turns, whose ratio moves by a third as much from repeat to repeat (docs/evidence/accuracy.md).
+const SLICE_MS = { steady: 500, scriptsApart: 20 }
 const USERS = { interleaved: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 const WARM_AFTER_REQUESTS = 3
 const WARMUP_SECONDS_PER_USER_AND_CORE = 0.005
@@ -24,7 +23,7 @@ const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
 
 /** @param {Question} question @param {Placed} placed @returns {Arm['load']} */
 export function chooseLoad(question, placed) {
-  const { experiment, overrides, profile } = question
+  const { experiment, overrides, axes, profile } = question
   const { load } = experiment
   const { hasSidecars, cpuLimit, conditions, cell, variant } = placed
   const { burstSeconds } = cell
@@ -32,6 +31,8 @@ export function chooseLoad(question, placed) {
   const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
   const isIdle = load.kind === 'idle'
   const isInterleaved = question.kind === 'cost'
+  // The plan places arms that differ in their scripts alone; who asks for a placement asks for no shorter turns.
+  const standsApart = cell.placement === 'apart' && (overrides.axes.placement ?? axes.placement) === undefined
   const requests = chooseRequests(question, cell)
   const ownRequest = overrides.ownRequests?.[variant ?? '']?.(cell.payloadBytes)
   const slowSeconds = computeSlowSeconds(requests)
@@ -56,9 +57,7 @@ export function chooseLoad(question, placed) {
           ? {
               kind: 'interleaved',
               users,
-              sliceMs:
-                overrides.sliceMs ??
-                SLICE_MS[cell.placement === 'apart' && hasOnePlane(question) ? 'onePlaneApart' : 'steady'],
+              sliceMs: overrides.sliceMs ?? SLICE_MS[standsApart ? 'scriptsApart' : 'steady'],
             }
           : { kind: 'closed', users }),
     ...(isInterleaved && { isInterleaved }),
@@ -92,12 +91,6 @@ function chooseRequests({ overrides, axes }, cell) {
   const isEchoed = REQUEST_AXES.every(name => (overrides.axes[name] ?? axes[name]) === undefined)
   if (isEchoed) return { payloadBytes: cell.payloadBytes }
   return { requests: [createRequestKind(cell, cell.payloadBytes)] }
-}
-
-/** Says whether all that is compared are programs, scripts and profiles of one plane. @param {Question} question */
-export function hasOnePlane({ overrides, axes }) {
-  const choices = overrides.planes ?? axes.plane.map(parseChoice)
-  return new Set(choices.map(({ plane }) => plane).filter(plane => plane !== 'none')).size === 1
 }
 
 /** @param {Pick<Placed, 'hasSidecars' | 'cpuLimit' | 'cpuLimits'>} placed */

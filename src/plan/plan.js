@@ -22,8 +22,11 @@ export { estimatePlanSeconds, estimateSeconds } from './rounds.js'
  * @param {{ experiment: Experiment, overrides: Overrides, cpus: number, missing: Missing[],
  *   hasSidecars: (plane: string) => boolean, controlsOf?: (plane: string) => string[],
  *   runsControl?: (choice: PlaneChoice) => boolean, realMostOf?: (choice: PlaneChoice) => number | null,
- *   findUnsupported?: (arm: Arm, kind: TrialKind) => string | null }} options missing: planes without a program; runsControl: whether a
- *   process hands out configurations; realMostOf: real sidecars by default, null: none can be simulated
+ *   findUnsupported?: (arm: Arm, kind: TrialKind) => string | null, pinnableCpus?: number,
+ *   isAnyProgram?: (plane: string) => boolean }} options missing: planes without a
+ *   program; runsControl: whether a process hands out configurations; realMostOf: real sidecars by default, null: none can be
+ *   simulated; pinnableCpus: that processes can have for themselves; isAnyProgram: contenders of this plane
+ *   may have nothing in common
  * @returns {Plan & { notes: string[] }}
  */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
@@ -67,10 +70,12 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
     runsControl = () => true,
     realMostOf = () => null,
     findUnsupported = () => null,
+    pinnableCpus = 0,
+    isAnyProgram = () => false,
   } = known
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
   const isInterleaved = kind === 'cost'
-  const lists = listValues(question, cpus)
+  const lists = listValues(question, { named, pinnableCpus, isAnyProgram })
   // Arms without sidecars have no cost of their own: they show the latency that others add to, and the cost of rules.
   const isOfSidecars = isInterleaved && !isOpenLoop(question) && lists.interception.length === 1
   const chosen = isOfSidecars ? named.filter(({ plane }) => hasSidecars(plane)) : named

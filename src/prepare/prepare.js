@@ -32,6 +32,8 @@ export function planRun({ planes, loads, experiment, overrides, site, ...asked }
   const { missing = [], tools = {}, lacks = {} } = found
   const { cpus, cores, limits } = site
   const { isLoadElsewhere } = overrides
+  const pinned = overrides.isPinned ? cores : []
+  const pinnableCpus = isLoadElsewhere ? 0 : pinned.flat().length
   assertKnown(planes, choosePlanes(experiment, overrides))
   /** @type {{ arm: Arm, kind: TrialKind, topology: Topology, reason: string | null }[]} */
   const known = []
@@ -39,6 +41,8 @@ export function planRun({ planes, loads, experiment, overrides, site, ...asked }
     experiment,
     overrides,
     cpus,
+    pinnableCpus,
+    isAnyProgram: name => planes[name].pipelines === 'only',
     missing,
     hasSidecars: name => planes[name].createSidecar !== null,
     controlsOf: name => listControls(planes[name]),
@@ -46,20 +50,20 @@ export function planRun({ planes, loads, experiment, overrides, site, ...asked }
     realMostOf: choice => findControl(planes[choice.plane], choice)?.simulates?.realMost ?? null,
     findUnsupported(arm, kind) {
       const topology = readTopology(arm.link)
-      const reason = findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, limits })
+      const reason = findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, pinnableCpus, limits })
       known.push({ arm, kind, topology, reason })
       return reason
     },
   })
   assertRunnable({ plan, load, isLoadElsewhere, limits })
   const topologies = Object.fromEntries(plan.arms.map(({ link }) => [link, readTopology(link)]))
-  const pinned = plan.settings.isPinned ? cores : []
   const placementOf = createPlacing({ arms: plan.arms, topologies, cores: pinned, isLoadElsewhere })
   const notes = noteQuota(plan.arms, limits)
   if (plan.settings.isPinned && plan.arms.some(arm => !arm.load.isInterleaved && placementOf(arm) === null)) {
     const what = isLoadElsewhere ? 'applications' : 'generator, applications'
     const why = cores.length > 0 ? `${cpus} CPUs are too few to give each its own` : 'they cannot be given out here'
-    notes.push(`${what} and sidecars share all CPUs: ${why}`)
+    const where = plan.arms.some(arm => arm.load.isInterleaved) ? 'in windows of one arm, ' : ''
+    notes.push(`${where}${what} and sidecars share all CPUs: ${why}`)
   }
   const bindsBesideWrk = (/** @type {Arm} */ { cpuLimitCores: cpuLimit, link, ...arm }) =>
     cpuLimit !== null &&
@@ -74,7 +78,9 @@ export function planRun({ planes, loads, experiment, overrides, site, ...asked }
     layout: { topologies, placementOf },
     holdsWith: ({ missing, ...programs }) =>
       missing.length === 0 &&
-      known.every(({ reason, ...of }) => findUnsupported({ planes, ...of, ...programs, cpus, limits }) === reason),
+      known.every(
+        ({ reason, ...of }) => findUnsupported({ planes, ...of, ...programs, cpus, pinnableCpus, limits }) === reason,
+      ),
   }
 }
 

@@ -106,9 +106,9 @@ export function findQuota(limits) {
  * Finds why a plane cannot run an arm; null where it can. topology: of its link; lacks: why programs of control planes, or
  * what profiles need, cannot be had, by name.
  * @param {{ planes: Planes, arm: Arm, kind: TrialKind, topology: Topology, tools: Record<string, Tool>, lacks: Record<string, string>, cpus: number,
- *   limits?: Site['limits'] }} options
+ *   pinnableCpus: number, limits?: Site['limits'] }} options
  */
-export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, limits }) {
+export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, pinnableCpus, limits }) {
   const { profile, conditions } = arm
   const plane = planes[arm.plane]
   const hasMany = KINDS[kind].hasControlPlane === true
@@ -118,7 +118,7 @@ export function findUnsupported({ planes, arm, kind, topology, tools, lacks, cpu
   const modes = listModes(topology, conditions.tls)
   const entrance = { modes, hasCertificate: arm.load.hasCertificate }
   return findUnmeasurable({
-    ...{ arm, plane, control, hasMany, topology, modes, version, cpus },
+    ...{ arm, plane, control, hasMany, topology, modes, version, cpus, pinnableCpus },
     isOnNode: limits !== undefined && 'node' in limits,
     isOfNode: hasNodeProxy(planes, arm),
     lacks: { control: lacks[control?.tool?.name ?? ''], scripts: lacks[nameDeployed(arm)] },

@@ -53,15 +53,18 @@ const GENERAL = {
   'open loop': 'Requests that start at a fixed rate (`--rate`), whether or not earlier ones were answered.',
   'parity corpus': 'The requests and connections that the equal-work check sends through every plane.',
   pass: 'Interleaved: one turn of every arm, in random order. A window is a whole number of passes.',
+  pinned:
+    'Interleaved (`--placement apart`): the generator has half of the CPUs for itself, and all arms share the others. Unpinned: every process may run on every CPU, as the kubelet runs them.',
   plane:
     'The program that is the sidecar, with its configuration: `pipy`, `envoy`, `nginx` and so on (a mesh calls its proxies the data plane). `none` has no sidecars.',
   profile:
     'Of a run: its number of repeats and their lengths (`--profile quick`); of a plane: its configuration (`envoy:osm-1.1`).',
   repeat:
     'One measurement of every arm, with fresh processes. It gives one ratio for each pair of arms. Interleaved arms are measured at once, others in a round.',
-  round: 'A repeat of arms that are not interleaved: one window of each, one after the other, in random order.',
+  round:
+    'A repeat of arms that are not interleaved: one window of each, one after the other, in random order. `--rounds` sets the number of repeats, too.',
   trial: 'One arm in one repeat: services start, load warms them up, and a window is measured.',
-  turn: 'Interleaved: the time in which the load goes to one arm, 500 ms (20 ms where all arms are of one plane and pinned), before it goes to the next.',
+  turn: 'Interleaved: the time in which the load goes to one arm, 500 ms (20 ms where versions of one plane are compared, pinned), before it goes to the next.',
   window: 'The part of a trial that is measured, after the warm-up.',
 }
 

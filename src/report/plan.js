@@ -80,6 +80,6 @@ function sayShared(arms, { varied, loop: loopName }) {
   const warmups = arms.map(({ load }) => Number(load.warmupSeconds.toFixed(2)))
   const warmup = [...new Set([Math.min(...warmups), Math.max(...warmups)])].join(' to ')
   if (kind === 'interleaved')
-    return `in turns of ${sliceMs} ms, ${shared}, ${warmup} s warm-up and ${windowSeconds} s window`
+    return `in turns of ${sliceMs} ms, ${arm.load.placement === 'apart' ? 'pinned' : 'unpinned'}, ${shared}, ${warmup} s warm-up and ${windowSeconds} s window`
   return `${loop}, ${shared}, ${warmup} s warm-up and ${windowSeconds} s window`
 }

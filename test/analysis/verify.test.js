@@ -150,7 +150,8 @@ describe('verifyRun', () => {
     await runFake({ folder, target })
     const [{ processes, samples }] = readRun(folder).records
     expect(processes[0]).toMatchObject({ throttledFraction: null, memory: { anonBytes: null } })
-    expect(samples?.missing).toBeGreaterThan(0)
+    // One reading of each sample, of which a busy machine may take none between the edges.
+    expect(samples?.missing).toBe(samples?.count)
     expect(verify(folder).lines.at(-1)).toMatch(/^all of them agree/)
   })
 

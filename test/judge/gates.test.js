@@ -453,6 +453,10 @@ describe('findGates', () => {
       ...passing,
     }))
     expect(having({ pods, cpuSeconds: 100 * 80e-6 })).toEqual([])
+    // Bytes of some connections were seen, so those of the others went past.
+    expect(having({ receivedBytes: 20_000, cpuSeconds: 100 * 80e-6 })).toHaveLength(1)
+    const [seen, unseen] = pods
+    expect(having({ pods: [{ ...seen, receivedBytes: 20_000 }, unseen], cpuSeconds: 100 * 80e-6 })).not.toEqual([])
     expect(having({ pods, cpuSeconds: 100 * 6e-6 }).join()).toContain("gateway's sidecar received 0 bytes")
   })
 

@@ -145,30 +145,30 @@ describe('createPlan', () => {
     expect(() => planOf(`plane: [pipy], link: [pair], cpuLimitCores: [1], ${axes}`, rest)).toThrow(words)
   })
 
-  it('gives arms of one plane shorter turns than those of several, on CPUs without the generator', () => {
+  it('gives versions of one plane shorter turns than others, on CPUs without the generator', () => {
     const choices = [choiceOf('pipy'), { ...choiceOf('pipy'), variant: '/mine' }]
-    const loadsOf = (/** @type {string} */ axes, overrides = {}) =>
-      planOf(`link: [ratings], ${axes}`, 'measure: [cost]', { overrides }).arms.map(({ load }) => [
-        load.sliceMs,
-        load.placement ?? 'unpinned',
-      ])
-    const [planes, onePlane] = ['plane: [pipy, envoy], cpuLimitCores: [1]', 'plane: [pipy], cpuLimitCores: [1]']
+    const loadsOf = (/** @type {string} */ axes, overrides = {}, options = {}) =>
+      planOf(`link: [ratings], ${axes}`, 'measure: [cost]', { overrides, pinnableCpus: 2, ...options }).arms.map(
+        ({ load }) => [load.sliceMs, load.placement ?? 'unpinned'],
+      )
+    const planes = 'plane: [pipy, envoy], cpuLimitCores: [1]'
     expect(new Set(loadsOf(planes).map(String))).toEqual(new Set(['500,unpinned']))
-    expect(new Set(loadsOf('plane: [envoy, envoy:osm-1.1], cpuLimitCores: [1]').map(String))).toEqual(
-      new Set(['20,apart']),
-    )
+    for (const plane of ['[envoy, envoy:osm-1.1]', '[pipy]', '[none, pipy]'])
+      expect(loadsOf(`plane: ${plane}, cpuLimitCores: [1]`)[0]).toEqual([500, 'unpinned'])
     expect(new Set(loadsOf(planes, { planes: choices }).map(String))).toEqual(new Set(['20,apart']))
     expect(loadsOf(planes, { sliceMs: 50 })[0]).toEqual([50, 'unpinned'])
     expect(loadsOf(planes, { axes: { placement: ['apart'] } })[0]).toEqual([500, 'apart'])
     for (const overrides of [
       { axes: { placement: ['unpinned'] } },
-      { isPinned: false },
-      { isLoadElsewhere: true },
-      { target: /** @type {const} */ ('kubernetes') },
       { axes: { workers: [1, 2] } },
+      { axes: { tls: ['plaintext', 'ecdsa-p256'] } },
+      { cpuLimits: [2] },
     ])
-      expect(loadsOf(onePlane, overrides)[0]).toEqual([500, 'unpinned'])
-    expect(loadsOf(`${onePlane}, ratePerSecond: [10]`)[0][1]).toBe('unpinned')
+      expect(loadsOf(planes, { planes: choices, ...overrides })[0]).toEqual([500, 'unpinned'])
+    expect(loadsOf(planes, { planes: choices }, { pinnableCpus: 1 })[0]).toEqual([500, 'unpinned'])
+    expect(loadsOf(planes, { planes: choices }, { isAnyProgram: () => true })[0]).toEqual([500, 'unpinned'])
+    expect(loadsOf(planes, { planes: choices, axes: { placement: ['apart'] } })[0]).toEqual([500, 'apart'])
+    expect(loadsOf(`${planes}, ratePerSecond: [10]`, { planes: choices })[0][1]).toBe('unpinned')
   })
 
   it('runs every arm once a round, in an order that the seed decides', () => {

@@ -84,7 +84,7 @@ describe('findPrograms', () => {
         conditions: { ...DEFAULT_CONDITIONS, interception: 'redirect', tls: 'ecdsa-p256' },
       })
       const topology = parseTopology(readFileSync('bench/topologies/pair.yaml', 'utf8'), 'pair.yaml')
-      const placed = { planes, arm, kind: /** @type {const} */ ('capacity'), topology, tools, cpus: 2 }
+      const placed = { planes, arm, kind: /** @type {const} */ ('capacity'), topology, tools, cpus: 2, pinnableCpus: 2 }
       expect(findUnsupported({ ...placed, lacks })).toBe(reason)
       expect(findUnsupported({ ...placed, lacks: {} })).not.toBe(reason)
     })

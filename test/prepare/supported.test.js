@@ -12,9 +12,9 @@ const LOADS = await loadGenerators()
 /**
  * @param {Partial<Conditions>} own
  * @param {Partial<Pick<Arm, 'plane' | 'profile' | 'load'>> & { calls?: string[], listener?: 'inbound' | 'outbound',
- *   limits?: any }} [asked]
+ *   limits?: any, pinnableCpus?: number }} [asked]
  */
-function refused(own, { calls = ['ratings'], listener = 'inbound', limits, ...fields } = {}) {
+function refused(own, { calls = ['ratings'], listener = 'inbound', limits, pinnableCpus = 2, ...fields } = {}) {
   const services = /** @type {Service[]} */ ([
     { name: 'gateway', application: 'forward', calls },
     { name: 'ratings', application: 'echo', calls: [] },
@@ -24,7 +24,7 @@ function refused(own, { calls = ['ratings'], listener = 'inbound', limits, ...fi
     kind: 'capacity',
     arm: createArm({ plane: 'envoy', ...fields, conditions: { ...DEFAULT_CONDITIONS, protocol: 'tcp', ...own } }),
     topology: { name: 't', services, entry: { service: 'gateway', listener } },
-    ...{ tools: {}, lacks: {}, cpus: 2, limits },
+    ...{ tools: {}, lacks: {}, cpus: 2, pinnableCpus, limits },
   })
 }
 
@@ -36,6 +36,14 @@ describe('a certificate that changes', () => {
     expect(refused({ ...rotated, tls: 'plaintext' })).toMatch('its certificate is looked at from outside')
     expect(refused(rotated, { listener: 'outbound' })).toMatch('its certificate is looked at from outside')
   })
+})
+
+it('leaves out arms apart from the generator where no CPUs can be given out', () => {
+  const load = { ...createArm({}).load, placement: /** @type {const} */ ('apart') }
+  expect(refused({ protocol: 'http/1.1' }, { load })).toBeNull()
+  expect(refused({ protocol: 'http/1.1' }, { load, pinnableCpus: 0 })).toMatch(
+    'the generator has CPUs of its own only on',
+  )
 })
 
 describe('sidecars that carry bytes', () => {

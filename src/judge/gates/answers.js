@@ -119,8 +119,8 @@ export const ANSWER_GATES = [
             const isNew = trial.arm.load.connections === 'new'
             const closed = copies.map(({ closedConnections }) => closedConnections ?? { accepted: 0, connected: 0 })
             if (closed.some(({ accepted, connected }) => connected > 0 || (accepted > 0 && !isNew))) return []
-            // At a low rate, connections open and close between two looks at them, and leave no trace but CPU time.
-            if (isNew && sumCpuSeconds(copies) > CONNECTION_LEAST_SECONDS * verified) return []
+            // At a low rate all connections open and close between two looks at them, and leave no trace but CPU time.
+            if (isNew && received === 0 && sumCpuSeconds(copies) > CONNECTION_LEAST_SECONDS * verified) return []
             const sentBytes = isNew ? 0 : requestBytes + countHeadBytes(trial.arm)
             const expected = (sentBytes + responseBytes) * verified * (copies[0].passages ?? 0)
             const fair = expected / copies.length

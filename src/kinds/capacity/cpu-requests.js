@@ -1,4 +1,5 @@
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
+import { P99_REQUESTS } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
 import { groupOf, nameOf } from '../../model/arms.js'
 import { toMillicores } from '../../model/container-limits.js'
@@ -48,8 +49,15 @@ function renderMissing(arms) {
   const alike = groupBy(arms, arm => findExclusion([arm], 'latency')?.gate)
   return [...alike.values()].map(same => {
     const requests = same.map(({ conditions }) => renderRequest(Number(conditions.cpuRequestCores)))
-    return `no p99 at ${requests.join(', ')}: ${findExclusion([same[0]], 'latency')?.reason ?? 'none was measured'}`
+    return `no p99 at ${requests.join(', ')}: ${findExclusion([same[0]], 'latency')?.reason ?? renderTooFew(same[0])}`
   })
+}
+
+/** @param {SummaryArm} arm without a p99 that no check excluded */
+function renderTooFew({ load: { ratePerSecond = 0, windowSeconds } }) {
+  const due = Math.round(ratePerSecond * windowSeconds)
+  if (due >= P99_REQUESTS) return 'none was measured'
+  return `${due} requests in a window, and a p99 takes ${P99_REQUESTS} (--rate ${Math.ceil(P99_REQUESTS / windowSeconds)}, or --profile full)`
 }
 
 /** @param {number} cores */

@@ -10,11 +10,15 @@ import { groupBy } from '../../lib/group-by.js'
 
 /** Lists what the experiment asks for, and no proxy has for a check. @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary @returns {NotMeasured[]} */
 export function listExcluded({ arms }, { shows }) {
-  const measured = arms.filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
+  const measured = arms
+    .filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
+    // A trial that failed explains nothing of those that were completed.
+    .map(arm => ({ ...arm, spoiled: arm.spoiled.filter(({ gate }) => gate !== 'failed') }))
   if (!hasOwnQuantities({ shows }) || measured.some(({ load }) => load.kind !== 'open')) return []
   const excluded = shows.quantities.flatMap(name => {
-    if (measured.some(arm => quantityOf(arm, name).median !== null)) return []
-    const reason = findExclusion(measured, QUANTITIES[name].use)?.reason
+    const { use } = QUANTITIES[name]
+    if (measured.some(arm => quantityOf(arm, name).median !== null || !isExcluded(arm, use))) return []
+    const reason = findExclusion(measured, use)?.reason
     return reason === undefined ? [] : [{ heading: headingOf(name), reason }]
   })
   return [...groupBy(excluded, ({ reason }) => reason)].map(([why, same]) => ({
@@ -24,11 +28,17 @@ export function listExcluded({ arms }, { shows }) {
   }))
 }
 
+/** Says whether a check excluded a use of all trials that were completed. @param {SummaryArm} arm @param {Use} use */
+function isExcluded({ spoiled, trials }, use) {
+  return spoiled.some(({ gate, trials: count }) => spoils(gate, use) && count >= trials.completed)
+}
+
+/** A trial that failed has no quantity at all. @param {string} gate @param {Use} use */
+const spoils = (gate, use) => GATES.get(gate)?.spoils?.includes(use) ?? true
+
 /** Finds the check that excluded a use of the most trials; undefined: none did. @param {SummaryArm[]} arms @param {Use} use */
 export function findExclusion(arms, use) {
-  const excluding = arms
-    .flatMap(({ spoiled }) => spoiled)
-    .filter(({ gate }) => GATES.get(gate)?.spoils?.includes(use) ?? true)
+  const excluding = arms.flatMap(({ spoiled }) => spoiled).filter(({ gate }) => spoils(gate, use))
   const most = excluding.toSorted((a, b) => b.trials - a.trials).at(0)
   return most && { gate: most.gate, reason: most.reason.split('\n')[0] }
 }

@@ -53,7 +53,7 @@ function renderServiceTime(arms) {
 function renderRequests(sizes, cpus) {
   const [neighbourCores] = sizes.flatMap(size => size.neighbourCores ?? [])
   if (neighbourCores === undefined) return []
-  const spare = `: the neighbour left ${cpus - neighbourCores} of ${count(cpus, 'CPU')} to all, whatever they request (--neighbour ${cpus}c fills this machine)`
+  const spare = `: the neighbour left ${Number((cpus - neighbourCores).toFixed(2))} of ${count(cpus, 'CPU')} to all, whatever they request (--neighbour ${cpus}c fills this machine)`
   return [`CPU requests were tried without a CPU limit${neighbourCores < cpus ? spare : ''}.`]
 }
 

@@ -6,6 +6,7 @@ import { renderResources } from '../../model/container-limits.js'
 import { answerSearches } from './answer.js'
 import { limitsOf } from './memory-floor.js'
 import { replaySearches } from './searches.js'
+import { cpuOf } from './step.js'
 import { isAnswered, listTrialRows } from './trial-rows.js'
 
 /** The results of searches, with the trials that show them. Pure. */
@@ -146,8 +147,9 @@ function drawLimits({ result: { sizes }, records, colourFor }) {
     const points = records.flatMap(record => {
       const { id, arm } = record.trial
       const rate = ratePerSecond(record)
-      if (rate === null || arm.cpuLimitCores === null || !(held.has(id) || failed.has(id))) return []
-      return [{ cores: arm.cpuLimitCores, ratePerSecond: rate, isHeld: held.has(id) }]
+      const cores = cpuOf(arm)
+      if (rate === null || cores === null || !(held.has(id) || failed.has(id))) return []
+      return [{ cores, ratePerSecond: rate, isHeld: held.has(id) }]
     })
     const answers = sizesOfPlane.flatMap(({ cpu, ratePerSecond: rate, p99Ms }) =>
       cpu.isFound && cpu.held !== null ? [{ cores: cpu.held, ratePerSecond: rate, p99Ms }] : [],
@@ -155,7 +157,8 @@ function drawLimits({ result: { sizes }, records, colourFor }) {
     return { label, colour: colourFor({ ...sizesOfPlane[0], hasSidecars: true }), points, answers }
   })
   if (!lines.some(line => line.points.length > 0)) return []
-  const title = 'Rate over the CPU limit of each sidecar'
+  const isOfRequests = sizes.some(({ neighbourCores }) => neighbourCores !== undefined)
+  const title = `Rate over the CPU ${isOfRequests ? 'request' : 'limit'} of each sidecar`
   return [{ form: 'overLimit', id: 'over-limit', title, lines }]
 }
 

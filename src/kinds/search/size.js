@@ -39,8 +39,9 @@ export function suggestLimits({ need, cpus }) {
 const coresAt = (place, cpus) => Math.min(cpus, capAt(place))
 
 /**
- * Tries limits: where one trial misses the p99, more CPU, or more memory where the kernel killed for it; and, for the
- * smallest, one step less after each that met it. Ends with limits that are confirmed, or that cannot be.
+ * Tries limits: where one trial misses the p99, more CPU in growing steps, or more memory where the kernel killed for it; and,
+ * for the smallest, half way back to those that missed it after each that met it. Ends with limits that are confirmed, or
+ * that cannot be.
  * @param {{ template: Arm, cpus: number, p99Ms: number, tried: Tried[], need: Need, isSmallest: boolean }} options
  * @returns {Trials}
  */
@@ -50,6 +51,7 @@ export function* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest }) {
   let { place, bytes } = start
   // Within 15 % of the mean every burst is throttled, and chance decides whether a trial meets the p99.
   let failed = isSmallest ? indexOf(need.cores) : place - 1
+  let stride = ROOM.places
   let lost = 0
   const armAt = (/** @type {number} */ i) => withMemory(withCpu(template, coresAt(i, cpus)), bytes)
   const at = (/** @type {number} */ i) => tried.filter(({ arm }) => arm.id === armAt(i).id).map(t => t.outcome)
@@ -65,11 +67,12 @@ export function* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest }) {
       if (place === last) return
       failed = place
       const known = Array.from({ length: last - place }, (_, i) => place + 1 + i).find(i => at(i).length > 0)
-      place = known ?? Math.min(last, place + ROOM.places)
+      place = known ?? Math.min(last, place + stride)
+      stride *= 2
       continue
     }
     if (met > 0 && !isLowest) {
-      place--
+      place = Math.floor((failed + place) / 2)
       continue
     }
     yield armAt(place)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { UsageError } from '../../lib/errors.js'
 import { count } from '../bounds.js'
 import { findOnlyKind, METHODS } from '../requests.js'
 import { bodyBytes, chunks, headerBytes, serviceTime, trafficSchema } from '../traffic.js'
@@ -69,7 +70,7 @@ export const LOAD_AXES = {
     option: list(
       '--neighbour',
       'a process of the kit that burns so much CPU beside all services, such as 2c: on as many CPUs, the node is full',
-      text => readCores(text.replace(/c$/, '')),
+      readNeighbour,
     ),
     recorded: z
       .number()
@@ -252,4 +253,10 @@ export const LOAD_AXES = {
     label: 'burst s',
     isUnsaidWhenNull: true,
   },
+}
+
+/** @param {string} text such as 2c @throws {UsageError} */
+function readNeighbour(text) {
+  if (!/^\d*\.?\d+c?$/.test(text)) throw new UsageError('a number of CPUs is needed, such as 2c or 0.5c')
+  return readCores(text.replace(/c$/, ''))
 }

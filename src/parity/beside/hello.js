@@ -38,10 +38,11 @@ export function readServerGroup({ address, port }, groups) {
     const socket = net.connect({ host: address, port })
     let bytes = Buffer.alloc(0)
     const settle = (/** @type {string | null} */ group) => {
+      clearTimeout(timer)
       socket.destroy()
       resolve(group)
     }
-    socket.setTimeout(HELLO_MS, () => settle(null))
+    const timer = setTimeout(() => settle(null), HELLO_MS)
     socket.on('error', () => settle(null)).on('end', () => settle(null))
     socket.on('connect', () => socket.write(renderClientHello(groups)))
     socket.on('data', data => {
@@ -58,7 +59,26 @@ export function isWhole(bytes) {
 }
 
 /** Parses the group that a server chose, in its first record; null: it is no ServerHello with one. @param {Buffer} record */
-export function parseServerGroup(record) {
+export const parseServerGroup = record => parseSafely(() => readChosenGroup(record))
+
+/**
+ * Parses the groups that a client offers, in its order, and those that it sends shares of; null: it is no ClientHello.
+ * @param {Buffer} record
+ */
+export const parseClientGroups = record => parseSafely(() => readOfferedGroups(record))
+
+/** A length that reaches beyond its message makes it none. @template T @param {() => T | null} parse */
+function parseSafely(parse) {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof TypeError) return null
+    throw error
+  }
+}
+
+/** @param {Buffer} record */
+function readChosenGroup(record) {
   const message = openMessage(record, SERVER_HELLO)
   if (message === null) return null
   const session = HELLO_HEAD_BYTES + 2 + RANDOM_BYTES
@@ -67,11 +87,8 @@ export function parseServerGroup(record) {
   return share === null ? null : nameOf(share.readUInt16BE(0))
 }
 
-/**
- * Parses the groups that a client offers, in its order, and those that it sends shares of; null: it is no ClientHello.
- * @param {Buffer} record
- */
-export function parseClientGroups(record) {
+/** @param {Buffer} record */
+function readOfferedGroups(record) {
   const message = openMessage(record, CLIENT_HELLO)
   if (message === null) return null
   const session = HELLO_HEAD_BYTES + 2 + RANDOM_BYTES

@@ -21,6 +21,7 @@ const NODE_POD_CORES_LEAST = 0.02
  * @property {MtlsMode[]} modes of its inbound listeners
  * @property {string} version of the plane's program
  * @property {number} cpus of the machine
+ * @property {number} pinnableCpus that processes can have for themselves
  * @property {{ control?: string, scripts?: string }} lacks why a program of its control plane, or scripts or a program of its profile, are not here
  * @property {() => string | null | undefined} findShortage of the machine for so many sidecars
  * @property {() => string | null} findUnsupported by the plane itself
@@ -92,6 +93,12 @@ const PROTOCOLS = [
     on: 'changesPerMinute',
     conflict: isOfBytes,
     message: () => 'whether a change is in effect is asked by host, which bytes do not have',
+  },
+  {
+    on: 'placement',
+    conflict: ({ pinnableCpus }) => pinnableCpus < 2,
+    message: () =>
+      '--placement apart: the generator has CPUs of its own only on a machine of two and more, with taskset, without --no-pin, and where the load is made here',
   },
   {
     on: 'interception',

@@ -153,7 +153,9 @@ export const REQUESTS = [
     on: 'neighbourCores',
     // A file has a neighbour for any machine, and says where one is too small to fill it; that of `size` is an option.
     conflict: ({ overrides, axes, experiment, cpus }) =>
-      (experiment.search ? axes : overrides.axes).neighbourCores?.find(cores => Math.ceil(Number(cores)) > cpus),
+      (overrides.axes.neighbourCores ?? (experiment.search ? axes.neighbourCores : undefined))?.find(
+        cores => Math.ceil(Number(cores)) > cpus,
+      ),
     message: (request, cores) =>
       `--neighbour ${cores}c: ${cores} CPUs, and this machine has ${request.cpus}: give at most --neighbour ${request.cpus}c, which fills it`,
   },

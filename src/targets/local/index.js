@@ -51,7 +51,7 @@ export async function openLocalSite({ runId, way, findTool, say }) {
     cores: hasTaskset ? readCores() : [],
     assertCpuSettings(conditions) {
       if (way.how !== 'none') return
-      const hasRequests = conditions.some(({ cpuRequestCores }) => cpuRequestCores !== undefined)
+      const hasRequests = conditions.some(c => (c.cpuRequestCores ?? c.neighbourCores) !== undefined)
       if (hasRequests) throw new BenchError(`no CPU request can be set here, as the weight of a cgroup: ${way.reason}`)
       const hasPods = conditions.some(({ podCpuCores }) => podCpuCores !== undefined)
       if (hasPods)

@@ -55,14 +55,14 @@ describe('the answer of CPU requests', () => {
     ])
   })
 
-  it('says that one request alone has a p99', () =>
+  it('says that one request alone has a p99, where the windows of others have too few requests', () =>
     expect(
       render([
         [0.01, null],
         [1, 5],
       ]),
     ).toEqual([
-      'pipy: beside a neighbour of 2 CPUs the p99 was measured at one CPU request alone: 5.0 ms at 1000m; no p99 at 10m: none was measured.',
+      'pipy: beside a neighbour of 2 CPUs the p99 was measured at one CPU request alone: 5.0 ms at 1000m; no p99 at 10m: 100 requests in a window, and a p99 takes 1050 (--rate 1050, or --profile full).',
     ]))
 
   it('says why there is no p99 at all', () => {

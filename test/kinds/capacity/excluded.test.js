@@ -4,14 +4,15 @@ import { listArms } from '../../../src/model/results.js'
 import { createSummary } from '../../fakes/fake-summary.js'
 
 const BUSY = { gate: 'neighbour', trials: 2, reason: 'something else used 1.57 cores of this machine\nmore' }
+const FAILED = { gate: 'failed', trials: 4, reason: 'it did not start' }
 const DROPS = { gate: 'drops', trials: 1, reason: '9 requests were dropped' }
 
-/** @param {{ kind?: 'open' | 'closed', p99?: number | null, quantities?: string[] }} options */
-function list({ kind = 'open', p99 = null, quantities = ['burstDropped', 'p99', 'rss'] }) {
+/** @param {{ kind?: 'open' | 'closed', p99?: number | null, quantities?: string[], trials?: number }} options */
+function list({ kind = 'open', p99 = null, quantities = ['burstDropped', 'p99', 'rss'], trials = 6 }) {
   const summary = createSummary([{ plane: 'pipy', load: { kind, ratePerSecond: 100 }, p99: [p99, p99] }])
   const arms = listArms(summary).map(arm => ({
     ...arm,
-    spoiled: [DROPS, BUSY, { gate: 'streams', trials: 2, reason: 'no chunk' }],
+    spoiled: [DROPS, { ...BUSY, trials }, FAILED, { gate: 'streams', trials: 2, reason: 'no chunk' }],
   }))
   return listExcluded({ arms }, { shows: { ...summary.shows, quantities } })
 }
@@ -27,6 +28,8 @@ describe('what checks excluded', () => {
     expect(list({ kind: 'closed' })).toEqual([])
     expect(list({ quantities: [] })).toEqual([])
   })
+
+  it('is nothing where a check excluded some trials alone', () => expect(list({ trials: 5 })).toEqual([]))
 
   it('is by a check that spoils this use, or by a failure', () => {
     const arms = listArms(createSummary([{ plane: 'pipy' }]))

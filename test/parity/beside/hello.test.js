@@ -44,6 +44,22 @@ describe('parseClientGroups', () => {
     expect(parseClientGroups(hello.subarray(0, 60))).toBe(null)
   })
 
+  it('takes no message that is cut short for one', () => {
+    const hello = renderClientHello(BOTH)
+    for (let length = 6; length < hello.length; length++) {
+      const cut = Buffer.from(hello.subarray(0, length))
+      cut.writeUInt16BE(length - 5, 3)
+      expect([null, 'object']).toContain(parseClientGroups(cut) && 'object')
+    }
+    expect(parseClientGroups(Buffer.from([22, 3, 3, 0, 4, 1, 0, 0, 0]))).toBe(null)
+    const retry = renderRetry(0x11ec)
+    retry.writeUInt16BE(0, retry.length - 4)
+    for (const message of [retry.subarray(0, retry.length - 2), retry.subarray(0, retry.length - 1)]) {
+      message.writeUInt16BE(message.length - 5, 3)
+      expect(parseServerGroup(message)).toBe(null)
+    }
+  })
+
   it('reads the groups and the share of a client of Node', async () => {
     /** @type {Promise<Buffer>} */
     const hello = new Promise(resolve => {

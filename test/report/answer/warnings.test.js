@@ -40,7 +40,10 @@ it('name a proxy whose memory grew by the request in half of its windows, and in
   expect(warn(1, 1).join()).not.toContain('grew')
   expect(warn(4, 4, 900).join()).not.toContain('grew')
   // Requests queued up.
-  expect(warn(4, 4, 410_000, { boundBy: 'drops' }).join()).not.toContain('grew')
+  const open = createArm({ ...arm, load: { ...arm.load, kind: 'open', ratePerSecond: 10_000 } })
+  const load = { ...createRecord({ arm }).load, verified: 1000 }
+  expect(warn(4, 4, 410_000, { arm: open, load: { ...load, dropped: 0 } })).not.toEqual([])
+  expect(warn(4, 4, 410_000, { arm: open, load: { ...load, dropped: 9000 } }).join()).not.toContain('grew')
 })
 
 it('say by how much planes differ at each load, where two measurements of one run exclude each other', () => {
