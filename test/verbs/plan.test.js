@@ -43,6 +43,20 @@ describe('renderPlan', () => {
   })
 })
 
+describe('the turns of planes that meshes deploy', () => {
+  it('keep the connections of each open, and are those of other experiments without Linkerd', () => {
+    const { plan } = planWith('as-deployed', { interception: ['redirect'] })
+    expect(new Set(plan.arms.map(({ load }) => load.sliceMs))).toEqual(new Set([300]))
+    expect(plan.notes).toContain(
+      'turns of 300 ms instead of 500: linkerd:deployed closes connections that were idle for 3 s',
+    )
+    const planes = parsePlanes('pipy,pipy:fsm,envoy,envoy:osm-1.1,envoy:istio,ztunnel:istio,linkerd')
+    const others = planWith('as-deployed', { interception: ['redirect'], planes }).plan
+    expect(new Set(others.arms.map(({ load }) => load.sliceMs))).toEqual(new Set([500]))
+    expect(others.notes.join()).not.toContain('idle')
+  })
+})
+
 describe('planRun', () => {
   it('is of experiments that measure', () => {
     expect(() => ask('balance')).toThrow('balance measures nothing, and is computed at once: npm run bench -- balance')
