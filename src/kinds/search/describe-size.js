@@ -2,10 +2,10 @@ import { groupBy } from '../../lib/group-by.js'
 import { choiceOf } from '../../model/arms.js'
 import { judgeLimits } from './confirm.js'
 import { extrapolate } from './lower-rates.js'
-import { TRIALS } from './plan.js'
 import { ROOM, suggestLimits } from './size.js'
 import { cpuOf, describeSearch, isByRequest } from './step.js'
 import { bytesOf, findNeed, ofWhole } from './whole.js'
+import { TRIALS } from './trial-counts.js'
 
 /**
  * The answer of `size` from the trials of a load, as many as there are: a search that was cut short, or whose trials were
