@@ -4,8 +4,8 @@ import { judgeLimits } from './confirm.js'
 import { extrapolate } from './lower-rates.js'
 import { ROOM, suggestLimits } from './size.js'
 import { cpuOf, describeSearch, isByRequest } from './step.js'
-import { bytesOf, findNeed, ofWhole } from './whole.js'
 import { TRIALS } from './trial-counts.js'
+import { bytesOf, findNeed, ofWhole } from './whole.js'
 
 /**
  * The answer of `size` from the trials of a load, as many as there are: a search that was cut short, or whose trials were
