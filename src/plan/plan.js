@@ -12,7 +12,7 @@ import { assertFew, chooseRounds, orderTrials } from './rounds.js'
 
 export { choosePlanes } from '../request/question.js'
 export { withWarmupFor } from './load.js'
-export { estimatePlanSeconds, estimateSeconds } from './rounds.js'
+export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rounds.js'
 
 /** Makes a plan: from a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts' */
 /** @import { Experiment } from '../request/experiment.js' @import { Missing, Question, Overrides } from '../request/question.js' */

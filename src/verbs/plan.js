@@ -1,6 +1,6 @@
 import os from 'node:os'
 import { readCores, readLimits } from '../node/machine.js'
-import { estimatePlanSeconds } from '../plan/plan.js'
+import { estimateMostSeconds, estimatePlanSeconds } from '../plan/plan.js'
 import { withExperiment, withOptions } from '../prepare/options.js'
 import { readAsked } from '../prepare/preparation.js'
 import { loadAsked, planRun } from '../prepare/prepare.js'
@@ -29,5 +29,5 @@ export async function renderPlanned(experiment, options) {
   const site = { cpus: os.availableParallelism(), cores: readCores(), limits: { ...readLimits(), quota } }
   const request = readAsked(experiment, options)
   const { plan } = planRun({ ...request, ...(await loadAsked(request)), site })
-  return renderPlan(plan, estimatePlanSeconds(plan))
+  return renderPlan(plan, estimatePlanSeconds(plan), estimateMostSeconds(plan))
 }
