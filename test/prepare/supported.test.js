@@ -101,7 +101,11 @@ describe('copies of a link under a load', () => {
       expect(refused(conditions, { load: { ...loud, ...fields } })).toBe(
         '--loud 500: one pair is loud beside others that have a rate: give --rate, and --pairs of at least 2',
       )
-    for (const fields of [{ connections: 'new' }, { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } }, { requests: [] }])
+    for (const fields of [
+      { connections: 'new' },
+      { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } },
+      { requests: [] },
+    ])
       expect(refused(http, { load: { ...loud, ...fields } })).toMatch(/--loud 500: .* without a burst/)
   })
 })
