@@ -232,14 +232,15 @@ export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, sig
 export async function withHanging(error, { target, processes }) {
   if (!(error instanceof BenchError) || !/no answer within/.test(error.message)) return error
   const sidecars = /** @type {Handle[]} */ (processes.filter(({ spec }) => spec.role === 'sidecar'))
-  const before = await target.look(sidecars)
+  const look = () => target.look(sidecars).catch(() => [])
+  const before = await look()
   await delay(1000 * HANG_SECONDS)
-  const after = await target.look(sidecars)
+  const after = await look()
   const hanging = sidecars.flatMap(({ spec }, i) => {
     const [from, to] = [before[i]?.cpu, after[i]?.cpu]
     const share = from && to ? (to.cpuSeconds - from.cpuSeconds) / (to.atSeconds - from.atSeconds) : 0
     return share >= HANG_SHARE
-      ? [`; ${spec.service}'s sidecar hangs in a loop: it still uses ${percent(share)} of a CPU`]
+      ? [`; ${spec.service}'s sidecar still uses ${percent(share)} of a CPU: does it hang in a loop?`]
       : []
   })
   return new BenchError(`${error.message}${hanging.join('')}`, { cause: error, exitStatus: error.exitStatus })

@@ -49,7 +49,9 @@ export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
     }
     if (sliceMs === undefined) return { ...arm, load: { ...load, warmupSeconds } }
     const cycleSeconds = (count * sliceMs) / 1000
-    const windowSeconds = Math.ceil(Math.max(load.windowSeconds, RATE_SLICES_LEAST * cycleSeconds))
+    // Shorter slices give an arm no less of the window than slices of the usual length, in whole passes.
+    const leastSeconds = Math.max(load.windowSeconds, (RATE_SLICES_LEAST * count * RATE_SLICE_MS) / 1000)
+    const windowSeconds = Math.ceil(Math.ceil(leastSeconds / cycleSeconds) * cycleSeconds * 1000) / 1000
     const slicesSeconds = Math.ceil((1000 * warmupSeconds) / sliceMs) * cycleSeconds
     return { ...arm, load: { ...load, sliceMs, windowSeconds, warmupSeconds: slicesSeconds } }
   })

@@ -408,6 +408,14 @@ describe('findGates', () => {
     expect(found(podsOf([2.1e6, 0]))).toEqual([
       'passage: the proxy of the node received 0 bytes in the pod of gateway-of-2, and its share of the 1000 verified requests is 1024000: they went past it',
     ])
+    // The bytes of the process are those of all pods, and none of a pod that was not counted.
+    const { processes } = podsOf([0, 0])
+    const uncounted = processes.map(({ pods, ...process }) => ({
+      ...process,
+      receivedBytes: 1000,
+      pods: pods?.map(({ receivedBytes, ...pod }) => pod),
+    }))
+    expect(found({ processes: uncounted })).toEqual([])
     const half = [describeFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000, cpuSeconds: 1e-3 })]
     expect(found({ processes: half })).toHaveLength(1)
     expect(found({ processes: half, arm: { load: { connections: 'new' } } })).toEqual([])

@@ -1,6 +1,7 @@
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { P99_REQUESTS } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
+import { joinWords } from '../../lib/letters.js'
 import { groupOf, nameOf } from '../../model/arms.js'
 import { toMillicores } from '../../model/container-limits.js'
 import { findExclusion } from './excluded.js'
@@ -46,6 +47,9 @@ function renderPlace(largest, smaller) {
   const last = smaller.at(-1)
   if (!last) return `the p99 was measured at one CPU request alone: ${renderPoint(largest)}`
   const isDoubled = (/** @type {Point} */ { p99Ms }) => p99Ms >= DOUBLES * largest.p99Ms
+  const doubled = smaller.filter(isDoubled)
+  if (!isDoubled(last) && doubled.length > 0)
+    return `the p99 doubles at a CPU request of ${joinWords(doubled.map(({ cores }) => renderRequest(cores)))}, and not at ${renderRequest(last.cores)}: ${renderMs(last.p99Ms)} ms, against ${renderPoint(largest)}`
   if (!isDoubled(last))
     return `the p99 does not double down to a CPU request of ${renderRequest(last.cores)}: ${renderMs(last.p99Ms)} ms, against ${renderPoint(largest)}`
   const points = [largest, ...smaller]

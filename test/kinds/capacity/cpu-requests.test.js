@@ -47,6 +47,19 @@ describe('the answer of CPU requests', () => {
     ])
   })
 
+  it('says where it doubled, although it did not at the smallest', () => {
+    expect(
+      render([
+        [0.05, 9],
+        [0.1, 14],
+        [0.2, 12],
+        [1, 5],
+      ]),
+    ).toEqual([
+      'pipy: beside a neighbour of 2 CPUs the p99 doubles at a CPU request of 200m and 100m, and not at 50m: 9.0 ms, against 5.0 ms at 1000m.',
+    ])
+  })
+
   it('says that it does not double, and why there is no p99 at a request', () => {
     const cold = '64 users had not done three requests when the window opened'
     const arms = summarise([
