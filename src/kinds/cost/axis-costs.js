@@ -1,4 +1,3 @@
-import { renderChange } from '../../answer/pairs.js'
 import { PRIMARY, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
 import { joinWords } from '../../lib/letters.js'
@@ -40,9 +39,9 @@ function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
   if (!baseOfSecond) return []
   return first.slice(1).flatMap(arm => {
     const beside = second.find(other => labelOf(other) === labelOf(arm))
-    if (!beside || [arm, beside].some(other => !isCompared(other, { axis, comparisons }))) return []
-    const ofFirst = subtract(microsOf(arm), microsOf(first[0]))
-    const ofSecond = subtract(microsOf(beside), microsOf(baseOfSecond))
+    const ofFirst = computeMicros(arm, { base: first[0], axis, comparisons })
+    const ofSecond = beside && computeMicros(beside, { base: baseOfSecond, axis, comparisons })
+    if (!ofFirst || !ofSecond) return []
     const micros = [ofFirst, ofSecond].map(values => summariseValues(values).median)
     const difference = summariseValues(subtract(ofFirst, ofSecond))
     const names = /** @type {[string, string]} */ ([nameOf(arm), nameOf(beside)])
@@ -52,8 +51,12 @@ function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
   })
 }
 
-/** Says whether an arm has a verdict against the first value: it did the work that it must. @param {SummaryArm} arm @param {{ axis: AxisName, comparisons: Comparison[] }} options */
-function isCompared(arm, { axis, comparisons }) {
+/**
+ * Computes the microseconds of an arm beyond the first value, by repeat: its ratios are those of arms that stood together, which
+ * vary less than arms of two deployments. Null: it has no verdict, such as one that did other work.
+ * @param {SummaryArm} arm @param {{ base: SummaryArm, axis: AxisName, comparisons: Comparison[] }} options
+ */
+function computeMicros(arm, { base, axis, comparisons }) {
   const comparison = comparisons.find(
     c =>
       c.contrast === axis &&
@@ -62,11 +65,10 @@ function isCompared(arm, { axis, comparisons }) {
       c.a === `${nameOf(arm)} with ${describeAxes(arm, [axis])}` &&
       groupOf(c) === groupOf(arm),
   )
-  return comparison !== undefined && renderChange(comparison) !== ''
+  const { median } = quantityOf(base, PRIMARY.name)
+  if (!comparison || comparison.verdict === 'invalid' || median === null) return null
+  return comparison.ratio.values.map(ratio => (ratio === null ? null : (ratio - 1) * median))
 }
-
-/** @param {SummaryArm} arm */
-const microsOf = arm => quantityOf(arm, PRIMARY.name).values
 
 /** Subtracts by repeat. @param {(number | null)[]} values @param {(number | null)[]} others */
 const subtract = (values, others) =>

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { computeAxisCosts, drawAxisCosts, renderAxisCosts } from '../../../src/kinds/cost/axis-costs.js'
+import { summariseValues } from '../../../src/lib/stats.js'
 import { listArms } from '../../../src/model/results.js'
 import { createResult, createSummary } from '../../fakes/fake-summary.js'
 
 /** @import { AxisName, Comparison, Result } from '../../../src/model/types.ts' */
 
-const NOISE = [-0.4, 0.3, 0, 0.2, -0.1, 0.1]
+const NOISE = [-0.4, 0.3, 0, 0.2, -0.2, 0.1]
 /** @type {Record<string, [number, number]>} µs of Pipy and Envoy */
 const MICROS = { lean: [60, 140], 'access-log': [84, 156], 'rate-limit': [65, 152], 'retry-budget': [69, 149] }
+
+/** @param {string} plane @param {string} features */
+const costOf = (plane, features) => MICROS[features][plane === 'pipy' ? 0 : 1]
 
 /** @param {{ rounds?: number, planes?: string[], wrong?: string, contrasts?: AxisName[] }} [options] wrong: a feature that did other work */
 function compute({ rounds = 6, planes = ['pipy', 'envoy'], wrong, contrasts = ['features'] } = {}) {
@@ -17,7 +21,8 @@ function compute({ rounds = 6, planes = ['pipy', 'envoy'], wrong, contrasts = ['
         plane,
         load: { kind: 'interleaved', isInterleaved: true },
         conditions: features === 'lean' ? {} : { features },
-        cpuPerRequest: NOISE.slice(0, rounds).map(noise => (micros[i] ?? 100) + (i + 1) * noise),
+        // Slower and faster deployments say nothing: ratios are of arms that stood together.
+        cpuPerRequest: NOISE.slice(0, rounds).map(noise => (micros[i] ?? 100) * (1 + noise)),
       })),
     ),
   )
@@ -31,7 +36,10 @@ function compute({ rounds = 6, planes = ['pipy', 'envoy'], wrong, contrasts = ['
             {
               ...{ link, cpuLimitCores, load, conditions },
               ...{ a: `${plane} with ${features}`, b: `${plane} with no features`, contrast: 'features' },
-              ...{ quantity: 'cpuPerRequest', service: null, isControl: false, ratio: { median: 1.1 } },
+              ...{ quantity: 'cpuPerRequest', service: null, isControl: false },
+              ratio: summariseValues(
+                NOISE.slice(0, rounds).map(noise => (costOf(plane, features) + noise / 10) / costOf(plane, 'lean')),
+              ),
               verdict: features === wrong ? 'invalid' : 'higher',
             },
           ]
