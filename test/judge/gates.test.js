@@ -581,6 +581,11 @@ describe('findGates', () => {
       { dropped: 7, verified: 995 },
       'rate',
     ],
+    [
+      'loud: the loud pair answered 949 of 1000 requests that were due: give a smaller --loud',
+      { loud: { due: 1000, verified: 949 } },
+      'rate',
+    ],
     ['generator: requests started late: 1 in 100 by more than 6.0 ms (at most 5)', { lagP99Ms: 6 }, 'rate'],
     ['knee: bound by sidecar: above the knee', {}, 'sidecar'],
     ['knee: 980 requests/s were answered of 1000 asked for: above the knee', { verified: 980 }, 'rate'],
