@@ -6,7 +6,7 @@ import { createResult, createSummary } from '../../fakes/fake-summary.js'
 
 /** @import { AxisName, Comparison, Result } from '../../../src/model/types.ts' */
 
-const NOISE = [-0.4, 0.3, 0, 0.2, -0.2, 0.1]
+const NOISE = [-0.4, 0.3, 0, 0.2, -0.2, 0]
 /** @type {Record<string, [number, number]>} µs of Pipy and Envoy */
 const MICROS = { lean: [60, 140], 'access-log': [84, 156], 'rate-limit': [65, 152], 'retry-budget': [69, 149] }
 
