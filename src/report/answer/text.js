@@ -9,7 +9,7 @@ const BAR_WIDTH = 20
 const WARNINGS_MOST = 3
 const VERDICT_LINES_MOST = 4
 const WHY_LINES_MOST = 2
-const BASIS_LINES_LEAST = 2
+const BASIS_LINES_LEAST = 1
 const ROWS_LEAST = 3
 const GAP = '   '
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
@@ -53,10 +53,10 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
   const isParagraph = layout.isParagraph && answer.verdicts.length === 1
   const title = joinConditions(answer.conditions).slice(0, titleLinesMost)
   const sentences = [...answer.basis, ...(hasNotes ? (answer.notes ?? []) : [])]
-  const verdicts = answer.verdicts.flatMap(line => wrapText(line, '  '))
-  const basis = wrapText((isParagraph ? [...answer.verdicts, ...sentences] : sentences).join(' '), '  ')
-  const basisLines = basis.filter(line => line.trim())
-  const verdictLines = isParagraph ? [] : cut(verdicts, VERDICT_LINES_MOST)
+  const wholeVerdicts = answer.verdicts.flatMap(line => wrapText(line, '  '))
+  const verdictLines = isParagraph ? [] : wholeVerdicts
+  const paragraph = isParagraph ? [...answer.verdicts, ...sentences] : sentences
+  const basisLines = wrapText(paragraph.join(' '), '  ').filter(line => line.trim())
   const warnings = answer.warnings.map(line => clip(`  ! ${line}`))
   const { head, commands } = renderNotMeasured(answer)
   const ends = more.map(line => clip(line))
@@ -64,15 +64,18 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
   const isOpen = { sentences: gapsMost >= 1, picture: gapsMost >= 2, end: gapsMost >= 3 }
   const gaps = [isOpen.sentences, isOpen.picture && wanted > 0, isOpen.end && head.length + ends.length > 0]
   // Rows, warnings and commands share what the rest leaves.
-  const others = title.length + verdictLines.length + head.length + ends.length
-  const filled = others + gaps.filter(Boolean).length
-  const room = LINES_MOST - filled - Math.min(1, commands.length) - Math.min(1, warnings.length)
-  // The picture is the answer: it goes before what the numbers rest on.
+  const others = title.length + head.length + ends.length + gaps.filter(Boolean).length
+  const shared = LINES_MOST - others - Math.min(1, commands.length) - Math.min(1, warnings.length)
+  // The picture is the answer: it goes before the end of the verdicts, and before what the numbers rest on.
   const [first] = answer.pictures
   const drawnLeast = first ? renderRows(first, Math.min(ROWS_LEAST, first.rows.length)).length : 0
-  const basisLeast = BASIS_LINES_LEAST + (isParagraph ? Math.min(VERDICT_LINES_MOST, verdicts.length) : 0)
-  const keptBasis = cut(basisLines, Math.max(basisLeast, room - drawnLeast))
-  let left = room - keptBasis.length
+  const verdictsLeast = isParagraph ? Math.min(VERDICT_LINES_MOST, wholeVerdicts.length) : 0
+  const basisLeast = Math.min(verdictsLeast + BASIS_LINES_LEAST, basisLines.length)
+  const verdictRoom = Math.max(1, shared - drawnLeast - basisLeast)
+  const verdicts = cut(verdictLines, Math.min(VERDICT_LINES_MOST, verdictRoom))
+  const room = shared - verdicts.length
+  const basis = cut(basisLines, Math.max(basisLeast, room - drawnLeast))
+  let left = room - basis.length
   const pictures = drawPictures(answer.pictures, left)
   left -= pictures.length
   const warned = Math.min(WARNINGS_MOST, warnings.length, 1 + Math.max(0, left))
@@ -81,10 +84,10 @@ function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...la
     lines: [
       ...title,
       ...setApart(pictures, isOpen.picture),
-      ...setApart([...verdictLines, ...keptBasis, ...warnings.slice(0, warned)], isOpen.sentences),
+      ...setApart([...verdicts, ...basis, ...warnings.slice(0, warned)], isOpen.sentences),
       ...setApart([...head, ...commands.slice(0, 1 + Math.max(0, left)), ...ends], isOpen.end),
     ],
-    isWhole: pictures.length === wanted && keptBasis.length === basisLines.length,
+    isWhole: pictures.length === wanted && basis.length === basisLines.length,
   }
 }
 
