@@ -22,7 +22,7 @@ import { makeChanges, observeWindow, readStreams, readWindow } from './window.js
  * @typedef {{ testbed: Testbed, trials: Trial[], start: number, nextStart: () => number, folder: string,
  *   clock: ReturnType<typeof createClock>, watch: Watcher['watch'], signal: AbortSignal }} Course
  * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null,
- *   own?: Record<string, object> }} Observed
+ *   partFiles?: Record<string, object> }} Observed
  */
 
 /**
@@ -59,7 +59,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   let leaving
   try {
     await deploy(course, { standing, services })
-    const [{ seen: first, changeTo, ending }] = services
+    const [{ findings: first, changeTo, ending }] = services
     const startEnding = ending && (await import('./ending.js')).startEnding
     observed = { ...observed, ...first?.observed }
     records = records.map((record, i) => ({ ...record, ...first?.record, ...describeAnswer(services[i]) }))
@@ -78,7 +78,13 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     leaving = startEnding?.(course, { ending, window })
     const watched = await observeWindow(course, { processes, generator, window })
     observed = { ...observed, samples: watched.samples, names: watched.names }
-    const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen: watched })
+    const read = await readWindow(course, {
+      processes,
+      generator,
+      window,
+      before: [...idle, ...looks],
+      observed: watched,
+    })
     observed = { ...observed, observation: read.observation }
     const changes = await changing
     const streams = await streaming

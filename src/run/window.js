@@ -11,7 +11,7 @@ import { finishLoad, followLoad } from './generator.js'
  * The window of a trial: its observation, and its numbers.
  * @import { Change, TrialRecord, Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, Window } from '../model/types.ts'
  * @import { Started } from './start-services.js' @import { Course } from './trial.js'
- * @typedef {Observation & { names: string[] }} Seen names: of the processes, in the order of the readings
+ * @typedef {Observation & { names: string[] }} ObservedWindow names: of the processes, in the order of the readings
  */
 
 // So seldom that these requests, which no count has, take little of a sidecar.
@@ -20,7 +20,7 @@ const STREAM_EVERY_MS = 500
 /**
  * Has the processes read through the warm-up and the window and at its edges; stops early where one ends.
  * @param {Course} course @param {{ processes: Handle[], generator: Deployment | null, window: Window }} options
- * @returns {Promise<Seen>}
+ * @returns {Promise<ObservedWindow>}
  */
 export async function observeWindow(course, { processes, generator, window }) {
   const { testbed, clock, watch, signal } = course
@@ -54,10 +54,10 @@ export async function observeWindow(course, { processes, generator, window }) {
 
 /**
  * Reads what only the end of the load tells, and computes the numbers of each trial's window. @param {Course} course
- * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], seen: Seen }} options
+ * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], observed: ObservedWindow }} options
  * @throws {BenchError} where a process died, or the window was not read to its end
  */
-export async function readWindow(course, { processes, generator, window, before, seen: observed }) {
+export async function readWindow(course, { processes, generator, window, before, observed }) {
   const { clock, trials } = course
   const { site } = course.testbed
   const { start, end, after, samples } = observed

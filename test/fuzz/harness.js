@@ -3,7 +3,7 @@ import { CommanderError } from 'commander'
 import { BenchError } from '../../src/lib/errors.js'
 import { createRandom } from '../../src/lib/random.js'
 import { MIB } from '../../src/lib/units.js'
-import { collectGarbage, readOwnPeak, resetOwnPeak } from '../../src/node/observer.js'
+import { collectGarbage, readPeak, resetPeak } from '../../src/node/observer.js'
 
 /** Tries a parser with many inputs that are nearly right. @import { Random } from './mutate.js' */
 
@@ -44,7 +44,7 @@ export async function tryParser({ name, make, parse, findFault, share = 1 }) {
   const inputs = Math.ceil(INPUTS * share)
   const figures = { name, inputs, values: 0, refusals: 0, slowestMs: 0, peakMib: 0 }
   collectGarbage()
-  resetOwnPeak()
+  resetPeak()
   const beforeBytes = process.memoryUsage().rss
   const watch = watchForHangs(name)
   try {
@@ -58,7 +58,7 @@ export async function tryParser({ name, make, parse, findFault, share = 1 }) {
       const milliseconds = (user + system) / 1000
       figures.slowestMs = Math.max(figures.slowestMs, milliseconds)
       if (i % COLLECT_EVERY === 0) collectGarbage()
-      figures.peakMib = ((readOwnPeak() ?? beforeBytes) - beforeBytes) / MIB
+      figures.peakMib = ((readPeak() ?? beforeBytes) - beforeBytes) / MIB
       const heavy = figures.peakMib > PEAK_MIB_MOST ? `it took ${figures.peakMib.toFixed(0)} MiB of memory` : null
       const why =
         fault ??

@@ -35,13 +35,13 @@ function renderDoubling(group) {
   const doubled = smaller.find(({ p99Ms }) => p99Ms >= DOUBLES * largest.p99Ms)
   const last = doubled ?? smaller.at(-1)
   const atLargest = `${renderMs(largest.p99Ms)} ms at ${renderRequest(largest.cores)}`
-  const found = last
+  const clauses = last
     ? [
         `the p99 ${doubled ? 'doubles at' : 'does not double down to'} a CPU request of ${renderRequest(last.cores)}`,
         `${renderMs(last.p99Ms)} ms, against ${atLargest}`,
       ]
     : ['the p99 was measured at one CPU request alone', atLargest]
-  return [`${[`${start} ${found.join(': ')}`, ...lacks].join('; ')}.`]
+  return [`${[`${start} ${clauses.join(': ')}`, ...lacks].join('; ')}.`]
 }
 
 /** Says at which requests there is no p99, and why. @param {SummaryArm[]} arms from the largest request on */

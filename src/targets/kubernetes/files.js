@@ -50,10 +50,10 @@ export function createFiles({ api, namespace, labels }) {
 
     /**
      * Brings what a process sees: its scripts, its rendered files, its credentials.
-     * @param {ProcessSpec} spec @param {{ name: string, own: Record<string, string>, folder: string }} at own: labels;
+     * @param {ProcessSpec} spec @param {{ name: string, labels: Record<string, string>, folder: string }} at own: labels;
      *   folder: where rendered files are kept @returns {Promise<import('./pod.js').Container>}
      */
-    async apply(spec, { name, own, folder }) {
+    async apply(spec, { name, labels: own, folder }) {
       const folders = await Promise.all(spec.scripts.map(applyScripts))
       if (spec.files.length > 0) {
         const files = Object.fromEntries(spec.files.map(f => [f.name, f.content]))
