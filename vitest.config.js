@@ -17,7 +17,15 @@ const UNMEASURED = [
 const LONGEST = [
   ...UNMEASURED.map(name => `${REAL}/${name}`),
   ...['run/run', 'records/full-disk', 'report/page', 'kinds/rollout/course', 'run/long-run', 'live/page', 'cli'],
-  ...['report/hostile-names', 'records/bundle', 'kinds/growth/course', 'run/resume', 'fuzz/fuzz', 'records/hostile'],
+  ...[
+    'report/hostile-names',
+    'records/bundle',
+    'kinds/growth/course',
+    'run/resume',
+    'fuzz/files',
+    'fuzz/runs',
+    'records/hostile',
+  ],
 ]
 
 class LongestFirst extends BaseSequencer {

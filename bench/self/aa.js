@@ -18,7 +18,8 @@ const PLANTED = 0.02
 
 /** @returns {Promise<import('./kit.js').Finding[]>} */
 export async function studyItself() {
-  const repeats = ['--rounds', `${MEASURED_REPEATS}`]
+  // One worker, as at a CPU limit of 1: versions of one plane are then pinned.
+  const repeats = ['--rounds', `${MEASURED_REPEATS}`, '--workers', '1']
   const planes = await bench(['cost', '--planes', 'pipy,envoy', ...repeats])
   const change = await bench(['cost', '--planes', `pipy,pipy=${handleOnce('handles-one-event-more')}`, ...repeats])
   const [ofPlanes, ofChange] = [planes, change].map(({ summary, manifest }) => ({ summary, seed: manifest.run.seed }))

@@ -16,6 +16,10 @@ export const count = (many, noun) => `${many} ${noun}${many === 1 ? '' : 's'}`
 export const timeLeft = seconds =>
   seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.round(seconds)} s left`
 
+/** @param {number} seconds @param {number | null} mostSeconds that a busy machine may make of them */
+export const aboutMinutes = (seconds, mostSeconds) =>
+  `about ${Math.ceil(seconds / 60)} min${mostSeconds === null ? '' : `, up to ${Math.ceil(mostSeconds / 60)} min on a busy machine`}`
+
 /** @param {string} text such as 20ms or 1.5s @returns {number | null} null: no time above 0 */
 export function readMilliseconds(text) {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? []

@@ -14,24 +14,41 @@ export function countSlices({ warmupSeconds, windowSeconds }, { sliceMs, tailMs 
 
 /**
  * Puts every arm once in each round of slices, in a random order in which each arm follows each other about equally often:
- * the place of the arm of each slice, a digit each. @param {{ arms: number, slices: number, seed: number }} options arms: at most ten
+ * the place of the arm of each slice, a digit each. From one round to the next an arm comes at most one place later, so that it
+ * is idle for no longer than all arms have a slice: sidecars close connections that are idle for longer.
+ * @param {{ arms: number, slices: number, seed: number }} options arms: at most ten
  */
 export function orderSlices({ arms, slices, seed }) {
   const random = createRandom(seed)
   const places = Array.from({ length: arms }, (_, i) => i)
   const followed = places.map(() => places.map(() => 0))
-  /** @type {number[]} */
-  const order = []
+  let round = shuffle(places, random)
+  const order = [...round]
+  const countSteps = (/** @type {number[]} */ next) =>
+    next.reduce((sum, place, i) => sum + followed[next[i - 1] ?? order[order.length - 1]][place], 0)
   while (order.length < slices) {
-    const tried = Array.from({ length: TRIED }, () => shuffle(places, random))
-    const stepsOf = (/** @type {number[]} */ round) =>
-      [order.at(-1) ?? round[0], ...round].slice(0, -1).map((before, i) => followed[before][round[i]])
-    const worthOf = (/** @type {number[]} */ round) => stepsOf(round).reduce((sum, count) => sum + count, 0)
-    const best = tried.reduce((a, b) => (worthOf(b) < worthOf(a) ? b : a))
-    for (const place of best) {
-      if (order.length > 0) followed[/** @type {number} */ (order.at(-1))][place]++
+    const tried = Array.from({ length: TRIED }, () => reorder(round, random))
+    round = tried.reduce((a, b) => (countSteps(b) < countSteps(a) ? b : a))
+    for (const place of round) {
+      followed[order[order.length - 1]][place]++
       order.push(place)
     }
   }
   return order.slice(0, slices).join('')
+}
+
+/**
+ * Cuts a round at random, and puts the last arm of each piece first: the others of the piece come one place later.
+ * @param {number[]} round @param {() => number} random
+ */
+function reorder(round, random) {
+  /** @type {number[]} */
+  const reordered = []
+  let begin = 0
+  for (let end = 1; end <= round.length; end++) {
+    if (end < round.length && random() < 0.5) continue
+    reordered.push(round[end - 1], ...round.slice(begin, end - 1))
+    begin = end
+  }
+  return reordered
 }

@@ -69,7 +69,14 @@ export function look(probes) {
     identity: p.identify(),
     workers: p.countListeners(),
     connections: connections[i],
+    cpu: readCpu(p),
   }))
+}
+
+/** @param {Probe} probe */
+function readCpu(probe) {
+  const { atSeconds, cpuSeconds } = probe.read()
+  return { atSeconds, cpuSeconds }
 }
 
 /** @param {Probe[]} probes @returns {Sample} */

@@ -1,7 +1,7 @@
 import { UsageError } from '../lib/errors.js'
 import { groupBy } from '../lib/group-by.js'
 import { createRandom, shuffle } from '../lib/random.js'
-import { groupOf } from '../model/arms.js'
+import { groupOf, nameOf } from '../model/arms.js'
 import { computeSlowSeconds } from '../model/requests.js'
 
 /** Arms that stand at the same time and share one load. Pure. @import { Arm, Trial } from '../model/types.ts' */
@@ -17,33 +17,83 @@ const RATE_SLICES_LEAST = 3
 // A closed loop warms up until every user has had three answers of an arm, on a machine that is busy.
 const WARMUP_SECONDS_AN_ARM = 0.3
 const WARM_AFTER_REQUESTS = 3
+// A connection may be unused in a part of the turn before, and a turn begins late on a busy machine.
+const IDLE_SHARE_MOST = 0.8
+// Turns of 200 ms cost up to 8 % more µs than turns of a second, and shorter ones more (docs/evidence/accuracy.md).
+const SHORTENED_LEAST_MS = 200
 
-/** Lets arms share a load: in turns, or a rate together. @param {Arm[]} arms @param {number} cpus @returns {Arm[]} */
-export function shareLoads(arms, cpus) {
-  const groups = groupAlike(arms)
+/** For how long a sidecar of an arm keeps connections that nobody uses. @typedef {(arm: Arm) => number} IdleSecondsOf */
+
+/** @type {IdleSecondsOf} */
+const keepForever = () => Number.POSITIVE_INFINITY
+
+/**
+ * Lets arms share a load: in turns, or a rate together.
+ * @param {Arm[]} arms @param {{ cpus: number, idleSecondsOf?: IdleSecondsOf }} options @returns {Arm[]}
+ */
+export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
+  const groups = groupAlike(arms).map(group => ({ group, turns: planTurns(group, { cpus, idleSecondsOf }) }))
   return arms.map(arm => {
-    const { ratePerSecond, ...load } = arm.load
     // All arms of a load have one rule, whichever part they stand in.
-    const group = groups.find(armsOfGroup => armsOfGroup.includes(arm)) ?? []
-    const count = Math.max(...splitGroup(group).map(part => part.length))
+    const { group, turns } = groups.find(({ group }) => group.includes(arm)) ?? groups[0]
+    const { count, sliceMs } = turns
+    const { load } = arm
     // One generator warms all up: as long as the slowest needs, with three answers of each arm in turn.
     const slowSeconds = Math.max(...group.map(member => computeSlowSeconds(member.load)))
     const warmupSeconds = Math.max(
       ...group.map(member => member.load.warmupSeconds),
       count * WARM_AFTER_REQUESTS * slowSeconds,
     )
-    if (ratePerSecond === undefined) {
-      return { ...arm, load: { ...load, ...fitTurns({ ...load, warmupSeconds }, count) } }
+    if (load.ratePerSecond === undefined) {
+      return { ...arm, load: { ...load, sliceMs, ...fitTurns({ ...load, sliceMs, warmupSeconds }, count) } }
     }
-    if (count * ratePerSecond <= TOGETHER_PER_CPU * cpus) return { ...arm, load: { ...arm.load, warmupSeconds } }
-    const cycleSeconds = (count * RATE_SLICE_MS) / 1000
+    if (sliceMs === undefined) return { ...arm, load: { ...load, warmupSeconds } }
+    const cycleSeconds = (count * sliceMs) / 1000
     const windowSeconds = Math.ceil(Math.max(load.windowSeconds, RATE_SLICES_LEAST * cycleSeconds))
-    const slicesSeconds = Math.ceil((1000 * warmupSeconds) / RATE_SLICE_MS) * cycleSeconds
-    return {
-      ...arm,
-      load: { ...load, ratePerSecond, sliceMs: RATE_SLICE_MS, windowSeconds, warmupSeconds: slicesSeconds },
-    }
+    const slicesSeconds = Math.ceil((1000 * warmupSeconds) / sliceMs) * cycleSeconds
+    return { ...arm, load: { ...load, sliceMs, windowSeconds, warmupSeconds: slicesSeconds } }
   })
+}
+
+/**
+ * Says where turns are shorter than they would be, or longer than a plane keeps idle connections.
+ * @param {Arm[]} arms before they share loads @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
+ */
+export function noteTurns(arms, options) {
+  const notes = groupAlike(arms).flatMap(group => {
+    const { count, sliceMs, usualMs, closesFirst } = planTurns(group, options)
+    if (sliceMs === undefined || usualMs === undefined || closesFirst === undefined) return []
+    const idleSeconds = options.idleSecondsOf(closesFirst)
+    const closes = `${nameOf(closesFirst)} closes connections that were idle for ${idleSeconds} s`
+    if (sliceMs < usualMs) return [`turns of ${sliceMs} ms instead of ${usualMs}: ${closes}`]
+    return count * sliceMs > 1000 * idleSeconds
+      ? [
+          `${closes}, and each of ${count} arms in turns of ${sliceMs} ms is idle for up to ${(count * sliceMs) / 1000} s: its cost includes opening them again, so measure it beside fewer (--planes)`,
+        ]
+      : []
+  })
+  return [...new Set(notes)]
+}
+
+/**
+ * Chooses the turns of arms that share a load. No arm is idle for longer than all have a turn (`orderSlices`), and that is
+ * kept clearly below the time after which one of them closes idle connections: it would open them again in each turn,
+ * which no steady load does.
+ * @param {Arm[]} group @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
+ * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} sliceMs: undefined where all have their rate
+ *   at the same time
+ */
+function planTurns(group, { cpus, idleSecondsOf }) {
+  const count = Math.max(...splitGroup(group).map(part => part.length))
+  const [{ load }] = group
+  const isTogether = load.ratePerSecond !== undefined && count * load.ratePerSecond <= TOGETHER_PER_CPU * cpus
+  const usualMs = load.ratePerSecond === undefined ? load.sliceMs : isTogether ? undefined : RATE_SLICE_MS
+  const closing = group.filter(arm => arm.hasSidecars && load.connections !== 'new')
+  const closesFirst = closing.toSorted((a, b) => idleSecondsOf(a) - idleSecondsOf(b)).at(0)
+  if (usualMs === undefined || count === 1 || closesFirst === undefined) return { count, sliceMs: usualMs, usualMs }
+  const mostMs = (IDLE_SHARE_MOST * 1000 * idleSecondsOf(closesFirst)) / count
+  const fittedMs = mostMs >= usualMs ? usualMs : Math.floor(mostMs / 10) * 10
+  return { count, sliceMs: fittedMs < SHORTENED_LEAST_MS ? usualMs : fittedMs, usualMs, closesFirst }
 }
 
 /**

@@ -7,12 +7,12 @@ import { assertRequest, assertTogether } from '../request/constraints.js'
 import { choosePlanes, resolveQuestions } from '../request/question.js'
 import { calibrate, createArms, distinctly, listValues, refuseUnsupported, repeatFirst } from './arms.js'
 import { chooseCpuLimits, isOpenLoop } from './cpu-limits.js'
-import { orderInterleaved, shareLoads } from './interleave.js'
+import { noteTurns, orderInterleaved, shareLoads } from './interleave.js'
 import { assertFew, chooseRounds, orderTrials } from './rounds.js'
 
 export { choosePlanes } from '../request/question.js'
 export { withWarmupFor } from './load.js'
-export { estimatePlanSeconds, estimateSeconds } from './rounds.js'
+export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rounds.js'
 
 /** Makes a plan: from a question to all trials that answer it. Pure. @import { Arm, Plan, PlaneChoice, TrialKind } from '../model/types.ts' */
 /** @import { Experiment } from '../request/experiment.js' @import { Missing, Question, Overrides } from '../request/question.js' */
@@ -23,10 +23,10 @@ export { estimatePlanSeconds, estimateSeconds } from './rounds.js'
  *   hasSidecars: (plane: string) => boolean, controlsOf?: (plane: string) => string[],
  *   runsControl?: (choice: PlaneChoice) => boolean, realMostOf?: (choice: PlaneChoice) => number | null,
  *   findUnsupported?: (arm: Arm, kind: TrialKind) => string | null, pinnableCpus?: number,
- *   isAnyProgram?: (plane: string) => boolean }} options missing: planes without a
+ *   isAnyProgram?: (plane: string) => boolean, idleSecondsOf?: (arm: Arm) => number }} options missing: planes without a
  *   program; runsControl: whether a process hands out configurations; realMostOf: real sidecars by default, null: none can be
  *   simulated; pinnableCpus: that processes can have for themselves; isAnyProgram: contenders of this plane
- *   may have nothing in common
+ *   may have nothing in common; idleSecondsOf: for how long sidecars keep connections that nobody uses
  * @returns {Plan & { notes: string[] }}
  */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
@@ -72,6 +72,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
     findUnsupported = () => null,
     pinnableCpus = 0,
     isAnyProgram = () => false,
+    idleSecondsOf = () => Number.POSITIVE_INFINITY,
   } = known
   const named = overrides.planes ?? question.axes.plane.map(parseChoice)
   const isInterleaved = kind === 'cost'
@@ -98,7 +99,8 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
       : calibrate(possible, lists)
   const hasRepeats = question.profile.hasControl && !KINDS[kind].choosesTrials
   const all = hasRepeats ? [...calibrated, ...repeatFirst(calibrated, isInterleaved)] : calibrated
-  const measured = isInterleaved ? shareLoads(all, cpus) : all
+  const measured = isInterleaved ? shareLoads(all, { cpus, idleSecondsOf }) : all
+  const noted = isInterleaved ? noteTurns(all, { cpus, idleSecondsOf }) : []
   const order = isInterleaved ? orderInterleaved : orderTrials
   const rounds = chooseRounds(question, { arms: measured, calibrations, order })
   const trials = order({ arms: measured, rounds: KINDS[kind].choosesTrials ? 0 : rounds, seed: overrides.seed })
@@ -108,7 +110,7 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
     arms: measured,
     calibrations,
     notMeasured: [...notMeasured, ...refused],
-    notes: [...notes, ...(KINDS[kind].noteArms?.(possible, runsControl) ?? [])],
+    notes: [...notes, ...noted, ...(KINDS[kind].noteArms?.(possible, runsControl) ?? [])],
     trials: trials.map(trial => ({ ...trial, kind })),
   }
 }

@@ -1,4 +1,4 @@
-import { countSearchTrials } from '../kinds/search/plan.js'
+import { listMostTrials, listUsualTrials } from '../kinds/search/trial-counts.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { UsageError } from '../lib/errors.js'
 import { createRandom, shuffle } from '../lib/random.js'
@@ -76,13 +76,25 @@ export function estimateSeconds(trials) {
   return sumSeconds([...apart.values()])
 }
 
-/** Estimates the seconds of a run, with its checks. @param {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} plan */
-export function estimatePlanSeconds({ trials, calibrations, search, arms }) {
+/** @typedef {Pick<Plan, 'trials' | 'calibrations' | 'search' | 'arms'>} Timed */
+
+/** Estimates the seconds of a run on a quiet machine, with its checks. @param {Timed} plan */
+export function estimatePlanSeconds(plan) {
+  return estimateWith(plan, plan.search ? listUsualTrials(plan.search, plan.arms) : [])
+}
+
+/** Estimates the most seconds of a run whose trials follow from those before; null: it takes what it usually takes. @param {Timed} plan */
+export function estimateMostSeconds(plan) {
+  const most = plan.search && listMostTrials(plan.search, plan.arms)
+  return most && estimateWith(plan, most)
+}
+
+/** @param {Timed} plan @param {Arm[]} searched arms that a search tries, one a trial */
+function estimateWith({ trials, calibrations, arms }, searched) {
   const measured = arms.filter(arm => arm.repeatOf === null)
   const probes = new Set(measured.filter(arm => arm.hasSidecars).map(arm => JSON.stringify(configurationOf(arm)))).size
   const checks = OBSERVE_SECONDS + probes * PARITY_SECONDS + measured.length * ARM_CHECK_SECONDS
-  const searched = countSearchTrials(search) * sumSeconds(arms)
-  return checks + estimateSeconds(trials) + sumSeconds(calibrations) + searched
+  return checks + estimateSeconds(trials) + sumSeconds(calibrations) + sumSeconds(searched)
 }
 
 /** @param {Arm[]} arms each tried once */

@@ -1,7 +1,8 @@
 import { KINDS, kindsOf } from '../kinds/registry.js'
 import { UsageError } from '../lib/errors.js'
+import { aboutMinutes } from '../lib/units.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
-import { estimatePlanSeconds } from '../plan/plan.js'
+import { estimateMostSeconds, estimatePlanSeconds } from '../plan/plan.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
 import { assertTogether } from '../request/constraints.js'
 import { findEntryPort } from '../services/topology.js'
@@ -111,13 +112,15 @@ export function sayLacks(preparation, { say }) {
  */
 export function announce({ plan, options: { maxMinutes, yes }, interrupted }, { say }) {
   const { experiment, parts, notes, notMeasured, trials, settings, precision } = plan
-  const minutes = Math.ceil(estimatePlanSeconds(plan) / 60)
+  const seconds = estimatePlanSeconds(plan)
   const sayings = KINDS[parts[0].kind].tellTrials?.(plan)
   const what = sayings?.announced ?? `${trials.length} trials`
   for (const note of notes) say(`note: ${note}`)
   for (const { plane, reason } of notMeasured) say(`not measured: ${plane}: ${reason}`)
-  say(`${precision ? 'at most ' : ''}${what}, about ${minutes} min (profile ${settings.profile})`)
+  const time = aboutMinutes(seconds, estimateMostSeconds(plan))
+  say(`${precision ? 'at most ' : ''}${what}, ${time} (profile ${settings.profile})`)
   if (interrupted) say(`${interrupted.records.size} trials are recorded in ${interrupted.folder} and not run again`)
+  const minutes = Math.ceil(seconds / 60)
   if (minutes <= maxMinutes || yes) return
   const less = sayings?.less ?? '--profile quick, --rounds, --planes'
   throw new UsageError(

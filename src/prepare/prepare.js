@@ -7,6 +7,7 @@ import { renderQuota } from '../request/constraints/plans.js'
 import { findControl } from '../services/control.js'
 import { createPlacing } from '../services/placement.js'
 import { isServedByNode } from '../services/specs.js'
+import { TIMEOUTS } from '../services/topology.js'
 import { findPipelineFile } from '../tools/pipeline-file.js'
 import { findAppRuntime, findPrograms } from './programs.js'
 import { readTopology } from './read-experiment.js'
@@ -48,6 +49,8 @@ export function planRun({ planes, loads, experiment, overrides, site, ...request
     controlsOf: name => listControls(planes[name]),
     runsControl: choice => findControl(planes[choice.plane], choice)?.createProcess != null,
     realMostOf: choice => findControl(planes[choice.plane], choice)?.simulates?.realMost ?? null,
+    idleSecondsOf: ({ plane, profile }) =>
+      planes[plane].keepsIdleSeconds?.({ profile, timeouts: TIMEOUTS }) ?? Number.POSITIVE_INFINITY,
     findUnsupported(arm, kind) {
       const topology = readTopology(arm.link)
       const reason = findUnsupported({ planes, arm, kind, topology, tools, lacks, cpus, pinnableCpus, limits })

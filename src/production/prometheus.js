@@ -11,6 +11,11 @@ const BYTES_MOST = 64 * MIB
 /** An hour: timers of Node.js end at 24 days. */
 const DEADLINE_MS_MOST = 3_600_000
 const TEXT_MOST = 200
+const QUOTED_MOST = 60
+/** A petabyte, and more than any node has cores. */
+const VALUE_MOST = 1e15
+/** A picocore: what is divided by less may overflow. */
+const VALUE_LEAST = 1e-12
 
 // https://prometheus.io/docs/prometheus/latest/querying/api/
 const answerSchema = z.object({
@@ -56,10 +61,9 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
     if (data === undefined)
       throw new BenchError(renderRefusal({ address, what, status, error: `${error}`, expression }))
     for (const warning of queryWarnings) warnings.add(warning)
-    return data.result.flatMap(({ metric, value: [, value] }) => {
-      const number = Number(value)
-      // NaN is a share of nothing, such as of no periods.
-      return Number.isNaN(number) ? [] : [{ labels: metric, value: number }]
+    return data.result.flatMap(({ metric, value: [, text] }) => {
+      const value = parseValue(text, { address, what })
+      return value === null ? [] : [{ labels: metric, value }]
     })
   }
 
@@ -85,6 +89,21 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
   }
 
   return { address, query, warnings }
+}
+
+/**
+ * Reads the value of a sample, in cores, bytes, seconds or requests per second.
+ * @param {string} text @param {{ address: string, what: string }} query @returns {number | null} null: a share of nothing, such as of no periods
+ * @throws {BenchError} where no counter and no gauge of a kernel can have it
+ */
+function parseValue(text, { address, what }) {
+  if (text === 'NaN' || /^[+-]Inf$/.test(text)) return null
+  const value = text.trim() === '' ? Number.NaN : Number(text)
+  if (!(value >= 0 && value <= VALUE_MOST))
+    throw new BenchError(
+      `${address} answered ${JSON.stringify(text.slice(0, QUOTED_MOST))} (${what}), which is no number of cores, bytes or requests: look at what it scrapes`,
+    )
+  return value < VALUE_LEAST ? 0 : value
 }
 
 /** @param {URL} url @param {string | undefined} token @returns {Record<string, string>} */

@@ -58,10 +58,10 @@ export function renderScrapeQuery(scope) {
   return `max(count_over_time(${renderContainer('container_cpu_usage_seconds_total', scope)}[20m]))`
 }
 
-/** Computes the lengths that suit an interval of scrapes. @param {number | null} samples in twenty minutes; null: none */
+/** Computes the lengths that suit an interval of scrapes. @param {number | null} samples in twenty minutes; null or less than one: none */
 export function computeSteps(samples) {
   // One sample more or less is within twenty minutes by chance.
-  const scrapeSeconds = samples === null ? 30 : Math.max(5, 5 * Math.round(1200 / samples / 5))
+  const scrapeSeconds = samples === null || samples < 1 ? 30 : Math.max(5, 5 * Math.round(1200 / samples / 5))
   const round = (/** @type {number} */ seconds) => 30 * Math.round(seconds / 30)
   return {
     scrapeSeconds,

@@ -143,9 +143,10 @@ function joinContainers({ usage, state, requests: counted, steps }) {
   ].map(index)
   return usage.meanCores.map(({ labels: { pod, container }, value: meanCores }) => {
     const key = keyOf({ pod, container })
+    // A limit of 0 is none, as in the files of pods.
     const resourcesOf = (/** @type {Map<string, number>} */ set) => ({
-      cores: set.get(keyOf({ pod, container, resource: 'cpu' })) ?? null,
-      bytes: set.get(keyOf({ pod, container, resource: 'memory' })) ?? null,
+      cores: set.get(keyOf({ pod, container, resource: 'cpu' })) || null,
+      bytes: set.get(keyOf({ pod, container, resource: 'memory' })) || null,
     })
     return {
       pod,

@@ -2,7 +2,7 @@ import { KINDS } from '../kinds/registry.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { groupBy } from '../lib/group-by.js'
 import { wrapText } from '../lib/text-table.js'
-import { percent } from '../lib/units.js'
+import { aboutMinutes, percent } from '../lib/units.js'
 import { AXES, describeAxes, describeVaried, findVaried, nameOf } from '../model/arms.js'
 import { REQUEST_AXES } from '../model/requests.js'
 import { describeNotMeasured } from './missing.js'
@@ -21,12 +21,15 @@ const SHARED = [
   ...REQUEST_AXES,
 ]
 
-/** @param {Plan & { notes: string[] }} plan @param {number} seconds estimated */
-export function renderPlan(plan, seconds) {
+/**
+ * @param {Plan & { notes: string[] }} plan @param {number} seconds estimated
+ * @param {number | null} [mostSeconds] that a busy machine may make of them
+ */
+export function renderPlan(plan, seconds, mostSeconds = null) {
   const { experiment, question, trials, rounds, arms, notes, notMeasured, seed } = plan
   const { parts, settings, calibrations, claims, precision } = plan
   const words = KINDS[parts[0].kind].tellTrials?.(plan)
-  const minutes = `about ${Math.ceil(seconds / 60)} min`
+  const minutes = aboutMinutes(seconds, mostSeconds)
   const leastMinutes = Math.ceil((seconds * SEQUENCE_LEAST) / (60 * rounds))
   const what =
     words?.planned ??

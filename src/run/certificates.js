@@ -4,7 +4,7 @@ import { SERVICES as PARITY_SERVICES } from '../certificates/credentials.js'
 import { issueCertificates } from '../certificates/issue-certificates.js'
 import { atExit } from '../lib/at-exit.js'
 import { GENERATOR } from '../model/sidecar-contract.js'
-import { estimatePlanSeconds } from '../plan/plan.js'
+import { estimateMostSeconds, estimatePlanSeconds } from '../plan/plan.js'
 import { topologyOf } from '../services/topology.js'
 
 /** @import { Ledger, Plan, Topology } from '../model/types.ts' */
@@ -46,5 +46,6 @@ export async function openCertificates({ ledger, plan, topologies, hasAuthorityK
 
 /** Chooses how long certificates are valid: longer than a run. @param {Parameters<typeof estimatePlanSeconds>[0]} plan */
 export function findLifeMs(plan) {
-  return Math.max(LIFE.leastMs, LIFE.times * estimatePlanSeconds(plan) * 1000 + LIFE.moreMs)
+  const seconds = estimateMostSeconds(plan) ?? estimatePlanSeconds(plan)
+  return Math.max(LIFE.leastMs, LIFE.times * seconds * 1000 + LIFE.moreMs)
 }

@@ -14,7 +14,8 @@ const NOWHERE = '198.18'
 // The address to which REDIRECT sends connections that a namespace opens itself (iptables-extensions(8)).
 const REDIRECTED_TO = '127.0.0.1'
 const PORTS_APART = 100
-const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 }
+/** The timeouts of every sidecar that the kit configures. */
+export const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 }
 
 const schema = z.strictObject({
   name: z.string(),

@@ -1,6 +1,6 @@
 import os from 'node:os'
 import { readCores, readLimits } from '../node/machine.js'
-import { estimatePlanSeconds } from '../plan/plan.js'
+import { estimateMostSeconds, estimatePlanSeconds } from '../plan/plan.js'
 import { withExperiment, withOptions } from '../prepare/options.js'
 import { createPlanRequest } from '../prepare/preparation.js'
 import { loadRegistries, planRun } from '../prepare/prepare.js'
@@ -29,5 +29,5 @@ export async function renderPlanned(experiment, options) {
   const site = { cpus: os.availableParallelism(), cores: readCores(), limits: { ...readLimits(), quota } }
   const request = createPlanRequest(experiment, options)
   const { plan } = planRun({ ...request, ...(await loadRegistries(request)), site })
-  return renderPlan(plan, estimatePlanSeconds(plan))
+  return renderPlan(plan, estimatePlanSeconds(plan), estimateMostSeconds(plan))
 }

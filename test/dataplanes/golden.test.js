@@ -235,3 +235,16 @@ describe('createPipyArgv', () => {
     expect(createPipyArgv({ version: '1.5.18', threads: 1, script: 'm.js', args: [] })).toContain('--no-graph')
   })
 })
+
+describe('how long a plane keeps idle connections', () => {
+  const times = { profile: null, timeouts: model.timeouts }
+
+  it('is, by its contract, what its configuration says', () =>
+    expect(JSON.stringify(renderBootstrap(model, null).static_resources.clusters)).toContain(
+      `"common_http_protocol_options":{"idle_timeout":"${envoy.keepsIdleSeconds?.(times)}s"}`,
+    ))
+
+  it('is long enough for eight arms in turns of half a second', () => {
+    for (const plane of dataPlanes) expect(plane.keepsIdleSeconds?.(times) ?? 60).toBeGreaterThan(8 * 0.5)
+  })
+})

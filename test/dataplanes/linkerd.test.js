@@ -65,6 +65,21 @@ describe("what Linkerd's proxy is told", () => {
     }
   })
 
+  it('keeps idle connections for as long as its contract says', () => {
+    const { timeouts } = modelOf(GATEWAY, 'gateway')
+    const keepsOf = (/** @type {string | null} */ profile) => linkerd.keepsIdleSeconds?.({ profile, timeouts })
+    const namedOf = (/** @type {string | null} */ profile) =>
+      ['INBOUND', 'OUTBOUND'].map(
+        side =>
+          specOf(modelOf(GATEWAY, 'gateway'), profile).env?.[
+            `LINKERD2_PROXY_${side}_HTTP1_CONNECTION_POOL_IDLE_TIMEOUT`
+          ],
+      )
+    expect([keepsOf('lean'), namedOf('lean')]).toEqual([60, ['60s', '60s']])
+    // Its own default, which no variable changes.
+    expect([keepsOf('deployed'), namedOf('deployed')]).toEqual([3, [undefined, undefined]])
+  })
+
   it('spreads requests over the copies of a service, each as the identity of the service', () => {
     const { destinations } = tablesOf(modelOf(PAIR, 'client'))
     const { addrs } = destinations['server:8080'].add

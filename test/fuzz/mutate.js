@@ -105,9 +105,13 @@ function define(at, name, value) {
   Object.defineProperty(at, name, { value, enumerable: true, writable: true, configurable: true })
 }
 
+/** Values of the texts that are changed; parsing one takes longer than changing it. @type {Map<string, unknown>} */
+const parsed = new Map()
+
 /** A text of YAML, changed by its structure. @param {string} text @param {Random} random */
 export function mutateYaml(text, random) {
-  return stringify(mutateValue(parse(text), random))
+  if (!parsed.has(text)) parsed.set(text, parse(text))
+  return stringify(mutateValue(parsed.get(text), random))
 }
 
 /** A text of JSON, changed as a value or as a text. @param {unknown} value @param {Random} random */

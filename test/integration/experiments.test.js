@@ -26,6 +26,7 @@ const cli = (/** @type {string[]} */ ...argv) => execa('node', ['src/cli.js', ..
  */
 const ELSEWHERE = {
   'as-deployed': 'as-deployed.test.js',
+  'as-deployed-latency': 'as-deployed.test.js for its planes, rate-ladder for its quantities',
   balance: 'test/verbs/computed.test.js: it starts nothing',
   cap: 'smoke.test.js',
   'cap-ladder': 'smoke.test.js: cap at one limit',

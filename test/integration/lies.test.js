@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { waitUntil } from '../../src/lib/wait.js'
+import { waitFor, waitUntil } from '../../src/lib/wait.js'
 import { listArms } from '../../src/model/results.js'
 import { listSafely, readSafely } from '../../src/node/kernel/proc-files.js'
 import { readLedgers } from '../../src/node/ledger.js'
@@ -21,11 +21,13 @@ let count = 0
 /**
  * A run of one plane at one sidecar, with something done to it once its window is open.
  * @param {string[]} argv
- * @param {{ env?: Record<string, string>, inWarmUp?: (out: string) => unknown,
+ * @param {{ env?: Record<string, string>, beforeLoad?: (out: string) => unknown,
  *   inWindow?: (out: string, child: import('execa').ResultPromise) => unknown }} [options]
  */
-async function lie(argv, { env, inWarmUp, inWindow } = {}) {
+async function lie(argv, { env, beforeLoad, inWindow } = {}) {
   const out = path.join(folder, `run-${++count}`)
+  const held = `${out}-held`
+  const K6 = beforeLoad && createHeldGenerator(held)
   const common = [
     '--measure',
     'load',
@@ -39,10 +41,15 @@ async function lie(argv, { env, inWarmUp, inWindow } = {}) {
     '--out',
     out,
   ]
-  const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], { reject: false, env })
-  if (inWarmUp) {
-    await awaitWindowStart(out)
-    await inWarmUp(out)
+  const child = execa('node', ['src/cli.js', 'bench', ...common, ...argv], {
+    reject: false,
+    env: { ...env, ...(K6 && { K6 }) },
+  })
+  if (beforeLoad) {
+    const isHeld = async () => existsSync(held)
+    await waitFor(isHeld, { what: 'the load generator to start', deadlineSeconds: 60, intervalMs: 50 })
+    await beforeLoad(out)
+    rmSync(held)
   }
   if (inWindow) {
     await waitUntil((await awaitWindowStart(out)) + 100)
@@ -100,6 +107,16 @@ function createWrapper(name, tool, script) {
   )
   chmodSync(file, 0o755)
   return file
+}
+
+/** A load generator that begins when its file is removed, at the latest after 20 s. @param {string} held the file */
+function createHeldGenerator(held) {
+  const waits = `for _ in {1..400}; do [ -e ${held} ] || break; sleep 0.05; done`
+  return createWrapper(
+    `${path.basename(held)}-k6`,
+    'k6',
+    `[ "$1" = run ] && { touch ${held}; ${waits}; }\nexec "$TOOL" "$@"`,
+  )
 }
 
 describe('is caught:', { timeout: 180_000 }, () => {
@@ -288,8 +305,8 @@ describe('is caught:', { timeout: 180_000 }, () => {
     const pairs = ['--link', 'gateway-ratings', '--pairs', '3', '--rate', '300', '--interception', 'redirect']
     const longer = ['--profile', 'quick', '--rounds', '1']
     const { records } = await lie(['--planes', 'ztunnel:node', '--cpu', 'none', ...pairs, ...longer], {
-      // In the warm-up: bytes that came before would be a part of its share.
-      inWarmUp: async out => {
+      // Bytes that came before would be a part of its share.
+      beforeLoad: async out => {
         const runId = readLedgers().find(({ owner }) => owner?.command.includes(out))?.runId
         const pods = listSafely('/run/netns').filter(
           name => name.startsWith(`sidecar-bench.${runId}`) && /\.(?:gateway|ratings)-of-2$/.test(name),

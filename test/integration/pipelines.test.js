@@ -139,7 +139,7 @@ describe('folders with a pipeline.yaml', { timeout: 300_000 }, () => {
       expect(Number(load?.verified) / Number(window?.seconds)).toBeLessThan(40)
       expect(boundBy).not.toBe('sidecar')
     }
-    const [{ capacityPerSecond }] = JSON.parse(readFileSync(path.join(out, 'summary.json'), 'utf8')).arms
+    const [{ capacityPerSecond }] = listArms(readSummary(out))
     expect(capacityPerSecond.median).toBeNull()
     expect(stdout).not.toMatch(/capacity at .* req\/s/)
     expect(stdout).toMatch(/rate of 5 users|Not measured: capacity at 0\.25 CPU/)

@@ -1,11 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { execa } from 'execa'
 import { describe, expect, it } from 'vitest'
 import { waitFor } from '../../src/lib/wait.js'
-import { readRun } from '../../src/records/records.js'
+import { listArms } from '../../src/model/results.js'
+import { readRun, readSummary } from '../../src/records/records.js'
 import { listen } from '../fakes/listen.js'
 import { makeFolder } from '../fakes/scratch.js'
 import { listDashboardQueries } from '../live/dashboard-queries.js'
@@ -88,14 +89,12 @@ describe('a run that is watched', { timeout: 180_000 }, () => {
       await report.page.goto(`file://${out}/report.html`)
       // Small caps bind here, so that nothing may be left to show.
       await expectOnFirstScreen(report.page, { hasLimits: false })
-      const { arms } = JSON.parse(readFileSync(`${out}/summary.json`, 'utf8'))
+      const arms = listArms(readSummary(out))
       const shown = await report.page
         .locator('figure:has([data-chart="rounds-cpuPerRequest"]) tbody tr')
         .evaluateAll(rows => rows.map(row => Number(row.children[1].textContent)))
       expect(shown).toEqual(
-        arms.flatMap((/** @type {any} */ a) =>
-          a.cpuPerRequestMicros.median === null ? [] : [Math.round(a.cpuPerRequestMicros.median)],
-        ),
+        arms.flatMap(a => (a.cpuPerRequestMicros.median === null ? [] : [Math.round(a.cpuPerRequestMicros.median)])),
       )
       expect(shown).toHaveLength(2)
       const charts = report.page.locator('[data-chart]')

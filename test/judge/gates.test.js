@@ -460,6 +460,35 @@ describe('findGates', () => {
     expect(having({ pods, cpuSeconds: 100 * 6e-6 }).join()).toContain("gateway's sidecar received 0 bytes")
   })
 
+  it('counts no CPU that a sidecar uses when idle, so that it hides no bypass', () => {
+    const load = /** @type {const} */ ({ kind: 'open', ratePerSecond: 20, connections: 'new' })
+    // 5 ms in a window of a second, where 100 requests are taken for seen from 1 ms on.
+    const passing = {
+      passages: 1,
+      receivedBytes: 0,
+      closedConnections: { accepted: 0, connected: 0 },
+      idleCpuCores: 5e-3,
+    }
+    const having = (/** @type {Parameters<typeof describeFakeProcess>[0]} */ process) =>
+      found({
+        processes: [describeFakeProcess({ ...passing, ...process })],
+        arm: { load },
+        load: { verified: 100 },
+      }).filter(reason => reason.startsWith('passage'))
+    expect(having({ cpuSeconds: 5.5e-3 })).toEqual([
+      "passage: gateway's sidecar received 0 bytes, and 100 verified requests carry 102400 through it: they went past it",
+    ])
+    expect(having({ cpuSeconds: 5.5e-3, idleCpuCores: undefined })).toEqual([])
+    expect(having({ cpuSeconds: 5e-3 + 100 * 80e-6 })).toEqual([])
+    const pods = [0, 1].map(i => ({
+      service: i ? 'gateway-of-2' : 'gateway',
+      copyOf: i ? 'gateway' : null,
+      ...passing,
+    }))
+    expect(having({ pods, cpuSeconds: 5.5e-3 })).not.toEqual([])
+    expect(having({ pods, cpuSeconds: 5e-3 + 100 * 80e-6 })).toEqual([])
+  })
+
   it.each([
     [
       'errors: 2 requests failed (0.20 %, at most 0.1 %): status 503',

@@ -16,7 +16,21 @@ describe('orderSlices', () => {
       counts.set(step, (counts.get(step) ?? 0) + 1)
     }
     expect(counts.size).toBe(9)
-    expect(Math.max(...counts.values()) - Math.min(...counts.values())).toBeLessThan(30)
+    const others = [...counts].filter(([step]) => step[0] !== step[1]).map(([, count]) => count)
+    expect(Math.max(...others) - Math.min(...others)).toBeLessThan(30)
+  })
+
+  it.each([2, 3, 8, 9])('leaves none of %i arms idle for longer than all arms have a slice', arms => {
+    const turns = orderSlices({ arms, slices: 400 * arms, seed: 3 })
+    const idle = Array.from({ length: arms }, (_, arm) =>
+      Math.max(
+        ...turns
+          .split(`${arm}`)
+          .slice(1, -1)
+          .map(({ length }) => length),
+      ),
+    )
+    expect(Math.max(...idle)).toBe(arms)
   })
 
   it('is another with another seed, and the same with the same', () => {

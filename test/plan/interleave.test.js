@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { groupBy } from '../../src/lib/group-by.js'
-import { orderInterleaved, shareLoads } from '../../src/plan/interleave.js'
+import { noteTurns, orderInterleaved, shareLoads } from '../../src/plan/interleave.js'
 import { createArm, DEFAULT_CONDITIONS } from '../fakes/fake-records.js'
 
 const beside = /** @type {const} */ (true)
@@ -59,8 +59,8 @@ describe('shareLoads', () => {
   it('warms up for longer where more arms take turns', () => {
     const closed = (/** @type {number} */ count) =>
       Array.from({ length: count }, (_, i) => arm(`plane-${i}`, { load: { kind: 'interleaved', warmupSeconds: 1 } }))
-    expect(shareLoads(closed(2), 2)[0].load.warmupSeconds).toBe(1)
-    expect(shareLoads(closed(6), 2)[0].load.warmupSeconds).toBeCloseTo(1.8)
+    expect(shareLoads(closed(2), { cpus: 2 })[0].load.warmupSeconds).toBe(1)
+    expect(shareLoads(closed(6), { cpus: 2 })[0].load.warmupSeconds).toBeCloseTo(1.8)
   })
 
   it('rounds warm-up and window up to passes in which every arm has a turn', () => {
@@ -68,7 +68,7 @@ describe('shareLoads', () => {
     const fitted = (/** @type {number} */ count) =>
       shareLoads(
         Array.from({ length: count }, (_, i) => arm(`plane-${i}`, { load })),
-        2,
+        { cpus: 2 },
       )[0].load
     expect(fitted(2)).toMatchObject({ warmupSeconds: 1, windowSeconds: 4 })
     expect(fitted(3)).toMatchObject({ warmupSeconds: 1.5, windowSeconds: 4.5 })
@@ -81,15 +81,59 @@ describe('shareLoads', () => {
 
   it('gives each arm back once, also where deployments share some', () => {
     const arms = ['a', 'b', 'c', 'd', 'e'].flatMap(name => ['pipy', 'envoy'].map(p => arm(p, withFeatures(name))))
-    expect(shareLoads(arms, 2).map(a => a.id)).toEqual(arms.map(a => a.id))
+    expect(shareLoads(arms, { cpus: 2 }).map(a => a.id)).toEqual(arms.map(a => a.id))
   })
 
   it('lets all arms have a low rate at the same time', () => {
-    expect(shareLoads(open(250), 2).map(a => a.load.sliceMs)).toEqual([undefined, undefined])
+    expect(shareLoads(open(250), { cpus: 2 }).map(a => a.load.sliceMs)).toEqual([undefined, undefined])
   })
 
   it('gives arms a second each in turn where the machine cannot carry their rates together', () => {
-    for (const { load } of shareLoads(open(251), 2)) expect(load).toMatchObject({ sliceMs: 1000, windowSeconds: 6 })
-    for (const { load } of shareLoads(open(251), 4)) expect(load.sliceMs).toBeUndefined()
+    for (const { load } of shareLoads(open(251), { cpus: 2 }))
+      expect(load).toMatchObject({ sliceMs: 1000, windowSeconds: 6 })
+    for (const { load } of shareLoads(open(251), { cpus: 4 })) expect(load.sliceMs).toBeUndefined()
+  })
+
+  describe('beside a plane that closes idle connections', () => {
+    const idleSecondsOf = (/** @type {{ plane: string }} */ { plane }) => (plane === 'plane-1' ? 3 : 60)
+    const options = { cpus: 2, idleSecondsOf }
+    const armsOf = (/** @type {number} */ count, /** @type {object} */ load = {}) =>
+      Array.from({ length: count }, (_, i) =>
+        arm(`plane-${i}`, {
+          load: { kind: 'interleaved', sliceMs: 500, warmupSeconds: 1, windowSeconds: 4, ...load },
+        }),
+      )
+
+    it('shortens turns, so that all arms have theirs within four fifths of that time, and says so', () => {
+      const eight = armsOf(8)
+      for (const { load } of shareLoads(eight, options))
+        expect(load).toMatchObject({ sliceMs: 300, warmupSeconds: 2.4, windowSeconds: 4.8 })
+      expect(noteTurns(eight, options)).toEqual([
+        'turns of 300 ms instead of 500: plane-1 closes connections that were idle for 3 s',
+      ])
+    })
+
+    it('shortens turns of a rate, too', () => {
+      const rates = armsOf(4, { kind: 'open', ratePerSecond: 200, sliceMs: undefined })
+      expect(shareLoads(rates, options)[0].load).toMatchObject({ sliceMs: 600, windowSeconds: 8 })
+    })
+
+    it('leaves turns as they are where no connection is idle for so long, or none is kept', () => {
+      for (const arms of [armsOf(4), armsOf(8, { connections: 'new' }), armsOf(1), armsOf(2).slice(0, 1)]) {
+        expect(shareLoads(arms, options)[0].load.sliceMs).toBe(500)
+        expect(noteTurns(arms, options)).toEqual([])
+      }
+    })
+
+    it('warns where turns would be too short, and leaves them', () => {
+      const early = { cpus: 2, idleSecondsOf: () => 1 }
+      const arms = armsOf(8)
+      expect(shareLoads(arms, early)[0].load.sliceMs).toBe(500)
+      expect(noteTurns(arms, early)).toEqual([
+        expect.stringMatching(
+          /^plane-0 closes .* 1 s, and each of 8 arms in turns of 500 ms is idle for up to 4 s: .* \(--planes\)$/,
+        ),
+      ])
+    })
   })
 })

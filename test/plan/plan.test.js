@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { groupOf, nameOf } from '../../src/model/arms.js'
 import { largestBindingCpuLimit } from '../../src/model/cpu-limits.js'
-import { estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../../src/plan/plan.js'
+import { estimateMostSeconds, estimatePlanSeconds, estimateSeconds, withWarmupFor } from '../../src/plan/plan.js'
 import { parseExperiment } from '../../src/request/experiment.js'
 import { createFakePlan } from '../fakes/fake-plan.js'
 import { createArm } from '../fakes/fake-records.js'
@@ -541,7 +541,21 @@ describe('estimatePlanSeconds', () => {
     // Each trial 1.5 + 3.5 + 1.4 s; checks 1 + 2 × 4 + 2 × 0.4; calibrations 1.5 + 3 + 1.4.
     expect(estimatePlanSeconds(planOf(axes))).toBeCloseTo(6 * 6.4 + 9.8, 9)
     expect(estimatePlanSeconds(planOf(axes, 'mostOfCapacity: 0.8'))).toBeCloseTo(6 * 6.4 + 9.8 + 2 * 5.9, 9)
-    expect(estimatePlanSeconds(planOf(axes, 'search: { kind: memory-floor }'))).toBeCloseTo(9.8 + 28 * 6.4, 9)
+    expect(estimatePlanSeconds(planOf(axes, 'search: { kind: memory-floor }'))).toBeCloseTo(9.8 + 24 * 6.4, 9)
+  })
+})
+
+describe('estimateMostSeconds', () => {
+  const axes = 'plane: [pipy, envoy], link: [pair], ratePerSecond: [1000], cpuLimitCores: [1]'
+  it('has the trials of a search for limits on a busy machine, beside those that it usually takes', () => {
+    const sized = planOf(axes, 'search: { kind: size, p99Ms: 50, isExtrapolated: false }')
+    expect(estimatePlanSeconds(sized)).toBeCloseTo(9.8 + 12 * 6.4, 9)
+    expect(estimateMostSeconds(sized)).toBeCloseTo(9.8 + 62 * 6.4, 9)
+  })
+
+  it('is null for runs whose trials are known, and for searches without a bound', () => {
+    expect(estimateMostSeconds(planOf(axes))).toBeNull()
+    expect(estimateMostSeconds(planOf(axes, 'search: { kind: memory-floor }'))).toBeNull()
   })
 })
 

@@ -19,6 +19,13 @@ const servePrometheus = answers =>
     response.end(JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }))
   })
 
+/** Serves one sample to each query. @param {string} value @returns {Promise<string>} its address */
+const serveValue = value =>
+  serve((_, response) => {
+    const result = [{ metric: {}, value: [0, value] }]
+    response.end(JSON.stringify({ status: 'success', data: { resultType: 'vector', result } }))
+  })
+
 /** @param {string} address @param {Partial<Parameters<typeof openPrometheus>[0]>} [options] */
 const ask = (address, options) =>
   openPrometheus({ url: new URL(address), deadlineSeconds: 5, ...options }).query('up', 'targets')
@@ -45,6 +52,21 @@ describe('a Prometheus that is read', () => {
     ])
     await ask(address, { token: 'secret' })
     expect(asked.at(-1)).toBe('Bearer secret')
+  })
+
+  it.for([
+    ['NaN', []],
+    ['+Inf', []],
+    ['-Inf', []],
+    ['1e-320', [{ labels: {}, value: 0 }]],
+  ])('reads a value of %s', async ([text, samples]) => {
+    expect(await ask(await serveValue(`${text}`))).toEqual(samples)
+  })
+
+  it.for(['', ' ', '-1', 'x', '1e16', '9'.repeat(400)])('refuses "%s" as a value', async text => {
+    await expect(ask(await serveValue(text))).rejects.toThrow(
+      /answered ".*" \(targets\), which is no number of cores, bytes or requests: look at what it scrapes/,
+    )
   })
 
   it.for([

@@ -166,6 +166,7 @@ describe('the workload of a pod', () => {
 describe('the lengths of averages', () => {
   it.for([
     [null, { scrapeSeconds: 30, rateSeconds: 120, stepSeconds: 60 }],
+    [0, { scrapeSeconds: 30, rateSeconds: 120, stepSeconds: 60 }],
     [80, { scrapeSeconds: 15, rateSeconds: 120, stepSeconds: 60 }],
     [39, { scrapeSeconds: 30, rateSeconds: 120, stepSeconds: 60 }],
     [20, { scrapeSeconds: 60, rateSeconds: 240, stepSeconds: 60 }],

@@ -42,6 +42,9 @@ export const envoy = {
   },
   // OSM 1.1 gave no --concurrency: Envoy has as many workers as the node has CPUs, whatever the cap.
   countWorkers: ({ profile, cpus }) => (profile === OSM ? cpus : profile === ISTIO ? ISTIO_WORKERS : null),
+  // Profiles of meshes name no time, and Envoy's own is an hour (core.HttpProtocolOptions.idle_timeout).
+  keepsIdleSeconds: ({ profile, timeouts }) =>
+    profile === OSM || profile === ISTIO ? 3600 : Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
   findUnsupported,
   findLacks: ({ tls }) =>
     tls === 'plaintext' ? [] : [{ row: 'parity-suites', why: 'it can leave out no suite of TLS 1.3' }],

@@ -8,6 +8,9 @@ const LEAN = 'lean'
 // Without a maximum it has the minimum of its chart, whatever its limit (linkerd2-proxy/src/rt.rs of v2.360.0).
 const DEPLOYED_WORKERS = 1
 
+// DEFAULT_{IN,OUT}BOUND_HTTP1_CONNECTION_POOL_IDLE_TIMEOUT (linkerd/app/src/env.rs of v2.360.0).
+const DEPLOYED_IDLE_SECONDS = 3
+
 const COMMON = [
   "The kit is its control plane, beside each proxy, where Linkerd has one for a cluster; its certificates come over SPIFFE's Workload API",
 ]
@@ -53,6 +56,7 @@ export const linkerd = {
   features: ['authorization'],
   routesAtCaller: true,
   countWorkers: ({ profile }) => (profile === DEPLOYED ? DEPLOYED_WORKERS : null),
+  keepsIdleSeconds: ({ profile, timeouts }) => (profile === DEPLOYED ? DEPLOYED_IDLE_SECONDS : timeouts.idleSeconds),
   findUnsupported({ conditions: { interception, tls } }) {
     if (interception !== 'redirect') return 'linkerd takes redirected connections only: --interception redirect'
     if (isPostQuantum(tls))

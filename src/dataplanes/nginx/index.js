@@ -25,6 +25,7 @@ export const nginx = {
   hasVariants: false,
   profiles: [],
   countWorkers: () => null,
+  keepsIdleSeconds: ({ timeouts }) => Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
   findUnsupported({ conditions: { protocol, interception, tls }, version, library }) {
     // A plan is drafted before the program is found.
     if (isPostQuantum(tls) && version !== '') {

@@ -7,6 +7,7 @@ import { repository } from './repository.js'
 /** @import { DataPlane, DeployedProfile, ToolSpec } from '../../model/types.ts' */
 
 const CONTAINER = 'container'
+const MUX_IDLE_SECONDS = 60
 
 /** @type {DeployedProfile} */
 const CONTAINER_DEPLOYED = {
@@ -42,6 +43,7 @@ export const pipy = {
   features: FEATURE_NAMES,
   metrics: { path: '/metrics', requests: 'sidecar_requests_total', durations: 'sidecar_request_duration_ms' },
   countWorkers,
+  keepsIdleSeconds,
   findUnsupported,
   findLacks,
   createSidecar,
@@ -55,6 +57,13 @@ export const pipy = {
 function countWorkers({ profile, cpus, cpuLimitCores }) {
   if (profile === FSM) return 1
   return profile === CONTAINER ? Math.max(1, Math.floor(cpuLimitCores ?? cpus)) : null
+}
+
+/** @type {NonNullable<DataPlane['keepsIdleSeconds']>} */
+function keepsIdleSeconds({ profile, timeouts: { requestSeconds, idleSeconds } }) {
+  // FSM's scripts name no time for muxHTTP, whose own is 60 s (`max_idle`, src/filters/mux.hpp); the kit's are in upstream.js.
+  if (profile === FSM) return MUX_IDLE_SECONDS
+  return Math.min(idleSeconds, Math.max(requestSeconds / 2, requestSeconds - 3))
 }
 
 /** @type {DataPlane['findUnsupported']} */

@@ -8,6 +8,9 @@ const LEAN = 'lean'
 // The program's own default (DEFAULT_WORKER_THREADS in src/config.rs of istio/ztunnel 1.30.3).
 const ISTIO_WORKERS = 2
 
+// DEFAULT_POOL_UNUSED_RELEASE_TIMEOUT (src/config.rs): of its tunnels; connections in them it closes with those of the application.
+const POOL_IDLE_SECONDS = 300
+
 const CONFIGURED = 'Its configuration is in a file, where Istio has xDS; the kit is its certificate authority'
 const COMMON = [
   'It is the proxy of one workload (dedicated mode), in a network namespace of its own, where a node of Istio has one for all',
@@ -102,6 +105,7 @@ export const ztunnel = {
   carriesBytesOnly: true,
   tunnelPort: HBONE_PORT,
   countWorkers: ({ profile }) => (profile === ISTIO ? ISTIO_WORKERS : null),
+  keepsIdleSeconds: () => POOL_IDLE_SECONDS,
   findUnsupported({ conditions: { tls, protocol, interception } }) {
     if (interception !== 'redirect') return 'ztunnel takes redirected connections only: --interception redirect'
     if (isPostQuantum(tls))

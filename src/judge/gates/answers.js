@@ -2,7 +2,7 @@ import { computeBodyBytes, computeChunksMs, serviceTimeOf } from '../../model/re
 import { groupCopies, nameOf, percent, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
-/** @import { TrialRecord } from '../../model/types.ts' @import { Gate } from './gate.js' */
+/** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' @import { Gate } from './gate.js' */
 
 const ERRORS_MOST = 0.001
 const APPLICATION_LEAST_SECONDS = 1e-6
@@ -105,10 +105,10 @@ export const ANSWER_GATES = [
   {
     name: 'passage',
     finds:
-      'a sidecar that received fewer bytes than the verified requests and answers carry: some went past it (where `ss` counts bytes, on one machine, and where none of its connections closed; with new connections, where it used no CPU either)',
+      'a sidecar that received fewer bytes than the verified requests and answers carry: some went past it (where `ss` counts bytes, on one machine, and where none of its connections closed; with new connections, where it used no more CPU than idle either)',
     isOfLoad: true,
     words: 'requests past a sidecar',
-    find: ({ load: { verified }, trial, processes }) =>
+    find: ({ load: { verified }, trial, processes, window }) =>
       // Connections that are idle for longer than sidecars keep them count no more.
       !keepsConnections(trial.arm.load)
         ? []
@@ -120,7 +120,8 @@ export const ANSWER_GATES = [
             const closed = copies.map(({ closedConnections }) => closedConnections ?? { accepted: 0, connected: 0 })
             if (closed.some(({ accepted, connected }) => connected > 0 || (accepted > 0 && !isNew))) return []
             // At a low rate all connections open and close between two looks at them, and leave no trace but CPU time.
-            if (isNew && received === 0 && sumCpuSeconds(copies) > CONNECTION_LEAST_SECONDS * verified) return []
+            const workSeconds = sumCpuSeconds(copies, window?.seconds ?? 0)
+            if (isNew && received === 0 && workSeconds > CONNECTION_LEAST_SECONDS * verified) return []
             const sentBytes = isNew ? 0 : requestBytes + countHeadBytes(trial.arm)
             const expected = (sentBytes + responseBytes) * verified * (copies[0].passages ?? 0)
             const fair = expected / copies.length
@@ -141,20 +142,25 @@ export const ANSWER_GATES = [
   },
 ]
 
-/**
- * Lists what requests pass: a sidecar, or each pod of a proxy that serves several.
- * @param {TrialRecord['processes'][number]} process
- * @returns {(Pick<TrialRecord['processes'][number], 'service' | 'copyOf' | 'role' | 'passages' | 'receivedBytes' | 'closedConnections' | 'cpuSeconds'> & { isPod: boolean })[]}
- */
+/** What requests pass. @typedef {Pick<ProcessRecord, 'service' | 'copyOf' | 'role' | 'passages' | 'receivedBytes' | 'closedConnections' | 'cpuSeconds' | 'idleCpuCores'> & { isPod: boolean }} Passed */
+
+/** Lists what requests pass: a sidecar, or each pod of a proxy that serves several. @param {ProcessRecord} process @returns {Passed[]} */
 function listPassed({ pods, ...process }) {
-  const { service, copyOf, role, passages, receivedBytes, closedConnections, cpuSeconds } = process
-  if (!pods) return [{ service, copyOf, role, passages, receivedBytes, closedConnections, cpuSeconds, isPod: false }]
-  return pods.map(pod => ({ ...pod, role, closedConnections, cpuSeconds, isPod: true }))
+  const { service, copyOf, role, passages, receivedBytes, ...others } = process
+  const { closedConnections, cpuSeconds, idleCpuCores } = others
+  const passed = { service, copyOf, role, passages, receivedBytes, closedConnections, cpuSeconds, idleCpuCores }
+  return pods ? pods.map(pod => ({ ...passed, ...pod, isPod: true })) : [{ ...passed, isPod: false }]
 }
 
-/** Sums the CPU time of sidecars; pods are served by one process. @param {ReturnType<typeof listPassed>} copies */
-function sumCpuSeconds(copies) {
-  return copies.reduce((sum, { cpuSeconds, isPod }) => (isPod ? cpuSeconds : sum + cpuSeconds), 0)
+/**
+ * Sums the CPU time that sidecars used more than idle ones; pods are served by one process.
+ * @param {Passed[]} copies @param {number} windowSeconds
+ */
+function sumCpuSeconds(copies, windowSeconds) {
+  return copies.reduce((sum, { cpuSeconds, idleCpuCores, isPod }) => {
+    const work = cpuSeconds - (idleCpuCores ?? 0) * windowSeconds
+    return isPod ? work : sum + work
+  }, 0)
 }
 
 /**

@@ -150,6 +150,7 @@ export function describeProcess({
     workers: end.look.workers,
     connections: end.look.connections,
     ...(received === null ? {} : { receivedBytes: received }),
+    ...(start.look.idleCpuCores == null ? {} : { idleCpuCores: start.look.idleCpuCores }),
     ...(closed === null ? {} : { closedConnections: closed }),
     cpuSet: end.state.cpuSet,
     isReplaced: end.state.identity.join() !== start.look.identity.join(),

@@ -1,4 +1,4 @@
-import { TRIALS } from './plan.js'
+import { TRIALS } from './trial-counts.js'
 
 /**
  * The rule by which limits are confirmed: every judged trial at them met the p99, there are at least three, and the next

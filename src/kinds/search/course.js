@@ -1,8 +1,8 @@
 import { nameOf } from '../../model/arms.js'
-import { withWarmupFor } from '../../plan/plan.js'
+import { estimateSeconds, withWarmupFor } from '../../plan/plan.js'
 import { startServices } from '../../run/start-services.js'
-import { countUsualTrials } from './plan.js'
 import { describeTrials, isOfTrials, judgeSearchTrial, startSearch } from './searches.js'
+import { createTimeLeft, renderTimeLeft } from './time-left.js'
 import { isAnswered, renderLimits } from './trial-rows.js'
 
 /** @import { Arm, SearchSpec } from '../../model/types.ts' @import { Pass } from '../../run/kind.js' */
@@ -14,35 +14,21 @@ export const kind = { name: 'search', start: startServices, measure: measureSear
 /** Searches for the limit of each arm: a first answer of all comes first, then each search to its end. @param {Pass} pass */
 export async function measureSearches({ plan, cpus, reusable, run, adopt, turns, say, signal }) {
   const spec = /** @type {SearchSpec} */ (plan.search)
-  const pace = createPace(plan.arms.length * countUsualTrials(spec))
+  const timeLeft = createTimeLeft({ spec, templates: plan.arms, estimateSeconds })
   const searches = plan.arms.map(template =>
-    createSearch({ template, spec, cpus, reusable, run, adopt, pace, say, signal }),
+    createSearch({ template, spec, cpus, reusable, run, adopt, timeLeft, say, signal }),
   )
   for (const search of searches) await search.findFirst()
   for (const search of searches) await search.finish()
   turns.pass()
 }
 
-/** Estimates the time left from the trials so far, as a search seldom takes many more than the usual. @param {number} usual trials */
-function createPace(usual) {
-  const start = performance.now()
-  let done = 0
-  return {
-    count: () => done++,
-    describeLeft() {
-      if (done === 0) return ''
-      const seconds = ((performance.now() - start) / 1000 / done) * Math.max(1, usual - done)
-      return ` (about ${Math.max(10, 10 * Math.round(seconds / 10))} s left)`
-    },
-  }
-}
-
 /**
  * Creates a search, which takes trials of an earlier run. findFirst goes on, trial by trial, to a first answer.
  * @param {SearchOptions & Pick<Pass, 'reusable' | 'run' | 'adopt' | 'say' | 'signal'> &
- *   { pace: ReturnType<typeof createPace> }} options
+ *   { timeLeft: ReturnType<typeof createTimeLeft> }} options
  */
-function createSearch({ template, spec, cpus, reusable, run, adopt, pace, say, signal }) {
+function createSearch({ template, spec, cpus, reusable, run, adopt, timeLeft, say, signal }) {
   const search = startSearch({ template, spec, cpus })
   const counts = new Map()
   /** @type {Tried[]} */
@@ -54,16 +40,19 @@ function createSearch({ template, spec, cpus, reusable, run, adopt, pace, say, s
     const nth = (counts.get(arm.id) ?? 0) + 1
     counts.set(arm.id, nth)
     const trial = { id: `s${nth}-${arm.id}`, kind: 'search', round: nth, arm, repeats: null, searchOf: template.id }
-    const progress = `looking for the ${spec.kind}${pace.describeLeft()}`
+    const progress = `looking for the ${spec.kind}`
     // A trial that was not judged says nothing about the limits: measure it again.
     const known = reusable.take(arm, other => judgeSearchTrial(spec, { ...other, trial }).held !== null)
-    const record = known ? adopt(known, trial) : await run({ trial, progress })
+    const startMs = performance.now()
+    const record = known ? adopt(known, trial) : await run({ trial, progress, secondsLeft: timeLeft.estimate() })
+    const seconds = known ? null : (performance.now() - startMs) / 1000
     if (known) say(`${progress}  ${trial.id}: taken from ${known.folder}`)
     const outcome = judgeSearchTrial(spec, record)
-    say(`    ${outcome.held === null ? 'not judged' : outcome.held ? 'met' : 'missed'}: ${outcome.why}`)
-    pace.count()
     tried.push({ arm, outcome })
     step = search.next(outcome)
+    timeLeft.count({ template, isOver: step.done === true, seconds })
+    const verdict = outcome.held === null ? 'not judged' : outcome.held ? 'met' : 'missed'
+    say(`    ${verdict}: ${outcome.why}${renderTimeLeft(timeLeft.estimate())}`)
   }
   const sayAnswer = (/** @type {SizeSpec} */ ofTrials, /** @type {string} */ which) => {
     const sizes = [describeTrials({ template, spec: ofTrials, cpus, tried, isOver: step.done === true })].flat()

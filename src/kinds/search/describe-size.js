@@ -2,9 +2,9 @@ import { groupBy } from '../../lib/group-by.js'
 import { choiceOf } from '../../model/arms.js'
 import { judgeLimits } from './confirm.js'
 import { extrapolate } from './lower-rates.js'
-import { TRIALS } from './plan.js'
 import { ROOM, suggestLimits } from './size.js'
 import { cpuOf, describeSearch, isByRequest } from './step.js'
+import { TRIALS } from './trial-counts.js'
 import { bytesOf, findNeed, ofWhole } from './whole.js'
 
 /**

@@ -2,21 +2,13 @@ import { z } from 'zod'
 import { P99_REQUESTS } from '../../judge/record/measures.js'
 import { LOAD_AXES } from '../../model/axes/load.js'
 import { p99Ms } from '../../model/bounds.js'
+import { listUsualTrials, TRIALS, USUAL } from './trial-counts.js'
 
 /** The plan of searches, and what they can be asked. Pure. @import { Plan } from '../../model/types.ts' */
 /** @import { KindPlan } from '../kind.js' */
 
-/** Judged trials that confirm limits: so many at least, and where their p99s are too far apart, so many at most. */
-export const TRIALS = { least: 3, most: 5 }
 const ratePerSecond = LOAD_AXES.ratePerSecond.schema
 const PRECISION = { default: 0.05, smoke: 0.5 }
-/** Trials of a search, of each arm: measured, on a machine of its own. */
-const TRIALS_MOST = { knee: 22, 'memory-floor': 14, size: 12 }
-// One with all the CPU, two on the way down, and three at the limits.
-const USUAL_TRIALS = 6
-const USUAL_SHARE = 0.7
-// A search for services tries the ends of the line, and checks each service.
-const SERVICES_TRIALS = { line: 2, each: 4 }
 
 export const searchSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('size'), p99Ms, isExtrapolated: z.boolean() }),
@@ -41,9 +33,9 @@ export const searchPlan = {
     // The search of a size begins at the limits of the arms.
     planned:
       search?.kind === 'size'
-        ? `a search for the limits of each of ${arms.length} arms, downwards, up to ${countSearchTrials(search)} trials an arm`
+        ? `a search for the limits of each of ${arms.length} arms, downwards, about ${USUAL.size} trials an arm`
         : `a search for the ${search?.kind} from each of ${arms.length} arms`,
-    announced: `a search of up to ${countSearchTrials(search)} trials an arm`,
+    announced: search ? `a search of about ${listUsualTrials(search, arms).length} trials` : 'no trials',
     less: 'a higher --rate, --planes',
     ...((search?.kind === 'size' || search?.kind === 'services') && { chooses: ['cpuLimitCores'] }),
     // A knee search begins without a rate of its own.
@@ -58,16 +50,4 @@ export function specifySearch(search, profile) {
   const precision = profile === 'smoke' ? PRECISION.smoke : PRECISION.default
   const isSize = search.kind === 'size' || search.kind === 'services'
   return { ...search, precision, ...(isSize && { trialsToConfirm: TRIALS.least }) }
-}
-
-/** Counts the trials that a search takes on a quiet machine, of each arm. @param {NonNullable<Plan['search']>} search */
-export function countUsualTrials(search) {
-  return search.kind === 'size' ? USUAL_TRIALS : Math.ceil(countSearchTrials(search) * USUAL_SHARE)
-}
-
-/** Counts the most trials that a search takes, of each arm. @param {Plan['search']} search */
-export function countSearchTrials(search) {
-  if (search === null) return 0
-  if (search.kind !== 'services') return TRIALS_MOST[search.kind]
-  return SERVICES_TRIALS.line + SERVICES_TRIALS.each * search.services.length
 }

@@ -1,5 +1,5 @@
-import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
+import { listCells, listEndRates } from './cells.js'
 import { describeSize } from './describe-size.js'
 import { tryLimits } from './size.js'
 import { withRate } from './step.js'
@@ -7,15 +7,13 @@ import { findNeed, ofWhole, tryWhole } from './whole.js'
 
 /** Limits for services by a line through the CPU at the lowest and the highest rate, each tried. Pure. */
 /** @import { Arm, SearchSpec, SizeResult } from '../../model/types.ts' @import { Need, Tried, Trials } from './whole.js' */
-/** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
-/** Services with the same load: the strictest p99 is held for all. */
-/** @typedef {{ ratePerSecond: number, p99Ms: number, names: string[] }} Cell */
+/** @import { Cell } from './cells.js' @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
 /** @typedef {{ ratePerSecond: number, need: Need }} End */
 
 /** @param {{ template: Arm, spec: ServicesSpec, cpus: number, tried: Tried[] }} options template: of a plane and a payload @returns {Trials} */
 export function* tryServices({ template, spec, cpus, tried }) {
   const cells = listCells(spec, template)
-  for (const { ratePerSecond } of endsOf(cells))
+  for (const ratePerSecond of listEndRates(cells))
     yield* tryWhole({ template: withRate(template, ratePerSecond), cpus, tried })
   for (const { ratePerSecond, p99Ms } of cells) {
     const need = estimateNeed({ ends: findEnds({ template, cells, cpus, tried }), ratePerSecond })
@@ -44,27 +42,14 @@ export function describeServices({ template, spec, cpus, tried, isOver }) {
   )
 }
 
-/** Lists the cells of a template by rising rate. @param {ServicesSpec} spec @param {Arm} template @returns {Cell[]} */
-export function listCells({ services }, { load: { payloadBytes, requests } }) {
-  // Requests that are answered are those of all services.
-  const servicesOfPayload = services.filter(s => requests !== undefined || s.payloadBytes === payloadBytes)
-  const cells = [...groupBy(servicesOfPayload, s => s.ratePerSecond)].map(([ratePerSecond, same]) => {
-    return { ratePerSecond, p99Ms: Math.min(...same.map(s => s.p99Ms)), names: same.map(s => s.name) }
-  })
-  return cells.sort((a, b) => a.ratePerSecond - b.ratePerSecond)
-}
-
 /** Finds the p99 that a trial of these services has to meet. @param {ServicesSpec} spec @param {Arm} arm */
 export function p99LimitOf(spec, arm) {
   return listCells(spec, arm).find(cell => cell.ratePerSecond === arm.load.ratePerSecond)?.p99Ms ?? null
 }
 
-/** @param {Cell[]} cells */
-const endsOf = cells => new Set([...cells.slice(0, 1), ...cells.slice(-1)])
-
 /** Finds what the lowest and the highest rate took. @param {{ template: Arm, cells: Cell[], cpus: number, tried: Tried[] }} options @returns {End[]} */
 function findEnds({ template, cells, cpus, tried }) {
-  return [...endsOf(cells)].flatMap(({ ratePerSecond }) => {
+  return listEndRates(cells).flatMap(ratePerSecond => {
     const need = findNeed(ofWhole({ template: withRate(template, ratePerSecond), cpus, tried }))
     return need ? [{ ratePerSecond, need }] : []
   })

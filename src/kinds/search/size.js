@@ -2,8 +2,8 @@ import { judgeLimits } from './confirm.js'
 import { capAt, indexOf } from './cpu-limit.js'
 import { tryLowerRates } from './lower-rates.js'
 import { roundUp } from './memory-floor.js'
-import { TRIALS } from './plan.js'
 import { withCpu, withMemory } from './step.js'
+import { AT_LIMITS_MOST, TRIALS } from './trial-counts.js'
 import { findNeed, ofWhole, tryWhole } from './whole.js'
 
 /**
@@ -16,7 +16,6 @@ import { findNeed, ofWhole, tryWhole } from './whole.js'
 export const ROOM = { places: 2, ofMemory: 1.5, ofRequest: 1.15 }
 // Other users of a shared machine may spoil one trial in three: four in a row say that it is busy.
 const LOST_MOST = 4
-const TRIALS_MOST = 24
 
 /**
  * @param {{ template: Arm, spec: Extract<SearchSpec, { kind: 'size' }>, cpus: number, tried: Tried[] }} options tried: grows with each trial
@@ -55,7 +54,7 @@ export function* tryLimits({ template, cpus, p99Ms, tried, need, isSmallest }) {
   let lost = 0
   const armAt = (/** @type {number} */ i) => withMemory(withCpu(template, coresAt(i, cpus)), bytes)
   const at = (/** @type {number} */ i) => tried.filter(({ arm }) => arm.id === armAt(i).id).map(t => t.outcome)
-  for (let trials = 0; trials < TRIALS_MOST; ) {
+  for (let trials = 0; trials < AT_LIMITS_MOST; ) {
     const { met, missed, isConfirmed } = judgeLimits(at(place), p99Ms)
     const isLowest = place - 1 <= failed
     if (isConfirmed && isLowest) return

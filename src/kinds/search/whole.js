@@ -1,4 +1,5 @@
 import { withCpu } from './step.js'
+import { WHOLE } from './trial-counts.js'
 
 /**
  * Trials of a load with all the CPU of the machine: whether it can be met here, and what sidecars take for it. Pure.
@@ -7,8 +8,6 @@ import { withCpu } from './step.js'
  * @typedef {Generator<Arm, void, Outcome>} Trials
  * @typedef {{ cores: number, bytes: number }} Need CPU of the busiest sidecar, and memory of the largest
  */
-
-const WHOLE = { missedMost: 2, busyMost: 2, lostMost: 6 }
 
 /** Tries a load with all the CPU until it was met, or surely is not. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {Trials} */
 export function* tryWhole({ template, cpus, tried }) {

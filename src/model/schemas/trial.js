@@ -52,6 +52,10 @@ export const overflows = count
   .nullable()
   .describe('requests a sidecar answered itself because a limit was reached; null: not counted')
 
+export const idleCpuCores = nullable
+  .optional()
+  .describe('CPU used in the seconds before the load, when nothing was asked of it; absent, or null: not measured')
+
 export const closedConnections = z
   .object({
     accepted: count.describe('from clients'),
@@ -68,6 +72,7 @@ export const processRecord = processFacts.extend({
   receivedBytes: nullable
     .optional()
     .describe('by open connections, over the window and up to a second; absent, or null: they were not counted'),
+  idleCpuCores,
   closedConnections: closedConnections
     .optional()
     .describe('not in receivedBytes: the check `passage` makes no claim then; absent: nobody counted'),
@@ -242,6 +247,11 @@ export const look = z
     identity: z.array(z.string()),
     workers,
     connections: connections.optional(),
+    cpu: z
+      .object({ atSeconds: z.number(), cpuSeconds: z.number() })
+      .optional()
+      .describe('CPU time until then, and when that was; absent: it was not read'),
+    idleCpuCores,
   })
   .describe('what costs too much to read inside of the window')
 

@@ -169,6 +169,11 @@ export interface DataPlane {
   /** Processes that a sidecar needs beside it, such as its authority; they are no part of what is measured. Absent: none. */
   createCompanions?(options: SidecarOptions): ProcessSpec[]
   /**
+   * For how long its sidecars keep a connection, to either side, that carries nothing; timeouts: those of the model. Absent:
+   * as long as any load of the kit leaves one idle.
+   */
+  keepsIdleSeconds?(options: { profile: string | null; timeouts: SidecarModel['timeouts'] }): number
+  /**
    * The processes of a profile that serves all pods of a node: the proxy, whose `pods` these are, and what it needs beside
    * it. folder: of its files.
    */

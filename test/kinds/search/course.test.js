@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { measureSearches } from '../../../src/kinds/search/course.js'
+import { estimateSeconds } from '../../../src/plan/plan.js'
 import { createArm, createRecord } from '../../fakes/fake-records.js'
 
 /** @import { Arm, TrialRecord } from '../../../src/model/types.ts' */
@@ -16,6 +17,8 @@ describe('measureSearches', () => {
       })
     const earlier = [true, false, true, true].map(createTrial)
     const adopted = /** @type {TrialRecord[]} */ ([])
+    const said = /** @type {string[]} */ ([])
+    const left = /** @type {number[]} */ ([])
     let measured = 0
     await measureSearches(
       /** @type {any} */ ({
@@ -31,9 +34,11 @@ describe('measureSearches', () => {
           adopted.push(record)
           return { ...record, trial }
         },
-        async run(/** @type {Pick<TrialRecord, 'trial'> & { progress: string }} */ { trial, progress }) {
+        async run(/** @type {Pick<TrialRecord, 'trial'> & { progress: string, secondsLeft: number }} */ options) {
+          const { trial, progress, secondsLeft } = options
           measured++
-          expect(progress).toMatch(/^looking for the knee \(about \d+ s left\)$/)
+          expect(progress).toBe('looking for the knee')
+          left.push(secondsLeft)
           return {
             ...createTrial(false),
             trial,
@@ -45,11 +50,14 @@ describe('measureSearches', () => {
           }
         },
         turns: { pass() {} },
-        say() {},
+        say: (/** @type {string} */ line) => said.push(line),
         signal: new AbortController().signal,
       }),
     )
     expect(adopted).toEqual([earlier[1]])
     expect(measured).toBeGreaterThan(0)
+    expect(left[0]).toBeCloseTo(19 * estimateSeconds([{ arm }]), 6)
+    expect(said.find(line => line.includes('met:'))).toMatch(/ \(about \d+ (s|min) left\)$/)
+    expect(said.at(-1)).not.toContain('left)')
   })
 })

@@ -1,6 +1,6 @@
 import { fitLine } from '../../../lib/stats.js'
 import { choiceOf } from '../../../model/arms.js'
-import { listCells } from '../services.js'
+import { listCells } from '../cells.js'
 import { describeSearch, tryStep, withCpu, withoutOutcomes, withRate } from '../step.js'
 import { findFirst, needOf, p99Of } from './first-answer.js'
 
@@ -9,7 +9,7 @@ import { findFirst, needOf, p99Of } from './first-answer.js'
 /** @import { Search, TriedStep } from '../step.js' */
 /** @typedef {Extract<SearchSpec, { kind: 'services' }>} ServicesSpec */
 /** A rate with all the CPU of the machine. @typedef {{ ratePerSecond: number, step: TriedStep }} End */
-/** @import { Cell } from '../services.js' */
+/** @import { Cell } from '../cells.js' */
 
 /**
  * Finds a result for each distinct load; template: of a plane and a payload.

@@ -1,0 +1,50 @@
+import { listCells, listEndRates } from './cells.js'
+import { withRate } from './step.js'
+
+/** How many trials searches take, from which the time of a run is estimated. Pure. */
+/** @import { Arm, Plan } from '../../model/types.ts' @typedef {NonNullable<Plan['search']>} Search */
+
+/** Judged trials that confirm limits: so many at least, and where their p99s are too far apart, so many at most. */
+export const TRIALS = { least: 3, most: 5 }
+/** Trials at limits after which a search ends without confirmed ones. */
+export const AT_LIMITS_MOST = 24
+/** Trials with all the CPU that end this step: missed ones, those that a busy machine spoiled, and lost ones. */
+export const WHOLE = { missedMost: 2, busyMost: 2, lostMost: 6 }
+const WHOLE_MOST = WHOLE.missedMost - 1 + WHOLE.lostMost
+/**
+ * Trials of a search of one arm on a quiet machine. A size takes one with all the CPU, one or two on the way down, three at
+ * the limits, and one more where their p99s are far apart; the others are medians of sidecars with random needs.
+ */
+export const USUAL = { size: 6, knee: 20, 'memory-floor': 12 }
+
+/** Lists the trials that a search usually takes on a quiet machine: arms with the rate of each. @param {Search} search @param {Arm[]} arms */
+export function listUsualTrials(search, arms) {
+  return arms.flatMap(arm =>
+    search.kind === 'services'
+      ? listServiceTrials(search, arm, { whole: 1, limits: TRIALS.least })
+      : Array(USUAL[search.kind]).fill(arm),
+  )
+}
+
+/** Lists the most trials that a search for limits takes; null: other searches have no such bound. @param {Search} search @param {Arm[]} arms */
+export function listMostTrials(search, arms) {
+  if (search.kind !== 'size' && search.kind !== 'services') return null
+  return arms.flatMap(arm =>
+    search.kind === 'services'
+      ? listServiceTrials(search, arm, { whole: WHOLE_MOST, limits: AT_LIMITS_MOST })
+      : Array(WHOLE_MOST + AT_LIMITS_MOST).fill(arm),
+  )
+}
+
+/**
+ * Lists trials with all the CPU at the lowest and the highest rate, and those at the limits of each rate.
+ * @param {Extract<Search, { kind: 'services' }>} search @param {Arm} arm @param {{ whole: number, limits: number }} counts
+ * @returns {Arm[]}
+ */
+function listServiceTrials(search, arm, { whole, limits }) {
+  const cells = listCells(search, arm)
+  return [
+    ...listEndRates(cells).flatMap(rate => Array(whole).fill(withRate(arm, rate))),
+    ...cells.flatMap(({ ratePerSecond }) => Array(limits).fill(withRate(arm, ratePerSecond))),
+  ]
+}
