@@ -16,8 +16,9 @@ export const WARM_AFTER = 3
 // The number and the times of the requests in the window are k6's own metric, cut by a tag.
 // k6 times a request from when its connection stands. Where every request makes one, ours is timed from its start.
 export const HAS_NEW_CONNECTIONS = CONNECTIONS === 'new'
-// Each user has one address and stays with it.
+// Each user has one address and stays with it. A loud address has users of its own.
 const urls = URLS.split(',')
+export const loudUrl = __ENV.LOUD_RATE ? urls.shift() : null
 export const url = urls[__VU % urls.length]
 // k6 times calls of gRPC by another metric, and does not count them.
 export const isCalled = isGrpc(url) && !__ENV.ARM_URLS

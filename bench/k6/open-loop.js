@@ -17,6 +17,7 @@ import {
   IN_WINDOW,
   isCalled,
   logFailure,
+  loudUrl,
   NONCE_EVERY,
   plain,
   USERS,
@@ -40,6 +41,9 @@ const BURST = __ENV.BURST_FACTOR
 const BURST_DUE = BURST ? Math.round((RATE * BURST.factor * BURST.ms) / 1000) : 0
 const DUE = Math.round((RATE * (WINDOW_MS - (BURST ? BURST.ms : 0))) / 1000) + BURST_DUE
 const IN_BURST = IN_WINDOW.replace('window:', 'burst:')
+// A second rate, to one address alone, whose requests count apart.
+const LOUD_RATE = Number(__ENV.LOUD_RATE ?? 0)
+const DROPPED = LOUD_RATE ? 'dropped_iterations{scenario:load}' : 'dropped_iterations'
 const FAILED_IN_BURST = 'window_failed{burst:yes}'
 // Of a burst, the window is counted piece by piece.
 const PIECE_MS = Number(__ENV.PIECE_MS)
@@ -56,9 +60,11 @@ const cold = new Counter('cold_users')
 // How late a request starts: k6 itself does not time from the moment at which it was due.
 const lag = new Trend('lag', true)
 const REPORTED = [IN_WINDOW, 'http_req_failed', 'http_reqs', 'window_failed', 'known_failures', 'corrupted']
-REPORTED.push('cold_users', 'dropped_iterations', 'lag', 'waited_0', 'late_0', 'data_sent', 'data_received')
+REPORTED.push('cold_users', 'lag', 'waited_0', 'late_0', 'data_sent', 'data_received')
 
 const constantRate = { executor: 'constant-arrival-rate', rate: RATE, timeUnit: '1s', duration: `${DURATION_MS}ms` }
+// As many users for every plane, and no more are made under load: a request that finds none free is dropped.
+const someUsers = { preAllocatedVUs: USERS, maxVUs: USERS, gracefulStop: `${GRACE_MS}ms` }
 const burstRate = ({ factor, beginsMs, ms }) => ({
   executor: 'ramping-arrival-rate',
   startRate: RATE,
@@ -74,6 +80,7 @@ const burstRate = ({ factor, beginsMs, ms }) => ({
 
 const always = { [IN_WINDOW]: ['max>=0'], [SECOND_HALF]: [isCalled ? 'max>=0' : 'count>=0'] }
 for (const name of pieceMetrics) always[name] = ['max>=0']
+if (LOUD_RATE) always[DROPPED] = ['count>=0']
 if (BURST) {
   always[IN_BURST] = ['max>=0']
   always[FAILED_IN_BURST] = ['count>=0']
@@ -83,14 +90,10 @@ if (BURST) {
 export const options = {
   ...commonOptions,
   scenarios: {
-    load: {
-      ...(BURST ? burstRate(BURST) : constantRate),
-      // As many for every plane, and no more are made under load: a request that finds none free is dropped.
-      preAllocatedVUs: USERS,
-      maxVUs: USERS,
-      gracefulStop: `${GRACE_MS}ms`,
-    },
+    load: { ...(BURST ? burstRate(BURST) : constantRate), ...someUsers },
+    ...(LOUD_RATE && { loud: { ...constantRate, rate: LOUD_RATE, ...someUsers, exec: 'askLoud' } }),
   },
+  ...(LOUD_RATE && { systemTags: ['scenario'] }),
   // Always true: a threshold is how k6 keeps a metric cut by a tag.
   thresholds: always,
 }
@@ -125,6 +128,16 @@ export default function (edges) {
   if (HAS_NEW_CONNECTIONS) addWithConnection(response.timings)
   done++
   if (response.body !== expected) fail(response)
+}
+
+const loudVerified = new Counter('loud_verified')
+
+// Its times are in no metric of the window.
+export function askLoud(edges) {
+  const at = Date.now()
+  const response = http.post(loudUrl, body, plain)
+  if (response.body !== body) fail(response)
+  else if (at >= edges[0] && at < edges[2]) loudVerified.add(1)
 }
 
 function enterPhase(edges) {
@@ -168,6 +181,11 @@ export function handleSummary({ metrics: all }) {
   const count = name => all[name]?.values?.count ?? all[name]?.count ?? 0
   metrics.window_second_half = { count: count(SECOND_HALF) - count('failed_second_half') }
   metrics.open_loop = {}
+  metrics.dropped_iterations = all[DROPPED]
+  if (LOUD_RATE) {
+    metrics.loud_due = { count: Math.round((LOUD_RATE * WINDOW_MS) / 1000) }
+    metrics.loud_verified = all.loud_verified
+  }
   metrics.due = { count: DUE }
   if (BURST) metrics.burst_due = { count: BURST_DUE }
   return writeMetrics(

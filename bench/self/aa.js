@@ -5,7 +5,7 @@ import { GAP_LEAST_BESIDE, judgeRounds } from '../../src/analysis/verdict.js'
 import { createRandom, shuffle } from '../../src/lib/random.js'
 import { medianRatio } from '../../src/lib/stats.js'
 import { listComparisons } from '../../src/model/results.js'
-import { handleOnce } from './burn.js'
+import { handleInbound } from './burn.js'
 import { bench, finding } from './kit.js'
 
 /** @import { Comparison, Summary } from '../../src/model/types.ts' */
@@ -21,7 +21,7 @@ export async function studyItself() {
   // One worker, as at a CPU limit of 1: versions of one plane are then pinned.
   const repeats = ['--rounds', `${MEASURED_REPEATS}`, '--workers', '1']
   const planes = await bench(['cost', '--planes', 'pipy,envoy', ...repeats])
-  const change = await bench(['cost', '--planes', `pipy,pipy=${handleOnce('handles-one-event-more')}`, ...repeats])
+  const change = await bench(['cost', '--planes', `pipy,pipy=${handleInbound('handles-one-event-more')}`, ...repeats])
   const [ofPlanes, ofChange] = [planes, change].map(({ summary, manifest }) => ({ summary, seed: manifest.run.seed }))
   const size = Number(findComparison(change.summary, false).ratio.median)
   const found = countNamed({ ...ofChange, isControl: false, scale: 1 })
@@ -30,7 +30,7 @@ export async function studyItself() {
     ...holdEqual('beside Envoy', ofPlanes),
     ...holdEqual('beside a copy', ofChange),
     finding(
-      `a planted change found, of ${COMPARISONS} (pipy / a copy with one handler more ${size.toFixed(3)} in all repeats), at least 90`,
+      `a planted change found, of ${COMPARISONS} (pipy / a copy with one handler more at each sidecar that receives a request, ${size.toFixed(3)} in all repeats), at least 90`,
       found.lower,
       [],
       n => n >= 90,

@@ -57,7 +57,7 @@ profiles: { standard: { rounds: ${rounds}, windowSeconds: ${windowSeconds}, hasC
 /**
  * A copy of the kit's Pipy sidecar with a filter put before what happens to a request.
  * @param {string} name
- * @param {{ side?: 'both' | 'outbound', before?: string, filter: string }} change before: what the filter needs
+ * @param {{ side?: 'both' | 'inbound' | 'outbound', before?: string, filter: string }} change side: of a sidecar; before: what the filter needs
  */
 export function writeVariant(name, { side = 'both', before = '', filter }) {
   const folder = path.join(scratch, name)
@@ -67,7 +67,7 @@ export function writeVariant(name, { side = 'both', before = '', filter }) {
   replaceText(file, {
     from: '  return pipeline($=>$\n    .demuxHTTP({ bufferSize }).to(way)',
     to: `  var changed = ${changed}
-  return pipeline($=>$\n    .demuxHTTP({ bufferSize }).to(${side === 'both' ? 'changed' : 'routes === config.outbound?.routes ? changed : way'})`,
+  return pipeline($=>$\n    .demuxHTTP({ bufferSize }).to(${side === 'both' ? 'changed' : `routes === config.${side}?.routes ? changed : way`})`,
   })
   replaceText(file, { from: 'export function', to: `${before}\n\nexport function` })
   return folder

@@ -1,3 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { BenchError } from '../lib/errors.js'
+import { percent } from '../lib/units.js'
 import { untilAborted } from '../lib/wait.js'
 import { createRequestKind, renderHeaders } from '../model/requests.js'
 import { AS_SIDECAR, PORTS } from '../model/sidecar-contract.js'
@@ -11,7 +14,7 @@ import { createCallCounter, PURPOSES, runUnderStrace, sumCalls } from './strace.
 /**
  * Counts the instructions that the sidecars of a link execute for a request, and their system calls. Requests come one at a
  * time, so that neither waiting nor other work changes the count.
- * @import { Arm, DataPlane, ProcessSpec, Tool } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
+ * @import { Arm, DataPlane, Handle, ProcessSpec, Target, Tool } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  * @import { Started } from '../run/start-services.js'
  * @import { Stack } from './profile.js' @import { Kinds } from './strace.js'
  */
@@ -20,6 +23,9 @@ import { createCallCounter, PURPOSES, runUnderStrace, sumCalls } from './strace.
 const WARM_UP_SHARE = 0.25
 // callgrind makes a request 50 times as long.
 const ANSWER_SECONDS = 120
+// A sidecar in an endless loop takes a CPU for itself, or its share of a busy one; one that waits takes none.
+const HANG_SECONDS = 0.2
+const HANG_SHARE = 0.2
 // Requests at a time: a second, larger burst still opens connections beside those that the first one left.
 const BURSTS = [3, 6]
 
@@ -211,7 +217,31 @@ export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, sig
     await untilAborted(repeating, signal).catch(async error => {
       signal.throwIfAborted()
       await assertStillRun(deployment.processes, 'window')
-      throw await withSidecarLogs(error, deployment.processes)
+      const explained = await withHanging(error, { target, processes: deployment.processes })
+      throw await withSidecarLogs(explained, deployment.processes)
     })
   }
+}
+
+/**
+ * Adds to the error of a request without an answer which sidecars hang: nothing asks them any more, and they use CPU.
+ * @template {Error} E @param {E} error
+ * @param {{ target: Pick<Target, 'look'>, processes: Pick<Handle, 'spec'>[] }} services
+ * @returns {Promise<E | BenchError>}
+ */
+export async function withHanging(error, { target, processes }) {
+  if (!(error instanceof BenchError) || !/no answer within/.test(error.message)) return error
+  const sidecars = /** @type {Handle[]} */ (processes.filter(({ spec }) => spec.role === 'sidecar'))
+  const look = () => target.look(sidecars).catch(() => [])
+  const before = await look()
+  await delay(1000 * HANG_SECONDS)
+  const after = await look()
+  const hanging = sidecars.flatMap(({ spec }, i) => {
+    const [from, to] = [before[i]?.cpu, after[i]?.cpu]
+    const share = from && to ? (to.cpuSeconds - from.cpuSeconds) / (to.atSeconds - from.atSeconds) : 0
+    return share >= HANG_SHARE
+      ? [`; ${spec.service}'s sidecar still uses ${percent(share)} of a CPU: does it hang in a loop?`]
+      : []
+  })
+  return new BenchError(`${error.message}${hanging.join('')}`, { cause: error, exitStatus: error.exitStatus })
 }

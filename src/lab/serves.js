@@ -6,7 +6,7 @@ import { createAsk } from './count.js'
 
 // A sidecar without a counter is ready within tenths of a second, and answers within milliseconds.
 const READY_SECONDS = 2
-const ANSWER_SECONDS = 2
+const ANSWER_SECONDS = 1
 const PARTS = 4
 
 /**

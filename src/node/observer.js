@@ -73,10 +73,10 @@ export function look(probes) {
   }))
 }
 
-/** @param {Probe} probe */
+/** Reads CPU time; undefined: the process has gone. @param {Probe} probe */
 function readCpu(probe) {
   const { atSeconds, cpuSeconds } = probe.read()
-  return { atSeconds, cpuSeconds }
+  return Number.isFinite(atSeconds) && Number.isFinite(cpuSeconds) ? { atSeconds, cpuSeconds } : undefined
 }
 
 /** @param {Probe[]} probes @returns {Sample} */

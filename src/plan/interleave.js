@@ -48,8 +48,10 @@ export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
       return { ...arm, load: { ...load, sliceMs, ...fitTurns({ ...load, sliceMs, warmupSeconds }, count) } }
     }
     if (sliceMs === undefined) return { ...arm, load: { ...load, warmupSeconds } }
+    // Shorter slices give an arm no less of the window than slices of the usual length.
+    const leastSeconds = Math.max(load.windowSeconds, (RATE_SLICES_LEAST * count * RATE_SLICE_MS) / 1000)
+    const windowSeconds = roundToPasses(leastSeconds, count * sliceMs)
     const cycleSeconds = (count * sliceMs) / 1000
-    const windowSeconds = Math.ceil(Math.max(load.windowSeconds, RATE_SLICES_LEAST * cycleSeconds))
     const slicesSeconds = Math.ceil((1000 * warmupSeconds) / sliceMs) * cycleSeconds
     return { ...arm, load: { ...load, sliceMs, windowSeconds, warmupSeconds: slicesSeconds } }
   })
@@ -96,16 +98,18 @@ function planTurns(group, { cpus, idleSecondsOf }) {
   return { count, sliceMs: fittedMs < SHORTENED_LEAST_MS ? usualMs : fittedMs, usualMs, closesFirst }
 }
 
+/** Rounds seconds up to whole passes, in each of which every arm has a turn. @param {number} seconds @param {number} passMs */
+const roundToPasses = (seconds, passMs) => (Math.ceil((1000 * seconds) / passMs) * passMs) / 1000
+
 /**
  * Rounds the warm-up and the window up to whole passes, in each of which every arm has a turn.
  * @param {Arm['load']} load @param {number} count of arms
  */
 function fitTurns({ sliceMs = 0, warmupSeconds, windowSeconds }, count) {
   const passMs = Math.max(1, count * sliceMs)
-  const roundUp = (/** @type {number} */ seconds) => (Math.ceil((1000 * seconds) / passMs) * passMs) / 1000
   return {
-    warmupSeconds: roundUp(Math.max(warmupSeconds, count * WARMUP_SECONDS_AN_ARM)),
-    windowSeconds: roundUp(windowSeconds),
+    warmupSeconds: roundToPasses(Math.max(warmupSeconds, count * WARMUP_SECONDS_AN_ARM), passMs),
+    windowSeconds: roundToPasses(windowSeconds, passMs),
   }
 }
 

@@ -64,6 +64,7 @@ export function chooseLoad(question, placed) {
     ...requests,
     ...(ownRequest && { ownRequest }),
     connections: cell.connections,
+    ...(cell.loudPerSecond > 0 && { loudPerSecond: cell.loudPerSecond }),
     ...(cell.idleConnections > 0 && { idleConnections: cell.idleConnections }),
     ...(cell.placement === 'apart' && { placement: cell.placement }),
     hasCertificate: (overrides.hasCertificate || load.hasCertificate) && hasSidecars && conditions.tls !== 'plaintext',

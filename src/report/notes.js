@@ -67,7 +67,7 @@ function tellTimes(arms) {
   const users = [...new Set(arms.map(a => a.load.users))].join(' or ')
   if (load.kind === 'interleaved') return 'req/s is the rate of a proxy in its own turns: no capacity.'
   if (load.kind === 'open')
-    return `Open loop: requests start at the rate, at most ${users} at a time. Added latency is over no mesh, round by round.`
+    return `Open loop: requests start at the rate, at most ${users} at a time. Added latency is over no mesh, round by round.${arms.some(a => a.load.loudPerSecond) ? ' Beside a loud pair, p50 to p99 are of the others.' : ''}`
   return `p50 to p99 are response times of ${users} users at saturation, not latencies: they follow from req/s.`
 }
 

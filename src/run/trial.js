@@ -5,11 +5,12 @@ import { sidecarsOf, sumOf } from '../judge/record/measures.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { waitUntil } from '../lib/wait.js'
 import { nameOf } from '../model/arms.js'
+import { hasChunks } from '../model/requests.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { rawNameOf } from '../records/write.js'
 import { agreeWindow, countGeneratorCpus, startGenerator } from './generator.js'
 import { awaitEnded } from './start-services.js'
-import { makeChanges, observeWindow, readStreams, readWindow } from './window.js'
+import { observeWindow, readWindow } from './window.js'
 
 /**
  * Course: a trial while it runs, or those of arms that stand at the same time. start: a number that no other start of this
@@ -71,13 +72,14 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     if (first?.isOver) return { records, ...observed }
     const idle = await lookIdle(course, processesOf(services))
     course.clock.lap('look')
+    const beside = hasCompany(trials) ? await import('./beside-load.js') : null
     generator = await startGenerator(course, services)
     const { window, looks } = await agreeWindow(course, generator)
     const processes = [...processesOf(services), ...(generator?.processes ?? [])]
-    const changing = makeChanges(course, { changeTo, window })
+    const changing = beside?.makeChanges(course, { changeTo, window }) ?? Promise.resolve(null)
     // A failure of the changes is told below: a trial that failed otherwise awaits them no more.
     changing.catch(() => {})
-    const streaming = readStreams(course, { services, window })
+    const streaming = beside?.readStreams(course, { services, window }) ?? Promise.resolve(null)
     streaming.catch(() => {})
     leaving = startEnding?.(course, { ending, window })
     const watched = await observeWindow(course, { processes, generator, window })
@@ -97,7 +99,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
       ...record,
       ...read.measured[i],
       changes,
-      ...(streams[i].length > 0 && { streams: streams[i] }),
+      ...(streams?.[i].length && { streams: streams[i] }),
       ...(left && { ending: left }),
     }))
     const relaxed = testbed.settings.relaxes.map(({ gate }) => gate)
@@ -150,6 +152,10 @@ function computeCores(before, after) {
   const cores = (after.cpuSeconds - before.cpuSeconds) / (after.atSeconds - before.atSeconds)
   return Number.isFinite(cores) ? Math.max(0, cores) : null
 }
+
+/** Says whether the kit itself changes configurations, or reads answers in chunks, beside the load. @param {Trial[]} trials */
+const hasCompany = trials =>
+  trials.some(({ arm: { conditions, load } }) => conditions.changesPerMinute || hasChunks(load))
 
 /** @param {Started[]} services */
 const processesOf = services => services.flatMap(({ deployment }) => deployment.processes)

@@ -408,6 +408,14 @@ describe('findGates', () => {
     expect(found(podsOf([2.1e6, 0]))).toEqual([
       'passage: the proxy of the node received 0 bytes in the pod of gateway-of-2, and its share of the 1000 verified requests is 1024000: they went past it',
     ])
+    // The bytes of the process are those of all pods, and none of a pod that was not counted.
+    const { processes } = podsOf([0, 0])
+    const uncounted = processes.map(({ pods, ...process }) => ({
+      ...process,
+      receivedBytes: 1000,
+      pods: pods?.map(({ receivedBytes, ...pod }) => pod),
+    }))
+    expect(found({ processes: uncounted })).toEqual([])
     const half = [describeFakeProcess({ ...passing, receivedBytes: 2 * 1024 * 1000, cpuSeconds: 1e-3 })]
     expect(found({ processes: half })).toHaveLength(1)
     expect(found({ processes: half, arm: { load: { connections: 'new' } } })).toEqual([])
@@ -432,49 +440,39 @@ describe('findGates', () => {
     expect(resting(1)).toEqual([])
   })
 
+  // Bytes carried one connection for one: at neither edge of the window was any of them open.
+  const UNSEEN = { passages: 1, receivedBytes: 0, closedConnections: { accepted: 0, connected: 0 } }
+  /** @param {Parameters<typeof describeFakeProcess>[0]} process whose requests come seldom, each over a new connection */
+  const findUnseen = process =>
+    found({
+      processes: [describeFakeProcess({ ...UNSEEN, ...process })],
+      arm: { load: { kind: 'open', ratePerSecond: 20, connections: 'new' } },
+      load: { verified: 100 },
+    }).filter(reason => reason.startsWith('passage'))
+
   it('accuses no sidecar whose connections opened and closed unseen, at a low rate, and finds one that did no work', () => {
-    const load = /** @type {const} */ ({ kind: 'open', ratePerSecond: 20, connections: 'new' })
-    // Bytes carried one connection for one: at neither edge of the window was any of them open.
-    const passing = { passages: 1, receivedBytes: 0, closedConnections: { accepted: 0, connected: 0 } }
-    const having = (/** @type {Parameters<typeof describeFakeProcess>[0]} */ process) =>
-      found({
-        processes: [describeFakeProcess({ ...passing, ...process })],
-        arm: { load },
-        load: { verified: 100 },
-      }).filter(reason => reason.startsWith('passage'))
-    expect(having({ cpuSeconds: 100 * 80e-6 })).toEqual([])
-    expect(having({ cpuSeconds: 100 * 2e-6 })).toEqual([
+    expect(findUnseen({ cpuSeconds: 100 * 80e-6 })).toEqual([])
+    expect(findUnseen({ cpuSeconds: 100 * 2e-6 })).toEqual([
       "passage: gateway's sidecar received 0 bytes, and 100 verified requests carry 102400 through it: they went past it",
     ])
     // One process serves all pods: what it used is no more for it.
     const pods = [0, 1].map(i => ({
       service: i ? 'gateway-of-2' : 'gateway',
       copyOf: i ? 'gateway' : null,
-      ...passing,
+      ...UNSEEN,
     }))
-    expect(having({ pods, cpuSeconds: 100 * 80e-6 })).toEqual([])
+    expect(findUnseen({ pods, cpuSeconds: 100 * 80e-6 })).toEqual([])
     // Bytes of some connections were seen, so those of the others went past.
-    expect(having({ receivedBytes: 20_000, cpuSeconds: 100 * 80e-6 })).toHaveLength(1)
+    expect(findUnseen({ receivedBytes: 20_000, cpuSeconds: 100 * 80e-6 })).toHaveLength(1)
     const [seen, unseen] = pods
-    expect(having({ pods: [{ ...seen, receivedBytes: 20_000 }, unseen], cpuSeconds: 100 * 80e-6 })).not.toEqual([])
-    expect(having({ pods, cpuSeconds: 100 * 6e-6 }).join()).toContain("gateway's sidecar received 0 bytes")
+    expect(findUnseen({ pods: [{ ...seen, receivedBytes: 20_000 }, unseen], cpuSeconds: 100 * 80e-6 })).not.toEqual([])
+    expect(findUnseen({ pods, cpuSeconds: 100 * 6e-6 }).join()).toContain("gateway's sidecar received 0 bytes")
   })
 
   it('counts no CPU that a sidecar uses when idle, so that it hides no bypass', () => {
-    const load = /** @type {const} */ ({ kind: 'open', ratePerSecond: 20, connections: 'new' })
     // 5 ms in a window of a second, where 100 requests are taken for seen from 1 ms on.
-    const passing = {
-      passages: 1,
-      receivedBytes: 0,
-      closedConnections: { accepted: 0, connected: 0 },
-      idleCpuCores: 5e-3,
-    }
     const having = (/** @type {Parameters<typeof describeFakeProcess>[0]} */ process) =>
-      found({
-        processes: [describeFakeProcess({ ...passing, ...process })],
-        arm: { load },
-        load: { verified: 100 },
-      }).filter(reason => reason.startsWith('passage'))
+      findUnseen({ idleCpuCores: 5e-3, ...process })
     expect(having({ cpuSeconds: 5.5e-3 })).toEqual([
       "passage: gateway's sidecar received 0 bytes, and 100 verified requests carry 102400 through it: they went past it",
     ])
@@ -483,7 +481,7 @@ describe('findGates', () => {
     const pods = [0, 1].map(i => ({
       service: i ? 'gateway-of-2' : 'gateway',
       copyOf: i ? 'gateway' : null,
-      ...passing,
+      ...UNSEEN,
     }))
     expect(having({ pods, cpuSeconds: 5.5e-3 })).not.toEqual([])
     expect(having({ pods, cpuSeconds: 5e-3 + 100 * 80e-6 })).toEqual([])
@@ -579,6 +577,11 @@ describe('findGates', () => {
     [
       'drops: 5 requests were dropped in the window: no user was free to send them',
       { dropped: 7, verified: 995 },
+      'rate',
+    ],
+    [
+      'loud: the loud pair answered 949 of 1000 requests that were due: give a smaller --loud',
+      { loud: { due: 1000, verified: 949 } },
       'rate',
     ],
     ['generator: requests started late: 1 in 100 by more than 6.0 ms (at most 5)', { lagP99Ms: 6 }, 'rate'],

@@ -80,6 +80,13 @@ describe('quantities of an arm', () => {
     expect(quantityOf(arm, 'cpuPerRequest', 's0').median).toBeCloseTo(100, 9)
   })
 
+  it('take CPU per request over those to a loud pair, too, which no time is of', () => {
+    const loud = { due: 2000, verified: 2000 }
+    const record = createRecord({ arm: PIPY, processes: [sidecar({ cpuCores: 0.3 })], load: { loud } })
+    const [arm] = listArms(summariseRun({ records: [record], rounds: 1 }))
+    expect(quantityOf(arm, 'cpuPerRequest').median).toBeCloseTo(100, 9)
+  })
+
   it('have no value where an arm has no sidecars', () => {
     const records = [
       createRecord({ arm: { ...PIPY, plane: 'none', hasSidecars: false, cpuLimitCores: null }, processes: [] }),

@@ -1,5 +1,40 @@
 import { expect, it } from 'vitest'
-import { findHandshake, spreadOf } from '../../src/lab/count.js'
+import { findHandshake, spreadOf, withHanging } from '../../src/lab/count.js'
+import { BenchError } from '../../src/lib/errors.js'
+
+const PROCESSES = ['client', 'server', 'app'].map(service => {
+  const role = service === 'app' ? 'application' : 'sidecar'
+  return /** @type {any} */ ({ spec: { service, role } })
+})
+
+/** Fakes a target whose processes use so much CPU from look to look. @param {Record<string, number>} cores by service */
+function createBusyTarget(cores) {
+  let atSeconds = 10
+  return {
+    async look(/** @type {any[]} */ processes) {
+      atSeconds += 0.5
+      return processes.map(({ spec }) => ({
+        ...{ memory: null, identity: [], workers: 1, idleCpuCores: null },
+        cpu: { atSeconds, cpuSeconds: 3 + atSeconds * (cores[spec.service] ?? 0) },
+      }))
+    },
+  }
+}
+
+it('a request without an answer names the sidecar that goes on using CPU, and no application or one that waits', async () => {
+  const explain = (
+    /** @type {Record<string, number>} */ cores,
+    message = 'request 7 of 200 failed: no answer within 1 s',
+  ) =>
+    withHanging(new BenchError(message), { target: /** @type {any} */ (createBusyTarget(cores)), processes: PROCESSES })
+  expect((await explain({ client: 0.01, server: 0.98, app: 1 })).message).toBe(
+    "request 7 of 200 failed: no answer within 1 s; server's sidecar still uses 98 % of a CPU: does it hang in a loop?",
+  )
+  expect((await explain({ client: 0.01 })).message).toBe('request 7 of 200 failed: no answer within 1 s')
+  expect((await explain({ client: 1 }, 'request 7 of 200 failed: socket hang up')).message).toBe(
+    'request 7 of 200 failed: socket hang up',
+  )
+})
 
 it('a handshake is what a burst costs beyond its requests, for each connection that it opened', () => {
   const bursts = [

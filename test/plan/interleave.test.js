@@ -113,9 +113,9 @@ describe('shareLoads', () => {
       ])
     })
 
-    it('shortens turns of a rate, too', () => {
+    it('shortens turns of a rate, too, and gives each arm as much of the window', () => {
       const rates = armsOf(4, { kind: 'open', ratePerSecond: 200, sliceMs: undefined })
-      expect(shareLoads(rates, options)[0].load).toMatchObject({ sliceMs: 600, windowSeconds: 8 })
+      expect(shareLoads(rates, options)[0].load).toMatchObject({ sliceMs: 600, windowSeconds: 12 })
     })
 
     it('leaves turns as they are where no connection is idle for so long, or none is kept', () => {

@@ -89,6 +89,25 @@ describe('copies of a link under a load', () => {
     expect(refused({ ...http, pairs: 9 }, { load })).toMatch('--pairs 9: 8 users send no request to some of them')
     expect(refused({ ...http, pairs: 8 }, { load, listener: 'outbound' })).toMatch('the load names one server')
   })
+
+  it('are loud beside others that have a rate, over kept connections', () => {
+    const http = /** @type {const} */ ({ protocol: 'http/1.1', pairs: 3 })
+    const loud = /** @type {any} */ ({ kind: 'open', ratePerSecond: 100, users: 8, loudPerSecond: 500 })
+    expect(refused(http, { load: loud })).toBeNull()
+    for (const [conditions, fields] of /** @type {[any, any][]} */ ([
+      [http, { kind: 'closed', ratePerSecond: undefined }],
+      [{ ...http, pairs: 1 }, {}],
+    ]))
+      expect(refused(conditions, { load: { ...loud, ...fields } })).toBe(
+        '--loud 500: one pair is loud beside others that have a rate: give --rate, and --pairs of at least 2',
+      )
+    for (const fields of [
+      { connections: 'new' },
+      { burst: { factor: 5, beginsSeconds: 2, seconds: 1 } },
+      { requests: [] },
+    ])
+      expect(refused(http, { load: { ...loud, ...fields } })).toMatch(/--loud 500: .* without a burst/)
+  })
 })
 
 it('a quota of a pod has room for the requests of its containers on Kubernetes', () => {

@@ -31,7 +31,7 @@ describe('renderPlan', () => {
 
   it('says how long arms are warmed up, where a small CPU request takes longer', () => {
     const tell = (/** @type {string} */ name) => renderPlan(planWith(name, {}).plan, 60).replaceAll(/\s+/g, ' ')
-    expect(tell('cpu-request')).toContain('1024 bytes, 2.88 to 16 s warm-up and 3.5 s window')
+    expect(tell('cpu-request')).toContain('1024 bytes, 2.88 to 6.4 s warm-up and 10.5 s window')
     expect(tell('rate-ladder')).toContain(' s warm-up and')
     expect(tell('cost')).not.toMatch(/ to \d+ s warm-up/)
   })

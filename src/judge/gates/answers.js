@@ -149,7 +149,10 @@ function listPassed({ pods, ...process }) {
   const { service, copyOf, role, passages, receivedBytes, ...others } = process
   const { closedConnections, cpuSeconds, idleCpuCores } = others
   const passed = { service, copyOf, role, passages, receivedBytes, closedConnections, cpuSeconds, idleCpuCores }
-  return pods ? pods.map(pod => ({ ...passed, ...pod, isPod: true })) : [{ ...passed, isPod: false }]
+  // A pod whose bytes were not counted has none: those of the process are of all pods.
+  return pods
+    ? pods.map(pod => ({ ...passed, receivedBytes: undefined, ...pod, isPod: true }))
+    : [{ ...passed, isPod: false }]
 }
 
 /**

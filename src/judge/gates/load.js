@@ -13,6 +13,7 @@ const LATE_P99_MOST_MS = 5
 const EDGE_FRACTION = 0.002
 /** An open loop counts as kept from this share of the rate asked for on. */
 export const RATE_LEAST = 0.99
+const LOUD_LEAST = 0.95
 const USERS_SEEN_MOST = 1.05
 const USERS_SEEN_LEAST = 0.9
 const ROUND_TRIP_MOST_MS = 5
@@ -111,6 +112,19 @@ export const LOAD_GATES = [
       const dropped = droppedInWindow(record)
       return [dropped > 0 && `${dropped} requests were dropped in the window: no user was free to send them`]
     },
+  },
+  {
+    name: 'loud',
+    finds:
+      'a loud pair (`--loud`) that answered less than 95 % of its requests: the others had less beside them than asked',
+    isOfLoad: true,
+    words: 'loud pair not served',
+    spoils: ['latency'],
+    find: ({ load: { loud } }) => [
+      loud !== undefined &&
+        loud.verified < LOUD_LEAST * loud.due &&
+        `the loud pair answered ${loud.verified} of ${loud.due} requests that were due: give a smaller --loud`,
+    ],
   },
   {
     name: 'application',

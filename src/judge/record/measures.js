@@ -104,10 +104,10 @@ export function mostOf(processes, of) {
   return values.length === 0 ? null : Math.max(...values)
 }
 
-/** Divides cores by verified requests a second. @param {TrialRecord} record @param {ProcessRecord[]} processes */
+/** Divides cores by verified requests a second, those to a loud pair among them. @param {TrialRecord} record @param {ProcessRecord[]} processes */
 export function cpuPerRequestMicros(record, processes) {
   const { load, window } = record
-  const rate = load && window ? load.verified / window.seconds : null
+  const rate = load && window ? (load.verified + (load.loud?.verified ?? 0)) / window.seconds : null
   const cores = sumOf(processes, p => p.cpuCores)
   return rate && cores !== null ? (1e6 * cores) / rate : null
 }

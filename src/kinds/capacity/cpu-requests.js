@@ -1,15 +1,16 @@
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { P99_REQUESTS } from '../../judge/record/measures.js'
 import { groupBy } from '../../lib/group-by.js'
+import { joinWords } from '../../lib/letters.js'
 import { groupOf, nameOf } from '../../model/arms.js'
 import { toMillicores } from '../../model/container-limits.js'
 import { findExclusion } from './excluded.js'
 
-/** The verdict on CPU requests beside a neighbour: at which the p99 doubles. Pure. @import { SummaryArm } from '../../model/types.ts' */
+/** The verdict on CPU requests beside a neighbour: between which the p99 doubles. Pure. @import { SummaryArm } from '../../model/types.ts' */
 
 const DOUBLES = 2
 
-/** Says of each proxy at which request its p99 is twice that at the largest. @param {SummaryArm[]} arms */
+/** Says of each proxy between which requests its p99 becomes twice that at the largest. @param {SummaryArm[]} arms */
 export function renderCpuRequests(arms) {
   const withRequest = arms.filter(
     ({ repeatOf, conditions }) => repeatOf === null && conditions.cpuRequestCores !== undefined,
@@ -32,16 +33,30 @@ function renderDoubling(group) {
   const lacks = renderMissing(missing.map(point => point.arm))
   const start = `${nameOf(arm)}: beside a neighbour of ${arm.conditions.neighbourCores} CPUs`
   if (!largest) return [`${start} there is ${lacks.join('; ')}.`]
-  const doubled = smaller.find(({ p99Ms }) => p99Ms >= DOUBLES * largest.p99Ms)
-  const last = doubled ?? smaller.at(-1)
-  const atLargest = `${renderMs(largest.p99Ms)} ms at ${renderRequest(largest.cores)}`
-  const clauses = last
-    ? [
-        `the p99 ${doubled ? 'doubles at' : 'does not double down to'} a CPU request of ${renderRequest(last.cores)}`,
-        `${renderMs(last.p99Ms)} ms, against ${atLargest}`,
-      ]
-    : ['the p99 was measured at one CPU request alone', atLargest]
-  return [`${[`${start} ${clauses.join(': ')}`, ...lacks].join('; ')}.`]
+  return [`${[`${start} ${renderPlace(largest, smaller)}`, ...lacks].join('; ')}.`]
+}
+
+/** @typedef {{ cores: number, p99Ms: number }} Point */
+
+/**
+ * Renders between which requests the p99 doubles: below the first at which it is twice as high, and all smaller ones. Between
+ * them noise may have turned the order.
+ * @param {Point} largest @param {Point[]} smaller from the largest on
+ */
+function renderPlace(largest, smaller) {
+  const last = smaller.at(-1)
+  if (!last) return `the p99 was measured at one CPU request alone: ${renderPoint(largest)}`
+  const isDoubled = (/** @type {Point} */ { p99Ms }) => p99Ms >= DOUBLES * largest.p99Ms
+  const doubled = smaller.filter(isDoubled)
+  if (!isDoubled(last) && doubled.length > 0)
+    return `the p99 doubles at a CPU request of ${joinWords(doubled.map(({ cores }) => renderRequest(cores)))}, and not at ${renderRequest(last.cores)}: ${renderMs(last.p99Ms)} ms, against ${renderPoint(largest)}`
+  if (!isDoubled(last))
+    return `the p99 does not double down to a CPU request of ${renderRequest(last.cores)}: ${renderMs(last.p99Ms)} ms, against ${renderPoint(largest)}`
+  const points = [largest, ...smaller]
+  const above = points[points.findIndex(isDoubled) - 1]
+  const below = points[points.findLastIndex(point => !isDoubled(point)) + 1]
+  const against = above === largest ? '' : `, against ${renderPoint(largest)}`
+  return `the p99 doubles between a CPU request of ${renderRequest(above.cores)} and ${renderRequest(below.cores)}: ${renderMs(above.p99Ms)} and ${renderMs(below.p99Ms)} ms${against}`
 }
 
 /** Says at which requests there is no p99, and why. @param {SummaryArm[]} arms from the largest request on */
@@ -59,6 +74,9 @@ function renderTooFew({ load: { ratePerSecond = 0, windowSeconds } }) {
   if (due >= P99_REQUESTS) return 'none was measured'
   return `${due} requests in a window, and a p99 takes ${P99_REQUESTS} (--rate ${Math.ceil(P99_REQUESTS / windowSeconds)}, or --profile full)`
 }
+
+/** @param {Point} point */
+const renderPoint = ({ cores, p99Ms }) => `${renderMs(p99Ms)} ms at ${renderRequest(cores)}`
 
 /** @param {number} cores */
 const renderRequest = cores => `${toMillicores(cores)}m`

@@ -1,9 +1,13 @@
 import { renderSureness } from '../../answer/noise.js'
 import { renderContrasts, renderPairs } from '../../answer/pairs.js'
 import { chooseQuantities, drawProxies } from '../../answer/proxies.js'
+import { renderCommand } from '../../lib/render-command.js'
+import { count } from '../../lib/units.js'
+import { listArms } from '../../model/results.js'
+import { computeAxisCosts, drawAxisCosts, renderAxisCosts } from './axis-costs.js'
 
 /** The answer of interleaved arms: the cost of a request. Pure. */
-/** @import { Answered } from '../sections.js' @import { ResultOf } from '../../model/types.ts' @import { KindAnswer } from '../../answer/picture.js' */
+/** @import { Answered } from '../sections.js' @import { ResultOf, Summary, SummaryArm } from '../../model/types.ts' @import { KindAnswer } from '../../answer/picture.js' */
 
 const USUAL = ['cpuPerRequest', 'rss']
 
@@ -12,9 +16,30 @@ export function answerCost({ result, summary, measured }) {
   if (measured.length === 0) return null
   const { arms, comparisons } = result
   const quantities = chooseQuantities(summary, USUAL)
+  const costs = computeAxisCosts(result, summary)
+  const sureness = renderSureness(result, {
+    repeats: `${result.cpus ? 'pinned ' : ''}interleaved repeat`,
+    drawn: quantities,
+  })
   return {
-    pictures: drawProxies({ arms, comparisons, quantities }),
-    verdicts: [...renderPairs({ comparisons }), ...renderContrasts({ comparisons })],
-    basis: renderSureness(result, { repeats: `${result.cpus ? 'pinned ' : ''}interleaved repeat`, drawn: quantities }),
+    pictures: [...drawProxies({ arms, comparisons, quantities }), ...drawAxisCosts(costs)],
+    verdicts: [...renderPairs({ comparisons }), ...renderContrasts({ comparisons }), ...renderAxisCosts(costs)],
+    basis: [...sureness.slice(0, -1), ...renderCondition(result, summary), ...sureness.slice(-1)],
   }
+}
+
+/**
+ * Names the condition that a comparison holds for, where the title does not: other parts of the run have other users.
+ * @param {ResultOf<'cost'>} result @param {Pick<Summary, 'results'>} summary
+ */
+function renderCondition({ arms, comparisons, cpus }, summary) {
+  const listUsers = (/** @type {SummaryArm[]} */ some) => [
+    ...new Set(some.map(({ load }) => (load.ratePerSecond === undefined ? load.users : undefined))),
+  ]
+  const [users, ...others] = listUsers(arms)
+  const isCompared = comparisons.some(({ isControl }) => !isControl)
+  const isInTitle = listUsers(listArms(summary)).length === 1
+  if (!isCompared || users === undefined || others.length > 0 || isInTitle) return []
+  const placement = cpus ? '' : ', unpinned'
+  return [`At ${count(users, 'user')}${placement}; other loads move it: ${renderCommand('bench', 'conditions')}.`]
 }

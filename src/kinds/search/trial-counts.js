@@ -29,6 +29,8 @@ export function listUsualTrials(search, arms) {
 /** Lists the most trials that a search for limits takes; null: other searches have no such bound. @param {Search} search @param {Arm[]} arms */
 export function listMostTrials(search, arms) {
   if (search.kind !== 'size' && search.kind !== 'services') return null
+  // A load that is too high is tried at lower rates.
+  if (search.kind === 'size' && search.isExtrapolated) return null
   return arms.flatMap(arm =>
     search.kind === 'services'
       ? listServiceTrials(search, arm, { whole: WHOLE_MOST, limits: AT_LIMITS_MOST })

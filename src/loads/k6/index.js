@@ -37,6 +37,7 @@ export const k6 = {
       HOST: host,
       USERS: load.users,
       ...(load.kind === 'open' ? { RATE: load.ratePerSecond } : {}),
+      ...(load.loudPerSecond ? { LOUD_RATE: load.loudPerSecond } : {}),
       ...(load.burst
         ? {
             BURST_FACTOR: load.burst.factor,

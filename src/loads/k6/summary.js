@@ -64,6 +64,7 @@ function readResult(line) {
     ...(metrics.late_0 && valuesOf('late_0').count > 0 && { waited: readWaited(valuesOf) }),
     ...(metrics.data_sent && metrics.data_received && { wire: readWire(countOf) }),
     ...(metrics.due && { due: countOf('due') }),
+    ...(metrics.loud_due && { loud: { due: countOf('loud_due'), verified: countOf('loud_verified') } }),
     ...(metrics.burst_due && { burst: readBurst({ valuesOf, countOf }) }),
     ownSeconds,
   }

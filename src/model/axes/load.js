@@ -122,6 +122,19 @@ export const LOAD_AXES = {
     label: 'requests/s',
     isUnsaidWhenNull: true,
   },
+  loudPerSecond: {
+    kinds: ['capacity'],
+    option: list(
+      '--loud',
+      'requests per second to the first of several pairs, beside the rate that is spread over the others, whose latency is measured; 0: none',
+      text => (text === '0' ? 0 : readCount(text)),
+    ),
+    schema: z.int().min(0).max(1e6, 'at most 1000000 requests/s: one k6 makes fewer'),
+    values: [0],
+    of: arm => arm.load.loudPerSecond ?? 0,
+    show: v => (v ? `${v} requests/s more to one pair` : 'no loud pair'),
+    label: 'loud pair, requests/s',
+  },
   users: {
     kinds: UNDER_LOAD,
     option: list('--users', 'closed loop: virtual users; open loop: the most requests at a time', readCount),

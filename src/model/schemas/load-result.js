@@ -45,6 +45,10 @@ export const loadResult = z.object({
     .object({ due: count, verified: count, failed: count, p99Ms: nullable })
     .optional()
     .describe('requests due in the burst, and those that started in it; absent: there was none, or nobody counted'),
+  loud: z
+    .object({ due: count, verified: count })
+    .optional()
+    .describe('requests of the window to the loud pair, which no other number here counts; absent: no pair is loud'),
   waited: z
     .object({
       count,

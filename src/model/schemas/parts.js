@@ -56,6 +56,13 @@ export const load = z
       .describe('arms that stand at the same time share this load; absent: an arm stands alone'),
     users: count.describe('closed loop: virtual users; open loop: the most requests under way; idle: 0'),
     ratePerSecond: z.number().positive().optional().describe('of the open loop'),
+    loudPerSecond: z
+      .number()
+      .positive()
+      .optional()
+      .describe(
+        'more requests per second, all to the first pair; the rate goes to the others; absent: to all pairs alike',
+      ),
     payloadBytes: z
       .int()
       .positive()

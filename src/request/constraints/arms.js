@@ -258,6 +258,19 @@ export const ARMS = [
       `--pairs ${conditions.pairs}: ${load.users} users send no request to some of them: give --users ${conditions.pairs}, or fewer pairs`,
   },
   {
+    on: 'loudPerSecond',
+    conflict: ({ arm: { load, conditions } }) => load.ratePerSecond === undefined || Number(conditions.pairs ?? 1) < 2,
+    message: ({ arm: { load } }) =>
+      `--loud ${load.loudPerSecond}: one pair is loud beside others that have a rate: give --rate, and --pairs of at least 2`,
+  },
+  {
+    on: 'loudPerSecond',
+    conflict: ({ arm: { load, conditions } }) =>
+      conditions.protocol === 'grpc' || load.burst || load.requests || load.ownRequest || load.connections === 'new',
+    message: ({ arm: { load } }) =>
+      `--loud ${load.loudPerSecond}: a loud pair is posted the payload over kept connections of HTTP/1.1, without a burst: leave the others out`,
+  },
+  {
     on: 'always',
     conflict: ({ isOnNode, isOfNode }) => isOnNode && isOfNode,
     message: () => 'the kit hands namespaces to a proxy of the node on one machine only',

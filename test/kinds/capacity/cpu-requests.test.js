@@ -20,7 +20,7 @@ function summarise(points, neighbourCores = 2) {
 }
 
 describe('the answer of CPU requests', () => {
-  it('is the largest request at which the p99 is twice that at the largest of all', () =>
+  it('is between the requests above and below which the p99 is twice that at the largest of all', () =>
     expect(
       render([
         [0.01, 90],
@@ -29,8 +29,36 @@ describe('the answer of CPU requests', () => {
         [0.3, 9.9],
       ]),
     ).toEqual([
-      'pipy: beside a neighbour of 2 CPUs the p99 doubles at a CPU request of 100m: 10.0 ms, against 5.0 ms at 1000m.',
+      'pipy: beside a neighbour of 2 CPUs the p99 doubles between a CPU request of 300m and 100m: 9.9 and 10.0 ms, against 5.0 ms at 1000m.',
     ]))
+
+  it('is wider where noise turned the order of two requests, and begins at the largest where the next has doubled', () => {
+    const p99s = [90, 9, 11, 9, 5]
+    expect(render([0.05, 0.1, 0.2, 0.3, 1].map((cores, i) => [cores, p99s[i]]))).toEqual([
+      'pipy: beside a neighbour of 2 CPUs the p99 doubles between a CPU request of 300m and 50m: 9.0 and 90.0 ms, against 5.0 ms at 1000m.',
+    ])
+    expect(
+      render([
+        [0.1, 12],
+        [1, 5],
+      ]),
+    ).toEqual([
+      'pipy: beside a neighbour of 2 CPUs the p99 doubles between a CPU request of 1000m and 100m: 5.0 and 12.0 ms.',
+    ])
+  })
+
+  it('says where it doubled, although it did not at the smallest', () => {
+    expect(
+      render([
+        [0.05, 9],
+        [0.1, 14],
+        [0.2, 12],
+        [1, 5],
+      ]),
+    ).toEqual([
+      'pipy: beside a neighbour of 2 CPUs the p99 doubles at a CPU request of 200m and 100m, and not at 50m: 9.0 ms, against 5.0 ms at 1000m.',
+    ])
+  })
 
   it('says that it does not double, and why there is no p99 at a request', () => {
     const cold = '64 users had not done three requests when the window opened'

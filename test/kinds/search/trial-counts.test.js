@@ -75,5 +75,12 @@ describe('listMostTrials', () => {
       expect(countTrials(SPECS[kind], { spoiled, searches: 30 }).at(-1)).toBeLessThanOrEqual(most)
   })
 
-  it('is null for searches without a bound', () => expect(listMostTrials(SPECS.knee, [template])).toBeNull())
+  it('is null for searches without a bound, and for one that goes on at lower rates', () => {
+    expect(listMostTrials(SPECS.knee, [template])).toBeNull()
+    expect(
+      listMostTrials({ kind: 'size', p99Ms: 50, isExtrapolated: true, precision: 0.05, trialsToConfirm: 3 }, [
+        template,
+      ]),
+    ).toBeNull()
+  })
 })

@@ -225,6 +225,18 @@ describe('what k6 is given', () => {
     expect(argv.at(-1)).toBe('/s/open-loop.js')
   })
 
+  it('names the rate of a loud pair, and counts its requests apart', () => {
+    expect(specOf({ ...open, loudPerSecond: 900 }).argv).toEqual(
+      expect.arrayContaining(['--env=RATE=300', '--env=LOUD_RATE=900']),
+    )
+    expect(specOf(open).argv.join()).not.toContain('LOUD')
+    const data = JSON.parse(text)
+    const { verified } = parse(log)
+    Object.assign(data.metrics, { loud_due: { count: 900 }, loud_verified: { values: { count: 880 } } })
+    expect(parse(`${JSON.stringify(data)}\n`)).toMatchObject({ verified, loud: { due: 900, verified: 880 } })
+    expect(parse(log)).not.toHaveProperty('loud')
+  })
+
   it('says of no burst where there is none', () => {
     const { argv } = specOf(open)
     expect(argv.filter(arg => arg.includes('BURST'))).toEqual([])

@@ -1,0 +1,139 @@
+import { PRIMARY, quantityOf } from '../../judge/quantities.js'
+import { groupBy } from '../../lib/group-by.js'
+import { joinWords } from '../../lib/letters.js'
+import { summariseValues } from '../../lib/stats.js'
+import { describeAxes, groupOf, nameOf, nameOfContender } from '../../model/arms.js'
+
+/**
+ * The cost of each value of an axis, such as a feature, to two proxies: microseconds a request beyond the first value, and
+ * whether one pays more of them than the other. Pure.
+ * @import { AxisName, Comparison, Quantity, Result, Summary, SummaryArm } from '../../model/types.ts'
+ * @import { Picture } from '../../answer/picture.js'
+ */
+
+/**
+ * @typedef {object} AxisCost
+ * @property {string} label of the value
+ * @property {string} base label of the first value
+ * @property {[string, string]} names of the proxies
+ * @property {[number, number]} micros beyond the first value: medians of the repeats
+ * @property {Quantity} difference of the first proxy's and the second's, by repeat
+ */
+
+/** @param {Pick<Result, 'arms' | 'comparisons'>} result @param {Pick<Summary, 'shows'>} summary @returns {AxisCost[]} */
+export function computeAxisCosts({ arms, comparisons }, { shows }) {
+  const measured = arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
+  return (shows.contrasts ?? []).flatMap(axis =>
+    [...groupBy(measured, arm => groupOf(arm, axis)).values()].flatMap(alike => {
+      const proxies = [...groupBy(alike, nameOfContender).values()]
+      return proxies.length === 2 ? computeCostsOfTwo({ proxies, axis, comparisons }) : []
+    }),
+  )
+}
+
+/** @param {{ proxies: SummaryArm[][], axis: AxisName, comparisons: Comparison[] }} options proxies: the arms of each */
+function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
+  const labelOf = (/** @type {SummaryArm} */ arm) => describeAxes(arm, [axis])
+  const base = labelOf(first[0])
+  const baseOfSecond = second.find(arm => labelOf(arm) === base)
+  if (!baseOfSecond) return []
+  return first.slice(1).flatMap(arm => {
+    const beside = second.find(other => labelOf(other) === labelOf(arm))
+    const ofFirst = computeMicros(arm, { base: first[0], axis, comparisons })
+    const ofSecond = beside && computeMicros(beside, { base: baseOfSecond, axis, comparisons })
+    if (!ofFirst || !ofSecond) return []
+    const micros = [ofFirst, ofSecond].map(values => summariseValues(values).median)
+    const difference = summariseValues(subtract(ofFirst, ofSecond))
+    const names = /** @type {[string, string]} */ ([nameOf(arm), nameOf(beside)])
+    return difference.median === null
+      ? []
+      : [{ label: labelOf(arm), base, names, micros: /** @type {[number, number]} */ (micros), difference }]
+  })
+}
+
+/**
+ * Computes the microseconds of an arm beyond the first value, by repeat: its ratios are those of arms that stood together, which
+ * vary less than arms of two deployments. Null: it has no verdict, such as one that did other work.
+ * @param {SummaryArm} arm @param {{ base: SummaryArm, axis: AxisName, comparisons: Comparison[] }} options
+ */
+function computeMicros(arm, { base, axis, comparisons }) {
+  const comparison = comparisons.find(
+    c =>
+      c.contrast === axis &&
+      c.quantity === PRIMARY.name &&
+      c.service === null &&
+      c.a === `${nameOf(arm)} with ${describeAxes(arm, [axis])}` &&
+      groupOf(c) === groupOf(arm),
+  )
+  const { median } = quantityOf(base, PRIMARY.name)
+  if (!comparison || comparison.verdict === 'invalid' || median === null) return null
+  return comparison.ratio.values.map(ratio => (ratio === null ? null : (ratio - 1) * median))
+}
+
+/** Subtracts by repeat. @param {(number | null)[]} values @param {(number | null)[]} others */
+const subtract = (values, others) =>
+  values.map((value, round) => {
+    const other = others[round] ?? null
+    return value === null || other === null ? null : value - other
+  })
+
+/** Draws a row for each value. @param {AxisCost[]} costs @returns {Picture[]} */
+export function drawAxisCosts(costs) {
+  if (costs.length === 0) return []
+  const [{ names, base }] = costs
+  const group = `µs a request beyond ${base}`
+  return [
+    {
+      columns: [
+        ...names.map(heading => ({ group, heading })),
+        { heading: `${names[0]} − ${names[1]}` },
+        { heading: '', align: 'left' },
+      ],
+      rows: costs.map(({ label, micros, difference }) => ({
+        label,
+        cells: [
+          ...micros.map(value => ({ text: renderMicros(value) })),
+          { text: renderDifference(difference) },
+          { text: renderVerdict(difference) },
+        ],
+      })),
+    },
+  ]
+}
+
+/** Says which values cost the first proxy more microseconds than the second. @param {AxisCost[]} costs @returns {string[]} */
+export function renderAxisCosts(costs) {
+  if (costs.length === 0) return []
+  const [
+    {
+      names: [first, second],
+    },
+  ] = costs
+  const named = (/** @type {string} */ verdict) =>
+    joinWords(costs.filter(({ difference }) => renderVerdict(difference) === verdict).map(({ label }) => label))
+  const clauses = /** @type {const} */ ([
+    ['more', 'more microseconds'],
+    ['fewer', 'fewer'],
+    ['no difference shown', 'no difference shown'],
+  ]).flatMap(([verdict, words]) => (named(verdict) ? [`${words}: ${named(verdict)}`] : []))
+  const isOpen = costs.every(({ difference }) => difference.low === null)
+  return isOpen ? [] : [`What each costs ${first}, against ${second}: ${clauses.join('; ')}.`]
+}
+
+/** @param {Quantity} difference */
+function renderVerdict({ low, high }) {
+  if (low === null || high === null) return 'no interval yet'
+  return high < 0 ? 'fewer' : low > 0 ? 'more' : 'no difference shown'
+}
+
+/** @param {Quantity} difference */
+function renderDifference({ median, low, high }) {
+  const interval = low === null || high === null ? '' : ` [${renderMicros(low)}, ${renderMicros(high)}]`
+  return `${renderMicros(Number(median))}${interval}`
+}
+
+/** @param {number} micros */
+function renderMicros(micros) {
+  const text = Math.abs(micros).toFixed(1)
+  return `${text === '0.0' ? '' : micros < 0 ? '−' : '+'}${text}`
+}
