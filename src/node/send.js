@@ -101,7 +101,7 @@ function describeCertificate(socket) {
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask & { body: string }} ask
  * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string, expected?: { status: number, bytes: number },
  *   before?: number, total?: number, tls?: import('node:tls').ConnectionOptions, agent?: http.Agent }} options agent: keeps its
- *   connections afterwards; before: requests that were sent, of a total; answer: the body of each answer; own: its status and length instead, where a proxy answers with a body of its own
+ *   connections afterwards; before: requests that were sent, of a total; answer: the body of each answer; expected: its status and length instead, where a proxy answers with a body of its own
  * @throws {BenchError} with its number, for the first request that fails or is not answered 200 with that body
  */
 export async function repeat(

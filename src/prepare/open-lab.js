@@ -40,7 +40,7 @@ const PROBE_MS = 20_000
  * @import { Arm, LoadGenerator, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  * @typedef {{ arms: Record<SideName, Arm[]>, testbeds: Record<SideName, Testbed>, profiler: Tool, strace: Tool | null,
  *   folder: string, nextStart: () => number }} Rig both sides, ready to start; arms: of the same links; strace: counts system
- *   calls, too; own: the folder of the lab
+ *   calls, too; folder: the folder of the lab
  */
 
 const SIDES = /** @type {const} */ (['old', 'new'])

@@ -56,7 +56,7 @@ export function rawNameOf({ id, interleaving }) {
  * Writes the samples of a trial, a moment a line, observation.json, and what its kind has seen. A value that could not be
  * read is left out; null is one that the kernel does not offer. @param {string} folder
  * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null,
- *   partFiles?: Record<string, object> }} observed names: of the processes, in the order of the readings; own: by file
+ *   partFiles?: Record<string, object> }} observed names: of the processes, in the order of the readings; partFiles: by file
  */
 export function writeObserved(folder, { trial, samples, names, observation = null, partFiles = {} }) {
   const raw = `raw/${rawNameOf(trial)}`

@@ -21,7 +21,7 @@ const WAITING_MOST = BATCH_SIDECARS / 2
  */
 
 /**
- * Starts sidecars. asked: each that was started; pods: by sidecar, filled as they become ready.
+ * Starts sidecars. answering: each that was started; pods: by sidecar, filled as they become ready.
  * @param {{ asking: Asking, batches: Batch[], deploy: Deploy, arePods: boolean, deadlineSeconds: number,
  *   fail: (error: Error) => void, signal: AbortSignal }} options fail: is called where a pod does not become ready
  */

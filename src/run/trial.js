@@ -16,7 +16,7 @@ import { observeWindow, readWindow } from './window.js'
  * Course: a trial while it runs, or those of arms that stand at the same time. start: a number that no other start of this
  * run has; nextStart: gives another; folder: of the raw files; signal: aborts when the trial ends, too.
  * Observed: names: of the processes, in the order of their readings; observation: null: the window was not observed to its
- * end; own: what the kind alone has seen, by the names of the files.
+ * end; partFiles: what the kind alone has seen, by the names of the files.
  * @import { Deployment, Handle, Look, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Phase, Watcher } from './events.js'
  * @import { StandingServices } from './standing-services.js' @import { Started } from './start-services.js'

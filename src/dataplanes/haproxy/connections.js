@@ -49,7 +49,7 @@ export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
 
 /**
  * @param {SidecarModel} model @param {Cluster} cluster
- * @param {{ serverOptions?: string[], alpn?: string }} options own: of its servers
+ * @param {{ serverOptions?: string[], alpn?: string }} options serverOptions: of each
  * @returns {Section}
  */
 export function renderBackend(model, { name, endpoints, balancing, mtls }, { serverOptions: lines = [], alpn }) {

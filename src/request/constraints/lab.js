@@ -12,12 +12,12 @@
 export const LAB_OPTIONS = [
   {
     on: 'profile',
-    conflict: ({ flags: given }) => ['watch', 'requests', 'threshold'].find(name => given.includes(name)),
+    conflict: ({ flags }) => ['watch', 'requests', 'threshold'].find(name => flags.includes(name)),
     message: (_, name) => `--profile samples a load: --${name} belongs to a count, leave one of them out`,
   },
   {
     on: 'time',
-    conflict: ({ flags: given }) => ['watch', 'profile', 'json'].find(name => given.includes(name)),
+    conflict: ({ flags }) => ['watch', 'profile', 'json'].find(name => flags.includes(name)),
     message: (_, name) => `--time measures after a count: leave out --${name}`,
   },
   {

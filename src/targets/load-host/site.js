@@ -54,7 +54,7 @@ export async function openLoadHostSite({ site, host, requestedAddress, load, say
 /**
  * Chooses the address of this machine at which the load reaches the entry: the one asked for, else the one that the
  * other machine sees.
- * @param {{ requestedAddress: string | null, clientAddress: string | null, host: string, localAddresses?: string[] }} options own: of this machine
+ * @param {{ requestedAddress: string | null, clientAddress: string | null, host: string, localAddresses?: string[] }} options localAddresses: of this machine
  * @throws {UsageError} where it is none of this machine's
  */
 export function chooseAddress({ requestedAddress, clientAddress, host, localAddresses = listLocalAddresses() }) {
