@@ -119,8 +119,8 @@ export async function repeat(
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
         throw new BenchError(`${which} failed: ${error.message}`, { cause: error })
       })
-      if (expected ? status === expected.status && body.length === expected.bytes : status === 200 && body === answer)
-        continue
+      const isEcho = status === 200 && body === answer
+      if (expected ? status === expected.status && body.length === expected.bytes : isEcho) continue
       throw new BenchError(
         `${which} was answered ${status} with ${body.length} bytes, ${expected ? `not ${expected.status} with ${expected.bytes}` : 'not by the application'}`,
       )

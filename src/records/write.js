@@ -65,8 +65,7 @@ export function writeObserved(folder, { trial, samples, names, observation = nul
   )
   writeWhole(folder, `${raw}/samples.jsonl`, `${lines.join('\n')}\n`)
   if (observation) writeWhole(folder, `${raw}/observation.json`, `${toJson(observation)}\n`)
-  for (const [name, document] of Object.entries(partFiles))
-    writeWhole(folder, `${raw}/${name}.json`, `${toJson(document)}\n`)
+  for (const [name, part] of Object.entries(partFiles)) writeWhole(folder, `${raw}/${name}.json`, `${toJson(part)}\n`)
 }
 
 /** Removes what a trial left that was cut short. @param {string} folder @param {string} trialId */

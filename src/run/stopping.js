@@ -42,10 +42,8 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
     /** Says whether a round was the last. @param {number} round */
     isOver(round) {
       longestMs = Math.max(longestMs, now() - beganMs)
-      const { isReached, hasPairs, roundsMore, sentence } = assess({
-        manifest: { ...manifest, rounds: round },
-        records,
-      })
+      const run = { manifest: { ...manifest, rounds: round }, records }
+      const { isReached, hasPairs, roundsMore, sentence } = assess(run)
       const isLate = round === mostRounds || now() + longestMs > endsMs
       const minutes = Math.ceil(((roundsMore ?? 0) * longestMs) / 60_000)
       say(`${sentence}${minutes > 0 && !isReached ? ` (${minutes} min)` : ''}`)

@@ -84,13 +84,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     leaving = startEnding?.(course, { ending, window })
     const watched = await observeWindow(course, { processes, generator, window })
     observed = { ...observed, samples: watched.samples, names: watched.names }
-    const read = await readWindow(course, {
-      processes,
-      generator,
-      window,
-      before: [...idle, ...looks],
-      observed: watched,
-    })
+    const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], watched })
     observed = { ...observed, observation: read.observation }
     const changes = await changing
     const streams = await streaming

@@ -22,21 +22,19 @@ const SAMPLE = 30
  * Starts the sidecars until each has its first configuration, and is ready where it is a pod.
  * @param {PhaseOptions & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} all
  */
-export async function startAll({ batches, deploy, arePods, fail, ...phaseOptions }) {
+export async function startAll({ batches, deploy, arePods, fail, ...options }) {
   /** @type {Awaited<ReturnType<typeof startSidecars>> | undefined} */
   let started
-  const first = await passPhase(phaseOptions, async () => {
-    started = await startSidecars({ ...phaseOptions, batches, deploy, arePods, fail })
+  const first = await passPhase(options, async () => {
+    started = await startSidecars({ ...options, batches, deploy, arePods, fail })
     return started.answering
   })
   const { pods, areReady } = /** @type {NonNullable<typeof started>} */ (started)
   if (first.times.size === 0)
-    throw new BenchError(
-      `no sidecar was seen to start within ${phaseOptions.deadlineSeconds} s, though its pod was made`,
-    )
+    throw new BenchError(`no sidecar was seen to start within ${options.deadlineSeconds} s, though its pod was made`)
   const hasAll = [...first.times.values()].filter(({ yesMs }) => yesMs !== null).length === pods.size
   if (hasAll) await areReady
-  phaseOptions.signal.throwIfAborted()
+  options.signal.throwIfAborted()
   return { first, pods }
 }
 
@@ -45,22 +43,20 @@ export async function startAll({ batches, deploy, arePods, fail, ...phaseOptions
  * the seed is asked meanwhile, and the others once that has it.
  * @param {PhaseOptions & { members: RolloutMember[], conditions: Conditions, seed: number, version?: number }} options
  */
-export async function changeAll({ members, conditions, seed, version = 1, ...phaseOptions }) {
+export async function changeAll({ members, conditions, seed, version = 1, ...options }) {
   const sample = drawSample(members, seed)
   const changes = members.map(member => ({
     member,
     ...(version % 2 === 0 && member.goBack ? member.goBack(version) : member.changeTo(version)),
   }))
-  await inLanes({ items: changes, lanes: LANES, signal: phaseOptions.signal }, ({ stage }, signal) =>
-    phaseOptions.asking.perform(stage, signal),
+  await inLanes({ items: changes, lanes: LANES, signal: options.signal }, ({ stage }, signal) =>
+    options.asking.perform(stage, signal),
   )
   const others = changes.filter(({ member: { name } }) => !sample.has(name))
   const askOthers = async () =>
-    others.map(({ member: { name }, endpoint, host }) =>
-      named(name, phaseOptions.asking.expect({ name, endpoint, host })),
-    )
-  const begin = () => commitChanges({ ...phaseOptions, changes, conditions, sample })
-  const { times, phase } = await passPhase(phaseOptions, begin, others.length > 0 ? askOthers : undefined)
+    others.map(({ member: { name }, endpoint, host }) => named(name, options.asking.expect({ name, endpoint, host })))
+  const begin = () => commitChanges({ ...options, changes, conditions, sample })
+  const { times, phase } = await passPhase(options, begin, others.length > 0 ? askOthers : undefined)
   return { times, phase: others.length > 0 ? { ...phase, sample: [...sample] } : phase }
 }
 
@@ -124,8 +120,8 @@ async function commitChanges({ asking, signal, changes, conditions, sample }) {
  * @param {PhaseOptions & { shard: ProcessSpec, batches: Rollout['batches'], moves: Batch[], deploy: Deploy,
  *   end: (specs: ProcessSpec[]) => Promise<void> }} options
  */
-export async function removeShard({ shard, batches, moves, deploy, end, ...phaseOptions }) {
-  const { asking, signal } = phaseOptions
+export async function removeShard({ shard, batches, moves, deploy, end, ...options }) {
+  const { asking, signal } = options
   const leaving = batches.filter(({ members }) => members.some(({ moved }) => moved))
   const staying = batches.filter(batch => !leaving.includes(batch)).flatMap(({ members }) => members)
   const failing = new AbortController()
@@ -134,7 +130,7 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...phase
     { signal: AbortSignal.any([signal, failing.signal]) },
   )
   let endedMs = Number.NaN
-  const passing = passPhase(phaseOptions, async () => {
+  const passing = passPhase(options, async () => {
     await end([shard])
     endedMs = readNowMs()
     const members = moves.flatMap(batch => batch.members)
@@ -142,7 +138,7 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...phase
       asking.perform(enrolment, signal),
     )
     await end(leaving.map(({ spec }) => spec))
-    return (await startSidecars({ ...phaseOptions, batches: moves, deploy, arePods: false, fail: () => {} })).answering
+    return (await startSidecars({ ...options, batches: moves, deploy, arePods: false, fail: () => {} })).answering
   })
   passing.catch(error => failing.abort(error))
   const { times, phase } = await passing
