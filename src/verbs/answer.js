@@ -36,9 +36,9 @@ export function renderRunText({
   place,
   hints = [],
   isReport = false,
-  ...given
+  ...options
 }) {
-  const { hasPage = existsSync(path.join(folder, PAGE)) } = given
+  const { hasPage = existsSync(path.join(folder, PAGE)) } = options
   const where = path.relative('', folder) || folder
   const unfinished = describeUnfinished({ ...run, summary })
   if (details) {
