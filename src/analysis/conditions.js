@@ -2,7 +2,7 @@ import { PRIMARY } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
 import { AXES, AXIS_NAMES } from '../model/arms.js'
 
-/** How far the ratio of two planes carries: what it is under each load, limit and placement of a run. Pure. */
+/** The ratio of two planes under each load, limit and placement of a run: it carries no further than these. Pure. */
 /** @import { AxisName, Comparison, Quantity, Summary } from '../model/types.ts' */
 
 /** Axes that are a condition of the answer, and no part of the question. @type {AxisName[]} */

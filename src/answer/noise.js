@@ -3,7 +3,7 @@ import { count } from '../lib/units.js'
 import { groupOf, nameOf } from '../model/arms.js'
 import { countValues } from './pairs.js'
 
-/** How sure the verdicts of a kind are, in words. Pure. @import { Comparison, Result, SummaryArm } from '../model/types.ts' */
+/** Sentences that say how sure the verdicts of a kind are. Pure. @import { Comparison, Result, SummaryArm } from '../model/types.ts' */
 
 /** Picture and verdict that are closer than this differ by rounding. */
 const APART_LEAST = 0.01

@@ -9,7 +9,7 @@ import { GAP_LEAST } from '../model/bounds.js'
 
 const MEMORY = 'rss'
 const CONCLUDED = ['lower', 'higher']
-/** A larger ratio is told as a multiple. */
+/** A ratio of this or more is rendered as a multiple, since "150 % more" is misread. */
 const MULTIPLE_LEAST = 2
 /** With so many proxies against the first, the sentence names the ends: the picture has a ratio for each of them. */
 const EXTREMES_LEAST = 3

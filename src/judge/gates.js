@@ -4,7 +4,7 @@ import { findBound, isSpoiled, USES } from './gates/gate.js'
 import { droppedInWindow, LOAD_GATES, RATE_LEAST } from './gates/load.js'
 import { PROCESS_GATES, READING_GATES } from './gates/processes.js'
 
-/** Gates spoil uses of a trial, by its record alone, so that `verify` comes to the same. Pure. */
+/** Gates exclude a trial from uses. They read its record alone, so that `verify` reaches the same verdict. Pure. */
 /** @import { GateFinding, LoadResult, TrialRecord, Use } from '../model/types.ts' */
 /** @import { Measured } from './gates/gate.js' */
 

@@ -32,7 +32,7 @@ import { KINDS } from './registry.js'
  */
 
 /**
- * What summarises and reports the trials of one kind.
+ * The part of a kind that summarises and reports its trials, which a run loads when it has trials of the kind.
  * @template {Result} [OfKind=any]
  * @typedef {object} Sections
  * @property {OfKind['kind']} kind

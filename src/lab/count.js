@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BenchError } from '../lib/errors.js'
 import { percent } from '../lib/units.js'
 import { untilAborted } from '../lib/wait.js'
+import { computeCpuCores } from '../model/processes.js'
 import { createRequestKind, renderHeaders } from '../model/requests.js'
 import { AS_SIDECAR, PORTS } from '../model/sidecar-contract.js'
 import { listPeers } from '../node/kernel/sockets.js'
@@ -98,13 +99,13 @@ export async function countCalls({ strace, ...options }) {
  *   createCounter: (spec: ProcessSpec) => Counter<Taken> }} options
  */
 async function countSidecars({ testbed, requests, hasBursts = false, change, createCounter, ...options }) {
-  const { arm, signal } = options
-  const { deployment, entry } = await startServices({ testbed: withSidecars(testbed, change), ...options })
+  const services = await startServices({ testbed: withSidecars(testbed, change), ...options })
+  const { deployment } = services
   try {
     const specs = deployment.processes.map(({ spec }) => spec).filter(({ role }) => role === 'sidecar')
     const counters = specs.map(createCounter)
     const take = () => Promise.all(counters.map(counter => counter.take()))
-    const ask = createAsk({ testbed, arm, entry, deployment, timeoutSeconds: ANSWER_SECONDS, signal })
+    const ask = createAsk({ testbed, ...options, ...services, timeoutSeconds: ANSWER_SECONDS })
     await Promise.all(counters.map(counter => counter.start()))
     await ask(Math.ceil(requests * WARM_UP_SHARE), 1)
     await Promise.all(counters.map(counter => counter.forget()))
@@ -237,8 +238,7 @@ export async function withHanging(error, { target, processes }) {
   await delay(1000 * HANG_SECONDS)
   const after = await look()
   const hanging = sidecars.flatMap(({ spec }, i) => {
-    const [from, to] = [before[i]?.cpu, after[i]?.cpu]
-    const share = from && to ? (to.cpuSeconds - from.cpuSeconds) / (to.atSeconds - from.atSeconds) : 0
+    const share = computeCpuCores(before[i]?.cpu, after[i]?.cpu) ?? 0
     return share >= HANG_SHARE
       ? [`; ${spec.service}'s sidecar still uses ${percent(share)} of a CPU: does it hang in a loop?`]
       : []

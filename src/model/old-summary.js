@@ -23,24 +23,32 @@ export function isFlatSummary(document) {
 /** Splits a summary by the kinds of its arms. @param {any} flat of version 4, in the words of today */
 export function splitFlatSummary({ arms, comparisons, lines, slopes, ...flat }) {
   const { interleaved, searches, sizes, controlNeeds, growths, ...common } = flat
+  const kindOfLine = new Map((lines ?? []).map((/** @type {CpuLine} */ line) => [line, findKindOfLine(line, arms)]))
   return {
     ...common,
     results: [...groupBy(arms, (/** @type {SummaryArm} */ arm) => arm.kind)].map(([kind, armsOfKind]) => ({
       kind,
       arms: armsOfKind,
       comparisons: comparisons.filter((/** @type {Comparison} */ comparison) => comparison.kind === kind),
-      lines: (lines ?? []).filter((/** @type {CpuLine} */ line) => armsOfKind.some(arm => isLineOf(line, arm))),
+      lines: (lines ?? []).filter((/** @type {CpuLine} */ line) => kindOfLine.get(line) === kind),
       slopes: (slopes ?? []).filter((/** @type {Slope} */ { armId }) => armsOfKind.some(({ id }) => id === armId)),
       ...OF_KIND[kind]?.({ interleaved, searches, sizes, controlNeeds, growths }),
     })),
   }
 }
 
-/** Says whether an arm is a point of a line, which names none. @param {CpuLine} line @param {SummaryArm} arm */
-function isLineOf(line, arm) {
-  return (
-    nameOf(arm) === nameOf(line) &&
-    arm.link === line.link &&
-    line.points.some(({ ratePerSecond }) => ratePerSecond === arm.load.ratePerSecond)
-  )
+/** Finds the kind whose arms have the points of a line: another may have the same rates. @param {CpuLine} line @param {SummaryArm[]} arms */
+function findKindOfLine(line, arms) {
+  const ofLine = arms.filter(arm => nameOf(arm) === nameOf(line) && arm.link === line.link)
+  const countPoints = (/** @type {SummaryArm[]} */ some) =>
+    line.points.filter(point => some.some(arm => isPointOf(point, arm, line.service))).length
+  const kinds = [...groupBy(ofLine, arm => arm.kind)].toSorted(([, x], [, y]) => countPoints(y) - countPoints(x))
+  return kinds[0]?.[0]
+}
+
+/** @param {CpuLine['points'][0]} point @param {SummaryArm} arm @param {string | null} service null: all sidecars */
+function isPointOf({ ratePerSecond, millicores }, arm, service) {
+  /** @type {any} */
+  const measured = service === null ? arm : arm.sidecars.find(sidecar => sidecar.service === service)
+  return arm.load.ratePerSecond === ratePerSecond && 1000 * measured?.cpuCores?.median === millicores
 }

@@ -1,4 +1,4 @@
-/** What the results of a run have together. Pure. @import { Result, ResultOf, Summary } from './types.ts' */
+/** Readers of a summary whose question spans the kinds of trials: a summary has a result for each kind. Pure. @import { Result, ResultOf, Summary } from './types.ts' */
 
 /** @param {Pick<Summary, 'results'>} summary */
 export const listArms = ({ results }) => results.flatMap(({ arms }) => arms)

@@ -22,7 +22,7 @@ const IDLE_SHARE_MOST = 0.8
 // Turns of 200 ms cost up to 8 % more µs than turns of a second, and shorter ones more (docs/evidence/accuracy.md).
 const SHORTENED_LEAST_MS = 200
 
-/** For how long a sidecar of an arm keeps connections that nobody uses. @typedef {(arm: Arm) => number} IdleSecondsOf */
+/** The idle timeout in seconds after which a sidecar of an arm closes connections. @typedef {(arm: Arm) => number} IdleSecondsOf */
 
 /** @type {IdleSecondsOf} */
 const keepForever = () => Number.POSITIVE_INFINITY

@@ -8,7 +8,7 @@ import { REQUEST_COUNTERS } from './queries.js'
 import { scaleSize } from './ratios.js'
 import { renderRule } from './workload-size.js'
 
-/** What `size --from-prometheus` prints beside its answer. Pure. @import { ProductionSize } from './answer.js' */
+/** Documents of `size --from-prometheus` beside its answer: details, JSON, CSV and YAML. Pure. @import { ProductionSize } from './answer.js' */
 /** @import { WorkloadSize } from './workload-size.js' */
 
 /** The formats of workloads, which options name. @type {Record<string, (size: ProductionSize) => string>} */

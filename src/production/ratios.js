@@ -3,7 +3,7 @@ import { nameOf } from '../model/arms.js'
 import { listArms, listComparisons } from '../model/results.js'
 import { nameTls, renderPath, renderRequests } from '../report/answer/conditions.js'
 
-/** What a load would take with another plane, by ratios that a run measured. Pure. */
+/** Estimates of the CPU and memory that a load takes with another plane, by ratios that a run measured. Pure. */
 /** @import { Comparison, Summary, SummaryArm } from '../model/types.ts' @import { WorkloadSize } from './workload-size.js' */
 
 /** The planes that stand for a sidecar, by the name of its container in a mesh; the first that a run has counts. */

@@ -4,7 +4,7 @@ import { AXES } from '../model/arms.js'
 /** @import { AxisName, PlaneChoice } from '../model/types.ts' @import { Question } from './question.js' */
 
 /**
- * What is asked of one kind of trials, before it has arms.
+ * The part of a request that one kind of trials answers, before it has arms.
  * @typedef {Pick<Question, 'experiment' | 'overrides' | 'axes' | 'kind' | 'kinds'> &
  *   { planes: PlaneChoice[], hasSidecars: (plane: string) => boolean, cpus: number }} PartRequest
  */

@@ -2,7 +2,7 @@ import { BenchError } from '../lib/errors.js'
 import { waitUntil } from '../lib/wait.js'
 import { createCheck, hasChunks } from '../model/requests.js'
 
-/** What the kit itself does beside the load of a window. @import { Change, TrialRecord, Window } from '../model/types.ts' */
+/** Changes and chunked answers that the kit itself makes beside the load of a window. @import { Change, TrialRecord, Window } from '../model/types.ts' */
 /** @import { Started } from './start-services.js' @import { Course } from './trial.js' */
 
 // So seldom that these requests, which no count has, take little of a sidecar.

@@ -5,6 +5,7 @@ import { sidecarsOf, sumOf } from '../judge/record/measures.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
 import { waitUntil } from '../lib/wait.js'
 import { nameOf } from '../model/arms.js'
+import { computeCpuCores } from '../model/processes.js'
 import { hasChunks } from '../model/requests.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
 import { rawNameOf } from '../records/write.js'
@@ -137,14 +138,7 @@ async function lookIdle({ testbed, trials, signal }, processes) {
   if (!isSeldom || looks.every(({ cpu }) => cpu === undefined)) return looks
   await waitUntil(Date.now() + IDLE_MS, signal)
   const rested = await testbed.site.target.look(processes)
-  return rested.map((look, i) => ({ ...look, idleCpuCores: computeCores(looks[i].cpu, look.cpu) }))
-}
-
-/** @param {Look['cpu']} before @param {Look['cpu']} after */
-function computeCores(before, after) {
-  if (before === undefined || after === undefined) return null
-  const cores = (after.cpuSeconds - before.cpuSeconds) / (after.atSeconds - before.atSeconds)
-  return Number.isFinite(cores) ? Math.max(0, cores) : null
+  return rested.map((look, i) => ({ ...look, idleCpuCores: computeCpuCores(looks[i].cpu, look.cpu) }))
 }
 
 /** Says whether the kit itself changes configurations, or reads answers in chunks, beside the load. @param {Trial[]} trials */

@@ -18,7 +18,7 @@ const OTHER = '/other'
 /** @typedef {'requestBytes' | 'requestHeaderBytes' | 'responseBytes' | 'serviceMs'} TrafficField */
 /** @typedef {{ method: string, path: string, count: number, kept: LoggedRequest[] }} Counted */
 
-/** What a log held. @typedef {ReturnType<ReturnType<typeof createMix>['summarise']>} Mix */
+/** The mix of requests in an access log. @typedef {ReturnType<ReturnType<typeof createMix>['summarise']>} Mix */
 
 /** Counts the requests of a log, of any length, in bounded memory. */
 export function createMix() {

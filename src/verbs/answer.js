@@ -10,7 +10,7 @@ import { findSeconds } from '../report/document.js'
 import { describeUnfinished } from '../report/missing.js'
 import { answerClaims } from './read-claims.js'
 
-/** What a run prints at its end, and `report` of its folder. @import { Summary } from '../model/types.ts' */
+/** The text of a run on a terminal: `bench` and `size` print it at the end, and `report` for its folder. @import { Summary } from '../model/types.ts' */
 /** @import { Answered } from '../kinds/sections.js' */
 
 export const RESULTS = 'results'

@@ -54,15 +54,18 @@ describe('summaries of schema version 4', () => {
   const armOf = (/** @type {string} */ id, /** @type {string} */ kind, fields = {}) => ({
     ...{ id, kind, plane: 'pipy', variant: null, profile: null, link: 'pair', load: {}, ...fields },
   })
+  const lineOf = (/** @type {{ ratePerSecond: number, millicores: number }[]} */ points, fields = {}) => ({
+    ...{ plane: 'pipy', variant: null, profile: null, link: 'pair', service: null, points, ...fields },
+  })
   const flat = {
     schemaVersion: 4,
     run: { id: 'r' },
-    arms: [armOf('a', 'cost'), armOf('b', 'capacity', { load: { ratePerSecond: 100 } })],
+    arms: [armOf('a', 'cost'), armOf('b', 'capacity', { load: { ratePerSecond: 100 }, cpuCores: { median: 0.25 } })],
     comparisons: [
       { kind: 'capacity', a: 'pipy with 1 cores', b: 'pipy with 0.1 cores' },
       { kind: 'cost', a: 'pipy', b: 'envoy' },
     ],
-    lines: [{ plane: 'pipy', variant: null, profile: null, link: 'pair', points: [{ ratePerSecond: 100 }] }],
+    lines: [lineOf([{ ratePerSecond: 100, millicores: 250 }])],
     slopes: [{ armId: 'b' }],
     interleaved: { cpus: null, connections: [{ armId: 'a', count: 2 }] },
     ...{ searches: [], sizes: [], shows: { across: null } },
@@ -83,6 +86,33 @@ describe('summaries of schema version 4', () => {
         },
       ],
     })
+  })
+
+  it('give a line of CPU to the kind whose arms it was fitted to, where another has the same proxy and rates', () => {
+    const rates = [100, 200]
+    const listArms = (/** @type {string} */ kind, /** @type {number} */ cores) =>
+      rates.map(ratePerSecond => {
+        const sidecars = [{ service: 'ratings', cpuCores: { median: cores / 2 } }]
+        return armOf(`${kind}-${ratePerSecond}`, kind, {
+          load: { ratePerSecond },
+          cpuCores: { median: cores },
+          sidecars,
+        })
+      })
+    const listLines = (/** @type {number} */ millicores) => [
+      lineOf(rates.map(ratePerSecond => ({ ratePerSecond, millicores }))),
+      lineOf(
+        rates.map(ratePerSecond => ({ ratePerSecond, millicores: millicores / 2 })),
+        { service: 'ratings' },
+      ),
+    ]
+    const arms = [...listArms('cost', 0.3), ...listArms('capacity', 0.25)]
+    const lines = [...listLines(300), ...listLines(250)]
+    const { results } = modernise({ ...structuredClone(flat), arms, comparisons: [], slopes: [], lines })
+    expect(results).toMatchObject([
+      { kind: 'cost', lines: listLines(300) },
+      { kind: 'capacity', lines: listLines(250) },
+    ])
   })
 
   it.each([

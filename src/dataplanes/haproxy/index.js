@@ -27,11 +27,8 @@ export const haproxy = {
   countWorkers: () => null,
   keepsIdleSeconds: ({ timeouts }) => Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
   findUnsupported({ conditions: { protocol, tls }, version, library }) {
-    // A plan is drafted before the program is found.
-    if (isPostQuantum(tls) && version !== '') {
-      const lack = findGroupLack(`HAProxy ${version}`, library)
-      if (lack) return `${lack} (HAPROXY=/path/to/haproxy names another)`
-    }
+    const lack = isPostQuantum(tls) ? findGroupLack({ name: 'HAProxy', variable: 'HAPROXY', version, library }) : null
+    if (lack) return lack
     return protocol === 'grpc'
       ? 'gRPC: in HAProxy 2.6 one call holds up others over their connection, and one whose answer begins before its request has ended stops'
       : null

@@ -1,4 +1,4 @@
-/** What Linkerd's proxy does otherwise than the corpus asks. Pure. */
+/** Differences between Linkerd's proxy and what the corpus asks: a trial of it names them. Pure. */
 /** @import { DataPlane, Lack } from '../../model/types.ts' */
 
 const IDENTITY_REFUSED = /identity.*: refused, expected accepted$/

@@ -27,11 +27,8 @@ export const nginx = {
   countWorkers: () => null,
   keepsIdleSeconds: ({ timeouts }) => Math.min(timeouts.requestSeconds, timeouts.idleSeconds),
   findUnsupported({ conditions: { protocol, interception, tls }, version, library }) {
-    // A plan is drafted before the program is found.
-    if (isPostQuantum(tls) && version !== '') {
-      const lack = findGroupLack(`nginx ${version}`, library)
-      if (lack) return `${lack} (NGINX=/path/to/nginx names another)`
-    }
+    const lack = isPostQuantum(tls) ? findGroupLack({ name: 'nginx', variable: 'NGINX', version, library }) : null
+    if (lack) return lack
     if (protocol === 'http/2') return 'HTTP/2 between sidecars: nginx speaks HTTP/1.1 only to upstreams'
     if (interception !== 'redirect') return null
     return 'nginx does not ask which address a redirected connection meant (SO_ORIGINAL_DST)'

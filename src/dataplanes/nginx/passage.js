@@ -4,7 +4,7 @@ import { HERE, time } from './directives.js'
 /** @import { SidecarModel } from '../../model/types.ts' */
 /** @import { Directive } from './directives.js' */
 
-// By this file Debian loads the module; where nginx was built with it, there is none.
+// Debian loads the module through this file. An nginx that was built with the module has no such file.
 export const STREAM_MODULE = '/etc/nginx/modules-enabled/*-mod-stream.conf'
 export const INSPECT_SECONDS = 5
 

@@ -112,7 +112,7 @@ export const ANSWER_GATES = [
       // Connections that are idle for longer than sidecars keep them count no more.
       !keepsConnections(trial.arm.load)
         ? []
-        : groupCopies(withRole(processes, 'sidecar').flatMap(listPassed)).flatMap(copies => {
+        : groupCopies(withRole(processes, 'sidecar').flatMap(listHops)).flatMap(copies => {
             const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
             const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
             // Nobody knows what a closed connection received. New connections bring requests, and kept ones the answers.
@@ -142,22 +142,26 @@ export const ANSWER_GATES = [
   },
 ]
 
-/** What requests pass. @typedef {Pick<ProcessRecord, 'service' | 'copyOf' | 'role' | 'passages' | 'receivedBytes' | 'closedConnections' | 'cpuSeconds' | 'idleCpuCores'> & { isPod: boolean }} Passed */
+/**
+ * A hop of requests: a sidecar, or one pod of a proxy that serves several, whose bytes and passages are counted for itself.
+ * @typedef {Pick<ProcessRecord, 'service' | 'copyOf' | 'role' | 'passages' | 'receivedBytes' | 'closedConnections' | 'cpuSeconds'
+ *   | 'idleCpuCores'> & { isPod: boolean }} Hop
+ */
 
-/** Lists what requests pass: a sidecar, or each pod of a proxy that serves several. @param {ProcessRecord} process @returns {Passed[]} */
-function listPassed({ pods, ...process }) {
+/** Lists the hops of a process. @param {ProcessRecord} process @returns {Hop[]} */
+function listHops({ pods, ...process }) {
   const { service, copyOf, role, passages, receivedBytes, ...others } = process
   const { closedConnections, cpuSeconds, idleCpuCores } = others
-  const passed = { service, copyOf, role, passages, receivedBytes, closedConnections, cpuSeconds, idleCpuCores }
+  const hop = { service, copyOf, role, passages, receivedBytes, closedConnections, cpuSeconds, idleCpuCores }
   // A pod whose bytes were not counted has none: those of the process are of all pods.
   return pods
-    ? pods.map(pod => ({ ...passed, receivedBytes: undefined, ...pod, isPod: true }))
-    : [{ ...passed, isPod: false }]
+    ? pods.map(pod => ({ ...hop, receivedBytes: undefined, ...pod, isPod: true }))
+    : [{ ...hop, isPod: false }]
 }
 
 /**
  * Sums the CPU time that sidecars used more than idle ones; pods are served by one process.
- * @param {Passed[]} copies @param {number} windowSeconds
+ * @param {Hop[]} copies @param {number} windowSeconds
  */
 function sumCpuSeconds(copies, windowSeconds) {
   return copies.reduce((sum, { cpuSeconds, idleCpuCores, isPod }) => {

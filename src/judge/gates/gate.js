@@ -3,7 +3,7 @@ import { groupBy } from '../../lib/group-by.js'
 /** The contract of a gate, and the processes of a record. */
 /** @import { BoundBy, LoadResult, ProcessRecord, TrialRecord, Use } from '../../model/types.ts' */
 
-/** A record with all by which it is judged; an idle trial has no load, and no gate of it is asked. */
+/** A record with all that its gates read. An idle trial has no load, so the gates of the load do not run. */
 /** @typedef {TrialRecord & { load: LoadResult, host: NonNullable<TrialRecord['host']> }} Measured */
 /** A finding about one part of a trial. @typedef {{ part: string, reason: string }} PartFinding */
 

@@ -21,7 +21,7 @@ export function startSearch({ template, spec, cpus }) {
   if (spec.kind === 'knee') return findKnee({ template, spec, cpus })
   if (spec.kind === 'memory-floor') return findMemoryFloor({ template, spec, cpus })
   if (isOfTrials(spec)) return searchByTrials({ template, spec, cpus, tried: [] })
-  // Runs from before limits were confirmed by all trials at them are read by the search that made them.
+  // The search of before reads runs that were recorded before all trials at a limit had to confirm it.
   return spec.kind === 'services' ? findServices({ template, spec, cpus }) : findSize({ template, spec, cpus })
 }
 

@@ -1,7 +1,7 @@
 import { listCells, listEndRates } from './cells.js'
 import { withRate } from './step.js'
 
-/** How many trials searches take, from which the time of a run is estimated. Pure. */
+/** Numbers of trials that searches take, from which the time of a run is estimated. Pure. */
 /** @import { Arm, Plan } from '../../model/types.ts' @typedef {NonNullable<Plan['search']>} Search */
 
 /** Judged trials that confirm limits: so many at least, and where their p99s are too far apart, so many at most. */
@@ -19,11 +19,8 @@ export const USUAL = { size: 6, knee: 20, 'memory-floor': 12 }
 
 /** Lists the trials that a search usually takes on a quiet machine: arms with the rate of each. @param {Search} search @param {Arm[]} arms */
 export function listUsualTrials(search, arms) {
-  return arms.flatMap(arm =>
-    search.kind === 'services'
-      ? listServiceTrials(search, arm, { whole: 1, limits: TRIALS.least })
-      : Array(USUAL[search.kind]).fill(arm),
-  )
+  const ofOne = search.kind === 'services' ? 0 : USUAL[search.kind]
+  return arms.flatMap(arm => listTrials(search, arm, { whole: 1, limits: TRIALS.least, ofOne }))
 }
 
 /** Lists the most trials that a search for limits takes; null: other searches have no such bound. @param {Search} search @param {Arm[]} arms */
@@ -31,19 +28,20 @@ export function listMostTrials(search, arms) {
   if (search.kind !== 'size' && search.kind !== 'services') return null
   // A load that is too high is tried at lower rates.
   if (search.kind === 'size' && search.isExtrapolated) return null
-  return arms.flatMap(arm =>
-    search.kind === 'services'
-      ? listServiceTrials(search, arm, { whole: WHOLE_MOST, limits: AT_LIMITS_MOST })
-      : Array(WHOLE_MOST + AT_LIMITS_MOST).fill(arm),
-  )
+  const counts = { whole: WHOLE_MOST, limits: AT_LIMITS_MOST, ofOne: WHOLE_MOST + AT_LIMITS_MOST }
+  return arms.flatMap(arm => listTrials(search, arm, counts))
 }
 
 /**
- * Lists trials with all the CPU at the lowest and the highest rate, and those at the limits of each rate.
- * @param {Extract<Search, { kind: 'services' }>} search @param {Arm} arm @param {{ whole: number, limits: number }} counts
+ * Lists the trials of a search of one arm. A file of services has trials with all the CPU at its lowest and its highest rate, and
+ * trials at the limits of each rate; every other search tries the arm at its own rate.
+ * @param {Search} search @param {Arm} arm
+ * @param {{ whole: number, limits: number, ofOne: number }} counts whole: with all the CPU; limits: at limits; ofOne: of a search
+ *   that has no file of services
  * @returns {Arm[]}
  */
-function listServiceTrials(search, arm, { whole, limits }) {
+function listTrials(search, arm, { whole, limits, ofOne }) {
+  if (search.kind !== 'services') return Array(ofOne).fill(arm)
   const cells = listCells(search, arm)
   return [
     ...listEndRates(cells).flatMap(rate => Array(whole).fill(withRate(arm, rate))),

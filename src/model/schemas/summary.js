@@ -342,7 +342,7 @@ const rolloutResult = z.object({
 
 const growthResult = z.object({ kind: z.literal('growth'), ...ofResult, growths: z.array(growthFit) })
 
-/** What the trials of one kind show: a run of several kinds has a result for each. */
+/** The result of the trials of one kind. A run of several kinds has one for each, since their numbers must not be merged. */
 export const result = z.discriminatedUnion('kind', [
   costResult,
   capacityResult,

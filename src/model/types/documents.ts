@@ -72,7 +72,7 @@ export type CpuLine = z.infer<typeof S.cpuLine>
 export type Slope = z.infer<typeof S.slope>
 export type GrowthFit = z.infer<typeof S.growthFit>
 export type ControlNeed = z.infer<typeof S.controlNeed>
-/** What the trials of one kind show. */
+/** The result of the trials of one kind: its arms, their comparisons, and the fields of this kind alone. */
 export type Result = z.infer<typeof S.result>
 export type ResultOf<Kind extends Result['kind']> = Extract<Result, { kind: Kind }>
 export type Summary = z.infer<typeof S.summarySchema>

@@ -8,7 +8,7 @@ import { renderGrowth } from '../../model/memory-growth.js'
 import { listArms, listComparisons } from '../../model/results.js'
 import { findDiffering, isWrong } from '../../parity/verdict/rows.js'
 
-/** What changes how the numbers of a run are read, the worst first. Pure. @import { Result, Summary, SummaryArm, Use } from '../../model/types.ts' */
+/** Warnings that change how the numbers of a run are read, the worst first. Pure. @import { Result, Summary, SummaryArm, Use } from '../../model/types.ts' */
 
 /** A check that excluded a smaller share of an arm's trials is left to the report. */
 const SHARE_LEAST = 1 / 3

@@ -1,7 +1,7 @@
 import { AXES } from '../../model/arms.js'
 import { REQUEST_AXES } from '../../model/requests.js'
 
-/** What cannot be asked beside a `pipeline.yaml`, which describes one proxy. Pure. */
+/** Constraints beside a `pipeline.yaml`, which describes one proxy. Pure. */
 /** @import { Arm, AxisName } from '../../model/types.ts' @import { Overrides } from '../question.js' */
 /** @import { Constraint } from '../constraint.js' */
 
@@ -92,7 +92,7 @@ const OF_CONFIGURATION = [
   .../** @type {const} */ (['ending', 'sidecars']),
 ]
 
-/** What an experiment asks of the sidecars of an arm, or of its requests, and a pipeline cannot do. @type {Constraint<PipelineArm>[]} */
+/** Constraints on an arm whose sidecars or requests a pipeline cannot serve. @type {Constraint<PipelineArm>[]} */
 export const PIPELINE_ARMS = [
   {
     on: 'always',

@@ -1,4 +1,4 @@
-/** Where a run takes place, and how long: options that cannot stand beside each other. Pure. */
+/** Constraints on the place and the length of a run: options that cannot stand beside each other. Pure. */
 /** @import { Constraint } from '../constraint.js' */
 
 /** Options of a cluster, as they are written. */
@@ -16,7 +16,7 @@ const OF_CLUSTER = [
  * @typedef {Record<string, any>} Options
  */
 
-/** Where a run takes place, and how long. @type {Constraint<Options>[]} */
+/** @type {Constraint<Options>[]} */
 export const SITE_OPTIONS = [
   {
     on: 'address',

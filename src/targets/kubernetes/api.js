@@ -61,7 +61,7 @@ export async function connect({ context, environment = process.env, home = homeF
     create: object =>
       request(`create ${describe(object)}`, () => objects.create(object, undefined, undefined, FIELD_MANAGER)),
 
-    /** Asks whether the server would take an object, without making it. @param {KubernetesObject} object */
+    /** Creates an object as a dry run, to learn whether the server accepts it. @param {KubernetesObject} object */
     tryApply: object => request(`apply ${describe(object)}`, () => patch(object, 'All')),
 
     /** Deletes what is there. @param {KubernetesObject} object @param {{ lostAfterSeconds?: number }} [options] */
