@@ -11,16 +11,20 @@ import { createPipeline } from '../tools/find-pipeline.js'
  * Looks how a folder of Pipy scripts is run that has no `pipeline.yaml`: starts it once, reads where it listens, and sends
  * it requests until one is answered.
  * @import { Endpoint, Handle, Site, Tool } from '../model/types.ts' @import { Pipeline } from '../model/pipeline.js'
- * @import { Answer, Ask } from '../node/send.js'
+ * @import { Ask } from '../node/send.js'
  */
 
 const LISTEN_SECONDS = 3
 const ANSWER_SECONDS = 2
 const PATHS_MOST = 6
 const BODY = 'sidecar-bench looks'
+const HOST = 'ratings'
 const NEEDS = 'write a pipeline.yaml (docs/your-pipeline.md)'
 
-/** @typedef {{ port: number, method: string, path: string, isEchoed: boolean, status: number }} Served a request that was answered */
+/**
+ * A request and its answer. status: null: it was not answered, for the reason.
+ * @typedef {{ port: number, method: string, path: string, status: number | null, body: string, reason: string | null }} Answered
+ */
 
 /**
  * Drafts the pipeline of a folder. Nothing is written.
@@ -57,7 +61,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
   const first = await target.deploy([sidecar], { start: LOOK_START, folder })
   try {
     const [process] = first.processes
-    const ports = await awaitListening(process, { shown: folderName, signal })
+    const ports = await awaitListening(process, { name: folderName, signal })
     const upstreams = called.filter(port => !ports.includes(port))
     const [listen, ...others] = upstreams.map(port => ({ address: '127.0.0.1', port }))
     if (listen) {
@@ -76,13 +80,10 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
       await Promise.all(processes.map(one => one.waitUntilReady(signal, { deadlineSeconds: LISTEN_SECONDS })))
     }
     const entries = orderEntries(ports, { called, scriptFiles: read })
-    const served = await findServed({ target, address: places[service].reach, entries, paths: listPaths(read) })
+    const answers = await sendRequests({ target, address: places[service].reach, entries, paths: listPaths(read) })
+    const served = pickServed(answers)
     if (served === null)
-      throw new BenchError(
-        await process.describeFailure(
-          `${folderName} listens at ${ports.join(', ')}, and answers no request with 200: say in a pipeline.yaml which request it is sent (docs/your-pipeline.md)`,
-        ),
-      )
+      throw new BenchError(await process.describeFailure(renderUnserved({ folderName, ports, answers, upstreams })))
     const request = {
       ...(served.isEchoed ? {} : { method: served.method }),
       ...(served.path !== '/' && { path: served.path }),
@@ -120,8 +121,9 @@ export function renderDraft({ document: { listen, upstream, request } }) {
 
 /** Lists the ports of this host that scripts name as addresses, in their order. @param {Record<string, string>} scriptFiles */
 export function listCalledPorts(scriptFiles) {
+  // A target is written as one text, or as an address and a port beside it.
   const matches = Object.values(scriptFiles).flatMap(text => [
-    ...text.matchAll(/\b(?:localhost|127\.0\.0\.1):(\d{1,5})\b/g),
+    ...text.matchAll(/\b(?:localhost|127\.0\.0\.1)(?:["']?[\s,]+["']?port["']?)?\s*:\s*["']?(\d{1,5})\b/gi),
   ])
   return [...new Set(matches.map(([, port]) => Number(port)))]
 }
@@ -151,56 +153,83 @@ export function orderEntries(ports, { called, scriptFiles }) {
   return ports.toSorted((a, b) => place(a) - place(b))
 }
 
-/** @param {Handle} process @param {{ shown: string, signal: AbortSignal }} options @returns {Promise<number[]>} */
-async function awaitListening(process, { shown, signal }) {
+/** @param {Handle} process @param {{ name: string, signal: AbortSignal }} options @returns {Promise<number[]>} */
+async function awaitListening(process, { name, signal }) {
   const { probe } = /** @type {Handle & { probe: { listListening(): Endpoint[] } }} */ (process)
   /** @type {number[]} */
   let ports = []
   const isListening = async () => {
     if (process.ending() !== null)
-      throw new BenchError(await process.describeFailure(`${shown} did not start: it ended with ${process.ending()}`))
+      throw new BenchError(await process.describeFailure(`${name} did not start: it ended with ${process.ending()}`))
     const before = ports.join()
     ports = [...new Set(probe.listListening().map(({ port }) => port))]
     return ports.length > 0 && ports.join() === before
   }
-  await waitFor(isListening, { what: `${shown} to listen`, deadlineSeconds: LISTEN_SECONDS, signal }).catch(
+  await waitFor(isListening, { what: `${name} to listen`, deadlineSeconds: LISTEN_SECONDS, signal }).catch(
     async error => {
       if (!(error instanceof TimeoutError)) throw error
-      throw new BenchError(await process.describeFailure(`${shown} listens nowhere; ${NEEDS}`), { cause: error })
+      throw new BenchError(await process.describeFailure(`${name} listens nowhere; ${NEEDS}`), { cause: error })
     },
   )
   return ports
 }
 
 /**
+ * Sends requests to each port and path, until one answers with the body that was posted.
  * @param {{ target: Site['target'], address: string, entries: number[], paths: string[] }} options
- * @returns {Promise<Served | null>} an answer that is the body that was posted, else the first with status 200
+ * @returns {Promise<Answered[]>}
  */
-async function findServed({ target, address, entries, paths }) {
-  /** @type {Served | null} */
-  let answered = null
+async function sendRequests({ target, address, entries, paths }) {
+  /** @type {Answered[]} */
+  const answers = []
   for (const port of entries)
     for (const requestPath of ['/', ...paths])
       for (const method of ['POST', 'GET']) {
-        const ask = { host: 'ratings', method, path: requestPath, body: method === 'POST' ? BODY : '' }
-        const answer = await ask200({ target, endpoint: { address, port }, ask })
-        if (answer === null) continue
-        const served = {
-          port,
-          method,
-          path: requestPath,
-          isEchoed: method === 'POST' && answer.body === BODY,
-          status: 200,
-        }
-        if (served.isEchoed) return served
-        // A body that is empty may be what the application answers to GET.
-        if (method === 'GET' && answer.body.length > 0) answered ??= served
+        const ask = { host: HOST, method, path: requestPath, body: method === 'POST' ? BODY : '' }
+        const answered = { port, method, path: requestPath, ...(await sendOne({ target, address, port, ask })) }
+        answers.push(answered)
+        if (isEchoed(answered)) return answers
       }
-  return answered
+  return answers
 }
 
-/** @param {{ target: Site['target'], endpoint: Endpoint, ask: Ask }} options @returns {Promise<Answer | null>} */
-async function ask200({ target, endpoint, ask }) {
-  const answer = await target.call('send', { endpoint, ask, timeoutSeconds: ANSWER_SECONDS }).catch(() => null)
-  return answer?.status === 200 ? answer : null
+/** @param {{ target: Site['target'], address: string, port: number, ask: Ask }} options @returns {Promise<Pick<Answered, 'status' | 'body' | 'reason'>>} */
+async function sendOne({ target, address, port, ask }) {
+  try {
+    const { status, body } = await target.call('send', {
+      endpoint: { address, port },
+      ask,
+      timeoutSeconds: ANSWER_SECONDS,
+    })
+    return { status, body, reason: null }
+  } catch (error) {
+    return { status: null, body: '', reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** @param {Answered} answered */
+const isEchoed = ({ method, status, body }) => status === 200 && method === 'POST' && body === BODY
+
+/** Picks an answer that is the body that was posted, else the first with status 200. @param {Answered[]} answers */
+export function pickServed(answers) {
+  const echoed = answers.find(isEchoed)
+  if (echoed) return { ...echoed, isEchoed: true }
+  // A body that is empty may be what the application answers to GET.
+  const answered = answers.find(({ status, method, body }) => status === 200 && method === 'GET' && body.length > 0)
+  return answered ? { ...answered, isEchoed: false } : null
+}
+
+/**
+ * Renders what the requests got, and what a pipeline.yaml has to say.
+ * @param {{ folderName: string, ports: number[], answers: Answered[], upstreams: number[] }} options
+ */
+export function renderUnserved({ folderName, ports, answers, upstreams }) {
+  const [first] = answers.toSorted((a, b) => Number(a.status === null) - Number(b.status === null))
+  const got = first.status === null ? `not answered (${first.reason})` : `answered with ${first.status}`
+  const application =
+    upstreams.length > 0
+      ? `an application served ${upstreams.join(', ')}, which they call`
+      : 'no application ran, since they name no port as 127.0.0.1:PORT or localhost:PORT'
+  const lacks = upstreams.length > 0 ? 'the request that they serve' : 'the ports that they call, and the request'
+  return `${folderName} listens at ${ports.join(', ')}, and its scripts answer no request with 200: ${first.method} ${first.path} to port ${first.port} with the header "host: ${HOST}" was ${got}, and ${application}: name ${lacks} in a pipeline.yaml, such as "upstream: { ports: [8080] }" and "request: { path: /hi, headers: { host: localhost } }" (docs/your-pipeline.md)`
 }

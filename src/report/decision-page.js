@@ -88,14 +88,14 @@ ${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html
 /** Keeps the rows that have room. @param {Picture[]} pictures */
 function cutPictures(pictures) {
   /** @type {Picture[]} */
-  const shown = []
+  const fitting = []
   let room = ROWS_MOST
   for (const picture of pictures) {
     if (room <= 0) break
-    shown.push({ ...picture, rows: picture.rows.slice(0, room) })
+    fitting.push({ ...picture, rows: picture.rows.slice(0, room) })
     room -= picture.rows.length
   }
-  return { shown, left: Math.max(0, -room) + sumRows(pictures.slice(shown.length)) }
+  return { shown: fitting, left: Math.max(0, -room) + sumRows(pictures.slice(fitting.length)) }
 }
 
 /** @param {Picture[]} pictures */

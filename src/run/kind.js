@@ -13,16 +13,17 @@
  * Findings from the start of services. observed: for the raw files; isOver: no window follows; assertWhole: rejects where
  * a part of it failed, so that no window can follow.
  * @typedef {{ observed: Partial<import('./trial.js').Observed>, record: Partial<TrialRecord>, isOver: boolean,
- *   assertWhole: () => Promise<void> }} Seen
+ *   assertWhole: () => Promise<void> }} StartFindings
  */
 
 /**
  * A part of a plan under way. cpus: of the machine of the services; adopt: takes a record of an earlier run into this one;
- * recordedRounds: of a resumed run; announce: tells watchers a plan that has changed; secondsAfter: that the kinds after it
- * take, estimated.
+ * recordedRounds: of a resumed run; isRecorded: whether `run` only reads a trial back, since it was measured before a
+ * resume; announce: tells watchers a plan that has changed; secondsAfter: that the kinds after it take, estimated.
  * @typedef {{ plan: Plan & Part, cpus: number, run: RunOne, runTogether: RunTogether, reusable: Reusable, turns: Turns,
  *   adopt: (known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord, assess: Assess,
- *   recordedRounds: number, writeManifest: (found: Partial<Manifest>) => Manifest, announce: (plan: Plan) => void,
+ *   recordedRounds: number, isRecorded: (trial: Pick<Trial, 'id'>) => boolean,
+ *   writeManifest: (found: Partial<Manifest>) => Manifest, announce: (plan: Plan) => void,
  *   secondsAfter: number, watch: Watcher['watch'], say: (line: string) => void, signal: AbortSignal }} Pass
  */
 

@@ -34,9 +34,9 @@ export function renderRunText({
   run = readRun(folder),
   place,
   hints = [],
-  ...given
+  ...options
 }) {
-  const { hasPage = existsSync(path.join(folder, PAGE)) } = given
+  const { hasPage = existsSync(path.join(folder, PAGE)) } = options
   const where = path.relative('', folder) || folder
   const unfinished = describeUnfinished({ ...run, summary })
   if (details) {

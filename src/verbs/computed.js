@@ -22,7 +22,7 @@ import { answerClaims } from './read-claims.js'
 const FIRST_SEED = 1
 
 /**
- * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} asked
+ * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} options
  * @param {import('./program.js').Context} context @throws {UsageError} for an option that such a run does not have
  */
 export async function benchComputed({ experiment, command }, context) {

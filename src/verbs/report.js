@@ -93,7 +93,7 @@ export function addReport(verb, { print, say, end }) {
         const at = out ?? (isBundle(folderOrNone) ? path.basename(folderOrNone).replace(BUNDLE_ENDING, '') : folder)
         const { text, isEmpty } = await renderRun({ folder, format, out: at, details }, line => say(show(line)))
         print(show(text))
-        if (isEmpty) end(EXIT.nothingShown)
+        if (isEmpty) end(EXIT.noResult)
       })
     })
 }

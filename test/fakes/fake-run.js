@@ -101,7 +101,7 @@ export function prepareFake({ target, load = createFakeLoad(), axes = AXES, more
         runId,
         ledger: openLedger({ runId, root: LEDGERS }),
         cpus,
-        machine: {},
+        machine: { cpus },
         sampleSource: 'cgroup',
         assertCpuSettings: () => {},
         assertInterception: async () => {},

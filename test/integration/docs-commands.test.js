@@ -38,7 +38,7 @@ const SKIPPED = [
   [/^node bench\/self\//, 'measures the kit itself, for up to an hour'],
   [/^node src\/cli\.js parity/, 'parity.test.js tries every plane'],
   [/ bench (--profile quick )?--cpu 0\.[\d.,]+$/, 'smoke.test.js runs it, at one of these limits'],
-  [/ bench .*=\.\/my-scripts/, 'bench.test.js runs a variant'],
+  [/ bench .*=\.\/(my-scripts|a-copy)/, 'bench.test.js runs a variant'],
   [/ bench .*(=\.\/before|proxy=)/, 'pipelines.test.js runs folders with a pipeline.yaml'],
   [/--resume/, 'test/faults resumes a run'],
   [/--(live|metrics) /, 'test/integration/watched.test.js watches a run by both'],

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createPipelineDocument, parsePipeline } from '../../src/model/pipeline.js'
-import { listCalledPorts, listPaths, orderEntries, renderDraft } from '../../src/prepare/draft-pipeline.js'
+import {
+  listCalledPorts,
+  listPaths,
+  orderEntries,
+  pickServed,
+  renderDraft,
+  renderUnserved,
+} from '../../src/prepare/draft-pipeline.js'
 
 const FILES = {
   'config.yml': 'listen: 8080\ntls: 8443\ntargets:\n  - 127.0.0.1:9000\nroutes:\n  /api/*: bar\n  /*: foo\n',
@@ -11,6 +18,36 @@ describe('a look at scripts', () => {
   it('finds the ports of this host that they call, and the paths that they name', () => {
     expect(listCalledPorts(FILES)).toEqual([9000, 8001])
     expect(listPaths(FILES)).toEqual(['/api/', '/hi/', '/echo'])
+  })
+
+  it.each([
+    ['JSON', '"endpoints": [{ "ip": "127.0.0.1", "port": 9001 }, { "host": "localhost", "port": "9002" }]'],
+    ['YAML', 'endpoints:\n  - ip: 127.0.0.1\n    port: 9001\n  - host: localhost\n    port: 9002\n'],
+    ['a script', "var targets = [{ ip: '127.0.0.1', port: 9001 }, { host: 'localhost', port: 9002 }]"],
+  ])('finds ports that %s has beside their address', (_, text) => {
+    expect(listCalledPorts({ file: text })).toEqual([9001, 9002])
+    expect(listCalledPorts({ file: "{ host: 'localhost' }, { ip: '10.0.0.1', port: 9003 }" })).toEqual([])
+  })
+
+  const answered = { port: 8000, method: 'POST', path: '/', status: 404, body: 'not found', reason: null }
+
+  it('takes an answer that is the body that was posted before others, and none with another status', () => {
+    const echoed = { ...answered, path: '/b', status: 200, body: 'sidecar-bench looks' }
+    const page = { ...answered, method: 'GET', path: '/a', status: 200, body: 'a page' }
+    expect(pickServed([answered, page, echoed])).toMatchObject({ path: '/b', isEchoed: true })
+    expect(pickServed([answered, page])).toMatchObject({ path: '/a', isEchoed: false })
+    expect(pickServed([answered, { ...page, body: '' }])).toBeNull()
+  })
+
+  it('says what a request got, and what a pipeline.yaml has to say', () => {
+    const options = { folderName: './gateway', ports: [8000] }
+    const lost = { ...answered, status: null, reason: 'socket hang up' }
+    expect(renderUnserved({ ...options, answers: [lost, answered], upstreams: [] })).toMatch(
+      /POST \/ to port 8000 with the header "host: ratings" was answered with 404, and no application ran.*name the ports that they call/,
+    )
+    expect(renderUnserved({ ...options, answers: [lost], upstreams: [8080] })).toMatch(
+      /was not answered \(socket hang up\), and an application served 8080, which they call: name the request/,
+    )
   })
 
   it('takes requests to come where the scripts do not call themselves, in the order in which they name ports', () => {

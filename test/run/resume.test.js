@@ -21,17 +21,20 @@ describe('a run that was cut short', () => {
     out = path.join(makeOwnFolder('resume-test'), 'run')
   })
 
-  /** @param {{ load?: any, signal?: AbortSignal, isResumed?: boolean, more?: string, gate?: import('../../src/run/kind.js').GateParity }} [options] */
+  /**
+   * @param {{ load?: any, signal?: AbortSignal, isResumed?: boolean, axes?: string, more?: string,
+   *   gate?: import('../../src/run/kind.js').GateParity, say?: (line: string) => void }} [options]
+   */
   async function measureFake({ load, signal = new AbortController().signal, isResumed = false, ...options } = {}) {
-    const { more = MORE, gate = async () => [] } = options
-    const asked = { load: load ?? createFakeLoad(), axes: AXES, more }
+    const { axes = AXES, more = MORE, gate = async () => [], say = () => {} } = options
+    const asked = { load: load ?? createFakeLoad(), axes, more }
     const { preparation, site } = prepareFake({ target: await createFakeTarget(), ...asked })
     return measure({
       preparation,
       site,
       out,
       execution: { command: ['bench'], interrupted: isResumed ? openInterrupted(out) : undefined },
-      watcher: { say: () => {} },
+      watcher: { say },
       signal,
       gate,
     })
@@ -123,6 +126,19 @@ describe('a run that was cut short', () => {
     symlinkSync('/tmp', path.join(out, 'raw', 'check-x'))
     await expect(measureFake({ isResumed: true })).rejects.toThrow(/raw\/check-x is a link: remove it/)
     expect(existsSync('/tmp')).toBe(true)
+  })
+
+  it('takes no pace for the time left of a search from the trials before', async () => {
+    const search = {
+      axes: '{ plane: [cheap], link: [gateway-ratings], cpuLimitCores: [1], ratePerSecond: [300], users: [10] }',
+      more: 'search: { kind: size, p99Ms: 50, isExtrapolated: false }',
+    }
+    await expect(measureFake({ ...search, ...createInterruption(3) })).rejects.toThrow('interrupted')
+    const said = /** @type {string[]} */ ([])
+    await measureFake({ ...search, isResumed: true, say: line => void said.push(line) })
+    const left = said.flatMap(line => / \(about (.*) left\)$/.exec(line)?.[1] ?? [])
+    // The first three are read back; the fake takes milliseconds for the next, and so for those to come.
+    expect(left.slice(0, 4)).toEqual(['40 s', '30 s', '20 s', '10 s'])
   })
 
   it('is not resumed where it watches processes that have ended', async () => {

@@ -12,11 +12,11 @@ import { isAnswered, renderLimits } from './trial-rows.js'
 export const kind = { name: 'search', start: startServices, measure: measureSearches }
 
 /** Searches for the limit of each arm: a first answer of all comes first, then each search to its end. @param {Pass} pass */
-export async function measureSearches({ plan, cpus, reusable, run, adopt, turns, say, signal }) {
+export async function measureSearches({ plan, cpus, reusable, isRecorded, run, adopt, turns, say, signal }) {
   const spec = /** @type {SearchSpec} */ (plan.search)
   const timeLeft = createTimeLeft({ spec, templates: plan.arms, estimateSeconds })
   const searches = plan.arms.map(template =>
-    createSearch({ template, spec, cpus, reusable, run, adopt, timeLeft, say, signal }),
+    createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, timeLeft, say, signal }),
   )
   for (const search of searches) await search.findFirst()
   for (const search of searches) await search.finish()
@@ -25,10 +25,10 @@ export async function measureSearches({ plan, cpus, reusable, run, adopt, turns,
 
 /**
  * Creates a search, which takes trials of an earlier run. findFirst goes on, trial by trial, to a first answer.
- * @param {SearchOptions & Pick<Pass, 'reusable' | 'run' | 'adopt' | 'say' | 'signal'> &
+ * @param {SearchOptions & Pick<Pass, 'reusable' | 'isRecorded' | 'run' | 'adopt' | 'say' | 'signal'> &
  *   { timeLeft: ReturnType<typeof createTimeLeft> }} options
  */
-function createSearch({ template, spec, cpus, reusable, run, adopt, timeLeft, say, signal }) {
+function createSearch({ template, spec, cpus, reusable, isRecorded, run, adopt, timeLeft, say, signal }) {
   const search = startSearch({ template, spec, cpus })
   const counts = new Map()
   /** @type {Tried[]} */
@@ -45,7 +45,8 @@ function createSearch({ template, spec, cpus, reusable, run, adopt, timeLeft, sa
     const known = reusable.take(arm, other => judgeSearchTrial(spec, { ...other, trial }).held !== null)
     const startMs = performance.now()
     const record = known ? adopt(known, trial) : await run({ trial, progress, secondsLeft: timeLeft.estimate() })
-    const seconds = known ? null : (performance.now() - startMs) / 1000
+    const isMeasured = !known && !isRecorded(trial)
+    const seconds = isMeasured ? (performance.now() - startMs) / 1000 : null
     if (known) say(`${progress}  ${trial.id}: taken from ${known.folder}`)
     const outcome = judgeSearchTrial(spec, record)
     tried.push({ arm, outcome })

@@ -19,7 +19,7 @@ export function createTimeLeft({ spec, templates, estimateSeconds }) {
   let seconds = 0
   let usualSeconds = 0
   return {
-    /** Counts a trial; seconds: that it took, null where it was taken from an earlier run. @param {{ template: Arm, isOver: boolean, seconds: number | null }} trial */
+    /** Counts a trial; seconds: that it took, null if it was measured before (an earlier run, or before a resume). @param {{ template: Arm, isOver: boolean, seconds: number | null }} trial */
     count({ template, isOver, seconds: trialSeconds }) {
       const search = /** @type {NonNullable<ReturnType<typeof searches.get>>} */ (searches.get(template.id))
       if (trialSeconds !== null) {

@@ -5,7 +5,7 @@ import { foldTail } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { nameOf } from '../../model/arms.js'
 import { listArms } from '../../model/results.js'
-import { findDiffering, tellOwnScripts } from '../../parity/verdict/rows.js'
+import { findDiffering, renderScriptNotes } from '../../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 import { listWarnings } from './warnings.js'
 
@@ -66,7 +66,7 @@ function renderEqualWork({ parity, results, relaxes }) {
   if (parity.length === 0) return []
   const { differing, wrong } = findDiffering({ parity, results, relaxes })
   if (wrong.length > 0) return []
-  const failed = tellOwnScripts({ parity })
+  const failed = renderScriptNotes({ parity })
   if (failed.length > 0) return failed
   const but = differing.map(name => name.replace('parity-', ''))
   if (but.length > 0) return [`Equal work: passed, but for what the experiment sets aside (${but.join(', ')}).`]

@@ -9,7 +9,7 @@ const BAR_WIDTH = 20
 const WARNINGS_MOST = 3
 const VERDICT_LINES_MOST = 4
 const WHY_LINES_MOST = 2
-const BASIS_LINES_LEAST = 2
+const BASIS_LINES_LEAST = 1
 const ROWS_LEAST = 3
 const GAP = '   '
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
@@ -20,23 +20,24 @@ const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
  */
 export function renderAnswerText(answer, { more = [] } = {}) {
   const title = joinConditions(answer.conditions)
-  const verdicts = cut(
-    answer.verdicts.flatMap(line => wrapText(line, '  ')),
-    VERDICT_LINES_MOST,
-  )
+  const verdictLines = answer.verdicts.flatMap(line => wrapText(line, '  '))
   const basisLines = wrapText(answer.basis.join(' '), '  ').filter(line => line.trim())
   const warnings = answer.warnings.map(line => clip(`  ! ${line}`))
   const { head, commands } = renderNotMeasured(answer)
   const ends = more.map(line => clip(line))
   const wanted = answer.pictures.reduce((sum, picture) => sum + countLines(picture), 0)
   // An empty line stands before each part but the first. Rows, warnings and commands share what the rest leaves.
-  const others = title.length + verdicts.length + head.length + ends.length
+  const others = title.length + head.length + ends.length
   const gaps = 1 + (wanted > 0 ? 1 : 0) + (head.length + ends.length > 0 ? 1 : 0)
-  const room = LINES_MOST - others - gaps - Math.min(1, commands.length) - Math.min(1, warnings.length)
-  // The picture is the answer: it goes before what the numbers rest on.
+  const shared = LINES_MOST - others - gaps - Math.min(1, commands.length) - Math.min(1, warnings.length)
+  // The picture is the answer: it goes before the end of the verdicts, and before what the numbers rest on.
   const [first] = answer.pictures
   const drawnLeast = first ? renderRows(first, Math.min(ROWS_LEAST, first.rows.length)).length : 0
-  const basis = cut(basisLines, Math.max(BASIS_LINES_LEAST, room - drawnLeast))
+  const basisLeast = Math.min(BASIS_LINES_LEAST, basisLines.length)
+  const verdictRoom = Math.max(1, shared - drawnLeast - basisLeast)
+  const verdicts = cut(verdictLines, Math.min(VERDICT_LINES_MOST, verdictRoom))
+  const room = shared - verdicts.length
+  const basis = cut(basisLines, Math.max(basisLeast, room - drawnLeast))
   let left = room - basis.length
   const pictures = drawPictures(answer.pictures, left)
   left -= pictures.length

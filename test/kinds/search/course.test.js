@@ -49,6 +49,7 @@ describe('measureSearches', () => {
             ended: [{ service: 'a', role: 'sidecar', how: 'x', isOutOfMemory: false }],
           }
         },
+        isRecorded: () => false,
         turns: { pass() {} },
         say: (/** @type {string} */ line) => said.push(line),
         signal: new AbortController().signal,
@@ -59,5 +60,32 @@ describe('measureSearches', () => {
     expect(left[0]).toBeCloseTo(19 * estimateSeconds([{ arm }]), 6)
     expect(said.find(line => line.includes('met:'))).toMatch(/ \(about \d+ (s|min) left\)$/)
     expect(said.at(-1)).not.toContain('left)')
+  })
+
+  it('estimates the time left of a resumed search by the trials that it measures', async () => {
+    const arm = createArm({ load: { kind: 'open', ratePerSecond: 500, users: 64 } })
+    const record = createRecord({ arm, boundBy: 'rate', load: { reportedUsers: null, verified: 500 } })
+    const RECORDED = 3
+    const left = /** @type {number[]} */ ([])
+    await measureSearches(
+      /** @type {any} */ ({
+        plan: { arms: [arm], search: { kind: 'knee', p99Ms: 50, precision: 0.5, startPerSecond: 500 } },
+        cpus: 2,
+        reusable: { take: () => null },
+        isRecorded: () => left.length <= RECORDED,
+        async run(/** @type {Pick<TrialRecord, 'trial'> & { secondsLeft: number }} */ { trial, secondsLeft }) {
+          left.push(secondsLeft)
+          const isOver = left.length > RECORDED + 2
+          return { ...record, trial, ...(isOver && { outcome: 'failed', reasons: ['died'], load: null }) }
+        },
+        turns: { pass() {} },
+        say() {},
+        signal: new AbortController().signal,
+      }),
+    )
+    // Reading a record back takes no time, which says nothing about the pace of those to come.
+    const trialSeconds = estimateSeconds([{ arm }])
+    for (const [trials, seconds] of left.slice(0, RECORDED + 1).entries())
+      expect(seconds).toBeCloseTo((20 - trials) * trialSeconds, 6)
   })
 })

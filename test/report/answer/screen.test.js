@@ -61,6 +61,30 @@ describe('the answer on a screen', () => {
     expect(alone).toMatch(/^ {2}pipy {2}1 µs$/m)
   })
 
+  it('has its picture, however many lines its conditions, verdicts and ends take', () => {
+    const text = renderAnswerText(
+      {
+        conditions: ['size', 'a link '.repeat(12), '2 CPUs'],
+        pictures: [
+          {
+            columns: [{ heading: 'CPU' }],
+            rows: ['pipy', 'envoy'].map(label => ({ label, cells: [{ text: '23m' }] })),
+          },
+        ],
+        verdicts: ['pipy needs less than envoy, '.repeat(5), 'It takes 2.7 cores.', 'It takes 3 GiB.'],
+        basis: Array(30).fill('It was measured like this.'),
+        warnings: ['This run was cut short.', 'This machine was busy.'],
+        notMeasured: [],
+      },
+      { more: ['Paste: --format yaml', ...more, 'results: results/RUN'] },
+    )
+    expectToFit(text)
+    expect(text).toMatch(/^ {2}pipy {3}23m\n {2}envoy {2}23m$/m)
+    expect(text).toContain('pipy needs less than envoy')
+    expect(text).toContain('It was measured like this.')
+    expect(text).toContain('! This run was cut short.')
+  })
+
   it.each(measured)('fits for %s, whole, without an interval, cut short and with unequal work', name => {
     const plan = planOf(name)
     const { arms } = plan
