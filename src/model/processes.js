@@ -3,7 +3,7 @@ import { BenchError } from '../lib/errors.js'
 import { listByteListeners } from './byte-listeners.js'
 import { nameRoute } from './routes.js'
 
-/** Processes as plain data. Pure. @import { ControlOptions, Look, ProcessSpec, Route, SidecarModel, SidecarOptions } from './types.ts' */
+/** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, Route, SidecarModel, SidecarOptions } from './types.ts' */
 
 /**
  * Fills in defaults: one worker, no limits, and nothing to read.
@@ -23,16 +23,6 @@ export function createProcess(overrides) {
     image: null,
     ...overrides,
   }
-}
-
-/**
- * Computes the CPUs that a process used between two looks; null: one of them has no CPU time.
- * @param {Look['cpu']} before @param {Look['cpu']} after
- */
-export function computeCpuCores(before, after) {
-  if (before === undefined || after === undefined) return null
-  const cores = (after.cpuSeconds - before.cpuSeconds) / (after.atSeconds - before.atSeconds)
-  return Number.isFinite(cores) ? Math.max(0, cores) : null
 }
 
 /**
