@@ -92,7 +92,7 @@ function renderBoth({ plan, layout, programs }) {
         planes: { [plane.name]: plane },
         tools: { [plane.name]: { ...tool, version: '1.5.18' } },
       },
-      folders: { own: '/run', scripts: '/scripts', echo: '/echo', certificates: '/certificates' },
+      folders: { process: '/run', scripts: '/scripts', echo: '/echo', certificates: '/certificates' },
       locate: folder => folder,
     })
     return specs.flatMap(spec => spec.files)

@@ -7,7 +7,7 @@ import { listComparisons } from '../../src/model/results.js'
 import { bench } from './kit.js'
 
 /**
- * @import { Found } from '../../src/lab/text.js'
+ * @import { LabResults } from '../../src/lab/text.js'
  * @import { Comparison, Quantity } from '../../src/model/types.ts'
  * @import { Finding } from './kit.js'
  */
@@ -28,7 +28,7 @@ export async function comparePipeline() {
 
 /** @returns {Promise<Finding[]>} of each side */
 async function compareInstructions() {
-  /** @type {Pick<Found, 'rows'>[]} */
+  /** @type {Pick<LabResults, 'rows'>[]} */
   const starts = []
   for (let start = 0; start < STARTS; start++) starts.push(await countBoth({ hasParity: start === 0 }))
   return judgePipeline(starts)
@@ -95,7 +95,7 @@ async function countBoth({ hasParity }) {
 
 /**
  * Undecided where the goal lies within what the ratios of the starts are apart, each with what two of its counts are apart.
- * @param {Pick<Found, 'rows'>[]} starts
+ * @param {Pick<LabResults, 'rows'>[]} starts
  * @returns {Finding[]}
  */
 export function judgePipeline(starts) {

@@ -165,7 +165,7 @@ async function judgePromises() {
       const answer = isKept === null ? 'UNDECIDED' : isKept ? 'kept' : 'NOT KEPT'
       console.log(`${answer.padEnd(10)}${promise}: ${measured}`)
       if (isKept === false) process.exitCode = EXIT.failed
-      if (isKept === null) process.exitCode ??= EXIT.nothingShown
+      if (isKept === null) process.exitCode ??= EXIT.noResult
     }
   }
 }

@@ -34,7 +34,7 @@ export function createAsker() {
       const { address, startedMs } = started
       const endpoint = { ...expected.endpoint, address }
       const convergence = await asking.expect({ ...expected, endpoint, isStarting: true, sinceMs: startedMs })
-      return { address, told: convergence }
+      return { address, times: convergence }
     },
 
     /** @param {Expected} expected */

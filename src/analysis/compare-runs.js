@@ -65,10 +65,14 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   const controls = compareBaselines({ old, next })
   const compared = matches.map(match => {
     const controlsAlike = controls.filter(control => isAlike(control, match.next, CONTROL_AXES))
-    return { match, own: controlsAlike, comparisons: compareMatch({ old, next, match, controls: controlsAlike }) }
+    return {
+      match,
+      controlsAlike,
+      comparisons: compareMatch({ old, next, match, controls: controlsAlike }),
+    }
   })
   const unknown = compared.filter(
-    ({ match, own }) => match.next.load.kind !== 'idle' && own.every(c => c.ratio.median === null),
+    ({ match, controlsAlike: own }) => match.next.load.kind !== 'idle' && own.every(c => c.ratio.median === null),
   )
   if (unknown.length > 0) {
     const names = unknown.map(({ match }) => nameMatch({ arm: match.next, varied })).join('; ')

@@ -51,12 +51,12 @@ export function fitSlopes({ arms, records }) {
   return arms
     .filter(arm => arm.sidecars.length > 0)
     .flatMap(arm =>
-      followed.flatMap(row => fitSlope({ arm, row, own: records.filter(r => r.trial.arm.id === arm.id) })),
+      followed.flatMap(row => fitSlope({ arm, row, records: records.filter(r => r.trial.arm.id === arm.id) })),
     )
 }
 
-/** Fits the slopes of an arm with two rounds or more. @param {{ arm: SummaryArm, row: QuantityRow, own: TrialRecord[] }} options @returns {Slope[]} */
-function fitSlope({ arm, row, own: trials }) {
+/** Fits the slopes of an arm with two rounds or more. @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options @returns {Slope[]} */
+function fitSlope({ arm, row, records: trials }) {
   const { values } = quantityOf(arm, row.name)
   const points = splitRounds(trials, values.length).flatMap((trials, i) => {
     const startMs = valueOfRound(trials, useOf(row, arm.load), r => r.window?.startMs ?? null)

@@ -75,7 +75,7 @@ function findReasons(run, reference) {
 
 /** Lists runs, each with what changed since it was last known. @param {ReadRun[]} runs @param {ReadRun} [reference] */
 function listRuns(runs, reference) {
-  /** @type {Map<string, { value: string, shown: string }>} */
+  /** @type {Map<string, { value: string, text: string }>} */
   const known = new Map()
   const arms = reference ? listComparedArms(reference) : []
   return runs.map(run => {
@@ -83,10 +83,10 @@ function listRuns(runs, reference) {
       const same = findArm(run, /** @type {ReadRun} */ (reference), { arm, list: listComparedArms })
       return same ? [{ name: nameOf(arm), arm: same }] : []
     })
-    const changes = listChanging(run.manifest, ofPlane).flatMap(({ label, value, shown }) => {
+    const changes = listChanging(run.manifest, ofPlane).flatMap(({ label, value, text }) => {
       const old = known.get(label)
-      known.set(label, { value, shown })
-      return old === undefined || old.value === value ? [] : [{ label, old: old.shown, next: shown }]
+      known.set(label, { value, text })
+      return old === undefined || old.value === value ? [] : [{ label, old: old.text, next: text }]
     })
     const { startedAt, experiment } = run.manifest.run
     const { version, git } = run.manifest.kit

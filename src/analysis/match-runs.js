@@ -91,14 +91,14 @@ export function findOtherMachine(manifests) {
   return MACHINE.flatMap(fact => sayFact(fact, manifests))
 }
 
-/** Lists what may change; shown: for reading. @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms */
+/** Lists what may change; text: for reading. @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms */
 export function listChanging(manifest, arms) {
-  const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, shown: value })
+  const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, text: value })
   return [
     ...CHANGING.map(({ label, of, show = of }) => ({
       label,
       value: `${of(manifest) ?? 'unknown'}`,
-      shown: `${show(manifest) ?? 'unknown'}`,
+      text: `${show(manifest) ?? 'unknown'}`,
     })),
     ...Object.entries(manifest.tools).map(([name, tool]) => alike(name, sayTool(tool))),
     ...arms.flatMap(({ name, arm }) => {

@@ -30,6 +30,6 @@ export function findStatus(summary, { isVerdictRequired }) {
 
 /** Chooses the status: reasons that nothing was shown go before crossed thresholds. @param {{ nothing: string[], crossed: string[] }} reasons */
 export function conclude({ nothing, crossed }) {
-  if (nothing.length > 0) return { status: EXIT.nothingShown, reasons: nothing }
+  if (nothing.length > 0) return { status: EXIT.noResult, reasons: nothing }
   return { status: crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.done, reasons: crossed }
 }

@@ -67,7 +67,7 @@ export function summarise({ manifest, records }) {
         comparisons,
       }),
     ),
-    ...(precision && { precision: measurePrecision({ asked: precision, rounds, comparisons: going }) }),
+    ...(precision && { precision: measurePrecision({ target: precision, rounds, comparisons: going }) }),
     shows: settings.shows,
     calibrations: manifest.calibrations,
     results,
@@ -125,12 +125,12 @@ function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
   const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length
   const planned = arm.rounds ?? manifest.rounds
-  const { rounds: ownRounds, isSequence } = findLength({ planned, records, isCutShort: isCutShort(manifest) })
+  const { rounds: roundsRun, isSequence } = findLength({ planned, records, isCutShort: isCutShort(manifest) })
   const roundsOf = (/** @type {Arm | undefined} */ other) =>
-    other && other !== arm ? splitRounds(byArm[other.id], ownRounds) : []
+    other && other !== arm ? splitRounds(byArm[other.id], roundsRun) : []
   const rounds = {
     summarise: manifest.precision || isSequence ? summariseSequence : summariseValues,
-    own: splitRounds(records, ownRounds),
+    own: splitRounds(records, roundsRun),
     baseline: roundsOf(arms.find(other => isBaselineOf(other, arm))),
     unchanged: roundsOf(arms.find(other => isWithout('changesPerMinute', other, arm))),
     unconfigured: roundsOf(arms.find(other => isWithout('configuredServices', other, arm))),

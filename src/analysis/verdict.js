@@ -57,22 +57,22 @@ export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
   return median < 1 ? 'lower' : 'higher'
 }
 
-/** @typedef {NonNullable<Manifest['precision']>} AskedPrecision */
+/** @typedef {NonNullable<Manifest['precision']>} PrecisionTarget */
 
 /**
- * @param {{ asked: AskedPrecision, rounds: number, comparisons: Comparison[] }} run comparisons: of arms that go on
+ * @param {{ target: PrecisionTarget, rounds: number, comparisons: Comparison[] }} run comparisons: of arms that go on
  * @returns {Precision}
  */
-export function measurePrecision({ asked, rounds, comparisons }) {
+export function measurePrecision({ target, rounds, comparisons }) {
   const pairs = comparisons
     .filter(c => c.quantity === PRIMARY.name && c.service === null && !c.isControl)
     .map(({ a, b, link, cpuLimitCores, load, conditions, contrast, ratio }) => {
       const width = widthOf(ratio)
-      const isNarrow = isPrecise(ratio, asked.width)
-      const roundsMore = isNarrow ? 0 : countMore(ratio, asked.width)
+      const isNarrow = isPrecise(ratio, target.width)
+      const roundsMore = isNarrow ? 0 : countMore(ratio, target.width)
       return { a, b, link, cpuLimitCores, load, conditions, contrast, width, isNarrow, roundsMore }
     })
-  return { ...asked, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
+  return { ...target, rounds, isReached: pairs.length > 0 && pairs.every(pair => pair.isNarrow), pairs }
 }
 
 /** Says whether an interval is narrow enough, with few spoiled rounds. @param {Quantity} ratio @param {number} widthMost */

@@ -1,12 +1,12 @@
 import { judgeTrial } from '../judge/gates.js'
 import { describeWindow } from '../judge/record/describe-window.js'
 import { ratePerSecond } from '../judge/record/measures.js'
-import { findOwnPart } from '../kinds/parts.js'
+import { findRecordPart } from '../kinds/parts.js'
 import { BenchError } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 import { findFault, summarySchema } from '../model/schemas.js'
 import { generatorOf } from '../model/tools.js'
-import { readLoadLog, readObserved, readOwnPart } from '../records/raw.js'
+import { readLoadLog, readObserved, readRawPart } from '../records/raw.js'
 import { readRun, readSummary } from '../records/records.js'
 import { rawNameOf } from '../records/write.js'
 import { summarise } from './summarise.js'
@@ -103,14 +103,14 @@ function compareCalibrations({ calibrations }, records) {
   })
 }
 
-/** @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} given */
+/** @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options */
 function recompute({ folder, record, load, relaxed }) {
   const { trial, outcome } = record
   if (outcome === 'failed') return 'the trial failed'
   try {
-    const partial = findOwnPart(record)
+    const partial = findRecordPart(record)
     const ofPart =
-      partial && readOwnPart(folder, { trialId: trial.id, name: partial.name, schema: partial.part.schema })
+      partial && readRawPart(folder, { trialId: trial.id, name: partial.name, schema: partial.part.schema })
     const damage = ofPart === null ? `${partial?.name}.json is missing or damaged` : null
     const judgement = partial && ofPart ? { [partial.name]: partial.part.judge(ofPart) } : {}
     if (partial && !partial.part.hasWindow) return damage ?? judgement
@@ -151,7 +151,7 @@ function pick(value, shape) {
     return isAlike ? shape.map((part, i) => pick(value[i], part)) : value
   }
   if (typeof shape !== 'object' || shape === null || typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(ownValue(value, name), part)]))
+  return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(readMember(value, name), part)]))
 }
 
 /** Lists differing paths. @param {unknown} computed @param {unknown} written @param {string} at @returns {string[]} */
@@ -162,7 +162,7 @@ function compare(computed, written, at) {
   if (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null) {
     const names = new Set([...Object.keys(a), ...Object.keys(b)])
     return [...names].flatMap(name =>
-      compare(ownValue(a, name), ownValue(b, name), `${at}${/^\d+$/.test(name) ? `[${name}]` : `.${name}`}`),
+      compare(readMember(a, name), readMember(b, name), `${at}${/^\d+$/.test(name) ? `[${name}]` : `.${name}`}`),
     )
   }
   const isNothing = (/** @type {unknown} */ v) => v === null || (typeof v === 'number' && !Number.isFinite(v))
@@ -171,7 +171,7 @@ function compare(computed, written, at) {
 }
 
 /** Reads an object's own member, and no inherited one such as `constructor`. @param {any} value @param {string} name */
-function ownValue(value, name) {
+function readMember(value, name) {
   return Object.hasOwn(value, name) ? value[name] : undefined
 }
 

@@ -28,7 +28,7 @@ const TIMES = ['p50', 'p90', 'p95', 'p99', 'p999']
  */
 export function drawProxies({ arms: all, comparisons, quantities, primary = PRIMARY.name, columns = [] }) {
   const arms = all.filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
-  const names = quantities.filter(name => arms.some(arm => isTold(arm, name)))
+  const names = quantities.filter(name => arms.some(arm => isInformative(arm, name)))
   const pairs = comparisons.filter(c => c.quantity === primary && c.service === null && !c.isControl)
   const varied = findVaried(arms)
   const picture = varied.length === 0 ? drawRows(arms, pairs, names, columns) : drawPoints(arms, pairs, names, varied)
@@ -36,7 +36,7 @@ export function drawProxies({ arms: all, comparisons, quantities, primary = PRIM
 }
 
 /** Says whether a quantity of an arm answers something. @param {SummaryArm} arm @param {string} name */
-function isTold(arm, name) {
+function isInformative(arm, name) {
   if (arm.load.kind === 'closed' && TIMES.includes(name)) return false
   // The rate of a proxy in its own turns says nothing of what it delivers.
   if (arm.load.kind === 'interleaved' && name === 'throughput') return false
@@ -148,7 +148,7 @@ export function headingOf(name) {
 
 /** Renders a value with its unit. @param {SummaryArm} arm @param {string} name of a quantity @returns {Cell | null} */
 export function renderQuantity(arm, name) {
-  if (!isTold(arm, name)) return null
+  if (!isInformative(arm, name)) return null
   const { median, low, high } = quantityOf(arm, name)
   const row = QUANTITIES[name]
   const { scale = 1 } = row
@@ -164,7 +164,7 @@ export function renderQuantity(arm, name) {
 }
 
 /** Says whether an experiment names the quantities that answer its question. @param {Pick<Summary, 'shows'>} summary */
-export function hasOwnQuantities({ shows: { quantities } }) {
+export function choosesQuantities({ shows: { quantities } }) {
   return quantities.length > 0 && quantities.join() !== SHOWN_BY_DEFAULT.join()
 }
 
@@ -173,7 +173,7 @@ export function hasOwnQuantities({ shows: { quantities } }) {
  * @param {Pick<Summary, 'shows'>} summary @param {string[]} usual
  */
 export function chooseQuantities(summary, usual) {
-  if (!hasOwnQuantities(summary)) return usual
+  if (!choosesQuantities(summary)) return usual
   const { quantities } = summary.shows
   return quantities.includes(usual[0]) ? [usual[0], ...quantities.filter(name => name !== usual[0])] : quantities
 }

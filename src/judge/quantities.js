@@ -21,7 +21,7 @@ import {
 /** The one table of quantities, which reports, charts, metrics and claims read, and its readers. Long, since it is a table. Pure. */
 /** @import { Arm, Load, Quantity, SummaryArm, TrialRecord, Use } from '../model/types.ts' */
 
-/** @import { QuantityRow, Seen } from './record/quantity-row.js' */
+/** @import { QuantityRow, RoundRecords } from './record/quantity-row.js' */
 
 /** @type {Load['kind'][]} */
 const EVERY_LOAD = ['interleaved', 'closed', 'open', 'idle']
@@ -411,7 +411,7 @@ export function useOf({ use, useOfClosed = use }, { kind }) {
 
 /**
  * Measures a round by the first good trial of an arm.
- * @param {QuantityRow} row @param {TrialRecord[]} trials @param {Omit<Seen, 'record'>} [beside]
+ * @param {QuantityRow} row @param {TrialRecord[]} trials @param {Omit<RoundRecords, 'record'>} [beside]
  */
 export function measureRound(row, trials, beside = {}) {
   if (trials.length === 0) return null

@@ -6,7 +6,7 @@
 /**
  * @typedef {object} KindPlan
  * @property {Record<string, import('zod').ZodType>} [fields] of an experiment file that it alone reads
- * @property {(experiment: Asking) => boolean} [isAsked] an experiment that says so has its trials; absent: where no other is
+ * @property {(experiment: Asking) => boolean} [isRequested] an experiment that says so has its trials; absent: where no other is
  * @property {<E extends Asking>(experiment: E, p99Ms: number) => E} [limit] looks for limits that hold this p99
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] notes of a plan
  * @property {true} [choosesTrials] its trials and arms follow from those before, so a plan has no trials and rounds

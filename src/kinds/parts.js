@@ -7,7 +7,7 @@ import { rolloutPart } from './rollout/numbers.js'
 /**
  * A part of a record, from what a file of its name in raw/ says was seen (its schema is read by `verify` alone).
  * @template Seen, Judged
- * @typedef {object} OwnPart
+ * @typedef {object} RecordPart
  * @property {(seen: Seen) => Judged} judge
  * @property {boolean} hasWindow a window follows
  * @property {(judged: Judged, textOf: (quantity: string) => string) => string} tell in a line of progress, with values of
@@ -22,9 +22,9 @@ const PARTS = /** @type {const} */ ({
 /**
  * Finds the part of a record that one kind alone has; undefined: it has none.
  * @param {Pick<TrialRecord, 'rollout' | 'growth'>} record
- * @returns {{ name: keyof typeof PARTS, part: OwnPart<any, any> & { schema: import('zod').ZodType }, judged: object } | undefined}
+ * @returns {{ name: keyof typeof PARTS, part: RecordPart<any, any> & { schema: import('zod').ZodType }, judged: object } | undefined}
  */
-export function findOwnPart(record) {
+export function findRecordPart(record) {
   const names = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS))
   return names.flatMap(name => {
     const { [name]: judged } = record

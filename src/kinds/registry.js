@@ -29,6 +29,6 @@ export const KIND_FIELDS = { ...search.fields, ...growth.fields, ...rollout.fiel
  * @param {Asking & { measure: ('cost' | 'capacity')[] | null }} experiment @returns {TrialKind[]}
  */
 export function kindsOf(experiment) {
-  const special = KIND_NAMES.findLast(kind => KINDS[kind].isAsked?.(experiment))
+  const special = KIND_NAMES.findLast(kind => KINDS[kind].isRequested?.(experiment))
   return special ? [special] : (experiment.measure ?? ['capacity'])
 }

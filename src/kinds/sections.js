@@ -28,7 +28,7 @@ import { KINDS } from './registry.js'
 /** form: one of the report's; lines: as that form takes them. */
 /**
  * @typedef {{ form: 'overShare' | 'overSidecars' | 'overLimit' | 'overAxis', id: string, title: string,
- *   axes?: string[], lines: any[] }} OwnChart axes: names of both, where the form has none
+ *   axes?: string[], lines: any[] }} KindChart axes: names of both, where the form has none
  */
 
 /**
@@ -41,7 +41,7 @@ import { KINDS } from './registry.js'
  *   Omit<OfKind, 'kind' | 'arms' | 'comparisons' | 'lines' | 'slopes'>} summarise what results of this kind alone have
  * @property {(answered: Answered<OfKind>) => KindAnswer | null} answer null: nothing was measured
  * @property {(result: OfKind, summary: Summary) => string[]} [findings] lines beside the tables
- * @property {(drawn: Drawn<OfKind>) => OwnChart[]} [charts]
+ * @property {(drawn: Drawn<OfKind>) => KindChart[]} [charts]
  * @property {(run: { manifest: Manifest, records: TrialRecord[], result?: OfKind }) => string | null} [tellUnfinished] of
  *   an interrupted run: which parts ended; absent: its trials are counted
  * @property {(result: OfKind) => string | null} [tellNothing] why its trials have shown nothing, if they have not

@@ -2,14 +2,14 @@ import { DEFINITIONS } from './comparison.js'
 import { formatCount, showChange, signed } from './text.js'
 
 /** The answer of a count: what a request costs on either side, and where the difference is. Pure. */
-/** @import { Breakdown, Row } from './comparison.js' @import { Found } from './text.js' */
+/** @import { Breakdown, Row } from './comparison.js' @import { LabResults } from './text.js' */
 /** @import { Answer } from '../report/answer/answer.js' */
 
 const FUNCTIONS_MOST = 3
 const DEAREST_MOST = 4
 const NOUNS = { instructions: 'instructions', cpu: 'ns of CPU' }
 
-/** @param {Found & { conditions?: string[] }} found conditions: of the requests that were counted @returns {Answer} */
+/** @param {LabResults & { conditions?: string[] }} options conditions: of the requests that were counted @returns {Answer} */
 export function createLabAnswer({ rows: all, breakdowns, labels, conditions = [], isAlone = false }) {
   const quantity = all.some(row => row.quantity === 'cpu') ? 'cpu' : 'instructions'
   const rows = all.filter(row => row.quantity === quantity)

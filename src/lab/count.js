@@ -173,7 +173,7 @@ export function withSidecars(testbed, change) {
   return { ...testbed, programs: { ...testbed.programs, planes } }
 }
 
-/** Counts by callgrind. @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} given @param {{ callers: number }} how */
+/** Counts by callgrind. @param {Pick<Counted, 'arm' | 'signal'> & { valgrind: Tool }} options @param {{ callers: number }} how */
 function underCallgrind({ valgrind, arm, signal }, how) {
   // callgrind answers the user that runs the sidecars, and nobody else.
   const enter = arm.conditions.interception === undefined ? [] : AS_SIDECAR
@@ -199,20 +199,20 @@ export function createAsk({ testbed, arm, entry, deployment, timeoutSeconds, sig
   const { method, path, requestBytes, requestHeaderBytes, responseBytes } =
     requests?.[0] ?? createRequestKind({}, payloadBytes)
   const usual = { host, method, path, headers: renderHeaders(requestHeaderBytes), body: 'x'.repeat(requestBytes) }
-  const ownPath = `${pathname}${search}`
+  const urlPath = `${pathname}${search}`
   const ask = pipelineRequest
     ? {
         host,
         method: pipelineRequest.method,
-        path: ownPath,
+        path: urlPath,
         headers: pipelineRequest.headers,
         body: pipelineRequest.body,
       }
-    : { ...usual, ...(ownPath !== '/' && { path: ownPath }) }
+    : { ...usual, ...(urlPath !== '/' && { path: urlPath }) }
   const answer = 'x'.repeat(responseBytes)
   const endpoint = { address, port: Number(port) }
   return async (count, atOnce, place = {}) => {
-    const how = { answer, own: pipelineRequest, timeoutSeconds, requests: count, atOnce, ...place }
+    const how = { answer, expected: pipelineRequest, timeoutSeconds, requests: count, atOnce, ...place }
     const repeating = target.call('repeat', { endpoint, ask, credentials, ...how })
     await untilAborted(repeating, signal).catch(async error => {
       signal.throwIfAborted()

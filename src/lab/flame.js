@@ -37,7 +37,7 @@ export function growTree(stacks) {
   return root
 }
 
-/** Draws a tree. @param {{ title: string, root: Node, grain?: number }} given grain: cost of a sample; 0: all was counted */
+/** Draws a tree. @param {{ title: string, root: Node, grain?: number }} options grain: cost of a sample; 0: all was counted */
 export function drawFlames({ title, root, grain = 0 }) {
   const boxes = listBoxes(root)
   const rows = 1 + Math.max(...boxes.map(({ depth }) => depth))

@@ -45,8 +45,8 @@ export function findSide(scripts) {
   if (!existsSync(path.join(folder, MAIN)))
     throw new UsageError(`${folder} has no ${MAIN}: name a folder of Pipy scripts such as pipy-scripts`)
   // Scripts learn from their arguments where the kit's configuration is.
-  const isTold = listScripts(folder).some(file => /\bpipy\.argv\b/.test(readFileSync(file, 'utf8')))
-  return { label, scripts: folder, profile: null, pipeline: isTold ? null : 'unknown' }
+  const readsArguments = listScripts(folder).some(file => /\bpipy\.argv\b/.test(readFileSync(file, 'utf8')))
+  return { label, scripts: folder, profile: null, pipeline: readsArguments ? null : 'unknown' }
 }
 
 /** @param {string} folder */
@@ -77,7 +77,7 @@ async function takeFromGit({ ref, scripts, into }) {
   return { ...findSide(into), label: `${scripts} in ${ref}` }
 }
 
-/** Says where scripts are that were found. @param {{ against: string, into: string }} found */
+/** Says where scripts are that were found. @param {{ against: string, into: string }} options */
 export function locateAgainst({ against, into }) {
   return against.startsWith(GIT) ? into : path.resolve(against)
 }

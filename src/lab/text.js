@@ -24,10 +24,10 @@ export const showChange = share => `${share > 0 ? '+' : ''}${(100 * share).toFix
 
 /**
  * Results of the lab; notes: limits of the numbers; isAlone: one side was counted, and stands on both.
- * @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[], isAlone?: boolean }} Found
+ * @typedef {{ rows: Row[], breakdowns: Breakdown[], labels: { old: string, new: string }, notes: string[], isAlone?: boolean }} LabResults
  */
 
-/** @param {Found} found */
+/** @param {LabResults} options */
 export function renderLabDetails({ rows, breakdowns, labels, notes, isAlone = false }) {
   const keep = (/** @type {Table} */ table) => (isAlone ? dropOld(table) : table)
   return joinParts([

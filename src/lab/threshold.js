@@ -32,26 +32,26 @@ export function parseLabThreshold(expression, services) {
 /** Sorts the sentences about thresholds by what they say. @param {Threshold[]} thresholds @param {Judged} judged */
 export function judgeThresholds(thresholds, judged) {
   const all = thresholds.flatMap(threshold => judgeThreshold(threshold, judged))
-  const tell = (/** @type {Verdict} */ verdict) => all.flatMap(one => (one.verdict === verdict ? [one.told] : []))
+  const tell = (/** @type {Verdict} */ verdict) => all.flatMap(one => (one.verdict === verdict ? [one.sentence] : []))
   return { held: tell('held'), crossed: tell('crossed'), undecided: tell('undecided') }
 }
 
 /**
  * Judges a threshold for each sidecar. It is undecided where the ratio was not measured, or is as near to the limit as
  * two counts of one side are apart.
- * @param {Threshold} threshold @param {Judged} found
+ * @param {Threshold} threshold @param {Judged} options
  */
 function judgeThreshold({ expression, quantity, a, service, operator, limit }, { rows, breakdowns }) {
   const say = (/** @type {Verdict} */ verdict, /** @type {string} */ why) => ({
     verdict,
-    told: `--threshold '${expression}' is ${verdict}${why}`,
+    sentence: `--threshold '${expression}' is ${verdict}${why}`,
   })
   const sidecars = breakdowns.filter(one => service === null || one.service === service)
   if (sidecars.length === 0) return [say('undecided', ': no sidecar that it names was counted')]
   return sidecars.map(sidecar => {
     const name = `${sidecar.service} of ${sidecar.link}`
-    const isOwn = (/** @type {Row} */ row) => row.link === sidecar.link && row.service === sidecar.service
-    const row = rows.find(one => one.quantity === quantity && isOwn(one))
+    const isOfSidecar = (/** @type {Row} */ row) => row.link === sidecar.link && row.service === sidecar.service
+    const row = rows.find(one => one.quantity === quantity && isOfSidecar(one))
     if (!row) return say('undecided', `: ${quantity} of ${name} was not counted on both sides`)
     const value = a === 'new' ? row.ratio : 1 / row.ratio
     if (Math.abs(value - limit) <= row.spread * value) {

@@ -3,7 +3,7 @@ const STATUSES = /** @type {const} */ ({
   done: [0, 'done; every threshold held'],
   failed: [1, 'failed; verify: a number does not agree; doctor: something is missing'],
   usage: [2, 'the command line or an experiment file is wrong; nothing was run'],
-  nothingShown: [3, 'it ran, but nothing could be compared or found, or a required verdict was not reached'],
+  noResult: [3, 'it ran, but nothing could be compared or found, or a required verdict was not reached'],
   planeMissing: [4, 'the program of a data plane named with --planes is not here'],
   thresholdCrossed: [5, 'a --threshold was crossed'],
   hangup: [129, 'its terminal was closed (SIGHUP); what was measured is kept'],

@@ -1,5 +1,5 @@
 import { formatValue, measureRound, QUANTITIES } from '../judge/quantities.js'
-import { findOwnPart } from '../kinds/parts.js'
+import { findRecordPart } from '../kinds/parts.js'
 import { renderPlace, renderValues, sayLeft } from './words.js'
 
 /**
@@ -44,7 +44,7 @@ export function createLineView({ state, say, hasRepeats = true }) {
 export function renderTrial(record) {
   const { trial, outcome, load, window, boundBy, isSteady, reasons, samples } = record
   const name = `${trial.id.replace(/^r\d+-/, '')}:`
-  const partial = findOwnPart(record)
+  const partial = findRecordPart(record)
   const textOf = (/** @type {string} */ quantity) => renderValue(QUANTITIES[quantity], record)
   const ofKind = partial?.part.tell(partial.judged, textOf)
   if (partial && !partial.part.hasWindow) return `${name} ${ofKind}`

@@ -24,9 +24,11 @@ const OUTCOMES = ['completed', 'failed', 'invalid']
 export async function startMetricsServer({ address }) {
   const metrics = createMetrics()
   const { url, close } = await serve(address, async (request, response) => {
-    const isFound = String(request.url).split('?')[0] === '/metrics'
-    if (request.method !== 'GET' || !isFound) {
-      response.writeHead(isFound ? 405 : 404, { 'content-type': 'text/plain' }).end('the metrics are at /metrics\n')
+    const isMetricsPath = String(request.url).split('?')[0] === '/metrics'
+    if (request.method !== 'GET' || !isMetricsPath) {
+      response
+        .writeHead(isMetricsPath ? 405 : 404, { 'content-type': 'text/plain' })
+        .end('the metrics are at /metrics\n')
       return
     }
     const text = await metrics.text()

@@ -7,7 +7,7 @@ export function findElement(id) {
   return element
 }
 
-/** @param {string} tag @param {{ text?: string, attributes?: Record<string, string>, children?: Element[] }} [own] */
+/** @param {string} tag @param {{ text?: string, attributes?: Record<string, string>, children?: Element[] }} [options] */
 export function createElement(tag, { text, attributes = {}, children = [] } = {}) {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)

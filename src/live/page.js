@@ -27,7 +27,7 @@ setInterval(showLeft, 1000)
 
 function listen() {
   const source = new EventSource('/events')
-  const on = (/** @type {string} */ name, /** @type {(told: any) => void} */ show) =>
+  const on = (/** @type {string} */ name, /** @type {(event: any) => void} */ show) =>
     source.addEventListener(name, event => show(JSON.parse(event.data)))
   source.addEventListener('open', () => show('connection', ''))
   source.addEventListener('error', () => {

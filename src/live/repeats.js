@@ -1,7 +1,7 @@
 import { listPairs, pairUp } from '../analysis/compare.js'
 import { formatValue, listCompared, measureRound, QUANTITIES } from '../judge/quantities.js'
 import { countGoodUses, listCounted } from '../judge/record/measures.js'
-import { findOwnPart } from '../kinds/parts.js'
+import { findRecordPart } from '../kinds/parts.js'
 import { medianRatio, summariseSequence } from '../lib/stats.js'
 import { describeAxes, findVaried, labelOf, nameOf } from '../model/arms.js'
 
@@ -78,15 +78,15 @@ export function createRepeats() {
       const { round, interleaving, isExclusive, arm } = record.trial
       const measure = (/** @type {QuantityRow | undefined} */ row) => (row ? measureRound(row, [record]) : null)
       // A kind with a part of its own has other quantities, which it tells trial by trial.
-      const isOwn = findOwnPart(record) !== undefined
+      const hasPart = findRecordPart(record) !== undefined
       const rounds = kept.get(arm.id) ?? []
       kept.set(arm.id, rounds)
       rounds[round - 1] ??= []
       rounds[round - 1].push({
         trial: { interleaving, isExclusive },
         goodUses: countGoodUses(record),
-        cost: isOwn ? null : measure(quantityOf(arm)),
-        ratePerSecond: isOwn || arm.load.kind !== 'closed' ? null : measure(QUANTITIES.throughput),
+        cost: hasPart ? null : measure(quantityOf(arm)),
+        ratePerSecond: hasPart || arm.load.kind !== 'closed' ? null : measure(QUANTITIES.throughput),
       })
     },
     /**

@@ -23,7 +23,7 @@ export async function serve(address, answer, finish = () => {}) {
   const timeouts = { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS, connectionsCheckingInterval: 1000 }
   const server = http.createServer(timeouts, (request, response) => {
     limit.serve(request.socket)
-    if (isOwnHost(request.headers.host, address)) return answer(request, response)
+    if (isHostOfPage(request.headers.host, address)) return answer(request, response)
     response
       .writeHead(421, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
       .end(`nothing is served under this name: use localhost, ${address.host}, or the URL that the run printed\n`)
@@ -79,7 +79,7 @@ function limitByAddress(most) {
 }
 
 /** @param {string | undefined} header Host; its port may be that of a tunnel @param {LiveAddress} address */
-function isOwnHost(header, address) {
+function isHostOfPage(header, address) {
   if (!header || !URL.canParse(`http://${header}`)) return false
   const name = new URL(`http://${header}`).hostname.replace(/^\[|\]$/g, '')
   if (name === 'localhost' || name.endsWith('.localhost') || name === '::1' || name === address.host) return true

@@ -1,5 +1,5 @@
 import { createSidecars } from '../judge/sidecars.js'
-import { findOwnPart } from '../kinds/parts.js'
+import { findRecordPart } from '../kinds/parts.js'
 import { createRepeats } from './repeats.js'
 import { createResults } from './results.js'
 
@@ -92,7 +92,7 @@ export function createRunState() {
     },
     /** Says whether a trial is told with its repeat: not one of a search, or with numbers of its own. @param {TrialRecord} record */
     isOfRepeat: record =>
-      run.trials !== null && results.isOfPlan(record.trial.arm) && findOwnPart(record) === undefined,
+      run.trials !== null && results.isOfPlan(record.trial.arm) && findRecordPart(record) === undefined,
     /** Number that rises with every event. */
     version: () => version,
     /** Copies the state of now. @returns {RunSnapshot} */

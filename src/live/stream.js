@@ -79,12 +79,12 @@ function createChanges(state) {
   let isNewTrial = false
   /** @type {LiveResult[]} */
   let ended = []
-  let toldSeconds = Number.NEGATIVE_INFINITY
+  let sentUntilSeconds = Number.NEGATIVE_INFINITY
 
   const forget = () => {
     ;[isChanged, isReset, isNewTrial, ended] = [false, false, false, []]
     const points = state.series().flatMap(({ cores, anonBytes }) => [cores.at(-1), anonBytes.at(-1)])
-    toldSeconds = Math.max(...points.map(point => point?.[0] ?? Number.NEGATIVE_INFINITY))
+    sentUntilSeconds = Math.max(...points.map(point => point?.[0] ?? Number.NEGATIVE_INFINITY))
   }
   const render = () => {
     const rows = ended.length > 0 ? state.rows() : []
@@ -92,9 +92,9 @@ function createChanges(state) {
     const points = state.series().map(({ service, cpuLimitCores, cores, anonBytes, throttled }) => ({
       service,
       cpuLimitCores,
-      cores: takeLast(cores, ([at]) => at > toldSeconds),
-      anonBytes: takeLast(anonBytes, ([at]) => at > toldSeconds),
-      throttled: takeLast(throttled, ([, to]) => to > toldSeconds),
+      cores: takeLast(cores, ([at]) => at > sentUntilSeconds),
+      anonBytes: takeLast(anonBytes, ([at]) => at > sentUntilSeconds),
+      throttled: takeLast(throttled, ([, to]) => to > sentUntilSeconds),
     }))
     return [
       ...ended.map(result => renderEvent('trial', { result, rows })),
@@ -119,7 +119,7 @@ function createChanges(state) {
       if (kind === 'trial-ended') ended.push(/** @type {LiveResult} */ (state.results().at(-1)))
       if (kind !== 'trial-started') return
       isNewTrial = true
-      toldSeconds = Number.NEGATIVE_INFINITY
+      sentUntilSeconds = Number.NEGATIVE_INFINITY
     },
   }
 }

@@ -2,8 +2,8 @@
 
 /**
  * Creates a control plane of files: nothing runs beside the sidecars, and each reads the files of its own folder.
- * @param {Pick<Control, 'createSidecar' | 'commit'> & Partial<Control>} own @returns {Control}
+ * @param {Pick<Control, 'createSidecar' | 'commit'> & Partial<Control>} overrides @returns {Control}
  */
-export function createFileControl(own) {
-  return { name: 'file', createProcess: null, setUp: () => [], enrol: () => [], stage: () => [], ...own }
+export function createFileControl(overrides) {
+  return { name: 'file', createProcess: null, setUp: () => [], enrol: () => [], stage: () => [], ...overrides }
 }

@@ -116,7 +116,7 @@ export function assertVersion({ document: { version }, file }, tool) {
 }
 
 /** Describes the request of a pipeline for records: what its headers and body say stays in its file. @param {Pick<Pipeline, 'document'>} pipeline @param {number} payloadBytes */
-export function describeOwnRequest(pipeline, payloadBytes) {
+export function summariseRequest(pipeline, payloadBytes) {
   const { request, answer } = pipeline.document
   const { method, path, body = '' } = request
   const requestBytes = postsPayload(pipeline) ? payloadBytes : Buffer.byteLength(body)

@@ -7,10 +7,10 @@ import { nameRoute } from './routes.js'
 
 /**
  * Fills in defaults: one worker, no limits, and nothing to read.
- * @param {Pick<ProcessSpec, 'service' | 'role' | 'program' | 'argv' | 'folder' | 'listens'> & Partial<ProcessSpec>} own
+ * @param {Pick<ProcessSpec, 'service' | 'role' | 'program' | 'argv' | 'folder' | 'listens'> & Partial<ProcessSpec>} overrides
  * @returns {ProcessSpec}
  */
-export function createProcess(own) {
+export function createProcess(overrides) {
   const unlimited = { cpuLimitCores: null, memoryLimitBytes: null, cpuSet: null }
   return {
     env: {},
@@ -21,16 +21,16 @@ export function createProcess(own) {
     ...unlimited,
     admin: null,
     image: null,
-    ...own,
+    ...overrides,
   }
 }
 
 /**
  * Makes the process of a sidecar of any plane from the plane's own parts.
- * @param {SidecarOptions} options @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} own
+ * @param {SidecarOptions} options @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} overrides
  * @throws {import('../lib/errors.js').BenchError} for a limit of the model that a plane cannot be given
  */
-export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, own) {
+export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, overrides) {
   assertLimits(model)
   const { service, trust, workers, inbound, outbound } = model
   const isRedirected = [inbound, outbound].some(listener => listener?.redirectedPorts)
@@ -47,15 +47,15 @@ export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, own
     cpuLimitCores,
     image: tool.image ?? null,
     ...(isRedirected && { redirects: { inbound: portOf(inbound), outbound: portOf(outbound) } }),
-    ...own,
+    ...overrides,
   })
 }
 
 /**
  * Makes the process of a control plane of any plane from the plane's own parts.
- * @param {ControlOptions} options @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} own
+ * @param {ControlOptions} options @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} overrides
  */
-export function createControlProcess({ control, controlTool, folder }, own) {
+export function createControlProcess({ control, controlTool, folder }, overrides) {
   return createProcess({
     service: 'mesh',
     role: 'control',
@@ -63,7 +63,7 @@ export function createControlProcess({ control, controlTool, folder }, own) {
     folder,
     listens: [control],
     image: controlTool.image ?? null,
-    ...own,
+    ...overrides,
   })
 }
 

@@ -203,7 +203,7 @@ export function renderSize(bytes) {
 
 /** Renders a load in the words of a heading: `GET, 14 KiB after 30 ms`. @param {Pick<Load, 'requests' | 'payloadBytes' | 'traffic' | 'ownRequest'>} load */
 export function renderRequest({ requests, payloadBytes, traffic, ownRequest }) {
-  if (ownRequest !== undefined) return renderOwnRequest(ownRequest)
+  if (ownRequest !== undefined) return renderPipelineRequest(ownRequest)
   if (requests === undefined) return `POST ${renderSize(payloadBytes ?? 0)}, echoed`
   if (traffic !== undefined)
     return `traffic ${traffic}, ${requests.length} kind${requests.length === 1 ? '' : 's'} of requests`
@@ -215,7 +215,7 @@ export function renderRequest({ requests, payloadBytes, traffic, ownRequest }) {
 }
 
 /** @param {NonNullable<Load['ownRequest']>} request */
-function renderOwnRequest({ method, path, requestBytes, status, answerBytes = [] }) {
+function renderPipelineRequest({ method, path, requestBytes, status, answerBytes = [] }) {
   const sent = requestBytes > 0 ? ` with ${renderSize(requestBytes)}` : ''
   const answer = answerBytes.length > 0 ? ` with ${answerBytes.map(renderSize).join(' or ')}` : ''
   return `${method} ${path}${sent}, answered ${status}${answer}`

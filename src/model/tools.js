@@ -27,7 +27,7 @@ export function generatorOf({ tools }) {
 /**
  * Finds the entry of another run for the same use.
  * @param {{ scripts: ScriptFolder[] }} manifest
- * @param {Pick<ScriptFolder, 'role' | 'plane' | 'variant'> & { profile?: string | null }} own
+ * @param {Pick<ScriptFolder, 'role' | 'plane' | 'variant'> & { profile?: string | null }} options
  */
 export function findRecordedScripts({ scripts }, { role, plane, variant, profile = null }) {
   return scripts.find(

@@ -6,7 +6,7 @@ import { sendOnce } from './send-once.js'
  * that only this configuration routes. A kept connection lies (Envoy serves it by the old filter chain), and so may an
  * administration page.
  */
-/** @import { Expected, Told } from '../model/types.ts' @import { Answer } from './send.js' */
+/** @import { Expected, ConfigurationTimes } from '../model/types.ts' @import { Answer } from './send.js' */
 
 /** Requests per second to all sidecars together: more of them slow down what is measured. */
 export const ASKED_PER_SECOND = 400
@@ -25,7 +25,7 @@ const SHARE_MOST = 0.5
 
 /** @param {{ perSecond?: number, ask?: typeof sendOnce, now?: () => number }} [options] perSecond: of all sidecars */
 export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce, now = readNowMs } = {}) {
-  /** @typedef {Expected & { fromMs: number, askedMs: number, toldMs: number, isAsked: boolean, found: Set<string>, settle: () => void, fail: (error: Error) => void, seen: Told }} Waiting fromMs: asked since; askedMs: last; toldMs: its last answer */
+  /** @typedef {Expected & { fromMs: number, lastAskMs: number, lastAnswerMs: number, isInFlight: boolean, backendNames: Set<string>, settle: () => void, fail: (error: Error) => void, result: ConfigurationTimes }} Waiting fromMs: asked since */
   /** Those that wait, in the order in which they were asked last. @type {Set<Waiting>} */
   const waiting = new Set()
   let tokens = 1
@@ -39,9 +39,9 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     for (const one of [...waiting]) {
       if (tokens < 1) break
       // The fewer wait, the more of the budget each has.
-      const everyMs = one.askedMs - one.fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
-      const dueMs = one.toldMs + Math.max(everyMs, 1000 / (SHARE_MOST * (perSecond / waiting.size)))
-      if (one.isAsked || atMs < dueMs) continue
+      const everyMs = one.lastAskMs - one.fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
+      const dueMs = one.lastAnswerMs + Math.max(everyMs, 1000 / (SHARE_MOST * (perSecond / waiting.size)))
+      if (one.isInFlight || atMs < dueMs) continue
       tokens--
       askOnce(one)
     }
@@ -49,53 +49,53 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
 
   /** @param {Waiting} one */
   async function askOnce(one) {
-    const { endpoint, host, name, seen, found, backends = 1 } = one
+    const { endpoint, host, name, result, backendNames, backends = 1 } = one
     waiting.delete(one)
     waiting.add(one)
-    one.isAsked = true
-    seen.asked++
+    one.isInFlight = true
+    result.asked++
     const nonce = `${name}-${++count}`
-    const askedMs = now()
-    one.askedMs = askedMs
+    const sentMs = now()
+    one.lastAskMs = sentMs
     const request = { host, method: 'POST', body: nonce, headers: { 'x-nonce': nonce } }
     const answer = await ask(endpoint, request, { timeoutSeconds: ANSWER_SECONDS }).catch(error => error)
-    one.isAsked = false
+    one.isInFlight = false
     if (!waiting.has(one)) return
     if (answer.isReused) {
       waiting.delete(one)
       one.fail(new BenchError(`${name} was asked over a kept connection, which may be served by what it had before`))
     } else if (isEchoOf(answer, nonce)) {
-      found.add(`${answer.headers[SERVED_BY]}`)
-      if (backends > 1) seen.backends = found.size
-      if (found.size < backends) return
-      seen.yesMs = now()
+      backendNames.add(`${answer.headers[SERVED_BY]}`)
+      if (backends > 1) result.backends = backendNames.size
+      if (backendNames.size < backends) return
+      result.yesMs = now()
       waiting.delete(one)
-      const earlyMs = seen.sinceMs - seen.yesMs
+      const earlyMs = result.sinceMs - result.yesMs
       if (earlyMs > 0)
         one.fail(new BenchError(`${name} had ${host} ${earlyMs} ms before it was to: a clock was set back`))
       else one.settle()
     } else {
       // Other answers, or none, say nothing of its configuration.
-      if (answer.status === 404 || (one.isStarting && answer.code === 'ECONNREFUSED')) seen.lastNoMs = askedMs
-      if (OWN_CODES.includes(answer.code)) seen.unsent = answer.message
-      else delete seen.unsent
-      one.toldMs = now()
+      if (answer.status === 404 || (one.isStarting && answer.code === 'ECONNREFUSED')) result.lastNoMs = sentMs
+      if (OWN_CODES.includes(answer.code)) result.unsent = answer.message
+      else delete result.unsent
+      one.lastAnswerMs = now()
     }
   }
 
   return {
     /**
      * Asks from now on until it is answered, or asking ends.
-     * @param {Expected} expected @returns {Promise<Told>}
+     * @param {Expected} expected @returns {Promise<ConfigurationTimes>}
      * @throws {BenchError} when it was asked over a kept connection, or answered before its time
      */
     expect: expected =>
       new Promise((resolve, reject) => {
         const fromMs = now()
         const { sinceMs = fromMs, backends = 1 } = expected
-        const seen = { sinceMs, lastNoMs: null, yesMs: null, asked: 0, ...(backends > 1 && { backends: 0 }) }
-        const state = { fromMs, askedMs: fromMs, toldMs: -Infinity, isAsked: false, found: new Set() }
-        waiting.add({ ...expected, ...state, seen, settle: () => resolve(seen), fail: reject })
+        const result = { sinceMs, lastNoMs: null, yesMs: null, asked: 0, ...(backends > 1 && { backends: 0 }) }
+        const state = { fromMs, lastAskMs: fromMs, lastAnswerMs: -Infinity, isInFlight: false, backendNames: new Set() }
+        waiting.add({ ...expected, ...state, result, settle: () => resolve(result), fail: reject })
       }),
     countWaiting: () => waiting.size,
     giveUp() {

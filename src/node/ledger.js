@@ -42,10 +42,10 @@ export function openLedger({ runId, root = ledgersFolder() }) {
   const folder = path.join(root, runId)
   const halfMade = path.join(root, `.${runId}`)
   try {
-    if (lstatSync(root, { throwIfNoEntry: false })) assertOwn(root)
+    if (lstatSync(root, { throwIfNoEntry: false })) assertTrusted(root)
     // The last other run may just have removed the folder of ledgers with its own.
     mkdirSync(halfMade, { recursive: true, mode: 0o700 })
-    assertOwn(root)
+    assertTrusted(root)
     const { pid } = process
     /** @type {Owner} */
     const owner = { pid, startTicks: processStartTicks(pid), ...readPlace(), command: process.argv.slice(2) }
@@ -101,7 +101,7 @@ export function openLedger({ runId, root = ledgersFolder() }) {
 
 /** Reads ledgers; none where somebody else could have written them. @param {string} [root] @returns {LedgerEntry[]} */
 export function readLedgers(root = ledgersFolder()) {
-  return listOwn(root)
+  return listTrusted(root)
     .filter(name => !name.startsWith('.'))
     .map(runId => {
       const folder = path.join(root, runId)
@@ -123,7 +123,7 @@ export function removeLedger(folder) {
 
 /** Removes ledgers whose process was killed while it made them: they hold nothing yet. @param {string} [root] */
 export function removeHalfMadeLedgers(root = ledgersFolder()) {
-  for (const name of listOwn(root).filter(name => name.startsWith('.'))) {
+  for (const name of listTrusted(root).filter(name => name.startsWith('.'))) {
     const folder = path.join(root, name)
     const made = statSync(folder, { throwIfNoEntry: false })
     if (made && Date.now() - made.mtimeMs > HALF_MADE_MS) removeLedger(folder)
@@ -155,7 +155,7 @@ function readHoldings(folder) {
 }
 
 /** Every user may write in /tmp: a folder of this name may be somebody else's. @param {string} root @throws {BenchError} */
-function assertOwn(root) {
+function assertTrusted(root) {
   const distrust = findDistrust(root)
   if (distrust !== null) throw new BenchError(distrust)
 }
@@ -166,7 +166,7 @@ function assertOwn(root) {
  */
 export function findDistrust(root = ledgersFolder()) {
   const stats = lstatSync(root, { throwIfNoEntry: false })
-  if (stats === undefined || isOwnFolder(root)) return null
+  if (stats === undefined || isPrivateFolder(root)) return null
   if (!stats.isDirectory()) return `${root} is no folder, and ledgers of runs would be kept there: remove it`
   const runs = listSafely(root).map(name => `${name} (${count(listFiles(path.join(root, name)).length, 'file')})`)
   const holds = runs.length > 0 ? `holds ${runs.join(', ')}, with private keys` : 'shows no runs'
@@ -184,12 +184,12 @@ function listFiles(folder) {
 }
 
 /** @param {string} root */
-function isOwnFolder(root) {
+function isPrivateFolder(root) {
   const stats = lstatSync(root, { throwIfNoEntry: false })
   return stats?.isDirectory() === true && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0
 }
 
 /** @param {string} root */
-function listOwn(root) {
-  return isOwnFolder(root) ? listSafely(root) : []
+function listTrusted(root) {
+  return isPrivateFolder(root) ? listSafely(root) : []
 }

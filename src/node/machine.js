@@ -1,5 +1,5 @@
 import os from 'node:os'
-import { joinIfThere, numberAfter, ownPath, parseMounts } from './kernel/cgroup.js'
+import { findCgroupPath, joinIfThere, numberAfter, parseMounts } from './kernel/cgroup.js'
 import { listPids, listSafely, readLinkSafely, readSafely, readStatus } from './kernel/proc-files.js'
 import { readPortRange } from './kernel/sockets.js'
 
@@ -44,7 +44,8 @@ export function readRoomBytes() {
 export function readRoomFraction() {
   const { v1, v2 } = parseMounts(readSafely('/proc/self/mountinfo'))
   const [controller, mount, prefix] = v1.has('memory') ? ['memory', v1.get('memory'), 'total_'] : ['', v2 ?? '', '']
-  const stat = readSafely(`${joinIfThere(mount, ownPath(readSafely('/proc/self/cgroup'), controller))}/memory.stat`)
+  const cgroup = joinIfThere(mount, findCgroupPath(readSafely('/proc/self/cgroup'), controller))
+  const stat = readSafely(`${cgroup}/memory.stat`)
   const ofFiles = numberAfter(stat, `${prefix}inactive_file`) || 0
   const most = Math.min(os.totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
   return Math.min(os.freemem(), process.availableMemory() + ofFiles) / most

@@ -45,7 +45,7 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
     // Garbage is collected well before the window, so that none of that is in the window.
     if (window.startMs - clock.now() > GARBAGE_MS) collectGarbage()
     await sampleUpTo(window.startMs)
-    resetOwnPeak()
+    resetPeak()
     observed.start = takeEdge(probes, 'start')
     keep(observed.start.sample)
     await sampleUpTo(window.endMs)
@@ -100,7 +100,7 @@ function takeEdge(probes, edge) {
     })),
     host: readHostCpu(),
     ownCpuSeconds: (usage.user + usage.system) / 1e6,
-    ownPeakBytes: readOwnPeak(),
+    ownPeakBytes: readPeak(),
   }
 }
 
@@ -116,13 +116,13 @@ export function collectGarbage() {
 }
 
 /** Has the kernel count the peak from now on. Where it does not, the peak is that since the process started. */
-export function resetOwnPeak() {
+export function resetPeak() {
   // A container may have /proc read-only.
   safely(() => writeFileSync('/proc/self/clear_refs', '5'), null)
 }
 
 /** Reads the most memory that this process had resident (proc(5), VmHWM), in bytes; null: the kernel does not tell. */
-export function readOwnPeak() {
+export function readPeak() {
   const kibibytes = Number.parseInt(readStatus('self', 'VmHWM'), 10)
   return Number.isNaN(kibibytes) ? null : kibibytes * 1024
 }

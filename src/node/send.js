@@ -99,15 +99,15 @@ function describeCertificate(socket) {
 /**
  * Sends a request again and again, over as many kept connections as requests are sent at once.
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask & { body: string }} ask
- * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string, own?: { status: number, bytes: number },
+ * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string, expected?: { status: number, bytes: number },
  *   before?: number, total?: number, tls?: import('node:tls').ConnectionOptions, agent?: http.Agent }} options agent: keeps its
- *   connections afterwards; before: requests that were sent, of a total; answer: the body of each answer; own: its status and length instead, where a proxy answers with a body of its own
+ *   connections afterwards; before: requests that were sent, of a total; answer: the body of each answer; expected: its status and length instead, where a proxy answers with a body of its own
  * @throws {BenchError} with its number, for the first request that fails or is not answered 200 with that body
  */
 export async function repeat(
   endpoint,
   ask,
-  { requests, atOnce, timeoutSeconds, answer, own, tls, agent: kept, ...place },
+  { requests, atOnce, timeoutSeconds, answer, expected, tls, agent: kept, ...place },
 ) {
   const { before = 0, total = requests } = place
   const agent = kept ?? new (tls ? https : http).Agent({ keepAlive: true, maxSockets: atOnce })
@@ -119,9 +119,10 @@ export async function repeat(
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
         throw new BenchError(`${which} failed: ${error.message}`, { cause: error })
       })
-      if (own ? status === own.status && body.length === own.bytes : status === 200 && body === answer) continue
+      const isEcho = status === 200 && body === answer
+      if (expected ? status === expected.status && body.length === expected.bytes : isEcho) continue
       throw new BenchError(
-        `${which} was answered ${status} with ${body.length} bytes, ${own ? `not ${own.status} with ${own.bytes}` : 'not by the application'}`,
+        `${which} was answered ${status} with ${body.length} bytes, ${expected ? `not ${expected.status} with ${expected.bytes}` : 'not by the application'}`,
       )
     }
   }

@@ -41,7 +41,7 @@ const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows:
 
 /**
  * A row as the check gives it, without the arm that it is for.
- * @typedef {import('./gate.js').Found} Found
+ * @typedef {import('./gate.js').CheckRow} Found
  * @typedef {{ triedAt: string, rows: Found[] }} Passed
  * @typedef {ReturnType<typeof openParityCache>} ParityCache
  */
@@ -70,7 +70,7 @@ export function openParityCache({ folder, isRechecked = false }) {
     find(dependencies) {
       const key = keyOf(dependencies)
       // A file that is damaged or another user's is no error: the check is made again.
-      return isRechecked || !isOwnAlone(folder) ? null : safely(() => readEntry(fileOf(key), key), null)
+      return isRechecked || !isPrivateFolder(folder) ? null : safely(() => readEntry(fileOf(key), key), null)
     },
     /** Keeps a check, where it passed. @param {object} dependencies @param {Found[]} rows */
     keep(dependencies, rows) {
@@ -78,7 +78,7 @@ export function openParityCache({ folder, isRechecked = false }) {
       // The run goes on without a cache: the disk may be full, or read-only.
       safely(() => {
         mkdirSync(folder, { recursive: true, mode: 0o700 })
-        if (!isOwnAlone(folder)) return
+        if (!isPrivateFolder(folder)) return
         const key = keyOf(dependencies)
         const text = JSON.stringify({ key, triedAt: new Date().toISOString(), rows })
         const temporary = `${fileOf(key)}.${randomBytes(6).toString('hex')}`
@@ -113,7 +113,7 @@ function readEntry(file, key) {
 }
 
 /** Says whether a folder is this user's, and no other can write to it. @param {string} folder */
-function isOwnAlone(folder) {
+function isPrivateFolder(folder) {
   const stat = safely(() => lstatSync(folder), null)
   return stat?.isDirectory() === true && isOfUser(stat)
 }

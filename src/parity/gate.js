@@ -15,8 +15,8 @@ import { listModes, topologyOf } from '../services/topology.js'
 import { probeChunks } from './chunks.js'
 import { createDependencies } from './dependencies.js'
 import { probeFeatures } from './features.js'
-import { isOwn, probeOwnAnswers } from './own-answers.js'
-import { describeOwnTls } from './own-tls.js'
+import { probeLoadAnswers, runsUserScripts } from './own-answers.js'
+import { listPipelineTlsNotes } from './own-tls.js'
 import { createRig } from './rig.js'
 import { createSlots } from './slots.js'
 import { configurationOf, PARITY_NAMES, sizeOf } from './verdict/checks.js'
@@ -41,7 +41,7 @@ const NOT_CONFIGURED = {
   differences: [],
 }
 
-/** A row, the links that it is about, and why it falls short. @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} Found */
+/** A row, the links that it is about, and why it falls short. @typedef {Row & Pick<ParityRow, 'links' | 'lacks'>} CheckRow */
 /** Arms whose services did not start, or did not answer, and why. @typedef {{ arms: Arm[], error: BenchError }} Failure */
 
 /**
@@ -102,7 +102,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
   const rows = checks.flatMap((check, i) => {
     if (!ofServing.includes(check)) return []
     const { arm, alike, size } = check
-    /** @type {{ rows: Found[], triedAt?: string }} */
+    /** @type {{ rows: CheckRow[], triedAt?: string }} */
     const { rows: rowsOfCheck, triedAt } = passed[i] ?? { rows: made.get(check) ?? [] }
     return rowsOfCheck.flatMap(({ mode, ...row }) => {
       const links = alike?.filter(arm => !mode || modesOf(arm, testbed).includes(mode)).map(({ link }) => link)
@@ -115,7 +115,7 @@ export async function gateParity({ testbed, arms, nextIndex, signal, say, cache,
         size,
         ...(isOfRequests(testbed, arm) && { carriesBytes: /** @type {const} */ (true) }),
         ...(isExempt({ arm, row, planes: testbed.programs.planes }) && { isDeployed: /** @type {const} */ (true) }),
-        ...(isOwn(testbed, arm) && { isOwn: /** @type {const} */ (true) }),
+        ...(runsUserScripts(testbed, arm) && { isOwn: /** @type {const} */ (true) }),
         ...(triedAt && { triedAt }),
       }
     })
@@ -141,7 +141,7 @@ function assertPorts(findShortage) {
  * @property {Arm[]} [alike] arms of the configuration
  * @property {ParityRow['size']} size
  * @property {object} [depends] all that its result depends on
- * @property {(options: { index: number, slot: Slot, signal: AbortSignal }) => Promise<Found[]>} run
+ * @property {(options: { index: number, slot: Slot, signal: AbortSignal }) => Promise<CheckRow[]>} run
  */
 
 /** @param {string[]} moments of the checks that are not made @param {number} count of all */
@@ -154,7 +154,7 @@ function describeKnown(moments, count) {
 /**
  * Makes checks, some at the same time where the target has room for their rigs.
  * @param {Check[]} checks @param {{ testbed: Testbed, nextIndex: () => number, signal: AbortSignal }} options
- * @returns {Promise<Map<Check, Found[]>>} @throws what the first check threw that failed, once all have ended
+ * @returns {Promise<Map<Check, CheckRow[]>>} @throws what the first check threw that failed, once all have ended
  */
 async function makeChecks(checks, { testbed, nextIndex, signal }) {
   // Redirected connections have one way into their network namespaces.
@@ -163,7 +163,7 @@ async function makeChecks(checks, { testbed, nextIndex, signal }) {
   const failing = new AbortController()
   const either = AbortSignal.any([signal, failing.signal])
   setMaxListeners(0, either)
-  /** @type {Map<Check, Found[]>} */
+  /** @type {Map<Check, CheckRow[]>} */
   const made = new Map()
   const starts = checks.filter(({ alike }) => !alike)
   const probes = checks.filter(({ alike }) => alike)
@@ -213,7 +213,7 @@ function modesOf(arm, { layout }) {
 /**
  * Starts an arm, counts the workers of its sidecars, and asks those that run scripts of the user.
  * @param {{ testbed: Testbed, arm: Arm, index: number, slot: Slot, signal: AbortSignal, fail: (error: BenchError) => void,
- *   say: (line: string) => void }} options fail: is called where sidecars do not start, or do not answer @returns {Promise<Found[]>}
+ *   say: (line: string) => void }} options fail: is called where sidecars do not start, or do not answer @returns {Promise<CheckRow[]>}
  */
 async function checkStart({ testbed, arm, ...options }) {
   const tried = await tryStart({ testbed, arm, ...options })
@@ -224,9 +224,9 @@ async function checkStart({ testbed, arm, ...options }) {
   if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return answers
   const workers = countWorkers(arm, { cpus: testbed.site.cpus, planes: testbed.programs.planes })
   const counted = sidecars.map(({ sockets, wanted }) => (sockets === wanted ? workers : sockets))
-  const workersFound = `${[...new Set(counted)].join(' and ')} a sidecar`
+  const workersPerSidecar = `${[...new Set(counted)].join(' and ')} a sidecar`
   return [
-    { name: 'parity-workers', found: workersFound, expected: `${workers} a sidecar`, differences: [] },
+    { name: 'parity-workers', found: workersPerSidecar, expected: `${workers} a sidecar`, differences: [] },
     ...answers,
   ]
 }
@@ -246,13 +246,13 @@ async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
   if (!services) return null
   const { deployment } = services
   try {
-    const answers = isOwn(testbed, arm) ? [await probeOwnAnswers({ testbed, arm, services })] : []
+    const answers = runsUserScripts(testbed, arm) ? [await probeLoadAnswers({ testbed, arm, services })] : []
     if (arm.hasSidecars && hasChunks(arm.load)) {
       const chunks = await probeChunks({ testbed, arm, services }).catch(leaveOut)
       if (!chunks) return null
       answers.push(chunks)
     }
-    for (const note of await describeOwnTls({ testbed, arm, services })) say(note)
+    for (const note of await listPipelineTlsNotes({ testbed, arm, services })) say(note)
     const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
     const looks = await testbed.site.target.look(sidecars)
     return {
@@ -266,7 +266,7 @@ async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
 
 /**
  * Tries a plane with the corpus; one that does not serve it falls short of every row.
- * @param {Parameters<typeof tryConfiguration>[0]} options @returns {Promise<Found[]>}
+ * @param {Parameters<typeof tryConfiguration>[0]} options @returns {Promise<CheckRow[]>}
  */
 async function probePlane(options) {
   try {
@@ -286,7 +286,7 @@ async function probePlane(options) {
 
 /**
  * Says whether a row of a plane as a mesh deploys it is a finding, and no fault: where the plane declares all that it lacks,
- * another difference is one. @param {{ arm: Arm, row: Found, planes: Testbed['programs']['planes'] }} options
+ * another difference is one. @param {{ arm: Arm, row: CheckRow, planes: Testbed['programs']['planes'] }} options
  */
 function isExempt({ arm, row, planes }) {
   const deployed = findDeployed(planes, arm)
@@ -308,7 +308,7 @@ function isOfPlane(error) {
 /**
  * Tries the plane of arms of one configuration. lacks: of a row that falls short only of what the plane declares to lack.
  * @param {{ testbed: Testbed, alike: Arm[], index: number, slot?: Slot, signal: AbortSignal }} options
- * @returns {Promise<Found[]>}
+ * @returns {Promise<CheckRow[]>}
  * @throws {BenchError} where the plane does not serve the corpus
  */
 export async function tryConfiguration({ testbed, alike, ...options }) {

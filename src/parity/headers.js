@@ -17,7 +17,7 @@ export async function checkTrace(rig) {
   return describeTraces({ made, passedOn: got.traceparent, tracestate: got.tracestate })
 }
 
-/** @param {{ made: (string | undefined)[], passedOn: string | undefined, tracestate: string | undefined }} found */
+/** @param {{ made: (string | undefined)[], passedOn: string | undefined, tracestate: string | undefined }} options */
 export function describeTraces({ made, passedOn, tracestate }) {
   const traces = made.map(header => TRACEPARENT.exec(header ?? '')?.[1])
   const [, trace, span] = TRACEPARENT.exec(passedOn ?? '') ?? []

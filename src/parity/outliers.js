@@ -57,7 +57,7 @@ async function checkTurns(rig) {
 }
 
 /**
- * @param {{ answers: Answer[], backSeconds: number | null }} found answers: just after the ejection of b; backSeconds: after
+ * @param {{ answers: Answer[], backSeconds: number | null }} options answers: just after the ejection of b; backSeconds: after
  *   which b answered again, null: not in time
  */
 export function describeEjection({ answers, backSeconds }) {

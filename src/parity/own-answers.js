@@ -14,7 +14,7 @@ import { findScriptFolder } from '../run/scripts.js'
 const OF_PROGRAM = /^(date|server|via|connection|keep-alive|transfer-encoding|content-length|x-envoy-.*|x-request-id)$/
 
 /** Says whether an arm runs a folder of the user's. @param {Testbed} testbed @param {Arm} arm */
-export function isOwn(testbed, arm) {
+export function runsUserScripts(testbed, arm) {
   return arm.variant !== null && findScriptFolder(testbed, arm) !== testbed.folders.pipyScripts
 }
 
@@ -23,7 +23,7 @@ export function isOwn(testbed, arm) {
  * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options @returns {Promise<Row>}
  * @throws {BenchError} where one is not answered
  */
-export async function probeOwnAnswers({ testbed, arm, services: { entry } }) {
+export async function probeLoadAnswers({ testbed, arm, services: { entry } }) {
   const { protocol, hostname: address, port, pathname, search } = new URL(entry.urls[0])
   const credentials = protocol === 'https:' ? entry.certificate : null
   const endpoint = { address, port: Number(port) }

@@ -8,7 +8,7 @@ import { findPipelineOf } from '../run/scripts.js'
  * Lists what is to be known of the TLS of a pipeline, once it has answered.
  * @param {{ testbed: Testbed, arm: Arm, services: Pick<Started, 'entry'> }} options @returns {Promise<string[]>}
  */
-export async function describeOwnTls({ testbed, arm, services: { entry } }) {
+export async function listPipelineTlsNotes({ testbed, arm, services: { entry } }) {
   const pipeline = findPipelineOf(testbed.programs, arm)
   if (!pipeline) return []
   const { hostname: address, port, pathname: path } = new URL(entry.urls[0])

@@ -34,7 +34,7 @@ export function chooseLoad(question, placed) {
   // The plan places arms that differ in their scripts alone; who asks for a placement asks for no shorter turns.
   const standsApart = cell.placement === 'apart' && (overrides.axes.placement ?? axes.placement) === undefined
   const requests = chooseRequests(question, cell)
-  const ownRequest = overrides.ownRequests?.[variant ?? '']?.(cell.payloadBytes)
+  const ownRequest = overrides.pipelineRequests?.[variant ?? '']?.(cell.payloadBytes)
   const slowSeconds = computeSlowSeconds(requests)
   const users = isIdle
     ? 0

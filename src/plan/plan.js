@@ -121,10 +121,10 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
  * @param {Question} question @param {PlaneChoice[]} planes @param {(plane: string) => string[]} controlsOf
  */
 function nameControls({ kind, overrides, axes }, planes, controlsOf) {
-  const controlsAsked = overrides.controls ?? null
-  if (!KINDS[kind].hasControlPlane && controlsAsked === null && axes.control === undefined) return planes
+  const requested = overrides.controls ?? null
+  if (!KINDS[kind].hasControlPlane && requested === null && axes.control === undefined) return planes
   const offers = planes.map(({ plane }) => ({ plane, controls: controlsOf(plane) }))
-  const unknown = controlsAsked?.find(name => offers.every(({ controls }) => !controls.includes(name)))
+  const unknown = requested?.find(name => offers.every(({ controls }) => !controls.includes(name)))
   if (unknown !== undefined) {
     const offered = offers.map(({ plane, controls }) => `${plane} has ${controls.join(', ') || 'none'}`)
     throw new UsageError(`--control ${unknown}: no plane of this run has it: ${[...new Set(offered)].join('; ')}`)
@@ -132,7 +132,7 @@ function nameControls({ kind, overrides, axes }, planes, controlsOf) {
   return planes.flatMap((choice, i) => {
     if (choice.control !== undefined) return [choice]
     const { controls } = offers[i]
-    const accepted = (controlsAsked ?? axes.control ?? []).filter(name => controls.includes(name))
+    const accepted = (requested ?? axes.control ?? []).filter(name => controls.includes(name))
     const chosen = accepted.length > 0 ? accepted : controls.slice(0, 1)
     return chosen.length > 0 ? chosen.map(control => ({ ...choice, control })) : [choice]
   })
@@ -148,12 +148,12 @@ function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, r
   const isSimulable =
     !KINDS[kind].isAllReal?.(experiment) &&
     AXIS_NAMES.every(name => !AXES[name].needsRealSidecars || lists[name].every(value => value === null))
-  const ownMostOf = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
+  const simulationMostOf = (/** @type {PlaneChoice} */ choice) => (isSimulable ? realMostOf(choice) : null)
   const realLimit = overrides.realMost ?? null
   const simulates = (/** @type {PlaneChoice} */ choice) => realMostOf(choice) !== null
   assertTogether(PARTS, { name: experiment.name, realMost: realLimit, contenders, isSimulable, simulates })
   return (/** @type {PlaneChoice} */ choice, /** @type {number} */ sidecars) => {
-    const realMost = ownMostOf(choice)
+    const realMost = simulationMostOf(choice)
     return realMost === null ? 0 : Math.max(0, sidecars - (realLimit ?? realMost))
   }
 }

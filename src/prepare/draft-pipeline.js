@@ -61,7 +61,7 @@ export async function draftPipeline({ site, scripts, pipy, folder, signal }) {
   const first = await target.deploy([sidecar], { start: LOOK_START, folder })
   try {
     const [process] = first.processes
-    const ports = await awaitListening(process, { shown: folderName, signal })
+    const ports = await awaitListening(process, { name: folderName, signal })
     const upstreams = called.filter(port => !ports.includes(port))
     const [listen, ...others] = upstreams.map(port => ({ address: '127.0.0.1', port }))
     if (listen) {
@@ -153,22 +153,22 @@ export function orderEntries(ports, { called, scriptFiles }) {
   return ports.toSorted((a, b) => place(a) - place(b))
 }
 
-/** @param {Handle} process @param {{ shown: string, signal: AbortSignal }} options @returns {Promise<number[]>} */
-async function awaitListening(process, { shown, signal }) {
+/** @param {Handle} process @param {{ name: string, signal: AbortSignal }} options @returns {Promise<number[]>} */
+async function awaitListening(process, { name, signal }) {
   const { probe } = /** @type {Handle & { probe: { listListening(): Endpoint[] } }} */ (process)
   /** @type {number[]} */
   let ports = []
   const isListening = async () => {
     if (process.ending() !== null)
-      throw new BenchError(await process.describeFailure(`${shown} did not start: it ended with ${process.ending()}`))
+      throw new BenchError(await process.describeFailure(`${name} did not start: it ended with ${process.ending()}`))
     const before = ports.join()
     ports = [...new Set(probe.listListening().map(({ port }) => port))]
     return ports.length > 0 && ports.join() === before
   }
-  await waitFor(isListening, { what: `${shown} to listen`, deadlineSeconds: LISTEN_SECONDS, signal }).catch(
+  await waitFor(isListening, { what: `${name} to listen`, deadlineSeconds: LISTEN_SECONDS, signal }).catch(
     async error => {
       if (!(error instanceof TimeoutError)) throw error
-      throw new BenchError(await process.describeFailure(`${shown} listens nowhere; ${NEEDS}`), { cause: error })
+      throw new BenchError(await process.describeFailure(`${name} listens nowhere; ${NEEDS}`), { cause: error })
     },
   )
   return ports

@@ -17,8 +17,8 @@ import { assertVersion } from '../model/pipeline.js'
 import { hasFixedPorts, hasServerTls } from '../model/pipeline-traffic.js'
 import { DEFAULT_GENERATOR } from '../model/tools.js'
 import { tryConfiguration } from '../parity/gate.js'
-import { probeOwnAnswers } from '../parity/own-answers.js'
-import { describeOwnTls } from '../parity/own-tls.js'
+import { probeLoadAnswers } from '../parity/own-answers.js'
+import { listPipelineTlsNotes } from '../parity/own-tls.js'
 import { isWrong } from '../parity/verdict/rows.js'
 import { writeWhole } from '../records/files.js'
 import { parseExperiment } from '../request/experiment.js'
@@ -39,8 +39,8 @@ const PROBE_MS = 20_000
  * @import { RequestOptions } from '../model/requests.js'
  * @import { Arm, LoadGenerator, Site, Tool, ToolSpec } from '../model/types.ts' @import { Testbed } from '../run/kind.js'
  * @typedef {{ arms: Record<SideName, Arm[]>, testbeds: Record<SideName, Testbed>, profiler: Tool, strace: Tool | null,
- *   own: string, nextStart: () => number }} Rig both sides, ready to start; arms: of the same links; strace: counts system
- *   calls, too; own: the folder of the lab
+ *   folder: string, nextStart: () => number }} Rig both sides, ready to start; arms: of the same links; strace: counts system
+ *   calls, too; folder: the folder of the lab
  */
 
 const SIDES = /** @type {const} */ (['old', 'new'])
@@ -56,7 +56,7 @@ const TURNS = /** @type {const} */ (['old', 'new', 'new', 'old'])
 /**
  * Opens both sides, ready to start.
  * @param {{ site: Site, side: Side, against: string | null, into?: string, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, pipy: string[],
- *   requests: number, hasHandshakes: boolean, hasCalls: boolean, isSampled?: boolean, isPlaintext?: boolean, signal: AbortSignal }} asked side: the
+ *   requests: number, hasHandshakes: boolean, hasCalls: boolean, isSampled?: boolean, isPlaintext?: boolean, signal: AbortSignal }} options side: the
  *   new one; into: for old scripts of git; pipy: paths; isSampled: under load, instead of counted
  */
 export async function openLab({
@@ -156,7 +156,7 @@ export async function openLab({
     testbeds: { old: createTestbed('old'), new: createTestbed('new') },
     profiler,
     strace: strace && 'path' in strace ? strace : null,
-    own: labFolder,
+    folder: labFolder,
     nextStart: () => starts++,
   }
   const labelOf = (/** @type {SideName} */ name) => `${sides[name].label}, Pipy ${pipys[name].version}`
@@ -208,16 +208,16 @@ async function findStrace() {
  * Starts a side without a counter, on each of its links, and returns what it answered there. @param {Rig} rig
  * @param {{ name: SideName, requests: number, signal: AbortSignal, say: (line: string) => void }} options
  */
-async function assertSideServes({ arms, testbeds, own, nextStart }, { name, ...options }) {
+async function assertSideServes({ arms, testbeds, folder: labFolder, nextStart }, { name, ...options }) {
   const answers = []
   for (const arm of arms[name]) {
     const start = nextStart()
-    const folder = path.join(own, `${start}-${name}-${arm.link}-plain`)
+    const folder = path.join(labFolder, `${start}-${name}-${arm.link}-plain`)
     const probe = { testbed: testbeds[name], arm, start, folder, ...options }
     answers.push(
       await assertServes(probe, async services => {
-        for (const note of await describeOwnTls({ ...probe, services })) options.say(note)
-        return await probeOwnAnswers({ ...probe, services })
+        for (const note of await listPipelineTlsNotes({ ...probe, services })) options.say(note)
+        return await probeLoadAnswers({ ...probe, services })
       }),
     )
   }
@@ -256,14 +256,14 @@ export function readAgain(pipeline) {
 
 /**
  * Counts the instructions of a side, and then its system calls, which another tool counts.
- * @param {Rig} rig @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} asked
+ * @param {Rig} rig @param {{ name: SideName, requests: number, hasHandshakes: boolean, signal: AbortSignal }} options
  */
-async function countSide({ arms, testbeds, profiler, strace, own, nextStart }, { name, ...options }) {
+async function countSide({ arms, testbeds, profiler, strace, folder: labFolder, nextStart }, { name, ...options }) {
   const counts = []
   for (const arm of arms[name]) {
     const give = () => {
       const start = nextStart()
-      const folder = path.join(own, `${start}-${name}-${arm.link}`)
+      const folder = path.join(labFolder, `${start}-${name}-${arm.link}`)
       // Two halves are counted.
       const requests = 2 * Math.ceil(options.requests / 2)
       return { ...options, requests, testbed: testbeds[name], arm, start, folder }
@@ -317,7 +317,7 @@ async function sampleSides({ arms, testbeds, profiler: perf, nextStart }, signal
 
 /**
  * Plans an uncapped arm for each profile and link.
- * @param {{ loads: Record<string, LoadGenerator>, planes: Planes, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean, hasCertificate: boolean }} asked
+ * @param {{ loads: Record<string, LoadGenerator>, planes: Planes, link: string[], payload?: number, requestAxes?: RequestOptions, features?: string, site: Site, pipy: Tool, profiles: Side['profile'][], isRedirected: boolean, hasNamespaces: boolean, isPlaintext: boolean, hasCertificate: boolean }} options
  */
 function planLab({ loads, planes, link, payload, requestAxes = {}, features, site, pipy, profiles, ...network }) {
   const { isRedirected, hasNamespaces, isPlaintext, hasCertificate } = network

@@ -173,7 +173,7 @@ export function withExperiment(command) {
     .configureHelp({ visibleOptions })
     .addHelpText('after', () => {
       const other = renderCommand(command.name(), 'EXPERIMENT --help')
-      return `\nThe options are those of the experiment ${nameAsked(command)}; those of another: ${other}`
+      return `\nThe options are those of the experiment ${nameExperiment(command)}; those of another: ${other}`
     })
 }
 
@@ -187,7 +187,7 @@ function parseMeasured(text) {
 
 /** Lists the options that help shows: those that the experiment takes. @this {Help} @param {Command} command */
 function visibleOptions(command) {
-  const experiment = readAsked(command)
+  const experiment = readExperimentOfHelp(command)
   return Help.prototype.visibleOptions.call(this, command).filter(option => isTaken(option.attributeName(), experiment))
 }
 
@@ -201,9 +201,9 @@ function isTaken(attribute, experiment) {
 }
 
 /** Reads the experiment whose help is asked for. @param {Command} command @throws {UsageError} when it cannot be read */
-function readAsked(command) {
+function readExperimentOfHelp(command) {
   try {
-    return readAnyExperiment(nameAsked(command))
+    return readAnyExperiment(nameExperiment(command))
   } catch (error) {
     // commander also lists options to suggest one for a typo, and prints that error itself: show the default's then.
     if (command.args.some(word => HELP.includes(word)) || !(error instanceof UsageError)) throw error
@@ -212,7 +212,7 @@ function readAsked(command) {
 }
 
 /** @param {Command} command */
-const nameAsked = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
+const nameExperiment = command => command.args.find(word => !word.startsWith('-')) ?? DEFAULT_EXPERIMENT
 
 /**
  * Reads the values that were asked for on axes, but for the cap of sidecars. @param {object} options of commander

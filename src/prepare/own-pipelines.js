@@ -1,5 +1,5 @@
 import { BenchError, UsageError } from '../lib/errors.js'
-import { assertVersion, describeOwnRequest } from '../model/pipeline.js'
+import { assertVersion, summariseRequest } from '../model/pipeline.js'
 import { hasFixedPorts, hasServerTls, hasUpstreamTls, isEchoed, postsPayload } from '../model/pipeline-traffic.js'
 import { DEFAULT_GENERATOR, toolOf } from '../model/tools.js'
 import { assertAllowed } from '../request/constraint.js'
@@ -66,10 +66,10 @@ export function askForPipelines(overrides, { pipelines, load }) {
   const interception = axes.interception ?? ['none']
   return {
     ...overrides,
-    ownRequests: Object.fromEntries(
+    pipelineRequests: Object.fromEntries(
       Object.entries(pipelines)
         .filter(([, pipeline]) => !isEchoed(pipeline))
-        .map(([variant, pipeline]) => [variant, bytes => describeOwnRequest(pipeline, bytes)]),
+        .map(([variant, pipeline]) => [variant, bytes => summariseRequest(pipeline, bytes)]),
     ),
     axes: { ...axes, link: [LINK], tls: chooseTls(documents, axes.tls), ...(hasNamespaces && { interception }) },
     ...(documents.some(hasServerTls) && { hasCertificate: true }),

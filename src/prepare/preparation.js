@@ -27,9 +27,9 @@ export function chooseSeed() {
 
 /**
  * Joins an experiment with what was asked beside it. @param {Experiment} experiment @param {RunOptions} options
- * @returns {import('./prepare.js').Asked} @throws {UsageError} for options that exclude each other
+ * @returns {import('./prepare.js').PlanRequest} @throws {UsageError} for options that exclude each other
  */
-export function readAsked(experiment, options) {
+export function createPlanRequest(experiment, options) {
   assertTogether(SITE_OPTIONS, options)
   const { limit } = KINDS[kindsOf(experiment)[0]]
   const { p99: p99Ms, threshold: thresholds } = options
@@ -70,14 +70,14 @@ function readOverrides(options) {
 
 /**
  * Prepares what was asked, and says which programs are missing.
- * @param {{ experiment: Experiment, options: RunOptions, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertCpuSettings' | 'assertInterception'> }} asked
+ * @param {{ experiment: Experiment, options: RunOptions, site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool' | 'loadHost' | 'assertCpuSettings' | 'assertInterception'> }} options
  * @param {Pick<Context, 'say'>} context
  */
 export async function prepareWith({ experiment, options, site }, { say }) {
   /** @type {string[]} */
   const said = []
   const preparation = await prepare({
-    ...readAsked(experiment, options),
+    ...createPlanRequest(experiment, options),
     app: options.app ?? null,
     site,
     say: line => said.push(line),

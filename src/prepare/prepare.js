@@ -17,20 +17,20 @@ import { assertKnown, assertRunnable, findQuota, findUnsupported, listControls }
  * Turns an experiment and its options into a plan, and finds the programs that it needs.
  * @import { Arm, LoadGenerator, Site, Topology, TrialKind } from '../model/types.ts'
  * @import { Experiment } from '../request/experiment.js' @import { Overrides } from '../request/question.js'
- * @import { Preparation } from '../run/execute.js' @import { Found, Planes } from './programs.js'
- * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} Asked load: absent: the
+ * @import { Preparation } from '../run/execute.js' @import { ProgramSearch, Planes } from './programs.js'
+ * @typedef {{ experiment: Experiment, overrides: Overrides, thresholds?: string[], load?: LoadGenerator }} PlanRequest load: absent: the
  *   generator that is asked for
  * @typedef {{ planes: Planes, loads: Record<string, LoadGenerator> }} Loaded planes: those that are asked for; loads: all
  */
 
 /**
  * Plans what would run, without looking for programs. holdsWith: whether the plan is the same with these programs.
- * @param {Asked & Loaded & { site: Pick<Site, 'cpus' | 'cores' | 'limits'> } & Partial<Found>} options
- * @returns {Pick<Preparation, 'plan' | 'layout'> & { holdsWith: (found: Found) => boolean }}
+ * @param {PlanRequest & Loaded & { site: Pick<Site, 'cpus' | 'cores' | 'limits'> } & Partial<ProgramSearch>} options
+ * @returns {Pick<Preparation, 'plan' | 'layout'> & { holdsWith: (found: ProgramSearch) => boolean }}
  */
-export function planRun({ planes, loads, experiment, overrides, site, ...asked }) {
-  const { load = chooseLoad(loads, overrides), ...found } = asked
-  const { missing = [], tools = {}, lacks = {} } = found
+export function planRun({ planes, loads, experiment, overrides, site, ...request }) {
+  const { load = chooseLoad(loads, overrides), ...search } = request
+  const { missing = [], tools = {}, lacks = {} } = search
   const { cpus, cores, limits } = site
   const { isLoadElsewhere } = overrides
   const pinned = overrides.isPinned ? cores : []
@@ -88,12 +88,12 @@ export function planRun({ planes, loads, experiment, overrides, site, ...asked }
 }
 
 /**
- * Plans what would run, and finds the programs that it needs. @param {Asked & { app: 'pipy' | 'node' | null,
+ * Plans what would run, and finds the programs that it needs. @param {PlanRequest & { app: 'pipy' | 'node' | null,
  *   site: Pick<Site, 'cpus' | 'cores' | 'limits' | 'findTool'>, say: (line: string) => void }} options
  * @returns {Promise<Preparation>} @throws {import('../lib/errors.js').UsageError} for what cannot be asked
  */
 export async function prepare({ app, site, say, thresholds = [], ...named }) {
-  const loaded = await loadAsked(named)
+  const loaded = await loadRegistries(named)
   const { planes, loads } = loaded
   const load = named.load ?? chooseLoad(loads, named.overrides)
   const chosen = choosePlanes(named.experiment, named.overrides)
@@ -155,8 +155,8 @@ function chooseLoad(loads, { generator = DEFAULT_GENERATOR }) {
   return loads[generator]
 }
 
-/** Loads the planes that are asked for, and the generators. @param {Pick<Asked, 'experiment' | 'overrides'>} asked @returns {Promise<Loaded>} */
-export async function loadAsked({ experiment, overrides }) {
+/** Loads the planes that are asked for, and the generators. @param {Pick<PlanRequest, 'experiment' | 'overrides'>} options @returns {Promise<Loaded>} */
+export async function loadRegistries({ experiment, overrides }) {
   const names = choosePlanes(experiment, overrides).map(({ plane }) => plane)
   const [planes, loads] = await Promise.all([loadPlanes(names), loadGenerators()])
   return { planes, loads }

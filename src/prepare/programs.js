@@ -23,7 +23,7 @@ import { nodeTool } from '../tools/node.js'
  * Findings before a plan runs. missing: planes whose program cannot be had; scripts: their folders, by
  * `plane:profile`; lacks: why programs of control planes, or what a profile needs, cannot be had, by name.
  * @typedef {{ tools: Record<string, Tool>, missing: Plan['notMeasured'], scripts: Record<string, string>,
- *   lacks: Record<string, string> }} Found
+ *   lacks: Record<string, string> }} ProgramSearch
  */
 
 /** Lists every program that a run may need. @returns {Promise<ToolSpec[]>} */
@@ -56,40 +56,40 @@ export async function assertImages(images) {
 /**
  * Finds the programs of the load, the planes, and their control planes. @param {{ load: LoadGenerator,
  *   planes: Planes, chosen: PlaneChoice[], pipelines?: Pipelines, isPlaneRequired: boolean, arms: Arm[], findTool: Site['findTool'] }} options
- * @returns {Promise<Found>} @throws {MissingPlaneError} for a plane that was asked for; {BrokenToolError} where no program of
+ * @returns {Promise<ProgramSearch>} @throws {MissingPlaneError} for a plane that was asked for; {BrokenToolError} where no program of
  *   those that were asked for runs; {BenchError} for the load
  */
 export async function findPrograms({ load, planes, chosen, pipelines = {}, isPlaneRequired, arms, findTool }) {
-  /** @type {Found} */
+  /** @type {ProgramSearch} */
   const { tools, missing, scripts, lacks } = { tools: {}, missing: [], scripts: {}, lacks: {} }
-  const hasOwn = (/** @type {PlaneChoice} */ choice) =>
-    hasOwnProgram(choice) || findPipelineOf(pipelines, choice)?.program != null
+  const hasNamedProgram = (/** @type {PlaneChoice} */ choice) =>
+    hasProgram(choice) || findPipelineOf(pipelines, choice)?.program != null
   const wanted = Object.values(planes).filter(({ name }) =>
-    chosen.some(choice => choice.plane === name && !hasOwn(choice)),
+    chosen.some(choice => choice.plane === name && !hasNamedProgram(choice)),
   )
   const [generator, ...founds] = await Promise.all([
     findTool(load.tool),
     ...wanted.map(async ({ name, tool }) => ({
       name,
-      found: tool && (await findRunning(tool, findTool)),
+      result: tool && (await findRunning(tool, findTool)),
     })),
   ])
-  const broken = founds.flatMap(({ found }) => (found && 'broken' in found ? [found.broken] : []))
-  const isAnyFound = founds.some(({ found }) => found && !('broken' in found || 'missing' in found))
+  const broken = founds.flatMap(({ result }) => (result && 'broken' in result ? [result.broken] : []))
+  const hasUsable = founds.some(({ result }) => result && !('broken' in result || 'missing' in result))
   // The others go on without a program that does not run, where there are others.
-  if (isPlaneRequired && broken.length > 0 && !isAnyFound && !chosen.some(hasOwn)) throw broken[0]
-  for (const { name, found } of founds) {
-    if (found === null) continue
+  if (isPlaneRequired && broken.length > 0 && !hasUsable && !chosen.some(hasNamedProgram)) throw broken[0]
+  for (const { name, result } of founds) {
+    if (result === null) continue
     const advice = planes[name].tool?.ifMissing?.advice
-    if ('broken' in found) missing.push({ plane: name, reason: found.broken.message })
-    else if (!('missing' in found)) tools[found.name] = found
-    else if (!isPlaneRequired) missing.push({ plane: name, reason: found.missing })
+    if ('broken' in result) missing.push({ plane: name, reason: result.broken.message })
+    else if (!('missing' in result)) tools[result.name] = result
+    else if (!isPlaneRequired) missing.push({ plane: name, reason: result.missing })
     else
       throw new MissingPlaneError(
-        `the plane ${name} cannot be measured: ${[found.missing, advice].filter(Boolean).join('; ')}`,
+        `the plane ${name} cannot be measured: ${[result.missing, advice].filter(Boolean).join('; ')}`,
       )
   }
-  for (const choice of chosen.filter(hasOwnProgram)) {
+  for (const choice of chosen.filter(hasProgram)) {
     const spec = specOf(planes, choice)
     const tool = await findTool(spec)
     if ('missing' in tool) throw new MissingPlaneError(`--planes ${choice.plane}=${choice.variant}: ${tool.missing}`)
@@ -110,7 +110,7 @@ export async function findPrograms({ load, planes, chosen, pipelines = {}, isPla
     if ('missing' in tool) lacks[spec.name] = tool.missing
     else tools[spec.name] = tool
   }
-  findOwnScripts(planes, chosen, { scripts, lacks })
+  findVariantScripts(planes, chosen, { scripts, lacks })
   for (const choice of chosen) {
     const spec = findDeployed(planes, choice)?.runtime
     if (spec === undefined || missing.some(({ plane }) => plane === choice.plane)) continue
@@ -140,9 +140,9 @@ export async function findPlane({ planes, choice, folders, findTool }) {
   const spec = specOf(planes, choice)
   const tool = await findTool(spec)
   if ('missing' in tool) throw new MissingPlaneError(tool.missing)
-  const { scripts, lacks } = findOwnScripts(planes, [choice])
+  const { scripts, lacks } = findVariantScripts(planes, [choice])
   for (const missing of Object.values(lacks)) throw new MissingPlaneError(missing)
-  const toolName = hasOwnProgram(choice) ? nameVariantTool({ tool: spec, variant: choice.variant }) : spec.name
+  const toolName = hasProgram(choice) ? nameVariantTool({ tool: spec, variant: choice.variant }) : spec.name
   const programs = { planes, tools: { [toolName]: tool }, scripts }
   return { tool, scripts: findScriptFolder({ programs, folders }, choice) }
 }
@@ -171,18 +171,18 @@ async function findProgram(planes, pipeline, { plane }) {
 }
 
 /** @param {PlaneChoice} choice */
-function hasOwnProgram({ variant }) {
+function hasProgram({ variant }) {
   return variant !== null && isProgram(variant)
 }
 
 /** Finds a plane's program, as the choice names it. @param {Planes} planes @param {PlaneChoice} choice @returns {ToolSpec} */
 export function specOf(planes, choice) {
   const spec = /** @type {ToolSpec} */ (planes[choice.plane].tool)
-  return hasOwnProgram(choice) ? { ...spec, path: `${choice.variant}` } : spec
+  return hasProgram(choice) ? { ...spec, path: `${choice.variant}` } : spec
 }
 
-/** Finds the scripts of profiles. @param {Planes} planes @param {PlaneChoice[]} chosen @param {Pick<Found, 'scripts' | 'lacks'>} [into] */
-function findOwnScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
+/** Finds the scripts of profiles. @param {Planes} planes @param {PlaneChoice[]} chosen @param {Pick<ProgramSearch, 'scripts' | 'lacks'>} [into] */
+function findVariantScripts(planes, chosen, into = { scripts: {}, lacks: {} }) {
   for (const choice of chosen) {
     const spec = findDeployed(planes, choice)?.scripts
     const scripts = spec && findScripts(spec)

@@ -18,11 +18,11 @@ import { assertKnown } from './supported.js'
  *   findReusable?: (preparation: Preparation, site: Site) => Promise<Execution['reusable']>,
  *   writeDocuments: (folder: string, context: Context) => Promise<boolean>,
  *   report: (run: { summary: Summary, folder: string, isInterrupted: boolean }) => Promise<number> | number,
- *   sayWhere: (folder: string, context: Context) => void }} Asked
+ *   sayWhere: (folder: string, context: Context) => void }} ExperimentRun
  */
 
-/** Opens a site, lets others watch, measures, reports, and closes the site. @param {Asked} asked @param {Context} context */
-export async function runExperiment({ experiment, options, interrupted, ...asked }, context) {
+/** Opens a site, lets others watch, measures, reports, and closes the site. @param {ExperimentRun} options @param {Context} context */
+export async function runExperiment({ experiment, options, interrupted, ...hooks }, context) {
   const { planes = [], threshold: thresholds, retain, out = null, recheck: isRechecked } = options
   // A wrong name is refused before the machine is examined.
   assertKnown(await loadPlanes(planes.map(({ plane }) => plane)), planes)
@@ -40,7 +40,7 @@ export async function runExperiment({ experiment, options, interrupted, ...asked
         options.target === 'kubernetes'
           ? undefined
           : openParityCache({ folder: path.join(cacheFolder(), 'equal-work'), isRechecked })
-      const reusable = await asked.findReusable?.(preparation, site)
+      const reusable = await hooks.findReusable?.(preparation, site)
       const { summary, folder } = await measure({
         preparation,
         site,
@@ -49,16 +49,16 @@ export async function runExperiment({ experiment, options, interrupted, ...asked
         watcher: watchers,
         signal: context.signal,
         finish: async (folder, summary) => {
-          isReported = await asked.writeDocuments(folder, context)
+          isReported = await hooks.writeDocuments(folder, context)
           documented = { summary, folder }
         },
       })
       if (retain) keep()
       await watchers.close()
-      const status = await asked.report({ summary, folder, isInterrupted: false })
+      const status = await hooks.report({ summary, folder, isInterrupted: false })
       context.end(isReported ? status : EXIT.failed)
       documented = null
-      asked.sayWhere(folder, context)
+      hooks.sayWhere(folder, context)
       sayLacks(preparation, context)
     } catch (error) {
       if (context.signal.aborted && documented !== null) {
@@ -66,9 +66,9 @@ export async function runExperiment({ experiment, options, interrupted, ...asked
         const { summary, folder } = /** @type {{ summary: Summary, folder: string }} */ (documented)
         // The signal decides the exit status.
         if (listArms(summary).some(({ trials }) => trials.completed + trials.invalid > 0))
-          await asked.report({ summary, folder, isInterrupted: true })
+          await hooks.report({ summary, folder, isInterrupted: true })
         else context.say('interrupted before the first repeat was measured')
-        asked.sayWhere(folder, context)
+        hooks.sayWhere(folder, context)
       }
       throw error
     } finally {

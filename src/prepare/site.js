@@ -83,7 +83,7 @@ async function openSite(options, context) {
   const site = await openLocalSite({ runId, way, findTool: find, say })
   if (!host) return site
   const { openLoadHostSite } = await import('../targets/load-host/site.js')
-  return openLoadHostSite({ site, host, asked: address, load: await loadGenerator(generator), say, signal })
+  return openLoadHostSite({ site, host, requestedAddress: address, load: await loadGenerator(generator), say, signal })
 }
 
 /** Starts this program again in a scope, and ends as that did. @param {Context} context */

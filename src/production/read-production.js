@@ -197,7 +197,7 @@ function listLacks({ usage, state, counters }) {
 
 /** Says why there are no sidecars. @param {Prometheus} prometheus @param {Scope} scope */
 async function explainNothing(prometheus, { namespace, containers }) {
-  const error = (/** @type {string} */ message) => new BenchError(message, { exitStatus: EXIT.nothingShown })
+  const error = (/** @type {string} */ message) => new BenchError(message, { exitStatus: EXIT.noResult })
   const { address } = prometheus
   const sidecars = await prometheus.query(CONTAINERS_QUERY, 'containers')
   if (sidecars.length === 0) {

@@ -16,7 +16,7 @@ const PATH =
 /**
  * Makes what hides names in a text. Every file of a run is changed alike, so its numbers still agree.
  * @param {Record<string, string>} files of the run
- * @param {{ folders: string[], names: string[] }} own folders: of this machine; names: of it and its user
+ * @param {{ folders: string[], names: string[] }} options folders: of this machine; names: of it and its user
  * @returns {{ hide: (text: string) => string, hideIn: (file: string, text: string) => string, kept: string[] }} hideIn: in
  *   what a file holds; kept: names that stay, since an arm or a tool has them too
  */

@@ -30,7 +30,7 @@ export function readObserved(folder, trialId) {
  * @param {{ trialId: string, name: string, schema: import('zod').ZodType }} file
  * @returns {any} null: it is not there, or not whole @throws {BenchError} when it cannot be read
  */
-export function readOwnPart(folder, { trialId, name, schema }) {
+export function readRawPart(folder, { trialId, name, schema }) {
   return readWhole(path.join(folder, 'raw', trialId, `${name}.json`), schema)
 }
 

@@ -56,16 +56,16 @@ export function rawNameOf({ id, interleaving }) {
  * Writes the samples of a trial, a moment a line, observation.json, and what its kind has seen. A value that could not be
  * read is left out; null is one that the kernel does not offer. @param {string} folder
  * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null,
- *   own?: Record<string, object> }} observed names: of the processes, in the order of the readings; own: by file
+ *   partFiles?: Record<string, object> }} observed names: of the processes, in the order of the readings; partFiles: by file
  */
-export function writeObserved(folder, { trial, samples, names, observation = null, own = {} }) {
+export function writeObserved(folder, { trial, samples, names, observation = null, partFiles = {} }) {
   const raw = `raw/${rawNameOf(trial)}`
   const lines = samples.map(({ epochMs, edge, readings }) =>
     toJson({ epochMs, edge, processes: Object.fromEntries(readings.map((reading, i) => [names[i], reading])) }),
   )
   writeWhole(folder, `${raw}/samples.jsonl`, `${lines.join('\n')}\n`)
   if (observation) writeWhole(folder, `${raw}/observation.json`, `${toJson(observation)}\n`)
-  for (const [name, document] of Object.entries(own)) writeWhole(folder, `${raw}/${name}.json`, `${toJson(document)}\n`)
+  for (const [name, part] of Object.entries(partFiles)) writeWhole(folder, `${raw}/${name}.json`, `${toJson(part)}\n`)
 }
 
 /** Removes what a trial left that was cut short. @param {string} folder @param {string} trialId */

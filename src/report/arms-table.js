@@ -38,9 +38,9 @@ export function tabulateArms({ arms }) {
       rows.push(tabulateArm({ arm, varied, added }))
   }
   // A column in which no arm has anything is left out.
-  const isShown = (/** @type {number} */ i) =>
+  const hasValues = (/** @type {number} */ i) =>
     rows.some(row => row.length === columns.length && !/^[-\n]*$/.test(`${row[i]}`))
-  return { caption: 'Every plane, cap and load', ...keepColumns({ columns, rows }, isShown) }
+  return { caption: 'Every plane, cap and load', ...keepColumns({ columns, rows }, hasValues) }
 }
 
 /** @param {string} name of a quantity */

@@ -18,7 +18,7 @@ import * as tables from './charts/tables.js'
  * @import { SidecarSeries } from '../judge/sidecars.js' @import { ColourFor } from '../kinds/sections.js'
  * @import { Section } from './section.js'
  * @typedef {{ summary: Summary, arms: SummaryArm[], recordsOf: (arm: SummaryArm) => TrialRecord[],
- *   seriesOf: (trialId: string) => SidecarSeries[], colourFor: ColourFor }} Given what is drawn
+ *   seriesOf: (trialId: string) => SidecarSeries[], colourFor: ColourFor }} ChartInput what is drawn
  */
 
 /** Forms of charts that one kind of trial alone has: how each is drawn, and its table. */
@@ -46,8 +46,8 @@ export function drawCharts({ summary, records, seriesOf }) {
   const drawForm = (/** @type {keyof typeof FORMS} */ name) =>
     ofKinds.flatMap(({ form, id, ...chart }) => {
       // A form knows its lines and axes.
-      const given = /** @type {any} */ (chart)
-      return form === name ? [{ ...FORMS[name].draw(given), id, table: FORMS[name].tabulate(given) }] : []
+      const input = /** @type {any} */ (chart)
+      return form === name ? [{ ...FORMS[name].draw(input), id, table: FORMS[name].tabulate(input) }] : []
     })
   const inTime = arms.filter(arm => sectionsOf(arm).hasSeries !== false)
   const atOnce = hasRounds ? arms.filter(arm => arm.load.kind !== 'interleaved') : []
@@ -99,7 +99,7 @@ export function createChartSections(groups) {
   }))
 }
 
-/** @param {Summary} summary @param {Pick<Given, 'arms' | 'colourFor'>} given */
+/** @param {Summary} summary @param {Pick<ChartInput, 'arms' | 'colourFor'>} options */
 function drawKinds(summary, { arms, colourFor }) {
   return listResults(summary).flatMap(({ result: { arms: all }, heading: name }, i) => {
     const ofLoad = arms.filter(arm => all.includes(arm))
@@ -152,7 +152,7 @@ function scaleQuantity({ median, low, high, values }, factor) {
   return { median: times(median), low: times(low), high: times(high), values: values.map(times) }
 }
 
-/** Draws one trial of every arm over time. @param {Pick<Given, 'arms' | 'recordsOf' | 'seriesOf'>} given */
+/** Draws one trial of every arm over time. @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'seriesOf'>} options */
 function drawTrials({ arms, recordsOf, seriesOf }) {
   const varied = findVaried(arms)
   return arms.flatMap((arm, i) => {
@@ -175,7 +175,7 @@ function chooseTypical(arm, records) {
   return whole.find(r => r.trial.round === round && r.outcome === 'completed') ?? whole.at(-1)
 }
 
-/** Draws CPU over the rate, a chart for all else in which arms differ. @param {Pick<Given, 'summary' | 'arms' | 'colourFor'>} given */
+/** Draws CPU over the rate, a chart for all else in which arms differ. @param {Pick<ChartInput, 'summary' | 'arms' | 'colourFor'>} options */
 function drawRates({ summary, arms, colourFor }) {
   const open = arms.filter(arm => arm.load.kind === 'open' && arm.sidecars.length > 0 && arm.repeatOf === null)
   const varied = findVaried(arms).filter(name => name !== 'ratePerSecond')
@@ -206,7 +206,7 @@ function findLine({ results }, name, points) {
   return lines.find(line => line.service === null && nameOf(line) === name && isThrough(line)) ?? null
 }
 
-/** Draws percentiles of every link, cap and load. @param {Pick<Given, 'arms' | 'recordsOf' | 'colourFor'>} given */
+/** Draws percentiles of every link, cap and load. @param {Pick<ChartInput, 'arms' | 'recordsOf' | 'colourFor'>} options */
 function drawPercentiles({ arms, recordsOf, colourFor }) {
   const loaded = arms.filter(arm => arm.load.kind !== 'idle')
   const sidecars = loaded.filter(arm => arm.hasSidecars)

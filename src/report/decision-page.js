@@ -58,7 +58,7 @@ export function renderDecisionPage({ document, summary, manifest, style }) {
   const [headline, ...others] = answer.verdicts
   const pictures = cutPictures(answer.pictures)
   const conditions = listConditions({ summary, manifest, startedAt })
-  const sureness = [...answer.basis, ...answer.warnings.slice(0, SENTENCES_MOST)].join(' ')
+  const sureness = [...answer.basis, ...(answer.notes ?? []), ...answer.warnings.slice(0, SENTENCES_MOST)].join(' ')
   const unsaid = listUnsaid({ document, summary })
   const body = html`<header>
 <p class="question">${question}</p>
@@ -88,14 +88,14 @@ ${words.length > 0 ? html`<p class="words">${words.map(([name, meaning]) => html
 /** Keeps the rows that have room. @param {Picture[]} pictures */
 function cutPictures(pictures) {
   /** @type {Picture[]} */
-  const shown = []
+  const fitting = []
   let room = ROWS_MOST
   for (const picture of pictures) {
     if (room <= 0) break
-    shown.push({ ...picture, rows: picture.rows.slice(0, room) })
+    fitting.push({ ...picture, rows: picture.rows.slice(0, room) })
     room -= picture.rows.length
   }
-  return { shown, left: Math.max(0, -room) + sumRows(pictures.slice(shown.length)) }
+  return { shown: fitting, left: Math.max(0, -room) + sumRows(pictures.slice(fitting.length)) }
 }
 
 /** @param {Picture[]} pictures */

@@ -13,7 +13,7 @@ import { renderSectionsText } from './section-text.js'
 
 /**
  * Renders what was measured, the sections of the run, and where the rest is. @param {Summary} summary
- * @param {{ folder?: string | null, hasPage?: boolean, warnings?: string[], claims?: ClaimResult[] }} [given] hasPage:
+ * @param {{ folder?: string | null, hasPage?: boolean, warnings?: string[], claims?: ClaimResult[] }} [options] hasPage:
  *   report.html is in the folder; warnings: what of the run is missing; claims: on which the run says something
  */
 export function renderDetailsText(summary, { folder = null, hasPage = true, warnings = [], claims = [] } = {}) {

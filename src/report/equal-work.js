@@ -1,6 +1,12 @@
 import { renderTextTable, wrapText } from '../lib/text-table.js'
 import { PARITY_NAMES } from '../parity/verdict/checks.js'
-import { findDiffering, listDisparities, tabulateParity, tellOwnScripts, tellOwnWork } from '../parity/verdict/rows.js'
+import {
+  findDiffering,
+  listDisparities,
+  renderScriptNotes,
+  renderScriptWork,
+  tabulateParity,
+} from '../parity/verdict/rows.js'
 
 /** The section on the check for equal work. Pure. @import { Summary } from '../model/types.ts' @import { Section } from './section.js' */
 
@@ -25,7 +31,7 @@ export function renderParity({ parity, results, relaxes }) {
     row => PARITY_NAMES.includes(row.name) && !differing.includes(row.name) && !row.isDeployed,
   )
   const shared = [...new Set(alike.flatMap(({ lacks = [] }) => lacks))]
-  const findings = [...tellOwnWork({ parity }), ...tellOwnScripts({ parity })]
+  const findings = [...renderScriptWork({ parity }), ...renderScriptNotes({ parity })]
   if (differing.length === 0) {
     const between = findings.length > 0 ? ' between the other planes' : ''
     const lacking = shared.length > 0 ? `; all lack the same: ${shared.join('; ')}` : ''

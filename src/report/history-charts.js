@@ -47,7 +47,7 @@ export function drawHistory({ lines, runs }) {
 
 /**
  * @param {{ title: string, row: QuantityRow, runs: History['runs'],
- *   drawn: { label: string, points: ReturnType<typeof scaleValue>[] }[] }} given @returns {Table}
+ *   drawn: { label: string, points: ReturnType<typeof scaleValue>[] }[] }} options @returns {Table}
  */
 function tabulateRuns({ title, row, runs, drawn }) {
   return {

@@ -15,7 +15,7 @@ import { selectSections } from './section.js'
 
 /**
  * Renders a page. @param {{ title: string, body: Markup, charts: Omit<ReportChart, 'table'>[],
- *   series?: Record<string, SidecarSeries[]>, assets: Assets }} given series: of trials that can be chosen
+ *   series?: Record<string, SidecarSeries[]>, assets: Assets }} options series: of trials that can be chosen
  */
 export function renderPage({ title, body, charts, series = {}, assets }) {
   const data = { charts: Object.fromEntries(charts.map(({ id, option, height }) => [id, { option, height }])), series }
@@ -154,7 +154,7 @@ function joinModule(source) {
   return source.replace(/^import .* from '\.[^']*'$/gm, '').replace(/^export (?=const|function|class)/gm, '')
 }
 
-/** Draws an SVG in light colours. @param {Chart} given @param {{ isStandalone?: boolean }} [options] */
+/** Draws an SVG in light colours. @param {Chart} options @param {{ isStandalone?: boolean }} [options] */
 export function drawSvg({ title, description, height, option }, { isStandalone = false } = {}) {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height })
   try {

@@ -9,7 +9,7 @@ import { listCharts, selectSections } from './section.js'
  * @import { Assets } from './html-page.js'
  */
 
-/** Renders the page. @param {Document} document @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} given */
+/** Renders the page. @param {Document} document @param {{ series: Record<string, SidecarSeries[]>, assets: Assets }} options */
 export function renderHtml({ title, question, answer, startedAt, missing, sections }, { series, assets }) {
   const first = renderAnswerHtml(answer)
   const body = html`${first.header}

@@ -99,7 +99,7 @@ export function renderThresholds({ thresholds }) {
 export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
   const after = `after ${count(rounds, 'round')}`
   if (pairs.length === 0)
-    return { isReached, hasPairs: false, roundsMore: null, told: `${after}: no pair is left to compare` }
+    return { isReached, hasPairs: false, roundsMore: null, sentence: `${after}: no pair is left to compare` }
   const more = pairs.map(pair => pair.roundsMore)
   const roundsMore = more.includes(null) ? null : Math.max(...more.map(Number))
   const open = pairs.filter(pair => !pair.isNarrow)
@@ -119,14 +119,14 @@ export function tellPrecision({ width: wanted, rounds, isReached, pairs }) {
       : roundsMore === null
         ? `what ${percent(wanted, 1)} takes is not known`
         : `for ${percent(wanted, 1)} it needs about ${count(roundsMore, 'more round')}`)
-  return { isReached, hasPairs: true, roundsMore, told: sentence }
+  return { isReached, hasPairs: true, roundsMore, sentence }
 }
 
 /** Says why a run ended whose rounds were not fixed. @param {{ precision?: Precision }} summary */
 function renderPrecision({ precision }) {
   if (!precision) return []
   const { rounds, mostRounds, ended } = precision
-  const { told } = tellPrecision(precision)
+  const { sentence } = tellPrecision(precision)
   const late = rounds >= mostRounds ? `The ${mostRounds} rounds of its plan` : 'The time'
   const words = {
     reached: 'The precision was reached',
@@ -135,7 +135,7 @@ function renderPrecision({ precision }) {
   }
   const why = ended ? words[ended] : 'This run was cut short'
   return [
-    `${why}: ${told}.`,
+    `${why}: ${sentence}.`,
     'Each interval of a ratio or a quantity holds at 95 % whenever the run ends, and not all of them at once: they are confidence sequences of the median, wider than those of a fixed number of rounds.',
   ]
 }

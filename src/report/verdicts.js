@@ -35,12 +35,12 @@ function groupVerdicts({ comparisons, arms }, shows) {
   const whole = comparisons.filter(c => c.service === null && c.contrast === null)
   const varied = findVaried(arms)
   const groups = [...groupBy(whole, c => groupOf(c)).values()]
-  const isShown = (/** @type {string} */ quantity) =>
+  const isListed = (/** @type {string} */ quantity) =>
     shows.quantities.includes(quantity) || (shows.across === null && !comparedIn(quantity)?.isOnRequest)
   return groups.map(group => {
     const pairs = group.filter(c => !c.isControl)
     const [primary, others] = [true, false].map(is => pairs.filter(c => (c.quantity === PRIMARY.name) === is))
-    const secondary = others.filter(c => isShown(c.quantity))
+    const secondary = others.filter(c => isListed(c.quantity))
     return {
       heading: groups.length > 1 ? capitalise(describeAxes(group[0], varied)) : '',
       primary: primary.map(renderVerdict),

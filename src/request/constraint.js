@@ -16,11 +16,11 @@ import { UsageError } from '../lib/errors.js'
  * Finds the first constraint that is broken, and renders its message; null: all hold.
  * @template Facts
  * @param {Constraint<Facts>[]} constraints @param {Facts} facts
- * @param {(name: string) => boolean} [isAsked] absent: what is not asked for has no conflict
+ * @param {(name: string) => boolean} [isRequested] absent: what is not asked for has no conflict
  */
-export function findConflict(constraints, facts, isAsked = () => true) {
+export function findConflict(constraints, facts, isRequested = () => true) {
   for (const { on, conflict, message } of constraints) {
-    if (on !== 'always' && !isAsked(on)) continue
+    if (on !== 'always' && !isRequested(on)) continue
     const value = conflict(facts)
     if (value !== undefined && value !== null && value !== false) return message(facts, value)
   }
@@ -29,10 +29,10 @@ export function findConflict(constraints, facts, isAsked = () => true) {
 
 /**
  * @template Facts
- * @param {Constraint<Facts>[]} constraints @param {Facts} facts @param {(name: string) => boolean} [isAsked]
+ * @param {Constraint<Facts>[]} constraints @param {Facts} facts @param {(name: string) => boolean} [isRequested]
  * @throws {UsageError} with the message of the first constraint that is broken
  */
-export function assertAllowed(constraints, facts, isAsked) {
-  const message = findConflict(constraints, facts, isAsked)
+export function assertAllowed(constraints, facts, isRequested) {
+  const message = findConflict(constraints, facts, isRequested)
   if (message !== null) throw new UsageError(message)
 }

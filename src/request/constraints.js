@@ -24,11 +24,11 @@ const NOTHING = /** @type {PartRequest['overrides']} */ ({ planes: null, cpuLimi
  * @throws {import('../lib/errors.js').UsageError}
  */
 export function assertTogether(constraints, facts, options = /** @type {object} */ (facts)) {
-  assertAllowed(constraints, facts, name => isGiven(/** @type {Record<string, unknown>} */ (options)[name]))
+  assertAllowed(constraints, facts, name => hasValue(/** @type {Record<string, unknown>} */ (options)[name]))
 }
 
 /** Says whether an option has a value that somebody gave. @param {unknown} value */
-function isGiven(value) {
+function hasValue(value) {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0
   return value !== undefined && value !== null && value !== false
 }

@@ -24,7 +24,7 @@ import { INTERLEAVED_PROFILES, PROFILES } from './experiment.js'
  * @property {'pipy' | 'node'} app
  * @property {boolean} isPinned
  * @property {boolean} [isLoadElsewhere] the generator takes no CPU of this machine
- * @property {Record<string, (payloadBytes: number) => NonNullable<import('../model/types.ts').Load['ownRequest']>>} [ownRequests]
+ * @property {Record<string, (payloadBytes: number) => NonNullable<import('../model/types.ts').Load['ownRequest']>>} [pipelineRequests]
  *   of variants with a pipeline.yaml whose request is not the kit's
  * @property {boolean} [hasCertificate] the load speaks TLS where the experiment's does not
  * @property {boolean} [hasNamespaces] services of all arms have network namespaces of their own

@@ -38,9 +38,9 @@ const SIZES = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1]
 
 /** The axes that a question sets; null: the axis' own value. */
 /** @typedef {{ link: string, users: number | null, payloadBytes: number | null, features: string | null,
- *   interception?: string, protocol?: string, tls?: string, neighbourCores?: number, requests?: RequestOptions & { traffic?: Traffic } }} Asked requests: axes of the requests */
+ *   interception?: string, protocol?: string, tls?: string, neighbourCores?: number, requests?: RequestOptions & { traffic?: Traffic } }} SizeAxes requests: axes of the requests */
 
-/** @param {Asked & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} asked */
+/** @param {SizeAxes & { ratePerSecond: number, p99Ms: number, isExtrapolated: boolean }} options */
 export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExtrapolated, ...options }) {
   return create({
     question: `Which ${nameLimits(options)} holds ${ratePerSecond} requests/s with a p99 of at most ${p99Ms} ms${tellFeatures(options)}?`,
@@ -55,7 +55,7 @@ export function createSizeExperiment({ ratePerSecond, p99Ms, payloadBytes, isExt
 
 /**
  * Makes the experiment of a file of services; throws UsageError for a service without a p99.
- * @param {Asked & { services: ServiceLoad[], p99Ms: number | null }} asked p99Ms, payloadBytes: of services that say none
+ * @param {SizeAxes & { services: ServiceLoad[], p99Ms: number | null }} options p99Ms, payloadBytes: of services that say none
  */
 export function createServicesExperiment({ services, p99Ms, payloadBytes, ...options }) {
   const loads = services.map(({ name, ratePerSecond, ...service }) => ({
@@ -82,7 +82,7 @@ export function createServicesExperiment({ services, p99Ms, payloadBytes, ...opt
   })
 }
 
-/** @param {Omit<Asked, 'payloadBytes'>} asked */
+/** @param {Omit<SizeAxes, 'payloadBytes'>} options */
 function shareAxes({ link, users, features, interception, protocol, tls, neighbourCores, requests }) {
   const named = Object.entries({ users, features, interception, protocol, tls, neighbourCores }).filter(
     ([, value]) => value,
@@ -91,10 +91,10 @@ function shareAxes({ link, users, features, interception, protocol, tls, neighbo
   return { link: [link], ...Object.fromEntries(axes.map(([name, value]) => [name, [value]])) }
 }
 
-/** @param {Pick<Asked, 'neighbourCores'>} asked */
+/** @param {Pick<SizeAxes, 'neighbourCores'>} options */
 const nameLimits = ({ neighbourCores }) => (neighbourCores ? 'CPU request and memory limit' : 'CPU and memory limit')
 
-/** @param {Pick<Asked, 'features' | 'neighbourCores'>} asked */
+/** @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options */
 function tellFeatures({ features, neighbourCores }) {
   const beside = neighbourCores ? `, beside a ${AXES.neighbourCores.show(neighbourCores)}` : ''
   return `${features ? `, in sidecars with ${AXES.features.show(features)}` : ''}${beside}`
@@ -129,7 +129,7 @@ function refuseWithout(name) {
   throw new UsageError(`the service ${name} has no p99: add one such as p99: 20ms, or --p99 for all that have none`)
 }
 
-/** @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} asked */
+/** @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} options */
 function create({ question, axes, search }) {
   const experiment = {
     name: 'size',

@@ -25,7 +25,7 @@ export function startEnding(course, options) {
 /** @param {Course} course @param {Parameters<typeof startEnding>[1]} options @returns {Promise<TrialRecord['ending']>} */
 async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE_MS }) {
   if (!ending) return undefined
-  const { process, told: notice, steps, asked: request, succeed } = ending
+  const { process, notice, steps, request, succeed } = ending
   const { target } = testbed.site
   const who = `${process.spec.service}'s sidecar`
   await waitUntil(window.startMs + AT_SHARE * (window.endMs - window.startMs), signal)

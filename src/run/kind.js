@@ -13,7 +13,7 @@
  * Findings from the start of services. observed: for the raw files; isOver: no window follows; assertWhole: rejects where
  * a part of it failed, so that no window can follow.
  * @typedef {{ observed: Partial<import('./trial.js').Observed>, record: Partial<TrialRecord>, isOver: boolean,
- *   assertWhole: () => Promise<void> }} Seen
+ *   assertWhole: () => Promise<void> }} StartFindings
  */
 
 /**

@@ -3,18 +3,18 @@ import { isInTime } from '../lib/wait.js'
 
 /**
  * Phases of a rollout or a growth, and what they take: of the control plane the sum of its shards.
- * @import { Asking, Handle, Observation, RolloutRecord, Sample, Target, Told } from '../model/types.ts'
- * @typedef {{ asking: Asking, signal: AbortSignal, deadlineSeconds: number, readControl: () => ReturnType<typeof readControl> }} Given
+ * @import { Asking, Handle, Observation, RolloutRecord, Sample, Target, ConfigurationTimes } from '../model/types.ts'
+ * @typedef {{ asking: Asking, signal: AbortSignal, deadlineSeconds: number, readControl: () => ReturnType<typeof readControl> }} PhaseOptions
  */
 
 /** Requests to a control plane at a time. */
 export const LANES = 4
 
-/** Begins to ask sidecars. @typedef {() => Promise<Promise<[string, Told | null]>[]>} Begin */
+/** Begins to ask sidecars. @typedef {() => Promise<Promise<[string, ConfigurationTimes | null]>[]>} Begin */
 
 /**
  * Passes a phase: waits until every sidecar has answered, and gives up the others at the deadline.
- * @param {Given} given @param {Begin} begin @param {Begin} [beginOthers] of sidecars that are asked when the phase is over
+ * @param {PhaseOptions} options @param {Begin} begin @param {Begin} [beginOthers] of sidecars that are asked when the phase is over
  */
 export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, beginOthers) {
   const { asking } = watched
@@ -39,7 +39,7 @@ export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, 
 /**
  * Measures what machine, control plane and kit took while something went on; then nobody is asked any more. actAfter: is not
  * measured.
- * @template T, U @param {Pick<Given, 'asking' | 'readControl'>} given @param {() => Promise<T>} act
+ * @template T, U @param {Pick<PhaseOptions, 'asking' | 'readControl'>} options @param {() => Promise<T>} act
  * @param {() => Promise<U>} [actAfter] @returns {Promise<{ value: T, others: U | null, phase: RolloutRecord['first'] }>}
  */
 export async function observePhase({ asking, readControl }, act, actAfter) {

@@ -14,15 +14,15 @@ import { runTrial } from './trial.js'
  */
 
 const NOTHING = { take: () => null }
-const UNKNOWN = () => ({ isReached: false, hasPairs: true, roundsMore: null, told: '' })
+const UNKNOWN = () => ({ isReached: false, hasPairs: true, roundsMore: null, sentence: '' })
 const ALONE = { take: async () => {}, pass: () => {} }
 
 /**
  * Both run trials, and record them before the next start; RunTogether of arms that stand at the same time. progress: such
  * as 'repeat 2 of 6'; secondsLeft: of the run, before this trial.
- * @typedef {(options: { trial: Trial } & Told) => Promise<TrialRecord>} RunOne
- * @typedef {(options: { trials: Trial[] } & Told) => Promise<TrialRecord[]>} RunTogether
- * @typedef {{ progress: string, secondsLeft?: number }} Told
+ * @typedef {(options: { trial: Trial } & TrialProgress) => Promise<TrialRecord>} RunOne
+ * @typedef {(options: { trials: Trial[] } & TrialProgress) => Promise<TrialRecord[]>} RunTogether
+ * @typedef {{ progress: string, secondsLeft?: number }} TrialProgress
  */
 
 /**

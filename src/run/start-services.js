@@ -28,10 +28,10 @@ import { findPipelineOf, findScriptFolder } from './scripts.js'
  * @import { Pipeline } from '../model/pipeline.js'
  * @import { Testbed } from './kind.js' @import { Ending } from '../services/specs.js'
  * @typedef {ReturnType<typeof credentialsOf>} Credentials
- * @typedef {Awaited<ReturnType<typeof startServices>> & { seen?: import('./kind.js').Seen }} Started
+ * @typedef {Awaited<ReturnType<typeof startServices>> & { findings?: import('./kind.js').StartFindings }} Started
  * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isInterleaved?: boolean,
- *   deadlineSeconds?: number, signal: AbortSignal }} Asked deadlineSeconds: for a process to be ready
- * @typedef {(asked: Asked) => Promise<Started>} StartServices
+ *   deadlineSeconds?: number, signal: AbortSignal }} StartRequest deadlineSeconds: for a process to be ready
+ * @typedef {(asked: StartRequest) => Promise<Started>} StartServices
  */
 
 // An exception of a Pipy script takes about eight lines, and causes another.
@@ -49,7 +49,7 @@ const PLACED_AS = /** @type {const} */ ({
 /** @param {number | undefined} cpuRequestCores */
 const withRequest = cpuRequestCores => cpuRequestCores !== undefined && { cpuRequestCores }
 
-/** Starts an arm's services and its sidecars, and sends one nonce through. @param {Omit<Asked, 'round'>} asked */
+/** Starts an arm's services and its sidecars, and sends one nonce through. @param {Omit<StartRequest, 'round'>} options */
 export async function startServices({ testbed, arm, start, folder, isInterleaved = false, deadlineSeconds, signal }) {
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
@@ -112,7 +112,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     const credentials = pipeline ? certificate : null
     const sent = { target, entry, arm, timeoutSeconds, credentials }
     const sending =
-      pipeline && !isEchoed(pipeline) ? sendOwnRequest({ ...sent, pipeline }) : sendNonce({ ...sent, path })
+      pipeline && !isEchoed(pipeline) ? sendPipelineRequest({ ...sent, pipeline }) : sendNonce({ ...sent, path })
     /** @type {OwnRequest | undefined} */
     const request = await sending.catch(async error => {
       if (!pipeline) throw error
@@ -182,7 +182,7 @@ export function describeSpecs({ testbed, arm, folder }) {
   return {
     arm,
     programs,
-    folders: { own: folder, scripts, echo: folders.echo, certificates: folders.certificates },
+    folders: { process: folder, scripts, echo: folders.echo, certificates: folders.certificates },
     locate: site.target.locate,
     trafficPolicy: settings.trafficPolicy,
     cpus: site.cpus,
@@ -193,16 +193,16 @@ export function describeSpecs({ testbed, arm, folder }) {
  * @param {{ testbed: Testbed, arm: Arm, ending: Ending, deployment: Deployment, deploy: ReturnType<typeof createDeployer>['deploy'] }}
  *   options
  */
-function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, deployment, deploy }) {
-  const { client, ...asked } = server
+function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, deployment, deploy }) {
+  const { client, ...target } = server
   const { tls } = arm.conditions
   const certificates = testbed.site.target.locate(certificatesFolder(testbed.folders.certificates, tls))
   const process = /** @type {Handle} */ (deployment.processes.find(({ spec: { ends } }) => ends))
   return {
     process,
-    told,
+    notice,
     steps,
-    asked: { ...asked, credentials: client && tls !== 'plaintext' ? credentialsOf(client, certificates) : null },
+    request: { ...target, credentials: client && tls !== 'plaintext' ? credentialsOf(client, certificates) : null },
     /** Starts its successor, which has its address. */
     async succeed() {
       const { ends, ...lasting } = process.spec
@@ -218,7 +218,7 @@ function prepareEnding({ testbed, arm, ending: { spec, told, steps, server }, de
  *   credentials: of a load that speaks TLS
  * @returns {Promise<OwnRequest>} @throws {BenchError} for another status
  */
-export async function sendOwnRequest({ target, entry, arm, pipeline, timeoutSeconds, credentials }) {
+export async function sendPipelineRequest({ target, entry, arm, pipeline, timeoutSeconds, credentials }) {
   const { document, file } = pipeline
   const {
     method,

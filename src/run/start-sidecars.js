@@ -7,7 +7,7 @@ import { BATCH_SIDECARS } from '../services/control.js'
 /**
  * Starts the sidecars of a rollout, and asks each from its start on. On one machine, they start batch after batch; on a
  * cluster, each is a pod, and how many start at a time is the cluster's own.
- * @import { Asking, Handle, ProcessSpec, RolloutRecord, Target, Told } from '../model/types.ts'
+ * @import { Asking, Handle, ProcessSpec, RolloutRecord, Target, ConfigurationTimes } from '../model/types.ts'
  * @import { Batch } from '../services/control.js'
  */
 
@@ -21,12 +21,12 @@ const WAITING_MOST = BATCH_SIDECARS / 2
  */
 
 /**
- * Starts sidecars. asked: each that was started; pods: by sidecar, filled as they become ready.
+ * Starts sidecars. answering: each that was started; pods: by sidecar, filled as they become ready.
  * @param {{ asking: Asking, batches: Batch[], deploy: Deploy, arePods: boolean, deadlineSeconds: number,
  *   fail: (error: Error) => void, signal: AbortSignal }} options fail: is called where a pod does not become ready
  */
 export async function startSidecars({ asking, batches, deploy, arePods, deadlineSeconds, fail, signal }) {
-  /** @type {Promise<[string, Told | null]>[]} */
+  /** @type {Promise<[string, ConfigurationTimes | null]>[]} */
   const answering = []
   /** @type {Map<string, PodTimes>} */
   const pods = new Map()
@@ -57,10 +57,10 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
       if (!pace?.isLate()) throw error
     })
   }
-  return { asked: answering, pods, areReady: Promise.all(readying) }
+  return { answering, pods, areReady: Promise.all(readying) }
 }
 
-/** Adds the sidecar's name to its answer. @template {Told | null} T @param {string} name @param {Promise<T>} answer */
+/** Adds the sidecar's name to its answer. @template {ConfigurationTimes | null} T @param {string} name @param {Promise<T>} answer */
 export function named(name, answer) {
   const labelled = answer.then(value => /** @type {[string, T]} */ ([name, value]))
   // If the phase fails otherwise, this promise is never awaited: an unhandled rejection would end the kit.

@@ -1,7 +1,7 @@
 /**
  * Ends rounds that go on until they are precise. Assess tells what the rounds so far have shown.
  * @import { Manifest, Plan, TrialRecord } from '../model/types.ts'
- * @typedef {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, told: string }} Assessment
+ * @typedef {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, sentence: string }} Assessment
  *   hasPairs: there is one to compare; roundsMore: null: not known
  * @typedef {(run: { manifest: Manifest, records: TrialRecord[] }) => Assessment} Assess
  * @typedef {ReturnType<typeof createStopping>} Stopping
@@ -42,10 +42,11 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
     /** Says whether a round was the last. @param {number} round */
     isOver(round) {
       longestMs = Math.max(longestMs, now() - beganMs)
-      const { isReached, hasPairs, roundsMore, told } = assess({ manifest: { ...manifest, rounds: round }, records })
+      const run = { manifest: { ...manifest, rounds: round }, records }
+      const { isReached, hasPairs, roundsMore, sentence } = assess(run)
       const isLate = round === mostRounds || now() + longestMs > endsMs
       const minutes = Math.ceil(((roundsMore ?? 0) * longestMs) / 60_000)
-      say(`${told}${minutes > 0 && !isReached ? ` (${minutes} min)` : ''}`)
+      say(`${sentence}${minutes > 0 && !isReached ? ` (${minutes} min)` : ''}`)
       const ended = isReached ? 'reached' : !hasPairs ? 'no-pair' : isLate ? 'time' : null
       if (ended) write(ended)
       return ended !== null

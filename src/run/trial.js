@@ -16,7 +16,7 @@ import { observeWindow, readWindow } from './window.js'
  * Course: a trial while it runs, or those of arms that stand at the same time. start: a number that no other start of this
  * run has; nextStart: gives another; folder: of the raw files; signal: aborts when the trial ends, too.
  * Observed: names: of the processes, in the order of their readings; observation: null: the window was not observed to its
- * end; own: what the kind alone has seen, by the names of the files.
+ * end; partFiles: what the kind alone has seen, by the names of the files.
  * @import { Deployment, Handle, Look, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Phase, Watcher } from './events.js'
  * @import { StandingServices } from './standing-services.js' @import { Started } from './start-services.js'
@@ -24,7 +24,7 @@ import { observeWindow, readWindow } from './window.js'
  * @typedef {{ testbed: Testbed, trials: Trial[], start: number, nextStart: () => number, folder: string,
  *   clock: ReturnType<typeof createClock>, watch: Watcher['watch'], signal: AbortSignal }} Course
  * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null,
- *   own?: Record<string, object> }} Observed
+ *   partFiles?: Record<string, object> }} Observed
  */
 
 // Long enough for a timer of a second to come twice.
@@ -64,7 +64,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   let leaving
   try {
     await deploy(course, { standing, services })
-    const [{ seen: first, changeTo, ending }] = services
+    const [{ findings: first, changeTo, ending }] = services
     const startEnding = ending && (await import('./ending.js')).startEnding
     observed = { ...observed, ...first?.observed }
     records = records.map((record, i) => ({ ...record, ...first?.record, ...describeAnswer(services[i]) }))
@@ -84,7 +84,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     leaving = startEnding?.(course, { ending, window })
     const watched = await observeWindow(course, { processes, generator, window })
     observed = { ...observed, samples: watched.samples, names: watched.names }
-    const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], seen: watched })
+    const read = await readWindow(course, { processes, generator, window, before: [...idle, ...looks], watched })
     observed = { ...observed, observation: read.observation }
     const changes = await changing
     const streams = await streaming

@@ -10,13 +10,13 @@ import { finishLoad, followLoad } from './generator.js'
  * The window of a trial: its observation, and its numbers.
  * @import { Deployment, Edge, Handle, Look, Observation, ObservationRecord, Sample, Window } from '../model/types.ts'
  * @import { Course } from './trial.js'
- * @typedef {Observation & { names: string[] }} Seen names: of the processes, in the order of the readings
+ * @typedef {Observation & { names: string[] }} ObservedWindow names: of the processes, in the order of the readings
  */
 
 /**
  * Has the processes read through the warm-up and the window and at its edges; stops early where one ends.
  * @param {Course} course @param {{ processes: Handle[], generator: Deployment | null, window: Window }} options
- * @returns {Promise<Seen>}
+ * @returns {Promise<ObservedWindow>}
  */
 export async function observeWindow(course, { processes, generator, window }) {
   const { testbed, clock, watch, signal } = course
@@ -50,13 +50,13 @@ export async function observeWindow(course, { processes, generator, window }) {
 
 /**
  * Reads what only the end of the load tells, and computes the numbers of each trial's window. @param {Course} course
- * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], seen: Seen }} options
+ * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], watched: ObservedWindow }} options
  * @throws {BenchError} where a process died, or the window was not read to its end
  */
-export async function readWindow(course, { processes, generator, window, before, seen: observed }) {
+export async function readWindow(course, { processes, generator, window, before, watched }) {
   const { clock, trials } = course
   const { site } = course.testbed
-  const { start, end, after, samples } = observed
+  const { start, end, after, samples } = watched
   await assertAllRun(
     processes.filter(p => !isFinished(p, p.ending())),
     clock.phase(),
@@ -78,7 +78,7 @@ export async function readWindow(course, { processes, generator, window, before,
     overflows,
     schemaVersion: SCHEMA_VERSION,
     processes: processes.map(({ spec }, i) => ({
-      name: observed.names[i],
+      name: watched.names[i],
       service: spec.service,
       copyOf: spec.copyOf ?? null,
       ...(spec.batchOf === undefined ? {} : { batchOf: spec.batchOf }),
@@ -98,14 +98,14 @@ export async function readWindow(course, { processes, generator, window, before,
     })),
     start: withoutSample(start),
     end: withoutSample(end),
-    ...(observed.received ? { received: observed.received } : {}),
-    ...(observed.closedConnections ? { closedConnections: observed.closedConnections } : {}),
-    ...(observed.receivedByPod?.some(Boolean) ? { receivedByPod: observed.receivedByPod } : {}),
-    onHost: observed.onHost ?? null,
-    ...(observed.loadHost ? { loadHost: observed.loadHost } : {}),
+    ...(watched.received ? { received: watched.received } : {}),
+    ...(watched.closedConnections ? { closedConnections: watched.closedConnections } : {}),
+    ...(watched.receivedByPod?.some(Boolean) ? { receivedByPod: watched.receivedByPod } : {}),
+    onHost: watched.onHost ?? null,
+    ...(watched.loadHost ? { loadHost: watched.loadHost } : {}),
     cpus: site.cpus,
     sampleSource: site.sampleSource,
-    clockOffsetMs: observed.clockOffsetMs,
+    clockOffsetMs: watched.clockOffsetMs,
   }
   const measured = trials.map(({ arm }, i) => {
     const numbers = describeWindow({ observation, samples, armId: arm.id })

@@ -58,7 +58,7 @@ export function locateControl({ places, scriptFiles, controlTool }, name = CONTR
 export function createControlPlane({ control, ...services }, name = CONTROL) {
   const { arm, folders, locate, places } = services
   const { controlCpuLimitCores, controlMemoryBytes } = arm.conditions
-  const located = { ...locateControl(services, name), folder: locate(`${folders.own}/${name}`) }
+  const located = { ...locateControl(services, name), folder: locate(`${folders.process}/${name}`) }
   const process = control.createProcess?.({ ...located, control: { ...located.control, address: places[name].listen } })
   return {
     control: process

@@ -23,7 +23,7 @@ import { createModel, findNextHop } from './topology.js'
  * @property {Topology} topology
  * @property {Record<string, Place>} places
  * @property {Pick<Programs, 'planes' | 'tools' | 'appRuntime' | 'pipelines'>} programs
- * @property {{ own: string, scripts: string, echo: string, certificates: string }} folders their own; the scripts that
+ * @property {{ process: string, scripts: string, echo: string, certificates: string }} folders their own; the scripts that
  *   Pipy runs as a sidecar; the applications; certificates of all key types
  * @property {(folder: string) => string} locate where processes see a folder
  * @property {Record<string, string>} scriptFiles what is in the folder of scripts, for control planes that hand them out and sidecars that have them
@@ -38,9 +38,9 @@ import { createModel, findNextHop } from './topology.js'
  */
 
 /**
- * Ending: of a sidecar in the window; told: the change by which its client calls it no more, before; server: the way to it
+ * Ending: of a sidecar in the window; notice: the change by which its client calls it no more, before; server: the way to it
  * past its client's sidecar, and the client.
- * @typedef {{ spec: ProcessSpec, told: Version | null, steps: EndingStep[],
+ * @typedef {{ spec: ProcessSpec, notice: Version | null, steps: EndingStep[],
  *   server: { endpoint: Endpoint, host: string, client: string | null } }} Ending
  */
 
@@ -90,7 +90,7 @@ export function createSpecs(services) {
 function createNodeProxy(services, { isCalled }) {
   const { arm, topology, programs, folders, locate } = services
   const options = topology.services.map(service => describeSidecar(service, services))
-  const folder = locate(`${folders.own}/${NODE_PROXY}`)
+  const folder = locate(`${folders.process}/${NODE_PROXY}`)
   const specs = programs.planes[arm.plane].createNodeProxy?.(options, folder) ?? []
   return specs.map(({ pods, ...spec }) => ({
     ...spec,
@@ -128,7 +128,7 @@ function createNeighbour({ arm, folders, locate }) {
     role: 'neighbour',
     program: KIT_NODE,
     argv: ['src/node/neighbour.js', `${neighbourCores}`],
-    folder: locate(`${folders.own}/${NEIGHBOUR}`),
+    folder: locate(`${folders.process}/${NEIGHBOUR}`),
     listens: [],
     workers: 0,
   })
@@ -162,7 +162,7 @@ function createEnding(spec, { service, controlled, arm, topology, places, progra
   const client = topology.services.find(({ calls }) => calls.includes(copyOf))?.name ?? null
   const endpoint = { address: places[name].reach, port: PORTS.inbound }
   const notice = (arm.conditions.ending === 'told' && controlled?.leave(endpoint.address)) || null
-  return { spec: { ...way.spec, ends: true }, told: notice, steps, server: { endpoint, host: copyOf, client } }
+  return { spec: { ...way.spec, ends: true }, notice, steps, server: { endpoint, host: copyOf, client } }
 }
 
 /**
@@ -212,7 +212,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
     next: application === 'forward' ? findNextHop(service, at) : null,
     runtime: isServedByNode(arm) ? programs.tools.node : programs.appRuntime,
     scripts: locate(folders.echo),
-    folder: locate(folders.own),
+    folder: locate(folders.process),
   })
 }
 
@@ -248,7 +248,7 @@ export function describeSidecar(
       // To see a certificate change, the prober connects with the identity of the load.
       client: arm.load.hasCertificate || changed === 'certificate' ? GENERATOR : null,
     }),
-    folder: locate(`${folders.own}/${service.name}`),
+    folder: locate(`${folders.process}/${service.name}`),
     tool: toolOf(programs.tools, { tool, variant: arm.variant }),
     scripts: locate(folders.scripts),
     scriptFiles,

@@ -134,8 +134,8 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   const prefixes = [...paths.filter(path => path !== '/'), '/']
   const place = places[service.name]
   const isOpen = trafficPolicy === 'open'
-  const ownName = service.copyOf ?? service.name
-  const callers = services.filter(s => s.calls.includes(ownName)).map(s => s.name)
+  const originalName = service.copyOf ?? service.name
+  const callers = services.filter(s => s.calls.includes(originalName)).map(s => s.name)
   const carriesBytes = options.protocol === 'tcp'
   const carriesGrpc = options.protocol === 'grpc'
   const protocol = carriesGrpc ? 'http/2' : (options.protocol ?? 'http/1.1')
@@ -148,7 +148,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   const configured = Array.from({ length: configuredServices }, (_, i) => `configured-${i + 1}`)
   const isEntry = isEntryOf({ entry }, service) && entry.listener === 'inbound'
   // Calls come from the load where it is the application, else from the own application alone.
-  const isCalledByLoad = entry.service === ownName && entry.listener === 'outbound'
+  const isCalledByLoad = entry.service === originalName && entry.listener === 'outbound'
   const redirected = isRedirected ? { redirectedPorts: [PORTS.application] } : {}
   const port = isRedirected ? PORTS.application : PORTS.inbound
   // Requests from outside of the mesh come without an identity.
@@ -186,13 +186,13 @@ export function createModel({ services, entry }, { service, places, trafficPolic
     ...(carriesBytes && { carriesBytes }),
     ...(carriesGrpc && { carriesGrpc }),
     ...(streamsAnswers && { streamsAnswers }),
-    identity: identityOf(ownName),
+    identity: identityOf(originalName),
     workers,
     admin: { address: place.inside, port: PORTS.admin },
     retries: 1,
     timeouts: TIMEOUTS,
     tls: { suite: TLS.suite, groups: groupsOf(tls) },
-    trust: trustOf(options.certificates, ownName),
+    trust: trustOf(options.certificates, originalName),
     inbound: service.application
       ? {
           address: place.listen,

@@ -102,7 +102,7 @@ async function hashAsFetched(folder, name) {
   )
 }
 
-/** @param {ToolSpec} spec @param {{ program: string, source: string, by?: string, sha256?: string, signal?: AbortSignal }} found */
+/** @param {ToolSpec} spec @param {{ program: string, source: string, by?: string, sha256?: string, signal?: AbortSignal }} options */
 async function probeTool(spec, { program, source, by = spec.variable, sha256, signal }) {
   const otherwise = spec.package ? `apt install ${spec.package}` : 'take it away to have the kit fetch its own'
   const advice = spec.path

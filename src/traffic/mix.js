@@ -15,7 +15,7 @@ const HEADER_BYTES_MOST = 8 * 2 ** 10
 const SERVICE_TIME_MOST_MS = 10_000
 const OTHER = '/other'
 
-/** @typedef {'requestBytes' | 'requestHeaderBytes' | 'responseBytes' | 'serviceMs'} Told */
+/** @typedef {'requestBytes' | 'requestHeaderBytes' | 'responseBytes' | 'serviceMs'} TrafficField */
 /** @typedef {{ method: string, path: string, count: number, kept: LoggedRequest[] }} Counted */
 
 /** What a log held. @typedef {ReturnType<ReturnType<typeof createMix>['summarise']>} Mix */
@@ -113,8 +113,8 @@ function mergeRare(kinds, random) {
 
 /** @param {Counted} kind */
 function describeKind({ method, path, count, kept }) {
-  const median = (/** @type {Told} */ told, /** @type {number} */ most) => {
-    const values = kept.flatMap(request => request[told] ?? []).sort((a, b) => a - b)
+  const median = (/** @type {TrafficField} */ field, /** @type {number} */ most) => {
+    const values = kept.flatMap(request => request[field] ?? []).sort((a, b) => a - b)
     return values.length === 0 ? undefined : Math.min(most, Math.round(values[Math.floor((values.length - 1) / 2)]))
   }
   const headers = median('requestHeaderBytes', HEADER_BYTES_MOST)
@@ -148,18 +148,18 @@ function findRate(minutes) {
 
 /** Lists what no request of the log told. @param {Counted[]} kinds @returns {string[]} */
 function findUntold(kinds) {
-  const isTold = (/** @type {Told} */ told, /** @type {(kind: Counted) => boolean} */ isOf) => {
+  const isKnown = (/** @type {TrafficField} */ field, /** @type {(kind: Counted) => boolean} */ isOf) => {
     const kindsOfMethod = kinds.filter(isOf)
-    return kindsOfMethod.length === 0 || kindsOfMethod.some(({ kept }) => kept.some(request => request[told] !== null))
+    return kindsOfMethod.length === 0 || kindsOfMethod.some(({ kept }) => kept.some(request => request[field] !== null))
   }
   return [
-    ...(isTold('requestBytes', ({ method }) => !['GET', 'HEAD'].includes(method))
+    ...(isKnown('requestBytes', ({ method }) => !['GET', 'HEAD'].includes(method))
       ? []
       : ['the size of request bodies (1 KiB is taken)']),
-    ...(isTold('requestHeaderBytes', () => true)
+    ...(isKnown('requestHeaderBytes', () => true)
       ? []
       : ['the size of request headers (those of the generator are sent)']),
-    ...(isTold('responseBytes', ({ method }) => method !== 'HEAD') ? [] : ['the size of answers (1 KiB is taken)']),
-    ...(isTold('serviceMs', () => true) ? [] : ['how long the application took (none is taken: add serviceTime)']),
+    ...(isKnown('responseBytes', ({ method }) => method !== 'HEAD') ? [] : ['the size of answers (1 KiB is taken)']),
+    ...(isKnown('serviceMs', () => true) ? [] : ['how long the application took (none is taken: add serviceTime)']),
   ]
 }

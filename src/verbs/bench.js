@@ -48,7 +48,7 @@ export async function benchWith(words, context, { relaxes = [] } = {}) {
 }
 
 /**
- * @param {Pick<import('../prepare/run-experiment.js').Asked, 'experiment' | 'interrupted'> & { options: BenchOptions }} request
+ * @param {Pick<import('../prepare/run-experiment.js').ExperimentRun, 'experiment' | 'interrupted'> & { options: BenchOptions }} request
  * @param {Context} context
  */
 function runBench(request, context) {

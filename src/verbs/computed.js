@@ -22,7 +22,7 @@ import { answerClaims } from './read-claims.js'
 const FIRST_SEED = 1
 
 /**
- * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} asked
+ * @param {{ experiment: import('../kinds/balance/experiment.js').BalanceExperiment, command: Command }} options
  * @param {import('./program.js').Context} context @throws {UsageError} for an option that such a run does not have
  */
 export async function benchComputed({ experiment, command }, context) {
@@ -66,7 +66,7 @@ export async function benchComputed({ experiment, command }, context) {
 const FORMATS = {
   text(kind, run, folder) {
     const where = path.relative('', folder) || folder
-    const more = [`Report: ${where}/${PAGE}    More numbers: ${renderCommand('report', `${where} --details`)}`]
+    const more = [`Report: ${where}/${PAGE}`, `More numbers: ${renderCommand('report', `${where} --details`)}`]
     return renderAnswerText(kind.answer(kind.summarise(run)), { more })
   },
   details(kind, run) {

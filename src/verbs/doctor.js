@@ -63,7 +63,7 @@ export async function addDoctor(verb, { print, say, end, signal }) {
             })
       const elsewhere = {
         host: loadHost,
-        asked: address ?? null,
+        requestedAddress: address ?? null,
         loads: Object.values(await loadGenerators()),
         findHere,
         say,

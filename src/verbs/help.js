@@ -1,9 +1,9 @@
 import { EXIT, EXIT_MEANINGS } from '../lib/errors.js'
 import { renderCommand } from '../lib/render-command.js'
 
-const { done, failed, usage, nothingShown, planeMissing, thresholdCrossed } = EXIT
+const { done, failed, usage, noResult, planeMissing, thresholdCrossed } = EXIT
 const ENDED = [EXIT.hangup, EXIT.interrupted, EXIT.quit, EXIT.userSignal, EXIT.terminated]
-const ALL = [done, failed, usage, nothingShown, planeMissing, thresholdCrossed, ...ENDED]
+const ALL = [done, failed, usage, noResult, planeMissing, thresholdCrossed, ...ENDED]
 
 /**
  * Help of each verb beside its options: what it does, how it ends, and examples, by the words behind the verb.
@@ -24,13 +24,13 @@ export const HELP = {
   ),
   size: explain(
     'find and confirm the smallest CPU limit that holds a load, and a CPU request and memory limit with room',
-    [done, failed, usage, nothingShown, planeMissing, ...ENDED],
+    [done, failed, usage, noResult, planeMissing, ...ENDED],
     ['--rate 500 --p99 20ms --node pi4 --reserve 0.5c,512m', 'and how many such sidecars a node holds'],
     ['--from-prometheus http://localhost:9090 --namespace shop', 'for sidecars that run already, from their metrics'],
   ),
   traffic: explain(
     'write the kinds of requests of an access log as a file for --traffic',
-    [done, failed, usage, nothingShown],
+    [done, failed, usage, noResult],
     ['access.log > shop.yaml', 'of Envoy, Istio (text or JSON) or nginx (combined)'],
     ['shop.har > shop.yaml', 'of a browser'],
   ),
@@ -48,7 +48,7 @@ export const HELP = {
   ),
   compare: explain(
     'compare two runs, such as before and after a change',
-    [done, failed, usage, nothingShown, thresholdCrossed],
+    [done, failed, usage, noResult, thresholdCrossed],
     ['results/OLD results/NEW', 'what changed between two runs'],
     [
       "results/OLD results/NEW --threshold 'new/old cpuPerRequest <= 1.05'",

@@ -35,7 +35,7 @@ import { readReportFile } from './report-assets.js'
  * @typedef {{ against?: string, link: string[], requests: number, payload?: number, features?: string, pipy: string[], functions: number,
  *   tls?: 'plaintext' | 'ecdsa-p256', parity: boolean, threshold: string[], details?: boolean, watch?: boolean, profile?: boolean, time?: boolean, out?: string, json?: boolean }} LabOptions
  * @typedef {{ site: Site, side: Side, options: LabOptions, thresholds: ReturnType<typeof parseLabThreshold>[],
- *   into?: string }} Asked into: for old scripts of git
+ *   into?: string }} Comparing into: for old scripts of git
  */
 
 const LINKS = ['pair', 'gateway-ratings']
@@ -88,15 +88,15 @@ export function addLab(verb, context) {
     .addOption(
       new Option('--details', 'print every quantity, group and function instead of the answer').conflicts('json'),
     )
-    .action(async (folder, given) => {
+    .action(async (folder, flags) => {
       const side = findSide(folder)
-      const usual = { link: LINKS, requests: 2000, ...(given.watch && ON_SAVE), ...(given.profile && UNDER_LOAD) }
+      const usual = { link: LINKS, requests: 2000, ...(flags.watch && ON_SAVE), ...(flags.profile && UNDER_LOAD) }
       /** @type {LabOptions} */
       const options = {
         ...usual,
         ...(side.pipeline !== null && OF_PIPELINE),
-        ...(given.watch && { requests: ON_SAVE.requests }),
-        ...given,
+        ...(flags.watch && { requests: ON_SAVE.requests }),
+        ...flags,
       }
       const services = options.link.flatMap(name => readTopology(name).services.map(s => s.name))
       const thresholds = options.threshold.map(text => parseLabThreshold(text, services))
@@ -105,7 +105,7 @@ export function addLab(verb, context) {
       const named = verb.options.map(option => option.attributeName())
       assertTogether(LAB_OPTIONS, {
         ...options,
-        given: named.filter(name => verb.getOptionValueSource(name) === 'cli'),
+        flags: named.filter(name => verb.getOptionValueSource(name) === 'cli'),
         side: { ...side, isKit: isKit(side.scripts) },
         isSame,
       })
@@ -123,7 +123,7 @@ function nameRequest(axes, payload = AXES.payloadBytes.values[0]) {
   return renderRequest({ requests: [createRequestKind(axes, payload)] })
 }
 
-/** @param {Asked} asked @param {Context} context */
+/** @param {Comparing} comparing @param {Context} context */
 async function compareSides({ site, side, options, thresholds, into }, context) {
   const { print, say, end, signal } = context
   const { against = null, link, payload, features, pipy, requests, watch = false, profile: isSampled = false } = options
@@ -145,8 +145,10 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
     ...(out ? [] : ['Flame graph: --out DIR']),
     'More numbers: --details',
   ].join('    ')
-  const renderAnswerOf = (/** @type {import('../lab/text.js').Found} */ counted, /** @type {string[]} */ conditions) =>
-    renderAnswerText(createLabAnswer({ ...counted, conditions }), { more: [more] })
+  const renderAnswerOf = (
+    /** @type {import('../lab/text.js').LabResults} */ counted,
+    /** @type {string[]} */ conditions,
+  ) => renderAnswerText(createLabAnswer({ ...counted, conditions }), { more: [more] })
   /** @type {import('../lab/text.js').Save[]} */
   const saves = []
   const show = async (/** @type {Sides} */ counts, /** @type {string[]} */ notes = []) => {
@@ -181,8 +183,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
       // The scripts that are saved next may hold the claim.
       saves.push({ at: new Date(), rows: labelled.rows })
       print(renderSaves(saves))
-    } else if (crossed.length + undecided.length > 0)
-      end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.nothingShown)
+    } else if (crossed.length + undecided.length > 0) end(crossed.length > 0 ? EXIT.thresholdCrossed : EXIT.noResult)
   }
   try {
     await lab.checkProfiler(signal)
@@ -215,7 +216,7 @@ async function compareSides({ site, side, options, thresholds, into }, context) 
       return await show(sides, notes)
     }
     say(`counting ${requests} requests of ${links}, of both sides at once`)
-    const [old, next] = await together(signal, [own => lab.count('old', own), own => lab.count('new', own)])
+    const [old, next] = await together(signal, [signal => lab.count('old', signal), signal => lab.count('new', signal)])
     await show({ old, new: next }, lab.notes)
   } finally {
     lab.close()

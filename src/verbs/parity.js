@@ -41,7 +41,7 @@ export function addParity(verb, context) {
     })
 }
 
-/** @param {{ site: Site, planes: Planes, choice: PlaneChoice, names: string[] }} asked names: of configurations @param {Context} context */
+/** @param {{ site: Site, planes: Planes, choice: PlaneChoice, names: string[] }} options names: of configurations @param {Context} context */
 async function tryAll({ site, planes, choice, names }, { print, say, end, signal }) {
   const { plane: name, profile } = choice
   const plane = planes[name]

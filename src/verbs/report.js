@@ -28,7 +28,7 @@ const OF_HISTORIES = ['text', 'html', 'md', 'json', ...OF_HISTORY]
 
 /** Formats that are printed, or written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
-  text: ({ folder, summary, run, details }) => renderRunText({ folder, summary, run, details }),
+  text: ({ folder, summary, run, details }) => renderRunText({ folder, summary, run, details, isReport: true }),
   html: async run => writeOut(run, (await openDocuments(run)).writeHtml),
   md: async run => (await openDocuments(run)).markdown().trimEnd(),
   svg: async run => writeOut(run, (await openDocuments(run)).writeSvgs).join('\n'),
@@ -93,7 +93,7 @@ export function addReport(verb, { print, say, end }) {
         const at = out ?? (isBundle(folderOrNone) ? path.basename(folderOrNone).replace(BUNDLE_ENDING, '') : folder)
         const { text, isEmpty } = await renderRun({ folder, format, out: at, details }, line => say(show(line)))
         print(show(text))
-        if (isEmpty) end(EXIT.nothingShown)
+        if (isEmpty) end(EXIT.noResult)
       })
     })
 }

@@ -64,7 +64,7 @@ export function addSize(verb, context) {
     }
     const node = place === undefined ? null : readNode(place, reserve)
     if (resolved.sidecars !== undefined) await assertControlled(resolved.planes ?? [])
-    const experiment = createAskedExperiment(resolved)
+    const experiment = createRequestedExperiment(resolved)
     // Options that the experiment already holds are no overrides of it.
     const {
       rate,
@@ -116,7 +116,7 @@ export function addSize(verb, context) {
             print(renderLimits(sizes, options.format))
           } else print(options.json ? JSON.stringify(summary, null, 2) : answer)
           const isAnswered = sizes.some(size => size.isChecked) || controlNeeds.some(need => need.limits)
-          return isAnswered ? EXIT.done : EXIT.nothingShown
+          return isAnswered ? EXIT.done : EXIT.noResult
         },
       },
       context,
@@ -204,7 +204,7 @@ async function assertControlled(choices) {
 }
 
 /** @param {SizeOptions} options @throws {UsageError} */
-function createAskedExperiment({ file, rate, p99: p99Ms, sidecars, extrapolate = false, ...options }) {
+function createRequestedExperiment({ file, rate, p99: p99Ms, sidecars, extrapolate = false, ...options }) {
   if (sidecars !== undefined) return createControlExperiment(sidecars)
   const { link, users = null, payload: payloadBytes = null, features = null } = options
   const { interception, protocol, tls, neighbour: neighbourCores } = options

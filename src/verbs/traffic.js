@@ -25,12 +25,12 @@ export function addTraffic(verb, { print, say, end }) {
         .replace(/\.(log|har|txt|json|gz)$/, '')
         .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
       const summary = mix.summarise(name.replace(/^[^A-Za-z0-9]+/, '').slice(0, 40) || 'traffic')
-      for (const line of [...renderUnread(unread), ...renderFound(summary)]) say(line)
+      for (const line of [...renderUnread(unread), ...renderMix(summary)]) say(line)
       if (summary.traffic.kinds.length === 0) {
         say(
           `${file}: no request was read: a text or JSON access log of Envoy or Istio, nginx combined, or a file.har is needed`,
         )
-        end(EXIT.nothingShown)
+        end(EXIT.noResult)
         return
       }
       print(renderFile(summary, file))
@@ -91,8 +91,8 @@ function renderUnread({ count: many, lines, of }) {
   ]
 }
 
-/** @param {Mix} found */
-function renderFound({ traffic: { requestsPerSecond, kinds }, count: requests, paths, left, untold }) {
+/** @param {Mix} options */
+function renderMix({ traffic: { requestsPerSecond, kinds }, count: requests, paths, left, untold }) {
   return [
     ...left.map(([method, many]) => `left out ${count(many, 'request')} of the method ${method}`),
     ...(requests === 0
@@ -107,7 +107,7 @@ function renderFound({ traffic: { requestsPerSecond, kinds }, count: requests, p
   ]
 }
 
-/** @param {Mix} found @param {string} file */
+/** @param {Mix} options @param {string} file */
 function renderFile({ traffic, count: requests }, file) {
   const head = [
     `# Kinds of requests in ${path.basename(file)} (${count(requests, 'request')}): medians of sizes and times, without queries and headers.`,

@@ -27,7 +27,7 @@ const SERIES_OF_SIDECAR = 2
 const DECISION_PAGE = 'decision.html'
 
 /**
- * @param {{ folder: string, summary: Summary, claims?: ClaimsFile[], run?: ReturnType<typeof readRun> }} given
+ * @param {{ folder: string, summary: Summary, claims?: ClaimsFile[], run?: ReturnType<typeof readRun> }} options
  *   summary: as made of the records; claims: by default all that are known; run: as it was read
  * @throws {BenchError} where the folder holds no run
  */

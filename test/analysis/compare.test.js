@@ -258,13 +258,13 @@ describe('compareArms of rounds that went on until they were precise', () => {
       const cores = { pipy: cut(pipy.map(v => v / 2)), envoy: cut(envoy), aa: cut(pipy) }
       const comparisons = compare({ ...cores, precision: 0.05, change: spoil })
       const { verdict } = find(comparisons)
-      const found = measurePrecision({ asked, rounds, comparisons })
+      const found = measurePrecision({ target: asked, rounds, comparisons })
       return { verdict, ...found.pairs[0], ...tellPrecision(found) }
     }
     const nine = of(9)
     expect(nine).toMatchObject({ verdict: 'invalid', isNarrow: false, isReached: false, roundsMore: 1 })
     expect(nine.width).toBeLessThan(0.05)
-    expect(nine.told).toContain(
+    expect(nine.sentence).toContain(
       'wide, and more than one round in ten was spoiled; for 5.0 % it needs about 1 more round',
     )
     expect(of(10)).toMatchObject({ verdict: 'lower', isNarrow: true, isReached: true, roundsMore: 0 })
@@ -273,14 +273,14 @@ describe('compareArms of rounds that went on until they were precise', () => {
   it('ends in spite of unequal work, which more rounds do not cure', () => {
     const comparisons = compare({ pipy, envoy, precision: 0.05, disparities: ['workers: 1, 2'] })
     expect(find(comparisons).verdict).toBe('invalid')
-    expect(measurePrecision({ asked, rounds: 20, comparisons }).isReached).toBe(true)
+    expect(measurePrecision({ target: asked, rounds: 20, comparisons }).isReached).toBe(true)
   })
 
   it('says how many more rounds a narrower interval takes, from three ratios on', () => {
     const more = (/** @type {(number | null)[]} */ values, /** @type {number} */ width) => {
       const [comparison] = compare({ pipy, envoy, precision: 0.05 })
       const { pairs } = measurePrecision({
-        asked: { ...asked, width },
+        target: { ...asked, width },
         rounds: values.length,
         comparisons: [{ ...comparison, ratio: { median: 0.5, low: null, high: null, values } }],
       })

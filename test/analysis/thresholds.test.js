@@ -112,7 +112,7 @@ describe('holdThreshold', () => {
       { link: 'ratings', value: null, held: null },
     ])
     const summary = createSummary([], { thresholds: results })
-    expect(findStatus(summary, { isVerdictRequired: false }).status).toBe(EXIT.nothingShown)
+    expect(findStatus(summary, { isVerdictRequired: false }).status).toBe(EXIT.noResult)
   })
 
   it('is untested where no rate of a plane could be reached', () => {

@@ -30,7 +30,7 @@ export function createServices({ plane, places, conditions }) {
       tools: { cheap: fakeTool },
       appRuntime: { ...fakeTool, name: 'node' },
     },
-    folders: { own: '/raw/t', scripts: '/s', echo: '/e', certificates: '/c' },
+    folders: { process: '/raw/t', scripts: '/s', echo: '/e', certificates: '/c' },
     locate: folder => folder,
     scriptFiles: {},
     trafficPolicy: 'listed',

@@ -4,7 +4,7 @@ import { CommanderError } from 'commander'
 import { BenchError } from '../../src/lib/errors.js'
 import { createRandom } from '../../src/lib/random.js'
 import { MIB } from '../../src/lib/units.js'
-import { collectGarbage, readOwnPeak, resetOwnPeak } from '../../src/node/observer.js'
+import { collectGarbage, readPeak, resetPeak } from '../../src/node/observer.js'
 
 /** Tries a parser with many inputs that are nearly right. @import { Random } from './mutate.js' */
 
@@ -45,7 +45,7 @@ export async function tryParser({ name, make, parse, findFault, share = 1 }) {
   const inputs = Math.ceil(INPUTS * share)
   const figures = { name, inputs, values: 0, refusals: 0, slowestMs: 0, peakMib: 0 }
   collectGarbage()
-  resetOwnPeak()
+  resetPeak()
   const beforeBytes = process.memoryUsage().rss
   const watch = watchForHangs(name)
   try {
@@ -63,7 +63,7 @@ export async function tryParser({ name, make, parse, findFault, share = 1 }) {
         await nextTurn()
         collectGarbage()
       }
-      figures.peakMib = ((readOwnPeak() ?? beforeBytes) - beforeBytes) / MIB
+      figures.peakMib = ((readPeak() ?? beforeBytes) - beforeBytes) / MIB
       const heavy = figures.peakMib > PEAK_MIB_MOST ? `it took ${figures.peakMib.toFixed(0)} MiB of memory` : null
       const why =
         fault ??

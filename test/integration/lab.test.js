@@ -40,7 +40,7 @@ describe('lab, with the real valgrind', { timeout: 120_000 }, () => {
     expect(exitCode, stderr).toBe(5)
     expect(stderr).not.toContain('Warning')
     expect(stderr).toContain("--threshold 'new/old instructions <= 1.01' is crossed by client of pair")
-    /** @type {Pick<import('../../src/lab/text.js').Found, 'rows' | 'breakdowns'>} */
+    /** @type {Pick<import('../../src/lab/text.js').LabResults, 'rows' | 'breakdowns'>} */
     const { rows, breakdowns } = JSON.parse(stdout)
     const ofKernel = ['calls', 'wakeUps', 'bytes']
     const quantities = ['instructions', 'handshake', ...('missing' in strace ? [] : ofKernel)]
@@ -93,7 +93,7 @@ describe('lab, of the scripts of a mesh', { timeout: 120_000 }, () => {
     const child = execa('node', ['src/cli.js', ...argv], { reject: false })
     const { exitCode, stdout, stderr } = await child
     expect(exitCode, stderr).toBe(0)
-    /** @type {Pick<import('../../src/lab/text.js').Found, 'rows' | 'breakdowns'>} */
+    /** @type {Pick<import('../../src/lab/text.js').LabResults, 'rows' | 'breakdowns'>} */
     const { rows, breakdowns } = JSON.parse(stdout)
     const counted = rows.filter(({ quantity }) => quantity === 'instructions')
     expect(counted.map(({ service }) => service)).toEqual(['client', 'server'])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRequestKind } from '../../src/model/requests.js'
-import { probeOwnAnswers } from '../../src/parity/own-answers.js'
+import { probeLoadAnswers } from '../../src/parity/own-answers.js'
 
 /** @param {object} load @param {{ request?: object, fails?: string }} [options] */
 async function probe(load, { request, fails } = {}) {
@@ -13,11 +13,11 @@ async function probe(load, { request, fails } = {}) {
   }
   const arm = { id: 'a-1', load, conditions: { protocol: 'http/1.1' } }
   const services = { entry: { urls: ['http://127.0.0.1:15001/hi'], host: 'ratings', request } }
-  const row = await probeOwnAnswers(/** @type {any} */ ({ testbed: { site: { target: { call } } }, arm, services }))
+  const row = await probeLoadAnswers(/** @type {any} */ ({ testbed: { site: { target: { call } } }, arm, services }))
   return { asks, row }
 }
 
-describe('probeOwnAnswers', () => {
+describe('probeLoadAnswers', () => {
   it('posts bodies where the load is an echo', async () => {
     const { asks } = await probe({ payloadBytes: 4 })
     expect(asks.map(({ method, path, body }) => [method, path, body])).toEqual([

@@ -111,11 +111,11 @@ describe('options of a command', () => {
 
   it('of lab exclude each other', () => {
     const side = { label: 'mine', scripts: 'mine', profile: null, isKit: false }
-    const lab = { given: ['time', 'json'], time: true, pipy: [], side, isSame: false }
+    const lab = { flags: ['time', 'json'], time: true, pipy: [], side, isSame: false }
     expect(() => assertTogether(LAB_OPTIONS, lab)).toThrow('--time measures after a count: leave out --json')
-    expect(() => assertTogether(LAB_OPTIONS, { ...lab, given: ['time'], pipy: ['a'] })).toThrow('set PIPY=a')
-    expect(() => assertTogether(LAB_OPTIONS, { ...lab, given: ['time'], pipy: ['a', 'b'] })).toThrow('leave out mine')
-    expect(() => assertTogether(LAB_OPTIONS, { ...lab, given: ['time'] })).not.toThrow()
+    expect(() => assertTogether(LAB_OPTIONS, { ...lab, flags: ['time'], pipy: ['a'] })).toThrow('set PIPY=a')
+    expect(() => assertTogether(LAB_OPTIONS, { ...lab, flags: ['time'], pipy: ['a', 'b'] })).toThrow('leave out mine')
+    expect(() => assertTogether(LAB_OPTIONS, { ...lab, flags: ['time'] })).not.toThrow()
   })
 
   it('of report are of one run, or of a history', () => {

@@ -6,7 +6,7 @@ import { startEnding } from '../../src/run/ending.js'
 
 /**
  * death: before its time; successorEnds: how.
- * @typedef {{ told?: object | null, answers?: number | null, death?: string | null, signal?: AbortSignal,
+ * @typedef {{ notice?: object | null, answers?: number | null, death?: string | null, signal?: AbortSignal,
  *   successorEnds?: string | null, diesTold?: boolean, goes?: string, refuses?: boolean }} Told
  */
 
@@ -14,7 +14,7 @@ import { startEnding } from '../../src/run/ending.js'
  * Ends a process that goes at some signal; seen: what was done, in order.
  * @param {EndingStep[]} steps @param {string} goesAt @param {Told} [options]
  */
-async function end(steps, goesAt, { told = null, answers = 0.1, death = null, signal, ...options } = {}) {
+async function end(steps, goesAt, { notice = null, answers = 0.1, death = null, signal, ...options } = {}) {
   const { successorEnds = null, diesTold = false, goes = 'status 0', refuses = false } = options
   /** @type {string[]} */
   const seen = []
@@ -40,7 +40,7 @@ async function end(steps, goesAt, { told = null, answers = 0.1, death = null, si
         return
       }
       seen.push(`ask ${host}`)
-      if (told && diesTold) dead = 'signal SIGSEGV'
+      if (notice && diesTold) dead = 'signal SIGSEGV'
       if (host === 'server') await delay(1000 * Number(answers))
       return answers
     },
@@ -51,8 +51,8 @@ async function end(steps, goesAt, { told = null, answers = 0.1, death = null, si
       ending: /** @type {any} */ ({
         process: { spec: { service: 'server' }, exited, signal: exit, ending: () => dead ?? gone, describeFailure },
         steps,
-        told,
-        asked: { host: 'server', endpoint: {}, credentials: null },
+        notice,
+        request: { host: 'server', endpoint: {}, credentials: null },
         succeed: async () => {
           seen.push('successor')
           const spec = { service: 'server-next', role: 'sidecar' }
@@ -80,7 +80,7 @@ describe('startEnding', () => {
   })
 
   it('tells the client first, where it is to know', async () => {
-    const { seen } = await end([post('/quit')], '/quit', { told: { host: 'version-1.test' } })
+    const { seen } = await end([post('/quit')], '/quit', { notice: { host: 'version-1.test' } })
     expect(seen).toEqual(['ask version-1.test', '/quit', 'ask server', 'successor'])
   })
 
@@ -94,10 +94,10 @@ describe('startEnding', () => {
     await expect(end([post('/quit')], '/quit', { death: 'signal SIGSEGV' })).rejects.toThrow(
       "server's sidecar died before it was ended, with signal SIGSEGV: its log",
     )
-    await expect(end([post('/quit')], '/quit', { told: { host: 'v' }, diesTold: true })).rejects.toThrow(
+    await expect(end([post('/quit')], '/quit', { notice: { host: 'v' }, diesTold: true })).rejects.toThrow(
       'died before it was ended',
     )
-    await expect(end([post('/quit')], '/quit', { told: { host: 'v' }, answers: null })).rejects.toThrow(
+    await expect(end([post('/quit')], '/quit', { notice: { host: 'v' }, answers: null })).rejects.toThrow(
       'took no effect',
     )
   })

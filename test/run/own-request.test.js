@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { BenchError } from '../../src/lib/errors.js'
 import { createPipelineDocument } from '../../src/model/pipeline.js'
 import { explainCodec } from '../../src/model/pipeline-findings.js'
-import { sendOwnRequest } from '../../src/run/start-services.js'
+import { sendPipelineRequest } from '../../src/run/start-services.js'
 
 /** @param {Record<string, string>} headers of the answer */
 const sendTo = async headers => {
@@ -15,11 +15,11 @@ const sendTo = async headers => {
   const request = { method: 'PUT', body: 'é', headers: { Host: 'own.example' } }
   const pipeline = { document: createPipelineDocument({ request }), file: 'pipeline.yaml' }
   const entry = { endpoints: [{ address: '127.0.0.1', port: 1 }], host: 'ratings' }
-  const sent = await sendOwnRequest(/** @type {any} */ ({ target: { call }, entry, arm: { load: {} }, pipeline }))
+  const sent = await sendPipelineRequest(/** @type {any} */ ({ target: { call }, entry, arm: { load: {} }, pipeline }))
   return { sent, asks }
 }
 
-describe('sendOwnRequest', () => {
+describe('sendPipelineRequest', () => {
   it('sends the bytes that the load will, to the host that the file names in any case, and counts bytes', async () => {
     const { sent, asks } = await sendTo({})
     expect(asks).toMatchObject([{ host: 'own.example', body: 'Ã©', headers: {} }])

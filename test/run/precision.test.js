@@ -120,7 +120,7 @@ describe('a run that goes on until it is precise', { retry: 3 }, () => {
     expect(renderNotes(summary)).toContain(
       'This run ended early, and the precision was NOT reached: after 1 round: no pair is left to compare.',
     )
-    expect(findStatus(summary, { isVerdictRequired: false }).status).toBe(EXIT.nothingShown)
+    expect(findStatus(summary, { isVerdictRequired: false }).status).toBe(EXIT.noResult)
     expect(verifyRun({ folder: out, findLoad: () => createFakeLoad() }).agrees).toBe(true)
   })
 
@@ -138,7 +138,7 @@ describe('createStopping', () => {
     const manifest = createManifest()
     const stopping = createStopping({
       ...{ precision: { width: 0.03, maxMinutes: 10 }, mostRounds: 100, recordedRounds: 1, say: () => {} },
-      assess: () => ({ isReached: false, hasPairs: true, roundsMore: 5, told: '' }),
+      assess: () => ({ isReached: false, hasPairs: true, roundsMore: 5, sentence: '' }),
       writeManifest: found => Object.assign(manifest, found),
       now: () => nowMs,
     })

@@ -42,9 +42,9 @@ describe('a sidecar that ends', () => {
     const { ending, controlled } = create(pipy, 'told', { changesPerMinute: 0 })
     expect(ending?.steps).toEqual([{ kind: 'signal', signal: 'SIGINT' }])
     const bodyOf = (/** @type {any} */ actions) => JSON.parse(actions[0].body).clusters[0].endpoints
-    expect(bodyOf(ending?.told?.stage)).toMatchObject([{ address: '127.1.1.2' }])
+    expect(bodyOf(ending?.notice?.stage)).toMatchObject([{ address: '127.1.1.2' }])
     expect(bodyOf(controlled?.member.changeTo(1).stage)).toHaveLength(2)
-    expect(create(pipy, 'graceful', { changesPerMinute: 0 }).ending?.told).toBeNull()
+    expect(create(pipy, 'graceful', { changesPerMinute: 0 }).ending?.notice).toBeNull()
   })
 
   it('drains by SIGINT with Pipy', () => {

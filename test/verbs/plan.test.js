@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { loadPlanes } from '../../src/dataplanes/registry.js'
 import { loadGenerators } from '../../src/loads/registry.js'
 import { parsePlanes } from '../../src/prepare/options.js'
-import { readAsked } from '../../src/prepare/preparation.js'
+import { createPlanRequest } from '../../src/prepare/preparation.js'
 import { planRun } from '../../src/prepare/prepare.js'
 import { listExperiments, readAnyExperiment, readExperiment } from '../../src/prepare/read-experiment.js'
 import { renderPlan } from '../../src/report/plan.js'
@@ -11,7 +11,7 @@ import { cli } from '../fakes/cli.js'
 
 /** @param {string} name @param {Record<string, unknown>} [options] */
 const ask = (name, options) =>
-  readAsked(readExperiment(name), { profile: 'standard', pin: true, seed: 1, maxMinutes: 60, ...options })
+  createPlanRequest(readExperiment(name), { profile: 'standard', pin: true, seed: 1, maxMinutes: 60, ...options })
 /** @param {number} count */
 const coresOf = count => Array.from({ length: count }, (_, cpu) => [cpu])
 const LOADED = { planes: await loadPlanes(), loads: await loadGenerators() }

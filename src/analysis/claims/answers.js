@@ -87,12 +87,12 @@ export function formatRatio({ median, low, high }) {
   return `${digits(median)}${low === null || high === null ? '' : ` [${digits(low)}, ${digits(high)}]`}`
 }
 
-/** @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, askedCap: number | undefined }} options */
-export function describeCaveats({ arms, quantity, isAtCap, askedCap }) {
+/** @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, namedLimit: number | undefined }} options */
+export function describeCaveats({ arms, quantity, isAtCap, namedLimit }) {
   const cap = Math.max(...arms.map(arm => arm.cpuLimitCores ?? 0))
   const bound = quantity === 'throughput' ? arms.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null) : []
   return [
-    ...(isAtCap ? [] : [`at ${cap || 'no'} cores; published at ${askedCap}`]),
+    ...(isAtCap ? [] : [`at ${cap || 'no'} cores; published at ${namedLimit}`]),
     ...(arms[0].load.kind === 'closed' && /^p\d/.test(quantity) ? ['response times at saturation'] : []),
     ...bound.map(arm => `${nameOf(arm)} was bound by ${arm.boundBy}`),
   ]

@@ -22,7 +22,7 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
     .flatMap(a => bs.map(b => ({ a, b })))
     .filter(({ a, b }) => isAlike({ a, b, of, to }))
     .map(pair => ({ pair, isAtCap: isAtCap(pair.a, of) && isAtCap(pair.b, to) }))
-  const hasTwoCaps = isTold(of, to, 'cpuLimitCores')
+  const hasTwoCaps = isKnownOf(of, to, 'cpuLimitCores')
   const allowed = pairs.filter(p => p.isAtCap || (otherCaps !== 'never' && !hasTwoCaps))
   if (allowed.length === 0) {
     const areAlike = pairs.length > 0 || hasTwoCaps
@@ -100,7 +100,7 @@ function isAlike({ a, b, of, to }) {
   const isBare = !a.hasSidecars || !b.hasSidecars
   const names = AXIS_NAMES.filter(
     name =>
-      !isTold(of, to, name) &&
+      !isKnownOf(of, to, name) &&
       !(isBare && AXES[name].isOfSidecars) &&
       !(name === 'users' && a.load.kind === 'closed' && a.cpuLimitCores !== b.cpuLimitCores),
   )
@@ -108,7 +108,7 @@ function isAlike({ a, b, of, to }) {
 }
 
 /** Says whether selectors tell arms apart on an axis. @param {Selector} of @param {Selector} to @param {AxisName} name */
-function isTold(of, to, name) {
+function isKnownOf(of, to, name) {
   return of[name] !== undefined && to[name] !== undefined && of[name] !== to[name]
 }
 

@@ -61,7 +61,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   const left = spoiled.map(p => `${label} ${p.at} left out: spoiled${describeSpoiled([p.arm], quantity)}`)
   const { isAtCap } = selection
   const arms = points.map(p => p.arm)
-  const caveats = points.length > 0 ? describeCaveats({ arms, quantity, isAtCap, askedCap: among.cpuLimitCores }) : []
+  const caveats = points.length > 0 ? describeCaveats({ arms, quantity, isAtCap, namedLimit: among.cpuLimitCores }) : []
   const answer = (/** @type {Finding} */ { status, why }) => ({
     status,
     ours: points.length > 0 ? sayPoints() : null,
@@ -167,8 +167,8 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
   const { a, b } = pair
   const { ratio, verdict, why } = judgeRatios({ summary, quantity, a, b, ratios: ratiosOf(a, b) })
   const conditions = describeConditions([a, b], { hasCap: isAtCap })
-  const askedCap = of.cpuLimitCores ?? to.cpuLimitCores
-  const caveats = describeCaveats({ arms: a === b ? [a] : [a, b], quantity, isAtCap, askedCap })
+  const namedLimit = of.cpuLimitCores ?? to.cpuLimitCores
+  const caveats = describeCaveats({ arms: a === b ? [a] : [a, b], quantity, isAtCap, namedLimit })
   const answer = (/** @type {Answer['status']} */ status, /** @type {string[]} */ ...reasons) => ({
     status,
     ours: ratio.median === null ? null : `${formatRatio(ratio)} (${conditions})`,

@@ -1,5 +1,5 @@
 import { renderCluster } from './clusters.js'
-import { renderOwn } from './config.js'
+import { renderLeanBootstrap } from './config.js'
 import { renderListeners } from './listeners.js'
 import { renderRouteConfig } from './routes.js'
 import { HTTP2_OPTIONS, renderUpstreamHttp, socketAddress } from './shared.js'
@@ -20,7 +20,7 @@ const FROM_ADS = { resource_api_version: 'V3', ads: {} }
  */
 export function renderAdsBootstrap(model, { server, apiType }) {
   return {
-    ...renderOwn(model),
+    ...renderLeanBootstrap(model),
     dynamic_resources: {
       ads_config: {
         api_type: apiType,

@@ -18,7 +18,7 @@ export const PROFILES = ['lean', OSM, ISTIO]
  */
 export function renderBootstrap(model, profile, sources = {}) {
   return {
-    ...renderOwn(model),
+    ...renderLeanBootstrap(model),
     static_resources: {
       listeners: renderListeners(model, profile, sources),
       clusters: model.clusters.map(cluster => renderCluster(model, cluster, sources.certificate)),
@@ -27,7 +27,7 @@ export function renderBootstrap(model, profile, sources = {}) {
 }
 
 /** Renders the part of a bootstrap that is the same wherever the rest comes from. @param {SidecarModel} model */
-export function renderOwn(model) {
+export function renderLeanBootstrap(model) {
   return {
     node: { id: model.service, cluster: model.service },
     admin: { address: socketAddress(model.admin) },

@@ -59,7 +59,7 @@ function renderCluster(model, cluster) {
     `pool-purge-delay ${milliseconds(model.timeouts.requestSeconds)}`,
     ...(isHttp2 ? ['proto h2'] : []),
   ]
-  return renderBackend(model, cluster, { own: serverOptions, alpn: isHttp2 ? 'h2' : 'http/1.1' })
+  return renderBackend(model, cluster, { serverOptions, alpn: isHttp2 ? 'h2' : 'http/1.1' })
 }
 
 /** @param {SidecarModel} model */

@@ -49,10 +49,10 @@ export function renderEntry(model, { name, port, way, alpn, plaintext = [] }) {
 
 /**
  * @param {SidecarModel} model @param {Cluster} cluster
- * @param {{ own?: string[], alpn?: string }} options own: of its servers
+ * @param {{ serverOptions?: string[], alpn?: string }} options serverOptions: of each
  * @returns {Section}
  */
-export function renderBackend(model, { name, endpoints, balancing, mtls }, { own: lines = [], alpn }) {
+export function renderBackend(model, { name, endpoints, balancing, mtls }, { serverOptions: lines = [], alpn }) {
   const options = [
     ...lines,
     ...(mtls

@@ -48,7 +48,7 @@ export function createSidecar(options) {
 /**
  * Renders its environment, which is all of its own configuration.
  * @param {SidecarOptions} options
- * @param {{ into: Endpoint, out: Endpoint, socket: string, isLean: boolean }} own
+ * @param {{ into: Endpoint, out: Endpoint, socket: string, isLean: boolean }} options
  * @returns {Record<string, string>}
  */
 function renderEnvironment({ model }, { into, out, socket, isLean }) {

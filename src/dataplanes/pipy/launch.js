@@ -10,7 +10,7 @@ import { createFsmSidecar, FSM } from './fsm/index.js'
 /** @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   if (options.profile === FSM) return createFsmSidecar(options)
-  if (options.pipeline) return createOwnSidecar({ ...options, pipeline: options.pipeline })
+  if (options.pipeline) return createScriptSidecar({ ...options, pipeline: options.pipeline })
   const { model, folder, tool, scripts } = options
   return createSidecarProcess(options, {
     argv: createPipyArgv({
@@ -31,7 +31,7 @@ export function createSidecar(options) {
 }
 
 /** @param {SidecarOptions & { pipeline: NonNullable<SidecarOptions['pipeline']> }} options */
-function createOwnSidecar(options) {
+function createScriptSidecar(options) {
   const { version } = options.tool
   return createPipelineSidecar(options, ({ argv: [script = `${options.folder}/main.js`, ...args], workers }) => ({
     argv: createPipyArgv({ version, threads: workers, script, args }),

@@ -19,7 +19,7 @@ const NAMED_BY_WORKLOAD = 0
 export function renderConfig(model) {
   const { services, workloads } = renderCalled(model)
   const policies = renderPolicies(model)
-  return renderDocument({ workloads: [renderOwnWorkload(model), ...workloads], services, policies })
+  return renderDocument({ workloads: [renderLocalWorkload(model), ...workloads], services, policies })
 }
 
 /** Renders one configuration for the proxy of all pods of a node. @param {SidecarModel[]} models @returns {string} YAML */
@@ -27,7 +27,7 @@ export function renderNodeConfig(models) {
   const called = models.map(renderCalled)
   const sidecars = models.map(model => {
     const policies = renderPolicies(model).map(policy => ({ ...policy, name: `${policy.name}-${model.service}` }))
-    const workload = renderOwnWorkload(model)
+    const workload = renderLocalWorkload(model)
     const services = called.flatMap(({ workloads }) =>
       workloads.filter(({ workloadIps }) => workload.workloadIps.includes(workloadIps[0])).map(w => w.services),
     )
@@ -55,7 +55,7 @@ function renderDocument(configuration) {
 }
 
 /** @param {SidecarModel} model */
-function renderOwnWorkload({ service, identity, inbound }) {
+function renderLocalWorkload({ service, identity, inbound }) {
   return {
     ...renderIdentity(identity),
     uid: service,

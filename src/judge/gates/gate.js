@@ -5,7 +5,7 @@ import { groupBy } from '../../lib/group-by.js'
 
 /** A record with all by which it is judged; an idle trial has no load, and no gate of it is asked. */
 /** @typedef {TrialRecord & { load: LoadResult, host: NonNullable<TrialRecord['host']> }} Measured */
-/** A finding about one part of a trial. @typedef {{ part: string, reason: string }} Found */
+/** A finding about one part of a trial. @typedef {{ part: string, reason: string }} PartFinding */
 
 /**
  * @typedef {object} Gate
@@ -14,7 +14,7 @@ import { groupBy } from '../../lib/group-by.js'
  * @property {string} words of a verdict
  * @property {true} [isOfLoad] an idle trial is not asked
  * @property {Use[]} [spoils] absent: every use
- * @property {(record: Measured) => (string | Found | false | undefined)[]} find
+ * @property {(record: Measured) => (string | PartFinding | false | undefined)[]} find
  */
 
 /** @type {Use[]} */

@@ -39,7 +39,7 @@ export const LOAD_GATES = [
     words: "Little's law broken",
     find: record => {
       const { users, sliceMs } = record.trial.arm.load
-      const underWay = usersSeen(record)
+      const underWay = countUsers(record)
       // The last request of a slice may end in the next slice (kind `turns`).
       const overhang = sliceMs === undefined ? 1 : 1 + (record.load.distribution?.meanMs ?? 0) / sliceMs
       return [
@@ -72,8 +72,8 @@ export const LOAD_GATES = [
           (p.throttledFraction ?? 0) > 0 && 'the generator was throttled',
         ]),
         record.trial.arm.load.kind === 'closed' &&
-          (usersSeen(record) ?? users) < USERS_SEEN_LEAST * users &&
-          `by rate × time ${usersSeen(record)?.toFixed(1)} of ${users} users waited for answers: the others spent their time in the generator`,
+          (countUsers(record) ?? users) < USERS_SEEN_LEAST * users &&
+          `by rate × time ${countUsers(record)?.toFixed(1)} of ${users} users waited for answers: the others spent their time in the generator`,
         // A drop in the window makes all others seem late.
         load.lagP99Ms !== null &&
           droppedInWindow(record) === 0 &&
@@ -229,7 +229,7 @@ function dueInWindow(record) {
 }
 
 /** Counts requests under way by Little's law, rate × mean time; null: not measured. @param {Measured} record */
-function usersSeen(record) {
+function countUsers(record) {
   const { verified, distribution } = record.load
   const seconds = secondsUnderLoad(record)
   return distribution && seconds ? ((verified / seconds) * distribution.meanMs) / 1000 : null

@@ -18,8 +18,8 @@ const READING_FIELDS = /** @type {const} */ ([
  */
 export function describeWindow({ observation, samples, armId }) {
   const { window, start, end, before, after, overflows, received, receivedByPod, ...others } = observation
-  const { closedConnections, onHost, loadHost, cpus, ...given } = others
-  const { sampleSource, clockOffsetMs } = given
+  const { closedConnections, onHost, loadHost, cpus, ...readings } = others
+  const { sampleSource, clockOffsetMs } = readings
   const [first, last] = ['start', 'end'].map(edge => samples.find(s => s.edge === edge))
   if (!first || !last) return null
   const processes = observation.processes.map(({ name, ...facts }, i) =>

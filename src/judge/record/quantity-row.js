@@ -2,7 +2,7 @@
 /** @import { Arm, Load, TrialRecord, Use } from '../../model/types.ts' */
 
 /**
- * @typedef {object} Seen
+ * @typedef {object} RoundRecords
  * @property {TrialRecord} record
  * @property {string | null} [service] whose sidecar; null: over all
  * @property {TrialRecord[] | null} [baseline] the same round of the arm without sidecars
@@ -41,7 +41,7 @@
  * @property {Use} [useOfClosed] instead, in the closed loop
  * @property {'sum' | 'most'} [sidecars] each sidecar has it, and the arm their sum, or that of the sidecar with the most
  * @property {number} [quantile] given where the rounds together hold enough requests beyond it
- * @property {(seen: Seen) => number | null} measure in the unit of the header
+ * @property {(records: RoundRecords) => number | null} measure in the unit of the header
  * @property {Compared} [compared] absent: it is only shown
  * @property {{ kinds: Load['kind'][], title: string, digits?: number }} [chart] drawn round by round under these loads
  * @property {boolean} [isFollowed] its slope over the time of the run is fitted

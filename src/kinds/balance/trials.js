@@ -10,13 +10,13 @@ import { assignItems, drawItems } from '../../services/assign.js'
 /** Assigns items by every algorithm. @param {{ form: BalanceForm, seed: number }} options @returns {BalanceTrial[]} */
 export function runBalance({ form, seed }) {
   const seeds = Array.from({ length: form.seeds }, (_, i) => seed + i)
-  return seeds.flatMap(own =>
+  return seeds.flatMap(trialSeed =>
     form.sizes.flatMap(sizes => {
-      const items = drawItems({ count: form.items, sizes, seed: own })
+      const items = drawItems({ count: form.items, sizes, seed: trialSeed })
       return form.algorithms.map(algorithm => ({
         algorithm,
         sizes,
-        seed: own,
+        seed: trialSeed,
         ...measureAssignment({ algorithm, items, shards: form.shards }),
       }))
     }),

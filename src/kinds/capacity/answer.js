@@ -1,6 +1,6 @@
 import { renderSureness } from '../../answer/noise.js'
 import { renderContrasts, renderPair, renderPairs } from '../../answer/pairs.js'
-import { chooseQuantities, drawProxies, hasOwnQuantities } from '../../answer/proxies.js'
+import { chooseQuantities, choosesQuantities, drawProxies } from '../../answer/proxies.js'
 import { formatValue, QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { findVaried } from '../../model/arms.js'
 import { renderCpuRequests } from './cpu-requests.js'
@@ -24,21 +24,19 @@ export function answerCapacity(answered) {
   const { arms, comparisons } = result
   const isIdle = arms[0].load.kind === 'idle'
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
-  const isUsual = !hasOwnQuantities(summary)
+  const isUsual = !choosesQuantities(summary)
   const requests = renderCpuRequests(arms)
   // The question of CPU requests is the p99.
   const usual = isIdle ? USUAL_OF_IDLE : requests.length > 0 ? ['p99'] : USUAL
   return {
-    pictures: isAlone ? drawAlone(answered, usual) : isUsual ? drawBeside(answered) : drawAsked(answered),
+    pictures: isAlone ? drawAlone(answered, usual) : isUsual ? drawBeside(answered) : drawQuantities(answered),
     verdicts: [
       ...requests,
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
       ...renderSecond(result),
       ...renderCrossings(result, summary),
     ],
-    basis: isAlone
-      ? renderSureness(result, { primary, repeats: 'repeat', drawn: chooseQuantities(summary, usual) })
-      : [],
+    ...(isAlone && renderSureness(result, { primary, repeats: 'repeat', drawn: chooseQuantities(summary, usual) })),
     notMeasured: isIdle
       ? []
       : [...(requests.length > 0 ? [] : listExcluded(result, summary)), ...listOpenQuestions({ ...summary, arms })],
@@ -49,7 +47,7 @@ export function answerCapacity(answered) {
 function drawAlone({ result: { arms, comparisons }, summary, measured }, usual) {
   const isIdle = arms[0].load.kind === 'idle'
   const hasPoints = findVaried(measured.filter(arm => arm.repeatOf === null)).length > 0
-  const isUsual = !hasOwnQuantities(summary)
+  const isUsual = !choosesQuantities(summary)
   const quantities = chooseQuantities(summary, usual)
   return drawProxies({
     ...{ arms, comparisons, primary: usual[0] },
@@ -67,7 +65,7 @@ function drawBeside({ result: { arms }, measured }) {
 }
 
 /** Draws the quantities that the experiment asks for, where interleaved trials have answered the cost. @param {AnsweredCapacity} answered */
-function drawAsked({ result: { arms }, summary }) {
+function drawQuantities({ result: { arms }, summary }) {
   const quantities = chooseQuantities(summary, USUAL).filter(name => !USUAL.includes(name))
   return drawProxies({ arms, comparisons: [], quantities })
 }

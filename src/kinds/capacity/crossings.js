@@ -6,7 +6,7 @@ import { GAP_LEAST } from '../../model/bounds.js'
 import { findCrossings, listPoints } from './find-crossings.js'
 
 /** Sentences and pictures of crossings. Pure. @import { Crossing } from './find-crossings.js' */
-/** @import { Result, Summary } from '../../model/types.ts' @import { Drawn, OwnChart } from '../sections.js' */
+/** @import { Result, Summary } from '../../model/types.ts' @import { Drawn, KindChart } from '../sections.js' */
 
 /** @param {Pick<Result, 'arms'>} result @param {Pick<Summary, 'shows'>} summary @returns {string[]} */
 export function renderCrossings({ arms }, { shows }) {
@@ -35,7 +35,7 @@ function renderCrossing({ quantity, lines, at: { median, low, high }, isOnce, is
   return `${row.label}: ${less} takes less than ${more} from ${median.toFixed(1)}${interval} ${axis} on, and more below ${values}`
 }
 
-/** Draws each quantity over the axis, a line of each plane. @param {Drawn} drawn @returns {OwnChart[]} */
+/** Draws each quantity over the axis, a line of each plane. @param {Drawn} drawn @returns {KindChart[]} */
 export function drawCrossings({ summary, arms, colourFor }) {
   const { across, crossings = [] } = summary.shows
   if (across === null) return []

@@ -1,4 +1,4 @@
-import { hasOwnQuantities, headingOf } from '../../answer/proxies.js'
+import { choosesQuantities, headingOf } from '../../answer/proxies.js'
 import { GATES } from '../../judge/gates.js'
 import { QUANTITIES, quantityOf } from '../../judge/quantities.js'
 import { groupBy } from '../../lib/group-by.js'
@@ -14,7 +14,7 @@ export function listExcluded({ arms }, { shows }) {
     .filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
     // A trial that failed explains nothing of those that were completed.
     .map(arm => ({ ...arm, spoiled: arm.spoiled.filter(({ gate }) => gate !== 'failed') }))
-  if (!hasOwnQuantities({ shows }) || measured.some(({ load }) => load.kind !== 'open')) return []
+  if (!choosesQuantities({ shows }) || measured.some(({ load }) => load.kind !== 'open')) return []
   const excluded = shows.quantities.flatMap(name => {
     const { use } = QUANTITIES[name]
     if (measured.some(arm => quantityOf(arm, name).median !== null || !isExcluded(arm, use))) return []

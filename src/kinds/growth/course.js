@@ -17,9 +17,9 @@ import { STEP_SIDECARS } from './plan.js'
 import { BACKENDS, createGrowth, listGrowthNames } from './services.js'
 
 /** Adds sidecars to a control plane until a step fails, or there are enough. The failure is the result of the trial. */
-/** @import { Asking, FailureReason, GrowthRecord, Handle, Target, Told } from '../../model/types.ts' */
+/** @import { Asking, FailureReason, GrowthRecord, Handle, Target, ConfigurationTimes } from '../../model/types.ts' */
 /** @import { Course } from '../../run/control-plane.js' @import { Kind } from '../../run/kind.js' */
-/** @import { Asked, Started } from '../../run/start-services.js' @import { Growth } from './services.js' */
+/** @import { StartRequest, Started } from '../../run/start-services.js' @import { Growth } from './services.js' */
 
 const WATCH_MS = 200
 const NAMED_MOST = 5
@@ -33,13 +33,13 @@ const OWN = new RegExp(`\\b(${OWN_CODES.join('|')})\\b`)
  * control: one, or none where nothing has to run; stopping: the run is stopped; signal: or the control plane has ended.
  * @typedef {{ asking: Asking, deploy: Course['deploy'], listProcesses: () => Handle[],
  *   control: Handle[], readControl: ReturnType<Course['observe']>['read'], deadlineSeconds: number, stopping: AbortSignal,
- *   signal: AbortSignal }} Given
+ *   signal: AbortSignal }} StepOptions
  */
 
 /** @type {Kind} */
 export const kind = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
 
-/** Throws for a failure of neither control plane nor sidecar. @param {Asked} asked @returns {Promise<Started>} */
+/** Throws for a failure of neither control plane nor sidecar. @param {StartRequest} options @returns {Promise<Started>} */
 async function startGrowth({ testbed, arm, start, folder, signal }) {
   const { target, cpus } = testbed.site
   const deadlineSeconds = Number(testbed.settings.grows?.deadlineSeconds)
@@ -93,8 +93,8 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
     return {
       deployment,
       ...UNLOADED,
-      seen: {
-        observed: { own: { growth } },
+      findings: {
+        observed: { partFiles: { growth } },
         record: { outcome: 'completed', growth: judgeGrowth(growth), ended: ended ? await awaitEnded(control) : [] },
         isOver: true,
         assertWhole: async () => {},
@@ -127,20 +127,20 @@ async function assertCapped(target, control) {
 }
 
 /**
- * @param {Growth['setUp']} setUp @param {Growth['steps']} steps @param {Given} given
+ * @param {Growth['setUp']} setUp @param {Growth['steps']} steps @param {StepOptions} options
  * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>}
  */
-async function takeSteps(setUp, steps, given) {
+async function takeSteps(setUp, steps, options) {
   /** @type {Step[]} */
   const taken = []
   try {
-    await Promise.all(given.control.map(process => process.waitUntilReady(given.signal)))
-    await given.asking.perform(setUp, given.signal)
+    await Promise.all(options.control.map(process => process.waitUntilReady(options.signal)))
+    await options.asking.perform(setUp, options.signal)
   } catch (error) {
-    return { taken, ended: { sidecars: 0, ...(await explainFailure(error, given)) } }
+    return { taken, ended: { sidecars: 0, ...(await explainFailure(error, options)) } }
   }
   for (const step of steps) {
-    const { seen: result, failure } = await takeStep(step, given)
+    const { step: result, failure } = await takeStep(step, options)
     taken.push(result)
     if (failure) return { taken, ended: { sidecars: step.sidecars, ...failure } }
     if (result.availableFraction < AVAILABLE_LEAST) {
@@ -153,13 +153,13 @@ async function takeSteps(setUp, steps, given) {
 
 /**
  * Starts the sidecars of a step and asks until each serves and each client has seen every backend.
- * @param {Growth['steps'][number]} step @param {Given} given
+ * @param {Growth['steps'][number]} step @param {StepOptions} options
  */
-async function takeStep({ sidecars, spec, members }, given) {
-  const { asking, deploy, deadlineSeconds, signal } = given
-  /** @type {Promise<[string, Told | null]>[]} */
+async function takeStep({ sidecars, spec, members }, options) {
+  const { asking, deploy, deadlineSeconds, signal } = options
+  /** @type {Promise<[string, ConfigurationTimes | null]>[]} */
   const answers = []
-  const { value: error, phase } = await observePhase(given, async () => {
+  const { value: error, phase } = await observePhase(options, async () => {
     const begun = performance.now()
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(1000 * deadlineSeconds)])
     try {
@@ -183,11 +183,11 @@ async function takeStep({ sidecars, spec, members }, given) {
   const times = new Map(await Promise.all(answers))
   const configured = members.map(({ name }) => ({ name, told: times.get(name) ?? null }))
   const result = { ...phase, sidecars, members: configured, availableFraction: readRoomFraction() }
-  if (error === null && configured.every(member => member.told?.yesMs != null)) return { seen: result, failure: null }
-  return { seen: result, failure: await explainFailure(error ?? describeLate(result, given), given) }
+  if (error === null && configured.every(member => member.told?.yesMs != null)) return { step: result, failure: null }
+  return { step: result, failure: await explainFailure(error ?? describeLate(result, options), options) }
 }
 
-/** @param {Step} step @param {Given} given @returns {Failure} */
+/** @param {Step} step @param {StepOptions} options @returns {Failure} */
 function describeLate({ members, host }, { deadlineSeconds }) {
   const unsent = members.find(({ told }) => told?.yesMs === null && told.unsent)?.told?.unsent
   if (unsent)
@@ -208,7 +208,7 @@ function isOutOfHostMemory(process) {
   return process.isOutOfMemory() && Boolean(process.findHostLimit?.())
 }
 
-/** Names the cause, or throws the error. @param {unknown} error @param {Given} given @returns {Promise<Failure>} */
+/** Names the cause, or throws the error. @param {unknown} error @param {StepOptions} options @returns {Promise<Failure>} */
 async function explainFailure(error, { control, listProcesses, stopping }) {
   stopping.throwIfAborted()
   await awaitEnding(control)

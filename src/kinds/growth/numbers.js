@@ -7,7 +7,7 @@ import { MIB } from '../../lib/units.js'
 
 /** The numbers of a growth, and its quantities: the run has what it saw in memory, `verify` on disk. Pure. */
 /** @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts' */
-/** @import { OwnPart } from '../parts.js' @import { QuantityRow } from '../../judge/record/quantity-row.js' */
+/** @import { RecordPart } from '../parts.js' @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 
 /** A growth ends below this share of the machine's memory. */
 export const AVAILABLE_LEAST = 0.1
@@ -19,7 +19,7 @@ export const OF_MACHINE = ['host-memory', 'host-cpu', 'host-limit']
 
 /** @typedef {NonNullable<TrialRecord['growth']>} GrowthNumbers */
 
-/** @type {OwnPart<GrowthRecord, GrowthNumbers>} */
+/** @type {RecordPart<GrowthRecord, GrowthNumbers>} */
 export const growthPart = {
   judge: judgeGrowth,
   hasWindow: false,
@@ -29,7 +29,7 @@ export const growthPart = {
   },
 }
 
-/** @param {GrowthRecord} seen @returns {GrowthNumbers} */
+/** @param {GrowthRecord} options @returns {GrowthNumbers} */
 export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, control }) {
   const described = steps.map(step => judgeStep(step, backends))
   const readings = control ?? []

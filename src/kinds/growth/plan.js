@@ -12,7 +12,7 @@ export const growsSchema = z.strictObject({ deadlineSeconds: lengthSeconds })
 
 /** @type {KindPlan} */
 export const growthPlan = {
-  isAsked: ({ grows }) => grows !== null,
+  isRequested: ({ grows }) => grows !== null,
   hasControlPlane: true,
   hasUncontrolled: true,
   isAllReal: () => true,

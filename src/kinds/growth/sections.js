@@ -74,7 +74,7 @@ function nameGrowth(arms, { armId }) {
 /** @param {GrowthFit} growth @param {string} name */
 function renderGrowth(growth, name) {
   const { rounds, memory, steps } = growth
-  const secondsBySize = pickShown(steps).map(
+  const secondsBySize = pickExamples(steps).map(
     ({ sidecars, seconds }) => `${sidecars}: ${seconds.median?.toFixed(2) ?? '-'}`,
   )
   const causes = [...new Map(rounds.flatMap(({ reason, why }) => (reason ? [[reason, why]] : [])))]
@@ -91,7 +91,7 @@ function renderMemory({ baseBytes, bytesPerSidecar, low, high, points }) {
   const kB = (/** @type {number} */ bytes) => (bytes / 1000).toFixed(1)
   const interval = low === null || high === null ? '' : ` [${kB(low)}, ${kB(high)}]`
   const largest = Math.max(...points.map(p => Math.abs(p.residualBytes)))
-  const picked = pickShown(points)
+  const picked = pickExamples(points)
   return [
     `    memory of the control plane: ${(baseBytes / MIB).toFixed(1)} MiB + ${kB(bytesPerSidecar)} kB a sidecar${interval}, off by at most ${(largest / MIB).toFixed(2)} MiB`,
     `      ${picked.map(p => `${p.sidecars}: ${renderOff(p.bytes / MIB, p.residualBytes / MIB, { digitsOff: 2 })}`).join('  ')}`,
@@ -99,7 +99,7 @@ function renderMemory({ baseBytes, bytesPerSidecar, low, high, points }) {
 }
 
 /** Picks at most ten items, evenly apart, with the last. @template T @param {T[]} items */
-function pickShown(items) {
+function pickExamples(items) {
   const every = Math.ceil(items.length / POINTS_MOST)
   return items.filter((_, i) => (i + 1) % every === 0 || i === items.length - 1)
 }

@@ -38,8 +38,8 @@ export function listGrowthNames(sidecars) {
  * Makes the processes of all steps; link: the one whose entry's certificates all have, which they read without TLS too.
  * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services @returns {Growth}
  */
-export function createGrowth({ link, sidecars, ...given }) {
-  const { arm, control, places, programs, folders, locate } = given
+export function createGrowth({ link, sidecars, ...rest }) {
+  const { arm, control, places, programs, folders, locate } = rest
   const certificates = locate(certificatesFolder(folders.certificates, arm.conditions.tls))
   const trust = trustOf(certificates, link.entry.service)
   const applications = APPLICATIONS.map(name =>
@@ -50,14 +50,14 @@ export function createGrowth({ link, sidecars, ...given }) {
       next: null,
       runtime: programs.appRuntime,
       scripts: locate(folders.echo),
-      folder: locate(folders.own),
+      folder: locate(folders.process),
     }),
   )
   const made = listSteps(sidecars).map(topology => {
-    const services = { ...given, topology }
+    const services = { ...rest, topology }
     return topology.services.map(service => {
       const { model, ...sidecar } = describeGrown(service, services)
-      const options = { ...sidecar, model: { ...model, trust }, ...locateControl(given) }
+      const options = { ...sidecar, model: { ...model, trust }, ...locateControl(rest) }
       return {
         spec: control.createSidecar(options),
         member: { ...describeMember(options.model), enrolment: control.enrol(options) },
@@ -66,10 +66,14 @@ export function createGrowth({ link, sidecars, ...given }) {
   })
   return {
     applications,
-    ...createControlPlane(given),
+    ...createControlPlane(rest),
     steps: made.map((step, i) => ({
       sidecars: (i + 1) * STEP_SIDECARS,
-      spec: createBatch({ name: `step-${i + 1}`, folder: locate(folders.own), specs: step.map(({ spec }) => spec) }),
+      spec: createBatch({
+        name: `step-${i + 1}`,
+        folder: locate(folders.process),
+        specs: step.map(({ spec }) => spec),
+      }),
       members: step.map(({ member }) => member),
     })),
   }

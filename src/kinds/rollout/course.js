@@ -17,8 +17,8 @@ import { createRollout, listRolloutNames } from './services.js'
 
 /** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
 /** @import { Conditions, Control, Deployment, Handle, RolloutRecord, TrialRecord } from '../../model/types.ts' */
-/** @import { Course } from '../../run/control-plane.js' @import { Given } from '../../run/phase.js' */
-/** @import { Kind } from '../../run/kind.js' @import { Asked } from '../../run/start-services.js' */
+/** @import { Course } from '../../run/control-plane.js' @import { PhaseOptions } from '../../run/phase.js' */
+/** @import { Kind } from '../../run/kind.js' @import { StartRequest } from '../../run/start-services.js' */
 
 // A node makes two to ten pods a second.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
@@ -31,7 +31,7 @@ const LEAST_SECONDS = 20
 /** @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
 
 /** leastSeconds: that a phase may take; pace: of simulated sidecars: milliseconds from start to start, and commits of the change. */
-/** @typedef {Asked & { leastSeconds: number, pace?: { everyMs: number, commitsPerSecond: number } }} Paced */
+/** @typedef {StartRequest & { leastSeconds: number, pace?: { everyMs: number, commitsPerSecond: number } }} Paced */
 
 export const kind = createRolloutKind()
 
@@ -40,14 +40,14 @@ export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
   return {
     name: 'rollout',
     hasRequests: false,
-    async start(asked) {
-      const { deployment, rollout, deadlineSeconds } = await startRollout({ ...asked, leastSeconds })
+    async start(request) {
+      const { deployment, rollout, deadlineSeconds } = await startRollout({ ...request, leastSeconds })
       const judged = judgeRollout(rollout)
       return {
         deployment,
         ...UNLOADED,
-        seen: {
-          observed: { own: { rollout } },
+        findings: {
+          observed: { partFiles: { rollout } },
           record: { rollout: judged },
           isOver: false,
           async assertWhole() {
@@ -65,34 +65,34 @@ export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
 /**
  * Passes a rollout. Simulated sidecars follow two rollouts of as many as are real: all real, and all but one simulated.
  * Throws where a process ended or was stopped; the record says which sidecars have no configuration.
- * @param {Paced} asked @returns {Promise<RolledOut>}
+ * @param {Paced} request @returns {Promise<RolledOut>}
  */
-async function startRollout(asked) {
-  const { sidecars = 0, simulated = 0 } = asked.arm.conditions
-  if (simulated === 0) return passRollout(asked)
+async function startRollout(request) {
+  const { sidecars = 0, simulated = 0 } = request.arm.conditions
+  if (simulated === 0) return passRollout(request)
   const real = sidecars - simulated
-  const allReal = await tryRollout(asked, { name: 'all-real', sidecars: real, simulated: 0 })
+  const allReal = await tryRollout(request, { name: 'all-real', sidecars: real, simulated: 0 })
   // The CPU time of a control plane depends on the pace.
   const everyMs = Math.round((allReal.first.endMs - allReal.first.startMs) / real)
   const { toldSeconds = 0 } = judgeRollout(allReal).change ?? {}
   const commitsPerSecond = toldSeconds > 0 ? (real - 1) / toldSeconds : Number.POSITIVE_INFINITY
-  const paced = { ...asked, pace: { everyMs, commitsPerSecond } }
+  const paced = { ...request, pace: { everyMs, commitsPerSecond } }
   const allSimulated = await tryRollout(paced, { name: 'all-simulated', sidecars: real, simulated: real - 1 })
   const started = await passRollout(paced)
   return { ...started, rollout: { ...started.rollout, fidelity: { real: allReal, simulated: allSimulated } } }
 }
 
-/** @param {Paced} asked @param {{ name: string, sidecars: number, simulated: number }} other */
-async function tryRollout(asked, { name, ...other }) {
-  const arm = { ...asked.arm, conditions: { ...asked.arm.conditions, ...other } }
-  const started = await passRollout({ ...asked, arm, folder: path.join(asked.folder, name) })
+/** @param {Paced} request @param {{ name: string, sidecars: number, simulated: number }} other */
+async function tryRollout(request, { name, ...other }) {
+  const arm = { ...request.arm, conditions: { ...request.arm.conditions, ...other } }
+  const started = await passRollout({ ...request, arm, folder: path.join(request.folder, name) })
   const { deployment, rollout, deadlineSeconds } = started
   await deployment.remove()
   assertConverged(judgeRollout(rollout), deadlineSeconds)
   return rollout
 }
 
-/** @param {Paced} asked @returns {Promise<RolledOut>} */
+/** @param {Paced} options @returns {Promise<RolledOut>} */
 async function passRollout({ testbed, arm, start, round, folder, leastSeconds, signal, pace }) {
   const { target } = testbed.site
   const rollout = await renderRollout({ testbed, arm, start, round, folder, pace })
@@ -123,23 +123,23 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
       return { sidecars: await anonOf(sidecars), control: await anonOf(shards) }
     }
     const observing = course.observe(shards)
-    /** @type {Given} */
-    const given = { asking, signal, deadlineSeconds, readControl: observing.read }
+    /** @type {PhaseOptions} */
+    const phaseOptions = { asking, signal, deadlineSeconds, readControl: observing.read }
     await inLanes({ items: rollout.setUps, lanes: LANES, signal }, asking.perform)
     await inLanes({ items: members, lanes: LANES, signal }, ({ enrolment }, signal) =>
       asking.perform(enrolment, signal),
     )
     const fail = (/** @type {Error} */ error) => falling.abort(error)
-    const { first, pods } = await startAll({ ...given, batches: rollout.batches, deploy, arePods, fail })
+    const { first, pods } = await startAll({ ...phaseOptions, batches: rollout.batches, deploy, arePods, fail })
     const conditions = { ...arm.conditions, ...(pace && { commitsPerSecond: pace.commitsPerSecond }) }
-    const all = { ...given, members, conditions, seed: round }
+    const all = { ...phaseOptions, members, conditions, seed: round }
     const before = await readMemory()
     const change = haveAll(members, first) ? await changeAll(all) : null
     const isChanged = change !== null && haveAll(members, change)
     const areRemoved = isChanged && arm.conditions.areServicesRemoved
     const withdrawal = areRemoved ? await withdrawServices({ ...all, before, readMemory }) : null
     const control = await observing.end()
-    const kept = { ...given, readControl: () => readControl(target, shards.slice(0, keptCount)) }
+    const kept = { ...phaseOptions, readControl: () => readControl(target, shards.slice(0, keptCount)) }
     const removal =
       moves && isChanged
         ? await removeShard({ ...kept, batches: rollout.batches, moves, deploy, end, shard: controls[keptCount] })
@@ -220,7 +220,7 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
 
 /**
  * Chooses how long a phase may take. Simulated sidecars come as slowly as real ones did: everyMs.
- * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { leastSeconds: number, arePods?: boolean, everyMs?: number }} asked
+ * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { leastSeconds: number, arePods?: boolean, everyMs?: number }} options
  */
 export function findDeadlineSeconds({ leastSeconds, sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {
   const perSidecar = PER_SIDECAR_SECONDS[arePods ? 'inPods' : 'inBatches']

@@ -9,7 +9,7 @@ export const rollout = {
     /** The needs of the control plane of so many sidecars are computed from its rollouts. */
     sizesControlOf: CONTROL_PLANE_AXES.sidecars.schema.nullable().default(null),
   },
-  isAsked: ({ axes }) => axes.sidecars !== undefined,
+  isRequested: ({ axes }) => axes.sidecars !== undefined,
   hasControlPlane: true,
   isAllReal: ({ sizesControlOf }) => sizesControlOf !== null,
   settings: ({ sizesControlOf }) => (sizesControlOf === null ? {} : { sizesControlOf }),

@@ -3,7 +3,7 @@ import { subtract } from '../../judge/record/describe-window.js'
 import { mib } from '../../lib/units.js'
 
 /** The numbers of a rollout: the run has what it saw in memory, `verify` on disk. Pure. */
-/** @import { RolloutRecord, Told, TrialRecord } from '../../model/types.ts' @import { OwnPart } from '../parts.js' */
+/** @import { RolloutRecord, ConfigurationTimes, TrialRecord } from '../../model/types.ts' @import { RecordPart } from '../parts.js' */
 
 const NAMED_MOST = 20
 const POINTS_MOST = 100
@@ -20,7 +20,7 @@ const INFIDELITY_MOST = 0.15
 /** @typedef {NonNullable<RolloutRecord['first']['control']['start']>} Edge */
 /** A phase. @typedef {'first' | 'change' | 'withdrawal' | 'removal'} Part */
 
-/** @type {OwnPart<RolloutRecord, RolloutNumbers>} */
+/** @type {RecordPart<RolloutRecord, RolloutNumbers>} */
 export const rolloutPart = {
   judge: judgeRollout,
   hasWindow: true,
@@ -31,9 +31,9 @@ export const rolloutPart = {
   },
 }
 
-/** @param {RolloutRecord} seen @returns {RolloutNumbers} */
-export function judgeRollout(seen) {
-  const { members, simulated, fidelity, cpus, askedPerSecondMost, control } = seen
+/** @param {RolloutRecord} rollout @returns {RolloutNumbers} */
+export function judgeRollout(rollout) {
+  const { members, simulated, fidelity, cpus, askedPerSecondMost, control } = rollout
   const anon = (control ?? []).flatMap(({ anonBytes }) => anonBytes ?? [])
   return {
     sidecars: members.length + (simulated?.count ?? 0),
@@ -42,13 +42,13 @@ export function judgeRollout(seen) {
     ...(members.some(({ pod }) => pod) && { pods: judgePods(members) }),
     cpus,
     askedPerSecondMost,
-    first: judgePhase({ members, simulated, of: 'first', phase: seen.first }),
-    ...(seen.change && { change: judgePhase({ members, simulated, of: 'change', phase: seen.change }) }),
-    ...(seen.withdrawal && { withdrawal: judgeWithdrawal(seen) }),
-    ...(seen.removal && { removal: judgeRemoval(members, seen.removal) }),
+    first: judgePhase({ members, simulated, of: 'first', phase: rollout.first }),
+    ...(rollout.change && { change: judgePhase({ members, simulated, of: 'change', phase: rollout.change }) }),
+    ...(rollout.withdrawal && { withdrawal: judgeWithdrawal(rollout) }),
+    ...(rollout.removal && { removal: judgeRemoval(members, rollout.removal) }),
     controlAnonBytes: {
       empty: control?.[0]?.anonBytes ?? null,
-      stable: seen.first.control.end?.anonBytes ?? null,
+      stable: rollout.first.control.end?.anonBytes ?? null,
       peak: anon.length > 0 ? Math.max(...anon) : null,
     },
     controlPeakBytes: control?.at(-1)?.peakBytes ?? null,
@@ -146,17 +146,17 @@ function judgeRemoval(members, phase) {
   const moved = members.filter(({ movedTo }) => movedTo !== undefined)
   const stayed = members.flatMap(({ name, stayed }) => (stayed ? [{ name, ...stayed }] : []))
   const ofMoved = judgePhase({ members: moved, of: 'moved', phase, fromMs: phase.endedMs })
-  const askedOfStayed = stayed.reduce((sum, { asked }) => sum + asked, 0)
+  const requestsToStayed = stayed.reduce((sum, { asked }) => sum + asked, 0)
   return {
     ...ofMoved,
-    askedPerSecond: ofMoved.askedPerSecond + (1000 * askedOfStayed) / (phase.endMs - phase.startMs),
+    askedPerSecond: ofMoved.askedPerSecond + (1000 * requestsToStayed) / (phase.endMs - phase.startMs),
     moved: moved.length,
     stayed: stayed.length,
     silent: stayed.filter(({ asked, answered }) => answered < asked).map(({ name }) => name),
   }
 }
 
-/** @param {RolloutRecord} seen @returns {RolloutNumbers['withdrawal']} */
+/** @param {RolloutRecord} options @returns {RolloutNumbers['withdrawal']} */
 function judgeWithdrawal({ members, withdrawal: phase }) {
   if (!phase) return undefined
   const { sidecarBytes, controlBytes } = phase
@@ -166,7 +166,7 @@ function judgeWithdrawal({ members, withdrawal: phase }) {
 /**
  * Judges a phase. fromMs: when the times of all begin; absent: each has its own.
  * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'withdrawn' | 'moved',
- *   phase: RolloutRecord['first'], fromMs?: number }} seen
+ *   phase: RolloutRecord['first'], fromMs?: number }} options
  * @returns {RolloutNumbers['first']}
  */
 function judgePhase({ members, simulated, of, phase, fromMs }) {
@@ -178,7 +178,7 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   }).length
   const missing = members.filter(member => typeof member[of]?.yesMs !== 'number')
   const probes = timed.flatMap(member => member[of] ?? [])
-  const had = probes.filter(isTold).sort((a, b) => a.yesMs - b.yesMs)
+  const had = probes.filter(isConfigured).sort((a, b) => a.yesMs - b.yesMs)
   const last = had.at(-1)
   const phaseSeconds = (endMs - startMs) / 1000
   const sinceMs = probes.map(one => one.sinceMs)
@@ -242,21 +242,21 @@ function judgeShards({ before, after, phaseSeconds }) {
   }
 }
 
-/** Makes the curve: seconds, each with the share of sidecars. @param {Told[]} told @param {{ all: number, startMs: number }} of */
-function drawCurve(told, { all, startMs }) {
-  const times = numericSort(told.filter(isTold).map(({ yesMs }) => (yesMs - startMs) / 1000))
+/** Makes the curve: seconds, each with the share of sidecars. @param {ConfigurationTimes[]} members @param {{ all: number, startMs: number }} of */
+function drawCurve(members, { all, startMs }) {
+  const times = numericSort(members.filter(isConfigured).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)
   return times.flatMap((seconds, i) =>
     (i + 1) % every === 0 || i === times.length - 1 ? [/** @type {[number, number]} */ ([seconds, (i + 1) / all])] : [],
   )
 }
 
-/** @param {Told} told @returns {told is Told & { yesMs: number }} */
-function isTold(told) {
-  return told.yesMs !== null
+/** @param {ConfigurationTimes} times @returns {times is ConfigurationTimes & { yesMs: number }} */
+function isConfigured(times) {
+  return times.yesMs !== null
 }
 
-/** Measures the part of a sidecar's time that is not known. @param {Told & { yesMs: number }} told */
+/** Measures the part of a sidecar's time that is not known. @param {ConfigurationTimes & { yesMs: number }} options */
 function findCensored({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
 }

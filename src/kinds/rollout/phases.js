@@ -8,9 +8,9 @@ import { describeReading, LANES, passPhase } from '../../run/phase.js'
 import { named, startSidecars } from '../../run/start-sidecars.js'
 
 /** The phases of a rollout (the first configuration, a change, its withdrawal, the removal of a shard), and their record. */
-/** @import { Conditions, Observation, ProcessSpec, RolloutRecord, Told } from '../../model/types.ts' */
+/** @import { Conditions, Observation, ProcessSpec, RolloutRecord, ConfigurationTimes } from '../../model/types.ts' */
 /** @import { Batch, RolloutMember } from '../../services/control.js' @import { Rollout } from './services.js' */
-/** @import { Given } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
+/** @import { PhaseOptions } from '../../run/phase.js' @import { Deploy, PodTimes } from '../../run/start-sidecars.js' */
 /** @typedef {Awaited<ReturnType<typeof changeAll>>} Phase @typedef {Awaited<ReturnType<typeof removeShard>>} Removal */
 /** @typedef {Awaited<ReturnType<typeof withdrawServices>>} Withdrawal */
 /** Anonymous memory of all sidecars and of the control plane. @typedef {Record<'sidecars' | 'control', number | null>} Memory */
@@ -20,43 +20,43 @@ const SAMPLE = 30
 
 /**
  * Starts the sidecars until each has its first configuration, and is ready where it is a pod.
- * @param {Given & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} all
+ * @param {PhaseOptions & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} all
  */
-export async function startAll({ batches, deploy, arePods, fail, ...given }) {
+export async function startAll({ batches, deploy, arePods, fail, ...options }) {
   /** @type {Awaited<ReturnType<typeof startSidecars>> | undefined} */
   let started
-  const first = await passPhase(given, async () => {
-    started = await startSidecars({ ...given, batches, deploy, arePods, fail })
-    return started.asked
+  const first = await passPhase(options, async () => {
+    started = await startSidecars({ ...options, batches, deploy, arePods, fail })
+    return started.answering
   })
   const { pods, areReady } = /** @type {NonNullable<typeof started>} */ (started)
   if (first.times.size === 0)
-    throw new BenchError(`no sidecar was seen to start within ${given.deadlineSeconds} s, though its pod was made`)
+    throw new BenchError(`no sidecar was seen to start within ${options.deadlineSeconds} s, though its pod was made`)
   const hasAll = [...first.times.values()].filter(({ yesMs }) => yesMs !== null).length === pods.size
   if (hasAll) await areReady
-  given.signal.throwIfAborted()
+  options.signal.throwIfAborted()
   return { first, pods }
 }
 
 /**
  * Stages and commits a change; where sidecars can go back, they do by those with an even number. Of many, a sample drawn by
  * the seed is asked meanwhile, and the others once that has it.
- * @param {Given & { members: RolloutMember[], conditions: Conditions, seed: number, version?: number }} options
+ * @param {PhaseOptions & { members: RolloutMember[], conditions: Conditions, seed: number, version?: number }} options
  */
-export async function changeAll({ members, conditions, seed, version = 1, ...given }) {
+export async function changeAll({ members, conditions, seed, version = 1, ...options }) {
   const sample = drawSample(members, seed)
   const changes = members.map(member => ({
     member,
     ...(version % 2 === 0 && member.goBack ? member.goBack(version) : member.changeTo(version)),
   }))
-  await inLanes({ items: changes, lanes: LANES, signal: given.signal }, ({ stage }, signal) =>
-    given.asking.perform(stage, signal),
+  await inLanes({ items: changes, lanes: LANES, signal: options.signal }, ({ stage }, signal) =>
+    options.asking.perform(stage, signal),
   )
   const others = changes.filter(({ member: { name } }) => !sample.has(name))
   const askOthers = async () =>
-    others.map(({ member: { name }, endpoint, host }) => named(name, given.asking.expect({ name, endpoint, host })))
-  const begin = () => commitChanges({ ...given, changes, conditions, sample })
-  const { times, phase } = await passPhase(given, begin, others.length > 0 ? askOthers : undefined)
+    others.map(({ member: { name }, endpoint, host }) => named(name, options.asking.expect({ name, endpoint, host })))
+  const begin = () => commitChanges({ ...options, changes, conditions, sample })
+  const { times, phase } = await passPhase(options, begin, others.length > 0 ? askOthers : undefined)
   return { times, phase: others.length > 0 ? { ...phase, sample: [...sample] } : phase }
 }
 
@@ -93,12 +93,12 @@ export function drawSample(members, seed) {
 }
 
 /**
- * @param {Given & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[],
+ * @param {PhaseOptions & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[],
  *   conditions: Conditions, sample: Set<string> }} options
  */
 async function commitChanges({ asking, signal, changes, conditions, sample }) {
   const { commitsAtOnce: lanes = LANES, commitsPerSecond: perSecond } = conditions
-  /** @type {Promise<[string, Told]>[]} */
+  /** @type {Promise<[string, ConfigurationTimes]>[]} */
   const waits = []
   // Each simulated sidecar has a commit of its own, in the same lanes.
   const items = changes.flatMap(({ member: { name, standsFor }, endpoint, host, commit }) =>
@@ -117,11 +117,11 @@ async function commitChanges({ asking, signal, changes, conditions, sample }) {
 /**
  * Ends a shard and moves its sidecars, which know their control plane from their start: each is ended and started anew.
  * batches: all; moves: at their new shards; readControl: of the shards left.
- * @param {Given & { shard: ProcessSpec, batches: Rollout['batches'], moves: Batch[], deploy: Deploy,
+ * @param {PhaseOptions & { shard: ProcessSpec, batches: Rollout['batches'], moves: Batch[], deploy: Deploy,
  *   end: (specs: ProcessSpec[]) => Promise<void> }} options
  */
-export async function removeShard({ shard, batches, moves, deploy, end, ...given }) {
-  const { asking, signal } = given
+export async function removeShard({ shard, batches, moves, deploy, end, ...options }) {
+  const { asking, signal } = options
   const leaving = batches.filter(({ members }) => members.some(({ moved }) => moved))
   const staying = batches.filter(batch => !leaving.includes(batch)).flatMap(({ members }) => members)
   const failing = new AbortController()
@@ -130,7 +130,7 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...given
     { signal: AbortSignal.any([signal, failing.signal]) },
   )
   let endedMs = Number.NaN
-  const passing = passPhase(given, async () => {
+  const passing = passPhase(options, async () => {
     await end([shard])
     endedMs = readNowMs()
     const members = moves.flatMap(batch => batch.members)
@@ -138,7 +138,7 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...given
       asking.perform(enrolment, signal),
     )
     await end(leaving.map(({ spec }) => spec))
-    return (await startSidecars({ ...given, batches: moves, deploy, arePods: false, fail: () => {} })).asked
+    return (await startSidecars({ ...options, batches: moves, deploy, arePods: false, fail: () => {} })).answering
   })
   passing.catch(error => failing.abort(error))
   const { times, phase } = await passing
@@ -148,7 +148,7 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...given
 /**
  * Makes the record.
  * @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
- *   first: Phase, change: Phase | null, withdrawal: Withdrawal | null, removal: Removal | null }} seen
+ *   first: Phase, change: Phase | null, withdrawal: Withdrawal | null, removal: Removal | null }} options
  * @returns {RolloutRecord}
  */
 export function describeRollout({ cpus, members, first, pods, change, withdrawal, removal, control }) {

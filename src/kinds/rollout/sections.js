@@ -6,7 +6,7 @@ import { isCoarse, isMeasured, listBound, timesOf } from './numbers.js'
 
 /** Rollouts: how soon sidecars have their configuration, and what bound that. Pure. */
 /** @import { ResultOf, SummaryArm } from '../../model/types.ts' */
-/** @import { Drawn, OwnChart, Sections } from '../sections.js' */
+/** @import { Drawn, KindChart, Sections } from '../sections.js' */
 
 /** Sentences by the phases that the control plane bound. @type {Record<string, string>} */
 const BOUND = {
@@ -52,7 +52,7 @@ function bindingOf(arm) {
   return phases === null ? '' : BOUND[phases.join()]
 }
 
-/** Draws configured sidecars in the last round of each arm that counts. @param {Drawn} drawn @returns {OwnChart[]} */
+/** Draws configured sidecars in the last round of each arm that counts. @param {Drawn} drawn @returns {KindChart[]} */
 function drawShares({ arms, records }) {
   const varied = findVaried(arms)
   const rollouts = arms.flatMap(arm => {

@@ -37,7 +37,7 @@ const MOVED_VERSION = 2
 
 /**
  * Lists the names that need an address.
- * @param {Topology} topology @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} asked
+ * @param {Topology} topology @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} options
  */
 export function listRolloutNames(topology, { sidecars, simulated, shards }) {
   const { client, server } = findEnds(topology)
@@ -90,7 +90,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
     next: null,
     runtime: programs.appRuntime,
     scripts: locate(folders.echo),
-    folder: locate(folders.own),
+    folder: locate(folders.process),
   })
   const realCount = members.length - (arm.conditions.simulated ?? 0)
   const simulated = members.slice(realCount)
@@ -122,14 +122,14 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
   function createSpec(batch, which) {
     const specs = batch.map(({ spec }) => spec)
     return isBatched
-      ? createBatch({ name: `${client.name}s-${which}`, folder: locate(folders.own), specs })
+      ? createBatch({ name: `${client.name}s-${which}`, folder: locate(folders.process), specs })
       : { ...specs[0], batchOf: 1 }
   }
 
   /** @param {NonNullable<Control['simulates']>} simulates */
   function createSimulated({ createProcess }) {
     const listen = { address: places[SIMULATED].listen, port: PORTS.outbound }
-    const located = { ...locateControl(services, names.controls[0]), folder: locate(`${folders.own}/${SIMULATED}`) }
+    const located = { ...locateControl(services, names.controls[0]), folder: locate(`${folders.process}/${SIMULATED}`) }
     const spec = createProcess({ ...located, listen, everyMs, names: simulated.map(({ name }) => name) })
     return { spec, members: [joinMembers(simulated, listen)] }
   }

@@ -31,7 +31,7 @@ export function answerSearches({ result: { sizes, searches, arms }, summary: { m
       ...renderAnswered(answered, place),
       ...renderChecks(older),
       ...renderSavings(older),
-      ...renderFound(searches),
+      ...renderSearches(searches),
     ],
     basis: [
       ...renderServiceTime(arms),
@@ -296,7 +296,7 @@ function drawSearches(searches) {
 }
 
 /** Says who is better among those that were found, without a claim of chance. @param {SearchResult[]} searches */
-function renderFound(searches) {
+function renderSearches(searches) {
   const answered = searches.filter(({ isFound, held }) => isFound && held !== null)
   if (answered.length === 0) return []
   const [first, ...others] = answered

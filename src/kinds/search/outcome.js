@@ -75,13 +75,13 @@ export function judgeOutcome(record, p99Ms) {
     if (isSidecars) return { ...end(false, record.reasons[0]), isClear: true, survived: false }
     return { ...end(null, record.reasons[0] ?? 'nothing was measured'), survived: null }
   }
-  const isOwn = boundBy === 'sidecar' || boundBy === 'worker'
-  if (isOwn && rate < CLEARLY_LESS * ratePerSecond)
+  const isProxy = boundBy === 'sidecar' || boundBy === 'worker'
+  if (isProxy && rate < CLEARLY_LESS * ratePerSecond)
     return { ...end(false, `${rate.toFixed(0)} requests/s were answered, bound by the ${boundBy}`), isClear: true }
   // The rate is above the knee, and nothing else is saturated: missing requests have failed, or were dropped.
-  const isOwnKnee = isOwn || boundBy === 'rate' || boundBy === 'drops'
+  const isKneeOfProxy = isProxy || boundBy === 'rate' || boundBy === 'drops'
   const foreign = gates.filter(
-    g => !OWN_GATES.includes(g.gate) && g.spoils.includes('latency') && !(g.gate === 'knee' && isOwnKnee),
+    g => !OWN_GATES.includes(g.gate) && g.spoils.includes('latency') && !(g.gate === 'knee' && isKneeOfProxy),
   )
   // A neighbour is the cause of what else a busy machine spoils.
   const cause = foreign.find(g => g.gate === 'neighbour') ?? foreign[0]

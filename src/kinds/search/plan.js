@@ -24,7 +24,7 @@ export const searchSchema = z.discriminatedUnion('kind', [
 
 /** @type {KindPlan} */
 export const searchPlan = {
-  isAsked: ({ search }) => search !== null,
+  isRequested: ({ search }) => search !== null,
   // Each service of a file has a p99 of its own.
   limit: (experiment, p99Ms) =>
     experiment.search?.kind === 'services' ? experiment : { ...experiment, search: { ...experiment.search, p99Ms } },

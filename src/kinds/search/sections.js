@@ -11,7 +11,7 @@ import { isAnswered, listTrialRows } from './trial-rows.js'
 
 /** The results of searches, with the trials that show them. Pure. */
 /** @import { Manifest, ResultOf, SearchResult, SearchStep, SizeResult } from '../../model/types.ts' */
-/** @import { Answered } from './trial-rows.js' @import { Drawn, OwnChart, Sections } from '../sections.js' */
+/** @import { Answered } from './trial-rows.js' @import { Drawn, KindChart, Sections } from '../sections.js' */
 
 const WORDS = { knee: 'highest rate', cpu: 'smallest CPU limit', memory: 'smallest memory limit' }
 
@@ -139,7 +139,7 @@ function formatValue(value, { unit }) {
   return unit === 'cores' ? count(value, 'core') : `${value} requests/s`
 }
 
-/** Draws the rates of a sizing's trials over the CPU limit. @param {Drawn<ResultOf<'search'>>} drawn @returns {OwnChart[]} */
+/** Draws the rates of a sizing's trials over the CPU limit. @param {Drawn<ResultOf<'search'>>} drawn @returns {KindChart[]} */
 function drawLimits({ result: { sizes }, records, colourFor }) {
   const lines = [...groupBy(sizes, nameOf)].map(([label, sizesOfPlane]) => {
     const held = new Set(sizesOfPlane.flatMap(size => listSteps(size, true)))

@@ -41,10 +41,10 @@ export function withoutOutcomes({ value, held, why, trials }) {
 }
 
 /**
- * @param {Pick<SearchResult, 'looksFor'> & Partial<SearchResult> & { template: Arm }} found by default: nothing
+ * @param {Pick<SearchResult, 'looksFor'> & Partial<SearchResult> & { template: Arm }} options by default: nothing
  * @returns {SearchResult}
  */
-export function describeSearch({ template, looksFor, held = null, isFound = false, ...found }) {
+export function describeSearch({ template, looksFor, held = null, isFound = false, ...fields }) {
   const unit = /** @type {const} */ ({ knee: 'requests/s', cpu: 'cores', memory: 'bytes' })[looksFor]
   return {
     ...choiceOf(template),
@@ -57,7 +57,7 @@ export function describeSearch({ template, looksFor, held = null, isFound = fals
     isFound: isFound && held !== null,
     steps: [],
     unchargedBytes: null,
-    ...found,
+    ...fields,
   }
 }
 

@@ -31,7 +31,7 @@ export const k6 = {
   countCpus: ({ cpus }) => cpus,
 
   createGenerator({ tool, scripts, urls, certificate, tls, host, load, tailMs, admin, cpus, folder, ...others }) {
-    const ownRequests = (others.arms ?? [others]).map(({ request = null }) => request)
+    const pipelineRequests = (others.arms ?? [others]).map(({ request = null }) => request)
     const variables = {
       URLS: urls.join(','),
       HOST: host,
@@ -76,7 +76,7 @@ export const k6 = {
         ...(certificate && { GODEBUG: `tlsmlkem=${tls && isPostQuantum(tls) ? 1 : 0}` }),
         ...{ GOMAXPROCS: `${cpus}`, GOGC: '300' },
         // Records keep the arguments, and a header of the user may be a secret: pass it in the environment.
-        ...(ownRequests.some(Boolean) && { OWN_REQUESTS: renderOwnRequests(ownRequests) }),
+        ...(pipelineRequests.some(Boolean) && { OWN_REQUESTS: renderPipelineRequests(pipelineRequests) }),
       },
       folder,
       scripts: [scripts],
@@ -106,7 +106,7 @@ export const k6 = {
 }
 
 /** @param {(import('../../model/types.ts').OwnRequest | null)[]} requests of each arm @throws {BenchError} */
-function renderOwnRequests(requests) {
+function renderPipelineRequests(requests) {
   const text = JSON.stringify(requests)
   const bytes = Buffer.byteLength(`OWN_REQUESTS=${text}`)
   if (bytes > ARGUMENT_MOST_BYTES)

@@ -92,7 +92,7 @@ export const calibration = z.object({
   trialId: z.string(),
 })
 
-export const askedPrecision = z
+export const precisionTarget = z
   .object({
     width: z.number().describe('of the 95 % interval of CPU per request, from end to end, as a share of its low end'),
     mostRounds: bounds.rounds,
@@ -121,7 +121,7 @@ export const manifestSchema = z.object({
   settings,
   thresholds: z.array(z.string()),
   rounds: bounds.rounds.describe('with a precision: those that were begun'),
-  precision: askedPrecision.optional(),
+  precision: precisionTarget.optional(),
   arms: z.array(arm).min(1).describe('of a search: what it starts from'),
   search: searchSpec.nullable(),
   calibrations: z.array(calibration),

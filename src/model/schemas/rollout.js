@@ -3,7 +3,7 @@ import { count, fraction, hostCpu, nullable, schemaVersion } from './parts.js'
 
 /** Rollouts and growths: rollout.json and growth.json of raw/<trial>/, and their parts of a record. */
 
-export const told = z
+export const configurationTimes = z
   .object({
     sinceMs: z
       .number()
@@ -57,7 +57,7 @@ const memoryOfServices = z
   .object({ before: nullable, told: nullable, toldAgain: nullable })
   .describe('two seconds after a phase: before the services, with them, and with them again')
 
-const seen = z.object({
+const rolloutObservations = z.object({
   schemaVersion,
   cpus: count,
   askedPerSecondMost: count.describe('the budget of requests to all sidecars together'),
@@ -65,7 +65,7 @@ const seen = z.object({
     z.object({
       name: z.string(),
       shard: count.optional().describe('the place of its control plane among them'),
-      first: told.optional().describe('absent: it was not started by the deadline'),
+      first: configurationTimes.optional().describe('absent: it was not started by the deadline'),
       pod: z
         .object({
           createdMs: z.number().describe('when it was asked for'),
@@ -73,10 +73,12 @@ const seen = z.object({
         })
         .optional()
         .describe('on a cluster, by the clock of the kit, which is not that of the other times'),
-      change: told.optional(),
-      withdrawn: told.optional().describe('the configuration without the services that the change had'),
+      change: configurationTimes.optional(),
+      withdrawn: configurationTimes.optional().describe('the configuration without the services that the change had'),
       movedTo: count.optional().describe('its shard after the last was removed, where that is another'),
-      moved: told.optional().describe('the configuration of that shard, by the sidecar as it was started anew'),
+      moved: configurationTimes
+        .optional()
+        .describe('the configuration of that shard, by the sidecar as it was started anew'),
       stayed: z
         .object({ asked: count, answered: count })
         .optional()
@@ -84,7 +86,7 @@ const seen = z.object({
     }),
   ),
   simulated: z
-    .object({ count, first: told.optional(), change: told.optional() })
+    .object({ count, first: configurationTimes.optional(), change: configurationTimes.optional() })
     .optional()
     .describe('sidecars beside the members; they have a configuration when all of them have it'),
   first: phase,
@@ -109,9 +111,9 @@ const seen = z.object({
 })
 
 /** raw/<trial>/rollout.json */
-export const rolloutSchema = seen.extend({
+export const rolloutSchema = rolloutObservations.extend({
   fidelity: z
-    .object({ real: seen, simulated: seen })
+    .object({ real: rolloutObservations, simulated: rolloutObservations })
     .optional()
     .describe(
       'where sidecars are simulated: rollouts before, of as many as are real; all real, and all but one simulated',
@@ -206,7 +208,9 @@ export const growthSchema = z.object({
   steps: z.array(
     phase.extend({
       sidecars: count.describe('of all steps up to it'),
-      members: z.array(z.object({ name: z.string(), told: told.nullable().describe('null: it was not started') })),
+      members: z.array(
+        z.object({ name: z.string(), told: configurationTimes.nullable().describe('null: it was not started') }),
+      ),
       availableFraction: fraction.describe("of the machine's memory, after it"),
     }),
   ),

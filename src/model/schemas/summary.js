@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { askedPrecision, calibration, deployedProfile, machine } from './manifest.js'
+import { calibration, deployedProfile, machine, precisionTarget } from './manifest.js'
 import * as parts from './parts.js'
 import { failureReason } from './rollout.js'
 
@@ -291,7 +291,7 @@ export const band = comparison.pick({ a: true, b: true, link: true, conditions: 
     .describe('intervals of interleaved arms and of windows exclude each other; null: the run measured one of the two'),
 })
 
-export const summaryPrecision = askedPrecision.extend({
+export const summaryPrecision = precisionTarget.extend({
   rounds: count,
   isReached: z.boolean(),
   pairs: z.array(

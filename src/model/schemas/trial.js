@@ -275,7 +275,7 @@ export const edge = z.object({
 
 export const observedProcess = processFacts.extend({ name: z.string().describe('as in samples.jsonl') })
 
-export const loadHostSeen = z
+export const loadHostObservation = z
   .object({ start: hostCpu, end: hostCpu, cpus: count, clockAheadMs: z.number(), roundTripMs: z.number() })
   .describe("the machine of the load at the window's edges; its clock was as far ahead, which the window counts out")
 
@@ -303,7 +303,7 @@ export const observationSchema = z
       .optional()
       .describe('of these, bytes in each pod of a proxy that serves several; absent: there is none, or nobody counted'),
     onHost: z.array(count).nullable().describe('the processes on the host of the edges, by their place; null: all'),
-    loadHost: loadHostSeen.optional().describe('absent: the load was made on no other machine'),
+    loadHost: loadHostObservation.optional().describe('absent: the load was made on no other machine'),
     cpus: count,
     sampleSource,
     clockOffsetMs: z.number().describe("how far the clock of what observes is from the generator's"),

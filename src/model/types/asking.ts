@@ -1,6 +1,6 @@
 // Asks the sidecars of a rollout for their configuration, from a place that reaches them.
 import type { Endpoint } from './address.ts'
-import type { HostCpu, Told } from './documents.ts'
+import type { ConfigurationTimes, HostCpu } from './documents.ts'
 import type { ReloadAction } from './plane.ts'
 import type { Handle } from './process.ts'
 
@@ -29,9 +29,9 @@ export interface Costs {
 /** Brings configurations to the control plane of sidecars, and asks these for them. */
 export interface Asking {
   /** Asks from the start of the process on; null: its start was not seen before asking ended. */
-  expectFirst(process: Handle, expected: Expected): Promise<Told | null>
+  expectFirst(process: Handle, expected: Expected): Promise<ConfigurationTimes | null>
   /** Asks from now on until it is answered, or asking ends. */
-  expect(expected: Expected): Promise<Told>
+  expect(expected: Expected): Promise<ConfigurationTimes>
   countWaiting(): number
   giveUp(): void | Promise<void>
   perform(actions: ReloadAction[], signal: AbortSignal): Promise<void>

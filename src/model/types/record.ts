@@ -35,5 +35,5 @@ export interface Observation {
   /** The processes that ran on the host of the edges, by their place; absent: all. */
   onHost?: number[]
   /** The machine of the load, where that is another one than `onHost` is about. */
-  loadHost?: z.infer<typeof S.loadHostSeen>
+  loadHost?: z.infer<typeof S.loadHostObservation>
 }

@@ -197,7 +197,7 @@ export function parseMounts(mountinfo) {
 }
 
 /** @param {string} text of /proc/self/cgroup @param {string} controller '' for v2 */
-export function ownPath(text, controller) {
+export function findCgroupPath(text, controller) {
   const line = text.split('\n').find(l => l.split(':')[1]?.split(',').includes(controller))
   return line?.split(':').slice(2).join(':') ?? '/'
 }

@@ -5,7 +5,7 @@ import { CALLS, CASES, EARLY_PATH, endpointFor, IGNORED_HEADERS, PASSED_ON, stat
 
 /** Requests that every plane must answer alike. */
 /** @import { Probed } from './probe.js' */
-/** @import { Seen } from './corpus.js' */
+/** @import { EchoedRequest } from './corpus.js' */
 /** @import { Ask } from '../../node/send.js' */
 
 const SPLIT_REQUESTS = 400
@@ -22,7 +22,7 @@ const LONE = { tries: 2, times: 3, timesMost: 30 }
 
 /** @typedef {{ name: string, run: (rig: Probed) => Promise<string[]> }} Check run: lists the differences */
 
-/** @param {{ name: string, request: Ask, expected: Partial<Seen> }} row @returns {Check} */
+/** @param {{ name: string, request: Ask, expected: Partial<EchoedRequest> }} row @returns {Check} */
 const checkCase = ({ name, ...row }) => ({
   name,
   run: async rig => listDifferences(await ask(rig, row.request), row.expected),
@@ -135,7 +135,7 @@ export function createLoneRetry(knock) {
  * @param {Probed} rig
  * @param {Ask} request to the client's sidecar
  * @param {http.Agent} [agent]
- * @returns {Promise<Seen & { extraHeaders: string[], localPort: number | undefined }>}
+ * @returns {Promise<EchoedRequest & { extraHeaders: string[], localPort: number | undefined }>}
  */
 export async function ask(rig, request, agent) {
   const endpoint = endpointFor(rig, { service: 'client', host: `${request.host}` })
@@ -176,15 +176,17 @@ async function isSplitRight(rig) {
   return chiSquare <= CHI_SQUARE_MOST
 }
 
-/** @param {Seen & { extraHeaders: string[] }} answer @param {Partial<Seen>} expected */
+/** @param {EchoedRequest & { extraHeaders: string[] }} answer @param {Partial<EchoedRequest>} expected */
 function listDifferences(answer, expected) {
-  const wrong = Object.entries(expected).filter(([name, value]) => answer[/** @type {keyof Seen} */ (name)] !== value)
+  const wrong = Object.entries(expected).filter(
+    ([name, value]) => answer[/** @type {keyof EchoedRequest} */ (name)] !== value,
+  )
   const isMute = answer.status === 503 && answer.upstream === undefined && answer.body === ''
   return [
     ...wrong.map(([name, value]) => {
       // An answer to a failure says why.
       const why = name === 'status' && answer.upstream === undefined && answer.body
-      const text = show(answer[/** @type {keyof Seen} */ (name)])
+      const text = show(answer[/** @type {keyof EchoedRequest} */ (name)])
       return `${name} ${text}${why ? ` (${why.slice(0, 100)})` : ''}, expected ${show(value)}`
     }),
     ...(isMute ? ['a 503 without a reason'] : []),

@@ -38,7 +38,7 @@ export async function probeCallers({ sidecars, credentials }) {
 
 /**
  * @param {{ caller: string, statuses: Record<string, number>,
- *   answers: { host: string, answer: Pick<Answer, 'status' | 'isReused'> }[] }} found
+ *   answers: { host: string, answer: Pick<Answer, 'status' | 'isReused'> }[] }} options
  */
 export function describeCaller({ caller, statuses, answers }) {
   const wrong = answers.filter(({ host, answer }) => answer.status !== statuses[host])

@@ -96,12 +96,12 @@ export const ROUTES = [
 
 /**
  * The parts of an answer that the corpus looks at: who gave it, and what it had got.
- * @typedef {{ status: number, body: string, upstream?: string, path?: string, method?: string, nonce?: string, long?: number }} Seen
+ * @typedef {{ status: number, body: string, upstream?: string, path?: string, method?: string, nonce?: string, long?: number }} EchoedRequest
  */
 
 /**
  * One request each and what must come back, the same from every plane.
- * @type {{ name: string, request: Ask, expected: Partial<Seen> }[]}
+ * @type {{ name: string, request: Ask, expected: Partial<EchoedRequest> }[]}
  */
 export const CASES = [
   { name: 'a plain GET', request: { host: 'echo' }, expected: { status: 200, upstream: 'a', body: '' } },

@@ -106,7 +106,7 @@ function check(name, run) {
   }
 }
 
-/** Cancels a call that has come to the upstream. @param {{ ask: AskOne, rig: Probed }} own */
+/** Cancels a call that has come to the upstream. @param {{ ask: AskOne, rig: Probed }} options */
 async function cancel({ ask, rig }) {
   const path = `${GRPC_PATHS.hang}${randomBytes(8).toString('hex')}`
   /** @type {string[]} */

@@ -56,9 +56,9 @@ export async function probeAnswers(rig) {
   const connect = isTcp ? CONNECT_TIMEOUT_OF_BYTES : CONNECT_TIMEOUT
   const tryOne = async (/** @type {string} */ name, /** @type {Check} */ check, /** @type {Words} */ words) =>
     createRow(name, await runChecks(rig, [check]), words)
-  const givenUp = 'given up by the connect timeout'
+  const timedOut = 'given up by the connect timeout'
   // This check takes as long as a request may; all others are tried meanwhile.
-  const connecting = tryOne('parity-connect-timeout', connect, { right: givenUp, wrong: `not ${givenUp}` })
+  const connecting = tryOne('parity-connect-timeout', connect, { right: timedOut, wrong: `not ${timedOut}` })
   rig.answered = await runChecks(rig, checks)
   const rows = [await tryOne('parity-early-answers', EARLY_ANSWER, { right: 'passed on whole', wrong: 'cut off' })]
   if (isTcp) {

@@ -182,7 +182,7 @@ export function listDisparities({ parity }) {
  * Tells of each plane that is as a mesh deploys it in which rows it does other work than is asked of planes.
  * @param {Pick<Summary, 'parity'>} summary
  */
-export function tellOwnWork({ parity }) {
+export function renderScriptWork({ parity }) {
   const unequal = parity.filter(row => row.isDeployed && isWrong(row))
   return [...groupBy(unequal, ({ plane }) => plane)].map(([plane, planeRows]) => {
     const rows = new Set(planeRows.map(({ name }) => name.replace('parity-', '')))
@@ -194,11 +194,11 @@ export function tellOwnWork({ parity }) {
  * Says in one line how folders of the user are compared, and where they fall short of the kit's contract.
  * @param {Pick<Summary, 'parity'>} summary
  */
-export function tellOwnScripts({ parity }) {
-  const own = parity.filter(row => row.isOwn)
-  if (own.length === 0) return []
-  const answers = new Set(own.filter(({ name }) => name === LOAD_ROW).map(({ found }) => found))
-  const planes = [...groupBy(own, ({ plane }) => plane)]
+export function renderScriptNotes({ parity }) {
+  const scriptRows = parity.filter(row => row.isOwn)
+  if (scriptRows.length === 0) return []
+  const answers = new Set(scriptRows.filter(({ name }) => name === LOAD_ROW).map(({ found }) => found))
+  const planes = [...groupBy(scriptRows, ({ plane }) => plane)]
   const short = planes.flatMap(([plane, rows]) => {
     // A copy of the kit's scripts also lacks what their plane declares.
     const undeclared = rows.filter(row => isWrong(row) && (row.lacks ?? []).length === 0)
@@ -206,7 +206,7 @@ export function tellOwnScripts({ parity }) {
     return names.size > 0 ? [`${plane} (${[...names].join(', ')})`] : []
   })
   // Beside a plane of the kit, folders are held to all of its contract.
-  if (short.length === 0 && own.length < parity.length) return []
+  if (short.length === 0 && scriptRows.length < parity.length) return []
   const alike = planes.length > 1 && answers.size === 1 ? ', and are alike' : ''
   return [
     `Own scripts are compared by their answers to the load${alike}: ${planes.map(([plane]) => plane).join(', ')}.${short.length > 0 ? ` Not held to the kit's contract: ${short.join(', ')}.` : ''}`,

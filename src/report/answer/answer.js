@@ -5,7 +5,7 @@ import { foldTail } from '../../lib/log-tail.js'
 import { renderCommand } from '../../lib/render-command.js'
 import { nameOf } from '../../model/arms.js'
 import { listArms } from '../../model/results.js'
-import { findDiffering, tellOwnScripts } from '../../parity/verdict/rows.js'
+import { findDiffering, renderScriptNotes } from '../../parity/verdict/rows.js'
 import { renderConditions } from './conditions.js'
 import { listWarnings } from './warnings.js'
 
@@ -21,6 +21,7 @@ import { listWarnings } from './warnings.js'
  * @property {Picture[]} pictures
  * @property {string[]} verdicts whole sentences, the most important first; at least one
  * @property {string[]} basis sentences about how sure they are
+ * @property {string[]} [notes] sentences that explain the picture; a screen without room for all rows leaves them out
  * @property {string[]} warnings whole sentences, the worst first
  * @property {NotMeasured[]} notMeasured
  */
@@ -41,13 +42,15 @@ export function createAnswer(summary, { seconds = null, unfinished = [], place }
     const isAlone = results.every(other => other.result === result || other.measured.length === 0)
     return sections.answer({ result, summary, measured, isAlone, place }) ?? []
   })
-  const join = (/** @type {'verdicts' | 'basis' | 'warnings'} */ name) => answers.flatMap(answer => answer[name] ?? [])
+  const join = (/** @type {'verdicts' | 'basis' | 'notes' | 'warnings'} */ name) =>
+    answers.flatMap(answer => answer[name] ?? [])
   const verdicts = [...join('verdicts'), ...renderThresholds(summary)]
   return {
     conditions: renderConditions(summary),
     pictures: joinPictures(answers.flatMap(({ pictures }) => pictures)).map(dropEmpty),
     verdicts: verdicts.length > 0 ? verdicts : [renderNothing(summary)],
     basis: [...renderEqualWork(summary), ...withDuration(join('basis'), seconds)],
+    notes: join('notes'),
     warnings: [...unfinished, ...listWarnings(summary), ...join('warnings')],
     notMeasured: [...listAbsent(summary), ...answers.flatMap(({ notMeasured = [] }) => notMeasured)],
   }
@@ -66,7 +69,7 @@ function renderEqualWork({ parity, results, relaxes }) {
   if (parity.length === 0) return []
   const { differing, wrong } = findDiffering({ parity, results, relaxes })
   if (wrong.length > 0) return []
-  const failed = tellOwnScripts({ parity })
+  const failed = renderScriptNotes({ parity })
   if (failed.length > 0) return failed
   const but = differing.map(name => name.replace('parity-', ''))
   if (but.length > 0) return [`Equal work: passed, but for what the experiment sets aside (${but.join(', ')}).`]

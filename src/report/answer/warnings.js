@@ -79,7 +79,7 @@ function renderGaps({ a, b, measured }) {
 
 /** Tells the checks that excluded much of what is shown; a search goes on until it has what it needs. @param {Summary} summary */
 function renderChecks({ results }) {
-  const fired = listArms({ results: results.filter(result => !hasFound(result)) }).flatMap(arm => {
+  const fired = listArms({ results: results.filter(result => !hasOutcome(result)) }).flatMap(arm => {
     const trials = arm.trials.completed + arm.trials.failed + arm.trials.invalid
     return arm.spoiled
       .filter(({ gate, trials: spoiled }) => spoiled >= SHARE_LEAST * trials && isOfAnswer(gate, arm))
@@ -102,7 +102,7 @@ function renderChecks({ results }) {
 }
 
 /** Says whether a search has come to something. @param {Result} result */
-const hasFound = result => result.kind === 'search' && result.searches.length + result.sizes.length > 0
+const hasOutcome = result => result.kind === 'search' && result.searches.length + result.sizes.length > 0
 
 /** Names the sidecars that keep memory of requests. @param {Summary} summary */
 function renderGrowing(summary) {

@@ -28,7 +28,7 @@ const MARKS = {
   })),
 }
 
-/** Draws the chart. @param {{ title: string, name: string, lines: TimesLine[] }} given name: of the times */
+/** Draws the chart. @param {{ title: string, name: string, lines: TimesLine[] }} options name: of the times */
 export function drawDistributions({ title, name, lines }) {
   const most = PERCENTILES.at(-1) ?? 1
   const drawn = lines.map(line => ({ ...line, grid: line.grid.filter(([q]) => q > 0 && q <= most + 1e-9) }))

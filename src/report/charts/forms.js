@@ -16,7 +16,7 @@ import { createAxis, createAxisBelow, createAxisBeside, createSeries, dashOf, dr
 
 /**
  * Draws the rate that sidecars answered at each CPU limit of a sizing: a point is a trial, filled where it held; a diamond
- * is an answer. @param {{ title: string, lines: LimitLine[] }} given
+ * is an answer. @param {{ title: string, lines: LimitLine[] }} options
  */
 export function drawOverLimit({ title, lines }) {
   const sayAnswer = (/** @type {LimitLine['answers'][0]} */ { cores, ratePerSecond, p99Ms }) =>
@@ -47,7 +47,7 @@ export function drawOverLimit({ title, lines }) {
   )
 }
 
-/** Draws the CPU of all sidecars over the rate. @param {{ title: string, lines: RateLine[] }} given */
+/** Draws the CPU of all sidecars over the rate. @param {{ title: string, lines: RateLine[] }} options */
 export function drawOverRate({ title, lines }) {
   const fitted = lines.map(({ label, colour, points, fit }) => ({
     label,
@@ -61,7 +61,7 @@ export function drawOverRate({ title, lines }) {
   return drawFitted({ title, axes: ['requests/s', 'millicores of all sidecars'], symbolSize: 9, lines: fitted })
 }
 
-/** Draws the memory of a control plane over its sidecars. @param {{ title: string, lines: MemoryLine[] }} given */
+/** Draws the memory of a control plane over its sidecars. @param {{ title: string, lines: MemoryLine[] }} options */
 export function drawOverSidecars({ title, lines }) {
   const fitted = lines.map(({ label, colour, memory: { points, baseBytes, bytesPerSidecar } }) => {
     const last = points[points.length - 1]
@@ -81,7 +81,7 @@ export function drawOverSidecars({ title, lines }) {
 
 /**
  * Draws a quantity over an axis, whose points are joined.
- * @param {{ title: string, axes: [string, string], lines: AxisLine[] }} given axes: what is below, and the unit beside
+ * @param {{ title: string, axes: [string, string], lines: AxisLine[] }} options axes: what is below, and the unit beside
  */
 export function drawOverAxis({ title, axes: [below, beside], lines }) {
   const say = (/** @type {AxisLine} */ { label, points }) =>
@@ -105,7 +105,7 @@ export function drawOverAxis({ title, axes: [below, beside], lines }) {
 /**
  * Draws points, and the line through them where there is one.
  * @param {{ title: string, axes: [string, string], symbolSize: number, lines: { label: string, colour: number, said: string,
- *   points: { at: number, value: number, name: string }[], heightAt: ((at: number) => number) | null }[] }} given
+ *   points: { at: number, value: number, name: string }[], heightAt: ((at: number) => number) | null }[] }} options
  */
 function drawFitted({ title, axes: [below, beside], symbolSize, lines }) {
   const style = { symbol: 'none', silent: true, lineStyle: { type: 'dashed', width: 1.5 } }
@@ -126,7 +126,7 @@ function drawFitted({ title, axes: [below, beside], symbolSize, lines }) {
   )
 }
 
-/** Draws the share of the real sidecars that have a configuration. @param {{ title: string, lines: ShareLine[] }} given */
+/** Draws the share of the real sidecars that have a configuration. @param {{ title: string, lines: ShareLine[] }} options */
 export function drawOverShare({ title, lines }) {
   const say = (/** @type {ShareLine} */ { label, curve }) => {
     const last = curve.at(-1)

@@ -12,7 +12,7 @@ const LABELS_MOST = 12
 
 /**
  * Draws the chart. @param {{ title: string, unit: string, digits: number, runs: string[], lines: DrawnLine[],
- *   marks: { run: number, label: string }[] }} given
+ *   marks: { run: number, label: string }[] }} options
  */
 export function drawOverRuns({ title, unit, digits, runs, lines, marks }) {
   const axis = { type: 'category', min: undefined, data: runs, boundaryGap: true, splitLine: { show: false } }

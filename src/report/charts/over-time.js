@@ -10,7 +10,7 @@ import { colourOf, createAxis, createLegend, createOption, createSeries, dashOf,
 // The ends of the axis are no round numbers.
 const ENDS = { showMinLabel: false, showMaxLabel: false }
 
-/** Draws the chart. @param {{ title: string, sidecars: SidecarSeries[] }} given @returns {Chart} */
+/** Draws the chart. @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Chart} */
 export function drawOverTime({ title, sidecars }) {
   const caps = [...new Set(sidecars.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))]
   const names = sidecars.map(({ service }) => service)

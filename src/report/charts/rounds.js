@@ -15,7 +15,7 @@ const LETTER_PIXELS = 8
 // Two lines have room for so many letters.
 const LABEL_MOST = 40
 
-/** Draws the chart. @param {Rounds} given @returns {import('./style.js').Chart} */
+/** Draws the chart. @param {Rounds} options @returns {import('./style.js').Chart} */
 export function drawRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number} */ value) => `${value.toFixed(digits)} ${unit}`
   const longest = Math.max(0, ...rows.map(({ label }) => label.length))

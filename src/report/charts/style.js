@@ -41,7 +41,7 @@ export function createOption(option) {
 /**
  * Draws a chart of labelled lines with a legend above them. about: begins the description; top, bottom: pixels.
  * @template {{ label: string }} Line
- * @param {{ title: string, about?: string, lines: Line[], say: (line: Line) => string, height?: number }} given
+ * @param {{ title: string, about?: string, lines: Line[], say: (line: Line) => string, height?: number }} options
  * @param {{ top?: number, bottom?: number } & Record<string, any>} option @returns {Chart}
  */
 export function drawLines({ title, about = title, lines, say, height = 340 }, { top = 34, bottom = 30, ...option }) {
@@ -59,8 +59,8 @@ export function drawLines({ title, about = title, lines, say, height = 340 }, { 
 }
 
 /** @param {'line' | 'scatter'} type @param {{ label: string, colour: number } & Record<string, any>} line */
-export function createSeries(type, { label, colour, ...own }) {
-  return { type, name: label, color: colourOf(colour), ...own }
+export function createSeries(type, { label, colour, ...overrides }) {
+  return { type, name: label, color: colourOf(colour), ...overrides }
 }
 
 /** Chooses the dashes of a line. @param {number} index of the line */
@@ -68,8 +68,8 @@ export function dashOf(index) {
   return ['solid', 'dashed', 'dotted'][index % 3]
 }
 
-/** Makes an axis, of values unless it says otherwise. @param {Record<string, any>} own */
-export function createAxis({ axisLabel = {}, ...own }) {
+/** Makes an axis, of values unless it says otherwise. @param {Record<string, any>} options */
+export function createAxis({ axisLabel = {}, ...overrides }) {
   return {
     type: 'value',
     axisLine: { show: true, onZero: false, lineStyle: { color: MUTED } },
@@ -78,7 +78,7 @@ export function createAxis({ axisLabel = {}, ...own }) {
     axisLabel: { color: TEXT, fontSize: AXIS_FONT_SIZE, hideOverlap: true, ...axisLabel },
     nameLocation: 'middle',
     nameTextStyle: { color: MUTED, fontSize: AXIS_FONT_SIZE },
-    ...own,
+    ...overrides,
   }
 }
 

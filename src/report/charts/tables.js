@@ -15,7 +15,7 @@ import { shorten } from './style.js'
 
 const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
 
-/** Lists medians, intervals and rounds. @param {import('./rounds.js').Rounds} given @returns {Table} */
+/** Lists medians, intervals and rounds. @param {import('./rounds.js').Rounds} options @returns {Table} */
 export function tabulateRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(digits))
   return {
@@ -28,7 +28,7 @@ export function tabulateRounds({ title, unit, digits, rows }) {
   }
 }
 
-/** Lists times by percentile. @param {{ title: string, lines: TimesLine[] }} given @returns {Table} */
+/** Lists times by percentile. @param {{ title: string, lines: TimesLine[] }} options @returns {Table} */
 export function tabulateLines({ title, lines }) {
   const quantiles = Object.values(QUANTILES)
   return {
@@ -38,7 +38,7 @@ export function tabulateLines({ title, lines }) {
   }
 }
 
-/** Lists the ranges of the series. @param {{ title: string, sidecars: SidecarSeries[] }} given @returns {Table} */
+/** Lists the ranges of the series. @param {{ title: string, sidecars: SidecarSeries[] }} options @returns {Table} */
 export function tabulateSeries({ title, sidecars }) {
   const range = (/** @type {[number, number][]} */ points, scale = 1) => {
     const values = points.map(([, value]) => value / scale)
@@ -56,7 +56,7 @@ export function tabulateSeries({ title, sidecars }) {
   }
 }
 
-/** Lists CPU by rate. @param {{ title: string, lines: import('./forms.js').RateLine[] }} given */
+/** Lists CPU by rate. @param {{ title: string, lines: import('./forms.js').RateLine[] }} options */
 export function tabulateRates({ title, lines }) {
   const points = lines.map(({ label, points }) => ({
     label,
@@ -65,7 +65,7 @@ export function tabulateRates({ title, lines }) {
   return tabulatePoints({ caption: `${title}, millicores of all sidecars`, name: 'requests/s', lines: points })
 }
 
-/** Lists memory by the number of sidecars. @param {{ title: string, lines: MemoryLine[] }} given */
+/** Lists memory by the number of sidecars. @param {{ title: string, lines: MemoryLine[] }} options */
 export function tabulateMemory({ title, lines }) {
   const points = lines.map(({ label, memory }) => ({
     label,
@@ -74,7 +74,7 @@ export function tabulateMemory({ title, lines }) {
   return tabulatePoints({ caption: `${title}, MiB`, name: 'sidecars', lines: points })
 }
 
-/** Lists a quantity over an axis. @param {{ title: string, axes: [string, string], lines: import('./forms.js').AxisLine[] }} given @returns {Table} */
+/** Lists a quantity over an axis. @param {{ title: string, axes: [string, string], lines: import('./forms.js').AxisLine[] }} options @returns {Table} */
 export function tabulateOverAxis({ title, axes: [name], lines }) {
   const valued = lines.map(({ label, points }) => ({
     label,
@@ -85,7 +85,7 @@ export function tabulateOverAxis({ title, axes: [name], lines }) {
 
 /**
  * Makes a row of each place and a column of each line.
- * @param {{ caption: string, name: string, lines: { label: string, points: { at: number, value: string }[] }[] }} given
+ * @param {{ caption: string, name: string, lines: { label: string, points: { at: number, value: string }[] }[] }} options
  *   name: of the places @returns {Table}
  */
 function tabulatePoints({ caption, name, lines }) {
@@ -97,7 +97,7 @@ function tabulatePoints({ caption, name, lines }) {
   }
 }
 
-/** Lists when each share was reached. @param {{ title: string, lines: ShareLine[] }} given @returns {Table} */
+/** Lists when each share was reached. @param {{ title: string, lines: ShareLine[] }} options @returns {Table} */
 export function tabulateShares({ title, lines }) {
   return {
     caption: `${title}, seconds`,
@@ -109,7 +109,7 @@ export function tabulateShares({ title, lines }) {
   }
 }
 
-/** Lists trials by limit, then the answers. @param {{ title: string, lines: LimitLine[] }} given @returns {Table} */
+/** Lists trials by limit, then the answers. @param {{ title: string, lines: LimitLine[] }} options @returns {Table} */
 export function tabulateLimits({ title, lines }) {
   return {
     caption: title,

@@ -2,9 +2,9 @@
 /** @import { Constraint } from '../constraint.js' */
 
 /**
- * `lab`: `given` lists the options of the command line, for some have defaults. A side has a label, scripts, and whether
+ * `lab`: `flags` lists the options of the command line, for some have defaults. A side has a label, scripts, and whether
  * they are the kit's or those of a profile.
- * @typedef {{ given: string[], watch?: boolean, profile?: boolean, time?: boolean, json?: boolean, against?: string, pipy: string[],
+ * @typedef {{ flags: string[], watch?: boolean, profile?: boolean, time?: boolean, json?: boolean, against?: string, pipy: string[],
  *   side: { label: string, scripts: string, profile: string | null, isKit: boolean, pipeline?: unknown }, isSame: boolean }} LabRequest
  */
 
@@ -12,12 +12,12 @@
 export const LAB_OPTIONS = [
   {
     on: 'profile',
-    conflict: ({ given }) => ['watch', 'requests', 'threshold'].find(name => given.includes(name)),
+    conflict: ({ flags }) => ['watch', 'requests', 'threshold'].find(name => flags.includes(name)),
     message: (_, name) => `--profile samples a load: --${name} belongs to a count, leave one of them out`,
   },
   {
     on: 'time',
-    conflict: ({ given }) => ['watch', 'profile', 'json'].find(name => given.includes(name)),
+    conflict: ({ flags }) => ['watch', 'profile', 'json'].find(name => flags.includes(name)),
     message: (_, name) => `--time measures after a count: leave out --${name}`,
   },
   {

@@ -123,11 +123,11 @@ export async function openAsking({ agents, node }) {
   }
   return {
     async expectFirst({ pod, spec: { program } }, expected) {
-      /** @type {{ address: string, told: import('../../model/types.ts').Told } | null} */
+      /** @type {{ address: string, times: import('../../model/types.ts').ConfigurationTimes } | null} */
       const first = await counted(session.call('expectFirst', { uid: pod?.uid, program, expected }))
       if (first === null) return null
       addresses.set(expected.name, first.address)
-      return first.told
+      return first.times
     },
     expect(expected) {
       const endpoint = { ...expected.endpoint, address: addresses.get(expected.name) }

@@ -28,8 +28,8 @@ export function createDeploy({ api, namespace, labels, files, openPods, rulesIma
   }
   /** @param {ProcessSpec} spec @param {{ start: number, folder: string }} at */
   const applyFiles = (spec, { start, folder }) => {
-    const { name, labels: own } = metaOf(spec.service, start)
-    return files.apply(spec, { name, own, folder })
+    const { name, labels } = metaOf(spec.service, start)
+    return files.apply(spec, { name, labels, folder })
   }
 
   return async (specs, { start, folder, onStart }) => {

@@ -50,10 +50,10 @@ export function createFiles({ api, namespace, labels }) {
 
     /**
      * Brings what a process sees: its scripts, its rendered files, its credentials.
-     * @param {ProcessSpec} spec @param {{ name: string, own: Record<string, string>, folder: string }} at own: labels;
+     * @param {ProcessSpec} spec @param {{ name: string, labels: Record<string, string>, folder: string }} at
      *   folder: where rendered files are kept @returns {Promise<import('./pod.js').Container>}
      */
-    async apply(spec, { name, own, folder }) {
+    async apply(spec, { name, labels, folder }) {
       const folders = await Promise.all(spec.scripts.map(applyScripts))
       if (spec.files.length > 0) {
         const files = Object.fromEntries(spec.files.map(f => [f.name, f.content]))
@@ -62,7 +62,7 @@ export function createFiles({ api, namespace, labels }) {
           mkdirSync(path.dirname(kept), { recursive: true })
           writeFileSync(kept, content)
         }
-        await api.apply(renderFiles({ name, namespace, labels: own, files }))
+        await api.apply(renderFiles({ name, namespace, labels, files }))
         folders.push({ path: spec.folder, configMap: name, names: Object.keys(files) })
       }
       if (spec.credentials.length === 0) return { spec, folders }
@@ -70,7 +70,7 @@ export function createFiles({ api, namespace, labels }) {
       const names = spec.credentials.map(file => path.posix.basename(file))
       const read = (/** @type {string} */ file) => readFileSync(path.join(sourceOf(credentialsAt), file), 'utf8')
       const files = Object.fromEntries(names.map(file => [file, read(file)]))
-      await api.apply(renderFiles({ name, namespace, labels: own, files, isSecret: true }))
+      await api.apply(renderFiles({ name, namespace, labels, files, isSecret: true }))
       return { spec, folders: [...folders, { path: credentialsAt, secret: name, names }] }
     },
   }

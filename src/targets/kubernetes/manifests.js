@@ -1,4 +1,4 @@
-import { keyOf, renderOwnPod, renderPod, renderVolumes } from './pod.js'
+import { keyOf, renderKitPod, renderPod, renderVolumes } from './pod.js'
 
 /** The objects that a run creates in a cluster. Pure. */
 /** @import { Container, Where } from './pod.js' */
@@ -17,7 +17,7 @@ const DAEMON_SET = { apiVersion: 'apps/v1', kind: 'DaemonSet' }
 
 /** @typedef {{ name: string, namespace: string, labels: Record<string, string> }} Meta */
 /** @typedef {Meta & { service: string }} OfService */
-/** A pod of the kit's own. @typedef {Meta & { image: string, folder: Container['folders'][0] }} OwnPod */
+/** A pod of the kit's own. @typedef {Meta & { image: string, folder: Container['folders'][0] }} KitPod */
 
 /**
  * @param {{ name: string, runId: string, level: 'restricted' | 'privileged', annotations?: Record<string, string> }} options
@@ -92,17 +92,17 @@ export function renderJob({ container, where, ...at }) {
   return renderController({ type: JOB, at, spec: { backoffLimit: 0 }, pod })
 }
 
-/** Renders a pod of the kit's own, idle until `exec` starts one in it. @param {OwnPod & { where: Where }} options */
+/** Renders a pod of the kit's own, idle until `exec` starts one in it. @param {KitPod & { where: Where }} options */
 export function renderProber({ folder, where, ...meta }) {
   const { volumes, mounts } = renderVolumes([folder])
   const spec = { replicas: 1, selector: { matchLabels: { [LABELS.service]: meta.name } } }
   const container = { volumeMounts: mounts }
-  return renderOwn({ type: DEPLOYMENT, own: meta, spec, wheres: [where], pod: { volumes }, container })
+  return renderKitController({ type: DEPLOYMENT, workload: meta, spec, wheres: [where], pod: { volumes }, container })
 }
 
 /**
  * Renders the reader: a pod on every node of the run that sees the node's processes and, to read only, its cgroups.
- * @param {OwnPod & { wheres: Where[], hasRecursiveReadOnly: boolean }} options wheres: of services and load
+ * @param {KitPod & { wheres: Where[], hasRecursiveReadOnly: boolean }} options wheres: of services and load
  */
 export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...meta }) {
   const { volumes, mounts } = renderVolumes([folder])
@@ -120,22 +120,29 @@ export function renderReader({ folder, wheres, hasRecursiveReadOnly, ...meta }) 
     volumes: [...volumes, { name: 'cgroup', hostPath: { path: '/sys/fs/cgroup', type: 'Directory' } }],
   }
   const spec = { selector: { matchLabels: { [LABELS.service]: meta.name } } }
-  return renderOwn({ type: DAEMON_SET, own: meta, spec, wheres, pod, container })
+  return renderKitController({ type: DAEMON_SET, workload: meta, spec, wheres, pod, container })
 }
 
 /** Renders a process that says its version. @param {Meta & { image: string, command: string[], where: Where }} options */
 export function renderVersionJob({ command, where, ...meta }) {
   const pod = { restartPolicy: 'Never' }
-  return renderOwn({ type: JOB, own: meta, spec: { backoffLimit: 0 }, wheres: [where], pod, container: { command } })
+  return renderKitController({
+    type: JOB,
+    workload: meta,
+    spec: { backoffLimit: 0 },
+    wheres: [where],
+    pod,
+    container: { command },
+  })
 }
 
 /**
  * Renders a pod of the kit's own with what makes it.
- * @param {{ type: typeof JOB, own: Meta & { image: string }, spec: object } &
- *   Omit<Parameters<typeof renderOwnPod>[0], 'name' | 'image'>} options
+ * @param {{ type: typeof JOB, workload: Meta & { image: string }, spec: object } &
+ *   Omit<Parameters<typeof renderKitPod>[0], 'name' | 'image'>} options
  */
-function renderOwn({ type, own: { image, ...meta }, spec, ...of }) {
-  const pod = renderOwnPod({ name: meta.name, image, ...of })
+function renderKitController({ type, workload: { image, ...meta }, spec, ...of }) {
+  const pod = renderKitPod({ name: meta.name, image, ...of })
   return renderController({ type, at: { ...meta, service: meta.name }, spec, pod })
 }
 

@@ -6,7 +6,7 @@ import { measureClockOffset, READER } from './agents.js'
 
 const TICK_MS = 100
 
-/** Observations of one node's reader. @typedef {Omit<Observation, 'clockOffsetMs'>} Seen */
+/** Observations of one node's reader. @typedef {Omit<Observation, 'clockOffsetMs'>} NodeObservation */
 
 /** @param {Agents} agents @param {ContainerHandle[]} containers */
 export async function lookByReaders(agents, containers) {
@@ -29,7 +29,7 @@ export async function observeByReaders(agents, containers, { window, signal }) {
     groupByNode(containers).map(async ({ node, watched, places }) => {
       const session = await agents.session(READER, node)
       const offsetMs = await measureClockOffset(session)
-      /** @type {Seen} */
+      /** @type {NodeObservation} */
       const observation = await session.call('observe', { watched, window }, { signal })
       return { places, offsetMs, observation }
     }),
@@ -50,7 +50,7 @@ function groupByNode(containers) {
 /**
  * Merges observations: samples of a moment are one; the host is that of the first sidecar or application; clocks are
  * compared with the clock of the load's node.
- * @param {{ places: number[], offsetMs: number, observation: Seen }[]} observations places: of a node's processes, among all;
+ * @param {{ places: number[], offsetMs: number, observation: NodeObservation }[]} observations places: of a node's processes, among all;
  * offsetMs: how far the node's clock is ahead of ours @param {{ processes: Pick<Handle, 'spec'>[] }} options
  * @returns {Observation}
  */

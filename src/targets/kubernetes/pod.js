@@ -142,7 +142,7 @@ export function renderVolumes(folders) {
  * @param {{ name: string, image: string, wheres: Where[], pod?: object, container: any }} options wheres: any of them
  * @returns {any}
  */
-export function renderOwnPod({ name, image, wheres, pod, container }) {
+export function renderKitPod({ name, image, wheres, pod, container }) {
   const { securityContext, ...rest } = container
   const restricted = { name, image, command: IDLE, securityContext: { ...RESTRICTED, ...securityContext } }
   return {

@@ -11,10 +11,10 @@ import { chooseAddress, claimAddress } from './site.js'
 
 /**
  * Finds what a run with its load on another machine would be refused for.
- * @param {{ host: string, asked: string | null, loads: LoadGenerator[], say: (line: string) => void, signal: AbortSignal,
+ * @param {{ host: string, requestedAddress: string | null, loads: LoadGenerator[], say: (line: string) => void, signal: AbortSignal,
  *   findHere: (spec: ToolSpec) => Promise<Tool | { missing: string }> }} options
  */
-export async function examineLoadHost({ host, asked, loads, findHere, say, signal }) {
+export async function examineLoadHost({ host, requestedAddress, loads, findHere, say, signal }) {
   const ledger = openLedger({ runId: `doctor-${Date.now()}-${process.pid}` })
   const { folder } = ledger
   /** @type {Finding[]} */
@@ -34,7 +34,7 @@ export async function examineLoadHost({ host, asked, loads, findHere, say, signa
       ok(
         `its clock is ${Math.abs(clock.aheadMs).toFixed(1)} ms ${clock.aheadMs < 0 ? 'behind' : 'ahead'} (±${clock.uncertaintyMs.toFixed(1)}), which is counted out; a round trip takes ${clock.roundTripMs.toFixed(1)} ms`,
       )
-      address = chooseAddress({ asked, seenAs: loadHost.seenAs, host })
+      address = chooseAddress({ requestedAddress, clientAddress: loadHost.clientAddress, host })
       claimAddress(ledger, address)
       for (const [i, load] of loads.entries()) {
         // A run takes the first where none is named.

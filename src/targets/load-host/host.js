@@ -39,7 +39,7 @@ const APART_MOST_MS = 1000
 export async function openLoadHost({ host, folder, environment, signal, findHere, say, beatMs }) {
   const connection = await openConnection({ host, folder, environment, signal, beatMs })
   try {
-    const { machine, seenAs } = await readMachineThere(connection)
+    const { machine, clientAddress } = await readMachineThere(connection)
     const clock = await measureClock(connection)
     assertTogether(clock, host)
     /** The paths of this machine's folders there. @type {Map<string, string>} */
@@ -69,7 +69,7 @@ export async function openLoadHost({ host, folder, environment, signal, findHere
     return {
       host,
       machine,
-      seenAs,
+      clientAddress,
       clock,
       measureClock: () => measureClock(connection),
       close: connection.close,
@@ -131,7 +131,7 @@ async function readMachineThere({ run, host }) {
       governor: factOf('governor'),
     },
     /** The address at which it sees this machine. */
-    seenAs: factOf('client')?.split(' ')[0] ?? null,
+    clientAddress: factOf('client')?.split(' ')[0] ?? null,
   }
 }
 

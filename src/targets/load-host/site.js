@@ -11,18 +11,18 @@ import { rehearse } from './rehearse.js'
 
 /**
  * Opens this machine for the services, and another one for their load.
- * @param {{ site: Site, host: string, asked: string | null, load: LoadGenerator, say: (line: string) => void, signal:
+ * @param {{ site: Site, host: string, requestedAddress: string | null, load: LoadGenerator, say: (line: string) => void, signal:
  *   AbortSignal }} options site: this machine, which is closed where there is none; asked: the entry's address
  * @returns {Promise<Site>} @throws {BenchError} where the load cannot be made there: why, and what to do
  */
-export async function openLoadHostSite({ site, host, asked, load, say, signal }) {
+export async function openLoadHostSite({ site, host, requestedAddress, load, say, signal }) {
   const { ledger } = site
   const { folder } = ledger
   const environment = renderMarks({ runId: site.runId })
   try {
     const loadHost = await openLoadHost({ host, folder, environment, signal, findHere: site.findTool, say })
     try {
-      const address = chooseAddress({ asked, seenAs: loadHost.seenAs, host })
+      const address = chooseAddress({ requestedAddress, clientAddress: loadHost.clientAddress, host })
       const tool = await loadHost.findTool(load.tool)
       if ('missing' in tool) throw new BenchError(`no load can be made: ${tool.missing}`)
       claimAddress(ledger, address)
@@ -54,17 +54,19 @@ export async function openLoadHostSite({ site, host, asked, load, say, signal })
 /**
  * Chooses the address of this machine at which the load reaches the entry: the one asked for, else the one that the
  * other machine sees.
- * @param {{ asked: string | null, seenAs: string | null, host: string, own?: string[] }} options own: of this machine
+ * @param {{ requestedAddress: string | null, clientAddress: string | null, host: string, localAddresses?: string[] }} options localAddresses: of this machine
  * @throws {UsageError} where it is none of this machine's
  */
-export function chooseAddress({ asked, seenAs, host, own = listOwnAddresses() }) {
-  if (asked !== null) {
-    if (own.includes(asked)) return asked
-    throw new UsageError(`--address ${asked}: the entry listens at one address of this machine: ${own.join(', ')}`)
+export function chooseAddress({ requestedAddress, clientAddress, host, localAddresses = listLocalAddresses() }) {
+  if (requestedAddress !== null) {
+    if (localAddresses.includes(requestedAddress)) return requestedAddress
+    throw new UsageError(
+      `--address ${requestedAddress}: the entry listens at one address of this machine: ${localAddresses.join(', ')}`,
+    )
   }
-  if (seenAs !== null && own.includes(seenAs)) return seenAs
+  if (clientAddress !== null && localAddresses.includes(clientAddress)) return clientAddress
   throw new UsageError(
-    `${host} sees this machine as ${seenAs ?? 'an unknown address'}, which is none of its addresses: give --address the one that ${host} can reach (${own.join(', ')})`,
+    `${host} sees this machine as ${clientAddress ?? 'an unknown address'}, which is none of its addresses: give --address the one that ${host} can reach (${localAddresses.join(', ')})`,
   )
 }
 
@@ -77,7 +79,7 @@ export function claimAddress(ledger, address) {
   )
 }
 
-function listOwnAddresses() {
+function listLocalAddresses() {
   return Object.values(os.networkInterfaces())
     .flatMap(list => list ?? [])
     .filter(({ family }) => family === 'IPv4')

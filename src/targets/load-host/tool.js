@@ -57,7 +57,7 @@ export async function findToolThere(spec, { connection, architecture, findHere, 
     return { path: stdout.split('\n')[0], sha256: hashIn(stdout) }
   }
 
-  /** @param {{ path: string, sha256: string | null }} found @param {string} source */
+  /** @param {{ path: string, sha256: string | null }} options @param {string} source */
   async function probe({ path, sha256 }, source) {
     const { stdout, said } = await connection.run([path, ...spec.versionArgv])
     const version = spec.parseVersion(`${stdout}\n${said}`)

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import path from 'node:path'
 import { execa } from 'execa'
 import { BenchError } from '../../lib/errors.js'
-import { joinIfThere, ownPath, parseMounts } from '../../node/kernel/cgroup.js'
+import { findCgroupPath, joinIfThere, parseMounts } from '../../node/kernel/cgroup.js'
 import { readSafely } from '../../node/kernel/proc-files.js'
 import { createFolders, enableControllers, removeCgroup } from './cgroup-folders.js'
 
@@ -42,7 +42,7 @@ export async function findCapWay({
   if (['cpu', 'cpuacct'].every(name => mounts.v1.has(name))) {
     const lacksMemory = !mounts.v1.has('memory') && { lacksMemory: /** @type {const} */ (true) }
     const [cpu, cpuacct, memory] = ['cpu', 'cpuacct', lacksMemory ? 'cpu' : 'memory'].map(name =>
-      joinIfThere(mounts.v1.get(name) ?? '', ownPath(membership, name)),
+      joinIfThere(mounts.v1.get(name) ?? '', findCgroupPath(membership, name)),
     )
     if ([cpu, cpuacct, memory].every(isWritable))
       return { how: 'v1', version: 1, parents: { cpu, cpuacct, memory }, isRoot: true, ...lacksMemory }
@@ -50,7 +50,7 @@ export async function findCapWay({
   }
   if (!mounts.v2)
     return { how: 'none', version: null, reason: `no cgroup hierarchy is mounted with cpu and memory: ${WAYS_OUT}` }
-  const home = joinIfThere(mounts.v2, ownPath(membership, ''))
+  const home = joinIfThere(mounts.v2, findCgroupPath(membership, ''))
   const parent = isWritable(path.join(mounts.v2, 'cgroup.subtree_control')) ? mounts.v2 : home
   if (isWritable(parent) && isWritable(path.join(parent, 'cgroup.subtree_control'))) {
     const offered = readSafely(path.join(parent, 'cgroup.controllers')).split(/\s+/)

@@ -48,11 +48,11 @@ export function countReceived(processes, { window, signal }) {
     return processes.map((process, i) => {
       if (!process || !first || !last) return null
       // Its own namespace is first.
-      const [own, ...byPod] = last[i].map((edge, j) => sumGrowth(first[i][j].connections, edge.connections))
+      const [unnamed, ...byPod] = last[i].map((edge, j) => sumGrowth(first[i][j].connections, edge.connections))
       const closed = last[i].map((edge, j) => countClosed(first[i][j], edge))
       const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0)
       return {
-        bytes: sum([own, ...byPod]),
+        bytes: sum([unnamed, ...byPod]),
         byPod,
         closed: {
           accepted: sum(closed.map(({ accepted }) => accepted)),

@@ -12,7 +12,7 @@ export const tiny = {
   async start(asked) {
     const started = await startServices(asked)
     const seen = { observed: {}, record: { outcome: /** @type {const} */ ('completed') }, isOver: true }
-    return { ...started, seen: { ...seen, assertWhole: async () => {} } }
+    return { ...started, findings: { ...seen, assertWhole: async () => {} } }
   },
   measure: measureRounds,
 }

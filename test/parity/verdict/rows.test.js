@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findDisparities, findUnequal, findWrong, tellOwnScripts } from '../../../src/parity/verdict/rows.js'
+import { findDisparities, findUnequal, findWrong, renderScriptNotes } from '../../../src/parity/verdict/rows.js'
 import { createArm, createParityRow, DEFAULT_CONDITIONS } from '../../fakes/fake-records.js'
 
 /** @import { Arm, ParityRow } from '../../../src/model/types.ts' */
@@ -43,17 +43,17 @@ describe('two folders of the user', () => {
 
   it('are told in one line, with what they lack', () => {
     const parity = [pipy(short), pipy({ ...load, found: '200' }), envoy({ ...load, found: '200' })]
-    expect(tellOwnScripts({ parity })).toEqual([
+    expect(renderScriptNotes({ parity })).toEqual([
       "Own scripts are compared by their answers to the load, and are alike: pipy, envoy. Not held to the kit's contract: pipy (refusals).",
     ])
-    expect(tellOwnScripts({ parity: [pipy({})] })).toEqual([])
+    expect(renderScriptNotes({ parity: [pipy({})] })).toEqual([])
   })
 
   it('are not told as short of what their plane declares, nor at all beside the kit where they hold its contract', () => {
     const declared = pipy({ ...short, lacks: ['it sends no alert'] })
     const alone = ['Own scripts are compared by their answers to the load: pipy.']
-    expect(tellOwnScripts({ parity: [declared] })).toEqual(alone)
-    expect(tellOwnScripts({ parity: [declared, envoy({ name: 'parity-refusals' })] })).toEqual([])
+    expect(renderScriptNotes({ parity: [declared] })).toEqual(alone)
+    expect(renderScriptNotes({ parity: [declared, envoy({ name: 'parity-refusals' })] })).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@ import { openAsking } from '../../../src/targets/kubernetes/agents.js'
 
 /** @import { Handle } from '../../../src/model/types.ts' */
 
-const told = { sinceMs: 1, lastNoMs: 2, yesMs: 3, asked: 4 }
+const times = { sinceMs: 1, lastNoMs: 2, yesMs: 3, asked: 4 }
 const expected = { name: 'client-1', host: 'version-0.test', endpoint: { address: '0.0.0.0', port: 15001 } }
 const handle = /** @type {Handle} */ ({ spec: { program: 'pipy' }, pod: { uid: 'u1', createdMs: 0 } })
 
@@ -24,13 +24,13 @@ async function open(answer) {
 
 it('the reader of the node sees a sidecar start, and later asks it where it then was', async () => {
   const { called, asking } = await open(procedure =>
-    procedure === 'expectFirst' ? { address: '10.244.0.17', told } : told,
+    procedure === 'expectFirst' ? { address: '10.244.0.17', times } : times,
   )
   const first = asking.expectFirst(handle, expected)
   expect(asking.countWaiting()).toBe(1)
-  expect(await first).toEqual(told)
+  expect(await first).toEqual(times)
   expect(asking.countWaiting()).toBe(0)
-  expect(await asking.expect({ ...expected, host: 'version-1.test' })).toEqual(told)
+  expect(await asking.expect({ ...expected, host: 'version-1.test' })).toEqual(times)
   expect(called).toEqual([
     ['reader', 'n1'],
     ['openAsking', null],

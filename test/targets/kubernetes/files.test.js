@@ -14,7 +14,7 @@ it('brings files in folders of their own, and keeps what it brought', async () =
     files: [{ name: 'modules/inbound.js', content: 'a script' }],
   })
   const { folders } = await createFiles({ api, namespace: 'run', labels: {} }).apply(spec, {
-    ...{ name: 'gateway-1', own: {}, folder },
+    ...{ name: 'gateway-1', labels: {}, folder },
   })
   expect(readFileSync(path.join(folder, 'gateway/modules/inbound.js'), 'utf8')).toBe('a script')
   expect(folders).toEqual([{ path: '/bench/own', configMap: 'gateway-1', names: ['modules/inbound.js'] }])

@@ -37,7 +37,7 @@ function createLoad(name, closed) {
 /** @param {LoadGenerator[]} loads */
 const examine = loads =>
   examineLoadHost({
-    ...{ host: 'there.test', asked: ADDRESS, loads, say: () => {}, signal: new AbortController().signal },
+    ...{ host: 'there.test', requestedAddress: ADDRESS, loads, say: () => {}, signal: new AbortController().signal },
     findHere: async () => ({ missing: 'nothing is here' }),
   })
 

@@ -89,7 +89,7 @@ describe('a machine of the load', () => {
     const loadHost = await open()
     expect(loadHost.machine).toMatchObject({ host: 'sam@there.test', cpus: os.availableParallelism() })
     expect(loadHost.machine.cpuModel).toBe(os.cpus()[0].model.trim())
-    expect(loadHost.seenAs).toBe('127.0.0.1')
+    expect(loadHost.clientAddress).toBe('127.0.0.1')
     expect(Math.abs(loadHost.clock.aheadMs)).toBeLessThanOrEqual(loadHost.clock.uncertaintyMs)
     expect(loadHost.clock.roundTripMs).toBeLessThan(1000)
     await loadHost.close()

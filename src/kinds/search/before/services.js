@@ -56,7 +56,7 @@ function estimateNeed({ held, line, ratePerSecond }) {
 
 /**
  * @param {{ template: Arm, cell: Cell, line: SizeResult['line'], limits: Need | null, last: TriedStep,
- *   steps: TriedStep[] }} found
+ *   steps: TriedStep[] }} options
  * @returns {SizeResult}
  */
 function describeCell({ template, cell, line, limits, last, steps }) {

@@ -124,15 +124,15 @@ function* refuteLess({ template, spec, memory }) {
  * @param {{ template: Arm, cpus: number }} options @returns {Search<SizeResult['extrapolated']>}
  */
 function* extrapolate({ template, cpus }) {
-  const rateAsked = template.load.ratePerSecond ?? 0
+  const fullRate = template.load.ratePerSecond ?? 0
   /** @type {[number, number][]} */
   const points = []
-  for (let rate = Math.floor(rateAsked / 2); rate >= 1 && points.length < LINE_POINTS; rate = Math.floor(rate / 1.5)) {
+  for (let rate = Math.floor(fullRate / 2); rate >= 1 && points.length < LINE_POINTS; rate = Math.floor(rate / 1.5)) {
     const { held, outcomes } = yield* tryStep(withRate(withCpu(template, cpus), rate), rate)
     if (held) points.push([rate, 1000 * Math.max(...outcomes.map(o => o.coresMost))])
-    if (rate < rateAsked / LINE_REACH) break
+    if (rate < fullRate / LINE_REACH) break
   }
-  return fitCpu(points, rateAsked)
+  return fitCpu(points, fullRate)
 }
 
 /** @param {Arm} arm @returns {Search<SizeResult['checks'][0] & { p99Ms: number | null }>} */
