@@ -16,8 +16,8 @@ export const WARM_AFTER = 3
 // The number and the times of the requests in the window are k6's own metric, cut by a tag.
 // k6 times a request from when its connection stands. Where every request makes one, ours is timed from its start.
 export const HAS_NEW_CONNECTIONS = CONNECTIONS === 'new'
-// Each user has one address and stays with it. A loud address has users of its own.
-const urls = URLS.split(',')
+// Each user has one address and stays with it: by its number, which runs from 1 to USERS. A loud address has users of its own.
+export const urls = URLS.split(',')
 export const loudUrl = __ENV.LOUD_RATE ? urls.shift() : null
 export const url = urls[__VU % urls.length]
 // k6 times calls of gRPC by another metric, and does not count them.
@@ -80,10 +80,10 @@ export function countCorrupted(response) {
   if (response.status === 200) corrupted.add(1)
 }
 
-export function logFailure(response) {
+export function logFailure(response, start = '') {
   const bytes = response.body === null ? 0 : response.body.length
   const what = `${bytes} bytes${bytes === payloadBytes && response.status === 200 ? ', another body' : ''}`
-  console.error(`status ${response.status}, ${response.error || what}`)
+  console.error(`${start}status ${response.status}, ${response.error || what}`)
 }
 
 // As a line of the log: a pod leaves nothing else behind.

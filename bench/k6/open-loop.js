@@ -22,6 +22,7 @@ import {
   plain,
   USERS,
   url,
+  urls,
   WARM_AFTER,
   writeMetrics,
 } from './common.js'
@@ -43,6 +44,8 @@ const DUE = Math.round((RATE * (WINDOW_MS - (BURST ? BURST.ms : 0))) / 1000) + B
 const IN_BURST = IN_WINDOW.replace('window:', 'burst:')
 // A second rate, to one address alone, whose requests count apart.
 const LOUD_RATE = Number(__ENV.LOUD_RATE ?? 0)
+// Requests of the window to each of the other addresses.
+const quiet = LOUD_RATE ? urls.map((_, i) => new Counter(`quiet_${i}`)) : []
 const DROPPED = LOUD_RATE ? 'dropped_iterations{scenario:load}' : 'dropped_iterations'
 const FAILED_IN_BURST = 'window_failed{burst:yes}'
 // Of a burst, the window is counted piece by piece.
@@ -106,6 +109,7 @@ let done = 0
 let failures = 0
 let piece = -1
 let isInBurst = null
+let place = null
 
 export default function (edges) {
   if (phase < edges.length && Date.now() >= edges[phase]) enterPhase(edges)
@@ -120,7 +124,7 @@ export default function (edges) {
   let response
   if (asker === null) {
     if (isSampled) expected = createNonceBody(nonce)
-    response = call === null ? http.post(url, expected, plain) : call(expected)
+    response = call === null ? http.post(LOUD_RATE ? chooseQuietUrl(i) : url, expected, plain) : call(expected)
   } else {
     response = asker.ask(nonce, phase === 1 || phase === 2, i)
     expected = asker.expected
@@ -130,14 +134,27 @@ export default function (edges) {
   if (response.body !== expected) fail(response)
 }
 
-const loudVerified = new Counter('loud_verified')
+// Both scenarios take their users from one pool, and one may get those with even numbers alone: a number is no place then.
+// k6 gives each request to the user that has been free for longest, so the first requests go to as many users.
+function chooseQuietUrl(i) {
+  if (place === null) place = i % urls.length
+  if (phase === 1 || phase === 2) quiet[place].add(1)
+  return urls[place]
+}
 
-// Its times are in no metric of the window.
+const loudVerified = new Counter('loud_verified')
+const loudFailed = new Counter('loud_failed')
+
+// Its times are in no metric of the window, and its failures are none of the other addresses.
 export function askLoud(edges) {
   const at = Date.now()
   const response = http.post(loudUrl, body, plain)
-  if (response.body !== body) fail(response)
-  else if (at >= edges[0] && at < edges[2]) loudVerified.add(1)
+  const isRight = response.status === 200 && response.body === body
+  if (at >= edges[0] && at < edges[2]) (isRight ? loudVerified : loudFailed).add(1)
+  if (isRight) return
+  countCorrupted(response)
+  known.add(1)
+  if (++failures === 1) logFailure(response, 'loud pair: ')
 }
 
 function enterPhase(edges) {
@@ -185,6 +202,8 @@ export function handleSummary({ metrics: all }) {
   if (LOUD_RATE) {
     metrics.loud_due = { count: Math.round((LOUD_RATE * WINDOW_MS) / 1000) }
     metrics.loud_verified = all.loud_verified
+    metrics.loud_failed = all.loud_failed
+    for (const i of quiet.keys()) metrics[`quiet_${i}`] = { count: count(`quiet_${i}`) }
   }
   metrics.due = { count: DUE }
   if (BURST) metrics.burst_due = { count: BURST_DUE }

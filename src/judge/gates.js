@@ -1,6 +1,6 @@
 import { ROLLOUT_GATES } from '../kinds/rollout/gates.js'
 import { ANSWER_GATES } from './gates/answers.js'
-import { findBound, isSpoiled, USES } from './gates/gate.js'
+import { findBound, isSpoiled, servesLoudPair, USES } from './gates/gate.js'
 import { droppedInWindow, LOAD_GATES, RATE_LEAST } from './gates/load.js'
 import { PROCESS_GATES, READING_GATES } from './gates/processes.js'
 
@@ -33,7 +33,8 @@ export function judgeTrial(record, relaxed) {
     kind === 'idle' || kind === 'interleaved'
       ? null
       : findBound({
-          processes: whileUnderLoad(record),
+          // A loud pair is to be saturated, and with it a proxy that serves all: the rate is that of the others.
+          processes: whileUnderLoad(record).filter(p => !servesLoudPair(record, p)),
           generatorCpus,
           idleFraction: host.idleFraction,
           loadHost,

@@ -1,4 +1,4 @@
-import { BURST_ROWS, CHANGE_ROWS, ENDING_ROWS, PAIR_ROWS } from '../kinds/capacity/quantities.js'
+import { BURST_ROWS, CHANGE_ROWS, ENDING_ROWS, LOUD_ROWS, PAIR_ROWS } from '../kinds/capacity/quantities.js'
 import { GROWTH_ROWS } from '../kinds/growth/numbers.js'
 import { ROLLOUT_ROWS } from '../kinds/rollout/quantities.js'
 import { summariseValues } from '../lib/stats.js'
@@ -253,6 +253,7 @@ const ROWS = [
     },
   },
   ...PAIR_ROWS,
+  ...LOUD_ROWS,
   ...ENDING_ROWS,
   ...CHANGE_ROWS,
   ...ROLLOUT_ROWS,

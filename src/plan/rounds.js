@@ -1,3 +1,4 @@
+import { needsIdleCpu } from '../judge/gates/answers.js'
 import { listMostTrials, listUsualTrials } from '../kinds/search/trial-counts.js'
 import { SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { UsageError } from '../lib/errors.js'
@@ -64,6 +65,8 @@ function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSecon
 const OVERHEAD_SECONDS = 1.4
 /** The time that a run looks at the machine before it starts anything. */
 export const OBSERVE_SECONDS = 1
+// The least that idle sidecars are measured for, where the check `passage` needs it.
+const IDLE_SECONDS = 2
 const PARITY_SECONDS = 4
 const ARM_CHECK_SECONDS = 0.4
 // The measured time of a sidecar of a rollout, with its change, or of a pair.
@@ -99,9 +102,11 @@ function estimateWith({ trials, calibrations, arms }, searched) {
 
 /** @param {Arm[]} arms each tried once */
 function sumSeconds(arms) {
-  return arms.reduce((sum, { load, conditions: { pairs = 0, sidecars = 2 * pairs, simulated = 0 } }) => {
+  return arms.reduce((sum, { load, hasSidecars, conditions: { pairs = 0, sidecars = 2 * pairs, simulated = 0 } }) => {
     // Two rollouts of as many sidecars as are real come first, to check that simulated ones cost as much.
     const started = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars
-    return sum + load.warmupSeconds + load.windowSeconds + OVERHEAD_SECONDS + ROLLOUT_SECONDS_PER_SIDECAR * started
+    const idle = needsIdleCpu(load, { sidecars: hasSidecars ? Math.max(2, sidecars) : 0 }) ? IDLE_SECONDS : 0
+    const overhead = OVERHEAD_SECONDS + idle + ROLLOUT_SECONDS_PER_SIDECAR * started
+    return sum + load.warmupSeconds + load.windowSeconds + overhead
   }, 0)
 }

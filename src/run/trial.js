@@ -3,7 +3,7 @@ import path from 'node:path'
 import { judgeTrial } from '../judge/gates.js'
 import { sidecarsOf, sumOf } from '../judge/record/measures.js'
 import { BenchError, EndedError, SiteLostError } from '../lib/errors.js'
-import { waitUntil } from '../lib/wait.js'
+import { sleep } from '../lib/wait.js'
 import { nameOf } from '../model/arms.js'
 import { hasChunks } from '../model/requests.js'
 import { SCHEMA_VERSION } from '../model/versions.js'
@@ -17,7 +17,7 @@ import { observeWindow, readWindow } from './window.js'
  * run has; nextStart: gives another; folder: of the raw files; signal: aborts when the trial ends, too.
  * Observed: names: of the processes, in the order of their readings; observation: null: the window was not observed to its
  * end; partFiles: what the kind alone has seen, by the names of the files.
- * @import { Deployment, Handle, Look, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
+ * @import { Deployment, Handle, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Phase, Watcher } from './events.js'
  * @import { StandingServices } from './standing-services.js' @import { Started } from './start-services.js'
  * @import { Testbed } from './kind.js'
@@ -26,9 +26,6 @@ import { observeWindow, readWindow } from './window.js'
  * @typedef {{ samples: Sample[], names: string[], observation: ObservationRecord | null,
  *   partFiles?: Record<string, object> }} Observed
  */
-
-// Long enough for a timer of a second to come twice.
-const IDLE_MS = 2000
 
 /**
  * Runs one trial, or those of arms that stand at the same time, to their records. A failure is an outcome, not an error.
@@ -70,7 +67,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     records = records.map((record, i) => ({ ...record, ...first?.record, ...describeAnswer(services[i]) }))
     await first?.assertWhole()
     if (first?.isOver) return { records, ...observed }
-    const idle = await lookIdle(course, processesOf(services))
+    const idle = await lookBefore(course, processesOf(services))
     course.clock.lap('look')
     const beside = hasCompany(trials) ? await import('./beside-load.js') : null
     generator = await startGenerator(course, services)
@@ -126,25 +123,13 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   return { records, ...observed }
 }
 
-/**
- * Looks at processes that nothing is asked of. Where each request has a new connection and requests come seldom, sockets show
- * no bytes, and CPU time alone tells a sidecar that works from one that is bypassed: that of an idle one is then measured.
- * @param {Course} course @param {Handle[]} processes @returns {Promise<Look[]>}
- */
-async function lookIdle({ testbed, trials, signal }, processes) {
-  const looks = await testbed.site.target.look(processes)
-  const isSeldom = trials.some(({ arm: { load } }) => load.connections === 'new' && load.ratePerSecond !== undefined)
-  if (!isSeldom || looks.every(({ cpu }) => cpu === undefined)) return looks
-  await waitUntil(Date.now() + IDLE_MS, signal)
-  const rested = await testbed.site.target.look(processes)
-  return rested.map((look, i) => ({ ...look, idleCpuCores: computeCores(looks[i].cpu, look.cpu) }))
-}
-
-/** @param {Look['cpu']} before @param {Look['cpu']} after */
-function computeCores(before, after) {
-  if (before === undefined || after === undefined) return null
-  const cores = (after.cpuSeconds - before.cpuSeconds) / (after.atSeconds - before.atSeconds)
-  return Number.isFinite(cores) ? Math.max(0, cores) : null
+/** Looks at processes before any load; where connections are new, also for what idle ones use. @param {Course} course @param {Handle[]} processes */
+async function lookBefore({ testbed, trials, signal }, processes) {
+  const look = () => testbed.site.target.look(processes)
+  const loads = trials.map(({ arm }) => arm.load)
+  if (loads.every(({ connections }) => connections === 'kept')) return look()
+  const { lookIdle } = await import('./idle.js')
+  return lookIdle(processes, { loads, look, wait: ms => sleep(ms, signal) })
 }
 
 /** Says whether the kit itself changes configurations, or reads answers in chunks, beside the load. @param {Trial[]} trials */

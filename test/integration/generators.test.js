@@ -66,6 +66,38 @@ async function drive(answer = () => false, { load, cpus = 1, generator = wrk } =
   return { requests, result, seconds, window: generator.parseWindow(log) }
 }
 
+it.concurrent('k6 spreads its rate over all addresses but a loud one, whatever users the loud one has', async context => {
+  need(context, 'k6')
+  /** @type {Record<string, number>} */
+  const sent = {}
+  const servers = await Promise.all(
+    ['loud', 'a', 'b', 'c', 'd'].map(async name => {
+      const server = http.createServer((request, response) => {
+        sent[name] = (sent[name] ?? 0) + 1
+        request.pipe(response)
+      })
+      return { server, port: (await listen(server)).port }
+    }),
+  )
+  const { program, argv, env } = k6.createGenerator({
+    ...{ urls: servers.map(({ port }) => `http://127.0.0.1:${port}/`), certificate: null, host: 'echo', admin: null },
+    ...{ tool: /** @type {any} */ (tools.k6), scripts: path.resolve(k6.scripts), tailMs: 300, cpus: 1, folder },
+    load: { ...LOAD, kind: 'open', users: 16, ratePerSecond: 200, loudPerSecond: 400 },
+  })
+  const { all: log } = await execa(program, argv, { all: true, env, reject: false })
+  for (const { server } of servers) {
+    server.closeAllConnections()
+    server.close()
+  }
+  const { verified, failed, loud } = /** @type {LoadResult} */ (k6.parseResult(log))
+  expect({ failed, loudFailed: loud?.failed, due: loud?.due }, log).toEqual({ failed: 0, loudFailed: 0, due: 400 })
+  expect(loud?.verified).toBeGreaterThan(300)
+  // Four users each of the quiet ones, and a rate that goes to the users in turn.
+  for (const count of loud?.quiet ?? []) expect(Math.abs(count - verified / 4)).toBeLessThan(0.05 * verified)
+  expect(loud?.quiet).toHaveLength(4)
+  expect(sent.loud).toBeGreaterThan(sent.a + sent.b)
+})
+
 it.concurrent('k6 sends a share of a post-quantum group first where sidecars prefer one, and else none', async context => {
   need(context, 'k6')
   const certificates = makeFolder('generators-certificates')

@@ -81,10 +81,13 @@ describe('quantities of an arm', () => {
   })
 
   it('take CPU per request over those to a loud pair, too, which no time is of', () => {
-    const loud = { due: 2000, verified: 2000 }
+    const loud = { due: 2100, verified: 2000, failed: 50, failures: [], quiet: [1000] }
     const record = createRecord({ arm: PIPY, processes: [sidecar({ cpuCores: 0.3 })], load: { loud } })
     const [arm] = listArms(summariseRun({ records: [record], rounds: 1 }))
     expect(quantityOf(arm, 'cpuPerRequest').median).toBeCloseTo(100, 9)
+    expect(quantityOf(arm, 'throughput').median).toBe(1000)
+    expect(quantityOf(arm, 'loudThroughput').median).toBe(2000)
+    expect(quantityOf(arm, 'loudFailed').median).toBeCloseTo(50 / 2050, 9)
   })
 
   it('have no value where an arm has no sidecars', () => {

@@ -251,6 +251,16 @@ describe('createPlan', () => {
     expect(estimateSeconds(plan({ cpuLimits: [1], axes: { link: ['ratings'] } }).trials)).toBeLessThan(240)
   })
 
+  it('counts the time in which idle sidecars are measured, where requests over new connections come seldom', () => {
+    const [trial] = plan({ cpuLimits: [1], axes: { link: ['ratings'] } }).trials.filter(({ arm }) => arm.hasSidecars)
+    const secondsOf = (/** @type {Partial<typeof trial.arm.load>} */ load, hasSidecars = true) =>
+      estimateSeconds([{ arm: { ...trial.arm, hasSidecars, load: { ...trial.arm.load, ...load } } }])
+    const kept = secondsOf({ ratePerSecond: 100 })
+    expect(secondsOf({ ratePerSecond: 100, connections: 'new' }) - kept).toBeCloseTo(2, 9)
+    expect(secondsOf({ ratePerSecond: 5000, connections: 'new' })).toBe(kept)
+    expect(secondsOf({ ratePerSecond: 100, connections: 'new' }, false)).toBe(kept)
+  })
+
   it('repeats an arm (A/A) only where planes are compared', () => {
     const controls = (/** @type {object} */ overrides) =>
       plan(overrides)

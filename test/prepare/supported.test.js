@@ -94,6 +94,9 @@ describe('copies of a link under a load', () => {
     const http = /** @type {const} */ ({ protocol: 'http/1.1', pairs: 3 })
     const loud = /** @type {any} */ ({ kind: 'open', ratePerSecond: 100, users: 8, loudPerSecond: 500 })
     expect(refused(http, { load: loud })).toBeNull()
+    // Each quiet pair has a user.
+    expect(refused(http, { load: { ...loud, users: 3 } })).toBeNull()
+    expect(refused(http, { load: { ...loud, users: 2 } })).toMatch('--pairs 3: 2 users send no request to some of them')
     for (const [conditions, fields] of /** @type {[any, any][]} */ ([
       [http, { kind: 'closed', ratePerSecond: undefined }],
       [{ ...http, pairs: 1 }, {}],

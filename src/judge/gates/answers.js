@@ -1,10 +1,9 @@
 import { computeBodyBytes, computeChunksMs, serviceTimeOf } from '../../model/requests.js'
-import { groupCopies, nameOf, percent, withRole } from './gate.js'
+import { ERRORS_MOST, groupCopies, nameOf, percent, splitLoud, withRole } from './gate.js'
 
 /** Gates of the answers: whether they are right, came at all, and came from the application. */
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' @import { Gate } from './gate.js' */
 
-const ERRORS_MOST = 0.001
 const APPLICATION_LEAST_SECONDS = 1e-6
 const SECONDS_IDLE = 10
 // A share of the bytes in the bodies of verified requests and answers: heads come on top.
@@ -14,6 +13,8 @@ const POD_LEAST = 0.1
 const POD_REQUESTS_LEAST = 20
 // To accept a connection and to open another costs the kernel alone more.
 const CONNECTION_LEAST_SECONDS = 1e-5
+// More than any sidecar here uses when idle.
+const IDLE_CORES_MOST = 0.01
 
 // Shares of the time in which an answer is written, and of the answers.
 const SPAN_LEAST = 0.5
@@ -94,12 +95,14 @@ export const ANSWER_GATES = [
     finds: 'answers while the application used no CPU: something else gave them',
     isOfLoad: true,
     words: 'answers not from the application',
-    find: ({ load: { verified }, processes }) =>
-      groupCopies(withRole(processes, 'application')).map(
-        copies =>
-          verified > 0 &&
-          copies.reduce((sum, p) => sum + p.cpuSeconds, 0) < APPLICATION_LEAST_SECONDS * verified &&
-          `${nameOf(copies[0])} did no work for ${verified} answers: something before it gave them`,
+    find: record =>
+      splitLoud(record, withRole(record.processes, 'application')).flatMap(({ members, verified }) =>
+        groupCopies(members).map(
+          copies =>
+            verified > 0 &&
+            copies.reduce((sum, p) => sum + p.cpuSeconds, 0) < APPLICATION_LEAST_SECONDS * verified &&
+            `${nameOf(copies[0])} did no work for ${verified} answers: something before it gave them`,
+        ),
       ),
   },
   {
@@ -108,39 +111,27 @@ export const ANSWER_GATES = [
       'a sidecar that received fewer bytes than the verified requests and answers carry: some went past it (where `ss` counts bytes, on one machine, and where none of its connections closed; with new connections, where it used no more CPU than idle either)',
     isOfLoad: true,
     words: 'requests past a sidecar',
-    find: ({ load: { verified }, trial, processes, window }) =>
-      // Connections that are idle for longer than sidecars keep them count no more.
-      !keepsConnections(trial.arm.load)
-        ? []
-        : groupCopies(withRole(processes, 'sidecar').flatMap(listPassed)).flatMap(copies => {
-            const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
-            const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
-            // Nobody knows what a closed connection received. New connections bring requests, and kept ones the answers.
-            const isNew = trial.arm.load.connections === 'new'
-            const closed = copies.map(({ closedConnections }) => closedConnections ?? { accepted: 0, connected: 0 })
-            if (closed.some(({ accepted, connected }) => connected > 0 || (accepted > 0 && !isNew))) return []
-            // At a low rate all connections open and close between two looks at them, and leave no trace but CPU time.
-            const workSeconds = sumCpuSeconds(copies, window?.seconds ?? 0)
-            if (isNew && received === 0 && workSeconds > CONNECTION_LEAST_SECONDS * verified) return []
-            const sentBytes = isNew ? 0 : requestBytes + countHeadBytes(trial.arm)
-            const expected = (sentBytes + responseBytes) * verified * (copies[0].passages ?? 0)
-            const fair = expected / copies.length
-            return [
-              received < PASSED_LEAST * expected &&
-                `${nameOf(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`,
-              // One of many that goes past a proxy of all is a small part of the sum.
-              ...copies.map(
-                pod =>
-                  pod.isPod &&
-                  verified >= POD_REQUESTS_LEAST * copies.length &&
-                  pod.receivedBytes != null &&
-                  pod.receivedBytes < POD_LEAST * fair &&
-                  `the proxy of the node received ${pod.receivedBytes} bytes in the pod of ${pod.service}, and its share of the ${verified} verified requests is ${Math.round(fair)}: they went past it`,
-              ),
-            ]
-          }),
+    find: record =>
+      splitLoud(record, withRole(record.processes, 'sidecar').flatMap(listPassed)).flatMap(
+        ({ members, verified, ratePerSecond }) =>
+          // Connections that are idle for longer than sidecars keep them count no more.
+          keepsConnections({ ...record.trial.arm.load, ratePerSecond })
+            ? groupCopies(members).flatMap(copies => findPast(copies, { record, verified }))
+            : [],
+      ),
   },
 ]
+
+/**
+ * Says whether `passage` has to know the CPU of idle sidecars: each request has a new connection, and at this rate work is taken
+ * for seen by so little CPU time that idle sidecars may use as much.
+ * @param {Pick<TrialRecord['trial']['arm']['load'], 'connections' | 'ratePerSecond'>} load
+ * @param {{ sidecars: number, arms?: number }} options arms: that share the rate
+ */
+export function needsIdleCpu({ connections, ratePerSecond }, { sidecars, arms = 1 }) {
+  if (connections !== 'new' || ratePerSecond === undefined) return false
+  return (CONNECTION_LEAST_SECONDS * ratePerSecond) / arms < IDLE_CORES_MOST * sidecars
+}
 
 /** What requests pass. @typedef {Pick<ProcessRecord, 'service' | 'copyOf' | 'role' | 'passages' | 'receivedBytes' | 'closedConnections' | 'cpuSeconds' | 'idleCpuCores'> & { isPod: boolean }} Passed */
 
@@ -153,6 +144,39 @@ function listPassed({ pods, ...process }) {
   return pods
     ? pods.map(pod => ({ ...passed, receivedBytes: undefined, ...pod, isPod: true }))
     : [{ ...passed, isPod: false }]
+}
+
+/**
+ * Finds how much less sidecars received than their requests carry.
+ * @param {Passed[]} copies @param {{ record: import('./gate.js').Measured, verified: number }} options verified: requests through them
+ * @returns {(string | false)[]}
+ */
+function findPast(copies, { record: { trial, window }, verified }) {
+  const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
+  const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
+  // Nobody knows what a closed connection received. New connections bring requests, and kept ones the answers.
+  const isNew = trial.arm.load.connections === 'new'
+  const closed = copies.map(({ closedConnections }) => closedConnections ?? { accepted: 0, connected: 0 })
+  if (closed.some(({ accepted, connected }) => connected > 0 || (accepted > 0 && !isNew))) return []
+  // At a low rate all connections open and close between two looks at them, and leave no trace but CPU time.
+  const workSeconds = sumCpuSeconds(copies, window?.seconds ?? 0)
+  if (isNew && received === 0 && workSeconds > CONNECTION_LEAST_SECONDS * verified) return []
+  const sentBytes = isNew ? 0 : requestBytes + countHeadBytes(trial.arm)
+  const expected = (sentBytes + responseBytes) * verified * (copies[0].passages ?? 0)
+  const fair = expected / copies.length
+  return [
+    received < PASSED_LEAST * expected &&
+      `${nameOf(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`,
+    // One of many that goes past a proxy of all is a small part of the sum.
+    ...copies.map(
+      pod =>
+        pod.isPod &&
+        verified >= POD_REQUESTS_LEAST * copies.length &&
+        pod.receivedBytes != null &&
+        pod.receivedBytes < POD_LEAST * fair &&
+        `the proxy of the node received ${pod.receivedBytes} bytes in the pod of ${pod.service}, and its share of the ${verified} verified requests is ${Math.round(fair)}: they went past it`,
+    ),
+  ]
 }
 
 /**

@@ -45,6 +45,30 @@ export function listPods(processes) {
   }))
 }
 
+/**
+ * Splits processes or pods into those of the loud pair and those of the others, with the load that each side has. The loud pair
+ * is the first of the link, of which the others are copies. One group where no pair is loud.
+ * @template {Pick<ProcessRecord, 'copyOf'>} P @param {Pick<TrialRecord, 'trial'> & { load: LoadResult }} record @param {P[]} members
+ */
+export function splitLoud({ load, trial }, members) {
+  const { loudPerSecond, ratePerSecond } = trial.arm.load
+  const quiet = { members, verified: load.verified, ratePerSecond }
+  if (loudPerSecond === undefined) return [quiet]
+  return [
+    { ...quiet, members: members.filter(({ copyOf }) => copyOf !== null) },
+    {
+      members: members.filter(({ copyOf }) => copyOf === null),
+      verified: load.loud?.verified ?? 0,
+      ratePerSecond: loudPerSecond,
+    },
+  ]
+}
+
+/** Says whether a process is of the loud pair, or serves it and all others: it may be saturated. @param {Pick<TrialRecord, 'trial'>} record @param {ProcessRecord} process */
+export function servesLoudPair({ trial }, { role, copyOf }) {
+  return trial.arm.load.loudPerSecond !== undefined && copyOf === null && (role === 'sidecar' || role === 'application')
+}
+
 /** @param {Pick<ProcessRecord, 'service' | 'role'>} process */
 export function nameOf({ service, role }) {
   return `${service}'s ${role}`
@@ -55,6 +79,8 @@ export function percent(share) {
   return `${(100 * share).toFixed(share < 0.01 ? 2 : 0)} %`
 }
 
+/** The largest share of requests that may fail. */
+export const ERRORS_MOST = 0.001
 /** A sidecar counts as bound from this share of its cap on. */
 const SIDECAR_BOUND = 0.95
 const WORKER_BOUND = 0.95

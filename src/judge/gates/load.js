@@ -1,4 +1,15 @@
-import { busiestCoresOf, GENERATOR_BOUND, isUsedUp, nameOf, percent, secondsUnderLoad, withRole } from './gate.js'
+import {
+  busiestCoresOf,
+  ERRORS_MOST,
+  findBound,
+  GENERATOR_BOUND,
+  isUsedUp,
+  nameOf,
+  percent,
+  secondsUnderLoad,
+  servesLoudPair,
+  withRole,
+} from './gate.js'
 
 /** Gates of the load: whether it was the load asked for, and nothing but the sidecars limited it. */
 /** @import { Gate, Measured } from './gate.js' */
@@ -14,6 +25,9 @@ const EDGE_FRACTION = 0.002
 /** An open loop counts as kept from this share of the rate asked for on. */
 export const RATE_LEAST = 0.99
 const LOUD_LEAST = 0.95
+const NOT_LOUD_BELOW = 0.5
+const QUIET_LEAST = 0.5
+const QUIET_REQUESTS_LEAST = 20
 const USERS_SEEN_MOST = 1.05
 const USERS_SEEN_LEAST = 0.9
 const ROUND_TRIP_MOST_MS = 5
@@ -26,9 +40,13 @@ export const LOAD_GATES = [
     name: 'overflow',
     finds: 'requests that a sidecar refused by a limit of its own',
     words: 'overflow',
-    find: ({ processes }) =>
+    // Those of a loud pair are among its failed requests.
+    find: ({ processes, trial }) =>
       processes.map(
-        p => (p.overflows ?? 0) > 0 && `${nameOf(p)} answered ${p.overflows} requests itself, for overflow`,
+        p =>
+          (p.overflows ?? 0) > 0 &&
+          !isInLoudPair({ trial }, p) &&
+          `${nameOf(p)} answered ${p.overflows} requests itself, for overflow`,
       ),
   },
   {
@@ -114,28 +132,95 @@ export const LOAD_GATES = [
     },
   },
   {
+    name: 'not-loud',
+    finds:
+      'a loud pair (`--loud`) none of whose requests were answered, or fewer than half where nothing was saturated; nobody counted them',
+    isOfLoad: true,
+    words: 'no loud pair',
+    find: record => {
+      const { loudPerSecond } = record.trial.arm.load
+      const { loud } = record.load
+      if (loudPerSecond === undefined) return []
+      if (!loud) return [`--loud ${loudPerSecond}: the generator counted no requests to the loud pair`]
+      return [isNotLoud(record, loud) && `${describeLoud(loud)}: nothing was loud beside the others`]
+    },
+  },
+  {
     name: 'loud',
     finds:
-      'a loud pair (`--loud`) that answered less than 95 % of its requests: the others had less beside them than asked',
+      'a loud pair (`--loud`) that answered less than 95 % of its requests, and nothing was saturated: the others had less beside them than asked',
     isOfLoad: true,
     words: 'loud pair not served',
     spoils: ['latency'],
+    find: record => {
+      const { loud } = record.load
+      return [
+        loud !== undefined &&
+          !isNotLoud(record, loud) &&
+          loud.verified < LOUD_LEAST * loud.due &&
+          findLoudBound(record) === null &&
+          `${describeLoud(loud)}: give a smaller --loud`,
+      ]
+    },
+  },
+  {
+    // The loud pair is to be saturated, and how long the others wait for a proxy that serves all is what is asked.
+    name: 'loud-saturated',
+    finds:
+      'a loud pair (`--loud`), or the one proxy of all pods beside it, that was saturated: how long the others wait then is the answer; it spoils nothing',
+    isOfLoad: true,
+    words: 'loud pair saturated',
+    spoils: [],
+    find: record => {
+      const { loud } = record.load
+      const bound = loud === undefined ? null : findLoudBound(record)
+      if (loud === undefined || bound === null) return []
+      const shared = record.processes.some(p => p.pods && servesLoudPair(record, p))
+      return [`${shared ? 'the proxy of all pods' : 'the loud pair'} was saturated (${bound}): ${describeLoud(loud)}`]
+    },
+  },
+  {
+    name: 'loud-errors',
+    finds:
+      'more than one failed request in a thousand of the loud pair (`--loud`): CPU time that no verified request stands for',
+    isOfLoad: true,
+    words: 'failing requests of the loud pair',
+    spoils: ['cpuPerRequest'],
     find: ({ load: { loud } }) => [
       loud !== undefined &&
-        loud.verified < LOUD_LEAST * loud.due &&
-        `the loud pair answered ${loud.verified} of ${loud.due} requests that were due: give a smaller --loud`,
+        loud.failed > ERRORS_MOST * (loud.verified + loud.failed) &&
+        `${loud.failed} requests to the loud pair failed (${percent(loud.failed / (loud.verified + loud.failed))}, at most 0.1 %): ${loud.failures.join('; ') || 'no message'}`,
     ],
+  },
+  {
+    name: 'quiet-pairs',
+    finds: 'a pair beside a loud one (`--loud`) that was sent less than half of its share of the requests',
+    isOfLoad: true,
+    words: 'load not spread over the pairs',
+    spoils: ['latency', 'cpuPerRequest'],
+    find: ({ load: { loud } }) => {
+      const { quiet = [] } = loud ?? {}
+      const fair = quiet.reduce((sum, count) => sum + count, 0) / quiet.length
+      return quiet.map(
+        (count, i) =>
+          fair >= QUIET_REQUESTS_LEAST &&
+          count < QUIET_LEAST * fair &&
+          `pair ${i + 2} was sent ${count} requests, and its share is ${Math.round(fair)}: give more --users`,
+      )
+    },
   },
   {
     name: 'application',
     finds: 'a thread of an application 70 % busy, or an application throttled',
     words: 'application bound',
     spoils: ['capacity', 'latency'],
-    find: ({ processes }) =>
-      withRole(processes, 'application').flatMap(p => [
-        busiestCoresOf(p) >= APPLICATION_BUSY && `${nameOf(p)} was ${percent(busiestCoresOf(p))} busy (below 70 %)`,
-        (p.throttledFraction ?? 0) > 0 && `${nameOf(p)} was throttled`,
-      ]),
+    find: ({ processes, trial }) =>
+      withRole(processes, 'application')
+        .filter(p => !isInLoudPair({ trial }, p))
+        .flatMap(p => [
+          busiestCoresOf(p) >= APPLICATION_BUSY && `${nameOf(p)} was ${percent(busiestCoresOf(p))} busy (below 70 %)`,
+          (p.throttledFraction ?? 0) > 0 && `${nameOf(p)} was throttled`,
+        ]),
   },
   {
     name: 'mix',
@@ -213,6 +298,35 @@ export const LOAD_GATES = [
     },
   },
 ]
+
+/** @param {NonNullable<Measured['load']['loud']>} loud */
+function describeLoud({ due, verified, failed }) {
+  return `the loud pair answered ${verified} of ${due} requests that were due, and ${failed} failed`
+}
+
+/** @param {Measured} record @param {NonNullable<Measured['load']['loud']>} loud */
+function isNotLoud(record, { due, verified }) {
+  return verified === 0 || (verified < NOT_LOUD_BELOW * due && findLoudBound(record) === null)
+}
+
+/** Finds what was saturated of the loud pair and of a proxy that serves all pods; null: nothing. @param {Measured} record */
+function findLoudBound(record) {
+  const { processes, generatorCpus, trial } = record
+  const bound = findBound({
+    processes: processes.filter(p => servesLoudPair(record, p)),
+    generatorCpus,
+    // The machine and the generator are of all pairs.
+    idleFraction: 1,
+    kind: 'open',
+    podCpuCores: trial.arm.conditions.podCpuCores,
+  })
+  return bound === 'rate' ? null : bound
+}
+
+/** @param {Pick<Measured, 'trial'>} record @param {import('../../model/types.ts').ProcessRecord} process */
+function isInLoudPair(record, process) {
+  return servesLoudPair(record, process) && !process.pods
+}
 
 /** Counts due requests that did not start in the window; 0: no more than its edges explain. @param {Measured} record @param {number} [tolerance] */
 export function droppedInWindow(record, tolerance = 1 + EDGE_FRACTION * dueInWindow(record)) {

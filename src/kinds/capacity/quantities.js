@@ -65,6 +65,29 @@ export const PAIR_ROWS = [
   },
 ]
 
+const ofLoud = rowsOf({ group: 'loud', unit: 'requests/s', digits: 0, use: 'throughput' })
+
+/** @type {QuantityRow[]} */
+export const LOUD_ROWS = [
+  {
+    ...ofLoud('loudThroughput', 'requests/s of the loud pair', 'loudThroughputPerSecond'),
+    short: 'loud req/s',
+    definition:
+      'Verified requests per second to the loud pair (`--loud`), which no throughput and no latency of the others counts.',
+    measure: ({ record: { load, window } }) => (load?.loud && window ? load.loud.verified / window.seconds : null),
+  },
+  {
+    ...ofLoud('loudFailed', 'failed requests of the loud pair', 'loudFailedFraction'),
+    short: 'loud failed',
+    unit: '%',
+    scale: 0.01,
+    digits: 1,
+    definition:
+      'Requests to the loud pair that failed, over all that were sent to it in the window. Those that found no free user were not sent.',
+    measure: ({ record: { load } }) => failedOfLoud(load),
+  },
+]
+
 const ofBurst = rowsOf({ group: 'burst', unit: 'requests', digits: 0, use: 'throughput' })
 
 /** @type {QuantityRow[]} */
@@ -138,6 +161,12 @@ function perPair(record, of) {
   const { pairs } = record.trial.arm.conditions
   const sum = sumOf(sidecarsOf(record), of)
   return pairs === undefined || sum === null ? null : sum / pairs
+}
+
+/** @param {TrialRecord['load']} load */
+function failedOfLoud(load) {
+  const { verified = 0, failed = 0 } = load?.loud ?? {}
+  return verified + failed > 0 ? failed / (verified + failed) : null
 }
 
 /** Measures the CPU beyond that of the round without changes. @param {TrialRecord} record @param {TrialRecord[]} unchanged */

@@ -12,6 +12,9 @@ const printed = z.object({
   pieces: z.array(z.tuple([z.number(), number, number])).optional(),
   ownSeconds: z.number().positive().optional().describe('of an arm that took turns'),
 })
+const FAILURES_MOST = 5
+// The same start as in bench/k6/open-loop.js.
+const LOUD = 'loud pair: '
 const READ = /^(?:count|avg|passes|matches|p\([\d.]+\))$/
 
 /**
@@ -27,12 +30,16 @@ export function parseResult(log, place = 0) {
   return atLine(at + 1, () => {
     const { ownSeconds, ...result } = readResult(lines[at])
     const interleaved = ownSeconds && { interleaved: { seconds: ownSeconds, ...sumOverUsers(log, place) } }
-    const failures = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1]).slice(0, 5)
-    return assertWhole(loadResult, { ...result, ...interleaved, failures })
+    const all = [...log.matchAll(/level=error msg="([^"]*)"/g)].map(match => match[1])
+    const [ofLoud, failures] = [true, false].map(isLoud =>
+      all.filter(failure => failure.startsWith(LOUD) === isLoud).slice(0, FAILURES_MOST),
+    )
+    const loud = result.loud && { ...result.loud, failures: ofLoud.map(failure => failure.slice(LOUD.length)) }
+    return assertWhole(loadResult, { ...result, ...interleaved, failures, ...(loud && { loud }) })
   })
 }
 
-/** @param {string} line @returns {Omit<LoadResult, 'failures'> & { ownSeconds?: number }} */
+/** @param {string} line @returns {Omit<LoadResult, 'failures' | 'loud'> & { loud?: ReturnType<typeof readLoud>, ownSeconds?: number }} */
 function readResult(line) {
   const { metrics, pieceMs = 0, pieces = [], ownSeconds } = assertWhole(printed, JSON.parse(line))
   const valuesOf = (/** @type {string} */ name) => readNumbers(metrics[name] ?? {})
@@ -64,7 +71,7 @@ function readResult(line) {
     ...(metrics.late_0 && valuesOf('late_0').count > 0 && { waited: readWaited(valuesOf) }),
     ...(metrics.data_sent && metrics.data_received && { wire: readWire(countOf) }),
     ...(metrics.due && { due: countOf('due') }),
-    ...(metrics.loud_due && { loud: { due: countOf('loud_due'), verified: countOf('loud_verified') } }),
+    ...(metrics.loud_due && { loud: readLoud(metrics, countOf) }),
     ...(metrics.burst_due && { burst: readBurst({ valuesOf, countOf }) }),
     ownSeconds,
   }
@@ -74,6 +81,17 @@ function readResult(line) {
 function readKinds(metrics, countOf) {
   const names = Object.keys(metrics).filter(name => /^kind_\d+$/.test(name))
   return names.length === 0 ? {} : { kinds: names.map((_, i) => countOf(`kind_${i}`)) }
+}
+
+/** Reads requests to the loud pair, and those to each other pair. @param {Record<string, unknown>} metrics @param {(name: string) => number} countOf */
+function readLoud(metrics, countOf) {
+  const quiet = Object.keys(metrics).filter(name => /^quiet_\d+$/.test(name))
+  return {
+    due: countOf('loud_due'),
+    verified: countOf('loud_verified'),
+    failed: countOf('loud_failed'),
+    quiet: quiet.map((_, i) => countOf(`quiet_${i}`)),
+  }
 }
 
 /** @param {(name: string) => number} countOf @returns {NonNullable<LoadResult['wire']>} */

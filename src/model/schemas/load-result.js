@@ -46,7 +46,13 @@ export const loadResult = z.object({
     .optional()
     .describe('requests due in the burst, and those that started in it; absent: there was none, or nobody counted'),
   loud: z
-    .object({ due: count, verified: count })
+    .object({
+      due: count,
+      verified: count,
+      failed: count,
+      failures: z.array(z.string()),
+      quiet: z.array(count).describe('requests of the window to each of the other pairs'),
+    })
     .optional()
     .describe('requests of the window to the loud pair, which no other number here counts; absent: no pair is loud'),
   waited: z

@@ -250,6 +250,7 @@ export const summaryArm = arm.extend({
   burst: z.record(z.string(), quantity).optional().describe('of the requests due in a burst'),
   changes: summaryChanges.nullable(),
   pairs: z.record(z.string(), quantity).optional().describe('of a pair of sidecars without a load'),
+  loud: z.record(z.string(), quantity).optional().describe('of the requests to the loud pair'),
   ending: z.record(z.string(), quantity).optional().describe('of a sidecar that ended in the window'),
   rollout: summaryRollout.optional(),
   growth: z.record(z.string(), quantity).optional().describe('of steps of sidecars; by the names of quantities'),

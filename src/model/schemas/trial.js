@@ -54,7 +54,9 @@ export const overflows = count
 
 export const idleCpuCores = nullable
   .optional()
-  .describe('CPU used in the seconds before the load, when nothing was asked of it; absent, or null: not measured')
+  .describe(
+    'CPU before the load, when nothing was asked of it and the work of its start was over; absent, or null: not measured',
+  )
 
 export const closedConnections = z
   .object({

@@ -233,7 +233,18 @@ describe('what k6 is given', () => {
     const data = JSON.parse(text)
     const { verified } = parse(log)
     Object.assign(data.metrics, { loud_due: { count: 900 }, loud_verified: { values: { count: 880 } } })
-    expect(parse(`${JSON.stringify(data)}\n`)).toMatchObject({ verified, loud: { due: 900, verified: 880 } })
+    Object.assign(data.metrics, { loud_failed: { values: { count: 12 } } })
+    for (let i = 0; i < 11; i++) data.metrics[`quiet_${i}`] = { count: i }
+    const failures = ['msg="status 502, no route"', 'msg="loud pair: status 503, overflow"']
+    const printed = failures.map(failure => `level=error ${failure} source=console\n`).join('')
+    expect(parse(`${printed}${JSON.stringify(data)}\n`)).toMatchObject({
+      verified,
+      failures: ['status 502, no route'],
+      loud: {
+        ...{ due: 900, verified: 880, failed: 12, failures: ['status 503, overflow'] },
+        quiet: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+      },
+    })
     expect(parse(log)).not.toHaveProperty('loud')
   })
 

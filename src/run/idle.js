@@ -1,0 +1,54 @@
+import { needsIdleCpu } from '../judge/gates/answers.js'
+
+/** CPU of sidecars that nothing is asked of. @import { Handle, Load, Look } from '../model/types.ts' */
+
+// Long enough for a timer of a second to come once.
+const SPAN_MS = 1000
+const SPANS_MOST = 6
+// Two spans agree where they differ by less than one of these.
+const APART_SHARE = 0.25
+const APART_CORES = 5e-4
+
+/**
+ * Looks at processes before their load, and measures the CPU of idle ones where the check `passage` needs it. Sidecars that
+ * were just started still work: spans are added until the last agrees with the least before it, and the least counts.
+ * @param {Handle[]} processes
+ * @param {{ loads: Load[], look: () => Promise<Look[]>, wait: (ms: number) => Promise<void> }} options
+ *   loads: of the arms that stand at the same time
+ * @returns {Promise<Look[]>}
+ */
+export async function lookIdle(processes, { loads, look, wait }) {
+  let last = await look()
+  const sidecars = processes.flatMap(({ spec }, i) => (spec.role === 'sidecar' && last[i].cpu !== undefined ? [i] : []))
+  const isNeeded = loads.some(load => needsIdleCpu(load, { sidecars: sidecars.length, arms: loads.length }))
+  if (!isNeeded) return last
+  /** @type {(number | null)[] | null} */
+  let least = null
+  for (let span = 1; span <= SPANS_MOST; span++) {
+    await wait(SPAN_MS)
+    const next = await look()
+    const cores = next.map((after, i) => computeCores(last[i].cpu, after.cpu))
+    last = next
+    const isSettled = least !== null && sidecars.every(i => isAlike(cores[i], least?.[i] ?? null))
+    least = cores.map((now, i) => findLeast(now, least?.[i] ?? null))
+    if (isSettled) break
+  }
+  return last.map((one, i) => ({ ...one, idleCpuCores: least?.[i] ?? null }))
+}
+
+/** @param {number | null} a @param {number | null} b */
+function findLeast(a, b) {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b)
+}
+
+/** @param {number | null} now @param {number | null} least */
+function isAlike(now, least) {
+  return now === null || least === null || Math.abs(now - least) <= Math.max(APART_CORES, APART_SHARE * least)
+}
+
+/** @param {Look['cpu']} before @param {Look['cpu']} after */
+function computeCores(before, after) {
+  if (before === undefined || after === undefined) return null
+  const cores = (after.cpuSeconds - before.cpuSeconds) / (after.atSeconds - before.atSeconds)
+  return Number.isFinite(cores) ? Math.max(0, cores) : null
+}

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest'
+import { needsIdleCpu } from '../../src/judge/gates/answers.js'
+import { lookIdle } from '../../src/run/idle.js'
+import { createArm } from '../fakes/fake-records.js'
+
+const SELDOM = createArm({ load: { kind: 'open', ratePerSecond: 20, connections: 'new' } }).load
+
+/**
+ * Looks at a sidecar that uses so many cores in each span, the last in all that follow, and an application.
+ * @param {number[]} cores @param {{ load?: import('../../src/model/types.ts').Load, isRead?: boolean, role?: string }} [options]
+ */
+async function look(cores, { load = SELDOM, isRead = true, role = 'sidecar' } = {}) {
+  let seconds = 0
+  let cpuSeconds = 0
+  const processes = /** @type {any} */ ([{ spec: { role } }, { spec: { role: 'application' } }])
+  const looks = await lookIdle(processes, {
+    loads: [load],
+    look: async () =>
+      /** @type {any} */ (
+        [cpuSeconds, 0.5 * seconds].map(cpuSeconds => (isRead ? { cpu: { cpuSeconds, atSeconds: seconds } } : {}))
+      ),
+    wait: async ms => {
+      cpuSeconds += ((cores[Math.round(seconds)] ?? cores.at(-1) ?? 0) * ms) / 1000
+      seconds += ms / 1000
+    },
+  })
+  return { seconds, idle: looks[0].idleCpuCores }
+}
+
+it('measures idle sidecars after the work of their start', async () => {
+  // Certificates and first connections take most of two seconds.
+  const { seconds, idle } = await look([0.3, 0.1, 0.002])
+  expect(idle).toBeCloseTo(0.002, 9)
+  expect(seconds).toBe(4)
+})
+
+it('takes two spans where they agree, and the least of six where they never do', async () => {
+  expect(await look([0.002])).toEqual({ seconds: 2, idle: expect.closeTo(0.002, 9) })
+  expect(await look([0.32, 0.16, 0.08, 0.04, 0.02, 0.01])).toEqual({ seconds: 6, idle: expect.closeTo(0.01, 9) })
+})
+
+it('waits for nothing where the check needs no idle CPU', async () => {
+  const nothing = { seconds: 0, idle: undefined }
+  expect(await look([0.1], { load: { ...SELDOM, connections: 'kept' } })).toEqual(nothing)
+  expect(await look([0.1], { load: { ...SELDOM, ratePerSecond: undefined } })).toEqual(nothing)
+  expect(await look([0.1], { load: { ...SELDOM, ratePerSecond: 5000 } })).toEqual(nothing)
+  expect(await look([0.1], { isRead: false })).toEqual(nothing)
+  // No sidecars: nothing is taken for seen.
+  expect(await look([0.1], { role: 'application' })).toEqual(nothing)
+})
+
+it('needs idle CPU while an idle sidecar may use as much as is taken for work', () => {
+  // 10 µs a request: at 1000/s as much as a hundredth of a core.
+  expect(needsIdleCpu({ connections: 'new', ratePerSecond: 999 }, { sidecars: 1 })).toBe(true)
+  expect(needsIdleCpu({ connections: 'new', ratePerSecond: 1000 }, { sidecars: 1 })).toBe(false)
+  expect(needsIdleCpu({ connections: 'new', ratePerSecond: 1000 }, { sidecars: 2 })).toBe(true)
+  expect(needsIdleCpu({ connections: 'new', ratePerSecond: 1998 }, { sidecars: 1, arms: 2 })).toBe(true)
+})
