@@ -232,7 +232,9 @@ describe('bad input', () => {
   it('refuses a search that takes longer than was agreed to, with status 2', async () => {
     const argv = ['size', '--rate', '1', '--p99', '1s', '--planes', 'pipy']
     const { exitCode, stderr } = await spawnCli(argv, { env: { K6, PIPY } })
-    expect(stderr).toMatch(/^a search of about 6 trials, about 13\d min, up to 6\d\d min on a busy machine/m)
+    expect(stderr).toMatch(
+      /^a search of about 6 trials of 1050 s \(a p99 needs 1050 requests\), about 13\d min, up to 6\d\d min on a busy machine$/m,
+    )
     expect(stderr).toMatch(/size would take about 13\d min, more than 60 \(--max-minutes\): add --yes to run it/)
     expect(exitCode).toBe(2)
   })

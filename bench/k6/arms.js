@@ -13,8 +13,8 @@ export const TENTHS = Math.ceil(WINDOW_MS / 100)
 
 // The address of this user at each arm.
 export const urls = ARM_URLS.split(';').map(text => {
-  const own = text.split(',')
-  return own[__VU % own.length]
+  const addresses = text.split(',')
+  return addresses[__VU % addresses.length]
 })
 export const arms = urls.map((_, i) => i)
 // How it calls that of each arm; null: it posts.
@@ -60,13 +60,13 @@ export function sayVerified(verified) {
 }
 
 // The milliseconds of the window in which requests went to an arm.
-function countOwnMs(own) {
+function countArmMs(arm) {
   if (!SLICE_MS) return WINDOW_MS
   let sum = 0
   for (let ms = WARMUP_MS; ms < WARMUP_MS + WINDOW_MS; ) {
     const slice = Math.floor(ms / SLICE_MS)
     const until = Math.min((slice + 1) * SLICE_MS, WARMUP_MS + WINDOW_MS)
-    if (armOf(slice) === own) sum += until - ms
+    if (armOf(slice) === arm) sum += until - ms
     ms = until
   }
   return sum
@@ -74,21 +74,21 @@ function countOwnMs(own) {
 
 // A line for each arm, in the form that the other scripts have.
 export function writeArms(all, more = () => ({})) {
-  const lines = arms.map(own =>
+  const lines = arms.map(arm =>
     JSON.stringify({
       metrics: {
-        'http_req_duration{window:yes}': all[timesOf(own)],
-        http_req_failed: all[failuresOf(own)],
-        window_second_half: all[`second_half_${own}`],
-        window_failed: all[`failed_${own}`],
-        known_failures: all[`failed_${own}`],
-        corrupted: all[`corrupted_${own}`],
-        cold_users: all[`cold_${own}`],
-        ...(ANSWERED && { waited_0: all[`waited_${own}`], late_0: all[`late_${own}`] }),
-        ...listKindMetrics(all, own),
-        ...more(own),
+        'http_req_duration{window:yes}': all[timesOf(arm)],
+        http_req_failed: all[failuresOf(arm)],
+        window_second_half: all[`second_half_${arm}`],
+        window_failed: all[`failed_${arm}`],
+        known_failures: all[`failed_${arm}`],
+        corrupted: all[`corrupted_${arm}`],
+        cold_users: all[`cold_${arm}`],
+        ...(ANSWERED && { waited_0: all[`waited_${arm}`], late_0: all[`late_${arm}`] }),
+        ...listKindMetrics(all, arm),
+        ...more(arm),
       },
-      ownSeconds: countOwnMs(own) / 1000,
+      ownSeconds: countArmMs(arm) / 1000,
     }),
   )
   return { stdout: `${lines.join('\n')}\n` }

@@ -3,11 +3,11 @@
 import exec from 'k6/execution'
 import http from 'k6/http'
 import { Counter } from 'k6/metrics'
-import * as own from './arms.js'
+import * as shared from './arms.js'
 import * as common from './common.js'
 
 const { plain, NONCE_EVERY, WARM_AFTER } = common
-const { urls, arms, calls, bodies, askers, corrupted } = own
+const { urls, arms, calls, bodies, askers, corrupted } = shared
 const { post } = http
 const { now } = Date
 // Connections of each user that stay idle, by arm.
@@ -26,7 +26,7 @@ export const options = {
       gracefulStop: '0s',
     },
   },
-  thresholds: own.thresholds,
+  thresholds: shared.thresholds,
   // A user of k6 keeps as many connections that are not in use as a batch may have requests: to all addresses, and to one.
   ...(hasIdle && { batch: idle.reduce((sum, count) => sum + count + 1, 0), batchPerHost: 1 + Math.max(...idle) }),
 }
@@ -40,11 +40,11 @@ let changesAt = 0
 const warm = arms.map(() => 0)
 const halves = arms.map(() => 0)
 const failures = arms.map(() => 0)
-const verified = arms.map(() => new Array(own.TENTHS).fill(0))
+const verified = arms.map(() => new Array(shared.TENTHS).fill(0))
 let isLogged = false
 
 export default function (edges) {
-  own.tagRequests(0, 0)
+  shared.tagRequests(0, 0)
   for (const i of arms) if (idle[i] > 0) connect(i)
   for (let done = 1; ; done++) {
     const at = now()
@@ -70,12 +70,12 @@ export default function (edges) {
     }
   }
   for (const i of arms) {
-    own.secondHalf[i].add(halves[i])
-    own.failed[i].add(failures[i])
-    if (warm[i] < WARM_AFTER) own.cold[i].add(1)
+    shared.secondHalf[i].add(halves[i])
+    shared.failed[i].add(failures[i])
+    if (warm[i] < WARM_AFTER) shared.cold[i].add(1)
   }
   reported.add(1)
-  own.sayVerified(verified)
+  shared.sayVerified(verified)
 }
 
 // Requests at the same time take a connection each.
@@ -86,10 +86,10 @@ function connect(to) {
 
 function enterSlice(edges, at) {
   while (phase < edges.length && at >= edges[phase]) phase++
-  const slice = own.sliceAt(at, edges)
-  arm = own.armOf(slice)
-  changesAt = Math.min(own.endOf(slice, edges), edges[phase] ?? Infinity)
-  own.tagRequests(arm, phase)
+  const slice = shared.sliceAt(at, edges)
+  arm = shared.armOf(slice)
+  changesAt = Math.min(shared.endOf(slice, edges), edges[phase] ?? Infinity)
+  shared.tagRequests(arm, phase)
 }
 
 // A failure has another body than expected. A status other than 200 that has the same is counted by k6.
@@ -101,5 +101,5 @@ function fail(response) {
 }
 
 export function handleSummary({ metrics: all }) {
-  return own.writeArms(all, () => ({ reported_users: all.reported_users }))
+  return shared.writeArms(all, () => ({ reported_users: all.reported_users }))
 }

@@ -3,11 +3,11 @@
 import exec from 'k6/execution'
 import http from 'k6/http'
 import { Trend } from 'k6/metrics'
-import * as own from './arms.js'
+import * as shared from './arms.js'
 import * as common from './common.js'
 
 const RATE = Number(__ENV.RATE)
-const { arms, urls, calls, SLICE_MS, corrupted } = own
+const { arms, urls, calls, SLICE_MS, corrupted } = shared
 const lag = new Trend('lag', true)
 const lagOf = arm => `lag{arm:${arm}}`
 const droppedOf = name => `dropped_iterations{scenario:${name}}`
@@ -24,7 +24,7 @@ const executor = {
   gracefulStop: `${common.GRACE_MS}ms`,
 }
 const scenarios = {}
-const thresholds = { ...own.thresholds }
+const thresholds = { ...shared.thresholds }
 for (const arm of arms) {
   scenarios[scenarioOf(arm)] = { ...executor, ...(SLICE_MS ? {} : { env: { ARM: `${arm}` } }) }
   thresholds[lagOf(arm)] = ['max>=0']
@@ -44,42 +44,42 @@ export default function (edges) {
   const isWarming = phase === 0
   while (phase < edges.length && at >= edges[phase]) phase++
   if (isWarming && phase > 0 && phase < 3) tellCold()
-  const arm = SLICE_MS ? own.armOf(own.sliceAt(at, edges)) : Number(__ENV.ARM)
-  own.tagRequests(arm, phase)
+  const arm = SLICE_MS ? shared.armOf(shared.sliceAt(at, edges)) : Number(__ENV.ARM)
+  shared.tagRequests(arm, phase)
   const i = exec.scenario.iterationInTest
   const isSampled = i % common.NONCE_EVERY === 0
   const inWindow = phase === 1 || phase === 2
   if (isSampled && inWindow) lag.add(at - (exec.scenario.startTime + (i * 1000) / RATE))
   const nonce = isSampled ? `${arm}-${i}-${edges[0]}-` : ''
-  let expected = own.bodies[arm]
+  let expected = shared.bodies[arm]
   let response
-  if (own.askers === null) {
+  if (shared.askers === null) {
     if (isSampled) expected = common.createNonceBody(nonce, expected)
     response = calls[arm] === null ? http.post(urls[arm], expected, common.plain) : calls[arm](expected)
   } else {
-    response = own.askers[arm].ask(nonce, inWindow, i)
-    expected = own.askers[arm].expected
+    response = shared.askers[arm].ask(nonce, inWindow, i)
+    expected = shared.askers[arm].expected
   }
   done[arm]++
   if (response.body !== expected) fail(arm, response)
-  else if (phase === 2) own.secondHalf[arm].add(1)
+  else if (phase === 2) shared.secondHalf[arm].add(1)
 }
 
 // A user of one arm tells only of that arm.
 function tellCold() {
   for (const arm of arms)
-    if ((SLICE_MS || Number(__ENV.ARM) === arm) && done[arm] < common.WARM_AFTER) own.cold[arm].add(1)
+    if ((SLICE_MS || Number(__ENV.ARM) === arm) && done[arm] < common.WARM_AFTER) shared.cold[arm].add(1)
 }
 
 function fail(arm, response) {
-  if (phase === 1 || phase === 2) own.failed[arm].add(1)
+  if (phase === 1 || phase === 2) shared.failed[arm].add(1)
   if (response.status === 200) corrupted[arm].add(1)
   if (!isLogged) common.logFailure(response)
   isLogged = true
 }
 
 export function handleSummary({ metrics: all }) {
-  return own.writeArms(all, arm => ({
+  return shared.writeArms(all, arm => ({
     open_loop: {},
     lag: all[lagOf(arm)],
     dropped_iterations: all[droppedOf(scenarioOf(arm))],

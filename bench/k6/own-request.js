@@ -1,17 +1,17 @@
 // Requests of pipelines that answer something else than the body that was posted. Run by k6, never imported by src/.
 import http from 'k6/http'
 
-const OWN = __ENV.OWN_REQUESTS ? JSON.parse(__ENV.OWN_REQUESTS) : []
+const REQUESTS = __ENV.OWN_REQUESTS ? JSON.parse(__ENV.OWN_REQUESTS) : []
 
 // The function by which a user sends the request of an arm, by its place; null: its load is the kit's own POST. An answer
 // with the status and the length that the first one had counts as the body that was sent, as loops compare it.
 export function createRequest(arm, url) {
-  const own = OWN[arm]
-  if (!own) return null
-  const { method, body, status, bytes } = own
+  const request = REQUESTS[arm]
+  if (!request) return null
+  const { method, body, status, bytes } = request
   const host = __ENV.HOST ? { Host: __ENV.HOST } : {}
   const options = {
-    headers: { ...host, ...own.headers },
+    headers: { ...host, ...request.headers },
     responseCallback: http.expectedStatuses(status),
     // A text has fewer characters than bytes.
     responseType: 'binary',

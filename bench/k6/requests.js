@@ -55,8 +55,9 @@ function createKind(
   { method, path, requestBytes, responseBytes, headers, weight, isTimed },
   { url, host, isCall, place },
 ) {
-  const given = isCall ? headers : { ...(host ? { Host: host } : {}), ...headers }
-  const createParams = more => (isCall ? { metadata: { ...given, ...more } } : { headers: { ...given, ...more } })
+  const allHeaders = isCall ? headers : { ...(host ? { Host: host } : {}), ...headers }
+  const createParams = more =>
+    isCall ? { metadata: { ...allHeaders, ...more } } : { headers: { ...allHeaders, ...more } }
   return {
     method,
     url: url.replace(/\/$/, path),
@@ -88,9 +89,9 @@ function createChooser(kinds) {
   const total = kinds.reduce((sum, { weight }) => sum + weight, 0)
   const ends = []
   for (const { weight } of kinds) ends.push((ends[ends.length - 1] || 0) + weight / total)
-  let own = 0
+  let chosen = 0
   return nth => {
-    const at = nth === undefined ? (__VU * OFFSET + own++ * STEP) % 1 : (nth * STEP) % 1
+    const at = nth === undefined ? (__VU * OFFSET + chosen++ * STEP) % 1 : (nth * STEP) % 1
     for (let i = 0; i < ends.length - 1; i++) if (at < ends[i]) return kinds[i]
     return kinds[kinds.length - 1]
   }

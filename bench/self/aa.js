@@ -24,14 +24,14 @@ export async function studyItself() {
   const change = await bench(['cost', '--planes', `pipy,pipy=${handleInbound('handles-one-event-more')}`, ...repeats])
   const [ofPlanes, ofChange] = [planes, change].map(({ summary, manifest }) => ({ summary, seed: manifest.run.seed }))
   const size = Number(findComparison(change.summary, false).ratio.median)
-  const found = countNamed({ ...ofChange, isControl: false, scale: 1 })
+  const full = countNamed({ ...ofChange, isControl: false, scale: 1 })
   const small = countNamed({ ...ofChange, isControl: false, scale: (1 - PLANTED) / size })
   return [
     ...holdEqual('beside Envoy', ofPlanes),
     ...holdEqual('beside a copy', ofChange),
     finding(
       `a planted change found, of ${COMPARISONS} (pipy / a copy with one handler more at each sidecar that receives a request, ${size.toFixed(3)} in all repeats), at least 90`,
-      found.lower,
+      full.lower,
       [],
       n => n >= 90,
     ),

@@ -35,7 +35,7 @@ async function checkCpu() {
   for (const plane of ['pipy', 'envoy']) {
     const experiment = writeExperiment(`accuracy-${plane}`, { rounds: 1, windowSeconds: CPU_WINDOW_SECONDS })
     /** @type {{ ticks: number, pidstatCores: number }} */
-    let seen = { ticks: Number.NaN, pidstatCores: Number.NaN }
+    let reference = { ticks: Number.NaN, pidstatCores: Number.NaN }
     const { records } = await bench([experiment, '--planes', plane, '--cpu', '1'], async out => {
       const { startMs, endMs } = await windowOf(out)
       await waitUntil(startMs)
@@ -44,7 +44,7 @@ async function checkCpu() {
       const before = sumTicks(pids)
       const pidstat = readPidstat(pids)
       await waitUntil(endMs)
-      seen = { ticks: sumTicks(pids) - before, pidstatCores: await pidstat }
+      reference = { ticks: sumTicks(pids) - before, pidstatCores: await pidstat }
     })
     const [record] = records
     const sidecars = record.processes.filter(p => p.role === 'sidecar')
@@ -54,11 +54,11 @@ async function checkCpu() {
     findings.push(
       finding(
         `${plane}: CPU time / that of /proc/PID/stat, within 1 % (${cpuSeconds.toFixed(1)} CPU-seconds)`,
-        (cpuSeconds * TICKS_PER_SECOND) / seen.ticks,
+        (cpuSeconds * TICKS_PER_SECOND) / reference.ticks,
         [],
         within,
       ),
-      finding(`${plane}: CPU cores / those of pidstat, within 1 %`, cpuCores / seen.pidstatCores, [], within),
+      finding(`${plane}: CPU cores / those of pidstat, within 1 %`, cpuCores / reference.pidstatCores, [], within),
     )
   }
   return findings
@@ -114,12 +114,12 @@ async function checkAddedLatency() {
   const { summary } = await bench([
     ...['--planes', `none,pipy,pipy=${delayed}`, '--link', 'ratings', '--cpu', '0.5', '--rate', '200'],
   ])
-  const [own, slow] = ['pipy', 'pipy=delayed'].map(name => {
+  const [plain, slow] = ['pipy', 'pipy=delayed'].map(name => {
     const variant = name === 'pipy' ? null : delayed
     return listArms(summary).find(arm => arm.plane === 'pipy' && arm.variant === variant && !arm.repeatOf)
   })
   const added = (slow?.addedLatencyMs?.p50?.values ?? []).map(
-    (v, i) => Number(v) - Number(own?.addedLatencyMs?.p50?.values[i]),
+    (v, i) => Number(v) - Number(plain?.addedLatencyMs?.p50?.values[i]),
   )
   const known = added.filter(Number.isFinite)
   return [

@@ -40,9 +40,9 @@ export async function agree(words) {
     watch: () => Promise.reject(new BenchError('agree has no live view')),
   }
   const verb = withOptions(withExperiment(new Command('agree')), ...CLUSTER, 'out').exitOverride()
-  verb.action(async (name, /** @type {RunOptions} */ given) => {
+  verb.action(async (name, /** @type {RunOptions} */ runOptions) => {
     // Nothing is pinned on the cluster, so nothing is pinned here.
-    const options = { ...given, pin: false, seed: given.seed ?? chooseSeed() }
+    const options = { ...runOptions, pin: false, seed: runOptions.seed ?? chooseSeed() }
     const ofCluster = Object.fromEntries(CLUSTER.map(option => [option, undefined]))
     const here = { ...options, ...ofCluster, target: TARGETS[0] }
     const there = { ...options, target: TARGETS[1] }
@@ -59,7 +59,7 @@ export async function agree(words) {
   }
 }
 
-/** @param {{ name: string, options: RunOptions, sites: Site[] }} asked sites: as TARGETS @param {Context} context */
+/** @param {{ name: string, options: RunOptions, sites: Site[] }} options sites: as TARGETS @param {Context} context */
 async function compareSites({ name, options, sites }, context) {
   const [here, there] = sites.map(site => site.machine)
   if (here.bootId !== there.bootId)

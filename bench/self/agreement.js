@@ -32,8 +32,8 @@ export function compareTargets({ local, other }) {
   const compared = local.arms.filter(arm => arm.repeatOf === null)
   const agreement = (/** @type {Arm} */ arm, /** @type {typeof sidecars} */ measure) => {
     const [a, b] = [local, other].map(({ records, rounds }) => {
-      const own = records.filter(r => r.trial.arm.id === arm.id)
-      return splitRounds(own, rounds).map(trials => valueOfRound(trials, 'cpuPerRequest', measure))
+      const armRecords = records.filter(r => r.trial.arm.id === arm.id)
+      return splitRounds(armRecords, rounds).map(trials => valueOfRound(trials, 'cpuPerRequest', measure))
     })
     const ratio = summariseRatios(divideRounds(b, a), local.seed)
     const spoiled = ratio.values.some(value => value === null)
@@ -85,10 +85,10 @@ function sayVerdict({ ratio: { median, low, high, values }, floor, verdict }) {
   const gap = `${percent(Math.abs(median - 1), 1)} ${median < 1 ? 'less' : 'more'}`
   if (verdict === 'indicative') return `${gap}, indicative only: ${values.length} rounds: ${ROUNDS_LEAST} are needed`
   const ends = [Number(low), Number(high)]
-  const found = `${gap} [${ends.map(v => (100 * (v - 1)).toFixed(1)).join(', ')}], ${noise}`
+  const difference = `${gap} [${ends.map(v => (100 * (v - 1)).toFixed(1)).join(', ')}], ${noise}`
   // Sides agree only where the whole interval is within the noise; showing no difference is not enough.
-  if (ends.every(v => Math.abs(v - 1) <= floor)) return `agrees within the noise floor: ${found}`
-  return verdict === 'no-difference-shown' ? `no difference shown: ${found}` : `does not agree: ${found}`
+  if (ends.every(v => Math.abs(v - 1) <= floor)) return `agrees within the noise floor: ${difference}`
+  return verdict === 'no-difference-shown' ? `no difference shown: ${difference}` : `does not agree: ${difference}`
 }
 
 /** @param {Side} side */

@@ -259,18 +259,18 @@ export function print(file, study) {
   const names = [...new Set(rows.map(({ variant }) => variant))]
   console.log(`| ${study} | Pipy, µs | Envoy, µs | Pipy / Envoy | repeats |\n| --- | --- | --- | --- | --- |`)
   for (const name of names) {
-    const own = rows.filter(({ variant }) => variant === name)
+    const variantRows = rows.filter(({ variant }) => variant === name)
     const costs = /** @type {const} */ (['pipy', 'envoy']).map(plane =>
       show(
-        own.map(row => row[plane]),
+        variantRows.map(row => row[plane]),
         1,
       ),
     )
     console.log(
       `| ${name} | ${costs.join(' | ')} | ${show(
-        own.map(({ pipy, envoy }) => pipy / envoy),
+        variantRows.map(({ pipy, envoy }) => pipy / envoy),
         3,
-      )} | ${own.length} |`,
+      )} | ${variantRows.length} |`,
     )
   }
 }

@@ -15,13 +15,13 @@ export async function compareTwoRuns() {
   const turns = await findTurns(DEARER)
   const experiment = writeExperiment('compare', { rounds: ROUNDS, windowSeconds: WINDOW_SECONDS })
   const { folder, manifest, records } = await bench([experiment, '--planes', `pipy,pipy=${burn('dearer', turns)}`])
-  /** @param {(arm: import('../../src/model/types.ts').Arm) => boolean} isOwn */
-  const runOf = isOwn => {
-    const arms = manifest.arms.filter(isOwn).map((/** @type {any} */ arm) => ({ ...arm, id: 'arm', repeatOf: null }))
-    const own = records
-      .filter(r => isOwn(r.trial.arm))
+  /** @param {(arm: import('../../src/model/types.ts').Arm) => boolean} isArm */
+  const runOf = isArm => {
+    const arms = manifest.arms.filter(isArm).map((/** @type {any} */ arm) => ({ ...arm, id: 'arm', repeatOf: null }))
+    const armRecords = records
+      .filter(r => isArm(r.trial.arm))
       .map(r => ({ ...r, trial: { ...r.trial, arm: { ...r.trial.arm, id: 'arm', repeatOf: null } } }))
-    const run = { manifest: { ...manifest, arms }, records: own }
+    const run = { manifest: { ...manifest, arms }, records: armRecords }
     return { folder, ...run, summary: summarise(run) }
   }
   const old = runOf(arm => arm.variant === null && arm.repeatOf === null)

@@ -43,10 +43,12 @@ export async function checkKubelet() {
     for (const { service } of records[0].processes.filter(p => p.role === 'sidecar')) {
       const series = readSeries(folder, records[0].trial.id, `${service}-sidecar`)
       const { startMs, endMs } = /** @type {{ startMs: number, endMs: number }} */ (records[0].window)
-      const own = [...counters].find(
+      const podCounters = [...counters].find(
         ([pod]) => pod.startsWith(`${service}-`) && isAlive(counters.get(pod), startMs, endMs),
       )
-      const stamps = [...(own?.[1] ?? [])].filter(([at]) => at >= startMs && at <= endMs).sort(([a], [b]) => a - b)
+      const stamps = [...(podCounters?.[1] ?? [])]
+        .filter(([at]) => at >= startMs && at <= endMs)
+        .sort(([a], [b]) => a - b)
       const [[from, first], [to, last]] = [stamps[0], stamps[stamps.length - 1]]
       findings.push(
         finding(
@@ -70,8 +72,8 @@ function collect(counters, text) {
     /^container_cpu_usage_seconds_total\{container="sidecar",namespace="([^"]*)",pod="([^"]*)"\} (\S+) (\d+)$/gm
   for (const [, namespace, pod, seconds, stamp] of text.matchAll(line)) {
     if (namespace !== NAMESPACE) continue
-    const own = counters.get(pod) ?? new Map()
-    counters.set(pod, own.set(Number(stamp), Number(seconds)))
+    const stamps = counters.get(pod) ?? new Map()
+    counters.set(pod, stamps.set(Number(stamp), Number(seconds)))
   }
 }
 

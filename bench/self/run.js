@@ -283,7 +283,7 @@ async function compareScripts() {
  * @returns {Promise<Tool>}
  */
 async function need(spec) {
-  const found = await findTool(spec)
-  if ('missing' in found) throw new Error(found.missing)
-  return found
+  const tool = await findTool(spec)
+  if ('missing' in tool) throw new Error(tool.missing)
+  return tool
 }

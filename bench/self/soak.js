@@ -113,10 +113,10 @@ function readSidecars(out) {
   const sidecars = listMarked().filter(marked => marked.runId === runId && marked.name.endsWith('-sidecar'))
   const byProgram = groupBy(sidecars, ({ pid }) => readSafely(`/proc/${pid}/comm`).trim())
   return Object.fromEntries(
-    [...byProgram].map(([program, own]) => [
+    [...byProgram].map(([program, processes]) => [
       `${program}, sidecars`,
       sumStatusBytes(
-        own.map(({ pid }) => pid),
+        processes.map(({ pid }) => pid),
         'RssAnon',
       ),
     ]),
@@ -151,18 +151,18 @@ function readSamples(file) {
 
 /** Draws memory over time. @param {Sample[]} samples @returns {string} SVG */
 function drawSoak(samples) {
-  const lines = [...groupBy(samples, ({ name }) => name)].map(([label, own]) => ({ label, own }))
+  const lines = [...groupBy(samples, ({ name }) => name)].map(([label, points]) => ({ label, points }))
   const { option } = drawLines(
-    { title: 'Memory over time', lines, say: ({ label, own }) => `${label}: ${own.at(-1)?.mib.toFixed(1)} MiB` },
+    { title: 'Memory over time', lines, say: ({ label, points }) => `${label}: ${points.at(-1)?.mib.toFixed(1)} MiB` },
     {
       xAxis: createAxisBelow('minutes'),
       yAxis: createAxisBeside('MiB'),
-      series: lines.map(({ label, own }, i) =>
+      series: lines.map(({ label, points }, i) =>
         createSeries('line', {
           label,
           colour: i + 1,
           showSymbol: false,
-          data: own.map(s => [shorten(s.minutes), shorten(s.mib)]),
+          data: points.map(s => [shorten(s.minutes), shorten(s.mib)]),
         }),
       ),
     },
@@ -178,10 +178,10 @@ function drawSoak(samples) {
 function judge(samples) {
   const last = Math.max(...samples.map(({ minutes }) => minutes))
   const settled = samples.filter(({ minutes }) => minutes >= WARM_UP_SHARE * last)
-  return [...groupBy(settled, ({ name }) => name)].map(([name, own]) => {
-    const { m } = linearRegression(own.map(({ minutes, mib }) => [minutes, mib]))
+  return [...groupBy(settled, ({ name }) => name)].map(([name, points]) => {
+    const { m } = linearRegression(points.map(({ minutes, mib }) => [minutes, mib]))
     const grown = m * (1 - WARM_UP_SHARE) * last
-    const values = own.map(({ mib }) => mib)
+    const values = points.map(({ mib }) => mib)
     return finding(
       `memory of ${name} over the last ${(100 * (1 - WARM_UP_SHARE)).toFixed(0)} % of ${last.toFixed(0)} min, growth at most ${GROWTH_MOST_MIB} MiB`,
       grown,

@@ -8,16 +8,16 @@ export function createTurns(count) {
   // The first has the turn.
   let circle = Array.from({ length: count }, (_, i) => i)
   const begin = () => waiting[circle[0]]?.()
-  return circle.map(own => ({
-    take: () => (circle[0] === own ? Promise.resolve() : new Promise(resolve => (waiting[own] = () => resolve()))),
+  return circle.map(party => ({
+    take: () => (circle[0] === party ? Promise.resolve() : new Promise(resolve => (waiting[party] = () => resolve()))),
     pass() {
-      if (circle[0] !== own) return
-      circle = [...circle.slice(1), own]
+      if (circle[0] !== party) return
+      circle = [...circle.slice(1), party]
       begin()
     },
     leave() {
-      const hadTurn = circle[0] === own
-      circle = circle.filter(other => other !== own)
+      const hadTurn = circle[0] === party
+      circle = circle.filter(other => other !== party)
       if (hadTurn) begin()
     },
   }))

@@ -13,11 +13,11 @@ const settings = { initialWindowSize: WINDOW_BYTES }
 let channel = null
 function takeChannel() {
   if (channel === null || channel.closed || channel.destroyed) {
-    const own = http2.connect(`http://${next}`, { settings: { ...settings, enablePush: false } })
+    const session = http2.connect(`http://${next}`, { settings: { ...settings, enablePush: false } })
     // Its calls tell it.
-    own.on('error', () => {})
-    own.on('connect', () => own.setLocalWindowSize(WINDOW_BYTES))
-    channel = own
+    session.on('error', () => {})
+    session.on('connect', () => session.setLocalWindowSize(WINDOW_BYTES))
+    channel = session
   }
   return channel
 }
@@ -36,8 +36,8 @@ server.on('stream', (stream, { host, ...headers }) => {
     stream.respond(head, isWhole ? { endStream: true } : { waitForTrailers: true })
     if (!isWhole) call.pipe(stream)
   })
-  call.on('trailers', own => {
-    trailers = own
+  call.on('trailers', received => {
+    trailers = received
   })
   stream.on('wantTrailers', () => stream.sendTrailers(trailers))
   stream.on('error', () => {})

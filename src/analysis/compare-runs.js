@@ -72,7 +72,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
     }
   })
   const unknown = compared.filter(
-    ({ match, controlsAlike: own }) => match.next.load.kind !== 'idle' && own.every(c => c.ratio.median === null),
+    ({ match, controlsAlike }) => match.next.load.kind !== 'idle' && controlsAlike.every(c => c.ratio.median === null),
   )
   if (unknown.length > 0) {
     const names = unknown.map(({ match }) => nameMatch({ arm: match.next, varied })).join('; ')

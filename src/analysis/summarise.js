@@ -130,7 +130,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     other && other !== arm ? splitRounds(byArm[other.id], roundsRun) : []
   const rounds = {
     summarise: manifest.precision || isSequence ? summariseSequence : summariseValues,
-    own: splitRounds(records, roundsRun),
+    arm: splitRounds(records, roundsRun),
     baseline: roundsOf(arms.find(other => isBaselineOf(other, arm))),
     unchanged: roundsOf(arms.find(other => isWithout('changesPerMinute', other, arm))),
     unconfigured: roundsOf(arms.find(other => isWithout('configuredServices', other, arm))),
@@ -145,7 +145,7 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     ...(pods && { pods: pods.length }),
     quantities: summariseQuantities({ rounds, service }),
   }))
-  const quantities = { ...summariseQuantities({ rounds, service: null }), ...pickMost(sidecars) }
+  const ofArm = { ...summariseQuantities({ rounds, service: null }), ...pickMost(sidecars) }
   return /** @type {SummaryArm} */ ({
     ...arm,
     ...(arm.load.ownRequest && { load: { ...arm.load, ownRequest: addAnswerBytes(arm.load.ownRequest, records) } }),
@@ -154,14 +154,14 @@ function summariseArm({ arm, arms, byArm, manifest }) {
     spoiled: countSpoiled(records),
     ...findGrowing(records),
     boundBy: mostFrequent(
-      rounds.own.flatMap(trials => listCounted(trials, countGoodUses)).flatMap(r => r.boundBy ?? []),
+      rounds.arm.flatMap(trials => listCounted(trials, countGoodUses)).flatMap(r => r.boundBy ?? []),
     ),
     responseTimeMs: null,
     latencyMs: null,
     addedLatencyMs: null,
     changes: null,
-    ...nestQuantities(quantities, arm.load),
-    sidecars: sidecars.map(({ quantities: own, ...sidecar }) => ({ ...sidecar, ...nestQuantities(own, arm.load) })),
+    ...nestQuantities(ofArm, arm.load),
+    sidecars: sidecars.map(({ quantities, ...sidecar }) => ({ ...sidecar, ...nestQuantities(quantities, arm.load) })),
   })
 }
 
@@ -207,15 +207,15 @@ function isWithout(axis, other, arm) {
 
 /**
  * The rounds of an arm, and of the arms that it is held against.
- * @typedef {Record<'own' | Against, TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
+ * @typedef {Record<'arm' | Against, TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
  */
 /** Keys are headers. @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>} */
 function summariseQuantities({ rounds, service }) {
-  const requests = rounds.own
+  const requests = rounds.arm
     .flatMap(trials => listCounted(trials, countGoodUses))
     .reduce((sum, r) => sum + (r.load?.verified ?? 0), 0)
   const measure = (/** @type {QuantityRow} */ row) =>
-    rounds.own.map((trials, i) => {
+    rounds.arm.map((trials, i) => {
       if (row.quantile !== undefined && !hasTail(requests, row.quantile)) return null
       const against = Object.fromEntries(AGAINST.map(name => [name, rounds[name][i]]))
       return measureRound(row, trials, { service, ...against })

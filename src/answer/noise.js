@@ -1,6 +1,7 @@
 import { PRIMARY, QUANTITIES, quantityOf } from '../judge/quantities.js'
 import { count } from '../lib/units.js'
 import { groupOf, nameOf } from '../model/arms.js'
+import { countValues } from './pairs.js'
 
 /** How sure the verdicts of a kind are, in words. Pure. @import { Comparison, Result, SummaryArm } from '../model/types.ts' */
 
@@ -8,10 +9,11 @@ import { groupOf, nameOf } from '../model/arms.js'
 const APART_LEAST = 0.01
 
 /**
- * Renders the noise floor, the number of repeats, and whether the picture differs from the verdict.
+ * Renders the noise floor and the number of repeats; notes: that the picture differs from the verdict.
  * @param {Pick<Result, 'comparisons' | 'arms'>} result
  * @param {{ primary?: string, repeats: string, drawn: string[] }} options repeats: what one is called; drawn: quantities of
  *   the picture
+ * @returns {{ basis: string[], notes: string[] }}
  */
 export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, repeats: noun, drawn }) {
   const ofPrimary = comparisons.filter(c => c.quantity === primary && c.service === null)
@@ -20,13 +22,16 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
   const { header } = QUANTITIES[primary]
   const ofArms = arms.map(arm => /** @type {any} */ (arm)[header]?.values?.length ?? 0)
   const repeats = Math.max(0, ...(pairs.length > 0 ? pairs.map(countValues) : ofArms))
-  return [
-    ...(controls.length > 0 ? [renderFloor(controls)] : []),
-    ...(drawn.includes(primary) && pairs.some(pair => isApart(pair, arms))
-      ? ['Picture: the median of each proxy. Verdict: the median of the ratios, repeat by repeat.']
-      : []),
-    ...(repeats > 0 ? [`${count(repeats, noun)}.`] : []),
-  ]
+  return {
+    basis: [
+      ...(controls.length > 0 ? [renderFloor(controls)] : []),
+      ...(repeats > 0 ? [`${count(repeats, noun)}.`] : []),
+    ],
+    notes:
+      drawn.includes(primary) && pairs.some(pair => isApart(pair, arms))
+        ? ['Picture: the median of each proxy. Verdict: the median of the ratios, repeat by repeat.']
+        : [],
+  }
 }
 
 /** Renders the largest distance of a proxy from itself. @param {Comparison[]} controls */
@@ -50,6 +55,3 @@ function isApart(pair, arms) {
   const [over, under] = [medianOf(a), medianOf(b)]
   return over !== null && under !== null && Math.abs(over / under - ratio.median) >= APART_LEAST
 }
-
-/** @param {Comparison} comparison */
-const countValues = ({ ratio }) => ratio.values.filter(value => value !== null).length

@@ -1,6 +1,6 @@
 import { PRIMARY, QUANTITIES } from '../judge/quantities.js'
 import { groupBy } from '../lib/group-by.js'
-import { joinWords } from '../lib/letters.js'
+import { capitalise, joinWords } from '../lib/letters.js'
 import { count } from '../lib/units.js'
 import { groupOf } from '../model/arms.js'
 import { GAP_LEAST } from '../model/bounds.js'
@@ -11,6 +11,8 @@ const MEMORY = 'rss'
 const CONCLUDED = ['lower', 'higher']
 /** A larger ratio is told as a multiple. */
 const MULTIPLE_LEAST = 2
+/** With so many proxies against the first, the sentence names the ends: the picture has a ratio for each of them. */
+const EXTREMES_LEAST = 3
 
 /**
  * Says in a sentence for each pair who uses less of the primary quantity, by how much and how surely, and of memory.
@@ -26,6 +28,7 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
   const ofFirst = ofPrimary.filter(({ a }) => a === ofPrimary[0].a)
   const contenders = new Set(ofFirst.map(({ b }) => b))
   if (groups.length > 1) return [...groupBy(ofFirst, c => c.b).values()].map(renderPoints)
+  if (contenders.size >= EXTREMES_LEAST) return [renderExtremes(ofPrimary)]
   if (contenders.size > 1) return [renderAgainstFirst(ofFirst)]
   return ofFirst.map(comparison => {
     const beside = pairs.filter(c => c.a === comparison.a && c.b === comparison.b && others.includes(c.quantity))
@@ -82,11 +85,11 @@ function renderGap({ ratio }, digits) {
 }
 
 /** Says ` (95 % CI 56.8 to 57.9)`. @param {Comparison} comparison */
-function renderSureness({ ratio, verdict, gapLeast }) {
-  const repeats = ratio.values.filter(value => value !== null).length
+function renderSureness(comparison) {
+  const { ratio, verdict, gapLeast } = comparison
   const { median, low, high } = ratio
   if (verdict === 'indicative' || low === null || high === null)
-    return ` (${count(repeats, 'repeat')}: no interval yet)`
+    return ` (${count(countValues(comparison), 'repeat')}: no interval yet)`
   if (Number(median) >= MULTIPLE_LEAST) return ` (95 % CI ${low.toFixed(1)} to ${high.toFixed(1)})`
   const digits = gapLeast === undefined ? 0 : 1
   const ends = [low, high].map(end => 100 * Math.abs(end - 1)).sort((x, y) => x - y)
@@ -104,7 +107,7 @@ function renderAgainstFirst(comparisons) {
   const [less, more, open] = [list(c => c.verdict === 'lower'), list(c => c.verdict === 'higher'), list(isOpen)].map(
     joinWords,
   )
-  const repeats = Math.max(...comparisons.map(({ ratio }) => ratio.values.filter(value => value !== null).length))
+  const repeats = Math.max(...comparisons.map(countValues))
   const clauses = [
     ...(less ? [`${a} uses less ${label} than ${less}`] : []),
     ...(more ? [`${less ? 'more' : `${a} uses more ${label}`} than ${more}`] : []),
@@ -123,6 +126,66 @@ function renderAgainstFirst(comparisons) {
   ]
   return `${[differing, ...rest].filter(Boolean).join('; ')}.`
 }
+
+/**
+ * Says which of many proxies use the least and which the most, how many times the baseline that is, and how sure.
+ * @param {Comparison[]} comparisons of all pairs; the first names the baseline
+ */
+function renderExtremes(comparisons) {
+  const [{ a: baseline, quantity }] = comparisons
+  const label = labelOfQuantity(quantity)
+  const measured = comparisons.filter(c => c.ratio.median !== null && c.verdict !== 'invalid')
+  const ofBaseline = new Map(measured.flatMap(c => (c.a === baseline ? [[c.b, c]] : [])))
+  const absent = comparisons.filter(c => c.a === baseline && !measured.includes(c)).map(({ b }) => b)
+  const noVerdict = absent.length > 0 ? [`no verdict on ${joinWords(absent)}`] : []
+  if (ofBaseline.size === 0) return `${capitalise(noVerdict[0])}.`
+  const names = [baseline, ...ofBaseline.keys()]
+  // The ratio of a comparison is that of the baseline to the proxy: the largest belongs to the cheapest.
+  const ratioOf = (/** @type {string} */ name) => Number(ofBaseline.get(name)?.ratio.median ?? 1)
+  const ranked = names.toSorted((x, y) => ratioOf(y) - ratioOf(x))
+  const [least, most] = [ranked[0], ranked[ranked.length - 1]]
+  const findTie = (/** @type {string} */ x, /** @type {string} */ y) =>
+    measured.find(c => c.verdict === 'no-difference-shown' && [c.a, c.b].includes(x) && [c.a, c.b].includes(y))
+  const listTied = (/** @type {string[]} */ [end, ...others]) => {
+    const tied = [end]
+    for (const name of others) if (tied.every(one => findTie(one, name))) tied.push(name)
+    return names.filter(name => tied.includes(name))
+  }
+  const tie = findTie(least, most)
+  if (tie) {
+    const within = `within ${findNoise(tie).toFixed(1)} % of each other`
+    const sentence = `No difference found in ${label}: ${joinWords(names)} are ${within}`
+    return `${[sentence, ...noVerdict].join('; ')}.`
+  }
+  const [cheapest, dearest] = [listTied(ranked), listTied(ranked.toReversed())]
+  const isUse = QUANTITIES[quantity]?.compared?.less.startsWith('uses')
+  const [lowest, highest] = isUse ? ['the least', 'the most'] : ['the lowest', 'the highest']
+  const isOne = cheapest.length === 1
+  const verb = isUse ? `use${isOne ? 's' : ''}` : isOne ? 'has' : 'have'
+  const sureness = isOne ? renderTimes(ofBaseline.get(least)) : ' (no difference found)'
+  return `${[
+    `${joinWords(cheapest)} ${verb} ${lowest} ${label}${sureness}`,
+    `${joinWords(dearest)} ${highest}${renderTimes(ofBaseline.get(most))}`,
+    ...noVerdict,
+  ].join('; ')}.`
+}
+
+/** Says `: 2.8 × pipy (95 % CI 2.6 to 3.0)`, and nothing of the baseline. @param {Comparison} [comparison] of the baseline and a proxy */
+function renderTimes(comparison) {
+  if (!comparison) return ''
+  const { a, ratio, verdict } = comparison
+  const [times, low, high] = [ratio.median, ratio.high, ratio.low].map(value => (value === null ? null : 1 / value))
+  const digits = Number(times) >= MULTIPLE_LEAST ? 1 : 2
+  const about = verdict === 'indicative' ? 'about ' : ''
+  const sureness =
+    verdict === 'indicative' || low === null || high === null
+      ? `${count(countValues(comparison), 'repeat')}: no interval yet`
+      : `95 % CI ${low.toFixed(digits)} to ${high.toFixed(digits)}`
+  return `, ${about}${Number(times).toFixed(digits)} × ${a} (${sureness})`
+}
+
+/** @param {Comparison} comparison */
+export const countValues = ({ ratio }) => ratio.values.filter(value => value !== null).length
 
 /** Says at how many points one proxy uses less than another. @param {Comparison[]} comparisons of one pair */
 function renderPoints(comparisons) {

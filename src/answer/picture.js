@@ -36,6 +36,7 @@
  * @property {Picture[]} pictures
  * @property {string[]} verdicts whole sentences, the primary quantity first
  * @property {string[]} [basis] sentences about how sure they are, such as the noise floor
+ * @property {string[]} [notes] sentences that explain the picture; a screen without room for all rows leaves them out
  * @property {string[]} [warnings] whole sentences, the worst first
  * @property {NotMeasured[]} [notMeasured]
  */

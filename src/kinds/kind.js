@@ -10,7 +10,7 @@
  * @property {<E extends Asking>(experiment: E, p99Ms: number) => E} [limit] looks for limits that hold this p99
  * @property {(arms: Arm[], runsControl: (choice: PlaneChoice) => boolean) => string[]} [noteArms] notes of a plan
  * @property {true} [choosesTrials] its trials and arms follow from those before, so a plan has no trials and rounds
- * @property {(plan: Plan) => { planned: string, announced: string, less: string, loop?: string, chooses?: AxisName[] }} [tellTrials] its trials in
+ * @property {(plan: Plan) => { planned: string, announced: string, less: string, hasProfile?: false, loop?: string, chooses?: AxisName[] }} [tellTrials] its trials in
  *   words, and options that make them fewer; absent: trials and rounds are counted
  * @property {(seconds: number, ratePerSecond: number) => number} [chooseWindowSeconds] of an open loop
  * @property {(experiment: Asking) => Partial<Plan['settings']>} [settings] of its own

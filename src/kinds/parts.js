@@ -6,9 +6,9 @@ import { rolloutPart } from './rollout/numbers.js'
 
 /**
  * A part of a record, from what a file of its name in raw/ says was seen (its schema is read by `verify` alone).
- * @template Seen, Judged
+ * @template Observed, Judged
  * @typedef {object} RecordPart
- * @property {(seen: Seen) => Judged} judge
+ * @property {(observed: Observed) => Judged} judge
  * @property {boolean} hasWindow a window follows
  * @property {(judged: Judged, textOf: (quantity: string) => string) => string} tell in a line of progress, with values of
  *   the table of quantities

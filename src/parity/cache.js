@@ -41,14 +41,14 @@ const entry = z.strictObject({ key: z.string(), triedAt: z.iso.datetime(), rows:
 
 /**
  * A row as the check gives it, without the arm that it is for.
- * @typedef {import('./gate.js').CheckRow} Found
- * @typedef {{ triedAt: string, rows: Found[] }} Passed
+ * @typedef {import('./gate.js').CheckRow} CheckRow
+ * @typedef {{ triedAt: string, rows: CheckRow[] }} Passed
  * @typedef {ReturnType<typeof openParityCache>} ParityCache
  */
 
 /**
  * Says whether a check passed: in the rows that are held equal nothing differs, not even what the plane declares to lack.
- * Other rows are kept as they are. @param {Found[]} rows
+ * Other rows are kept as they are. @param {CheckRow[]} rows
  */
 function hasPassed(rows) {
   // Nothing was seen: that is no check that passed.
@@ -72,7 +72,7 @@ export function openParityCache({ folder, isRechecked = false }) {
       // A file that is damaged or another user's is no error: the check is made again.
       return isRechecked || !isPrivateFolder(folder) ? null : safely(() => readEntry(fileOf(key), key), null)
     },
-    /** Keeps a check, where it passed. @param {object} dependencies @param {Found[]} rows */
+    /** Keeps a check, where it passed. @param {object} dependencies @param {CheckRow[]} rows */
     keep(dependencies, rows) {
       if (!hasPassed(rows)) return
       // The run goes on without a cache: the disk may be full, or read-only.
@@ -105,7 +105,7 @@ function readEntry(file, key) {
     const text = lines.join('\n')
     if (sha256 !== hashText(text)) return null
     const { triedAt, ...read } = entry.parse(JSON.parse(text))
-    const rows = /** @type {Found[]} */ (read.rows)
+    const rows = /** @type {CheckRow[]} */ (read.rows)
     return read.key === key && hasPassed(rows) ? { triedAt, rows } : null
   } finally {
     closeSync(descriptor)

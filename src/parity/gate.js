@@ -218,7 +218,7 @@ function modesOf(arm, { layout }) {
 async function checkStart({ testbed, arm, ...options }) {
   const tried = await tryStart({ testbed, arm, ...options })
   if (tried === null) return []
-  const { sidecars, own: answers } = tried
+  const { sidecars, answers } = tried
   if (findPipelineOf(testbed.programs, arm)) return [...answers, NOT_CONFIGURED]
   // Workers cannot be counted on a target that reads no sockets.
   if (sidecars.length === 0 || sidecars.some(({ sockets }) => sockets === null)) return answers
@@ -256,7 +256,7 @@ async function tryStart({ testbed, arm, index, slot, signal, fail, say }) {
     const sidecars = deployment.processes.filter(p => p.spec.role === 'sidecar')
     const looks = await testbed.site.target.look(sidecars)
     return {
-      own: answers,
+      answers,
       sidecars: looks.map(({ workers }, i) => ({ sockets: workers, wanted: sidecars[i].spec.workers })),
     }
   } finally {

@@ -172,7 +172,7 @@ export async function openLab({
     /** @param {SideName} name @param {AbortSignal} signal @param {(line: string) => void} say */
     assertServes: (name, signal, say) => {
       readAgain(sides[name].pipeline)
-      return assertSideServes(rig, { name, requests: counted.requests, signal, say })
+      return assertSideServes(rig, { name, requests: counted.requests, signal, say: createSay({ name, isAlone, say }) })
     },
     // Old scripts may lack the features that are counted: then a count would compare unequal work.
     async checkParity(/** @type {AbortSignal} */ signal) {
@@ -186,6 +186,11 @@ export async function openLab({
     sample: (/** @type {AbortSignal} */ signal) => sampleSides(rig, signal),
     close: () => close({ retain: false }),
   }
+}
+
+/** Names the side of each line, where there are two. @param {{ name: SideName, isAlone: boolean, say: (line: string) => void }} options */
+export function createSay({ name, isAlone, say }) {
+  return isAlone ? say : (/** @type {string} */ line) => say(`${name}: ${line}`)
 }
 
 /** Finds a strace that may trace a process, before a count takes minutes. */

@@ -118,7 +118,8 @@ export function announce({ plan, options: { maxMinutes, yes }, interrupted }, { 
   for (const note of notes) say(`note: ${note}`)
   for (const { plane, reason } of notMeasured) say(`not measured: ${plane}: ${reason}`)
   const time = aboutMinutes(seconds, estimateMostSeconds(plan))
-  say(`${precision ? 'at most ' : ''}${what}, ${time} (profile ${settings.profile})`)
+  const profile = sayings?.hasProfile === false ? '' : ` (profile ${settings.profile})`
+  say(`${precision ? 'at most ' : ''}${what}, ${time}${profile}`)
   if (interrupted) say(`${interrupted.records.size} trials are recorded in ${interrupted.folder} and not run again`)
   const minutes = Math.ceil(seconds / 60)
   if (minutes <= maxMinutes || yes) return

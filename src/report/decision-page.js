@@ -58,7 +58,7 @@ export function renderDecisionPage({ document, summary, manifest, style }) {
   const [headline, ...others] = answer.verdicts
   const pictures = cutPictures(answer.pictures)
   const conditions = listConditions({ summary, manifest, startedAt })
-  const sureness = [...answer.basis, ...answer.warnings.slice(0, SENTENCES_MOST)].join(' ')
+  const sureness = [...answer.basis, ...(answer.notes ?? []), ...answer.warnings.slice(0, SENTENCES_MOST)].join(' ')
   const unsaid = listUnsaid({ document, summary })
   const body = html`<header>
 <p class="question">${question}</p>

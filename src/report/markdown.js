@@ -10,7 +10,7 @@ export function renderMarkdown({ answer, missing, sections }) {
   return joinParts([
     `**${answer.verdicts.map(escapeText).join('**<br>\n**')}**`,
     ...tabulatePictures(answer).map(renderTable),
-    escapeText(answer.basis.join(' ')),
+    escapeText([...answer.basis, ...(answer.notes ?? [])].join(' ')),
     list([...new Set([...answer.warnings, ...missing, ...listNotMeasured(answer)])]),
     escapeText(answer.conditions.join(' · ')),
     '### Every verdict',

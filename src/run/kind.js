@@ -23,7 +23,7 @@
  * @typedef {{ plan: Plan & Part, cpus: number, run: RunOne, runTogether: RunTogether, reusable: Reusable, turns: Turns,
  *   adopt: (known: { folder: string, record: TrialRecord }, trial: Trial) => TrialRecord, assess: Assess,
  *   recordedRounds: number, isRecorded: (trial: Pick<Trial, 'id'>) => boolean,
- *   writeManifest: (found: Partial<Manifest>) => Manifest, announce: (plan: Plan) => void,
+ *   writeManifest: (fields: Partial<Manifest>) => Manifest, announce: (plan: Plan) => void,
  *   secondsAfter: number, watch: Watcher['watch'], say: (line: string) => void, signal: AbortSignal }} Pass
  */
 

@@ -31,7 +31,7 @@ import { findPipelineOf, findScriptFolder } from './scripts.js'
  * @typedef {Awaited<ReturnType<typeof startServices>> & { findings?: import('./kind.js').StartFindings }} Started
  * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isInterleaved?: boolean,
  *   deadlineSeconds?: number, signal: AbortSignal }} StartRequest deadlineSeconds: for a process to be ready
- * @typedef {(asked: StartRequest) => Promise<Started>} StartServices
+ * @typedef {(request: StartRequest) => Promise<Started>} StartServices
  */
 
 // An exception of a Pipy script takes about eight lines, and causes another.

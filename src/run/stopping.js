@@ -9,7 +9,7 @@
 
 /**
  * @param {{ precision: NonNullable<Plan['precision']>, mostRounds: number, recordedRounds: number, assess: Assess,
- *   say: (line: string) => void, writeManifest: (found: Partial<Manifest>) => Manifest, now?: () => number }} options
+ *   say: (line: string) => void, writeManifest: (fields: Partial<Manifest>) => Manifest, now?: () => number }} options
  *   recordedRounds: that a resumed run has; now: milliseconds of a clock
  */
 export function createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest, ...clock }) {

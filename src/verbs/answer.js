@@ -24,6 +24,7 @@ export const RESULTS = 'results'
  * @property {boolean} [hasPage] report.html is in the folder
  * @property {Answered['place']} [place] where the sidecars of `size` are to run
  * @property {string[]} [hints] lines of the verb before the last
+ * @property {boolean} [isReport] the verb is `report`, which has --details itself
  */
 
 /** Renders what is printed of a run. @param {Printed} printed */
@@ -34,6 +35,7 @@ export function renderRunText({
   run = readRun(folder),
   place,
   hints = [],
+  isReport = false,
   ...options
 }) {
   const { hasPage = existsSync(path.join(folder, PAGE)) } = options
@@ -44,15 +46,16 @@ export function renderRunText({
     return renderDetailsText(summary, { folder: where, hasPage, warnings: unfinished, claims })
   }
   const answer = createAnswer(summary, { seconds: findSeconds(run), unfinished, place })
-  return renderAnswerText(answer, { more: [...hints, ...renderMore(where, hasPage)] })
+  return renderAnswerText(answer, { more: [...hints, ...renderMore({ folder: where, hasPage, isReport })] })
 }
 
-/** Says where the rest is: on one line, if it fits. @param {string} folder @param {boolean} hasPage */
-function renderMore(folder, hasPage) {
+/** Says where the rest is: on one line, if it fits. @param {{ folder: string, hasPage: boolean, isReport: boolean }} options */
+function renderMore({ folder, hasPage, isReport }) {
   const page = hasPage ? `${folder}/report.html` : renderCommand('report', `${folder} --format html`)
   // Without a folder, `report --details` prints the last run.
   const last = path.dirname(folder) === RESULTS ? '--details' : `${folder} --details`
-  const parts = [`Report: ${page}`, `More numbers: ${renderCommand('report', last)}`]
-  const line = parts.join('    ')
-  return line.length <= COLUMNS_MOST ? [line] : parts
+  const ways = [renderCommand('report', last), ...(isReport ? ['the same with --details'] : [])]
+  const [whole, ...shorter] = ways.map(way => [`Report: ${page}`, `More numbers: ${way}`])
+  const fitting = [whole, ...shorter].map(parts => parts.join('    ')).find(line => line.length <= COLUMNS_MOST)
+  return fitting === undefined ? whole : [fitting]
 }

@@ -66,7 +66,7 @@ export async function benchComputed({ experiment, command }, context) {
 const FORMATS = {
   text(kind, run, folder) {
     const where = path.relative('', folder) || folder
-    const more = [`Report: ${where}/${PAGE}    More numbers: ${renderCommand('report', `${where} --details`)}`]
+    const more = [`Report: ${where}/${PAGE}`, `More numbers: ${renderCommand('report', `${where} --details`)}`]
     return renderAnswerText(kind.answer(kind.summarise(run)), { more })
   },
   details(kind, run) {

@@ -28,7 +28,7 @@ const OF_HISTORIES = ['text', 'html', 'md', 'json', ...OF_HISTORY]
 
 /** Formats that are printed, or written beside the records. @type {Record<string, (run: Reported) => string | Promise<string>>} */
 const FORMATS = {
-  text: ({ folder, summary, run, details }) => renderRunText({ folder, summary, run, details }),
+  text: ({ folder, summary, run, details }) => renderRunText({ folder, summary, run, details, isReport: true }),
   html: async run => writeOut(run, (await openDocuments(run)).writeHtml),
   md: async run => (await openDocuments(run)).markdown().trimEnd(),
   svg: async run => writeOut(run, (await openDocuments(run)).writeSvgs).join('\n'),

@@ -36,14 +36,19 @@ describe('how sure a verdict is', () => {
     const pair = compare({ ratio: quantity([0.5, 0.5], 0.5) })
     const control = (/** @type {(number | null)[]} */ values) =>
       compare({ b: 'pipy (A/A)', isControl: true, ratio: quantity(values, 1.012) })
-    expect(render(pair, control([1.012, null]))).toEqual(['Noise floor (A/A): 1.2 %, from one repeat.', '2 repeats.'])
-    expect(render(pair, control([1.01, 1.014]))).toEqual(['Noise floor (A/A): 1.2 %.', '2 repeats.'])
+    expect(render(pair, control([1.012, null]))).toMatchObject({
+      basis: ['Noise floor (A/A): 1.2 %, from one repeat.', '2 repeats.'],
+    })
+    expect(render(pair, control([1.01, 1.014]))).toMatchObject({ basis: ['Noise floor (A/A): 1.2 %.', '2 repeats.'] })
   })
 
   it('tells the picture from the verdict where they differ by a point or more', () => {
     const explained = 'Picture: the median of each proxy. Verdict: the median of the ratios, repeat by repeat.'
-    expect(render(compare({ ratio: quantity([0.47, 0.49], 0.48) }))).toEqual([explained, '2 repeats.'])
-    expect(render(compare({ ratio: quantity([0.49, 0.505], 0.498) }))).toEqual(['2 repeats.'])
-    expect(render(compare({ ratio: quantity([0.47, 0.49], 0.48), verdict: 'invalid' }))).toEqual(['2 repeats.'])
+    expect(render(compare({ ratio: quantity([0.47, 0.49], 0.48) }))).toEqual({
+      basis: ['2 repeats.'],
+      notes: [explained],
+    })
+    expect(render(compare({ ratio: quantity([0.49, 0.505], 0.498) })).notes).toEqual([])
+    expect(render(compare({ ratio: quantity([0.47, 0.49], 0.48), verdict: 'invalid' })).notes).toEqual([])
   })
 })

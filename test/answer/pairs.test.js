@@ -83,21 +83,66 @@ describe('the verdict on a pair', () => {
   it('is on the first of several proxies, whose ratios stand in the picture', () => {
     const others = [
       compare({ b: 'envoy', median: 0.5 }),
-      compare({ b: 'envoy:istio', median: 0.385, spread: 0.01 }),
       compare({ b: 'haproxy', median: 1.25, verdict: 'higher' }),
-      compare({ b: 'nginx', median: 1, verdict: 'no-difference-shown' }),
-      compare({ b: 'caddy', median: null, verdict: 'invalid' }),
-      compare({ a: 'envoy', b: 'envoy:istio', median: 0.8 }),
+      compare({ a: 'envoy', b: 'haproxy', median: 2.5, verdict: 'higher' }),
     ]
     expect(render(...others)).toEqual([
-      'pipy uses less CPU per request than envoy (2.0 ×) and envoy:istio (2.6 ×), and more than haproxy (0.8 ×); no difference found between pipy and nginx; no verdict on caddy.',
+      'pipy uses less CPU per request than envoy (2.0 ×), and more than haproxy (0.8 ×).',
     ])
-    expect(others.map(renderRatio).slice(1, 5)).toEqual([
-      { text: '2.60 × [2.53, 2.67]' },
-      { text: '0.80 × [0.80, 0.80]' },
-      { text: '1.00 × [0.99, 1.01]' },
-      null,
+    expect(render(compare({ b: 'nginx', median: 1, verdict: 'no-difference-shown' }), others[0])).toEqual([
+      'pipy uses less CPU per request than envoy (2.0 ×); no difference found between pipy and nginx.',
     ])
+    expect([...others.slice(0, 2), compare({ b: 'caddy', median: null, verdict: 'invalid' })].map(renderRatio)).toEqual(
+      [{ text: '2.00 × [1.98, 2.02]' }, { text: '0.80 × [0.80, 0.80]' }, null],
+    )
+  })
+
+  it('names the cheapest and the dearest of many proxies, and no other: the picture has their ratios', () => {
+    const ofPipy = [
+      compare({ b: 'envoy', median: 0.5 }),
+      compare({ b: 'envoy:istio', median: 0.385, spread: 0.01 }),
+      compare({ b: 'haproxy', median: 0.8 }),
+    ]
+    expect(render(...ofPipy)).toEqual([
+      'pipy uses the least CPU per request; envoy:istio the most, 2.6 × pipy (95 % CI 2.5 to 2.7).',
+    ])
+    expect(render(...ofPipy, compare({ b: 'nginx', median: 1.25, verdict: 'higher' }))).toEqual([
+      'nginx uses the least CPU per request, 0.80 × pipy (95 % CI 0.80 to 0.80); envoy:istio the most, 2.6 × pipy (95 % CI 2.5 to 2.7).',
+    ])
+    expect(render(...ofPipy.map(c => ({ ...c, verdict: /** @type {const} */ ('invalid') })))).toEqual([
+      'No verdict on envoy, envoy:istio and haproxy.',
+    ])
+    expect(
+      render(
+        ...['envoy', 'nginx', 'caddy'].map((b, i) =>
+          compare({ b, median: 0.5 + i / 10, verdict: 'indicative', repeats: 3 }),
+        ),
+      ),
+    ).toEqual(['pipy uses the least CPU per request; envoy the most, about 2.0 × pipy (3 repeats: no interval yet).'])
+  })
+
+  it('names together those between which no difference was found, and the proxies without a verdict', () => {
+    const tie = { verdict: /** @type {const} */ ('no-difference-shown') }
+    const comparisons = [
+      compare({ b: 'envoy', median: 0.4 }),
+      compare({ b: 'envoy:istio', median: 0.385, spread: 0.01 }),
+      compare({ b: 'ztunnel', median: 1.01, spread: 0.02, ...tie }),
+      compare({ b: 'caddy', median: null, verdict: 'invalid' }),
+    ]
+    const alike = compare({ a: 'envoy', b: 'envoy:istio', median: 0.96, spread: 0.05, ...tie })
+    expect(render(...comparisons, alike)).toEqual([
+      'pipy and ztunnel use the least CPU per request (no difference found); envoy and envoy:istio the most, 2.6 × pipy (95 % CI 2.5 to 2.7); no verdict on caddy.',
+    ])
+    expect(render(...['envoy', 'nginx', 'caddy'].map(b => compare({ b, median: 1, ...tie })))).toEqual([
+      'No difference found in CPU per request: pipy, envoy, nginx and caddy are within 1.0 % of each other.',
+    ])
+  })
+
+  it('has the words of a quantity that nobody uses', () => {
+    const times = [0.5, 0.6, 0.7].map((median, i) => compare({ b: `envoy:${i}`, quantity: 'startSeconds', median }))
+    expect(renderPairs({ comparisons: times, primary: 'startSeconds' })[0]).toMatch(
+      /^pipy has the lowest time to the first answer; envoy:0 the highest, 2\.0 × pipy /,
+    )
   })
 
   it('counts the points of an axis', () => {

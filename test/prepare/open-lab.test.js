@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { readAgain } from '../../src/prepare/open-lab.js'
+import { createSay, readAgain } from '../../src/prepare/open-lab.js'
 import { findPipeline } from '../../src/tools/find-pipeline.js'
 import { makeFolder } from '../fakes/scratch.js'
 
@@ -17,4 +17,12 @@ it('reads scripts and their pipeline.yaml again after a save', () => {
   expect(pipeline?.scriptFiles['main.js']).toBe('after')
   expect(pipeline?.document.listen.port).toBe(8001)
   expect(() => readAgain(null)).not.toThrow()
+})
+
+it('names the side of a line where two are counted', () => {
+  const lines = /** @type {string[]} */ ([])
+  const say = (/** @type {string} */ line) => void lines.push(line)
+  createSay({ name: 'new', isAlone: false, say })('it grew')
+  createSay({ name: 'new', isAlone: true, say })('it grew')
+  expect(lines).toEqual(['new: it grew', 'it grew'])
 })

@@ -37,9 +37,7 @@ export function answerCapacity(answered) {
       ...renderSecond(result),
       ...renderCrossings(result, summary),
     ],
-    basis: isAlone
-      ? renderSureness(result, { primary, repeats: 'repeat', drawn: chooseQuantities(summary, usual) })
-      : [],
+    ...(isAlone && renderSureness(result, { primary, repeats: 'repeat', drawn: chooseQuantities(summary, usual) })),
     notMeasured: isIdle
       ? []
       : [...(ofLatency.length > 0 ? [] : listExcluded(result, summary)), ...listOpenQuestions({ ...summary, arms })],

@@ -17,14 +17,15 @@ export function answerCost({ result, summary, measured }) {
   const { arms, comparisons } = result
   const quantities = chooseQuantities(summary, USUAL)
   const costs = computeAxisCosts(result, summary)
-  const sureness = renderSureness(result, {
+  const { basis, notes } = renderSureness(result, {
     repeats: `${result.cpus ? 'pinned ' : ''}interleaved repeat`,
     drawn: quantities,
   })
   return {
     pictures: [...drawProxies({ arms, comparisons, quantities }), ...drawAxisCosts(costs)],
     verdicts: [...renderPairs({ comparisons }), ...renderContrasts({ comparisons }), ...renderAxisCosts(costs)],
-    basis: [...sureness.slice(0, -1), ...renderCondition(result, summary), ...sureness.slice(-1)],
+    basis: [...basis.slice(0, -1), ...renderCondition(result, summary), ...basis.slice(-1)],
+    notes,
   }
 }
 

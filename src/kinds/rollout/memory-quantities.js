@@ -19,8 +19,8 @@ export const SERVICES_MEMORY_ROWS = [
     ),
     definition: 'Anonymous memory of all sidecars two seconds after a change told them of services, over their number.',
     measure({ record: { rollout } }) {
-      const told = rollout?.withdrawal?.sidecarBytes.told ?? null
-      return rollout && told !== null ? told / rollout.sidecars : null
+      const bytes = rollout?.withdrawal?.sidecarBytes.told ?? null
+      return rollout && bytes !== null ? bytes / rollout.sidecars : null
     },
   },
   {

@@ -61,7 +61,7 @@ export function judgeRollout(rollout) {
 export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
   return [
     { name: 'all', seconds, unknownSeconds: lastCensoredSeconds },
-    ...Object.entries(each).map(([name, own]) => ({ name, seconds: own, unknownSeconds: censoredSeconds })),
+    ...Object.entries(each).map(([name, value]) => ({ name, seconds: value, unknownSeconds: censoredSeconds })),
   ]
 }
 

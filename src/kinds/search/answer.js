@@ -2,7 +2,7 @@ import { joinWords } from '../../lib/letters.js'
 import { count, GIB, MIB } from '../../lib/units.js'
 import { nameOf } from '../../model/arms.js'
 import { toLimits, toMillicores } from '../../model/container-limits.js'
-import { computeServiceMs } from '../../model/requests.js'
+import { computeServiceMs, computeServiceP99Ms } from '../../model/requests.js'
 import { limitsOf } from './memory-floor.js'
 import { fitOnNode } from './nodes.js'
 import { isAnswered } from './trial-rows.js'
@@ -45,8 +45,16 @@ export function answerSearches({ result: { sizes, searches, arms }, summary: { m
 
 /** @param {SummaryArm[]} arms */
 function renderServiceTime(arms) {
-  const times = [...new Set(arms.map(({ load }) => computeServiceMs(load)))].filter(ms => ms > 0)
-  return times.length === 0 ? [] : [`The p99 includes the service time of the application, ${times.join(' or ')} ms.`]
+  const times = arms.flatMap(({ load }) => {
+    const meanMs = computeServiceMs(load)
+    if (meanMs === 0) return []
+    const p99Ms = computeServiceP99Ms(load.requests ?? [])
+    // A constant time is its own p99, but for how finely that is computed.
+    const isConstant = Math.abs(p99Ms - meanMs) < 0.1
+    return [isConstant ? `${meanMs} ms` : `${Number(meanMs.toFixed(1))} ms on average and ${p99Ms} ms at its own p99`]
+  })
+  const distinct = [...new Set(times)].join(' or ')
+  return distinct === '' ? [] : [`The p99 includes the service time of the application, ${distinct}.`]
 }
 
 /** Says how CPU requests were tried, and where they decided little. @param {Answered[]} sizes @param {number} cpus */

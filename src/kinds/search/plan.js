@@ -5,7 +5,7 @@ import { p99Ms } from '../../model/bounds.js'
 import { listUsualTrials, TRIALS, USUAL } from './trial-counts.js'
 
 /** The plan of searches, and what they can be asked. Pure. @import { Plan } from '../../model/types.ts' */
-/** @import { KindPlan } from '../kind.js' */
+/** @import { Arm } from '../../model/types.ts' @import { KindPlan } from '../kind.js' */
 
 const ratePerSecond = LOAD_AXES.ratePerSecond.schema
 const PRECISION = { default: 0.05, smoke: 0.5 }
@@ -35,13 +35,27 @@ export const searchPlan = {
       search?.kind === 'size'
         ? `a search for the limits of each of ${arms.length} arms, downwards, about ${USUAL.size} trials an arm`
         : `a search for the ${search?.kind} from each of ${arms.length} arms`,
-    announced: search ? `a search of about ${listUsualTrials(search, arms).length} trials` : 'no trials',
+    announced: search
+      ? `a search of about ${listUsualTrials(search, arms).length} trials${renderWindows(arms)}`
+      : 'no trials',
+    // `size` has no --profile.
+    ...((search?.kind === 'size' || search?.kind === 'services') && { hasProfile: false }),
     less: 'a higher --rate, --planes',
     ...((search?.kind === 'size' || search?.kind === 'services') && { chooses: ['cpuLimitCores'] }),
     // A knee search begins without a rate of its own.
     ...(search?.kind === 'knee' && { loop: 'open loop at the rates that the search tries' }),
   }),
   chooseWindowSeconds: (seconds, ratePerSecond) => Math.max(seconds, P99_REQUESTS / ratePerSecond),
+}
+
+/** Renders why windows are long: a low rate takes long for the requests of which a p99 is one. @param {Arm[]} arms */
+function renderWindows(arms) {
+  const seconds = Math.max(0, ...arms.map(({ load }) => load.windowSeconds))
+  const isLongForP99 = arms.some(
+    ({ load: { windowSeconds, ratePerSecond } }) =>
+      windowSeconds === seconds && ratePerSecond && windowSeconds === P99_REQUESTS / ratePerSecond,
+  )
+  return isLongForP99 ? ` of ${Math.ceil(seconds)} s (a p99 needs ${P99_REQUESTS} requests)` : ''
 }
 
 /** Adds the precision of a profile. @param {z.infer<typeof searchSchema> | null} search @param {string} profile */

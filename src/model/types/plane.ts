@@ -78,7 +78,7 @@ export interface Control {
    * each sidecar, threads of a sidecar, and its inotify instances, by which it watches files. Absent: it
    * configures one alone.
    */
-  needsOf?(asked: { configuredServices: number; workers: number }): {
+  needsOf?(options: { configuredServices: number; workers: number }): {
     sidecarBytes: number
     controlBytes: number
     threads: number

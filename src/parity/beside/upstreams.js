@@ -117,8 +117,8 @@ export async function startUpstreams({ address, ca, credentials, group, protocol
     const hasTls = options.tls !== 'plaintext'
     await observe('observed', hasTls ? credentials.server : null)
     await observe('p256', hasTls ? { ...credentials.server, ecdhCurve: 'P-256' } : null)
-    for (const [name, { credential, options: own }] of hasTls ? SERVERS : [])
-      await observe(name, own && { ...credentials[/** @type {string} */ (credential)], ...own })
+    for (const [name, { credential, options: tlsOptions }] of hasTls ? SERVERS : [])
+      await observe(name, tlsOptions && { ...credentials[/** @type {string} */ (credential)], ...tlsOptions })
 
     const full = spawn(process.execPath, ['-e', STOPPED_LISTENER, address, `${UPSTREAMS.full}`], {
       stdio: ['ignore', 'ignore', 'pipe'],

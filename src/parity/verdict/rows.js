@@ -154,19 +154,19 @@ const CONFIGURATION = /** @type {const} */ (['tls', 'protocol', 'features', 'int
 /** Tabulates what was found; equal planes share a line. @param {Pick<Summary, 'parity'>} summary @returns {Table} */
 export function tabulateParity({ parity }) {
   const varied = CONFIGURATION.filter(axis => new Set(parity.map(row => valueOn(row, axis))).size > 1)
-  /** @type {Map<string, { cells: string[], found: string, planes: Set<string> }>} */
+  /** @type {Map<string, { cells: string[], result: string, planes: Set<string> }>} */
   const lines = new Map()
   for (const row of PARITY_NAMES.flatMap(name => parity.filter(r => r.name === name))) {
     const cells = [row.name.replace('parity-', ''), ...varied.map(axis => AXES[axis].show(valueOn(row, axis)))]
-    const found = isWrong(row) ? `${row.found} (${row.expected} is expected)` : row.found
-    const key = JSON.stringify([...cells, found])
-    const line = lines.get(key) ?? { cells, found, planes: new Set() }
+    const result = isWrong(row) ? `${row.found} (${row.expected} is expected)` : row.found
+    const key = JSON.stringify([...cells, result])
+    const line = lines.get(key) ?? { cells, result, planes: new Set() }
     lines.set(key, { ...line, planes: line.planes.add(row.plane) })
   }
   return {
     caption: 'Equal work, tried before load',
     columns: ['', ...varied.map(axis => AXES[axis].label), 'data planes', 'found'].map(name => [name, 'left']),
-    rows: [...lines.values()].map(({ cells, found, planes }) => [...cells, [...planes].join(', '), found]),
+    rows: [...lines.values()].map(({ cells, result, planes }) => [...cells, [...planes].join(', '), result]),
   }
 }
 

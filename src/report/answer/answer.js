@@ -21,6 +21,7 @@ import { listWarnings } from './warnings.js'
  * @property {Picture[]} pictures
  * @property {string[]} verdicts whole sentences, the most important first; at least one
  * @property {string[]} basis sentences about how sure they are
+ * @property {string[]} [notes] sentences that explain the picture; a screen without room for all rows leaves them out
  * @property {string[]} warnings whole sentences, the worst first
  * @property {NotMeasured[]} notMeasured
  */
@@ -41,13 +42,15 @@ export function createAnswer(summary, { seconds = null, unfinished = [], place }
     const isAlone = results.every(other => other.result === result || other.measured.length === 0)
     return sections.answer({ result, summary, measured, isAlone, place }) ?? []
   })
-  const join = (/** @type {'verdicts' | 'basis' | 'warnings'} */ name) => answers.flatMap(answer => answer[name] ?? [])
+  const join = (/** @type {'verdicts' | 'basis' | 'notes' | 'warnings'} */ name) =>
+    answers.flatMap(answer => answer[name] ?? [])
   const verdicts = [...join('verdicts'), ...renderThresholds(summary)]
   return {
     conditions: renderConditions(summary),
     pictures: joinPictures(answers.flatMap(({ pictures }) => pictures)).map(dropEmpty),
     verdicts: verdicts.length > 0 ? verdicts : [renderNothing(summary)],
     basis: [...renderEqualWork(summary), ...withDuration(join('basis'), seconds)],
+    notes: join('notes'),
     warnings: [...unfinished, ...listWarnings(summary), ...join('warnings')],
     notMeasured: [...listAbsent(summary), ...answers.flatMap(({ notMeasured = [] }) => notMeasured)],
   }

@@ -16,14 +16,14 @@ const TOP = 28
 const WIDTHS = { width: 560, label: 150, value: 150, letters: 20 }
 
 /** @param {Answer} answer @returns {{ title: string, header: Markup, body: Markup }} */
-export function renderAnswerHtml({ conditions, pictures, verdicts, basis, warnings, notMeasured }) {
+export function renderAnswerHtml({ conditions, pictures, verdicts, basis, notes = [], warnings, notMeasured }) {
   const [headline, ...others] = verdicts
   return {
     title: headline,
     header: html`<header>
 <h1 class="answer">${headline}</h1>
 ${others.map(line => html`<p class="second">${line}</p>`)}
-<p class="muted">${basis.join(' ')}</p>
+<p class="muted">${[...basis, ...notes].join(' ')}</p>
 ${warnings.length > 0 ? html`<ul class="warnings">${warnings.map(line => html`<li>${line}</li>`)}</ul>` : null}
 </header>`,
     body: html`<section id="answer" aria-label="The answer as a picture">

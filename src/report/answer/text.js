@@ -15,25 +15,62 @@ const GAP = '   '
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
 /**
+ * What a screen gives up until each row of its pictures has a line. What the picture repeats or explains goes first.
+ * @typedef {object} Layout
+ * @property {boolean} hasNotes sentences that explain the picture
+ * @property {boolean} isParagraph a verdict and what it rests on are one paragraph; of several, each begins a line
+ * @property {number} gapsMost empty lines: the first is that before the verdicts, then below the title, then before the end
+ * @property {number} titleLinesMost the machine stands in the second line
+ */
+/** @type {Layout[]} */
+const LAYOUTS = [
+  { hasNotes: true, isParagraph: false, gapsMost: 3, titleLinesMost: 2 },
+  { hasNotes: false, isParagraph: false, gapsMost: 3, titleLinesMost: 2 },
+  { hasNotes: false, isParagraph: true, gapsMost: 3, titleLinesMost: 2 },
+  { hasNotes: false, isParagraph: true, gapsMost: 2, titleLinesMost: 2 },
+  { hasNotes: false, isParagraph: true, gapsMost: 1, titleLinesMost: 2 },
+  { hasNotes: false, isParagraph: true, gapsMost: 1, titleLinesMost: 1 },
+]
+/** Without empty lines a screen is hard to read: where no layout has room for all rows, they stay. */
+const LAYOUT_OF_MANY_ROWS = LAYOUTS[2]
+
+/**
  * Renders the answer.
  * @param {Answer} answer @param {{ more?: string[] }} [options] more: lines at the end, such as the path of the report
  */
 export function renderAnswerText(answer, { more = [] } = {}) {
-  const title = joinConditions(answer.conditions)
-  const verdictLines = answer.verdicts.flatMap(line => wrapText(line, '  '))
-  const basisLines = wrapText(answer.basis.join(' '), '  ').filter(line => line.trim())
+  const screens = LAYOUTS.map(layout => composeScreen(answer, more, layout))
+  const { lines } = screens.find(({ isWhole }) => isWhole) ?? screens[LAYOUTS.indexOf(LAYOUT_OF_MANY_ROWS)]
+  return lines.join('\n')
+}
+
+/**
+ * Composes the lines of one layout.
+ * @param {Answer} answer @param {string[]} more @param {Layout} layout
+ * @returns {{ lines: string[], isWhole: boolean }} isWhole: no row and no word of what the numbers rest on is left out
+ */
+function composeScreen(answer, more, { hasNotes, gapsMost, titleLinesMost, ...layout }) {
+  const isParagraph = layout.isParagraph && answer.verdicts.length === 1
+  const title = joinConditions(answer.conditions).slice(0, titleLinesMost)
+  const sentences = [...answer.basis, ...(hasNotes ? (answer.notes ?? []) : [])]
+  const wholeVerdicts = answer.verdicts.flatMap(line => wrapText(line, '  '))
+  const verdictLines = isParagraph ? [] : wholeVerdicts
+  const paragraph = isParagraph ? [...answer.verdicts, ...sentences] : sentences
+  const basisLines = wrapText(paragraph.join(' '), '  ').filter(line => line.trim())
   const warnings = answer.warnings.map(line => clip(`  ! ${line}`))
   const { head, commands } = renderNotMeasured(answer)
   const ends = more.map(line => clip(line))
   const wanted = answer.pictures.reduce((sum, picture) => sum + countLines(picture), 0)
-  // An empty line stands before each part but the first. Rows, warnings and commands share what the rest leaves.
-  const others = title.length + head.length + ends.length
-  const gaps = 1 + (wanted > 0 ? 1 : 0) + (head.length + ends.length > 0 ? 1 : 0)
-  const shared = LINES_MOST - others - gaps - Math.min(1, commands.length) - Math.min(1, warnings.length)
+  const isOpen = { sentences: gapsMost >= 1, picture: gapsMost >= 2, end: gapsMost >= 3 }
+  const gaps = [isOpen.sentences, isOpen.picture && wanted > 0, isOpen.end && head.length + ends.length > 0]
+  // Rows, warnings and commands share what the rest leaves.
+  const others = title.length + head.length + ends.length + gaps.filter(Boolean).length
+  const shared = LINES_MOST - others - Math.min(1, commands.length) - Math.min(1, warnings.length)
   // The picture is the answer: it goes before the end of the verdicts, and before what the numbers rest on.
   const [first] = answer.pictures
   const drawnLeast = first ? renderRows(first, Math.min(ROWS_LEAST, first.rows.length)).length : 0
-  const basisLeast = Math.min(BASIS_LINES_LEAST, basisLines.length)
+  const verdictsLeast = isParagraph ? Math.min(VERDICT_LINES_MOST, wholeVerdicts.length) : 0
+  const basisLeast = Math.min(verdictsLeast + BASIS_LINES_LEAST, basisLines.length)
   const verdictRoom = Math.max(1, shared - drawnLeast - basisLeast)
   const verdicts = cut(verdictLines, Math.min(VERDICT_LINES_MOST, verdictRoom))
   const room = shared - verdicts.length
@@ -43,16 +80,19 @@ export function renderAnswerText(answer, { more = [] } = {}) {
   left -= pictures.length
   const warned = Math.min(WARNINGS_MOST, warnings.length, 1 + Math.max(0, left))
   left -= Math.max(0, warned - 1)
-  return [
-    title,
-    pictures,
-    [...verdicts, ...basis, ...warnings.slice(0, warned)],
-    [...head, ...commands.slice(0, 1 + Math.max(0, left)), ...ends],
-  ]
-    .filter(lines => lines.length > 0)
-    .map(lines => lines.join('\n'))
-    .join('\n\n')
+  return {
+    lines: [
+      ...title,
+      ...setApart(pictures, isOpen.picture),
+      ...setApart([...verdicts, ...basis, ...warnings.slice(0, warned)], isOpen.sentences),
+      ...setApart([...head, ...commands.slice(0, 1 + Math.max(0, left)), ...ends], isOpen.end),
+    ],
+    isWhole: pictures.length === wanted && basis.length === basisLines.length,
+  }
 }
+
+/** Puts an empty line before a part that has lines. @param {string[]} lines @param {boolean} isOpen */
+const setApart = (lines, isOpen) => (isOpen && lines.length > 0 ? ['', ...lines] : lines)
 
 /** Joins the conditions, on two lines where one is too short. @param {string[]} conditions */
 function joinConditions(conditions) {

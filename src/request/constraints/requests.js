@@ -72,7 +72,7 @@ const BODIES = [
     on: 'always',
     conflict: request => findSlowRequest(request),
     message: (request, { source, p99Ms }) =>
-      `${renderSource(request, source)}: the application itself has a p99 of ${p99Ms} ms, and the p99 of at most ${findP99Ms(request)} ms, which includes it, leaves nothing for sidecars: give a higher --p99`,
+      `${renderSource(request, source)}: the application itself has a p99 of ${p99Ms} ms, and the p99 of at most ${findP99Ms(request)} ms, which includes it, leaves nothing for sidecars: give a --p99 well above ${p99Ms}ms, or a shorter service time`,
   },
 ]
 

@@ -3,6 +3,7 @@ import { readNode } from '../../../src/kinds/search/nodes.js'
 import { describeTrials, startSearch } from '../../../src/kinds/search/searches.js'
 import { listTrialRows } from '../../../src/kinds/search/trial-rows.js'
 import { renderFindings } from '../../../src/kinds/sections.js'
+import { createRequestKind } from '../../../src/model/requests.js'
 import { createAnswer } from '../../../src/report/answer/answer.js'
 import { renderAnswerText } from '../../../src/report/answer/text.js'
 import { createArm } from '../../fakes/fake-records.js'
@@ -95,6 +96,16 @@ describe('the answer of a size', () => {
     const untried = /** @type {Answered} */ ({ ...pipy, answer: { ...pipy.answer, trials: [] } })
     expect(memoryOf(untried)).not.toContain('tried')
     expect(memoryOf(tooMuch)).toBeNull()
+  })
+
+  it.each([
+    ['30ms', '30 ms.'],
+    ['exp:10ms', '10 ms on average and 46.1 ms at its own p99.'],
+  ])('says what service time of %s is in the p99', (serviceTime, words) => {
+    const load = { requests: [createRequestKind({ serviceTime, method: 'GET', responseBytes: 2048 }, 1)] }
+    const summary = createSummary([{ plane: 'pipy', load }], { sizes: [pipy], searches: [], machine: { cpus: 2 } })
+    const basis = createAnswer(summary, {}).basis.find(line => line.includes('service time'))
+    expect(basis).toBe(`The p99 includes the service time of the application, ${words}`)
   })
 
   it('fits a screen', () => {

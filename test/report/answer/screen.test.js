@@ -61,6 +61,30 @@ describe('the answer on a screen', () => {
     expect(alone).toMatch(/^ {2}pipy {2}1 µs$/m)
   })
 
+  it('has a row for each of many proxies: what the picture repeats gives way, and then empty lines', () => {
+    const proxies = Array.from({ length: 7 }, (_, i) => `proxy-${i}`)
+    const crowded = {
+      conditions: ['as-deployed', 'gateway-ratings', 'x'.repeat(70), '2 CPUs'],
+      pictures: [{ columns: [{ heading: 'CPU' }], rows: proxies.map(label => ({ label, cells: [{ text: '1 µs' }] })) }],
+      verdicts: ['proxy-0 uses the least CPU per request; proxy-6 the most, 2.8 × proxy-0 (95 % CI 2.6 to 3.0).'],
+      basis: ['Noise floor (A/A): 2.2 %.', '12 interleaved repeats, 6 min 14 s.'],
+      notes: ['Picture: the median of each proxy.'],
+      warnings: ['The first warning.', 'The second warning.'],
+      notMeasured: [],
+    }
+    const text = renderAnswerText(crowded, { more })
+    expectToFit(text)
+    for (const name of proxies) expect(text).toMatch(new RegExp(`^  ${name}  1 µs$`, 'm'))
+    expect(text).not.toContain('more rows')
+    expect(text.replace(/\n */g, ' ')).toContain(
+      '(95 % CI 2.6 to 3.0). Noise floor (A/A): 2.2 %. 12 interleaved repeats',
+    )
+    expect(text).not.toContain('Picture:')
+    expect(text).toContain('! The first warning.')
+    const few = { ...crowded, pictures: [{ ...crowded.pictures[0], rows: crowded.pictures[0].rows.slice(0, 3) }] }
+    expect(renderAnswerText(few, { more })).toMatch(/Picture: the median of each proxy\.$/m)
+  })
+
   it('has its picture, however many lines its conditions, verdicts and ends take', () => {
     const text = renderAnswerText(
       {
@@ -97,7 +121,9 @@ describe('the answer on a screen', () => {
       const run = readRun(folder)
       const summary = summarise(run)
       const answer = createAnswer(summary, { seconds: 187, unfinished: describeUnfinished({ ...run, summary }) })
-      expectToFit(renderAnswerText(answer, { more }))
+      const text = renderAnswerText(answer, { more })
+      expectToFit(text)
+      if (name.startsWith('as-deployed')) expect(text).not.toContain('more rows')
       const crowded = {
         ...answer,
         warnings: ['of one', 'of another', 'of a third', 'of a fourth'].map(
