@@ -3,7 +3,7 @@ import path from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 
-const LINES_MOST = 14_200
+const LINES_MOST = 14_000
 // Code that the default run has no use for: it is imported when a part of a run asks for it.
 const ELSEWHERE = [
   /^src\/targets\/(kubernetes|load-host)\//,

@@ -7,8 +7,6 @@ import { readLedgers } from '../node/ledger.js'
 import { assertOut } from '../records/files.js'
 import { SITE_OPTIONS } from '../request/constraints/site.js'
 import { assertTogether } from '../request/constraints.js'
-import { findCapWay, wrapInSystemdScope } from '../targets/local/cgroups.js'
-import { cleanUpLocal } from '../targets/local/cleanup.js'
 import { findTool } from '../tools/find.js'
 import { assertImages } from './programs.js'
 import { assertRoom } from './room.js'
@@ -55,6 +53,7 @@ async function openSite(options, context) {
   const isOnCluster = target === 'kubernetes'
   // Two sites of one process are two runs.
   const runId = `${stampNow()}-${process.pid}-${randomBytes(2).toString('hex')}${isOnCluster ? '-k8s' : ''}`
+  const { findCapWay } = await import('../targets/local/cgroups.js')
   const way = await findCapWay()
   if (isOnCluster) {
     await assertImages(options.image ?? {})
@@ -88,6 +87,7 @@ async function openSite(options, context) {
 
 /** Starts this program again in a scope, and ends as that did. @param {Context} context */
 async function startInScope({ signal, end }) {
+  const { wrapInSystemdScope } = await import('../targets/local/cgroups.js')
   const [command, ...argv] = wrapInSystemdScope([process.execPath, ...process.argv.slice(1)])
   const { exitCode } = await execa(command, argv, {
     stdio: 'inherit',
@@ -106,12 +106,13 @@ async function startInScope({ signal, end }) {
  * @param {import('../targets/local/cgroups.js').CapWay} way @param {Pick<Context, 'say'>} context
  */
 async function makeRoom(way, { say }) {
+  const { cleanUpLocal } = await import('../targets/local/cleanup.js')
   const { removed, failed } = await cleanUpLocal({ way })
   if (removed.length > 0) say(`removed what a killed run left: ${removed.join(', ')}`)
   if (failed.length > 0) say(`cannot remove what a killed run left: ${failed.join('; ')}`)
   for (const { state, owner } of readLedgers()) {
     if (state !== 'alive' || owner === null || owner.pid === process.pid) continue
-    const other = `process ${owner.pid} (${owner.command.join(' ')})`
-    say(`another run is in progress here, ${other}: the two disturb each other's figures`)
+    const command = owner.command.length > 0 ? ` (${owner.command.join(' ')})` : ''
+    say(`another run is in progress here, process ${owner.pid}${command}: the two disturb each other's figures`)
   }
 }

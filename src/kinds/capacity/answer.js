@@ -6,6 +6,7 @@ import { findVaried } from '../../model/arms.js'
 import { renderCpuRequests } from './cpu-requests.js'
 import { renderCrossings } from './crossings.js'
 import { listExcluded } from './excluded.js'
+import { renderLoudPairs } from './loud.js'
 import { listOpenQuestions } from './open-questions.js'
 
 /** The answer of windows under load: the cost of a request, and what each proxy delivers. Pure. */
@@ -25,13 +26,13 @@ export function answerCapacity(answered) {
   const isIdle = arms[0].load.kind === 'idle'
   const primary = isIdle ? 'cpuCores' : 'cpuPerRequest'
   const isUsual = !choosesQuantities(summary)
-  const requests = renderCpuRequests(arms)
-  // The question of CPU requests is the p99.
-  const usual = isIdle ? USUAL_OF_IDLE : requests.length > 0 ? ['p99'] : USUAL
+  // The question of CPU requests, and of a loud pair, is the p99.
+  const ofLatency = [...renderCpuRequests(arms), ...renderLoudPairs(arms)]
+  const usual = isIdle ? USUAL_OF_IDLE : ofLatency.length > 0 ? ['p99'] : USUAL
   return {
     pictures: isAlone ? drawAlone(answered, usual) : isUsual ? drawBeside(answered) : drawQuantities(answered),
     verdicts: [
-      ...requests,
+      ...ofLatency,
       ...(isAlone ? [...renderPairs({ comparisons, primary }), ...renderContrasts({ comparisons, primary })] : []),
       ...renderSecond(result),
       ...renderCrossings(result, summary),
@@ -39,7 +40,7 @@ export function answerCapacity(answered) {
     ...(isAlone && renderSureness(result, { primary, repeats: 'repeat', drawn: chooseQuantities(summary, usual) })),
     notMeasured: isIdle
       ? []
-      : [...(requests.length > 0 ? [] : listExcluded(result, summary)), ...listOpenQuestions({ ...summary, arms })],
+      : [...(ofLatency.length > 0 ? [] : listExcluded(result, summary)), ...listOpenQuestions({ ...summary, arms })],
   }
 }
 

@@ -68,8 +68,8 @@ function renderMissing(arms) {
   })
 }
 
-/** @param {SummaryArm} arm without a p99 that no check excluded */
-function renderTooFew({ load: { ratePerSecond = 0, windowSeconds } }) {
+/** Says how many requests a window lacks for a p99. @param {SummaryArm} arm without a p99 that no check excluded */
+export function renderTooFew({ load: { ratePerSecond = 0, windowSeconds } }) {
   const due = Math.round(ratePerSecond * windowSeconds)
   if (due >= P99_REQUESTS) return 'none was measured'
   return `${due} requests in a window, and a p99 takes ${P99_REQUESTS} (--rate ${Math.ceil(P99_REQUESTS / windowSeconds)}, or --profile full)`
