@@ -16,12 +16,16 @@ NumTickets = 0
 `
 
 /**
- * Explains why a program has no post-quantum group; null: it has one, or was not found yet, and its version is empty.
- * @param {{ name: string, variable: string, version: string, library?: string }} program library: with which it runs
+ * Explains why a program has no post-quantum group; null: it has one, or it was not found yet.
+ * @param {{ name: string, variable: string, version: string, library?: string }} program variable: names another one in the
+ *   environment; version: empty while a plan is drafted, before programs are found; library: with which it runs, such as
+ *   "OpenSSL 3.0.19"; absent: it does not say
  */
 export function findGroupLack({ name, variable, version, library }) {
+  if (version === '') return null
   const [, ofLibrary] = /^OpenSSL (\d+\.\d+\.\d+)$/.exec(library ?? '') ?? []
-  if (version === '' || (ofLibrary && isAtLeast(ofLibrary, '3.5'))) return null
+  if (ofLibrary && isAtLeast(ofLibrary, '3.5')) return null
   const runs = library ? `runs with ${library}` : 'names no such library'
-  return `post-quantum groups are asked of OpenSSL 3.5 or later, and ${name} ${version} ${runs} (${variable}=/path/to/${name.toLowerCase()} names another)`
+  const way = `${variable}=/path/to/${name.toLowerCase()} names another`
+  return `post-quantum groups are asked of OpenSSL 3.5 or later, and ${name} ${version} ${runs} (${way})`
 }

@@ -133,7 +133,11 @@ export function needsIdleCpu({ connections, ratePerSecond }, { sidecars, arms = 
   return (CONNECTION_LEAST_SECONDS * ratePerSecond) / arms < IDLE_CORES_MOST * sidecars
 }
 
-/** A hop of requests: a sidecar, or one pod of a proxy that serves several. @typedef {Pick<ProcessRecord, 'service' | 'copyOf' | 'role' | 'passages' | 'receivedBytes' | 'closedConnections' | 'cpuSeconds' | 'idleCpuCores'> & { isPod: boolean }} Hop */
+/**
+ * A hop of requests: a sidecar, or one pod of a proxy that serves several, whose bytes and passages are counted for itself.
+ * @typedef {Pick<ProcessRecord, 'service' | 'copyOf' | 'role' | 'passages' | 'receivedBytes' | 'closedConnections' | 'cpuSeconds'
+ *   | 'idleCpuCores'> & { isPod: boolean }} Hop
+ */
 
 /** Lists the hops of a process. @param {ProcessRecord} process @returns {Hop[]} */
 function listHops({ pods, ...process }) {

@@ -74,6 +74,9 @@ export function readCount(text) {
   return Number(text)
 }
 
+/** Reads a count of which 0 means none. @param {string} text @throws {UsageError} */
+export const readCountOrZero = text => (text === '0' ? 0 : readCount(text))
+
 /** @param {string} text such as 64MiB @returns {number} bytes @throws {UsageError} */
 export function readSize(text) {
   const bytes = readBytes(text)

@@ -3,7 +3,7 @@ import { UsageError } from '../../lib/errors.js'
 import { count } from '../bounds.js'
 import { findOnlyKind, METHODS } from '../requests.js'
 import { bodyBytes, chunks, headerBytes, serviceTime, trafficSchema } from '../traffic.js'
-import { list, readCores, readCount, readSize, readSizeOrNone, showCount, UNDER_LOAD } from './axis.js'
+import { list, readCores, readCount, readCountOrZero, readSize, readSizeOrNone, showCount, UNDER_LOAD } from './axis.js'
 
 /** The axes of the load and of the services that it reaches. Pure. @import { Axis } from './axis.js' */
 
@@ -127,7 +127,7 @@ export const LOAD_AXES = {
     option: list(
       '--loud',
       'requests per second to the first of several pairs, beside the rate that is spread over the others, whose latency is measured; 0: none',
-      text => (text === '0' ? 0 : readCount(text)),
+      readCountOrZero,
     ),
     schema: z.int().min(0).max(1e6, 'at most 1000000 requests/s: one k6 makes fewer'),
     values: [0],
@@ -237,7 +237,7 @@ export const LOAD_AXES = {
     option: list(
       '--idle-connections',
       'interleaved: connections that each user keeps beside the one that it uses',
-      text => (text === '0' ? 0 : readCount(text)),
+      readCountOrZero,
     ),
     schema: z.int().min(0).max(100, 'at most 100: k6 makes them with as many requests at a time'),
     values: [0],
