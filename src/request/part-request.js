@@ -37,5 +37,7 @@ export function isRequested(request, name) {
 /** Renders where an axis was asked for: its option, or its name in the file. @param {PartRequest} request @param {AxisName} axis */
 export function renderSource(request, axis) {
   const [flag] = AXES[axis].option?.flags.split(' ') ?? []
-  return flag && isOverridden(request, axis) ? flag : `axes.${axis}`
+  // The verb `size` makes its experiment of options alone.
+  const isOfSize = ['size', 'services'].includes(request.experiment.search?.kind ?? '')
+  return flag && (isOfSize || isOverridden(request, axis)) ? flag : `axes.${axis}`
 }

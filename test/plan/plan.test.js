@@ -124,12 +124,12 @@ describe('createPlan', () => {
     [
       'serviceTime: ["exp:30ms"], ratePerSecond: [10]',
       'search: { kind: size, p99Ms: 80, isExtrapolated: false }',
-      /axes.serviceTime: the application itself has a p99 of 138.2 ms.*give a --p99 well above 138.2ms/,
+      /--service-time: the application itself has a p99 of 138.2 ms.*give a --p99 well above 138.2ms/,
     ],
     [
       'traffic: [{ name: s, kinds: [{ weight: 1, method: GET, path: /, serviceTime: 90ms }] }], ratePerSecond: [10]',
       'search: { kind: size, p99Ms: 80, isExtrapolated: false }',
-      'axes.traffic: the application itself',
+      '--traffic: the application itself',
     ],
     [
       'serviceTime: [30ms], ratePerSecond: [10]',
