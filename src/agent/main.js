@@ -1,5 +1,5 @@
-// Runs in the kit's own pods, and on this machine for the parity corpus: reads calls from stdin, one JSON object a line, and
-// answers on stdout.
+// Runs in the kit's own pods, and on this machine for the parity corpus. Reads calls from stdin, one JSON object a line, and
+// answers on stdout, also a line each, in the order in which the calls end; `cancel` aborts the call of that id.
 import { createInterface } from 'node:readline'
 import { BenchError } from '../lib/errors.js'
 import { createProber } from '../node/prober.js'
@@ -38,5 +38,5 @@ input.on('line', async line => {
     running.delete(id)
   }
 })
-// The orchestrator has gone.
+// Without the orchestrator at the other end of stdin, nothing can be called any more.
 input.on('close', () => process.exit())

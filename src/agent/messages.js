@@ -1,15 +1,16 @@
 import { safely } from '../lib/safely.js'
 
-/** Messages to the kit's pods and back: JSON, one a line, in which NaN (a reading failed) does not become null. */
+/** Messages to the kit's pods and back: JSON, one a line. JSON would make null of NaN, which stands for a failed reading. */
 
+// The NUL keeps this apart from any text that a message holds.
 const MISSING = '\u0000NaN'
 
-/** @param {unknown} message */
+/** Encodes a message as a line, without the line end. @param {unknown} message */
 export function encode(message) {
   return JSON.stringify(message, (_, value) => (Number.isNaN(value) ? MISSING : value))
 }
 
-/** @param {string} line @returns {any} null: it is no message */
+/** Decodes a line. @param {string} line @returns {any} null: it is no JSON, or no object */
 export function decode(line) {
   const message = safely(() => JSON.parse(line, (_, value) => (value === MISSING ? Number.NaN : value)), null)
   return typeof message === 'object' ? message : null

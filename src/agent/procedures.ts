@@ -1,5 +1,5 @@
-// The procedures that targets can call: the type of the model is given its members here, so that the model imports nothing of
-// this folder.
+// The procedures that a target can call. Their types are merged into the model's `Prober` here, so that the model imports
+// nothing of this folder.
 import type { createProber } from '../node/prober.js'
 import type { createParityProber } from '../parity/beside/prober.js'
 

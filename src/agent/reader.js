@@ -8,12 +8,12 @@ import { look, observe } from '../node/observer.js'
 /** Reads the containers of the node it runs on: the sampler, under the node's own /proc and cgroups. */
 /** @import { Endpoint, Probe, Window } from '../model/types.ts' */
 
-/** The mount of the node's /sys/fs/cgroup in the pod. */
+/** The path in the pod at which the node's /sys/fs/cgroup is mounted. */
 const ROOT = '/host/cgroup'
 
-/** A container as the target names it. @typedef {{ id: string, listens: Endpoint[] }} Watched */
+/** A container to read, by its id in the runtime, and the endpoints at which it listens. @typedef {{ id: string, listens: Endpoint[] }} Watched */
 
-/** @returns the procedures */
+/** Creates the agent's procedures that read containers. The probe of a container is opened once, and kept. @returns the procedures */
 export function createReader() {
   /** @type {Map<string, Probe>} */
   const probes = new Map()
@@ -24,19 +24,20 @@ export function createReader() {
       return probe
     })
   return {
-    /** @param {{ watched: Watched[] }} args */
+    /** Reads memory, identity and workers of each (observer.js). @param {{ watched: Watched[] }} args */
     look: ({ watched }) => look(probesOf(watched)),
 
-    /** @param {{ watched: Watched[], window: Window }} args @param {AbortSignal} signal */
+    /** Samples each until the window ends, or the signal aborts (observer.js). @param {{ watched: Watched[], window: Window }} args @param {AbortSignal} signal */
     observe: ({ watched, window }, signal) => observe(probesOf(watched), { window, signal }),
   }
 }
 
 /**
- * Opens the counters of a container. The kubelet's cgroup drivers name its folder differently (`<id>` under cgroupfs,
- * `cri-containerd-<id>.scope` under systemd), and the folders above it too; the container's id is in both.
- * @param {{ id: string, root?: string, mountinfo?: string }} options root: where the node's /sys/fs/cgroup is
- * @throws where the node has no such container
+ * Opens the cgroup counters of a container. The kubelet's cgroup drivers name its folder differently (`<id>` under cgroupfs,
+ * `cri-containerd-<id>.scope` under systemd), and the folders above it too; both names contain the container's id.
+ * @param {{ id: string, root?: string, mountinfo?: string }} options root: the path of the node's /sys/fs/cgroup; mountinfo:
+ *   text of /proc/PID/mountinfo (proc(5)), whose mounts below the root tell cgroup v1 from v2
+ * @throws if the node has no such container, or lacks one of the v1 controllers' folders for it
  */
 export function findContainer({ id, root = ROOT, mountinfo = readFileSync('/proc/self/mountinfo', 'utf8') }) {
   const below = mountinfo.split('\n').filter(line => line.split(' ')[4]?.startsWith(root))
@@ -49,7 +50,7 @@ export function findContainer({ id, root = ROOT, mountinfo = readFileSync('/proc
   throw new Error(`no cgroup of the container ${id} is under ${root}: is this its node?`)
 }
 
-/** Finds the nearest folder whose name carries a container's id. @param {string} root @param {string} id */
+/** Finds the folder nearest to the root whose name contains a container's id; null: there is none. @param {string} root @param {string} id */
 export function findFolder(root, id) {
   let level = [root]
   while (level.length > 0) {
@@ -69,7 +70,7 @@ export function findFolder(root, id) {
 const UNREAD = ['atSeconds', 'cpuSeconds', ...Object.keys(NOT_OFFERED)].map(name => [name, Number.NaN])
 const GONE = /** @type {import('../model/types.ts').Reading} */ (/** @type {any} */ (Object.fromEntries(UNREAD)))
 
-/** Guards a probe: a cgroup goes with its container, and its readings are then missing. @param {Probe} probe @returns {Probe} */
+/** Guards a probe against the end of its container, whose cgroup is then removed: `read` gives NaN, the others null, 0 or nothing. @param {Probe} probe @returns {Probe} */
 function whileThere(probe) {
   /** @type {<T>(read: () => T, otherwise: T) => () => T} */
   const guard = (read, otherwise) => () => safely(read, otherwise)

@@ -3,24 +3,25 @@ import { readNowMs } from '../node/convergence.js'
 import { listPids, readSafely } from '../node/kernel/proc-files.js'
 
 /**
- * Sees processes of pods start, under the node's own /proc. The API server tells when a container started by the second,
- * and where its pod is up to seconds later: too late for configurations that take less.
+ * Sees processes of pods start, under the node's own /proc. The API server gives the start of a container to the second only,
+ * and the address of its pod up to seconds later: too late for configurations that take less.
  */
 
 const TICK_MS = 20
+// USER_HZ, in which the kernel counts start times for programs (proc(5)).
 const TICKS_PER_SECOND = 100
-// The runtime's process becomes the program, so young processes are looked at often, older ones seldom.
+// The container runtime's process becomes the program by exec, so a process is looked at on every tick at first, then seldom.
 const YOUNG_MS = 1000
 const SELDOM_MS = 200
 
-/** @typedef {{ startedMs: number, address: string }} Started startedMs: epoch milliseconds, to 10 ms */
+/** @typedef {{ startedMs: number, address: string }} Started startedMs: epoch milliseconds, to 10 ms; address: IPv4, of the pod */
 /** @typedef {{ uid: string, program: string, settle: (started: Started | null) => void }} Awaited */
 
-/** @param {{ proc?: string, startOf?: typeof readStartMs }} [options] */
+/** Looks for started processes every 20 ms while one is awaited, until it is closed. @param {{ proc?: string, startOf?: typeof readStartMs }} [options] proc: path of the node's /proc */
 export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
   /** @type {Set<Awaited>} */
   let awaited = new Set()
-  // A process that runs already is not awaited.
+  // Processes that run already are never looked at: only later ones can be those awaited.
   /** @type {Map<string, { fromMs: number, dueMs: number }>} */
   let known = new Map(listPids(proc).map(pid => [pid, { fromMs: 0, dueMs: Number.POSITIVE_INFINITY }]))
 
@@ -36,12 +37,12 @@ export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
     }
   }, TICK_MS)
 
-  /** Settles the wait for a process. @param {string} pid */
+  /** Settles the wait for a process, if it is awaited and its pod has an address. Returns whether it did. @param {string} pid */
   function look(pid) {
     const [program] = readSafely(`${proc}/${pid}/cmdline`).split('\0')
     const candidates = [...awaited].filter(one => one.program === program)
     if (candidates.length === 0) return false
-    // systemd's name of a pod's cgroup has _ for -.
+    // Under the systemd driver, the pod's uid in the name of its cgroup has _ in the place of -.
     const group = readSafely(`${proc}/${pid}/cgroup`).replaceAll('_', '-')
     const started = candidates.find(({ uid }) => group.includes(uid))
     const address = started && findAddress(readSafely(`${proc}/${pid}/net/fib_trie`))
@@ -53,7 +54,10 @@ export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
   }
 
   return {
-    /** Awaits the start of a process; null: given up. @param {{ uid: string, program: string }} process of a pod @returns {Promise<Started | null>} */
+    /**
+     * Awaits the start of a process; null: given up. program: the first word of its command line; uid: of its pod
+     * @param {{ uid: string, program: string }} process of a pod @returns {Promise<Started | null>}
+     */
     find: ({ uid, program }) => new Promise(settle => awaited.add({ uid, program, settle })),
     giveUp() {
       for (const { settle } of awaited) settle(null)
@@ -66,13 +70,13 @@ export function createStarts({ proc = '/proc', startOf = readStartMs } = {}) {
   }
 }
 
-/** Finds the first IPv4 address of a network namespace that is not of its loopback. @param {string} trie of /proc/PID/net/fib_trie */
+/** Finds the first IPv4 address of a network namespace that is not of its loopback; null: it has none yet. @param {string} trie of /proc/PID/net/fib_trie */
 export function findAddress(trie) {
   const local = [...trie.matchAll(/\|-- (\d+\.\d+\.\d+\.\d+)\n\s+\/32 host LOCAL/g)].map(([, address]) => address)
   return local.find(address => !address.startsWith('127.')) ?? null
 }
 
-/** Reads when a process started, by the clock of readNowMs(): its ticks since boot, less the seconds since boot. @param {number} pid */
+/** Reads when a process started, in epoch milliseconds of readNowMs(): now, less the uptime since its start. null: it has ended. @param {number} pid */
 function readStartMs(pid) {
   const ticks = processStartTicks(pid)
   const [upSeconds] = readSafely('/proc/uptime').split(' ').map(Number)
