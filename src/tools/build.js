@@ -5,30 +5,35 @@ import { ROOT } from '../lib/paths.js'
 import { hashSource, SOURCES } from './sources.js'
 
 const BUILD_SECONDS = 300
-// Folder of Go's own archive; few have it on PATH.
+// The folder into which Go's own archive is unpacked by its instructions; it is not always on PATH.
 const GO_FOLDER = '/usr/local/go/bin'
 
-/** Architectures as Go and containers name them, by Node's names. @type {Record<string, string>} */
+/** Names of architectures in Go and in images, by those of Node; others are alike. @type {Record<string, string>} */
 export const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' }
 
-/** @param {string} name @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options */
+/**
+ * Builds a program of SOURCES with Go into a folder. @param {string} name
+ * @param {{ work: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal }} options work: the folder; environment: GO is the path of go
+ * @returns the program's path, and its source with the hash, for origin.json
+ * @throws if Go is missing, the build fails, takes more than 300 s, or the signal aborts
+ */
 export async function buildProgram(name, { work, environment = process.env, signal }) {
   const program = path.join(work, name)
   const source = SOURCES[name]
   const { exitCode, stderr, shortMessage } = await execa(
     environment.GO || 'go',
-    // The same source gives the same program where it has no paths of this machine.
+    // Without paths of this machine (-trimpath) and without facts of git, the same source gives the same program.
     ['build', '-trimpath', '-buildvcs=false', '-o', program, '.'],
     {
       cwd: path.join(ROOT, source),
       env: {
         ...environment,
-        // A program of another machine, or of a newer processor, would be kept as one of this machine.
+        // Settings of the user for another machine, or a newer processor, would give a cached program that does not run here.
         GOOS: process.platform,
         GOARCH: ARCHITECTURES[process.arch] ?? process.arch,
         GOAMD64: 'v1',
         PATH: `${environment.PATH}${path.delimiter}${GO_FOLDER}`,
-        // These settings allow no newer Go from the network, and no modules but those of go.sum.
+        // Go may fetch no newer Go, and no module that is not in go.sum; without cgo the program is static.
         GOTOOLCHAIN: 'local',
         GOFLAGS: '-mod=readonly',
         CGO_ENABLED: '0',

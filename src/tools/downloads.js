@@ -8,18 +8,18 @@ import { hasOwnerEnded, makeOwnedFolder } from '../lib/temporary-folder.js'
 /** The folders of downloads. Each says in its name which process made it, when that started, and where its id counts. */
 
 const OWNED = /^\.[a-z0-9]+-(\d+)-(\d+)-(\w+)-\w{6}$/
-// Names given by earlier kits.
+// Earlier versions of the kit named folders so, without their process.
 const NAMELESS = /^\.(?:pipy|envoy|k6)-\w{6}$/
-// A folder of an unknown maker is left this long: no download takes as much.
+// A folder whose process cannot be checked from here is kept this long; no download takes a day.
 const FOREIGN_MS = 24 * 3600 * 1000
 
-/** Makes a folder for a download. @param {string} cache the folder of all tools @param {string} name of the program */
+/** Makes a folder for a download, and returns its path. @param {string} cache the folder of all tools, made if missing @param {string} name of the program */
 export async function openDownload(cache, name) {
   makeFolder(cache)
   return makeOwnedFolder(cache, `.${name}`)
 }
 
-/** Removes what downloads left whose process has ended, and names it. @param {string} [cache] the folder of all tools */
+/** Removes the folders of downloads whose process has ended. Returns a phrase for each that was removed. @param {string} [cache] the folder of all tools */
 export async function removeStaleDownloads(cache = cacheFolder()) {
   const removed = []
   for (const name of await readdir(cache).catch(() => [])) {

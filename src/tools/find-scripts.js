@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * Finds the scripts of a mesh, in the folder that the user names.
+ * Finds the scripts of a mesh: the first of the spec's subfolders that has its file, in the folder that the user's variable names.
  * @param {NonNullable<import('../model/types.ts').DeployedProfile['scripts']>} spec
  * @param {NodeJS.ProcessEnv} [environment]
- * @returns {{ folder: string } | { missing: string }} missing: why they cannot be had
+ * @returns {{ folder: string } | { missing: string }} missing: why there are none, and what to set
  */
 export function findScripts({ variable, folders, file, what }, environment = process.env) {
   const named = environment[variable]

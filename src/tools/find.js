@@ -11,19 +11,21 @@ import { askVersion } from './version.js'
 
 /** @import { Tool, ToolSpec } from '../model/types.ts' */
 
-// A failing fetch without a network takes less time; it is told once, by what is missing.
+// A fetch without a network fails sooner than this, and is then reported once, by the reason why the program is missing.
 const SAY_SECONDS = 6
 
 /**
- * Options of the search for a program. fetch null: nothing is fetched; say: is told that a fetch goes on, or of an unchecked program
+ * Options of the search for a program. fetch: null: nothing is fetched; say: gets a line if a fetch takes long, or a program is unchecked
  * @typedef {{ environment: NodeJS.ProcessEnv, fetch: typeof import('./fetch.js').fetchTool | null, say: (line: string) => void,
- *   signal?: AbortSignal, option?: string }} Finding option: that named the program, in place of its variable
+ *   signal?: AbortSignal, option?: string }} Finding option: the option of the command line by which the program was named, if not its variable
  */
 
 /**
- * Finds a program: where it was named, else its variable, else PATH, else the cache, else fetched or built, unless a package carries it.
- * @param {ToolSpec} spec @param {Partial<Finding>} [options] @returns {Promise<Tool | { missing: string }>}
- * @throws {BenchError} when one is there but too old, does not run, or is not what was fetched; the signal's reason
+ * Finds a program: at the path of its spec, else at that of its variable, else on PATH, else in the cache; else it is fetched or
+ * built. A program that a package carries, or that the user gets elsewhere, is looked for up to PATH only.
+ * @param {ToolSpec} spec @param {Partial<Finding>} [options]
+ * @returns {Promise<Tool | { missing: string }>} missing: where it was looked for, and what to do
+ * @throws {BenchError} if the program found has another version than wanted, does not run, or is not what was fetched; the signal's reason
  */
 export async function findTool(spec, options = {}) {
   /** @type {Finding} */
@@ -68,13 +70,13 @@ export async function findTool(spec, options = {}) {
   return probeTool(spec, { program, source: 'cache', signal })
 }
 
-/** Loads what fetches and builds programs, which few runs need. @type {typeof import('./fetch.js').fetchTool} */
+/** Fetches by a module that is loaded on demand, as few runs need it. @type {typeof import('./fetch.js').fetchTool} */
 async function fetchLater(...fetched) {
   const { fetchTool } = await import('./fetch.js')
   return fetchTool(...fetched)
 }
 
-/** @param {string} folder @param {ToolSpec} spec @param {Finding} finding @returns why it was not fetched; null: it was */
+/** @param {string} folder @param {ToolSpec} spec @param {Finding} finding @returns null: it was fetched; else why not, as the end of a sentence; empty: it may not be */
 async function fetchInto(folder, spec, { fetch, say, signal }) {
   const { name } = spec
   if (fetch === null) return ''
@@ -91,7 +93,7 @@ async function fetchInto(folder, spec, { fetch, say, signal }) {
   }
 }
 
-/** Reads the SHA-256 of a program in the cache, if it is as fetched; null: it has no hash. @param {string} folder @param {string} name */
+/** Hashes a program in the cache; null: no hash of it was kept. @param {string} folder @param {string} name @throws {BenchError} if it is not the hash that was kept */
 async function hashAsFetched(folder, name) {
   const fetched = parseJson(await readFile(path.join(folder, 'origin.json'), 'utf8').catch(() => ''))?.programSha256
   if (typeof fetched !== 'string') return null
@@ -102,7 +104,12 @@ async function hashAsFetched(folder, name) {
   )
 }
 
-/** @param {ToolSpec} spec @param {{ program: string, source: string, by?: string, sha256?: string, signal?: AbortSignal }} options */
+/**
+ * Runs a program for its version, and makes the entry of the tools.
+ * @param {ToolSpec} spec @param {{ program: string, source: string, by?: string, sha256?: string, signal?: AbortSignal }} options
+ *   source: where it was found, in words; by: the variable or option that errors say to set; sha256: absent: it is computed
+ * @throws {BrokenToolError} if it does not run, or prints no version @throws {BenchError} if the version is not accepted
+ */
 async function probeTool(spec, { program, source, by = spec.variable, sha256, signal }) {
   const otherwise = spec.package ? `apt install ${spec.package}` : 'take it away to have the kit fetch its own'
   const advice = spec.path
@@ -121,7 +128,7 @@ async function probeTool(spec, { program, source, by = spec.variable, sha256, si
   return { name: spec.name, path: program, version, ...(library && { library }), sha256: hash, source }
 }
 
-/** @param {string} name of a program @param {string} searchPath as in PATH */
+/** Finds the absolute path of a program; null: no folder has it. @param {string} name @param {string} searchPath as in PATH: an empty part is the current folder */
 export async function findOnPath(name, searchPath) {
   for (const folder of searchPath.split(path.delimiter)) {
     const file = path.join(folder || '.', name)

@@ -6,12 +6,12 @@ import { hashText } from '../lib/hash.js'
 import { ARCHITECTURES } from './build.js'
 import { hashSource } from './sources.js'
 
-/** The image of a program that the kit builds: no registry has it, so it is written as an archive for nodes. */
+/** The image of a program that the kit builds: no registry has it, so it is written as an archive that nodes import. */
 
-// The same program must give the same image.
+// The same program must give the same image, so no entry carries the time at which it was written.
 const NO_TIME = new Date(0)
 
-/** Names the image by its source, so that a node never takes one of another. @param {string} name of the program */
+/** Names the image by the hash of its source, so that a node never runs the image of another version. @param {string} name of the program */
 export function nameBuiltImage(name) {
   return `localhost/sidecar-bench-${name}:${hashSource(name).slice(0, 12)}`
 }
@@ -37,7 +37,7 @@ export async function writeImage({ name, program, file }) {
   await writeFile(file, await archive(Object.entries(files).map(([name, bytes]) => ({ name, mode: 0o644, bytes }))))
 }
 
-/** @param {{ name: string, mode: number, bytes: Uint8Array }[]} entries */
+/** Makes a tar archive in memory. @param {{ name: string, mode: number, bytes: Uint8Array }[]} entries */
 async function archive(entries) {
   const packing = pack()
   for (const { name, mode, bytes } of entries) packing.entry({ name, mode, mtime: NO_TIME }, /** @type {any} */ (bytes))

@@ -1,5 +1,5 @@
 /**
- * The program that sets the rules of redirection: here, or on a cluster in an init container.
+ * The program that sets the rules by which connections are redirected to sidecars: on this machine, or on a cluster in an init container.
  * @import { ToolSpec } from '../model/types.ts' @type {ToolSpec}
  */
 export const iptablesTool = {

@@ -2,7 +2,7 @@ import { isAtLeast } from '../lib/version.js'
 
 /** @import { ToolSpec } from '../model/types.ts' */
 
-/** Samples what a process does while it runs: the kernel's own profiler. @type {ToolSpec} */
+/** The kernel's own profiler, which samples the stacks of a process while it runs. @type {ToolSpec} */
 export const perfTool = {
   name: 'perf',
   variable: 'PERF',
@@ -14,7 +14,7 @@ export const perfTool = {
   isAccepted: version => isAtLeast(version, '4.9'),
 }
 
-/** Counts instructions: its tool callgrind runs a program and notes what each function executes. @type {ToolSpec} */
+/** Valgrind, whose tool callgrind runs a program and counts the instructions of each function. @type {ToolSpec} */
 export const valgrindTool = {
   name: 'valgrind',
   variable: 'VALGRIND',
@@ -26,7 +26,7 @@ export const valgrindTool = {
   isAccepted: version => isAtLeast(version, '3.15'),
 }
 
-/** Writes the system calls that a process makes. @type {ToolSpec} */
+/** The tracer that lists the system calls of a process. @type {ToolSpec} */
 export const straceTool = {
   name: 'strace',
   variable: 'STRACE',

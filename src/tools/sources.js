@@ -2,15 +2,15 @@ import path from 'node:path'
 import { hashFolder } from '../lib/hash.js'
 import { ROOT } from '../lib/paths.js'
 
-/** The folders of programs that the kit builds with Go, from its root. @type {Record<string, string>} */
+/** The source folders of programs that the kit builds with Go, by program, relative to the kit's root. @type {Record<string, string>} */
 export const SOURCES = { ads: 'src/dataplanes/envoy/ads' }
 
-/** @param {string} name of a program */
+/** Says whether the kit builds a program itself. @param {string} name of a program */
 export function isBuilt(name) {
   return Object.hasOwn(SOURCES, name)
 }
 
-/** Computes the hash of a program's source: it is built again from another. @param {string} name */
+/** Computes the SHA-256 of a program's source folder; a program of another hash is not used, but built again. @param {string} name a key of SOURCES */
 export function hashSource(name) {
   return hashFolder(path.join(ROOT, SOURCES[name]))
 }

@@ -7,17 +7,22 @@ import { safely } from '../lib/safely.js'
 /** @import { ToolSpec } from '../model/types.ts' */
 
 const DRAIN_MS = 300
-// The limit of a program that hangs: a slow machine takes half a minute to load Envoy's 100 MB.
+// A slow machine takes half a minute to load Envoy's 100 MB; only a program that hangs takes longer than this.
 const DEADLINE_SECONDS = 60
 const PRINTED_MOST = 65_536
 const LINES = 3
 
-/** @typedef {{ version: string | null, library?: string, failed: boolean, said: string }} Answer */
+/**
+ * version: null: none was printed; library: the TLS library, if the spec reads one; failed: it did not start, or its exit code
+ * is not 0; said: its last lines, or why it did not start
+ * @typedef {{ version: string | null, library?: string, failed: boolean, said: string }} Answer
+ */
 
 /**
- * Asks a program for its version, and ends it and all that it started as soon as it has said it: Pipy 1.5 sometimes hangs
- * at its exit. @param {ToolSpec} spec @param {string} program
- * @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options] @returns {Promise<Answer>}
+ * Runs a program for its version, and kills it and all that it started as soon as that is printed: Pipy 1.5 sometimes hangs
+ * at its exit. A program that does not start, or prints no version in time, is an answer, too. @param {ToolSpec} spec
+ * @param {string} program its path @param {{ signal?: AbortSignal, deadlineSeconds?: number }} [options]
+ * @returns {Promise<Answer>} @throws the signal's reason
  */
 export async function askVersion(spec, program, options = {}) {
   const { signal, deadlineSeconds = DEADLINE_SECONDS } = options
@@ -27,12 +32,12 @@ export async function askVersion(spec, program, options = {}) {
   let printed = ''
   /** @type {Promise<{ failed: boolean, why?: string }>} */
   const ended = new Promise(resolve => {
-    // The program leads a process group, so that all it starts ends with it. A file that is no program throws at once.
+    // The program leads a process group, so that all it starts can be killed with it.
     const child = startSafely(program, spec.versionArgv)
     if (child instanceof Error) return resolve({ failed: true, why: sayWhyNot(program, child) })
     const end = (/** @type {{ failed: boolean, why?: string }} */ how) => {
       if (child.exitCode === null && child.signalCode === null) killGroup(child.pid)
-      // A process that left the group would keep these streams open.
+      // A process that left the group is not killed, and would hold these streams open.
       child.stdout.destroy()
       child.stderr.destroy()
       resolve(how)
@@ -46,7 +51,7 @@ export async function askVersion(spec, program, options = {}) {
     child.on('error', error => end({ failed: true, why: sayWhyNot(program, error) }))
     child.on('exit', code => {
       killGroup(child.pid)
-      // A child that left the group keeps the outputs open: all that was printed has come by now.
+      // If a process that left the group holds the outputs open, `close` never comes: by then all that was printed has.
       setTimeout(() => end({ failed: code !== 0 }), DRAIN_MS)
     })
     child.on('close', code => end({ failed: code !== 0 }))
@@ -60,18 +65,18 @@ export async function askVersion(spec, program, options = {}) {
   return { version, failed, said: late }
 }
 
-/** Whether a program has printed its version, and its library where that counts. @param {ToolSpec} spec @param {string} text */
+/** Says whether a program has printed its version, and its library if the spec reads one. @param {ToolSpec} spec @param {string} text */
 export function isVersionPrinted({ parseVersion, parseLibrary }, text) {
   return parseVersion(text) !== null && (!parseLibrary || parseLibrary(text) !== null)
 }
 
-/** @param {ToolSpec} spec @param {string} text @returns {{ library?: string }} */
+/** @param {ToolSpec} spec @param {string} text that the program printed @returns {{ library?: string }} the TLS library; absent: a part of the program, or not printed */
 export function parseLibrary(spec, text) {
   const library = spec.parseLibrary?.(text)
   return library ? { library } : {}
 }
 
-/** @param {string} program @param {NodeJS.ErrnoException} error of its start */
+/** Says why a program did not start, in words that say what to do. @param {string} program @param {NodeJS.ErrnoException} error of its start */
 function sayWhyNot(program, { code, message }) {
   const stat = statSync(program, { throwIfNoEntry: false })
   if (stat?.isDirectory()) return 'it is a folder, and no program'
@@ -86,7 +91,7 @@ function sayWhyNot(program, { code, message }) {
   return code === 'ENOEXEC' ? 'it is no program for this machine' : message
 }
 
-/** @param {string} program @param {string[]} argv */
+/** Spawns a program; returns the error of a file that is no program, for which spawn throws at once. @param {string} program @param {string[]} argv */
 function startSafely(program, argv) {
   try {
     return spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
