@@ -16,7 +16,7 @@ import { evaluateThreshold, parseRunThreshold } from './thresholds.js'
 /** @import { QuantityRow } from '../judge/record/quantity-row.js' @import { Threshold } from './thresholds.js' */
 /** @typedef {RecordedRun & { folder: string, summary: Summary }} ComparedRun */
 /**
- * arm: with its place; null, and no link, cap or load: no arm that has the quantity was compared.
+ * arm: its name with its place; null: no arm with the quantity was compared, so that link, cap and load are absent.
  * @typedef {Pick<ThresholdResult, 'expression' | 'value' | 'held'> & Partial<ThresholdResult> & { arm: string | null }} HeldThreshold
  */
 /**
@@ -32,7 +32,7 @@ const EVERY_ARM = 'every arm'
 
 // Arms without sidecars have the users of the largest cap in a closed loop, which can be more than those of another arm.
 export const CONTROL_AXES = BASELINE_AXES.filter(name => name !== 'users')
-/** The quantity that must not change from run to run. @type {QuantityRow} */
+/** CPU of the applications alone, which must not change from run to run: a change of it is noise. @type {QuantityRow} */
 export const CONTROL = {
   ...PRIMARY,
   name: 'applicationCpuPerRequest',
@@ -87,7 +87,7 @@ export function compareRuns({ old, new: next }, { thresholds = [] } = {}) {
   }
 }
 
-/** Ranks spoiled above thresholds. @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result */
+/** Finds the exit status of a comparison, with its reasons; one that shows nothing goes before a crossed threshold. @param {Pick<RunComparison, 'comparisons' | 'refused' | 'thresholds'>} result */
 export function findCompareStatus({ comparisons, refused, thresholds }) {
   const nothing = []
   const ofAll = refused.find(({ arm }) => arm === EVERY_ARM)
@@ -137,7 +137,7 @@ function compareMatch({ old, next, match, controls }) {
 }
 
 /**
- * Holds each threshold at every match that has its quantity.
+ * Holds each threshold at every match that has its quantity; one without such a match gets a result with null.
  * @param {{ thresholds: Threshold[], compared: { match: Match, comparisons: Comparison[] }[], varied: AxisName[] }} all
  */
 function holdThresholds({ thresholds, compared, varied }) {
@@ -155,7 +155,7 @@ function holdThresholds({ thresholds, compared, varied }) {
   })
 }
 
-/** Compares what the applications use alone. @param {{ old: ComparedRun, next: ComparedRun }} runs */
+/** Compares the CPU per request of the applications without sidecars, new over old. @param {{ old: ComparedRun, next: ComparedRun }} runs */
 function compareBaselines({ old, next }) {
   const [before, now] = [old, next].map(listBaselines)
   return matchArms({ old: before, next: now }).matches.map(match =>
@@ -163,7 +163,7 @@ function compareBaselines({ old, next }) {
   )
 }
 
-/** @param {{ old: ComparedRun, next: ComparedRun, match: Match }} options */
+/** Makes the pair that is compared: new as a, old as b, over the rounds that both runs have. @param {{ old: ComparedRun, next: ComparedRun, match: Match }} options */
 function pairOf({ old, next, match }) {
   return {
     a: sideOf({ run: next, arm: match.next, age: 'new' }),

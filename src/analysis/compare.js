@@ -16,16 +16,16 @@ import { areSpoiled, findGapLeast, findRoundsLeast, GAP_LEAST_BESIDE, judgeRound
  * @property {TrialRecord[]} records
  * @property {number} rounds
  * @property {number} seed of the resampling
- * @property {number} [precision] how narrow the rounds were to make the intervals; absent: their number was fixed before
- * @property {boolean} [isCutShort] the run ended early, as somebody who watched it may have decided
+ * @property {number} [precision] target width of the intervals, high / low - 1; absent: the number of rounds was fixed before
+ * @property {boolean} [isCutShort] the run ended early, maybe by a user who watched its results
  * @property {Set<string>} [leftOut] ids of arms whose pairs are not compared
  * @property {AxisName[]} [contrasts] axes on which a plane is compared with itself
- * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work
- * @property {(a: Arm, b: Arm) => string[]} [findUnequal] the rows in which one of them does other work, as a mesh deploys it
- * @property {(a: Arm, b: Arm) => string[]} findWrong what one of two arms of other conditions does otherwise than it must
+ * @property {(a: Arm, b: Arm) => string[]} findDisparities why two planes did not do equal work; [] if they did
+ * @property {(a: Arm, b: Arm) => string[]} [findUnequal] checks in which work is unequal because one is as a mesh deploys it
+ * @property {(a: Arm, b: Arm) => string[]} findWrong what either of two arms under different conditions does wrong
  */
 
-/** Compares planes, a plane with itself by contrasts, and A/A pairs. @param {Compared} run */
+/** Compares planes, a plane with itself by contrasts, and A/A pairs, which come last and are the noise of the others. @param {Compared} run */
 export function compareArms(run) {
   const controls = run.arms.filter(arm => arm.repeatOf !== null)
   const planes = run.arms.filter(arm => arm.repeatOf === null && arm.hasSidecars)
@@ -57,7 +57,7 @@ export function listPairs({ arms, contrasts = [] }) {
   return [...ofPlanes, ...ofAxes]
 }
 
-/** Pairs each arm with the first that differs from it in an axis alone. @param {Arm[]} arms @param {AxisName} axis */
+/** Pairs each arm with the first arm of its contender that differs from it in one axis alone. @param {Arm[]} arms @param {AxisName} axis */
 function findContrasts(arms, axis) {
   const keyOf = (/** @type {Arm} */ arm) => `${nameOfContender(arm)} ${groupOf(arm, axis)}`
   return arms.flatMap(a => {
@@ -91,14 +91,14 @@ function comparePair({ run, a, b, controls, contrast = null }) {
   })
 }
 
-/** Says whether a run ended before its plan did, or has not ended. @param {Pick<Manifest, 'ended'>} manifest */
+/** Says whether a run ended early or has not ended (null); false for an older run, which does not record its end. @param {Pick<Manifest, 'ended'>} manifest */
 export function isCutShort({ ended }) {
   return ended !== undefined && ended !== 'finished'
 }
 
 /**
- * Finds how many rounds of arms are summarised, and whether only the intervals of a confidence sequence hold: those of a
- * fixed number hold for the number that was planned.
+ * Finds how many rounds of arms are summarised. isSequence: they are fewer than planned, so that only the intervals of a
+ * confidence sequence hold: those of a fixed number hold for the planned one.
  * @param {{ planned: number, records: TrialRecord[], isCutShort: boolean }} options records: of the arms
  */
 export function findLength({ planned, records, isCutShort }) {
@@ -116,7 +116,7 @@ function stoodTogether(records, a, b) {
 }
 
 /**
- * Finds how far an arm was from itself, as a share; null without such a pair, or where it has no value.
+ * Finds how far the A/A pair of arms was apart, as a share; null without such a pair, or if its quantity has no value.
  * @param {Comparison[]} controls A/A pairs
  * @param {{ quantity: string, service: string | null, arms: Pick<Arm, 'link' | 'cpuLimitCores' | 'load' | 'conditions'>[] }}
  *   options
@@ -124,28 +124,28 @@ function stoodTogether(records, a, b) {
 export function findSpread(controls, { quantity, service, arms }) {
   const groups = arms.map(arm => groupOf(arm))
   const same = controls.filter(c => c.quantity === quantity && c.service === service)
-  // One A/A pair stands for all arms that are measured side by side on a link.
+  // One A/A pair gives the noise of all arms that are measured side by side on a link.
   const beside = same.find(c => c.load.isInterleaved && arms[0].load.isInterleaved && c.link === arms[0].link)
   const control = same.find(c => groups.includes(groupOf(c))) ?? beside
   return control === undefined || control.ratio.median === null ? null : Math.abs(control.ratio.median - 1)
 }
 
 /**
- * @typedef {{ arm: Arm, name: string, records: TrialRecord[] }} Side one of two that are compared; records: of the arm
+ * @typedef {{ arm: Arm, name: string, records: TrialRecord[] }} Side one of two sides; records: of the arm, in all rounds
  * @typedef {object} Pair
  * @property {Side} a
  * @property {Side} b
  * @property {number} rounds
  * @property {number} seed of the resampling
  * @property {AxisName | null} [contrast] the axis in which the two differ; null: they are two planes, or of two runs
- * @property {boolean} [isSequence] what the rounds showed decided how many there are
- * @property {number} [gapLeast] a smaller gap is no difference, where an A/A pair shows the noise
+ * @property {boolean} [isSequence] the results decided how many rounds there are
+ * @property {number} [gapLeast] a smaller gap is no difference, if an A/A pair shows the noise
  * @property {string[]} disparities why the two did not do equal work
- * @property {string[]} [unequal] the same, where one is as a mesh deploys it: told, and no reason against a verdict
+ * @property {string[]} [unequal] the same if one is as a mesh deploys it: reported, and no reason against a verdict
  */
 
 /**
- * Compares two arms in every quantity, for all sidecars and each service; findNoise: as a share.
+ * Compares two arms in every quantity, for all sidecars and each service. findNoise: the A/A difference as a share, null: unknown.
  * @param {Pair & { findNoise: (quantity: string, service: string | null) => number | null }} pair
  */
 export function compareSides({ findNoise, ...pair }) {
@@ -163,7 +163,7 @@ export function compareSides({ findNoise, ...pair }) {
   )
 }
 
-/** Simulated sidecars are in no sum, so other numbers of them cannot be compared. @param {Arm} a @param {Arm} b */
+/** Says so if arms simulate different numbers of sidecars: sums leave these out, and so cannot be compared. @param {Arm} a @param {Arm} b */
 function findUnlikeSums(a, b) {
   const tell = (/** @type {Arm} */ { conditions: { sidecars, simulated = 0 } }) => `${simulated} of ${sidecars}`
   const isUnlike = a.conditions.simulated !== b.conditions.simulated
@@ -171,7 +171,8 @@ function findUnlikeSums(a, b) {
 }
 
 /**
- * Compares two arms in one quantity; service: whose sidecar, null: all; aaSpread: the share that is no difference.
+ * Compares two arms in one quantity, a over b, by their ratio in each round. service: whose sidecar, null: all; aaSpread: A/A
+ * difference as a share, null: unknown.
  * @param {Pair & { row: QuantityRow, service: string | null, aaSpread: number | null }} options @returns {Comparison}
  */
 export function compareQuantity({ a, b, row, service, contrast = null, aaSpread, disparities, unequal = [], ...pair }) {
@@ -223,7 +224,7 @@ export function compareQuantity({ a, b, row, service, contrast = null, aaSpread,
 }
 
 /**
- * Pairs the trials of a round by deployment, or all of them. @template {{ trial: { interleaving?: string } }} T
+ * Pairs the trials of a round that stood in one deployment; if none did, all of a with all of b. @template {{ trial: { interleaving?: string } }} T
  * @param {T[]} ofA @param {T[]} ofB @returns {T[][][]}
  */
 export function pairUp(ofA, ofB) {
@@ -235,7 +236,7 @@ export function pairUp(ofA, ofB) {
 }
 
 /**
- * Says why rounds have no ratio: `generator bound in 4 of 6 rounds`.
+ * Says why rounds have no ratio, the most frequent reason first: `generator bound in 4 of 6 rounds`.
  * @param {{ sides: { name: string, trials: TrialRecord[], value: number | null }[], ratio: number | null }[]} rounds
  * @param {QuantityRow} row
  */

@@ -8,7 +8,10 @@ import { AXES, AXIS_NAMES } from '../model/arms.js'
 /** Axes that are a condition of the answer, and no part of the question. @type {AxisName[]} */
 const CONDITION_AXES = ['users', 'ratePerSecond', 'placement', 'cpuLimitCores', 'workers']
 
-/** @param {Comparison[]} comparisons of a run @returns {NonNullable<Summary['carries']>} of each pair of planes */
+/**
+ * Finds the range of each pair's CPU per request ratios over the conditions of a run; ratios without an interval are left out.
+ * @param {Comparison[]} comparisons of a run @returns {NonNullable<Summary['carries']>} of each pair of planes
+ */
 export function findBands(comparisons) {
   const pairs = comparisons.filter(
     c =>
@@ -41,7 +44,7 @@ export function findBands(comparisons) {
 }
 
 /**
- * Says whether an interval of interleaved arms and one of windows exclude each other; null: one of the two was not measured.
+ * Says whether an interval of arms in turns and one of arms in windows of their own exclude each other; null: the run has one kind.
  * @param {{ load: Comparison['load'], low: number, high: number }[]} measured
  */
 function isContradicted(measured) {
@@ -51,7 +54,7 @@ function isContradicted(measured) {
   return interleaved.some(a => windows.some(b => a.low > b.high || b.low > a.high))
 }
 
-/** Counts the workers of a sidecar: without a number, as many as its limit has CPUs. @param {Comparison} comparison */
+/** Counts the workers of a sidecar: if the arm does not say, as many as its limit has CPUs; null without a limit. @param {Comparison} comparison */
 function countWorkers({ conditions: { workers }, cpuLimitCores }) {
   return workers ?? (cpuLimitCores === null ? null : Math.max(1, Math.ceil(cpuLimitCores)))
 }

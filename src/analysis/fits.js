@@ -12,7 +12,7 @@ import { listArms } from '../model/results.js'
 const RATES_LEAST = 5
 const MS_PER_HOUR = 3600 * 1000
 
-/** Fits a line for each plane, link and service, and for all sidecars together. @param {SummaryArm[]} arms */
+/** Fits a line of CPU over the rate for each plane, link and service, and for all its sidecars (service null). @param {SummaryArm[]} arms */
 export function fitCpuLines(arms) {
   const open = arms.filter(a => a.load.kind === 'open' && a.sidecars.length > 0 && a.repeatOf === null)
   const keyOf = (/** @type {SummaryArm} */ arm) => `${nameOf(arm)} ${groupOf(arm, 'ratePerSecond')}`
@@ -22,7 +22,7 @@ export function fitCpuLines(arms) {
   })
 }
 
-/** Fits the lines of a service; none below five rates. @param {SummaryArm[]} arms @param {string | null} service @returns {CpuLine[]} */
+/** Fits the line of a service, in millicores; [] below five rates. @param {SummaryArm[]} arms @param {string | null} service @returns {CpuLine[]} */
 function fitCpuLine(arms, service) {
   const points = arms.flatMap(arm => {
     const cores = quantityOf(arm, 'cpuCores', service).median
@@ -45,7 +45,7 @@ function fitCpuLine(arms, service) {
   ]
 }
 
-/** Fits changes in an hour, in the headers' units. @param {{ arms: SummaryArm[], records: TrialRecord[] }} run */
+/** Fits the change per hour of each followed quantity of arms with sidecars, in the unit of its header. @param {{ arms: SummaryArm[], records: TrialRecord[] }} run */
 export function fitSlopes({ arms, records }) {
   const followed = Object.values(QUANTITIES).filter(row => row.isFollowed)
   return arms
@@ -55,7 +55,7 @@ export function fitSlopes({ arms, records }) {
     )
 }
 
-/** Fits the slopes of an arm with two rounds or more. @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options @returns {Slope[]} */
+/** Fits the slope of a quantity over the starts of the windows; [] below two rounds with a value. @param {{ arm: SummaryArm, row: QuantityRow, records: TrialRecord[] }} options @returns {Slope[]} */
 function fitSlope({ arm, row, records: trials }) {
   const { values } = quantityOf(arm, row.name)
   const points = splitRounds(trials, values.length).flatMap((trials, i) => {
@@ -82,19 +82,19 @@ export const WITHIN = 1.1
 
 /**
  * @typedef {object} Plateau of one plane, where all else is equal
- * @property {SummaryArm} arm at the largest value, where most sidecars are simulated if any are
+ * @property {SummaryArm} arm at the largest value: it has the most simulated sidecars, if any
  * @property {string} quantity less of it is better
  * @property {{ at: number, median: number }} best the value with the least
- * @property {number} from its first value
- * @property {number} last the largest value
- * @property {Quantity} ratio there, of the quantity to that of the best, round by round
- * @property {{ at: number, ratio: Quantity } | null} nearest of the smaller values, the one with the least ratio; null: none has one
- * @property {boolean} isSure its interval and that of the value before are on either side of the limit
+ * @property {number} from the value at which the plateau begins
+ * @property {number} last the largest value of the axis
+ * @property {Quantity} ratio of the quantity at `from` to that at the best value, round by round
+ * @property {{ at: number, ratio: Quantity } | null} nearest the value below `from` with the least ratio; null: none has one
+ * @property {boolean} isSure the intervals at `from` and at the value before it are on either side of `WITHIN`
  * @property {number[]} missing values of the axis without a value of the quantity
  */
 
 /**
- * Finds plateaus where an experiment asks for them and at least three values were measured.
+ * Finds the plateaus of the quantities that an experiment names, over its axis; [] if it names no axis or no quantity.
  * @param {Pick<Summary, 'results' | 'shows' | 'run'>} summary @returns {Plateau[]}
  */
 export function findPlateaus({ results, shows: { across, plateaus = [] }, run }) {
@@ -105,7 +105,7 @@ export function findPlateaus({ results, shows: { across, plateaus = [] }, run })
 }
 
 /**
- * Finds one, or none; group: alike but for the axis.
+ * Finds the plateau of arms that are alike but for the axis; [] if fewer than three have the quantity.
  * @param {{ group: SummaryArm[], across: AxisName, quantity: string, seed: number }} options @returns {Plateau[]}
  */
 export function findPlateau({ group, across, quantity, seed }) {

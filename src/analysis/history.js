@@ -37,7 +37,10 @@ const FOLLOWED = [PRIMARY, QUANTITIES.capacity, QUANTITIES.cpuCores, QUANTITIES.
  * @property {string[]} nodes
  */
 
-/** Reference: `folder`, or the last comparable. @param {ReadRun[]} runs @param {string} [folder] @returns {History} */
+/**
+ * Makes the history of the runs that are comparable with a reference: the run of `folder`, by default the last that is comparable.
+ * @param {ReadRun[]} runs @param {string} [folder] @returns {History}
+ */
 export function createHistory(runs, folder) {
   const inOrder = runs.toSorted((a, b) => a.manifest.run.startedAt.localeCompare(b.manifest.run.startedAt))
   const reference = inOrder.findLast(run => (folder === undefined ? explain(run).length === 0 : run.folder === folder))
@@ -54,12 +57,12 @@ export function createHistory(runs, folder) {
   }
 }
 
-/** Says why a run is comparable with no other. @param {ReadRun} run */
+/** Says why a run is comparable with no other; [] if it is with some. @param {ReadRun} run */
 function explain({ manifest }) {
   return findIncomparable({ old: manifest, next: manifest })
 }
 
-/** Says why a run is not in the history of another, if it is not. @param {ReadRun} run @param {ReadRun} reference */
+/** Says why a run is not in the history of another; [] if it is. @param {ReadRun} run @param {ReadRun} reference */
 function findReasons(run, reference) {
   const isLater = run.manifest.run.startedAt > reference.manifest.run.startedAt
   const [old, next] = isLater ? [reference, run] : [run, reference]
@@ -73,7 +76,7 @@ function findReasons(run, reference) {
   )
 }
 
-/** Lists runs, each with what changed since it was last known. @param {ReadRun[]} runs @param {ReadRun} [reference] */
+/** Lists runs, each with the facts that changed since the last run that had them. @param {ReadRun[]} runs @param {ReadRun} [reference] */
 function listRuns(runs, reference) {
   /** @type {Map<string, { value: string, text: string }>} */
   const known = new Map()
@@ -94,7 +97,7 @@ function listRuns(runs, reference) {
   })
 }
 
-/** Makes a line for each quantity of each arm. @param {ReadRun[]} runs @param {ReadRun} reference @returns {Line[]} */
+/** Makes a line for each quantity of each arm of the reference, and for the applications alone. @param {ReadRun[]} runs @param {ReadRun} reference @returns {Line[]} */
 function followLines(runs, reference) {
   const arms = listComparedArms(reference)
   const varied = findVaried(arms)
@@ -122,19 +125,19 @@ function followLines(runs, reference) {
   return [...ofArms, ...ofBaselines]
 }
 
-/** @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options */
+/** Finds the arm of a run that matches one of the reference; undefined: none does. @param {ReadRun} run @param {ReadRun} reference @param {{ arm: Arm, list: (run: ReadRun) => Arm[] }} options */
 function findArm(run, reference, { arm, list }) {
   return matchArms({ old: list(run), next: list(reference) }).matches.find(match => match.next === arm)?.old
 }
 
-/** Leaves out rounds taken from other runs. @param {ReadRun} run @param {{ row: QuantityRow, arm?: Arm }} options */
+/** Summarises an arm's quantity without rounds taken from other runs; rounds: how many have a value. @param {ReadRun} run @param {{ row: QuantityRow, arm?: Arm }} options */
 function measureRun({ manifest, records }, { row, arm }) {
   const counted = records.filter(r => r.trial.arm.id === arm?.id && r.takenFrom === undefined)
   const values = splitRounds(counted, manifest.rounds).map(trials => measureRound(row, trials))
   return { ...summariseValues(values), rounds: values.filter(value => value !== null).length }
 }
 
-/** Counts runs by arm, for arms that are in no line. @param {ReadRun[]} runs @param {ReadRun} reference */
+/** Counts the runs of each arm that the reference does not have. @param {ReadRun[]} runs @param {ReadRun} reference */
 function countUnmatched(runs, reference) {
   const labels = runs.flatMap(run => {
     const { left } = matchArms({ old: listComparedArms(run), next: listComparedArms(reference) })

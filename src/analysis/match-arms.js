@@ -11,11 +11,11 @@ import { renderRequest } from '../model/requests.js'
  */
 
 /**
- * A fact of an arm, or of a run; show: for reading, where that is other than what is compared.
+ * A fact of an arm, or of a run. of: the value that is compared; show: the value for readers, if it differs.
  * @template Side @typedef {{ label: string, of: (side: Side) => unknown, show?: (side: Side) => unknown }} Fact
  */
 
-/** Facts that two arms must share. @type {Fact<Arm>[]} */
+/** Facts that two arms must share to be compared: their place. @type {Fact<Arm>[]} */
 const PLACE = [
   { label: 'load', of: ({ load: { kind } }) => (kind === 'idle' ? 'none' : `${kind} loop`) },
   ...AXIS_NAMES.filter(name => name !== 'burstSeconds').map(name => ({
@@ -34,7 +34,10 @@ const PLACE = [
   { label: 'client', of: ({ load }) => (load.hasCertificate ? 'mTLS' : 'plaintext') },
 ]
 
-/** Pairs arms by name, else the only variants of a plane in one place. @param {{ old: Arm[], next: Arm[] }} arms */
+/**
+ * Pairs arms in one place by name, and the rest by plane if it has one arm there on either side. left: arms without a partner.
+ * @param {{ old: Arm[], next: Arm[] }} arms
+ */
 export function matchArms({ old, next }) {
   const inPlace = (/** @type {Arm[]} */ arms, /** @type {Arm} */ arm) =>
     arms.filter(other => PLACE.every(({ of }) => of(other) === of(arm)))
@@ -60,7 +63,7 @@ function leaveOut({ old, next }, matches) {
   }
 }
 
-/** Says how arms differ. @param {{ old: Arm[], next: Arm[] }} left @param {AxisName[]} varied @returns {Refusal[]} */
+/** Says how each arm without a partner differs from the nearest of the other run. @param {{ old: Arm[], next: Arm[] }} left @param {AxisName[]} varied @returns {Refusal[]} */
 export function refuseArms({ old, next }, varied) {
   const ofNew = next.map(arm => ({ arm, old: findNearest(arm, old), next: arm }))
   const ofOld = old
@@ -73,7 +76,7 @@ export function refuseArms({ old, next }, varied) {
   }))
 }
 
-/** @param {Arm} arm @param {Arm[]} others */
+/** Finds the arm of the same plane with the fewest other facts, a name being half a one; undefined: none. @param {Arm} arm @param {Arm[]} others */
 function findNearest(arm, others) {
   const apart = (/** @type {Arm} */ other) =>
     PLACE.filter(({ of }) => of(other) !== of(arm)).length + (nameOf(other) === nameOf(arm) ? 0 : 0.5)
@@ -87,7 +90,7 @@ function sayDifferences({ old, next }) {
   return differing.length > 0 ? differing : sayFact({ label: 'plane', of: nameOf }, { old, next })
 }
 
-/** Says `pipy at 0.5 cores`, or both names. @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options */
+/** Renders `pipy at 0.5 cores`, with both names if the partner has another, and the varied axes. @param {{ arm: Arm, varied: AxisName[], partner?: Arm }} options */
 export function nameMatch({ arm, varied, partner = arm }) {
   const names = [...new Set([nameOf(arm), nameOf(partner)])].join(' and ')
   const others = varied.filter(name => name !== 'cpuLimitCores' && AXES[name].of(arm) !== null)
@@ -97,7 +100,7 @@ export function nameMatch({ arm, varied, partner = arm }) {
   ].join(', ')
 }
 
-/** Says a value of an axis in words that stand after the axis' label. @param {AxisName} name @param {any} value */
+/** Renders a value of an axis without the axis' label, which stands before it. @param {AxisName} name @param {any} value */
 function sayValue(name, value) {
   const { label, show } = AXES[name]
   if (value === null && name === 'ratePerSecond') return 'none'
@@ -105,13 +108,13 @@ function sayValue(name, value) {
   return words.startsWith(`${label} `) ? words.slice(label.length + 1) : words
 }
 
-/** Says a fact where two sides differ in it. @template Side @param {Fact<Side>} fact @param {{ old: Side, next: Side }} sides */
+/** Renders a fact in which two sides differ; [] if they share it. @template Side @param {Fact<Side>} fact @param {{ old: Side, next: Side }} sides */
 export function sayFact({ label, of, show = of }, { old, next }) {
   const isSame = (of(old) ?? 'unknown') === (of(next) ?? 'unknown')
   return isSame ? [] : [sayBoth({ label, old: show(old) ?? 'unknown', next: show(next) ?? 'unknown' })]
 }
 
-/** Says a fact of two runs. @param {{ label: string, old: unknown, next: unknown }} fact */
+/** Renders a fact of two runs: `label: x in old, y in new`. @param {{ label: string, old: unknown, next: unknown }} fact */
 export function sayBoth({ label, old, next }) {
   return `${label}: ${old} in old, ${next} in new`
 }

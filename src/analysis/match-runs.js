@@ -23,7 +23,7 @@ const SHARED = [
   { label: 'scripts of the applications', of: m => sumOf(m, 'application') },
 ]
 
-/** Facts of a run that is comparable with none. @type {(Fact<Manifest> & { isAlone: (value: any) => boolean, why: string })[]} */
+/** Facts by which a run is comparable with no other (isAlone). @type {(Fact<Manifest> & { isAlone: (value: any) => boolean, why: string })[]} */
 const ALONE = [
   {
     label: 'profile',
@@ -39,7 +39,7 @@ const ALONE = [
   },
 ]
 
-/** A history has one machine, however many of its kind take turns. @type {Fact<Manifest>[]} */
+/** Facts of the machine that runs of one history share; they may come from several machines of a kind. @type {Fact<Manifest>[]} */
 const MACHINE = [
   { label: 'CPUs of their own', of: m => (m.settings.isPinned ? 'wanted' : 'not wanted') },
   { label: 'target', of: m => m.target },
@@ -53,7 +53,7 @@ const MACHINE = [
   { label: 'cgroup version', of: m => m.machine.cgroupVersion },
 ]
 
-/** Facts that change on a machine in the course of time. @type {Fact<Manifest>[]} */
+/** Facts that change on a machine over time. @type {Fact<Manifest>[]} */
 const CHANGING = [
   { label: 'kernel', of: m => m.machine.kernel },
   {
@@ -64,7 +64,7 @@ const CHANGING = [
   },
 ]
 
-/** Facts that may differ; a difference is said. @type {Fact<Manifest>[]} */
+/** Facts that may differ; a difference becomes a warning. @type {Fact<Manifest>[]} */
 const SAID = [
   { label: 'experiment', of: m => m.run.experiment },
   { label: 'set aside', of: m => relaxedBy(m).sort().join(' and ') || 'nothing' },
@@ -77,7 +77,7 @@ const SAID = [
   ...CHANGING,
 ]
 
-/** Lists why nothing of two runs can be compared. @param {{ old: Manifest, next: Manifest }} manifests */
+/** Lists why nothing of two runs can be compared; [] if something can. @param {{ old: Manifest, next: Manifest }} manifests */
 export function findIncomparable({ old, next }) {
   const alone = ALONE.flatMap(({ label, of, isAlone, why }) => {
     const sides = { old: of(old), next: of(next) }
@@ -91,7 +91,7 @@ export function findOtherMachine(manifests) {
   return MACHINE.flatMap(fact => sayFact(fact, manifests))
 }
 
-/** Lists what may change; text: for reading. @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms */
+/** Lists the facts of a run that may change over time, with tools and scripts. value: is compared; text: for readers. @param {Manifest} manifest @param {{ name: string, arm: Arm }[]} arms */
 export function listChanging(manifest, arms) {
   const alike = (/** @type {string} */ label, /** @type {string} */ value) => ({ label, value, text: value })
   return [
@@ -127,7 +127,7 @@ export function findWarnings({ old, next }) {
   ]
 }
 
-/** Says which scripts arms ran. @param {{ old: Manifest, next: Manifest, matches: Match[] }} options */
+/** Lists changed scripts of matched arms, and variants of other names with the same scripts; [] if none were recorded. @param {{ old: Manifest, next: Manifest, matches: Match[] }} options */
 export function sayScripts({ old, next, matches }) {
   const lines = matches.flatMap(match => {
     const before = findRecordedScripts(old, { ...match.old, role: 'sidecar' })
@@ -142,7 +142,7 @@ export function sayScripts({ old, next, matches }) {
 }
 
 /**
- * Says where the answers to the request of a pipeline changed their size, which changes the work.
+ * Lists matched arms whose answers to the request of a pipeline changed their size, which changes the work.
  * @param {Match[]} matches @param {{ old: RecordedRun, next: RecordedRun }} runs
  */
 export function sayAnswers(matches, runs) {
@@ -169,7 +169,7 @@ function shorten(sha256) {
   return `sha256 ${sha256.slice(0, 12)}`
 }
 
-/** Counts the rounds that a run has come to; one that was cut short has fewer than planned. @param {RecordedRun} run */
+/** Counts the rounds of which a run has records: fewer than planned if it was cut short. @param {RecordedRun} run */
 export function countRounds({ records }) {
   return Math.max(0, ...records.map(r => r.trial.round))
 }
@@ -181,6 +181,6 @@ export function relaxedBy({ settings }) {
 
 /** @param {Tool} tool */
 function sayTool({ version, sha256 }) {
-  // An image's programs have no sum of their own.
+  // The programs of an image have no checksum of their own.
   return `${version} (sha256 ${sha256.slice(0, 12) || 'unknown'})`
 }

@@ -6,7 +6,7 @@ import { listArms, listComparisons } from '../model/results.js'
 
 const CONCLUDED = ['lower', 'higher', 'no-difference-shown']
 
-/** Finds the exit status; spoiled quantities go before thresholds. @param {Summary} summary @param {{ isVerdictRequired: boolean }} options */
+/** Finds the exit status, with its reasons; a run that shows nothing goes before a crossed threshold. @param {Summary} summary @param {{ isVerdictRequired: boolean }} options */
 export function findStatus(summary, { isVerdictRequired }) {
   const { thresholds } = summary
   const [arms, comparisons] = [listArms(summary), listComparisons(summary)]

@@ -26,6 +26,7 @@ import { measurePrecision } from './verdict.js'
 /** @import { QuantityRow } from '../judge/record/quantity-row.js' @import { Sections } from '../kinds/sections.js' */
 
 const AGAINST = /** @type {const} */ (['baseline', 'unchanged', 'unconfigured', 'kept'])
+// A sidecar keeps memory of requests if that grows by a byte a request in two windows, and in half of them.
 const GROWTH_LEAST_BYTES = 1
 const GROWING_LEAST = 2
 const GROWING_SHARE = 1 / 2
@@ -74,13 +75,13 @@ export function summarise({ manifest, records }) {
   }
 }
 
-/** Lists the arms of which there are records. @param {TrialRecord[]} records */
+/** Lists the arms that have records. @param {TrialRecord[]} records */
 function listTried(records) {
   return [...new Map(records.map(r => [r.trial.arm.id, r.trial.arm])).values()]
 }
 
 /**
- * Prepares the comparison of the arms of one kind.
+ * Prepares the comparison of the arms of one kind, which runs once more without arms that are left out.
  * @param {{ manifest: Manifest, arms: Arm[], records: TrialRecord[] }} run
  * @returns {(leftOut?: Set<string>) => Comparison[]} leftOut: ids of arms whose pairs are not compared
  */
@@ -120,7 +121,7 @@ function createResult({ sections, arms, comparisons, manifest, records }) {
   }
 }
 
-/** @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options */
+/** Summarises an arm and each of its sidecars over the rounds that ran. @param {{ arm: Arm, arms: Arm[], byArm: Record<string, TrialRecord[]>, manifest: Manifest }} options */
 function summariseArm({ arm, arms, byArm, manifest }) {
   const records = byArm[arm.id]
   const count = (/** @type {string} */ outcome) => records.filter(r => r.outcome === outcome).length
@@ -166,8 +167,8 @@ function summariseArm({ arm, arms, byArm, manifest }) {
 }
 
 /**
- * Finds the sidecars of an arm that keep memory of requests: it grew in each quarter of many windows. A heap may fill up
- * through one, and where requests were dropped they queued up in it, too. @param {TrialRecord[]} records of the arm @returns {Pick<SummaryArm, 'growing'>}
+ * Finds the sidecars of an arm that keep memory of requests: it grew in each quarter of many windows. One window may just fill
+ * a heap, and those with dropped requests do not count: requests queue up in memory, too. @param {TrialRecord[]} records of the arm @returns {Pick<SummaryArm, 'growing'>}
  */
 function findGrowing(records) {
   const windows = records.flatMap(record => {
@@ -194,10 +195,11 @@ function addAnswerBytes(request, records) {
   return answerBytes.length === 0 ? request : { ...request, answerBytes }
 }
 
+/** The values of axes that stand for the arm without it. */
 const WITHOUT = { changesPerMinute: 0, configuredServices: 0, connections: 'kept' }
 
 /**
- * Says whether an arm is another with nothing of an axis.
+ * Says whether `other` is `arm` but for an axis, on which it has the value of `WITHOUT`.
  * @param {keyof typeof WITHOUT} axis @param {Arm} other @param {Arm} arm
  */
 function isWithout(axis, other, arm) {
@@ -209,7 +211,10 @@ function isWithout(axis, other, arm) {
  * The rounds of an arm, and of the arms that it is held against.
  * @typedef {Record<'arm' | Against, TrialRecord[][]> & { summarise: typeof summariseValues }} Rounds
  */
-/** Keys are headers. @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>} */
+/**
+ * Summarises every quantity over the rounds, by header. A percentile is null if all rounds together have too few requests beyond it.
+ * @param {{ rounds: Rounds, service: string | null }} options @returns {Record<string, Quantity>}
+ */
 function summariseQuantities({ rounds, service }) {
   const requests = rounds.arm
     .flatMap(trials => listCounted(trials, countGoodUses))
@@ -224,7 +229,7 @@ function summariseQuantities({ rounds, service }) {
   return Object.fromEntries(rows.map(row => [row.header, rounds.summarise(measure(row))]))
 }
 
-/** Picks from the sidecar with the most, by header. @param {{ quantities: Record<string, Quantity> }[]} sidecars */
+/** Picks the quantities that an arm has from its sidecar with the largest median, by header. @param {{ quantities: Record<string, Quantity> }[]} sidecars */
 function pickMost(sidecars) {
   const rows = Object.values(QUANTITIES).filter(row => row.sidecars === 'most' && sidecars.length > 0)
   return Object.fromEntries(
@@ -235,7 +240,7 @@ function pickMost(sidecars) {
   )
 }
 
-/** @param {TrialRecord[]} records of one arm */
+/** Counts trials by gate, and those that failed, with the first reason. @param {TrialRecord[]} records of one arm */
 function countSpoiled(records) {
   /** @type {{ id: string, gate: string, part?: string, reason: string }[]} */
   const findings = records.flatMap(r =>

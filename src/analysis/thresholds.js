@@ -60,7 +60,8 @@ export function parseRunThreshold(expression, arms, services) {
 }
 
 /**
- * Holds a threshold at every place of a run; untested where a plane of it was left out after the run began.
+ * Holds a threshold at every place of a run. held is null if its quantity was spoiled, or a plane of it was left out after the run
+ * began. Throws UsageError for an expression that does not fit the run.
  * @param {string} expression
  * @param {{ arms: Arm[], tried: Arm[], notMeasured: Manifest['notMeasured'], comparisons: Comparison[] }} run
  *   tried: arms with records, also those whose rates cannot be reached
@@ -121,11 +122,11 @@ function parseExpression(expression, { sides, arms, services }) {
   return { expression, a, b, quantity, service, operator, limit }
 }
 
-/** Holds a threshold at every place of a run. @param {Threshold} threshold @param {Comparison[]} comparisons */
+/** Holds a threshold in each comparison of its two sides; value and held are null if that was spoiled or not measured. @param {Threshold} threshold @param {Comparison[]} comparisons */
 export function evaluateThreshold({ expression, a, b, quantity, service, operator, limit }, comparisons) {
   const isPair = (/** @type {Comparison} */ c) => (c.a === a && c.b === b) || (c.a === b && c.b === a)
   const all = comparisons.filter(c => c.contrast === null && c.quantity === quantity && isPair(c))
-  // The cost is held where it was measured best: side by side, where a run has that.
+  // CPU per request is measured best side by side, so that comparisons of such arms are the only ones if there are any.
   const beside = quantity === PRIMARY.name ? all.filter(c => c.load.isInterleaved) : []
   const same = beside.length > 0 ? beside : all
   const ofService = same.filter(c => c.service === service)
@@ -147,7 +148,7 @@ export function evaluateThreshold({ expression, a, b, quantity, service, operato
   })
 }
 
-/** Splits at the '/' between two planes, not in a variant's path. @param {string} pair @param {string[]} names */
+/** Splits at the '/' between two planes, not in a variant's path; [] if no split gives two known names. @param {string} pair @param {string[]} names */
 function splitPair(pair, names) {
   const parts = pair.split('/')
   for (let i = 1; i < parts.length; i++) {

@@ -3,21 +3,21 @@ import { extrapolateCount, SEQUENCE_LEAST } from '../lib/confidence-sequence.js'
 import { ROUNDS_LEAST, summariseRatios, summariseSequence } from '../lib/stats.js'
 import { GAP_LEAST, ROUNDS_MOST } from '../model/bounds.js'
 
-/** The rule of a verdict, where the number of rounds was fixed and where their precision decided it. Pure. */
+/** The rule of a verdict, for a fixed number of rounds and for a number that their precision decides. Pure. */
 /** @import { Comparison, Manifest, Precision, Quantity, Verdict } from '../model/types.ts' */
 
 export { GAP_LEAST }
-/** The same of arms that stood side by side. */
+/** The smallest gap that is a difference between arms that stood side by side, as a share. */
 export const GAP_LEAST_BESIDE = 0.01
-// A run that goes on until it is precise has more rounds, and some are sure to meet a gate.
+// The share of spoiled rounds that a run until a precision may have: it has many, and some are sure to meet a gate.
 const SPOILED_MOST = 0.1
 
-/** Finds the smallest gap that is a difference, given an A/A pair. @param {number} [width] */
+/** Finds the smallest gap that is a difference, as a share, if there is an A/A pair. @param {number} [width] target of the intervals; absent: fixed rounds */
 export function findGapLeast(width) {
   return width === undefined ? GAP_LEAST : Math.min(GAP_LEAST, width / 2)
 }
 
-/** Finds how many rounds tell arms apart. @param {boolean} isSequence the rounds decided how many there are */
+/** Finds the fewest rounds that have an interval. @param {boolean} isSequence the results decided how many rounds there are */
 export function findRoundsLeast(isSequence) {
   return isSequence ? SEQUENCE_LEAST : ROUNDS_LEAST
 }
@@ -27,7 +27,7 @@ export function areSpoiled(values, isSequence) {
   return values.length >= findRoundsLeast(isSequence) && countUncured(values, isSequence) > 0
 }
 
-/** Counts the good rounds that are lacking; Infinity: no more can help. @param {(number | null)[]} values @param {boolean} isSequence */
+/** Counts the further good rounds that make spoiled ones few enough; Infinity: their number is fixed, so none can. @param {(number | null)[]} values @param {boolean} isSequence */
 export function countUncured(values, isSequence) {
   const missing = values.filter(value => value === null).length
   if (missing === 0) return 0
@@ -35,7 +35,8 @@ export function countUncured(values, isSequence) {
 }
 
 /**
- * Judges the ratios of rounds; seed: of the resampling; gapLeast: with an A/A pair; aaSpread: null without one.
+ * Judges the ratios of rounds. seed: of the resampling; aaSpread: A/A difference as a share, null: no A/A pair, so that gapLeast does
+ * not apply. The gapLeast of the result is the one that did.
  * @param {{ values: (number | null)[], seed: number, isSequence: boolean, gapLeast?: number, aaSpread: number | null,
  *   isSpoiled: boolean }} options
  */
@@ -47,7 +48,7 @@ export function judgeRounds({ values, seed, isSequence, gapLeast = GAP_LEAST, aa
 }
 
 /**
- * Chooses a verdict; it names no side without an interval, across 1, below the floor, or where rounds were spoiled.
+ * Chooses a verdict. It names no side without an interval, if that contains 1, below the floor (a share), or if rounds were spoiled.
  * @param {{ ratio: Quantity, floor: number, isSpoiled: boolean }} options @returns {Verdict}
  */
 export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
@@ -60,6 +61,7 @@ export function judge({ ratio: { median, low, high }, floor, isSpoiled }) {
 /** @typedef {NonNullable<Manifest['precision']>} PrecisionTarget */
 
 /**
+ * Measures how near the intervals of CPU per request are to the target. roundsMore: null: not known, or too many.
  * @param {{ target: PrecisionTarget, rounds: number, comparisons: Comparison[] }} run comparisons: of arms that go on
  * @returns {Precision}
  */
@@ -81,7 +83,7 @@ function isPrecise(ratio, widthMost) {
   return width !== null && width <= widthMost && !areSpoiled(ratio.values, true)
 }
 
-/** @param {Quantity} ratio */
+/** Computes the width of an interval, high / low - 1; null without one. @param {Quantity} ratio */
 function widthOf({ low, high }) {
   return low === null || high === null ? null : high / low - 1
 }
@@ -89,7 +91,7 @@ function widthOf({ low, high }) {
 /** Counts rounds still needed; null: not known, or too many. @param {Quantity} ratio @param {number} widthMost */
 function countMore({ values, ...ratio }, widthMost) {
   const logs = values.flatMap(value => (value === null ? [] : [Math.log(value)]))
-  // Two ratios have a spread, and say little by it.
+  // The spread of two ratios says too little to extrapolate from.
   if (logs.length < 3) return null
   const width = widthOf({ values, ...ratio })
   const isWide = width === null || width > widthMost

@@ -21,8 +21,9 @@ const OTHER_KIT = `another version of the kit made this run: only numbers that b
 const ROUNDING = 1e-9
 
 /**
- * Computes a run again, from raw files and records; lines: what was compared, what could not be, and what differs.
- * kitSha256: of this kit's code, where the run may be another's. Throws BenchError for a folder without a run.
+ * Computes a run again, from raw files and records. agrees: nothing differs, and no record or raw file is lost; lines: what was
+ * compared, what could not be, and what differs. kitSha256: of this kit's code, absent: the run is taken for this kit's own.
+ * Throws BenchError for a folder without a run.
  * @param {{ folder: string, findLoad: (name: string | null) => Pick<LoadGenerator, 'parseResult'>,
  *   kitSha256?: string }} options
  */
@@ -72,7 +73,7 @@ export function verifyRun({ folder, findLoad, kitSha256 }) {
   }
 }
 
-/** @param {string} folder @param {boolean} isOfOtherKit its schema may differ */
+/** Reads summary.json; written: null if it cannot be read. @param {string} folder @param {boolean} isOfOtherKit its schema may differ */
 function readWritten(folder, isOfOtherKit) {
   try {
     const written = readSummary(folder)
@@ -93,7 +94,7 @@ function conclude({ differences, without, lost, leftOut }) {
   return `summary.json agrees with the records; ${without} of them could not be compared with raw files`
 }
 
-/** Holds capacities against their records. @param {Manifest} manifest @param {TrialRecord[]} records */
+/** Lists calibrations whose rate or bound is not that of their record. @param {Manifest} manifest @param {TrialRecord[]} records */
 function compareCalibrations({ calibrations }, records) {
   return calibrations.flatMap(({ trialId, ratePerSecond: rate, boundBy }) => {
     const record = records.find(r => r.trial.id === trialId)
@@ -103,7 +104,10 @@ function compareCalibrations({ calibrations }, records) {
   })
 }
 
-/** @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options */
+/**
+ * Computes the parts of a record that its raw files give; a string says why they cannot.
+ * @param {{ folder: string, record: TrialRecord, load: Pick<LoadGenerator, 'parseResult'>, relaxed: string[] }} options
+ */
 function recompute({ folder, record, load, relaxed }) {
   const { trial, outcome } = record
   if (outcome === 'failed') return 'the trial failed'
@@ -120,7 +124,7 @@ function recompute({ folder, record, load, relaxed }) {
     const described = describeWindow({ ...observed, armId: trial.arm.id })
     if (described === null) return 'samples.jsonl has no sample of an edge of the window'
     const isIdle = trial.arm.load.kind === 'idle'
-    // The result is read by the arm's place among those that stood at the same time.
+    // One log has the results of all arms that stood at the same time, in the order of `beside`.
     const place = Math.max(0, record.beside?.findIndex(({ armId }) => armId === trial.arm.id) ?? 0)
     const result = isIdle ? null : readResult({ folder, raw, place, load })
     if (result === null && !isIdle) return "the load generator's log has no result"
@@ -133,7 +137,7 @@ function recompute({ folder, record, load, relaxed }) {
   }
 }
 
-/** @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options */
+/** Reads an arm's result; null: there is no log. Throws BenchError for a log of another form. @param {{ folder: string, raw: string, place: number, load: Pick<LoadGenerator, 'parseResult'> }} options */
 function readResult({ folder, raw, place, load }) {
   const read = readLoadLog(folder, raw)
   if (read === null) return null
@@ -154,7 +158,7 @@ function pick(value, shape) {
   return Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, pick(readMember(value, name), part)]))
 }
 
-/** Lists differing paths. @param {unknown} computed @param {unknown} written @param {string} at @returns {string[]} */
+/** Lists the paths that differ by more than rounding; JSON writes NaN and Infinity as null. @param {unknown} computed @param {unknown} written @param {string} at @returns {string[]} */
 function compare(computed, written, at) {
   const [a, b] = /** @type {any[]} */ ([computed, written].map(v => (v === undefined ? null : v)))
   if (typeof a === 'number' && typeof b === 'number' && Math.abs(a - b) <= ROUNDING * Math.max(1, Math.abs(a)))

@@ -11,7 +11,7 @@ import { areSpoiled, findGapLeast, findRoundsLeast, judgeRounds } from '../verdi
 export const NOT_TESTABLE = 'not testable here'
 export const STATUSES = /** @type {const} */ (['reproduced', 'direction only', 'contradicted', NOT_TESTABLE])
 
-/** The answer of a run to a claim; ours: our number with its conditions, null: none. */
+/** The answer of a run to a claim. ours: the run's own number with its conditions, null: it has none; reason: '' if the status says all. */
 /** @typedef {{ status: typeof STATUSES[number], ours: string | null, reason: string }} Answer */
 
 /** Makes an answer that judges nothing. @param {string} reason @param {string | null} [ours] @returns {Answer} */
@@ -19,6 +19,7 @@ export function untested(reason, ours = null) {
   return { status: NOT_TESTABLE, ours, reason }
 }
 
+/** A quantity that a claim can name. of: its value in an arm, of one service's sidecar or, without a service, of all; format: without a unit. */
 /** @typedef {{ label: string, of: (arm: SummaryArm, service?: string) => Quantity, format: (value: number) => string }} Claimed */
 
 /** @type {Record<string, Claimed>} */
@@ -33,7 +34,7 @@ export const CLAIM_QUANTITIES = {
       }),
     ]),
   ),
-  // Mean time of a request by Little's law, where every user waits for an answer (milliseconds).
+  // Mean time of a request in ms by Little's law: users / throughput, if every user waits for an answer all the time (closed loop).
   meanByLittle: {
     label: 'users / throughput, ms',
     of: arm => {
@@ -45,13 +46,13 @@ export const CLAIM_QUANTITIES = {
   },
 }
 
-/** Reads values by round; []: unmeasured. @param {SummaryArm} arm @param {string} quantity @param {string} [service] */
+/** Reads a value per round, null without a good trial; [] if the arm does not have the quantity. @param {SummaryArm} arm @param {string} quantity @param {string} [service] */
 export function valuesOf(arm, quantity, service) {
   return CLAIM_QUANTITIES[quantity].of(arm, service).values
 }
 
 /**
- * Judges the ratios of two arms' rounds by the rule of verdicts; why: where the verdict names no side.
+ * Judges the ratios of two arms' rounds by the rule of verdicts (`judgeRounds`). why: the reason for any verdict but lower and higher.
  * @param {{ summary: Summary, quantity: string, a: SummaryArm, b: SummaryArm, ratios: (number | null)[] }} options
  */
 export function judgeRatios({ summary, quantity, a, b, ratios }) {
@@ -80,14 +81,17 @@ export function judgeRatios({ summary, quantity, a, b, ratios }) {
   }
 }
 
-/** @param {Quantity} ratio `0.52 [0.50, 0.55]` */
+/** Formats a ratio with its interval, if it has one: `0.52 [0.50, 0.55]`; `-` without a median. @param {Quantity} ratio */
 export function formatRatio({ median, low, high }) {
   const digits = (/** @type {number} */ value) => value.toFixed(value < 0.1 ? 4 : value < 10 ? 2 : 1)
   if (median === null) return '-'
   return `${digits(median)}${low === null || high === null ? '' : ` [${digits(low)}, ${digits(high)}]`}`
 }
 
-/** @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, namedLimit: number | undefined }} options */
+/**
+ * Lists what limits an answer: a CPU limit other than the published `namedLimit` (cores), times at saturation, arms bound otherwise.
+ * @param {{ arms: SummaryArm[], quantity: string, isAtCap: boolean, namedLimit: number | undefined }} options
+ */
 export function describeCaveats({ arms, quantity, isAtCap, namedLimit }) {
   const cap = Math.max(...arms.map(arm => arm.cpuLimitCores ?? 0))
   const bound = quantity === 'throughput' ? arms.filter(arm => arm.boundBy !== 'sidecar' && arm.boundBy !== null) : []
@@ -98,7 +102,7 @@ export function describeCaveats({ arms, quantity, isAtCap, namedLimit }) {
   ]
 }
 
-/** Says which gates spoiled arms, or what bound. @param {SummaryArm[]} arms @param {string} quantity */
+/** Renders which gates spoiled arms and, for a capacity, what bound them, in brackets; '' if nothing did. @param {SummaryArm[]} arms @param {string} quantity */
 export function describeSpoiled(arms, quantity) {
   const parts = [...new Set(arms)].flatMap(arm => {
     const isUnbound = quantity === 'capacity' && arm.boundBy !== 'sidecar' && arm.boundBy !== null
@@ -108,7 +112,7 @@ export function describeSpoiled(arms, quantity) {
   return parts.length > 0 ? ` (${parts.join('; ')})` : ''
 }
 
-/** Finds the widest A/A difference; null without an A/A pair. @param {Summary} summary @param {string} quantity */
+/** Finds the largest A/A difference over all sidecars, as a share; null without a measured A/A pair. @param {Summary} summary @param {string} quantity */
 function findWidestSpread(summary, quantity) {
   const spreads = listComparisons(summary)
     .filter(c => c.isControl && c.quantity === quantity && c.service === null)
@@ -116,13 +120,13 @@ function findWidestSpread(summary, quantity) {
   return spreads.length > 0 ? Math.max(...spreads) : null
 }
 
-/** Times of each phase, and the share of it in which the control plane was at its limit. @type {[RegExp, string][]} */
+/** Names of the times of each phase, and the quantity with the share of it in which the control plane was at its limit. @type {[RegExp, string][]} */
 const PHASES = [
   [/^(rolloutSeconds|startingSeconds|firstConfig)/, 'controlAtLimitRollout'],
   [/^change(All|P|Max)/, 'controlAtLimitChange'],
 ]
 
-/** Tells why the kit may have bound, or null. @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options */
+/** Says that the control plane did not bind the phase of a time, or may not have; null: it did, or the quantity is no such time. @param {{ arm: SummaryArm, quantity: string, over: AxisName }} options */
 export function explainUnbound({ arm, quantity, over }) {
   const phase = PHASES.find(([times]) => times.test(quantity))
   if (!phase) return null

@@ -4,12 +4,12 @@ import { AXES, AXIS_NAMES, describeAxes, nameOfContender } from '../../model/arm
 /** The arms of a run that a claim is about. Pure. @import { AxisName, SummaryArm } from '../../model/types.ts' */
 /** @import { Ratio, Selector } from './schema.js' */
 
-/** @type {AxisName[]} */
+/** Axes that conditions name even at their default. @type {AxisName[]} */
 const ALWAYS_SAID = ['link', 'ratePerSecond', 'users']
 
 /**
- * Finds two arms that are alike but for what the selectors tell apart: first by values in every round, then by the
- * published cap, then by the larger cap.
+ * Finds two arms that are alike but for what the selectors tell apart. Of several pairs it takes one with values in every
+ * round first, then one at the published cap, then the largest cap. valuesOf: ratios of a pair by round; why: no pair was found.
  * @param {{ arms: SummaryArm[], of: Selector, to: Selector, otherCaps: Ratio['otherCaps'], valuesOf: (a: SummaryArm,
  *   b: SummaryArm) => (number | null)[] }} options
  * @returns {{ pair: { a: SummaryArm, b: SummaryArm }, isAtCap: boolean } | { why: string }}
@@ -37,7 +37,8 @@ export function findPair({ arms, of, to, otherCaps, valuesOf }) {
 }
 
 /**
- * Finds arms that differ in one axis alone, by its value; of several such series, first the one with the most points.
+ * Finds arms that differ in one axis alone, sorted by its value (planes stay in the order of the run). Of several such series
+ * it takes the one with the most arms that have values in every round. why: no arm matches.
  * @param {{ arms: SummaryArm[], among: Selector, over: AxisName | 'plane', valuesOf: (arm: SummaryArm) => (number |
  *   null)[] }} options
  * @returns {{ series: SummaryArm[], isAtCap: boolean } | { why: string }}
@@ -70,7 +71,10 @@ export function valueOn(arm, over) {
   return over === 'plane' ? arm.plane : AXES[over].of(arm)
 }
 
-/** Says what arms share that is not usual. @param {SummaryArm[]} arms @param {{ hasCap: boolean }} options */
+/**
+ * Renders the values that arms with sidecars (else all arms) share: link, rate and users, and others that are not the default.
+ * @param {SummaryArm[]} arms @param {{ hasCap: boolean }} options hasCap: with their CPU limit
+ */
 export function describeConditions(arms, { hasCap }) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const judged = withSidecars.length > 0 ? withSidecars : arms
@@ -85,7 +89,7 @@ export function describeConditions(arms, { hasCap }) {
   return first.load.isInterleaved ? `${words}, side by side without a cap` : words
 }
 
-/** Matches at any cap; plane: `name` (lean) or `name:profile`. @param {SummaryArm} arm @param {Selector} selector */
+/** Says whether an arm, at any CPU limit, is what a selector means; A/A repeats and variants never are. @param {SummaryArm} arm @param {Selector} selector */
 export function isMeant(arm, { plane, service, cpuLimitCores, ...axes }) {
   return (
     arm.repeatOf === null &&
@@ -95,7 +99,11 @@ export function isMeant(arm, { plane, service, cpuLimitCores, ...axes }) {
   )
 }
 
-/** @param {{ a: SummaryArm, b: SummaryArm, of: Selector, to: Selector }} options */
+/**
+ * Says whether arms have the same load and axes. Ignored are axes on which the selectors differ, axes of sidecars if an arm has
+ * none, and users of a closed loop under two CPU limits, which chose them.
+ * @param {{ a: SummaryArm, b: SummaryArm, of: Selector, to: Selector }} options
+ */
 function isAlike({ a, b, of, to }) {
   const isBare = !a.hasSidecars || !b.hasSidecars
   const names = AXIS_NAMES.filter(
@@ -107,23 +115,23 @@ function isAlike({ a, b, of, to }) {
   return a.load.kind === b.load.kind && names.every(name => AXES[name].of(a) === AXES[name].of(b))
 }
 
-/** Says whether selectors tell arms apart on an axis. @param {Selector} of @param {Selector} to @param {AxisName} name */
+/** Says whether both selectors name a value of an axis, and not the same. @param {Selector} of @param {Selector} to @param {AxisName} name */
 function isKnownOf(of, to, name) {
   return of[name] !== undefined && to[name] !== undefined && of[name] !== to[name]
 }
 
-/** @param {SummaryArm} arm @param {Selector} selector */
+/** Says whether an arm has a selector's CPU limit; any has if it names none. @param {SummaryArm} arm @param {Selector} selector */
 function isAtCap(arm, { cpuLimitCores }) {
   return cpuLimitCores === undefined || arm.cpuLimitCores === cpuLimitCores
 }
 
-/** Ranks values: 2 in every round, 1 in some, 0 in none. @param {(number | null)[]} values */
+/** Ranks an arm or pair by its values: 2 in every round, 1 in some, 0 in none. @param {(number | null)[]} values */
 function completeness(values) {
   const present = values.filter(v => v !== null).length
   return present === 0 ? 0 : present < values.length ? 1 : 2
 }
 
-/** Finds the first with the highest ranks. @template T @param {T[]} items @param {(item: T) => number[]} rank */
+/** Finds the item with the highest ranks, compared in turn; of equals the first. @template T @param {T[]} items @param {(item: T) => number[]} rank */
 function best(items, rank) {
   return items.toSorted((x, y) => {
     const [p, q] = [rank(x), rank(y)]

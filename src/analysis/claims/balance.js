@@ -8,7 +8,8 @@ import { formatRatio, untested } from './answers.js'
 /** @import { BalanceRatio } from './schema.js' */
 
 /**
- * Judges by the median of the differences of seeds; the ratio is of medians, since either may be 0 in a seed.
+ * Judges by the differences between two assignments over the seeds, whose interval must exclude 0. The ratio is one of medians,
+ * since either may be 0 in a seed. `ours` is null if a side was not computed here.
  * @param {BalanceRatio} relation @param {BalanceSummary} summary @returns {Answer}
  */
 export function testBalance({ quantity, of, to, items, shards, ratio: theirs, tolerance }, { form, rows }) {

@@ -14,14 +14,15 @@ import { createClaimsSchema } from './schema.js'
 /** @typedef {{ file: string, source: WrittenClaims['source'], deployed?: WrittenClaims['deployed'], claims: Claim[] }} ClaimsFile */
 
 /**
- * A claim and what runs here say to it; ours: our number, null where there is none; isDeployed: by the contenders that were
- * published, else by lean ones.
+ * A claim and the answer of runs here. theirs: the published number in words, null: it cannot be tested anywhere; runId: null if
+ * no run of its experiment is here; isDeployed: answered by contenders as meshes deploy them, else by lean ones.
  * @typedef {Omit<Claim, 'relation'> & Answer & { file: string, source: WrittenClaims['source'], theirs: string | null,
  *   runId: string | null, isDeployed?: true }} ClaimResult
  */
 
 /**
- * Reads a file of claims in YAML; known experiments are checked. Throws UsageError.
+ * Parses a file of claims (YAML). A claim without its own `read` and `experiment` has those of the file. Throws UsageError for a
+ * wrong form, and for an experiment that is not in `experiments` (absent: not checked).
  * @param {string} text @param {string} file @param {{ experiments?: string[] }} [known] @returns {ClaimsFile}
  */
 export function parseClaims(text, file, { experiments } = {}) {
@@ -36,7 +37,8 @@ export function parseClaims(text, file, { experiments } = {}) {
 }
 
 /**
- * Answers each claim by the last run that can test it, else by the last; the reason says where runs differ.
+ * Answers each claim by the last run that can test it, else by the last; the reason lists runs with other answers. A claim has a
+ * second result if a run tests it with the contenders that meshes deploy.
  * @param {{ files: ClaimsFile[], summaries: (Summary | BalanceSummary)[] }} options by time @returns {ClaimResult[]}
  */
 export function evaluateClaims({ files, summaries }) {
@@ -64,7 +66,7 @@ export function evaluateClaims({ files, summaries }) {
 }
 
 /**
- * Moves a relation to the published contenders, with redirected connections; null: the relation names no plane.
+ * Rewrites a relation for the contenders that meshes deploy, with redirected connections; null: it is of no planes.
  * @param {Relation} relation @param {Record<string, string>} deployed by plane @returns {Relation | null}
  */
 function deploy({ ratio, shape, plateau }, deployed) {
@@ -84,7 +86,7 @@ function testRelation({ ratio, shape, plateau, balance, growth }, summary) {
   return testShape(/** @type {Shape} */ (shape), summary)
 }
 
-/** @param {(Answer & { runId: string })[]} answers of one claim, at least one */
+/** Takes the last answer that tests the claim, else the last. @param {(Answer & { runId: string })[]} answers of one claim, at least one */
 function chooseAnswer(answers) {
   const tested = answers.filter(a => a.status !== NOT_TESTABLE)
   const best = /** @type {Answer & { runId: string }} */ (tested.at(-1) ?? answers.at(-1))
@@ -92,7 +94,7 @@ function chooseAnswer(answers) {
   return { ...best, reason: [best.reason, ...others].filter(Boolean).join('; ') }
 }
 
-/** @param {Relation} relation @param {string} read */
+/** Renders what was published; null: no number, since the claim is untestable. @param {Relation} relation @param {string} read */
 function sayTheirs({ ratio, shape, plateau, balance, growth }, read) {
   const how = read === 'chart' ? ', read off a chart' : ''
   const numeric = ratio ?? balance

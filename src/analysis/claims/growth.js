@@ -12,7 +12,10 @@ import { describeSelector, isMeant } from './arms.js'
 /** Slopes, whose sign says something: above 0 memory rises with the sidecars. A size has no direction. */
 const SLOPES = ['grownPerSidecar']
 
-/** @param {GrowthClaim} claim @param {Summary} summary @returns {Answer} */
+/**
+ * Tests where a control plane fails, a size of it, or its times by step. Fewer rounds than an interval needs test nothing.
+ * @param {GrowthClaim} claim @param {Summary} summary @returns {Answer}
+ */
 export function testGrowth(claim, { results, notMeasured }) {
   const arm = listArms({ results }).find(candidate => isMeant(candidate, claim.among))
   const growth = findResult({ results }, 'growth')?.growths.find(({ armId }) => armId === arm?.id)
@@ -29,7 +32,7 @@ export function testGrowth(claim, { results, notMeasured }) {
   return untested(`indicative only: ${rounds} rounds, ${least} are needed`, ours)
 }
 
-/** @param {number} failsAt @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer} */
+/** Judges the median number of sidecars at which rounds failed. @param {number} failsAt @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer} */
 function judgeFailure(failsAt, { reason, tolerance }, growth) {
   const { rounds } = growth
   const ours = tellEndings(growth)
@@ -52,7 +55,7 @@ function judgeFailure(failsAt, { reason, tolerance }, growth) {
     : answer('direction only', 'it fails, with another number of sidecars')
 }
 
-/** @param {string} quantity @param {GrowthClaim} claim @param {SummaryArm} arm @returns {Answer} */
+/** Judges a median; only a slope can be right in direction alone. @param {string} quantity @param {GrowthClaim} claim @param {SummaryArm} arm @returns {Answer} */
 function judgeSize(quantity, { value: theirs = 0, tolerance }, arm) {
   const { of, format, label } = CLAIM_QUANTITIES[quantity]
   const { median, low, high } = of(arm)
@@ -66,7 +69,7 @@ function judgeSize(quantity, { value: theirs = 0, tolerance }, arm) {
     : { status: 'contradicted', ours, reason: 'it does not rise with the sidecars' }
 }
 
-/** Judges rising ranges of seconds. @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer} */
+/** Judges the median seconds of steps by their ranges; outside of these, by the rise from the first step to the last. @param {GrowthClaim} claim @param {GrowthFit} growth @returns {Answer} */
 function judgeSteps({ steps: theirs = [] }, growth) {
   const measured = theirs.map(({ sidecars }) => growth.steps.find(step => step.sidecars === sidecars)?.seconds)
   const ours = theirs.map(({ sidecars }, i) => `${measured[i]?.median?.toFixed(2) ?? '-'} s at ${sidecars}`).join(', ')

@@ -28,7 +28,7 @@ import { describeConditions, findPair, findSeries, valueOn } from './arms.js'
  *   judgePoints: (over: Point, under: Point) => ReturnType<typeof judgeRatios> }} Series
  */
 
-/** least: points needed. @type {Record<Shape['shape'], { least: number, find: (series: Series) => Finding }>} */
+/** Each shape with the fewest points that it needs. @type {Record<Shape['shape'], { least: number, find: (series: Series) => Finding }>} */
 const KINDS = {
   rises: { least: 2, find: series => findDirection(series, 'higher') },
   falls: { least: 2, find: series => findDirection(series, 'lower') },
@@ -47,7 +47,7 @@ const KINDS = {
   },
 }
 
-/** @param {Shape} relation @param {Summary} summary @returns {Answer} */
+/** Tests a shape over an axis or over planes; the reason names spoiled points, which are left out. @param {Shape} relation @param {Summary} summary @returns {Answer} */
 export function testShape({ shape, quantity, over, among, tolerance }, summary) {
   const ofArm = (/** @type {SummaryArm} */ arm) => valuesOf(arm, quantity, among.service)
   const selection = findSeries({ arms: listArms(summary), among, over, valuesOf: ofArm })
@@ -90,7 +90,7 @@ export function testShape({ shape, quantity, over, among, tolerance }, summary) 
   }
 }
 
-/** Finds whether points go one way. @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding} */
+/** Judges the last point against the first; a step back between two neighbours leaves the direction only. @param {Series} series @param {'higher' | 'lower'} wanted @returns {Finding} */
 function findDirection({ points, judgePoints }, wanted) {
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (points.at(-1)), points[0])
   if (verdict !== 'higher' && verdict !== 'lower') return { status: NOT_TESTABLE, why }
@@ -103,7 +103,7 @@ function findDirection({ points, judgePoints }, wanted) {
     : { status: 'reproduced', why: factor }
 }
 
-/** @param {Series} series @returns {Finding} */
+/** Judges the largest median against the smallest, by the tolerance. @param {Series} series @returns {Finding} */
 function findFlat({ points, tolerance, judgePoints }) {
   const sorted = points.toSorted((x, y) => medianOf(x) - medianOf(y))
   const { ratio, verdict, why } = judgePoints(/** @type {Point} */ (sorted.at(-1)), sorted[0])
@@ -115,7 +115,7 @@ function findFlat({ points, tolerance, judgePoints }) {
 }
 
 /**
- * Finds how far rising points are off a straight line.
+ * Finds how far rising points are off a straight line; points that fall, or show no difference, are judged by their direction.
  * @param {Series} series at numbers
  * @param {(off: Record<'median' | 'low' | 'high', number>, most: number) => Answer['status']} judge @returns {Finding}
  */
@@ -131,7 +131,7 @@ function findOffLine(series, judge) {
   return { status, why: status === NOT_TESTABLE ? `not clear: ${why}` : why }
 }
 
-/** Measures the largest distance from the least-squares line, as a share of the rise. @param {Series} series */
+/** Measures each round's largest distance from its least-squares line, as a share of its range; null if a point lacks the round. @param {Series} series */
 function measureBend({ points, summarise }) {
   const rounds = points[0].values.map((_, round) => {
     if (points.some(p => p.values[round] === null)) return null
@@ -159,7 +159,7 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
   const selection = findPair({ arms: listArms(summary), of, to, otherCaps, valuesOf: ratiosOf })
   if ('why' in selection) {
     const missing = summary.notMeasured.filter(({ plane }) => plane === of.plane || plane === to.plane)
-    // The reason is told once for the run.
+    // The report gives the reason of a plane that was not measured once, for the whole run.
     const reason = missing.length > 0 ? `not measured: ${missing.map(m => m.plane).join(', ')}` : selection.why
     return untested(reason)
   }
@@ -183,7 +183,7 @@ export function testRatio({ quantity, toQuantity = quantity, of, to, ratio: thei
   return isWithin ? answer('reproduced') : answer('direction only', 'outside of the tolerance')
 }
 
-/** Explains why more shards could not help: a rollout does not wait for them. @param {SummaryArm[]} pair @param {string} quantity @returns {string | null} */
+/** Says that the control plane did not bind with fewer shards, so that more cannot help; null: it did, or shards do not differ. @param {SummaryArm[]} pair @param {string} quantity @returns {string | null} */
 function explainUnboundByShards(pair, quantity) {
   const [fewer, more] = pair.toSorted((x, y) => (x.conditions.shards ?? 1) - (y.conditions.shards ?? 1))
   if (fewer.conditions.shards === more.conditions.shards) return null

@@ -16,7 +16,7 @@ const count = z.int().positive()
 const quantity = oneOf('quantity', Object.keys(CLAIM_QUANTITIES))
 const selector = z.strictObject({
   plane: words,
-  /** The sidecar, where the quantity is of one. */
+  /** The service of whose sidecar the quantity is; absent: all sidecars. */
   service: words.optional(),
   .../** @type {Record<AxisName, z.ZodOptional<any>>} */ (
     Object.fromEntries(AXIS_NAMES.map(name => [name, AXES[name].schema.optional()]))
@@ -31,7 +31,7 @@ const ratio = z.strictObject({
   to: selector,
   /** The most that a run at other caps than the published may show: the ratio, its direction, or nothing. */
   otherCaps: z.enum(['ratio', 'direction', 'never']).default('ratio'),
-  /** The quantity of the second arm, where it is another. */
+  /** The quantity of the second arm, if it differs. */
   toQuantity: quantity.optional(),
   ratio: z.number().positive(),
   tolerance,
@@ -42,7 +42,7 @@ const shape = z
     shape: oneOf('shape', SHAPES),
     quantity,
     over: oneOf('axis', ['plane', ...AXIS_NAMES]),
-    /** The selector has no plane where that is the axis. */
+    /** Without a plane only if the axis is the plane. */
     among: selector.partial(),
     /** The largest excess of the maximum over the minimum, or of a point over the straight line as a share of the rise. */
     tolerance: tolerance.default(0.15),
@@ -53,6 +53,7 @@ const plateau = z.strictObject({
   quantity,
   over: oneOf('axis', AXIS_NAMES),
   among: selector,
+  /** Published values of the axis: the last before the plateau, and its first. */
   before: z.number(),
   from: z.number(),
 })
@@ -71,6 +72,7 @@ const growth = z
   .strictObject({
     among: selector,
     tolerance: tolerance.default(0.15),
+    /** Sidecars. */
     failsAt: count.optional(),
     reason: failureReason.optional(),
     quantity: quantity.optional(),
@@ -115,9 +117,9 @@ export function createClaimsSchema(experiments) {
       z.string().regex(/^[a-z][a-z0-9-]*$/, 'a claim is named in lower case, with digits and hyphens'),
       z.strictObject({
         says: words,
-        /** Given where it is not the source's. */
+        /** Absent: as the source. */
         read: read.optional(),
-        /** Given where it is not the file's. */
+        /** Absent: that of the file. */
         experiment: experiment.optional(),
         published: z.array(z.strictObject({ label: words, value: z.number(), unit: words })),
         relation,
@@ -126,7 +128,7 @@ export function createClaimsSchema(experiments) {
   })
 }
 
-/** Makes a schema of names, whose error says the nearest. @template {string} Name @param {string} kind @param {readonly Name[]} names */
+/** Makes a schema of names; its error suggests the nearest. @template {string} Name @param {string} kind @param {readonly Name[]} names */
 function oneOf(kind, names) {
   const schema = z.string().refine(name => names.some(known => known === name), {
     error: issue => `unknown ${kind} "${issue.input}"${suggest(String(issue.input), [...names])}`,
