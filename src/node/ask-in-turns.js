@@ -3,31 +3,31 @@ import { sleep } from '../lib/wait.js'
 import { isEchoOf } from './convergence.js'
 import { send } from './send.js'
 
-/** Asks sidecars that have their configuration whether they go on answering by it. */
+/** Checks that sidecars which have their configuration go on answering by it. */
 
-/** The time between two questions, which take an eighth of the budget of those that wait. */
+/** The time between two requests: 50 a second are an eighth of ASKED_PER_SECOND. */
 const EVERY_MS = 20
 // A late answer counts, too.
 const ANSWER_SECONDS = 10
 
-/** Questions to a sidecar, and its answers by its configuration. @typedef {{ asked: number, answered: number }} SidecarAnswers */
+/** Requests to a sidecar, and those that it answered by its configuration. @typedef {{ asked: number, answered: number }} SidecarAnswers */
 
 /**
- * Asks one sidecar after the other, each over a new connection, until it is ended, and each at least once.
+ * Sends requests to sidecars in turns, each over a new connection, until `end` is called and every sidecar had one.
  * @param {{ name: string, endpoint: import('../model/types.ts').Endpoint, host: string }[]} sidecars
  * @param {{ signal: AbortSignal, ask?: typeof send }} options
  */
 export function askInTurns(sidecars, { signal, ask = send }) {
   /** @type {Map<string, SidecarAnswers>} */
   const turns = new Map(sidecars.map(({ name }) => [name, { asked: 0, answered: 0 }]))
-  // Each request that is under way listens.
+  // Each request under way listens to the signal, and Node warns of more than ten listeners.
   setMaxListeners(0, signal)
   let isEnding = sidecars.length === 0
   const asking = askAll()
   // If the phase fails, this promise is never awaited: an unhandled rejection would end the kit.
   asking.catch(() => {})
   return {
-    /** @returns {Promise<typeof turns>} by the name of the sidecar */
+    /** Waits for the last answers. @returns {Promise<typeof turns>} by the name of the sidecar @throws the signal's reason */
     async end() {
       isEnding = true
       await asking

@@ -4,7 +4,7 @@ import { createConvergence, readNowMs } from './convergence.js'
 import { readHostCpu } from './kernel/proc-files.js'
 import { perform } from './perform.js'
 
-/** Brings configurations to the sidecars of a rollout, and asks for them: in this program, or in a pod on a cluster. */
+/** Brings configurations to the sidecars of a rollout, and polls until they have them: in this program, or in a pod on a cluster. */
 
 /** @import { Asking } from '../model/types.ts' */
 
@@ -18,7 +18,7 @@ export function createAsking() {
     expect: convergence.expect,
     countWaiting: convergence.countWaiting,
     giveUp: convergence.giveUp,
-    // A request that listens to the signal itself takes nearly twice the CPU, beside what is measured.
+    // A request that listens to the signal itself takes nearly twice the CPU, on the machine that is measured.
     async perform(actions, signal) {
       signal.throwIfAborted()
       await untilAborted(perform(actions, agent), signal)
@@ -31,7 +31,7 @@ export function createAsking() {
   }
 }
 
-/** @returns {import('../model/types.ts').Costs} of this program */
+/** Reads what asking has cost: CPU time of this process since its start, and the CPU ticks of its machine. @returns {import('../model/types.ts').Costs} */
 export function readCosts() {
   const { user, system } = process.cpuUsage()
   return { nowMs: readNowMs(), host: readHostCpu(), ownCpuSeconds: (user + system) / 1e6 }

@@ -4,42 +4,42 @@ import { safely } from '../lib/safely.js'
 /** Unary calls of gRPC over HTTP/2, by the protocol's own specification (grpc/grpc, doc/PROTOCOL-HTTP2.md). */
 /** @import { Endpoint } from '../model/types.ts' @import { Answer, Ask } from './send.js' */
 
-/** gRPC's statuses. */
+/** Status codes of gRPC (doc/statuscodes.md). */
 export const CODES = { ok: 0, unknown: 2, permissionDenied: 7, unimplemented: 12, internal: 13, unavailable: 14 }
 
-/** The code of an answer that has none, by its HTTP status (doc/http-grpc-status-mapping.md). @type {Record<number, number>} */
+/** The code of an answer without grpc-status, by its HTTP status (doc/http-grpc-status-mapping.md). @type {Record<number, number>} */
 const CODE_OF_STATUS = { 400: 13, 401: 16, 403: 7, 404: 12, 429: 14, 502: 14, 503: 14, 504: 14 }
-/** The HTTP status that says what a code says of a proxy. @type {Record<number, number>} */
+/** The HTTP status that stands for a code which a proxy gives. @type {Record<number, number>} */
 const STATUS_OF_CODE = { 0: 200, 7: 403, 12: 404, 14: 503 }
 
 const PREFIX_BYTES = 5
 const WINDOW_BYTES = 1024 * 1024
 
 /**
- * A call that was answered. code: gRPC's status; status: the HTTP status that stands for it, 500 for those that only an application
- * gives; body: the message, or why there is none
+ * A call that was answered. code: of gRPC; status: the HTTP status that stands for it, 500 for codes that only an application
+ * gives; body: the message, else grpc-message or the bytes that came; bytes are latin1
  * @typedef {Answer & { code: number, trailers: Record<string, string> }} Called
  */
 
-/** Connects, for as many calls as are made until it is destroyed. @param {Endpoint} endpoint @param {import('node:tls').ConnectionOptions} [tls] */
+/** Opens a connection for many calls, which the caller destroys. @param {Endpoint} endpoint @param {import('node:tls').ConnectionOptions} [tls] */
 export function openChannel({ address, port }, tls) {
   const channel = http2.connect(`${tls ? 'https' : 'http'}://${address}:${port}`, {
     settings: { initialWindowSize: WINDOW_BYTES, enablePush: false },
     ...(tls && { ...tls, rejectUnauthorized: false, ALPNProtocols: ['h2'] }),
   })
   channel.on('connect', () => channel.setLocalWindowSize(WINDOW_BYTES))
-  // Each call tells the error; without a call, nobody asks for it.
+  // Each call reports the error itself; without this listener it would end the process.
   return channel.on('error', () => {})
 }
 
-/** Frames a message (Length-Prefixed-Message). @param {Buffer} message */
+/** Frames a message (Length-Prefixed-Message): a byte 0 for no compression, its length, and the message. @param {Buffer} message */
 export function frameMessage(message) {
   const prefix = Buffer.alloc(PREFIX_BYTES)
   prefix.writeUInt32BE(message.length, 1)
   return Buffer.concat([prefix, message])
 }
 
-/** @param {Buffer} bytes @returns {Buffer | null} null: they are not one whole message */
+/** @param {Buffer} bytes @returns {Buffer | null} null: they are not one whole, uncompressed message */
 function readMessage(bytes) {
   const isWhole =
     bytes.length >= PREFIX_BYTES && bytes[0] === 0 && bytes.readUInt32BE(1) === bytes.length - PREFIX_BYTES
@@ -47,11 +47,11 @@ function readMessage(bytes) {
 }
 
 /**
- * Calls once, over a connection of its own unless there is a channel. begin: is given the stream, to write the rest and end it
+ * Makes one call, over a connection of its own unless there is a channel. begin: writes the messages and ends the stream itself
  * @param {Endpoint} endpoint @param {Ask} ask
  * @param {{ channel?: http2.ClientHttp2Session, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number,
  *   begin?: (stream: http2.ClientHttp2Stream) => void }} [options]
- * @returns {Promise<Called>} @throws where no answer begins in time, or the connection breaks before
+ * @returns {Promise<Called>} @throws when no answer begins within timeoutSeconds (10 by default), or the connection breaks before
  */
 export async function call(endpoint, { host, path = '/', headers = {}, body = '' }, options = {}) {
   const { tls, timeoutSeconds = 10, channel = openChannel(endpoint, tls) } = options
@@ -103,7 +103,7 @@ export async function call(endpoint, { host, path = '/', headers = {}, body = ''
 }
 
 /**
- * A stream that was reset so before an answer (under "Errors").
+ * The outcome of a stream that was reset with REFUSED_STREAM before an answer (doc/PROTOCOL-HTTP2.md, "Errors").
  * @type {Called}
  */
 const REFUSED = {
@@ -118,7 +118,7 @@ const REFUSED = {
 
 /**
  * @param {{ status: number, headers: http2.IncomingHttpHeaders, trailers: http2.IncomingHttpHeaders }} got
- * @param {{ bytes: Buffer, isCut: boolean }} end isCut: by a reset, or with the connection
+ * @param {{ bytes: Buffer, isCut: boolean }} end isCut: a reset or a broken connection ended the answer
  */
 function describe({ status, headers, trailers }, { bytes, isCut }) {
   const said = trailers['grpc-status'] ?? headers['grpc-status']

@@ -8,25 +8,29 @@ import { sendOnce } from './send-once.js'
  */
 /** @import { Expected, ConfigurationTimes } from '../model/types.ts' @import { Answer } from './send.js' */
 
-/** Requests per second to all sidecars together: more of them slow down what is measured. */
+/** Requests per second to all sidecars together: more would slow down what is measured. */
 export const ASKED_PER_SECOND = 400
-/** The header in which an application that has a name says it. */
+/** The response header with the application's name, if it has one. */
 const SERVED_BY = 'x-served-by'
 const TICK_MS = 5
 const BURST_SECONDS = 0.05
 const ANSWER_SECONDS = 1
-// Intervals that grow with the wait: a fast phase needs resolution, and asking costs the sidecar, too.
+// Poll intervals: short at first, for resolution; longer after that, since each request costs the sidecar CPU, too.
 const OFTEN_UP_TO_MS = 300
 const OFTEN_MS = 10
 const SELDOM_MS = 50
-// Share of the budget for asking again where many wait: a budget that is used up may be what is measured, and so may the CPU
-// time of asking.
+// Share of the budget that polling uses at most when many wait: with all of it used, the budget or the CPU time of polling
+// could be what is measured.
 const SHARE_MOST = 0.5
 
-/** @param {{ perSecond?: number, ask?: typeof sendOnce, now?: () => number }} [options] perSecond: of all sidecars */
+/**
+ * Starts the timer that polls every sidecar that waits, until `close`.
+ * @param {{ perSecond?: number, ask?: typeof sendOnce, now?: () => number }} [options] perSecond: requests to all sidecars together;
+ *   now: epoch milliseconds
+ */
 export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce, now = readNowMs } = {}) {
-  /** @typedef {Expected & { fromMs: number, lastAskMs: number, lastAnswerMs: number, isInFlight: boolean, backendNames: Set<string>, settle: () => void, fail: (error: Error) => void, result: ConfigurationTimes }} Waiting fromMs: asked since */
-  /** Those that wait, in the order in which they were asked last. @type {Set<Waiting>} */
+  /** @typedef {Expected & { fromMs: number, lastAskMs: number, lastAnswerMs: number, isInFlight: boolean, backendNames: Set<string>, settle: () => void, fail: (error: Error) => void, result: ConfigurationTimes }} Waiting fromMs: the start of polling */
+  /** Sidecars that wait, the one with the oldest request first. @type {Set<Waiting>} */
   const waiting = new Set()
   let tokens = 1
   let lastTickMs = now()
@@ -38,7 +42,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
     lastTickMs = atMs
     for (const one of [...waiting]) {
       if (tokens < 1) break
-      // The fewer wait, the more of the budget each has.
+      // The fewer sidecars wait, the more of the budget each has.
       const everyMs = one.lastAskMs - one.fromMs < OFTEN_UP_TO_MS ? OFTEN_MS : SELDOM_MS
       const dueMs = one.lastAnswerMs + Math.max(everyMs, 1000 / (SHARE_MOST * (perSecond / waiting.size)))
       if (one.isInFlight || atMs < dueMs) continue
@@ -75,7 +79,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
         one.fail(new BenchError(`${name} had ${host} ${earlyMs} ms before it was to: a clock was set back`))
       else one.settle()
     } else {
-      // Other answers, or none, say nothing of its configuration.
+      // Only a 404, or a refused connection of a sidecar that starts, shows that it lacks the configuration.
       if (answer.status === 404 || (one.isStarting && answer.code === 'ECONNREFUSED')) result.lastNoMs = sentMs
       if (OWN_CODES.includes(answer.code)) result.unsent = answer.message
       else delete result.unsent
@@ -85,9 +89,9 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
 
   return {
     /**
-     * Asks from now on until it is answered, or asking ends.
-     * @param {Expected} expected @returns {Promise<ConfigurationTimes>}
-     * @throws {BenchError} when it was asked over a kept connection, or answered before its time
+     * Polls a sidecar from now on until `backends` distinct names (1 by default) have answered, or polling ends.
+     * @param {Expected} expected @returns {Promise<ConfigurationTimes>} yesMs null: polling ended first
+     * @throws {BenchError} when a request went over a kept connection, or the answer came before sinceMs
      */
     expect: expected =>
       new Promise((resolve, reject) => {
@@ -98,11 +102,12 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
         waiting.add({ ...expected, ...state, result, settle: () => resolve(result), fail: reject })
       }),
     countWaiting: () => waiting.size,
+    /** Resolves all that still wait, with yesMs null. */
     giveUp() {
       for (const one of waiting) one.settle()
       waiting.clear()
     },
-    /** Ends asking. */
+    /** Stops the timer, and gives up. */
     close() {
       clearInterval(timer)
       this.giveUp()
@@ -110,7 +115,7 @@ export function createConvergence({ perSecond = ASKED_PER_SECOND, ask = sendOnce
   }
 }
 
-/** Says whether an answer is the application's. @param {Omit<Answer, 'localPort' | 'isReused'>} answer @param {string} nonce */
+/** Says whether the application answered: it echoes the nonce in body and header. @param {Omit<Answer, 'localPort' | 'isReused'>} answer @param {string} nonce */
 export function isEchoOf({ status, body, headers }, nonce) {
   return status === 200 && body === nonce && headers['x-nonce'] === nonce
 }

@@ -26,6 +26,7 @@ import { listSafely, readSafely } from './kernel/proc-files.js'
 
 /** @import { Holding, HoldingKind as Kind, Ledger, LedgerEntry, Owner } from '../model/types.ts' */
 
+// A half-made ledger of this age is left by a killed process: making one takes milliseconds.
 const HALF_MADE_MS = 60_000
 
 /** Names the folder of this user's ledgers. It is not below TMPDIR, which a run and its cleanup may see differently. */
@@ -36,14 +37,14 @@ function ledgersFolder() {
 /**
  * Opens the ledger of a run that this process owns.
  * @param {{ runId: string, root?: string }} options root: the folder of ledgers @returns {Ledger}
- * @throws {BenchError} when it cannot be written
+ * @throws {BenchError} when it cannot be written, or other users may write in the folder
  */
 export function openLedger({ runId, root = ledgersFolder() }) {
   const folder = path.join(root, runId)
   const halfMade = path.join(root, `.${runId}`)
   try {
     if (lstatSync(root, { throwIfNoEntry: false })) assertTrusted(root)
-    // The last other run may just have removed the folder of ledgers with its own.
+    // This makes the folder of ledgers again, too: the last other run may just have removed it with its own.
     mkdirSync(halfMade, { recursive: true, mode: 0o700 })
     assertTrusted(root)
     const { pid } = process
@@ -76,10 +77,10 @@ export function openLedger({ runId, root = ledgersFolder() }) {
       // An entry of what is gone misleads nobody, and a teardown must go on: on a full disk, too.
       safely(() => write('-', kind, name), null)
     },
-    /** Other runs, as their ledgers say. */
+    /** Reads the ledgers of other runs. */
     others: () => readLedgers(root).filter(entry => entry.runId !== runId),
     /**
-     * Holds what one run at a time may hold. Of two runs that begin at once, neither may.
+     * Holds a thing that one run at a time may hold. If two runs claim it at once, both may be refused.
      * @param {Kind} kind @param {string} name @returns {string | null} the run that may still use it; null: it is held now
      */
     claim(kind, name) {
@@ -91,7 +92,7 @@ export function openLedger({ runId, root = ledgersFolder() }) {
       this.release(kind, name)
       return `the run ${holder.runId}${holder.owner ? ` (process ${holder.owner.pid})` : ''}`
     },
-    /** @param {{ retain?: boolean }} [options] retain: all stays, until `cleanup` is asked to remove it */
+    /** Removes the ledger, unless it has entries. @param {{ retain?: boolean }} [options] retain: keeps all for `cleanup --retained` */
     close({ retain = false } = {}) {
       if (retain) writeFileSync(path.join(folder, 'retained'), '')
       else if (held.size === 0) removeLedger(folder)
@@ -99,7 +100,7 @@ export function openLedger({ runId, root = ledgersFolder() }) {
   }
 }
 
-/** Reads ledgers; none where somebody else could have written them. @param {string} [root] @returns {LedgerEntry[]} */
+/** Reads ledgers; none if other users could have written them. @param {string} [root] @returns {LedgerEntry[]} */
 export function readLedgers(root = ledgersFolder()) {
   return listTrusted(root)
     .filter(name => !name.startsWith('.'))
@@ -117,7 +118,7 @@ export function readLedgers(root = ledgersFolder()) {
 /** Removes a ledger with the keys in it, and the folder of ledgers after the last. @param {string} folder */
 export function removeLedger(folder) {
   rmSync(folder, { recursive: true, force: true })
-  // Another run may have its ledger there.
+  // This fails while another run has its ledger there.
   safely(() => rmdirSync(path.dirname(folder)), null)
 }
 
@@ -130,7 +131,7 @@ export function removeHalfMadeLedgers(root = ledgersFolder()) {
   }
 }
 
-/** @param {Owner | null} owner @returns {LedgerEntry['state']} */
+/** Finds whether an owner lives; a pid of another pid namespace cannot be looked up. @param {Owner | null} owner @returns {LedgerEntry['state']} */
 function stateOf(owner) {
   if (owner === null) return 'unknown'
   const here = readPlace()
@@ -145,7 +146,7 @@ function readHoldings(folder) {
   const held = new Map()
   for (const line of readSafely(path.join(folder, 'holdings.jsonl')).split('\n')) {
     const parts = parseJson(line)
-    // The process was killed while it wrote the line, and before it made the thing.
+    // A cut line: the process was killed while it wrote, so before it made the thing.
     if (!Array.isArray(parts) || parts.length !== 3 || parts.some(part => typeof part !== 'string')) continue
     const [sign, kind, name] = parts
     if (sign === '+') held.set(`${kind} ${name}`, { kind, name })

@@ -3,7 +3,7 @@ import { findCgroupPath, joinIfThere, numberAfter, parseMounts } from './kernel/
 import { listPids, listSafely, readLinkSafely, readSafely, readStatus } from './kernel/proc-files.js'
 import { readPortRange } from './kernel/sockets.js'
 
-/** Reads facts about this machine for the manifest; null: the kernel does not tell. */
+/** Reads facts about this machine for the manifest; a fact that the kernel does not show is null. */
 export function readMachine() {
   const cpus = os.cpus()
   return {
@@ -21,7 +21,7 @@ export function readMachine() {
 }
 
 /**
- * Names the CPU; an ARM kernel has no name for it, and the board stands for it. board: of the device tree
+ * Names the CPU. ARM kernels show no model, so the board's name in the device tree stands in; `unknown`: there is neither.
  * @param {string} model @param {string | null} [board]
  */
 export function nameCpu(model, board = readText('/proc/device-tree/model')) {
@@ -29,18 +29,18 @@ export function nameCpu(model, board = readText('/proc/device-tree/model')) {
   return (name === '' || name === 'unknown' ? board?.replaceAll('\0', '') : name) || 'unknown'
 }
 
-/** Finds the choice in `always [madvise] never`; null: there is none. @param {string | null} text */
+/** Finds the choice in brackets, as in `always [madvise] never`; null: there is none. @param {string | null} text */
 export function parseChosen(text) {
   return /\[(\w+)\]/.exec(text ?? '')?.[1] ?? null
 }
 
-/** Reads the memory that can be had, in bytes: what the machine has available, or this process's limit if less. */
+/** Reads the memory available to a run, in bytes: that of the machine (MemAvailable), or this process's limit if less. */
 export function readRoomBytes() {
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(os.freemem(), limit) : os.freemem()
 }
 
-/** Reads the memory that is left, with file pages that can be freed, as a share of all that this process could have. */
+/** Reads the memory left, with file pages that the kernel can free, as a fraction of all that this process may use. */
 export function readRoomFraction() {
   const { v1, v2 } = parseMounts(readSafely('/proc/self/mountinfo'))
   const [controller, mount, prefix] = v1.has('memory') ? ['memory', v1.get('memory'), 'total_'] : ['', v2 ?? '', '']
@@ -51,17 +51,17 @@ export function readRoomFraction() {
   return Math.min(os.freemem(), process.availableMemory() + ofFiles) / most
 }
 
-/** Reads what this machine still has for a run. @returns {import('../model/types.ts').Limits} */
+/** Reads what this machine still has for a run; MAX_SAFE_INTEGER: no limit can be read. @returns {import('../model/types.ts').Limits} */
 export function readLimits() {
   const numbers = (/** @type {string | null} */ text) => (text ?? '').match(/\d+/g)?.map(Number) ?? []
   const read = (/** @type {string} */ name) => numbers(readText(`/proc/sys/${name}`))
   const limitOf = (/** @type {string} */ name) =>
     numbers(new RegExp(`^${name} +(\\d+)`, 'm').exec(readText('/proc/self/limits') ?? '')?.[1] ?? null)[0]
   const { first, last } = readPortRange()
-  // The fourth of five fields is `running/all`, proc(5).
+  // The fourth of five fields is `runnable/all` threads (proc(5), loadavg).
   const running = numbers(readText('/proc/loadavg')?.split(' ')[3].split('/')[1] ?? null)[0] ?? 0
   const ofMachine = [...read('kernel/threads-max'), ...read('kernel/pid_max'), limitOf('Max processes')]
-  // A container has a limit in its cgroup, of version 2 or 1, which counts the container's own threads.
+  // A container's limit is in its cgroup, of version 2 or 1, and counts only the container's threads.
   const ofContainer = ['', 'pids/'].flatMap(folder => {
     const [most, used] = ['max', 'current'].map(name => numbers(readText(`/sys/fs/cgroup/${folder}pids.${name}`))[0])
     return most === undefined ? [] : [{ threads: most, threadsUsed: used ?? 0 }]
@@ -71,7 +71,7 @@ export function readLimits() {
     ...ofMachine.filter(Boolean).map(count => ({ threads: Number(count), threadsUsed: running })),
     ...ofContainer,
   ]
-  // Only processes that this user may look into show their open files.
+  // Processes of other users do not show their open files, so their inotify instances are not counted.
   const open = listPids().flatMap(pid => listSafely(`/proc/${pid}/fd`).map(fd => `/proc/${pid}/fd/${fd}`))
   return {
     memoryBytes: readRoomBytes(),

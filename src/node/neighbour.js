@@ -1,8 +1,8 @@
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 
 /**
- * A busy neighbour: `node neighbour.js CORES` burns so much CPU, with a thread for each core that it begins, until the
- * process that started it has ended.
+ * A busy neighbour: `node neighbour.js CORES` burns CORES of CPU (1.5, for example, on two threads), until the process
+ * that started it has ended.
  */
 
 const PERIOD_MS = 10
@@ -25,7 +25,7 @@ function burn(cores) {
   }, LOOK_MS)
 }
 
-/** Wants a CPU for a share of each period, whether it gets one or waits for it. @param {number} share up to 1 */
+/** Spins for a share of each period by the wall clock: a wait for a CPU counts, and is not made up. @param {number} share up to 1 */
 function burnShare(share) {
   const asleep = new Int32Array(new SharedArrayBuffer(4))
   const startMs = performance.now()

@@ -9,16 +9,16 @@ import { createSocketTables } from './kernel/sockets.js'
 /** Reads processes where they run: in the orchestrator on this machine, in a pod on a node of a cluster. */
 /** @import { Edge, Look, Observation, Probe, Sample, Window } from '../model/types.ts' */
 
-/** Garbage is not collected before a window that is nearer. */
+/** Garbage is collected only if the window is further away than this. */
 const GARBAGE_MS = 500
 const PERIOD_MS = 100
 
 /**
- * Reads every process at 10 Hz up to the end of the window, and everything at its edges. Nothing is written meanwhile.
+ * Reads every process at 10 Hz from now to the end of the window, and everything at its edges. Nothing is written meanwhile.
  * @param {Probe[]} probes
  * @param {{ window: Window, signal: AbortSignal, onSample?: (sample: Sample) => void, onEnd?: () => void }} options
- *   signal: ends it early, with what it has; onSample, onEnd (just after the window): must be quick
- * @throws {import('../lib/errors.js').BenchError} where the machine's clock is set meanwhile
+ *   signal: ends it early, with the samples so far and null for edges not reached; onSample, onEnd (just after the window): must be quick
+ * @throws {import('../lib/errors.js').BenchError} when the machine's clock is set meanwhile
  */
 export async function observe(probes, { window, signal, onSample = () => {}, onEnd = () => {} }) {
   /** @type {Sample[]} */
@@ -32,7 +32,7 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
   }
   // Sampling starts before the window and goes on through it; the edges come in between, at their own time.
   const sampleUpTo = async (/** @type {number} */ epochMs) => {
-    // Moments are round, so that the samples of several machines coincide.
+    // Times are multiples of the period, so that samples of several machines coincide.
     for (let next = ceilTo(clock.now()); next < epochMs; next = Math.max(next + PERIOD_MS, ceilTo(clock.now()))) {
       await clock.waitUntil(next, signal)
       clock.assertSteady()
@@ -42,7 +42,7 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
     clock.assertSteady()
   }
   try {
-    // Garbage is collected well before the window, so that none of that is in the window.
+    // Garbage is collected well before the window, so that its CPU time is not in the window.
     if (window.startMs - clock.now() > GARBAGE_MS) collectGarbage()
     await sampleUpTo(window.startMs)
     resetPeak()
@@ -59,7 +59,7 @@ export async function observe(probes, { window, signal, onSample = () => {}, onE
   return observed
 }
 
-/** Reads what costs too much inside of a window. @param {Probe[]} probes @returns {Look[]} */
+/** Reads what costs too much inside a window. @param {Probe[]} probes @returns {Look[]} in the order of the probes */
 export function look(probes) {
   // Connections are counted first: the load ends soon after the window, and takes them along.
   const listEstablished = createSocketTables()
@@ -109,15 +109,14 @@ function ceilTo(epochMs) {
   return Math.ceil(epochMs / PERIOD_MS) * PERIOD_MS
 }
 
-/** Gives back what nothing needs any more, which V8 does by itself only when memory runs short. */
+/** Collects garbage, which V8 does by itself only when memory runs short. The flag gives `gc` to new contexts only. */
 export function collectGarbage() {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()
 }
 
-/** Has the kernel count the peak from now on. Where it does not, the peak is that since the process started. */
+/** Resets VmHWM of this process (proc(5), clear_refs). If /proc is read-only, the peak stays that since its start. */
 export function resetPeak() {
-  // A container may have /proc read-only.
   safely(() => writeFileSync('/proc/self/clear_refs', '5'), null)
 }
 

@@ -4,18 +4,18 @@ import path from 'node:path'
 import { BenchError } from '../lib/errors.js'
 import { send } from './send.js'
 
-/** Brings configurations to where sidecars take them from: by moved files, signals, and requests to a control plane. */
+/** Brings configurations to the places from which sidecars take them: by moved files, signals, and requests to a control plane. */
 /** @import { ReloadAction } from '../model/types.ts' */
 
 /**
- * Performs actions one after the other, each over a connection of its own unless an agent keeps them.
+ * Performs actions one after the other, each request over a connection of its own unless an agent keeps them.
  * @param {ReloadAction[]} actions @param {http.Agent} [agent]
- * @throws {BenchError} where a request is not answered by a success, or there is nobody to signal
+ * @throws {BenchError} when a request is answered 300 or above, or the process to signal is not there
  */
 export async function perform(actions, agent) {
   for (const action of actions) {
     if (action.kind === 'move') {
-      // The new file lies beside the folder, which is watched.
+      // The sidecar watches the folder, so the new file is written beside it and then moved in.
       const next = `${path.dirname(action.file)}.next`
       await writeFile(next, action.content)
       await rename(next, action.file)
@@ -37,7 +37,7 @@ async function signalOwner({ pidFile, signal }) {
     throw new BenchError(`cannot send ${signal}: ${error.message}`, { cause: error })
   })
   const pid = Number(text)
-  // Another process may have the number of one that has ended: a sidecar runs in the folder of its files.
+  // A pid may have been reused. A sidecar runs in the folder of its files, so another folder means another process.
   const folder = Number.isInteger(pid) && pid > 1 ? await readlink(`/proc/${pid}/cwd`).catch(() => null) : null
   if (folder !== (await realpath(path.dirname(pidFile))))
     throw new BenchError(

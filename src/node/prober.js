@@ -10,7 +10,7 @@ import { perform } from './perform.js'
 import { repeat, send } from './send.js'
 import { readStream } from './stream.js'
 
-/** Procedures beside the services, here on one machine, in a pod on a cluster. They take and give plain data. */
+/** Procedures that run beside the services: on this machine, or in a pod of a cluster. Arguments and results are plain data. */
 /** @import { Endpoint, ReloadAction } from '../model/types.ts' */
 
 const REACH_SECONDS = 60
@@ -19,7 +19,7 @@ const LOOK = { oftenMs: 5, oftenSeconds: 0.2, seldomMs: 50 }
 
 /** @typedef {ReturnType<typeof import('../lib/certificate-files.js').credentialsOf>} Credentials of a client that speaks mTLS */
 
-/** @returns the procedures, each of one argument or none */
+/** Makes the procedures, each of which takes one object. */
 export function createProber() {
   /** @type {Map<number, https.Agent>} */
   const agents = new Map()
@@ -30,7 +30,11 @@ export function createProber() {
     return agent
   }
   return {
-    /** @param {{ endpoint: Endpoint, ask: import('./send.js').Ask, timeoutSeconds?: number, credentials?: Credentials | null }} args */
+    /**
+     * Sends one request. Without an answer it throws a BenchError; a fault of the kit (TypeError) or of this machine
+     * (OWN_CODES) it throws as it is.
+     * @param {{ endpoint: Endpoint, ask: import('./send.js').Ask, timeoutSeconds?: number, credentials?: Credentials | null }} args
+     */
     send: ({ endpoint, ask, timeoutSeconds, credentials }) =>
       send(endpoint, ask, { timeoutSeconds, ...readTls(credentials) }).catch(error => {
         if (error instanceof TypeError || OWN_CODES.includes(error.code)) throw error
@@ -38,6 +42,7 @@ export function createProber() {
       }),
 
     /**
+     * Sends a request again and again, as repeat() does; connections over TLS stay open for the next call.
      * @param {{ endpoint: Endpoint, ask: Parameters<typeof repeat>[1], credentials?: Credentials | null } &
      *   Parameters<typeof repeat>[2]} args
      */
@@ -48,10 +53,10 @@ export function createProber() {
         ...(credentials && { agent: agentOf(options.atOnce) }),
       }),
 
-    /** @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args */
+    /** Times the parts of an answer as they come. @param {{ endpoint: Endpoint, ask: import('./send.js').Ask }} args */
     stream: ({ endpoint, ask }) => readStream(endpoint, ask),
 
-    /** Waits until all can be connected: on a cluster later than they listen. @param {{ endpoints: Endpoint[] }} args */
+    /** Waits until every endpoint accepts connections: on a cluster that is later than it listens. @param {{ endpoints: Endpoint[] }} args */
     reach: ({ endpoints }) =>
       waitFor(async () => (await Promise.all(endpoints.map(canConnect))).every(Boolean), {
         what: `${endpoints.map(e => `${e.address}:${e.port}`).join(', ')} to be reached`,
@@ -60,9 +65,9 @@ export function createProber() {
       }),
 
     /**
-     * Brings a configuration to a sidecar: hands it over, then puts it into effect, and waits until a new connection is
-     * served by it: host is answered 200, under the certificate where it changes. Returns seconds from the commit on;
-     * null: not before the deadline. credentials: of a client that speaks mTLS; certificate: the path of the one to be shown.
+     * Brings a configuration to a sidecar: performs `stage`, then `commit`, and sends requests for `host`, each over a new
+     * connection, until one is answered 200, under the certificate of the path `certificate` if that is set. credentials:
+     * of an mTLS client. @returns seconds since the commit began; null: the deadline (epoch milliseconds) passed before
      * @param {{ stage: ReloadAction[], commit: ReloadAction[], endpoint: Endpoint, host: string, deadlineMs: number,
      *   certificate?: string, credentials?: Credentials | null }} args
      */
@@ -77,7 +82,7 @@ export function createProber() {
         const seconds = (performance.now() - begin) / 1000
         if (answer?.status === 200 && (!fingerprint || answer.fingerprint === fingerprint)) return seconds
         if (Date.now() >= deadlineMs) return null
-        // After a while it looks seldom: looking costs the sidecar, too.
+        // Polls are less frequent after a while: each costs the sidecar CPU, too.
         await delay(seconds < LOOK.oftenSeconds ? LOOK.oftenMs : LOOK.seldomMs)
       }
     },
@@ -87,7 +92,7 @@ export function createProber() {
   }
 }
 
-/** @param {Credentials | null} [credentials] absent, or null: plaintext */
+/** Reads a client's certificate and key for send(). @param {Credentials | null} [credentials] absent, or null: plaintext */
 function readTls(credentials) {
   if (!credentials) return {}
   return { tls: { cert: readFileSync(credentials.certificatePath), key: readFileSync(credentials.keyPath) } }

@@ -4,10 +4,10 @@ import net from 'node:net'
 
 /**
  * Sends one request over a connection of its own, with half of the CPU that Node's client takes: the sender shares the
- * machine with the hundreds of sidecars that it asks. Bodies are bytes as latin1; of repeated headers, the last counts.
+ * machine with hundreds of sidecars that it polls. A character of a body is a byte (latin1); the last of repeated headers wins.
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Pick<Ask, 'host' | 'method' | 'headers' | 'body'>} ask
  * @param {{ timeoutSeconds?: number }} [options] @returns {Promise<Omit<Answer, 'localPort'>>}
- * @throws when nothing answers in time, or the connection breaks
+ * @throws when nothing comes for timeoutSeconds (10 by default), or the connection breaks before the whole answer
  */
 export function sendOnce({ address, port }, { host, method = 'GET', headers = {}, body = '' }, options = {}) {
   const { timeoutSeconds = 10 } = options
@@ -37,8 +37,8 @@ export function sendOnce({ address, port }, { host, method = 'GET', headers = {}
 
 /**
  * Reads an answer up to the end of its body (RFC 9112, 6.3).
- * @param {string} text what came so far @param {boolean} isEnded nothing more comes
- * @returns {Pick<Answer, 'status' | 'headers' | 'body'> | null} null: not whole
+ * @param {string} text received so far @param {boolean} isEnded the peer has closed, which ends a body without a length
+ * @returns {Pick<Answer, 'status' | 'headers' | 'body'> | null} null: it is not whole yet
  */
 function readAnswer(text, isEnded) {
   const end = text.indexOf('\r\n\r\n')
@@ -57,7 +57,7 @@ function readAnswer(text, isEnded) {
   return typeof body === 'string' ? { status: Number(first.split(' ')[1]), headers, body } : null
 }
 
-/** @param {string} text @returns {string | null} null: the last chunk, which is empty, has not come */
+/** Joins a chunked body (RFC 9112, 7.1). @param {string} text @returns {string | null} null: the last, empty chunk has not come */
 function joinChunks(text) {
   let body = ''
   for (let at = 0; ; ) {

@@ -7,7 +7,7 @@ import { openTunnel } from './tunnel.js'
 /** @import { TLSSocket } from 'node:tls' */
 
 /**
- * host null: a request without one; protocol: grpc: a unary call, whose message is the body; isReused: the connection had
+ * host null: no Host header is sent; protocol `grpc`: a unary call, whose message is the body; isReused: the connection had
  * served a request before; fingerprint, keyType (such as RSA 4096): of the certificate that the peer showed
  * @typedef {{ host: string | null, path?: string, method?: string, headers?: Record<string, string>, body?: string,
  *   isChunked?: boolean, protocol?: import('../model/types.ts').Protocol }} Ask
@@ -19,10 +19,10 @@ import { openTunnel } from './tunnel.js'
  * Sends one request, over a connection of its own unless an agent keeps them.
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask} ask
  * @param {{ agent?: http.Agent, tls?: import('node:tls').ConnectionOptions, timeoutSeconds?: number, signal?:
- * AbortSignal, channel?: import('node:http2').ClientHttp2Session, tunnelPort?: number }} [options] channel: of calls;
- *   tunnelPort: where TLS carries a tunnel to the endpoint
+ * AbortSignal, channel?: import('node:http2').ClientHttp2Session, tunnelPort?: number }} [options] channel: for gRPC;
+ *   tunnelPort: with tls, the port of an HBONE tunnel to the endpoint
  * @returns {Promise<Answer>} body: bytes as latin1
- * @throws when nothing answers in time, or the connection breaks
+ * @throws when nothing comes for timeoutSeconds (10 by default), or the connection breaks
  */
 export async function send(
   { address, port },
@@ -51,7 +51,7 @@ export async function send(
     }
     const late = () => request.destroy(new Error(`no answer within ${timeoutSeconds} s`))
     const request = tunnel
-      ? // An agent would connect by itself.
+      ? // An agent would open a connection of its own instead of taking the tunnel.
         http.request({ ...options, agent: undefined, timeout: undefined, createConnection: () => tunnel.stream })
       : tls
         ? https.request({ ...options, ...tls, rejectUnauthorized: false })
@@ -85,7 +85,7 @@ export async function send(
   })
 }
 
-/** @param {TLSSocket} socket @returns {Pick<Answer, 'fingerprint' | 'keyType'>} */
+/** Describes the peer's certificate, such as keyType RSA 2048. @param {TLSSocket} socket @returns {Pick<Answer, 'fingerprint' | 'keyType'>} */
 function describeCertificate(socket) {
   const certificate = socket.getPeerX509Certificate()
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = certificate?.publicKey ?? {}
@@ -97,12 +97,12 @@ function describeCertificate(socket) {
 }
 
 /**
- * Sends a request again and again, over as many kept connections as requests are sent at once.
+ * Sends a request `requests` times, `atOnce` at a time, over as many kept connections.
  * @param {import('../model/types.ts').Endpoint} endpoint @param {Ask & { body: string }} ask
  * @param {{ requests: number, atOnce: number, timeoutSeconds: number, answer: string, expected?: { status: number, bytes: number },
  *   before?: number, total?: number, tls?: import('node:tls').ConnectionOptions, agent?: http.Agent }} options agent: keeps its
- *   connections afterwards; before: requests that were sent, of a total; answer: the body of each answer; expected: its status and length instead, where a proxy answers with a body of its own
- * @throws {BenchError} with its number, for the first request that fails or is not answered 200 with that body
+ *   connections afterwards; before, total: requests sent earlier and in all, for errors; answer: the body of each answer; expected: its status and length instead, if a proxy answers with a body of its own
+ * @throws {BenchError} that numbers the first request which fails or has another answer; a TypeError, or a fault of this machine (OWN_CODES), as it is
  */
 export async function repeat(
   endpoint,

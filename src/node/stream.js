@@ -3,11 +3,11 @@ import http from 'node:http'
 /** @import { Endpoint } from '../model/types.ts' @import { Ask } from './send.js' */
 
 /**
- * Reads an answer as it comes, which load generators do not tell: the first byte of its body, and the longest time without more.
+ * Times an answer's body as it comes, which load generators do not report: its first byte, and the longest gap between parts.
  * @param {Endpoint} endpoint @param {Ask} ask @param {{ timeoutSeconds?: number }} [options]
  * @returns {Promise<{ status: number, bytes: number, firstByteMs: number, longestGapMs: number, spanMs: number }>}
- *   firstByteMs: from the request; spanMs: from the first part of the body to the last
- * @throws when nothing answers in time, or the connection breaks
+ *   firstByteMs: since the connection was made, to the end of an answer without a body; spanMs: from its first part to the last
+ * @throws when nothing comes for timeoutSeconds (15 by default), or the connection breaks
  */
 export function readStream(
   { address, port },

@@ -5,10 +5,11 @@ import tls from 'node:tls'
 /** @import { Endpoint } from '../model/types.ts' */
 
 /**
- * Opens a tunnel as sidecars of HBONE have it: HTTP/2 CONNECT over mTLS at their port, for an address and a port.
- * @param {Endpoint} endpoint that is meant @param {{ tunnelPort: number, tls: tls.ConnectionOptions, timeoutSeconds: number }} options
- * @returns {Promise<{ stream: Duplex, socket: tls.TLSSocket }>}
- * @throws where the handshake fails, or the sidecar refuses
+ * Opens a tunnel of HBONE: HTTP/2 CONNECT for the endpoint, over mTLS to `tunnelPort` of the same address.
+ * @param {Endpoint} endpoint behind the tunnel @param {{ tunnelPort: number, tls: tls.ConnectionOptions, timeoutSeconds: number }} options
+ * @returns {Promise<{ stream: Duplex, socket: tls.TLSSocket }>} stream: the bytes to and from the endpoint; socket: the
+ *   connection below it, which the caller destroys
+ * @throws when the handshake fails, nothing comes for timeoutSeconds, or CONNECT is not answered 200
  */
 export function openTunnel({ address, port }, { tunnelPort, timeoutSeconds, ...options }) {
   return new Promise((resolve, reject) => {
@@ -33,7 +34,7 @@ export function openTunnel({ address, port }, { tunnelPort, timeoutSeconds, ...o
       stream.on('error', fail)
       stream.on('close', () => session.close())
       stream.once('response', ({ ':status': status }) => {
-        // A stream of HTTP/2 that is written strings sends other bytes (seen with Node 20.20); this one is written buffers.
+        // Strings written to a stream of HTTP/2 are sent as other bytes (seen with Node 20.20); a Duplex makes them buffers.
         if (status === 200) resolve({ stream: Duplex.from({ readable: stream, writable: stream }), socket })
         else fail(new Error(`the tunnel was refused with ${status}`))
       })

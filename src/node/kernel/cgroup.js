@@ -6,14 +6,14 @@ import { numberOf, sumStatusBytes } from './proc-files.js'
 /** The kernel's counters of a cgroup, in both versions of cgroups. */
 
 /**
- * readCpuLimitCores: the least quota of it and its ancestors
+ * readCpuLimitCores: the least quota of the cgroup and its ancestors, in cores; null: there is none
  * @typedef {{ read: () => import('../../model/types.ts').Reading, readCpuLimitCores: () => number | null,
  *   pids: () => number[], listOutside: (pids: number[]) => string[], close: () => void }} Counters
- *   listOutside: the folders of its controllers that lack one of these processes, in words
+ *   listOutside: which of these processes a folder of its controllers lacks, in words
  */
 /** @typedef {{ cpu: string, cpuacct: string, memory: string }} Folders of one cgroup, by controller */
 
-/** Counters that only a cgroup offers, where there is none. */
+/** The counters that only a cgroup has, for readings without one. */
 export const NOT_OFFERED = {
   periods: null,
   throttledPeriods: null,
@@ -24,6 +24,7 @@ export const NOT_OFFERED = {
   oomKills: null,
 }
 
+// Every counter file is read into this buffer; memory.stat, the longest, has one or two KiB.
 const buffer = Buffer.alloc(16384)
 
 /** Opens the counters of a cgroup v1: one folder in each hierarchy (some may be the same). @param {Folders} folders */
@@ -81,7 +82,7 @@ export function readQuotaV1(folder) {
   return quota > 0 ? quota / period : Number.POSITIVE_INFINITY
 }
 
-/** Reads the quota of a group of cgroup v2, in cores; infinite: none. @param {string} folder */
+/** Reads the quota of a group of cgroup v2, in cores; infinite: none, as in the root, which has no cpu.max. @param {string} folder */
 export function readQuotaV2(folder) {
   if (!existsSync(path.join(folder, 'cpu.max'))) return Number.POSITIVE_INFINITY
   const [quota, period = ''] = read(folder, 'cpu.max').trim().split(' ')
@@ -91,8 +92,8 @@ export function readQuotaV2(folder) {
 /**
  * @param {{ folder: string, folders: string[], paths: { usage: string, cpu?: string, stat?: string, current?: string, peak?:
  *   string, events?: string }, parseUsage: (text: string) => number, throttled: { name: string, perSecond: number }, prefix: string,
- *   anon: string, quotaFile: string, readQuota: (folder: string) => number }} version folder: with the quota;
- * folders: one for each controller; quotaFile: which each group has that may have a quota; readQuota: in cores @returns {Counters}
+ *   anon: string, quotaFile: string, readQuota: (folder: string) => number }} version folder: has the quota; folders: one a
+ *   controller; prefix: before names in memory.stat; quotaFile: in each group that may have a quota @returns {Counters}
  */
 function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, anon, quotaFile, readQuota }) {
   const entries = Object.entries(paths).map(([name, file]) => [name, openCounterFile(file)])
@@ -104,7 +105,7 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
     peakBytes: files.peak ? numberOf(readFile('peak')) : null,
     oomKills: numberAfter(readFile('events'), 'oom_kill'),
   })
-  // The memory controller may be off, as it is on a Raspberry Pi.
+  // Without the memory controller, which is off on a Raspberry Pi, /proc is read process by process.
   const readProcMemory = () => {
     const pids = readPids(folder)
     const [anonBytes, peakBytes] = ['RssAnon', 'VmHWM'].map(name => sumStatusBytes(pids, name))
@@ -146,7 +147,7 @@ function openCounters({ folder, folders, paths, parseUsage, throttled, prefix, a
   }
 }
 
-/** Reads of a cgroup. @template T @param {string} folder @param {() => T} act @returns {T} @throws {BenchError} where it is gone */
+/** Does a read of a cgroup. @template T @param {string} folder @param {() => T} act @returns {T} @throws {BenchError} when it is gone */
 export function readWhileThere(folder, act) {
   try {
     return act()
@@ -158,7 +159,7 @@ export function readWhileThere(folder, act) {
   }
 }
 
-/** Opens a kernel file for many readings: opening it for each costs more than twice as much. @param {string} file */
+/** Opens a kernel file for many readings: opening it for each costs twice as much, and more. Its text is ASCII: latin1. @param {string} file */
 export function openCounterFile(file) {
   const fd = openSync(file, 'r')
   return {
@@ -167,19 +168,19 @@ export function openCounterFile(file) {
   }
 }
 
-/** Lists the processes of a cgroup; it must be there. @param {string} folder */
+/** Lists the pids of a cgroup; 0: a process of another pid namespace. @param {string} folder @throws when it is gone */
 export function readPids(folder) {
   return read(folder, 'cgroup.procs').split('\n').filter(Boolean).map(numberOf)
 }
 
-/** Reads the number after a name in `name value` lines; NaN without the name. @param {string} text @param {string} name */
+/** Reads the number after a name in `name value` lines, of at most 22 characters; NaN without the name. @param {string} text @param {string} name */
 export function numberAfter(text, name) {
   if (text.startsWith(`${name} `)) return Number.parseInt(text.slice(name.length + 1, name.length + 23), 10)
   const at = text.indexOf(`\n${name} `)
   return at < 0 ? Number.NaN : Number.parseInt(text.slice(at + name.length + 2, at + name.length + 24), 10)
 }
 
-/** Finds the first mounts of cgroups, of v1 by controller: a chroot may have others, which go. @param {string} mountinfo as of proc(5) */
+/** Finds where cgroups are mounted, v1 by controller: the first mount of each, as one of a chroot may go. @param {string} mountinfo as of proc(5) */
 export function parseMounts(mountinfo) {
   const v1 = new Map()
   /** @type {string | null} */
@@ -196,13 +197,13 @@ export function parseMounts(mountinfo) {
   return { v1, v2 }
 }
 
-/** @param {string} text of /proc/self/cgroup @param {string} controller '' for v2 */
+/** Finds this process's path in a hierarchy; `/`: it is not listed. @param {string} text of /proc/self/cgroup @param {string} controller '' for v2 */
 export function findCgroupPath(text, controller) {
   const line = text.split('\n').find(l => l.split(':')[1]?.split(',').includes(controller))
   return line?.split(':').slice(2).join(':') ?? '/'
 }
 
-/** The own path may not exist below the mount in a container: then the mount is the own group. @param {string} mount @param {string} relative */
+/** Joins a mount and this process's path. In a container the path may not exist there: then the mount is its group. @param {string} mount @param {string} relative */
 export function joinIfThere(mount, relative) {
   const folder = path.join(mount, relative)
   return existsSync(folder) ? folder.replace(/\/$/, '') : mount

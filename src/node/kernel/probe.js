@@ -10,22 +10,22 @@ import { countConnections, listListeners, listSocketInodes } from './sockets.js'
 const TICKS_PER_SECOND = 100
 
 /**
- * Makes the reader of a group of processes of this kernel.
+ * Makes the probe of a group of processes of this kernel.
  * @param {{ group: Pick<Probe, 'read' | 'readCpuLimitCores'> & { pids: () => number[], listOutside?:
- *   (pids: number[]) => string[] }, listens: Endpoint[], listSockets?: typeof listListeners }} options listSockets: that listen in a process's network namespace
+ *   (pids: number[]) => string[] }, listens: Endpoint[], listSockets?: typeof listListeners }} options listens: the addresses of its spec; listSockets: lists those that listen in a process's network namespace
  * @returns {Probe}
  */
 export function createProbe({ group, listens, listSockets = listListeners }) {
-  // The processes are in one network namespace.
+  // The processes are in one network namespace, so the table of the first has the sockets of all.
   const listListening = () => {
     const pids = group.pids()
     if (pids.length === 0) return []
     const inodes = listSocketInodes(pids)
-    // The kernel takes milliseconds for its table of all sockets, and a starting process is asked fifty times a second.
+    // The kernel takes milliseconds for its table of all sockets, and a starting process is polled fifty times a second.
     if (inodes.size === 0) return []
     return listSockets(pids[0]).flatMap(({ address, port, inode }) => (inodes.has(inode) ? [{ address, port }] : []))
   }
-  // A process that was moved out of the group is still the one to measure.
+  // A process that was moved out of the group is still measured, until it ends or its pid is reused.
   /** @type {Map<number, number | null>} */
   const started = new Map()
   const listAlive = () => {
@@ -40,7 +40,7 @@ export function createProbe({ group, listens, listSockets = listListeners }) {
     readUsage: () => listAlive().flatMap(readUsage),
     listOutside: () => group.listOutside?.(listAlive()) ?? [],
 
-    /** Reads resident and proportional set size; null when a process has ended. */
+    /** Sums resident and proportional set size, in bytes; null when a process has ended. */
     readMemory() {
       const pids = group.pids()
       return safely(() => {
@@ -70,8 +70,8 @@ export function isAt(socket, { address, port }) {
 }
 
 /**
- * Reads the threads of a process with their CPU time, and how long they waited for a CPU, from /proc/PID/task/TID/schedstat (Documentation/scheduler/
- * sched-stats.rst). Empty when the process has ended. @param {number} pid
+ * Reads the threads of a process with their CPU time and their waits for a CPU (Documentation/scheduler/sched-stats.rst).
+ * waitSeconds is absent if it cannot be read; the list is empty when the process has ended. @param {number} pid
  */
 export function readThreads(pid) {
   return listSafely(`/proc/${pid}/task`).flatMap(id => {

@@ -16,11 +16,11 @@ export const readLinkSafely = file => safely(() => readlinkSync(file), '')
 export const readStatus = (pid, name) =>
   new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(readSafely(`/proc/${pid}/status`))?.[1] ?? ''
 
-/** Sums a field of /proc/PID/status over processes, in bytes. @param {number[]} pids @param {string} name of a field in kB */
+/** Sums a field of /proc/PID/status over processes, in bytes; without the field it adds 0. @param {number[]} pids @param {string} name of a field in kB */
 export const sumStatusBytes = (pids, name) =>
   pids.reduce((sum, pid) => sum + (Number.parseInt(readStatus(pid, name), 10) || 0) * 1024, 0)
 
-/** Lists the ids of all processes. @param {string} [proc] where /proc is */
+/** Lists the pids of all processes, as text. @param {string} [proc] where /proc is */
 export function listPids(proc = '/proc') {
   return listSafely(proc).filter(name => /^\d+$/.test(name))
 }
@@ -30,25 +30,25 @@ export function isStopped(pid) {
   return /\) [Tt] /.test(readSafely(`/proc/${pid}/stat`))
 }
 
-/** Says which process has as many files open as it may; null where it has fewer. @param {number} pid */
+/** Says, in words, that a process has as many files open as it may; null: it has fewer, or does not show its limit. @param {number} pid */
 export function findFileLimit(pid) {
   const most = Number(/^Max open files +(\d+)/m.exec(readSafely(`/proc/${pid}/limits`))?.[1] ?? Number.NaN)
   const open = listSafely(`/proc/${pid}/fd`).length
   return open >= most ? `process ${pid} has ${open} files open, and may have ${most} (ulimit -n)` : null
 }
 
-/** Says whether a process has closed all it had open: it is gone, or has only an exit status left. @param {number} pid */
+/** Says whether a process has closed all it had open: it is gone, or a zombie with one thread. @param {number} pid */
 export function hasEnded(pid) {
   const threads = listSafely(`/proc/${pid}/task`)
   return threads.length === 0 || (threads.length === 1 && /\) [ZX] /.test(readSafely(`/proc/${pid}/stat`)))
 }
 
-/** Reads clock ticks of all CPUs, from /proc/stat: idle (with iowait), stolen, busy (without interrupts), all. */
+/** Reads clock ticks of all CPUs since the boot, from /proc/stat: idle (with iowait), stolen, busy (without interrupts), all. */
 export function readHostCpu() {
   return parseHostCpu(readFileSync('/proc/stat', 'utf8'))
 }
 
-/** @param {string} stat the text of /proc/stat @returns {HostCpu} NaN: what cannot be read */
+/** @param {string} stat the text of /proc/stat @returns {HostCpu} NaN: it cannot be read */
 export function parseHostCpu(stat) {
   const lines = stat.split('\n')
   const ticks = (/^cpu\s+(.*)$/.exec(lines[0])?.[1] ?? '').split(/\s+/).map(numberOf)
@@ -63,7 +63,7 @@ export function parseHostCpu(stat) {
   }
 }
 
-/** Reads the number that a file holds alone; NaN where it holds something else. @param {string} text */
+/** Reads the number that is all of a file's text; NaN: the text is something else. @param {string} text */
 export function numberOf(text) {
   return /^\d{1,20}\n?$/.test(text) ? Number(text) : Number.NaN
 }

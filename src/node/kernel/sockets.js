@@ -5,9 +5,9 @@ import { listPids, listSafely, readLinkSafely, readSafely } from './proc-files.j
 
 const LISTEN = '0A'
 const ESTABLISHED = '01'
-// The kernel tries only so many ports before it gives up.
+// Fraction of ports in use that counts as a shortage: the kernel gives up before it has tried every port.
 const PORTS_USED_UP = 0.9
-/** The way to more local ports. */
+/** Advice against a shortage of local ports. */
 export const MORE_PORTS = 'wait a minute, or widen the range: sysctl -w net.ipv4.ip_local_port_range="10000 65000"'
 
 /** Lists the TCP sockets that listen in a process's network namespace; a wildcard address is '*'. @param {number | 'self'} [pid] */
@@ -49,7 +49,7 @@ export function createSocketTables() {
   }
 }
 
-/** Reads the range of local ports that connections take without asking for one: the first, and the last. */
+/** Reads the range of ephemeral ports, first and last; the kernel's default if it cannot be read. */
 export function readPortRange() {
   const [first = 32768, last = 60999] = (readSafely('/proc/sys/net/ipv4/ip_local_port_range').match(/\d+/g) ?? []).map(
     Number,
@@ -79,7 +79,7 @@ export function findPortShortage({ tcp = readSafely('/proc/self/net/tcp'), range
   return `this machine ran out of local ports: ${count} of ${ports} (net.ipv4.ip_local_port_range) are in use for connections to ${parseAddress(address)}:${Number.parseInt(port, 16)}, so others fail with EADDRNOTAVAIL: ${MORE_PORTS}`
 }
 
-/** Lists the socket inodes that processes hold. @param {number[]} pids */
+/** Lists the inodes of the sockets that processes hold, as text. @param {number[]} pids */
 export function listSocketInodes(pids) {
   const inodes = new Set()
   for (const pid of pids) {
@@ -110,7 +110,7 @@ export function parseResets(text) {
   return Number(values[names.indexOf('OutRsts')])
 }
 
-/** @param {string} text @param {string} [state] */
+/** Lists the sockets of a state in a table of TCP sockets (proc(5), /proc/net/tcp). @param {string} text @param {string} [state] */
 function parse(text, state = LISTEN) {
   // The state is followed by queues, timer, retransmits, user and timeout. Splitting every line of thousands of sockets
   // in other states would leave tens of MiB behind.
@@ -123,7 +123,7 @@ function parse(text, state = LISTEN) {
   })
 }
 
-/** @param {string} hex eight digits a 32-bit word, in host (little-endian) order */
+/** Renders an address: `*` for a wildcard, IPv4 with dots, other IPv6 as it is. @param {string} hex eight digits a 32-bit, little-endian word */
 function parseAddress(hex) {
   if (/^0+$/.test(hex)) return '*'
   const bytes = (/** @type {string} */ word) =>
