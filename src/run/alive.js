@@ -3,6 +3,7 @@ import { within } from '../lib/wait.js'
 
 /** @import { Handle } from '../model/types.ts' @import { Phase } from './events.js' */
 
+// The exit of a process may be heard after the error of a request that it broke.
 const ENDING_SECONDS = 0.5
 
 /** @type {Record<Phase, string>} */
@@ -15,21 +16,27 @@ const WHEN = {
   stopping: 'while it was stopped',
 }
 
-/** Processes that are ended on purpose. @type {WeakSet<Handle>} */
+/** The processes that the kit ends on purpose. @type {WeakSet<Handle>} */
 const ending = new WeakSet()
 
-/** Marks a process whose end, from now on, is not its fault. @param {Handle} process */
+/** Marks a process that the kit is about to end: `assertAllRun` skips it from then on. @param {Handle} process */
 export function expectEnd(process) {
   ending.add(process)
 }
 
-/** Says whether a process came to the end that it was to have. @param {Handle} process @param {string | null} how it did */
+/**
+ * Says whether a process ended as planned: it was marked by `expectEnd`, or it is a generator that exited with status 0.
+ * @param {Handle} process @param {string | null} how its `ending()`; null while it runs
+ */
 export function isFinished(process, how) {
   if (ending.has(process)) return how !== null
   return process.spec.role === 'generator' && how === 'status 0'
 }
 
-/** Rejects where a process has ended or is stopped. @param {Handle[]} processes @param {Phase} phase @throws {BenchError} */
+/**
+ * Asserts that all processes run, except those that are ended on purpose.
+ * @param {Handle[]} processes @param {Phase} phase @throws {BenchError} if one has exited, also with status 0, or is stopped (SIGSTOP)
+ */
 export async function assertAllRun(processes, phase) {
   for (const process of processes) {
     const { spec, isStopped, describeFailure } = process
@@ -41,13 +48,13 @@ export async function assertAllRun(processes, phase) {
   }
 }
 
-/** Waits a moment, in which an end may be heard, then asserts. @param {Handle[]} processes @param {Phase} phase */
+/** Asserts as `assertAllRun`, after half a second in which an exit may be heard. @param {Handle[]} processes @param {Phase} phase @throws {BenchError} */
 export async function assertStillRun(processes, phase) {
   await awaitEnding(processes)
   await assertAllRun(processes, phase)
 }
 
-/** Waits a moment for one of them to end. @param {Handle[]} processes */
+/** Waits until a running process ends, for half a second at most; does not throw if none does. @param {Handle[]} processes */
 export async function awaitEnding(processes) {
   const running = processes.filter(p => !isFinished(p, p.ending()))
   await within(Promise.race(running.map(p => p.exited)), { seconds: ENDING_SECONDS, late: () => '' })

@@ -2,16 +2,18 @@ import { BenchError } from '../lib/errors.js'
 import { waitUntil } from '../lib/wait.js'
 import { createCheck, hasChunks } from '../model/requests.js'
 
-/** Changes and chunked answers that the kit itself makes beside the load of a window. @import { Change, TrialRecord, Window } from '../model/types.ts' */
+/** Changes of configurations, and requests for chunked answers, that the kit itself makes beside the load. @import { Change, TrialRecord, Window } from '../model/types.ts' */
 /** @import { Started } from './start-services.js' @import { Course } from './trial.js' */
 
-// So seldom that these requests, which no count has, take little of a sidecar.
+// The load's counts lack these requests: they are so few that they add little CPU to a sidecar.
 const STREAM_EVERY_MS = 500
 
 /**
- * Reads answers in chunks through the window, of each arm one at a time: generators do not tell when parts of a body come.
+ * Requests answers in chunks until the window ends, for each arm one after the other: generators do not tell when parts of a
+ * body come. Arms whose load has no chunks get an empty list.
  * @param {Course} course @param {{ services: Started[], window: Window }} options
- * @returns {Promise<NonNullable<TrialRecord['streams']>[]>} of each arm
+ * @returns {Promise<NonNullable<TrialRecord['streams']>[]>} by the place of the arm in `trials`
+ * @throws {BenchError} for a status other than 200 or another number of bytes; the signal's reason when it aborts
  */
 export function readStreams({ testbed, trials, signal }, { services, window }) {
   return Promise.all(
@@ -41,8 +43,10 @@ export function readStreams({ testbed, trials, signal }, { services, window }) {
 }
 
 /**
- * Changes the configuration of the first sidecar through the window, the first change half an interval after its start.
- * @param {Course} course @param {{ changeTo: Started['changeTo'], window: Window }} options @returns {Promise<Change[] | null>}
+ * Changes a sidecar's configuration at a steady pace through the window; the first change comes half an interval after its start.
+ * @param {Course} course @param {{ changeTo: Started['changeTo'], window: Window }} options
+ * @returns {Promise<Change[] | null>} the changes that were made; null: the arm has none, or nothing can change it
+ * @throws {BenchError} if a change fails; the signal's reason when it aborts
  */
 export async function makeChanges({ testbed, trials, signal }, { changeTo, window }) {
   const [trial] = trials
@@ -52,7 +56,7 @@ export async function makeChanges({ testbed, trials, signal }, { changeTo, windo
   /** @type {Change[]} */
   const changes = []
   for (let dueMs = window.startMs + intervalMs / 2; dueMs < window.endMs; dueMs += intervalMs) {
-    // A change that took longer than an interval replaces the next.
+    // Skip a change that is more than an interval late: the one before it took that long.
     if (Date.now() > dueMs + intervalMs) continue
     await waitUntil(dueMs, signal)
     signal.throwIfAborted()

@@ -10,14 +10,15 @@ import { topologyOf } from '../services/topology.js'
 /** @import { Ledger, Plan, Topology } from '../model/types.ts' */
 
 const KEY_TYPES = /** @type {const} */ (['ecdsa-p256', 'rsa-2048'])
-// Longer warm-ups and repeated windows make at most 2.3 times the estimate (src/run/rounds.js).
+// A run takes at most 2.3 times its estimate, with longer warm-ups and repeated windows (src/run/rounds.js).
 const LIFE = { leastMs: 24 * 3600 * 1000, times: 3, moreMs: 3600 * 1000 }
 
 /**
- * Makes the certificates of a run in the folder of its ledger, which only this user can read: keys must not be among the
- * results. `close` or the end of this process removes them, unless services that read them are retained.
+ * Makes the certificates of a run in the folder of its ledger, which only this user can read, since keys must not be among the
+ * results. `close` removes them, unless `retain` keeps them for services that stay; without `close`, the exit of this process does.
  * @param {{ ledger: Ledger, plan: Plan, topologies: Record<string, Topology>, hasAuthorityKey?: boolean }} options hasAuthorityKey:
- *   sidecars have their own keys certified
+ *   also write the authority's key, by which sidecars have their own keys certified
+ * @throws {BenchError} if they cannot be written
  */
 export async function openCertificates({ ledger, plan, topologies, hasAuthorityKey }) {
   const keys = path.join(ledger.folder, 'keys')
@@ -44,7 +45,7 @@ export async function openCertificates({ ledger, plan, topologies, hasAuthorityK
   return { certificates, close }
 }
 
-/** Chooses how long certificates are valid: longer than a run. @param {Parameters<typeof estimatePlanSeconds>[0]} plan */
+/** Chooses for how many milliseconds certificates are valid: a day or, if longer, an hour and three times the estimated run. @param {Parameters<typeof estimatePlanSeconds>[0]} plan */
 export function findLifeMs(plan) {
   const seconds = estimateMostSeconds(plan) ?? estimatePlanSeconds(plan)
   return Math.max(LIFE.leastMs, LIFE.times * seconds * 1000 + LIFE.moreMs)

@@ -3,30 +3,31 @@ import { createDeployer } from './deployer.js'
 import { observeControl, readControl } from './phase.js'
 
 /**
- * The course that rollouts and growths share: a deployment that takes steps under a control plane.
+ * The course of steps that rollouts and growths share: each step deploys or ends processes under a control plane.
  * @import { Asking, Deployment, Handle, Observation, Target } from '../model/types.ts'
  */
 
 /**
- * The means of steps.
+ * What a step may use.
  * @typedef {object} Course
  * @property {Asking} asking
- * @property {Deployment} deployment of all that was deployed so far
+ * @property {Deployment} deployment all that `deploy` has started and `end` has not ended
  * @property {ReturnType<typeof createDeployer>['deploy']} deploy
  * @property {ReturnType<typeof createDeployer>['end']} end
- * @property {AbortController} falling aborts the steps: a process that all need has ended
- * @property {AbortSignal} signal of the run, or because of `falling`
+ * @property {AbortController} falling to abort when a process that all steps need has exited
+ * @property {AbortSignal} signal aborts with the run's signal or with `falling`
  * @property {(shards: Handle[]) => { read: () => ReturnType<typeof readControl>, end: () => Promise<Observation | null> }} observe
- *   reads the control planes until it is ended, at the latest when the course is
- * @property {(close: () => unknown) => void} whenOver calls this when the course is over
+ *   starts observing the shards of a control plane, until `end` or the end of the course; `read` takes one reading now
+ * @property {(close: () => unknown) => void} whenOver registers a function to call after the steps, also if one throws
  */
 
 /**
- * Takes steps, and leaves what they started to the caller; where one throws, removes all of it.
+ * Takes steps, and returns their result; the caller removes what they deployed. If a step or a `whenOver` function throws, removes it here.
  * @template Result
  * @param {{ target: Target, start: number, folder: string, signal: AbortSignal,
- *   explain?: (error: unknown, course: Course) => Promise<unknown> }} options explain: the error to throw, while processes are there
- * @param {(course: Course) => Promise<Result>} takeSteps
+ *   explain?: (error: unknown, course: Course) => Promise<unknown> }} options explain: makes the error to throw,
+ *   while the processes can still be read; absent: the step's own error
+ * @param {(course: Course) => Promise<Result>} takeSteps @throws what `explain` returns, or the step's error
  */
 export async function passCourse({ target, start, folder, signal, explain }, takeSteps) {
   const falling = new AbortController()

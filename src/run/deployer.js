@@ -1,9 +1,12 @@
 /** Deploys processes of a trial bit by bit. @import { Deployment, ProcessSpec, Target } from '../model/types.ts' */
 
-/** The part of started services that a trial without a load has. */
+/** The fields of `Started` that only a load needs, for trials without a load. */
 export const UNLOADED = { changeTo: null, ending: null, entry: { urls: [], host: '', admin: null, certificate: null } }
 
-/** @param {Target} target @param {{ start: number, folder: string }} at */
+/**
+ * Joins the deployments of a trial into one. `deploy` adds to it and returns the processes that it started, before they are ready.
+ * @param {Target} target @param {{ start: number, folder: string }} at
+ */
 export function createDeployer(target, at) {
   /** @type {Deployment[]} */
   let deployments = []
@@ -20,12 +23,12 @@ export function createDeployer(target, at) {
     },
     remove: async () => void (await Promise.all(deployments.map(d => d.remove()))),
   }
-  /** Ends processes that were deployed without others. @param {ProcessSpec[]} specs */
+  /** Removes each deployment that has one of these processes, so also the others of the same `deploy`. @param {ProcessSpec[]} specs */
   const end = async specs => {
     const ended = deployments.filter(({ processes }) => processes.some(({ spec }) => specs.includes(spec)))
     deployments = deployments.filter(deployed => !ended.includes(deployed))
     await Promise.all(ended.map(deployed => deployed.remove())).catch(error => {
-      // The caller removes them with the others.
+      // Keep what may still run, so that `deployment.remove` takes it too.
       deployments.push(...ended)
       throw error
     })

@@ -7,14 +7,14 @@ import { assertAllRun, awaitEnding, expectEnd } from './alive.js'
 /** @import { EndingStep, TrialRecord, Window } from '../model/types.ts' */
 /** @import { Started } from './start-services.js' @import { Course } from './trial.js' */
 
-/** A sidecar ends after this share of the window. */
+/** The end of a sidecar begins after this share of the window. */
 const AT_SHARE = 1 / 6
-// The last step may take this long; then the sidecar is killed, as a container runtime would do.
+// If the sidecar still runs so long after its last step, it is killed, as a container runtime would do.
 const GRACE_MS = 5000
 
 /**
- * Ends a sidecar in the window, then starts another in its place. A failure is told to whoever awaits it.
- * @param {Course} course @param {{ ending: Started['ending'], window: Window, graceMs?: number }} options
+ * Ends a sidecar in the window, then starts a successor. Rejects only for a caller who awaits it: an unhandled rejection would end the kit.
+ * @param {Course} course @param {{ ending: Started['ending'], window: Window, graceMs?: number }} options ending: null: end none
  */
 export function startEnding(course, options) {
   const ended = endSidecar(course, options)
@@ -22,7 +22,11 @@ export function startEnding(course, options) {
   return ended
 }
 
-/** @param {Course} course @param {Parameters<typeof startEnding>[1]} options @returns {Promise<TrialRecord['ending']>} */
+/**
+ * @param {Course} course @param {Parameters<typeof startEnding>[1]} options
+ * @returns {Promise<TrialRecord['ending']>} goneSeconds: null: it was killed; answerSeconds: from the successor's start; undefined: none ends
+ * @throws {BenchError} if the sidecar dies otherwise, or its end or its successor does not fit into the window
+ */
 async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE_MS }) {
   if (!ending) return undefined
   const { process, notice, steps, request, succeed } = ending
@@ -56,7 +60,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
   const answeredMs = await untilAborted(answering, signal)
   if (answeredMs === null)
     throw new BenchError(await successor.describeFailure(`the successor of ${who} never answered`))
-  // The successor serves to the end of the window.
+  // The successor has to serve until the window ends.
   await waitUntil(window.endMs, signal)
   await assertAllRun([successor], 'window')
   const answerSeconds = (answeredMs - Number(successor.startedMs)) / 1000
@@ -70,7 +74,7 @@ async function endSidecar({ testbed, signal }, { ending, window, graceMs = GRACE
     signal.throwIfAborted()
   }
 
-  /** @param {Error} cause */
+  /** Tells a sidecar that died from one that refused its step. @param {Error} cause */
   async function explain(cause) {
     signal.throwIfAborted()
     await awaitEnding([process])

@@ -1,14 +1,15 @@
 /**
  * Events of a run while it goes on. Moments are epoch milliseconds.
- * planned: trials null: a search, its length is not known; seconds: estimated; once more with the same id: its plan changed;
- *   contrasts: axes on which a plane is compared with itself.
- * trial-started, trial-ended: progress, such as 'repeat 2 of 6'; null: the trial is of an earlier run.
- * repeat-ended: of the arms of one kind of trial, with its trials that were run again; rounds: planned; isMost: the run may
- *   end before; secondsLeft: of the run.
- * sampled: specs in the order of the readings; on a cluster, those of a window come together when it ends.
- * counted: requests that the generator has made since it started, and those of them that failed; about once a second.
- * Watcher: say: a line of progress; watch: is told what happens, as it does; must be quick; follow: is told the phases of
- * trials, samples and counts, too, which take CPU from what is measured.
+ * planned: sent again with the same id when the plan changes; trials: null: a search, whose length is not known; seconds: the
+ *   estimated length of the run; contrasts: axes on which a plane is compared with itself.
+ * trial-started: secondsLeft: null: not known. trial-ended: progress null: the record was read back or adopted, not measured now.
+ *   progress is a text such as 'repeat 2 of 6'.
+ * repeat-ended: a round of one kind of trial is over, with the trials that it repeated; rounds: planned; isMost: the run may
+ *   end before them; secondsLeft: of the run, 0 if not known.
+ * sampled: specs are in the order of the readings; on a cluster, all samples of a window come when it ends.
+ * counted: the requests since the generator started, and how many of them failed; about once a second.
+ * Watcher: say prints a line of progress; watch gets the events as they happen, and must return soon; follow gets the phases of
+ * trials, samples and counts: absent, they are not made, since they take CPU from what is measured.
  * @import { Arm, AxisName, ProcessSpec, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @typedef {'parity' | 'starting' | 'warm-up' | 'window' | 'tail' | 'stopping'} Phase
  * @typedef {{ kind: 'planned', run: { id: string, experiment: string, question: string }, arms: Arm[], rounds: number,

@@ -15,9 +15,10 @@ import { hashScripts } from './scripts.js'
  * @import { Kind } from './kind.js' @import { Reusable } from './reusable.js'
  */
 
+/** The idle fraction of the machine below which a note warns before the run. */
 const IDLE_LEAST = 0.8
 
-/** Finds the kit's own scripts. @param {Programs} programs */
+/** Lists the folders of the kit's own scripts, as absolute paths. @param {Programs} programs */
 export function findScriptFolders({ load }) {
   return {
     pipyScripts: path.join(ROOT, 'pipy-scripts'),
@@ -27,19 +28,23 @@ export function findScriptFolders({ load }) {
 }
 
 /**
- * Preparation: every trial, and all that they need but a place to run. Execution: command, thresholds: for the manifest;
+ * Preparation: all that a run needs except a place. Execution: command and thresholds are only recorded in the manifest;
  * retain: leave the services of the last trial running; reusable: trials of earlier runs that a search may take;
- * interrupted: the run to go on with, whose trials are not run again; assess: after a round of a run that goes on until it
- * is precise; echoScripts: applications to measure with instead of the kit's; parityCache: of equal-work checks that passed.
+ * interrupted: the run to resume, whose recorded trials are not run again; turns: absent: no run goes on beside this one;
+ * assess: computes after each round how precise the run is; echoScripts: the folder of other applications than the kit's;
+ * parityCache: absent: every equal-work check is made.
  * @typedef {{ plan: Plan & { notes: string[] }, programs: Programs, layout: Layout }} Preparation
  * @typedef {{ command: string[], thresholds?: string[], retain?: boolean, reusable?: Reusable, interrupted?: Interrupted,
  *   parityCache?: import('./kind.js').ParityCache, turns?: import('./rounds.js').Turns, assess?: import('./stopping.js').Assess, echoScripts?: string }} Execution
  */
 
 /**
- * Runs what was prepared. It leaves the manifest and the records in the folder, also when it is cut short.
+ * Runs a plan: makes certificates, looks how idle the machine is, writes the manifest and runs the trials. The manifest and the
+ * records so far stay in the folder also if it throws.
  * @param {{ preparation: Preparation, kinds: Kind[], site: Site, folder: string, execution: Execution, watcher: Watcher,
- *   signal: AbortSignal, gate: GateParity }} options kinds: of the plan's trials, in their order; folder: empty
+ *   signal: AbortSignal, gate: GateParity }} options kinds: one for each of the plan's parts, in their order; folder: of the results,
+ *   empty or of `interrupted`
+ * @throws {BenchError} as `runPlan`, or if a resumed run differs from its start; the signal's reason when it aborts
  */
 export async function executePlan({ preparation, kinds, site, folder, execution, watcher, signal, gate }) {
   const { programs, layout } = preparation
@@ -88,13 +93,13 @@ export async function executePlan({ preparation, kinds, site, folder, execution,
 }
 
 /**
- * Makes the manifest, as far as it is known before anything ran.
+ * Makes the part of the manifest that is known before anything runs.
  * @param {{ preparation: Omit<Preparation, 'plan'> & { plan: Plan }, site: Site, scripts: ReturnType<typeof findScriptFolders>, startedAt: string,
  *   before: Awaited<ReturnType<typeof observeIdle>> }} options
  * @returns {Promise<Omit<Manifest, 'parity' | 'thresholds' | 'command'>>}
  */
 async function describeRun({ preparation: { plan, programs, layout }, site, scripts, startedAt, before }) {
-  // A kind that chooses its trials as it goes has a placement in each record.
+  // Searches choose their trials as they go: each record has its placement.
   const deployed = listDeployed(programs.planes, plan.arms)
   const placed = plan.trials.length === 0 ? [] : [...plan.arms, ...plan.calibrations]
   return {
@@ -115,7 +120,7 @@ async function describeRun({ preparation: { plan, programs, layout }, site, scri
       : { rounds: plan.rounds }),
     arms: plan.arms,
     search: plan.search,
-    // Calibrations are listed until each has run; a run that is cut short before has records of them.
+    // Rates are set when all calibrations have run: one that is cut short before has only their records.
     calibrations: plan.calibrations.map(({ id }) => ({
       armId: id,
       ratePerSecond: null,
@@ -128,9 +133,13 @@ async function describeRun({ preparation: { plan, programs, layout }, site, scri
   }
 }
 
-/** Reads how idle the machine is. @param {{ site: Site, say: (line: string) => void, signal: AbortSignal }} options */
+/**
+ * Observes the machine for a second before the run, and warns if it is busy. Fractions are of all its CPU time.
+ * @param {{ site: Site, say: (line: string) => void, signal: AbortSignal }} options
+ * @returns {Promise<{ seconds: number, idleFraction: number, stealFraction: number } | null>} null: it cannot be read here
+ */
 async function observeIdle({ site, say, signal }) {
-  // The kubelet's counters are renewed too seldom for a window of seconds.
+  // The kubelet updates its counters too seldom for a window of a second.
   if (site.sampleSource === 'kubelet') return null
   const startMs = Date.now() + 100
   const window = { startMs, endMs: startMs + OBSERVE_SECONDS * 1000 }

@@ -3,7 +3,7 @@ import { waitFor, waitUntil } from '../lib/wait.js'
 import { chooseCpuRequest } from '../services/specs.js'
 import { assertAllRun } from './alive.js'
 
-/** The load of a trial. @import { Course } from './trial.js' */
+/** Starts, follows and ends the load of a trial. @import { Course } from './trial.js' */
 /** @import { Arm, Deployment, Load, LoadResult, Look, Window } from '../model/types.ts' */
 
 // The load goes on after the window, so that its end is measured under load and the memory is read there.
@@ -13,14 +13,17 @@ const START_SECONDS = 60
 const EXIT_SECONDS = 30
 const COUNT_EVERY_MS = 1000
 
-/** Counts the CPUs that the generator may use. @param {import('./kind.js').Testbed} testbed @param {Arm} arm */
+/** Counts the CPUs that the generator may and can use: of the load's own machine, else of its placement, else half of this one. @param {import('./kind.js').Testbed} testbed @param {Arm} arm */
 export function countGeneratorCpus({ site, layout, programs }, arm) {
   const here = Math.max(1, layout.placementOf(arm)?.generator.length ?? Math.floor(site.cpus / 2))
   const cpus = site.loadHost?.cpus ?? here
   return programs.load.countCpus({ cpus, users: arm.load.users })
 }
 
-/** Starts the load, if there is any. @param {Course} course @param {import('./start-services.js').Started[]} services */
+/**
+ * Starts one generator for all arms of the course; null: the load is idle. Returns before it is ready.
+ * @param {Course} course @param {import('./start-services.js').Started[]} services by the place of the arm in `trials`
+ */
 export async function startGenerator({ testbed, trials, start, folder }, services) {
   const { site, programs, layout, folders } = testbed
   const [trial] = trials
@@ -55,8 +58,10 @@ function tailMsOf({ isInterleaved }) {
 }
 
 /**
- * Waits until the generator says when its window is; without load, it is chosen here.
- * @param {Course} course @param {Deployment | null} generator @returns {Promise<{ window: Window, looks: Look[] }>}
+ * Waits until the generator logs its window, and converts that to this machine's clock; without a generator, chooses it here.
+ * @param {Course} course @param {Deployment | null} generator null: there is no load
+ * @returns {Promise<{ window: Window, looks: Look[] }>} looks: at the generator; empty without one
+ * @throws {BenchError} if the generator dies or its clock is off; TimeoutError if it logs no window within 60 s
  */
 export async function agreeWindow({ testbed, trials, clock, signal }, generator) {
   const { warmupSeconds, windowSeconds } = trials[0].arm.load
@@ -70,6 +75,7 @@ export async function agreeWindow({ testbed, trials, clock, signal }, generator)
       const [{ readLog, clockAheadMs = 0 }] = generator.processes
       const said = testbed.programs.load.parseWindow(await readLog())
       if (said) window = { startMs: said.startMs - clockAheadMs, endMs: said.endMs - clockAheadMs }
+      // A generator starts within START_SECONDS, so a window twice as far off shows a wrong clock.
       const aheadMs = window.startMs - startMs
       if (Math.abs(aheadMs) > 2 * START_SECONDS * 1000) {
         const away = `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'}`
@@ -88,7 +94,7 @@ export async function agreeWindow({ testbed, trials, clock, signal }, generator)
   return { window, looks }
 }
 
-/** Tells a watcher how far the load is, until stopped. @param {Course} course @param {Deployment | null} generator */
+/** Sends the watcher a `counted` event each second, if the generator has an admin port. Returns a function that stops it. @param {Course} course @param {Deployment | null} generator */
 export function followLoad({ testbed, watch }, generator) {
   const [process] = generator?.processes ?? []
   if (!watch || !process?.spec.admin) return () => {}
@@ -103,7 +109,11 @@ export function followLoad({ testbed, watch }, generator) {
   return () => clearInterval(timer)
 }
 
-/** Waits for the generator's end. @param {Course} course @param {{ generator: Deployment, window: Window }} options */
+/**
+ * Waits until the generator exits, and parses its results: one for each trial of the course, in their order.
+ * @param {Course} course @param {{ generator: Deployment, window: Window }} options
+ * @throws {BenchError} if it exits late, fails or leaves a result out; the signal's reason when it aborts
+ */
 export async function finishLoad({ testbed, trials, signal }, { generator, window }) {
   const late = waitUntil(window.endMs + tailMsOf(trials[0].arm.load) + EXIT_SECONDS * 1000, signal).then(() => 'late')
   late.catch(() => {})

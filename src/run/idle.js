@@ -1,21 +1,21 @@
 import { needsIdleCpu } from '../judge/gates/answers.js'
 
-/** CPU of sidecars that nothing is asked of. @import { Handle, Load, Look } from '../model/types.ts' */
+/** CPU of sidecars without requests. @import { Handle, Load, Look } from '../model/types.ts' */
 
-// Long enough for a timer of a second to come once.
+// A timer that fires each second falls once into every span.
 const SPAN_MS = 1000
 const SPANS_MOST = 6
-// Two spans agree where they differ by less than one of these.
+// Two spans agree if they differ by no more than the larger of these.
 const APART_SHARE = 0.25
 const APART_CORES = 5e-4
 
 /**
- * Looks at processes before their load, and measures the CPU of idle ones where the check `passage` needs it. Sidecars that
- * were just started still work: spans are added until the last agrees with the least before it, and the least counts.
+ * Looks at processes before their load and, if the check `passage` needs it, measures their idle CPU. Sidecars that were just
+ * started still work: spans of a second are added until the last agrees with the least before it, or there were six; the least counts.
  * @param {Handle[]} processes
  * @param {{ loads: Load[], look: () => Promise<Look[]>, wait: (ms: number) => Promise<void> }} options
  *   loads: of the arms that stand at the same time
- * @returns {Promise<Look[]>}
+ * @returns {Promise<Look[]>} the last looks; idleCpuCores: absent: not needed; null: not readable
  */
 export async function lookIdle(processes, { loads, look, wait }) {
   let last = await look()
@@ -46,7 +46,7 @@ function isAlike(now, least) {
   return now === null || least === null || Math.abs(now - least) <= Math.max(APART_CORES, APART_SHARE * least)
 }
 
-/** Computes the CPUs that a process used between two looks; null: one has no CPU time. @param {Look['cpu']} before @param {Look['cpu']} after */
+/** Computes the CPU cores that a process used between two looks; null: a look has no CPU time. @param {Look['cpu']} before @param {Look['cpu']} after */
 export function computeCpuCores(before, after) {
   if (before === undefined || after === undefined) return null
   const cores = (after.cpuSeconds - before.cpuSeconds) / (after.atSeconds - before.atSeconds)

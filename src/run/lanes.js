@@ -2,9 +2,10 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * Does something with each item, a few at a time. The first failure ends the others.
- * @template T @param {{ items: T[], lanes: number, perSecond?: number, signal: AbortSignal }} options perSecond: begun
- * @param {(item: T, signal: AbortSignal) => Promise<void>} act
+ * Acts on each item, on `lanes` of them at a time. The first failure aborts the signal that the others got, and is thrown.
+ * @template T @param {{ items: T[], lanes: number, perSecond?: number, signal: AbortSignal }} options
+ *   perSecond: the items begun in a second at most; absent: no limit
+ * @param {(item: T, signal: AbortSignal) => Promise<void>} act @throws the signal's reason when it aborts
  */
 export async function inLanes({ items, lanes, perSecond = Number.POSITIVE_INFINITY, signal }, act) {
   const left = items.entries()
@@ -22,7 +23,8 @@ export async function inLanes({ items, lanes, perSecond = Number.POSITIVE_INFINI
 }
 
 /**
- * Does tasks at once. The first failure ends the others, and is thrown when all have ended.
+ * Runs tasks at the same time, and returns their results in order. The first failure aborts the signal of the others, and is
+ * thrown when all have settled.
  * @template T @param {AbortSignal} signal @param {((signal: AbortSignal) => Promise<T>)[]} tasks
  */
 export async function together(signal, tasks) {

@@ -2,19 +2,20 @@ import { finiteOrNull } from '../judge/record/describe-window.js'
 import { isInTime } from '../lib/wait.js'
 
 /**
- * Phases of a rollout or a growth, and what they take: of the control plane the sum of its shards.
+ * Phases of a rollout or a growth, and the CPU and memory that they take; those of a control plane are the sum of its shards.
  * @import { Asking, Handle, Observation, RolloutRecord, Sample, Target, ConfigurationTimes } from '../model/types.ts'
  * @typedef {{ asking: Asking, signal: AbortSignal, deadlineSeconds: number, readControl: () => ReturnType<typeof readControl> }} PhaseOptions
  */
 
-/** Requests to a control plane at a time. */
+/** Requests that the kit sends to a control plane at the same time. */
 export const LANES = 4
 
-/** Begins to ask sidecars. @typedef {() => Promise<Promise<[string, ConfigurationTimes | null]>[]>} Begin */
+/** Begins a change, and returns a promise for each sidecar's answer, with its name; null: it did not answer. @typedef {() => Promise<Promise<[string, ConfigurationTimes | null]>[]>} Begin */
 
 /**
- * Passes a phase: waits until every sidecar has answered, and gives up the others at the deadline.
- * @param {PhaseOptions} options @param {Begin} begin @param {Begin} [beginOthers] of sidecars that are asked when the phase is over
+ * Passes a phase: waits until every sidecar has answered, and gives up those that have not at the deadline.
+ * @param {PhaseOptions} options @param {Begin} begin @param {Begin} [beginOthers] for sidecars that are asked after the measured phase
+ * @returns times: of the sidecars that answered, by name @throws the signal's reason when it aborts, or an error of `begin`
  */
 export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, beginOthers) {
   const { asking } = watched
@@ -37,10 +38,9 @@ export async function passPhase({ signal, deadlineSeconds, ...watched }, begin, 
 }
 
 /**
- * Measures what machine, control plane and kit took while something went on; then nobody is asked any more. actAfter: is not
- * measured.
+ * Reads the counters of machine, control plane and kit before and after `act`; then gives up asking sidecars.
  * @template T, U @param {Pick<PhaseOptions, 'asking' | 'readControl'>} options @param {() => Promise<T>} act
- * @param {() => Promise<U>} [actAfter] @returns {Promise<{ value: T, others: U | null, phase: RolloutRecord['first'] }>}
+ * @param {() => Promise<U>} [actAfter] is not measured @returns {Promise<{ value: T, others: U | null, phase: RolloutRecord['first'] }>}
  */
 export async function observePhase({ asking, readControl }, act, actAfter) {
   const start = await readControl()
@@ -61,16 +61,16 @@ export async function observePhase({ asking, readControl }, act, actAfter) {
   return { value, others, phase }
 }
 
-/** Reads the shards until the reading is ended. @param {Target} target @param {Handle[]} shards none where nothing has to run */
+/** Observes the shards of a control plane until `end` is called, for a day at most. @param {Target} target @param {Handle[]} shards empty: nothing runs */
 export function observeControl(target, shards) {
   const ending = new AbortController()
   const startMs = Date.now()
   const window = { startMs, endMs: startMs + 24 * 3600 * 1000 }
   const observing = shards.length > 0 ? target.observe(shards, { window, signal: ending.signal }) : null
-  // A failure of the reading is told at the end.
+  // `end` rejects with a failure; until then it would be an unhandled rejection.
   observing?.catch(() => {})
   return {
-    /** @returns {Promise<Observation | null>} */
+    /** @returns {Promise<Observation | null>} null: there are no shards */
     async end() {
       ending.abort()
       return observing
@@ -78,14 +78,14 @@ export function observeControl(target, shards) {
   }
 }
 
-/** Reads the counters of the shards and their limits as of now. @param {Target} target @param {Handle[]} shards */
+/** Observes the shards for this moment alone; null: they could not be read. @param {Target} target @param {Handle[]} shards */
 export async function lookAtControl(target, shards) {
   const nowMs = Date.now()
   const window = { startMs: nowMs, endMs: nowMs }
   return (await target.observe(shards, { window, signal: new AbortController().signal })).start
 }
 
-/** Reads the shards once, at the edge of a phase. @param {Target} target @param {Handle[]} shards */
+/** Reads the shards once, at the edge of a phase: their sum and each; null: there are none, or they could not be read. @param {Target} target @param {Handle[]} shards */
 export async function readControl(target, shards) {
   if (shards.length === 0) return null
   const start = await lookAtControl(target, shards)
@@ -99,7 +99,7 @@ export async function readControl(target, shards) {
   return { ...describeReading(start.sample), each }
 }
 
-/** @param {Sample} sample of the shards */
+/** Sums a sample over the shards; a sum is null if one shard has no number. @param {Sample} sample of the shards */
 export function describeReading({ epochMs, readings }) {
   const sum = (/** @type {'cpuSeconds' | 'anonBytes' | 'peakBytes'} */ name) => {
     const values = readings.flatMap(reading => finiteOrNull(reading[name]) ?? [])

@@ -15,13 +15,13 @@ import { findDifferences, readNamedRun } from './reusable.js'
 
 const CHECKS = /^(?:check|parity)-/
 
-/** @param {string} folder of the run's results @throws {UsageError} when it holds no run */
+/** Reads the run to resume; its records are by the trial's id. @param {string} folder of the run's results @throws {UsageError} when it holds no run */
 export function openInterrupted(folder) {
   const { manifest, records, warnings } = readNamedRun('--resume', folder)
   return { folder, manifest, warnings, records: new Map(records.map(record => [record.trial.id, record])) }
 }
 
-/** Removes what checks left. @param {Interrupted} interrupted @throws {UsageError} for a link, or missing raw files */
+/** Removes the raw files of equal-work checks, which are made again. @param {Interrupted} interrupted @throws {UsageError} if the folder holds a link, or a recorded trial that did not fail has lost its raw files */
 export function prepareToResume({ folder, records }) {
   const raw = path.join(folder, 'raw')
   const whole = [...records.values()].filter(({ outcome }) => outcome !== 'failed')
@@ -35,7 +35,7 @@ export function prepareToResume({ folder, records }) {
   for (const name of existsSync(raw) ? readdirSync(raw) : []) if (CHECKS.test(name)) removeRaw(folder, name)
 }
 
-/** Leaves out the arms that did not serve when the run began. @param {Plan} plan @param {Manifest} manifest of the run */
+/** Leaves out of a plan the arms that did not serve when the run began; returns the plan itself if there are none. @param {Plan} plan @param {Manifest} manifest of the run */
 export function leaveOutAgain(plan, { arms, notMeasured }) {
   const isPlanned = (/** @type {Manifest['notMeasured'][number]} */ { plane, reason }) =>
     plan.notMeasured.some(missing => missing.plane === plane && missing.reason === reason)
@@ -48,14 +48,14 @@ export function leaveOutAgain(plan, { arms, notMeasured }) {
   return failures.length === 0 ? plan : leaveOutFailed(plan, failures)
 }
 
-/** @param {{ interrupted: Interrupted, plan: Plan, now: Setting }} options @throws {UsageError} with what differs */
+/** Asserts that new trials can stand beside those recorded. @param {{ interrupted: Interrupted, plan: Plan, now: Setting }} options @throws {UsageError} that lists what differs */
 export function assertSame({ interrupted: { folder, manifest, records }, plan, now }) {
   if (plan.settings.keepsServices && records.size > 0)
     throw new UsageError(
       `--resume ${folder}: ${plan.experiment} watches the same processes all the time, and they have ended: start a new run`,
     )
   const isEqual = (/** @type {unknown} */ a, /** @type {unknown} */ b) => JSON.stringify(a) === JSON.stringify(b)
-  // Rates that cannot be reached are left out once the capacities were found.
+  // The manifest lacks the arms whose rates were out of reach, once the calibrations have run.
   const reachable = leaveOutUnreachable({ plan, calibrations: manifest.calibrations }).arms
   const calibrated = manifest.calibrations.map(({ armId }) => armId)
   const toCalibrate = plan.calibrations.map(({ id }) => id)
@@ -78,7 +78,7 @@ export function assertSame({ interrupted: { folder, manifest, records }, plan, n
   )
 }
 
-/** @param {{ interrupted: Interrupted, known: Omit<Manifest, 'parity'> }} options @returns {Manifest} of both */
+/** Makes the manifest of a resumed run: the start's run, command, machine and parity, with this resume listed in `run.resumed`. @param {{ interrupted: Interrupted, known: Omit<Manifest, 'parity'> }} options @returns {Manifest} */
 export function continueManifest({ interrupted: { manifest, records }, known }) {
   const { run, command, thresholds, machine, parity } = manifest
   const resumed = [...(run.resumed ?? []), { at: known.run.startedAt, id: known.run.id, trials: records.size }]

@@ -5,10 +5,10 @@ import { METHOD_VERSION } from '../model/versions.js'
 import { readRun } from '../records/records.js'
 
 /**
- * Trials of earlier runs that a search may take instead of measuring again; each record is given once.
+ * Trials of earlier runs that a search may take instead of measuring again. take: returns each record once; null: none fits.
  * @import { Arm, Kit, Layout, Manifest, RunSettings, ScriptFolder, Tool, TrialRecord } from '../model/types.ts'
  * @typedef {{ take: (arm: Arm, isUsable?: (record: TrialRecord) => boolean) =>
- *   { folder: string, record: TrialRecord } | null }} Reusable isUsable: a trial that shows nothing is measured again
+ *   { folder: string, record: TrialRecord } | null }} Reusable isUsable: false: leave that record; absent: take any
  * @typedef {{ machine: Record<string, unknown>, tools: Record<string, Tool>, scripts: ScriptFolder[], layout: Layout,
  *   kit: Kit, settings: Pick<RunSettings, 'trafficPolicy' | 'app' | 'relaxes'> }} Setting what trials are measured with
  */
@@ -16,7 +16,7 @@ import { readRun } from '../records/records.js'
 const SAME_MACHINE = ['bootId', 'cpuModel', 'cpus', 'kernel', 'cgroupVersion', 'capWay', 'node']
 const SAME_LOAD_HOST = ['host', 'cpuModel', 'cpus', 'address']
 
-/** Lists why new trials cannot stand beside those of a run. @param {Manifest} manifest @param {Setting} now */
+/** Lists what differs, in words, so that new trials cannot stand beside those of a run; empty: nothing. @param {Manifest} manifest @param {Setting} now */
 export function findDifferences(manifest, { machine, tools, scripts, layout: { topologies }, kit, settings }) {
   const relaxedBy = (/** @type {{ relaxes: { gate: string }[] }} */ { relaxes }) =>
     relaxes.map(({ gate }) => gate).join()
@@ -26,7 +26,7 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
     ...SAME_MACHINE.filter(name => manifest.machine[name] !== machine[name]).map(name => `machine.${name}`),
     ...(nameLoadHost(manifest.machine) === nameLoadHost(machine) ? [] : ['the machine of the load']),
     ...Object.keys(tools).filter(name => (manifest.tools[name]?.sha256 ?? tools[name].sha256) !== tools[name].sha256),
-    // Scripts that one of the runs did not use make no difference.
+    // Tools and scripts that only one of the runs uses make no difference.
     ...scripts
       .filter(recorded => (findRecordedScripts(manifest, recorded)?.sha256 ?? recorded.sha256) !== recorded.sha256)
       .map(recorded => `the scripts of ${nameScripts(recorded)}`),
@@ -40,7 +40,7 @@ export function findDifferences(manifest, { machine, tools, scripts, layout: { t
   ]
 }
 
-/** Reads a run that an option names. @param {string} option @param {string} folder @throws {UsageError} when it holds none */
+/** Reads the run in a folder that was passed with an option, which the error names. @param {string} option @param {string} folder @throws {UsageError} when it holds none */
 export function readNamedRun(option, folder) {
   try {
     return readRun(folder)
@@ -49,7 +49,7 @@ export function readNamedRun(option, folder) {
   }
 }
 
-/** Opens runs to reuse. @param {Setting & { folders: string[] }} options @returns {Reusable} @throws {UsageError} */
+/** Reads the valid trials of runs to reuse, without those that they took from others. @param {Setting & { folders: string[] }} options @returns {Reusable} @throws {UsageError} if a folder holds no run, or a run differs from this one */
 export function openReusable({ folders, ...now }) {
   const { placementOf } = now.layout
   const reusable = folders.flatMap(folder => {

@@ -12,22 +12,22 @@ import { createStopping } from './stopping.js'
  * @import { RunTogether } from './run.js' @import { Stopping } from './stopping.js'
  */
 
-// Unsteady windows are repeated for so many rounds; for fewer beside turns, which tell the cost.
+// Trials are repeated up to so many rounds' worth; for fewer if the run also has interleaved trials, which give the cost.
 const SPARE_ROUNDS = { alone: 2, besideTurns: 1 }
-// Users that are cold after such a warm-up are not slow to start: their sidecars do not serve them. The run's length
-// must stay near to what was announced, also where the planned warm-up is long.
+// Users still cold after a warm-up this much longer are not slow to start: their sidecars do not serve them. The limit in seconds
+// keeps a run with long warm-ups near its announced length.
 const WARMUP_MOST_TIMES = 4
 const WARMUP_MOST_MORE_SECONDS = 30
 
 /**
- * A run takes its turn for the checks and for each round, where another run goes on beside it.
+ * Turns of two runs that go on side by side: `take` resolves when this run may do its checks or a round, `pass` ends that.
  * @typedef {{ take: () => Promise<void>, pass: () => void }} Turns
- * @typedef {{ seconds: number, plannedSeconds: number, isLongest: boolean }} Warmup
+ * @typedef {{ seconds: number, plannedSeconds: number, isLongest: boolean }} Warmup of an arm, after it was lengthened
  */
 
 /**
- * Measures what each plane reaches in a closed loop, once, where the plan asks for it, and leaves out the rates too near
- * to it; then round after round. @param {Pass} pass @throws {BenchError} when no rate can be reached
+ * Runs the calibrations of a plan (closed loops, each once), leaves out the arms whose rates are over a share of what
+ * these reached, and runs the rounds. @param {Pass} pass @throws {BenchError} when no rate can be reached
  */
 export async function measureRounds(pass) {
   const { plan, run, runTogether, turns, assess, recordedRounds, writeManifest, announce, say } = pass
@@ -61,9 +61,10 @@ export async function measureRounds(pass) {
 }
 
 /**
- * Runs round after round; windows that were unsteady or cold are run again at the end of theirs.
+ * Runs round after round. Trials that were unsteady, cold or spoiled are run again at the end of their round, while
+ * repeats are left.
  * @param {{ plan: Pass['plan'], runTogether: RunTogether, turns: Turns, stopping: Stopping | null, signal: AbortSignal } &
- *   Pick<Pass, 'secondsAfter' | 'watch' | 'say'>} options stopping: null: all rounds of the plan are run
+ *   Pick<Pass, 'secondsAfter' | 'watch' | 'say'>} options stopping: null: run all rounds of the plan
  */
 async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, watch, say, signal }) {
   const estimateLeft = createPace(plan.trials)
@@ -99,7 +100,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
     const isCold = records.some(({ load }) => load !== null && (load.coldUsers > 0 || load.verified === 0))
     if (isCold) for (const trial of trials) warmups.set(trial.arm.id, lengthenWarmup(trial))
     const isUnsteady = records.some(({ isSteady, trial }) => isSteady === false && trial.arm.load.burst === null)
-    // An arm that fails spoils the round of the others.
+    // An arm that fails spoils the trials of those interleaved with it.
     const isBroken = records.length > 1 && records.some(r => r.outcome === 'failed' || isSpoiled(r, 'cpuPerRequest'))
     if (!(isCold || isUnsteady || isBroken) || spare < trials.length) return
     spare -= trials.length
@@ -108,7 +109,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
       return { ...trial, ...interleaving, id: `${trial.id}-again`, repeats: trial.id, isExclusive: true }
     })
     const repeated = await runAgain(again)
-    // Sidecars that died in both took the trials of the others with them twice.
+    // If sidecars died again, they also spoiled the repeats of the other arms: go on without them.
     if (listDead(repeated).length > 0) await repeatSpoiled(repeated)
   }
   for (let round = 1; round <= plan.rounds; round++) {
@@ -130,7 +131,7 @@ async function runRounds({ plan, runTogether, turns, stopping, secondsAfter, wat
   }
 }
 
-/** Doubles a warm-up, up to the longest that the planned one allows. @param {Trial} trial @returns {Warmup} */
+/** Doubles a warm-up, up to four times the planned one or 30 s more, whichever is less. @param {Trial} trial @returns {Warmup} */
 function lengthenWarmup({ arm, warmup }) {
   const plannedSeconds = warmup?.plannedSeconds ?? arm.load.warmupSeconds
   const mostSeconds = Math.min(WARMUP_MOST_TIMES * plannedSeconds, plannedSeconds + WARMUP_MOST_MORE_SECONDS)
@@ -138,13 +139,16 @@ function lengthenWarmup({ arm, warmup }) {
   return { seconds, plannedSeconds, isLongest: seconds === mostSeconds }
 }
 
-/** Makes a function that estimates the seconds that trials still take, from the pace so far. @param {Trial[]} trials */
+/**
+ * Makes a function that estimates the seconds until the last of these trials ends: by plan until one was measured, then scaled by
+ * the pace so far. @param {Trial[]} trials of the whole run, in order
+ */
 export function createPace(trials) {
   let start = performance.now()
   /** The first trial that was not recorded before. @type {number | null} */
   let first = null
   let done = 0
-  /** @param {Trial} trial the one that runs @param {boolean} isDone */
+  /** @param {Trial} trial that begins or has ended @param {boolean} isDone it has ended */
   return (trial, isDone) => {
     // A trial that is run again comes after its round.
     const isAgain = trial.repeats !== null

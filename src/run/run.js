@@ -18,18 +18,21 @@ const UNKNOWN = () => ({ isReached: false, hasPairs: true, roundsMore: null, sen
 const ALONE = { take: async () => {}, pass: () => {} }
 
 /**
- * Both run trials, and record them before the next start; RunTogether of arms that stand at the same time. progress: such
- * as 'repeat 2 of 6'; secondsLeft: of the run, before this trial.
+ * Both run trials and append their records, or return the records of trials that are already recorded. RunTogether: trials of
+ * interleaved arms, which stand at the same time. progress: such as 'repeat 2 of 6'; secondsLeft: of the run, from the start of
+ * this trial; absent: not known.
  * @typedef {(options: { trial: Trial } & TrialProgress) => Promise<TrialRecord>} RunOne
  * @typedef {(options: { trials: Trial[] } & TrialProgress) => Promise<TrialRecord[]>} RunTogether
  * @typedef {{ progress: string, secondsLeft?: number }} TrialProgress
  */
 
 /**
- * Runs a plan: checks that the planes do equal work, then measures kind after kind. It leaves all on disk.
+ * Runs a plan: checks that the planes do equal work, then measures kind after kind. The manifest and the records so far stay on
+ * disk, with `ended` in the manifest also if it throws.
  * @param {{ plan: Plan, testbed: Omit<Testbed, 'kind'>, kinds: Kind[], manifest: Omit<Manifest, 'parity'>,
- *   execution?: Partial<Execution>, watcher: Watcher, signal: AbortSignal, gate: GateParity }} options gate: tries the planes for equal work
- * @throws {import('../lib/errors.js').BenchError} when no arm serves, or nothing can be recorded
+ *   execution?: Partial<Execution>, watcher: Watcher, signal: AbortSignal, gate: GateParity }} options kinds: one for each part of the plan, in order;
+ *   gate: checks the planes for equal work
+ * @throws {import('../lib/errors.js').BenchError} when no arm serves, or nothing can be recorded; the signal's reason when it aborts
  */
 export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, watcher, signal, gate }) {
   const {
@@ -75,7 +78,7 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
     const parity = await gate({ testbed: { ...testbed, kind }, arms, nextIndex, signal, say, cache, leaveOut })
     const measured = failures.length === 0 ? plan : (await import('../plan/left-out.js')).leaveOutFailed(plan, failures)
     writeManifest({ parity })
-    // No number of rounds makes the ratio of one plane precise.
+    // If no pair of planes is left to compare, no number of rounds makes a ratio precise.
     if (plan.precision && measured !== plan) {
       const { hasPairs } = assess({ manifest: { ...known, arms: measured.arms }, records: [] })
       if (!hasPairs) throw new BenchError(failures[0].reason)
@@ -118,13 +121,13 @@ export async function runPlan({ plan, testbed, kinds, manifest, execution = {}, 
         signal,
       })
     }
-    // An abort at the end of the last trial has removed the services to retain.
+    // An abort at the end of the last trial has removed the services to retain: the run is then not finished.
     signal.throwIfAborted()
     writeManifest({ ended: 'finished' })
     outcome = 'finished'
   } finally {
     if (signal.aborted) outcome = 'interrupted'
-    // The disk may be full: what ended the run is told, not this.
+    // The disk may be full: throw the error that ended the run, not that of this write.
     if (outcome !== 'finished') safely(() => writeManifest({ ended: outcome }), null)
     watch?.({ kind: 'ended', outcome, atMs: Date.now() })
     await standing.end({ isFinished: outcome === 'finished' })
@@ -155,7 +158,7 @@ function createRunTogether({ testbed, standing, recorded, nextIndex, watcher: { 
       watch: follow,
       signal,
     })
-    // A trial that is recorded is not run again: its files come before its record.
+    // A resumed run skips recorded trials, so the raw files have to be whole before the record is written.
     writeObserved(folder, { trial: trials[0], ...observed })
     for (const record of records) appendTrial(folder, record)
     for (const record of records) watch?.({ kind: 'trial-ended', record, progress, atMs: Date.now() })

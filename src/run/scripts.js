@@ -2,7 +2,7 @@ import { hashFolder, hashText } from '../lib/hash.js'
 import { nameVariantTool } from '../model/tools.js'
 import { nameDeployed } from '../services/specs.js'
 
-/** Hashes the scripts that a run uses: a path does not show an edit. @import { Folders } from './kind.js' */
+/** Hashes the scripts that a run uses, since a path does not show an edit. @import { Folders } from './kind.js' */
 /** @import { Arm, Programs, ScriptFolder } from '../model/types.ts' @import { Pipeline } from '../model/pipeline.js' */
 
 /** @typedef {Pick<Arm, 'plane' | 'variant' | 'profile'>} Scripted */
@@ -10,7 +10,8 @@ import { nameDeployed } from '../services/specs.js'
 /** @typedef {Pick<Programs, 'scripts' | 'tools' | 'pipelines'> & { planes: Record<string, ScriptedPlane> }} ScriptedPrograms */
 
 /**
- * Finds the folder of scripts of an arm's sidecars: its profile's, its variant's, or the kit's.
+ * Finds the folder of scripts that an arm's sidecars run: its pipeline's, its profile's, its variant's (unless that names another
+ * program), or the kit's.
  * @param {{ programs: ScriptedPrograms, folders: Pick<Folders, 'pipyScripts'> }} testbed @param {Scripted} arm
  */
 export function findScriptFolder({ programs, folders }, arm) {
@@ -22,6 +23,7 @@ export function findScriptFolder({ programs, folders }, arm) {
 }
 
 /**
+ * Hashes each folder of scripts once, for the manifest.
  * @param {{ arms: Scripted[], programs: ScriptedPrograms,
  *   folders: { pipyScripts: string, echo: string, load: string } }} options
  * @returns {ScriptFolder[]} those of the load, of the applications, and of each plane, profile or variant that runs scripts
@@ -44,12 +46,12 @@ export function hashScripts({ arms, programs, folders }) {
   ]
 }
 
-/** Finds the pipeline that an arm's sidecars run; undefined: they read the kit's configuration. Sides of the lab have no variant: the key is empty. @param {Pick<Programs, 'pipelines'>} programs @param {Pick<Arm, 'variant'>} arm */
+/** Finds the pipeline that an arm's sidecars run; undefined: they read the kit's configuration. The key of an arm without a variant, as in the lab, is ''. @param {Pick<Programs, 'pipelines'>} programs @param {Pick<Arm, 'variant'>} arm */
 export function findPipelineOf({ pipelines }, { variant }) {
   return pipelines?.[variant ?? '']
 }
 
-/** Hashes what a pipeline runs: its scripts, and how they are run. @param {Pipeline} pipeline */
+/** Hashes the scripts of a pipeline together with its `pipeline.yaml`, which says how they are run. @param {Pipeline} pipeline */
 function hashPipeline({ document, scripts }) {
   return hashText(JSON.stringify([hashFolder(scripts), document]))
 }

@@ -2,8 +2,9 @@
 /** @typedef {ReturnType<typeof createStandingServices>} StandingServices */
 
 /**
- * Keeps services beyond their trial: those of every arm, or with `--retain` those of the last trial.
- * @param {{ keepsServices: boolean, retains: boolean }} options
+ * Keeps services running after their trial.
+ * @param {{ keepsServices: boolean, retains: boolean }} options keepsServices: those of every arm, for its next trial; retains: those
+ *   of the last trial, for the user (`--retain`)
  */
 export function createStandingServices({ keepsServices, retains }) {
   /** @type {Map<string, Started>} by the arm's id */
@@ -12,21 +13,21 @@ export function createStandingServices({ keepsServices, retains }) {
   let last = []
 
   return {
-    /** Takes the services of an arm, if they stand, and removes those of the last trial. @param {Arm} arm */
+    /** Returns the services of an arm, null if none stand; removes those that only `--retain` has kept so far. @param {Arm} arm */
     async take(arm) {
       const leaving = last.filter(services => ![...kept.values()].includes(services))
       last = []
       await Promise.all(leaving.map(({ deployment }) => deployment.remove()))
       return kept.get(arm.id) ?? null
     },
-    /** Removes services, unless they stand on. @param {{ arm: Arm, services: Started, hasFailed: boolean }} ended */
+    /** Removes services after a trial, unless they are kept. @param {{ arm: Arm, services: Started, hasFailed: boolean }} ended */
     async leave({ arm, services, hasFailed }) {
       if (keepsServices && !hasFailed) kept.set(arm.id, services)
       else kept.delete(arm.id)
       if (retains) last.push(services)
       else if (!kept.has(arm.id)) await services.deployment.remove()
     },
-    /** Removes all, but those to retain of a run that finished. @param {{ isFinished: boolean }} options */
+    /** Removes all services, except those of the last trial to retain if the run finished. @param {{ isFinished: boolean }} options */
     async end({ isFinished }) {
       const standing = new Set([...kept.values(), ...last])
       if (isFinished) for (const services of last) standing.delete(services)

@@ -23,21 +23,22 @@ import { findPipelineOf, findScriptFolder } from './scripts.js'
 
 /**
  * Started: the services of an arm, and what a load needs to drive them. start: a number that no other start of this run
- * has; folder: of the processes; isInterleaved: other arms stand at the same time.
+ * has; folder: for the files of the processes; isInterleaved: other arms stand at the same time.
  * @import { Arm, Deployment, Endpoint, EndedProcess, Handle, OwnRequest, ProcessSpec, Target } from '../model/types.ts'
  * @import { Pipeline } from '../model/pipeline.js'
  * @import { Testbed } from './kind.js' @import { Ending } from '../services/specs.js'
  * @typedef {ReturnType<typeof credentialsOf>} Credentials
  * @typedef {Awaited<ReturnType<typeof startServices>> & { findings?: import('./kind.js').StartFindings }} Started
  * @typedef {{ testbed: Testbed, arm: Arm, start: number, round: number, folder: string, isInterleaved?: boolean,
- *   deadlineSeconds?: number, signal: AbortSignal }} StartRequest deadlineSeconds: for a process to be ready
+ *   deadlineSeconds?: number, signal: AbortSignal }} StartRequest deadlineSeconds: for a process to be ready,
+ *   and for the first answer; absent: the defaults of the target and of a request
  * @typedef {(request: StartRequest) => Promise<Started>} StartServices
  */
 
-// An exception of a Pipy script takes about eight lines, and causes another.
+// Pipy logs an exception of a script in about eight lines, and often a second one that it causes.
 const SIDECAR_LINES = 24
 
-/** The CPUs that a process of each role may use. */
+/** The key of a placement whose CPUs a process of each role may use. */
 const PLACED_AS = /** @type {const} */ ({
   sidecar: 'sidecar',
   neighbour: 'sidecar',
@@ -49,12 +50,19 @@ const PLACED_AS = /** @type {const} */ ({
 /** @param {number | undefined} cpuRequestCores */
 const withRequest = cpuRequestCores => cpuRequestCores !== undefined && { cpuRequestCores }
 
-/** Starts an arm's services and its sidecars, and sends one nonce through. @param {Omit<StartRequest, 'round'>} options */
+/**
+ * Starts an arm's services and sidecars, waits until they are ready, and sends one request through them to the application.
+ * @param {Omit<StartRequest, 'round'>} options
+ * @returns changeTo: renders changes of a sidecar's configuration; null: the arm has none; ending: of a sidecar in the window;
+ *   entry: the URLs, host and identity of the load
+ * @throws {BenchError} if a process is not ready or the request is not answered as expected, with the logs of sidecars; EndedError
+ *   if processes exited. All are removed before.
+ */
 export async function startServices({ testbed, arm, start, folder, isInterleaved = false, deadlineSeconds, signal }) {
   const { target } = testbed.site
   const topology = topologyOf(arm, testbed.layout.topologies)
   const { hasSidecars } = arm
-  // A service without sidecar and application runs nothing.
+  // A service without a sidecar and an application has no process.
   const running = topology.services.filter(s => hasSidecars || s.application)
   const names = running.map(s => s.name)
   const isControlled = arm.conditions.changesPerMinute !== null
@@ -98,7 +106,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     await deploy(specs)
     areReady = true
     const pipeline = findPipelineOf(testbed.programs, arm)
-    // A sidecar that is to be ready soon is to answer as soon.
+    // A caller that shortens the wait for ready sidecars does not wait longer for their answer.
     const timeoutSeconds = deadlineSeconds
     const entry = findEntry(topology, { places, hasSidecars, isRedirected: isRedirected(arm.conditions) })
     if (pipeline) for (const endpoint of entry.endpoints) endpoint.port = entryPortOf(pipeline)
@@ -108,7 +116,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
     const scheme = arm.conditions.protocol === 'grpc' ? 'grpc' : hasCertificate ? 'https' : 'http'
     const certificates = certificatesFolder(testbed.folders.certificates, arm.conditions.tls)
     const certificate = hasCertificate ? credentialsOf(GENERATOR, target.locate(certificates, 'generator')) : null
-    // The entry of the kit takes plaintext, too.
+    // The kit's own entry also takes plaintext, so its check needs no certificate.
     const credentials = pipeline ? certificate : null
     const sent = { target, entry, arm, timeoutSeconds, credentials }
     const sending =
@@ -128,7 +136,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
         urls: entry.endpoints.map(({ address, port }) => `${scheme}://${address}:${port}${path}`),
         host: pipeline?.document.request.headers.host ?? entry.host,
         ...(request && { request }),
-        // Only the generator's own machine could ask there.
+        // The generator's progress can be read only if it has an address among these services.
         admin: places[GENERATOR] ? { address: places[GENERATOR].inside, port: PORTS.generator } : null,
         certificate,
       },
@@ -136,7 +144,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
   } catch (error) {
     const { processes } = deployment
     const ended = await awaitEnded(processes)
-    // A process that is not ready has said why; a process that does not answer may have ended meanwhile.
+    // The error of a process that is not ready has its log. If all were ready, one may have exited since, which explains more.
     const fallen = areReady ? await assertAllRun(processes, 'starting').catch(error => error) : null
     const failure = fallen ?? (areReady ? await withSidecarLogs(error, processes) : error)
     await deployment.remove()
@@ -146,7 +154,7 @@ export async function startServices({ testbed, arm, start, folder, isInterleaved
   }
 }
 
-/** Lists the processes that ended, a moment later. @param {Handle[]} processes @returns {Promise<EndedProcess[]>} */
+/** Waits half a second for exits, and lists the processes that exited early, with cause and OOM flag. @param {Handle[]} processes @returns {Promise<EndedProcess[]>} */
 export async function awaitEnded(processes) {
   await awaitEnding(processes)
   return processes.flatMap(p => {
@@ -161,7 +169,7 @@ export async function awaitEnded(processes) {
 /**
  * Adds the last lines that sidecars logged to an error of a request through them: an exception in a script closes the
  * connection, and only the log says why.
- * @param {unknown} error @param {Handle[]} processes @returns {Promise<unknown>}
+ * @param {unknown} error @param {Handle[]} processes @returns {Promise<unknown>} the error itself if it is no BenchError
  */
 export async function withSidecarLogs(error, processes) {
   if (!(error instanceof BenchError)) return error
@@ -175,7 +183,7 @@ export async function withSidecarLogs(error, processes) {
   return new BenchError(`${error.message}${logs.join('')}`, { cause: error, exitStatus: error.exitStatus })
 }
 
-/** Lists what all processes of an arm are made from. @param {{ testbed: Testbed, arm: Arm, folder: string }} options */
+/** Collects what the specs of all processes of an arm are made from, for `createSpecs`. @param {{ testbed: Testbed, arm: Arm, folder: string }} options */
 export function describeSpecs({ testbed, arm, folder }) {
   const { site, programs, settings, folders } = testbed
   const scripts = findScriptFolder(testbed, arm)
@@ -190,6 +198,7 @@ export function describeSpecs({ testbed, arm, folder }) {
 }
 
 /**
+ * Prepares the end of the sidecar that ends in the window. request: reaches its service past the sidecar of its client.
  * @param {{ testbed: Testbed, arm: Arm, ending: Ending, deployment: Deployment, deploy: ReturnType<typeof createDeployer>['deploy'] }}
  *   options
  */
@@ -203,7 +212,7 @@ function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, 
     notice,
     steps,
     request: { ...target, credentials: client && tls !== 'plaintext' ? credentialsOf(client, certificates) : null },
-    /** Starts its successor, which has its address. */
+    /** Starts the successor, at the same address, and returns it before it is ready. */
     async succeed() {
       const { ends, ...lasting } = process.spec
       const [successor] = await deploy([{ ...lasting, service: `${spec.service}-next` }])
@@ -213,10 +222,10 @@ function prepareEnding({ testbed, arm, ending: { spec, notice, steps, server }, 
 }
 
 /**
- * Sends the request of a pipeline, and takes its answer for the one that counts.
+ * Sends the request of a pipeline once. Answers of the load count if they have the same status and number of bytes.
  * @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, pipeline: Pipeline, timeoutSeconds?: number, credentials?: Credentials | null }} options
  *   credentials: of a load that speaks TLS
- * @returns {Promise<OwnRequest>} @throws {BenchError} for another status
+ * @returns {Promise<OwnRequest>} @throws {BenchError} if it fails, has another status than `pipeline.yaml` names, or is compressed
  */
 export async function sendPipelineRequest({ target, entry, arm, pipeline, timeoutSeconds, credentials }) {
   const { document, file } = pipeline
@@ -229,6 +238,7 @@ export async function sendPipelineRequest({ target, entry, arm, pipeline, timeou
   const { host = entry.host, ...others } = headers
   const [endpoint] = entry.endpoints
   const what = `${method} ${path} of ${file} to ${arm.id} (${endpoint.address}:${endpoint.port})`
+  // `send` takes and returns bodies as latin1: a character is a byte.
   const ask = { host, method, path, headers: others, body: Buffer.from(body).toString('latin1') }
   const answer = await target.call('send', { endpoint, ask, timeoutSeconds, credentials }).catch(error => {
     throw new BenchError(`${what} failed: ${error.message}`, { cause: error })
@@ -246,8 +256,11 @@ export async function sendPipelineRequest({ target, entry, arm, pipeline, timeou
   return { method, headers: others, body, status, bytes: answer.body.length }
 }
 
-/** @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, path: string, timeoutSeconds?: number, credentials: Credentials | null }} options
- * @returns {Promise<undefined>} */
+/**
+ * Sends a request with a nonce, which only the application can echo.
+ * @param {{ target: Target, entry: { endpoints: Endpoint[], host: string }, arm: Arm, path: string, timeoutSeconds?: number, credentials: Credentials | null }} options
+ * @returns {Promise<undefined>} @throws {BenchError} if it fails or another answer comes
+ */
 async function sendNonce({ target, entry, arm, path, timeoutSeconds, credentials }) {
   const nonce = `check-${arm.id}`
   const [endpoint] = entry.endpoints

@@ -5,8 +5,8 @@ import { readNowMs } from '../node/convergence.js'
 import { BATCH_SIDECARS } from '../services/control.js'
 
 /**
- * Starts the sidecars of a rollout, and asks each from its start on. On one machine, they start batch after batch; on a
- * cluster, each is a pod, and how many start at a time is the cluster's own.
+ * Starts the sidecars of a rollout, and asks each for its configuration from its start on. On one machine, they start batch after
+ * batch; on a cluster, each is a pod, and the cluster decides how many start at a time.
  * @import { Asking, Handle, ProcessSpec, RolloutRecord, Target, ConfigurationTimes } from '../model/types.ts'
  * @import { Batch } from '../services/control.js'
  */
@@ -15,15 +15,17 @@ import { BATCH_SIDECARS } from '../services/control.js'
 const WAITING_MOST = BATCH_SIDECARS / 2
 
 /**
- * PodTimes: when the pod of a sidecar was asked for, and when it was ready.
+ * PodTimes: when the pod of a sidecar was created, and when it was ready, in epoch milliseconds; readyMs null: not yet.
  * @typedef {NonNullable<RolloutRecord['members'][number]['pod']>} PodTimes
  * @typedef {(specs: ProcessSpec[], how?: Pick<Parameters<Target['deploy']>[1], 'pace' | 'onStart'>) => Promise<Handle[]>} Deploy
  */
 
 /**
- * Starts sidecars. answering: each that was started; pods: by sidecar, filled as they become ready.
+ * Starts sidecars. If the deadline passes before all have started, it starts no more, and does not throw.
  * @param {{ asking: Asking, batches: Batch[], deploy: Deploy, arePods: boolean, deadlineSeconds: number,
- *   fail: (error: Error) => void, signal: AbortSignal }} options fail: is called where a pod does not become ready
+ *   fail: (error: Error) => void, signal: AbortSignal }} options arePods: no pace is needed; fail: is called if a pod does not
+ *   become ready
+ * @returns answering: a promise for each sidecar that was started; pods: by sidecar, their readyMs set as they become ready
  */
 export async function startSidecars({ asking, batches, deploy, arePods, deadlineSeconds, fail, signal }) {
   /** @type {Promise<[string, ConfigurationTimes | null]>[]} */
@@ -37,7 +39,7 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
   const pace = arePods ? null : createBatchPace({ asking, deadlineSeconds, signal })
   /** @param {Handle} process */
   const onStart = process => {
-    // The target would start the others, too, though the control plane has ended.
+    // Without this, the target would start the others even if the control plane has exited.
     signal.throwIfAborted()
     const { members } = /** @type {Batch} */ (batches.find(({ spec }) => spec === process.spec))
     for (const { name, first } of members) answering.push(named(name, asking.expectFirst(process, { name, ...first })))
@@ -49,7 +51,7 @@ export async function startSidecars({ asking, batches, deploy, arePods, deadline
     }
     readying.push(process.waitUntilReady(signal).then(setReady, fail))
   }
-  // Sidecars that will move are ended without the others.
+  // Sidecars that will move to another shard are ended without the others, so they are a deployment of their own.
   for (const group of groupBy(batches, ({ members }) => members.some(({ moved }) => moved)).values()) {
     if (pace?.isLate()) break
     const specs = group.map(({ spec }) => spec)
@@ -68,7 +70,7 @@ export function named(name, answer) {
   return labelled
 }
 
-/** @param {{ asking: Asking, deadlineSeconds: number, signal: AbortSignal }} options */
+/** Makes the wait before each batch, with one deadline for all. @param {{ asking: Asking, deadlineSeconds: number, signal: AbortSignal }} options */
 function createBatchPace({ asking, deadlineSeconds, signal }) {
   const deadlineMs = performance.now() + deadlineSeconds * 1000
   let isLate = false
@@ -82,7 +84,7 @@ function createBatchPace({ asking, deadlineSeconds, signal }) {
         signal,
       }).catch(async error => {
         signal.throwIfAborted()
-        // Asking ends before the target removes the sidecars: refused connections would count as answers of theirs.
+        // Stop asking before the target removes the sidecars: the connections that they refuse would count as answers.
         await asking.giveUp()
         isLate = true
         throw error

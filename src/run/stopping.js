@@ -1,16 +1,17 @@
 /**
- * Ends rounds that go on until they are precise. Assess tells what the rounds so far have shown.
+ * Ends rounds that go on until the result is precise. Assess computes how precise the rounds so far are, with a sentence that says so.
  * @import { Manifest, Plan, TrialRecord } from '../model/types.ts'
  * @typedef {{ isReached: boolean, hasPairs: boolean, roundsMore: number | null, sentence: string }} Assessment
- *   hasPairs: there is one to compare; roundsMore: null: not known
+ *   isReached: the precision is; hasPairs: there are planes to compare; roundsMore: the rounds still needed; null: not known
  * @typedef {(run: { manifest: Manifest, records: TrialRecord[] }) => Assessment} Assess
  * @typedef {ReturnType<typeof createStopping>} Stopping
  */
 
 /**
+ * Decides after each round whether to run another, and writes the number of rounds to the manifest.
  * @param {{ precision: NonNullable<Plan['precision']>, mostRounds: number, recordedRounds: number, assess: Assess,
  *   say: (line: string) => void, writeManifest: (fields: Partial<Manifest>) => Manifest, now?: () => number }} options
- *   recordedRounds: that a resumed run has; now: milliseconds of a clock
+ *   recordedRounds: the rounds in the manifest of a resumed run; now: reads a clock, in milliseconds
  */
 export function createStopping({ precision, mostRounds, recordedRounds, assess, say, writeManifest, ...clock }) {
   const { now = () => performance.now() } = clock
@@ -19,7 +20,7 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
   const records = []
   let longestMs = 0
   let beganMs = now()
-  // A resumed run has records of later rounds.
+  // A resumed run reads back recorded rounds: the manifest keeps their number.
   let rounds = recordedRounds
   /** @type {Manifest} */
   let manifest
@@ -39,7 +40,7 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
       records.push(record)
     },
 
-    /** Says whether a round was the last. @param {number} round */
+    /** Says whether a round was the last: precise, no planes left to compare, or no time for one as long as the longest. @param {number} round */
     isOver(round) {
       longestMs = Math.max(longestMs, now() - beganMs)
       const run = { manifest: { ...manifest, rounds: round }, records }

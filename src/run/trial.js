@@ -14,9 +14,9 @@ import { observeWindow, readWindow } from './window.js'
 
 /**
  * Course: a trial while it runs, or those of arms that stand at the same time. start: a number that no other start of this
- * run has; nextStart: gives another; folder: of the raw files; signal: aborts when the trial ends, too.
+ * run has; nextStart: returns another; folder: of the raw files; signal: aborts with the run's signal, and when the trial ends.
  * Observed: names: of the processes, in the order of their readings; observation: null: the window was not observed to its
- * end; partFiles: what the kind alone has seen, by the names of the files.
+ * end; partFiles: documents that only this kind of trial has, by file name.
  * @import { Deployment, Handle, ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts'
  * @import { Phase, Watcher } from './events.js'
  * @import { StandingServices } from './standing-services.js' @import { Started } from './start-services.js'
@@ -28,11 +28,12 @@ import { observeWindow, readWindow } from './window.js'
  */
 
 /**
- * Runs one trial, or those of arms that stand at the same time, to their records. A failure is an outcome, not an error.
+ * Runs one trial, or those of arms that stand at the same time, and makes their records. A trial that fails is recorded as failed,
+ * with its reasons.
  * @param {Pick<Course, 'testbed' | 'trials' | 'nextStart' | 'watch' | 'signal'> & { standing: StandingServices }} options
  *   standing: services of an arm are taken from there, and left there
  * @returns {Promise<{ records: TrialRecord[] } & Observed>} a record of each trial
- * @throws the signal's reason, when it aborts
+ * @throws {SiteLostError} if the machine of the services is lost; the signal's reason when it aborts
  */
 export async function runTrial({ testbed, trials, nextStart, standing, watch, signal }) {
   const ending = new AbortController()
@@ -74,7 +75,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
     const { window, looks } = await agreeWindow(course, generator)
     const processes = [...processesOf(services), ...(generator?.processes ?? [])]
     const changing = beside?.makeChanges(course, { changeTo, window }) ?? Promise.resolve(null)
-    // A failure of the changes is told below: a trial that failed otherwise awaits them no more.
+    // If the trial fails otherwise, nothing awaits these promises: an unhandled rejection would end the kit.
     changing.catch(() => {})
     const streaming = beside?.readStreams(course, { services, window }) ?? Promise.resolve(null)
     streaming.catch(() => {})
@@ -109,7 +110,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   } finally {
     ending.abort()
     course.clock.enter('stopping')
-    // A successor that is being started is removed with the others.
+    // Wait for a successor that is being started, so that it is removed with the others.
     await leaving?.catch(() => {})
     const hasFailed = records.some(r => r.outcome === 'failed')
     // If one arm failed to start, remove all.
@@ -123,7 +124,7 @@ export async function runTrial({ testbed, trials, nextStart, standing, watch, si
   return { records, ...observed }
 }
 
-/** Looks at processes before any load; where connections are new, also for what idle ones use. @param {Course} course @param {Handle[]} processes */
+/** Looks at processes before any load; if a load opens a connection for each request, also measures their idle CPU. @param {Course} course @param {Handle[]} processes */
 async function lookBefore({ testbed, trials, signal }, processes) {
   const look = () => testbed.site.target.look(processes)
   const loads = trials.map(({ arm }) => arm.load)
@@ -139,7 +140,7 @@ const hasCompany = trials =>
 /** @param {Started[]} services */
 const processesOf = services => services.flatMap(({ deployment }) => deployment.processes)
 
-/** @param {Course} course @param {Trial} trial @returns {TrialRecord} of a trial that has not come to anything */
+/** @param {Course} course @param {Trial} trial @returns {TrialRecord} with outcome failed, to be filled in */
 function createBlankRecord({ testbed, clock }, trial) {
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -166,15 +167,16 @@ function createBlankRecord({ testbed, clock }, trial) {
 }
 
 /**
- * Takes the services of each arm that stand, or starts them. @param {Course} course
- * @param {{ standing: StandingServices, services: Started[] }} options services: is filled, also by a start that fails
+ * Takes the standing services of each arm, or starts them. @param {Course} course
+ * @param {{ standing: StandingServices, services: Started[] }} options services: is filled; if a start fails, with the others
+ * @throws the error of the first start that failed
  */
 async function deploy({ testbed, trials, start, nextStart, folder, clock, signal }, { standing, services }) {
   clock.enter('starting')
   /** @type {(Started | null)[]} */
   const kept = []
   for (const { arm } of trials) kept.push(await standing.take(arm))
-  // The services of the trial before may have been removed just now: that is no part of this start.
+  // `take` removes the services of the trial before: count that time as `clear`, not as part of the start.
   clock.lap('clear')
   const isInterleaved = trials.length > 1
   const begun = trials.map(({ id, arm, round }, i) => {
@@ -189,12 +191,12 @@ async function deploy({ testbed, trials, start, nextStart, folder, clock, signal
   clock.lap(kept.includes(null) ? 'start' : 'kept')
 }
 
-/** Returns the size of the answers that count, where a pipeline has a request of its own. @param {Started} services */
+/** Returns the bytes of an answer for the record, if a pipeline has a request of its own. @param {Started} services */
 function describeAnswer({ entry }) {
   return entry?.request ? { answerBytes: entry.request.bytes } : {}
 }
 
-/** Says which arms stood together, with how many connections. @param {TrialRecord[]} records @returns {TrialRecord[]} */
+/** Adds to the records of interleaved arms which arms stood together, with how many connections. @param {TrialRecord[]} records @returns {TrialRecord[]} */
 function describeBeside(records) {
   if (records.length === 1) return records
   const beside = records.map(record => {
@@ -202,7 +204,7 @@ function describeBeside(records) {
     const { protocol, tls, services } = arm.conditions
     return {
       armId: arm.id,
-      // Arms of one name are to hold equally many connections: with HTTP/2 they hold fewer.
+      // A gate compares connections of arms with the same name. Arms that differ in one of these may hold more or fewer.
       name: `${nameOf({ ...arm, repeatOf: null })} (${protocol}, ${tls}, ${services}, ${arm.load.idleConnections ?? 0})`,
       connections: sumOf(sidecarsOf(record), p => p.connections ?? null),
     }
@@ -210,7 +212,7 @@ function describeBeside(records) {
   return records.map(record => ({ ...record, beside }))
 }
 
-/** Follows the phases of a trial: tells each as it begins, and how long it took. @param {Watcher['watch']} watch */
+/** Follows the phases of a trial: sends an event as each begins, and keeps how long each lap took, in seconds. @param {Watcher['watch']} watch */
 function createClock(watch) {
   /** @type {Record<string, number>} */
   const seconds = {}
@@ -220,13 +222,13 @@ function createClock(watch) {
   return {
     /** The current phase. */
     phase: () => now,
-    /** Keys name what took the samples. */
+    /** Seconds by lap. */
     seconds,
     enter(/** @type {Phase} */ phase) {
       now = phase
       watch?.({ kind: 'phase', phase, atMs: Date.now() })
     },
-    /** Names what has gone on since the last lap. */
+    /** Ends a lap, which began with the end of the last one. */
     lap(/** @type {string} */ name) {
       const atMs = performance.now()
       seconds[name] = (atMs - last) / 1000

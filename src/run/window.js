@@ -14,9 +14,10 @@ import { finishLoad, followLoad } from './generator.js'
  */
 
 /**
- * Has the processes read through the warm-up and the window and at its edges; stops early where one ends.
+ * Observes the processes through the warm-up and the window, and at its edges. If one exits early, it ends with what was read, and
+ * edges may be null.
  * @param {Course} course @param {{ processes: Handle[], generator: Deployment | null, window: Window }} options
- * @returns {Promise<ObservedWindow>}
+ * @returns {Promise<ObservedWindow>} @throws the signal's reason when it aborts
  */
 export async function observeWindow(course, { processes, generator, window }) {
   const { testbed, clock, watch, signal } = course
@@ -39,7 +40,7 @@ export async function observeWindow(course, { processes, generator, window }) {
   const observed = await testbed.site.target
     .observe(processes, { window, signal: AbortSignal.any([signal, dying.signal]), onSample })
     .finally(stopCounting)
-  // Samples of pods come all together.
+  // On a cluster, `observe` returns the samples of pods all at once and calls onSample for none.
   if (handedOn === 0) observed.samples.forEach(onSample)
   signal.throwIfAborted()
   return {
@@ -49,9 +50,11 @@ export async function observeWindow(course, { processes, generator, window }) {
 }
 
 /**
- * Reads what only the end of the load tells, and computes the numbers of each trial's window. @param {Course} course
+ * Waits for the end of the load, reads its results and the sidecars' overflows, and computes the numbers of each trial's window.
+ * @param {Course} course
  * @param {{ processes: Handle[], generator: Deployment | null, window: Window, before: Look[], watched: ObservedWindow }} options
- * @throws {BenchError} where a process died, or the window was not read to its end
+ * @returns measured: by the place of the trial; load: null: there was none
+ * @throws {BenchError} if a process died, or the window was not read to its end
  */
 export async function readWindow(course, { processes, generator, window, before, watched }) {
   const { clock, trials } = course
@@ -91,7 +94,7 @@ export async function readWindow(course, { processes, generator, window, before,
       ...(spec.pods && {
         pods: spec.pods.map(({ service, copyOf = null, passages = 0 }) => ({ service, copyOf, passages })),
       }),
-      // The files of each sidecar of a batch are in raw/.
+      // The files of the sidecars of a batch are in raw/: the record has one of them.
       files: spec.files
         .slice(0, spec.batchOf === undefined ? undefined : 1)
         .map(({ name, content, encoding }) => ({ name, sha256: hashText(Buffer.from(content, encoding)) })),
@@ -115,16 +118,16 @@ export async function readWindow(course, { processes, generator, window, before,
   return { observation, measured }
 }
 
-/** @param {Handle[]} processes @param {Edge} edge @param {import('./events.js').Phase} phase */
+/** Asserts that an edge has the CPU time of each process. @param {Handle[]} processes @param {Edge} edge @param {import('./events.js').Phase} phase */
 async function assertWasRead(processes, { sample: { readings, edge } }, phase) {
   const missing = processes.find((_, i) => !Number.isFinite(readings[i].cpuSeconds))
   if (!missing) return
-  // A process that can no longer be read has ended.
+  // A process that cannot be read has usually exited: that error explains more.
   await assertStillRun(processes, phase)
   throw new BenchError(`no CPU time could be read of ${missing.spec.service} at the ${edge} of the window`)
 }
 
-/** Reads how many requests each sidecar refused. @param {Course} course @param {Handle[]} processes @throws {BenchError} */
+/** Reads how many requests each sidecar refused at a limit; null: no sidecar, or it does not count them. @param {Course} course @param {Handle[]} processes @throws {BenchError} if a counter cannot be read */
 function readOverflows({ testbed, trials, clock }, processes) {
   return Promise.all(
     processes.map(async process => {
