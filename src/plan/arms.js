@@ -11,20 +11,20 @@ import { chooseLoad } from './load.js'
 /** @import { Missing, Question } from '../request/question.js' */
 
 const CALIBRATION_SECONDS = 3
-/** Values of each axis but the cpuLimit. @typedef {Record<string, any[]>} Lists */
+/** Values of each axis but the CPU limit. @typedef {Record<string, any[]>} Lists */
 
 /**
- * The planes of a plan, and facts about them; countSimulated says how many of so many sidecars are simulated.
+ * The planes of a plan, and facts about them. runsControl: a process hands out configurations; countSimulated: how many of so many
+ * sidecars are simulated.
  * @typedef {{ planes: PlaneChoice[], hasSidecars: (plane: string) => boolean, runsControl: (choice: PlaneChoice) => boolean,
  *   countSimulated: (choice: PlaneChoice, sidecars: number) => number }} Contenders
  */
 
 /**
- * Lists the values of each axis: the ends of longer lists in a smoke run.
+ * Lists the values of each axis but the CPU limit: in a smoke run the first and the last, and the default if the kind has no such axis.
  * @param {Question} question
  * @param {{ named: PlaneChoice[], pinnableCpus: number, isAnyProgram: (plane: string) => boolean }} options named: the
- *   contenders; pinnableCpus: that processes can have for
- *   themselves; isAnyProgram: contenders of this plane may have nothing in common
+ *   contenders; pinnableCpus: CPUs that processes can have for themselves; isAnyProgram: contenders of this plane may have nothing in common
  * @returns {Lists}
  */
 export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
@@ -45,14 +45,14 @@ export function listValues(question, { named, pinnableCpus, isAnyProgram }) {
   )
     lists.placement = ['apart']
   if (kind !== 'cost' || lists.ratePerSecond[0] !== null) lists.idleConnections = AXES.idleConnections.values
-  // Services of all arms have namespaces where one arm is redirected: arms then differ in the redirection alone.
+  // If one arm is redirected, services of all arms have namespaces: arms then differ in the redirection alone.
   const hasNamespaces = lists.interception.includes('redirect') || overrides.hasNamespaces === true
   return hasNamespaces ? lists : { ...lists, interception: AXES.interception.values }
 }
 
 /**
- * Says whether interleaved arms share CPUs that the generator leaves alone: a change to scripts is then seen from 2 % on
- * (docs/evidence/accuracy.md). All else is compared unpinned, as a node runs it, and so are arms that need several CPUs.
+ * Says whether interleaved arms share CPUs that the generator leaves alone. Versions of one plane with one worker do: a change to
+ * scripts is then seen from 2 % on (docs/evidence/accuracy.md). All else is compared unpinned, as a node runs it.
  * @param {Question} question @param {{ lists: Lists, named: PlaneChoice[], isAnyProgram: (plane: string) => boolean }} options
  */
 function standsApart(question, { lists, named, isAnyProgram }) {
@@ -70,7 +70,7 @@ function takeEnds(list, profile) {
 }
 
 /**
- * Makes an arm for every combination; throws UsageError for two variants of one name.
+ * Makes an arm for every plane, CPU limit and combination of axis values; throws UsageError for two variants of one name.
  * @param {Question} question @param {{ lists: Lists, cpuLimits: (number | null)[], contenders: Contenders }} options
  */
 export function createArms(question, { lists, cpuLimits, contenders }) {
@@ -123,8 +123,9 @@ function product(lists) {
 }
 
 /**
+ * Chooses an arm's conditions; those that are not the arm's are at their default, or absent if they are sparse.
  * @param {Record<string, any>} cell a place on the axes
- * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: has a control plane
+ * @param {{ hasSidecars: boolean, isLimitable: boolean, simulated: number }} options isLimitable: limits of a control plane apply
  */
 function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
   // Conditions that only sidecars get make no difference to arms without sidecars.
@@ -148,13 +149,13 @@ function chooseConditions(cell, { hasSidecars, isLimitable, simulated }) {
 /** Makes the name of an arm within its run, with the axes that the run varies. @param {Arm} arm @param {Lists} lists */
 function idOf(arm, lists) {
   const others = AXIS_NAMES.filter(name => !['link', 'cpuLimitCores', 'ratePerSecond'].includes(name))
-  // An arm's name always tells its interception.
+  // An arm's name has its interception even if the run does not vary it.
   const isVaried = (/** @type {string} */ name) => name === 'interception' || lists[name].length > 1
   const varied = others.filter(name => isVaried(name) && AXES[name].of(arm) !== null)
   const { ratePerSecond } = arm.load
   return [
     arm.link,
-    // The name is a folder's, too, and a variant may be called anything.
+    // The name is that of a folder, too, and a variant may have any characters and length.
     nameOf(arm)
       .replaceAll(/[^A-Za-z0-9._]+/g, '-')
       .slice(0, 80),
@@ -167,7 +168,7 @@ function idOf(arm, lists) {
     .join('-')
 }
 
-/** Leaves out arms without sidecars that differ only in what sidecars are given. @param {Arm[]} arms */
+/** Keeps each id once: arms without sidecars may differ only in axes of sidecars. Throws UsageError for two variants of one id. @param {Arm[]} arms */
 function distinct(arms) {
   /** @type {Map<string, Arm>} */
   const byId = new Map()
@@ -180,7 +181,7 @@ function distinct(arms) {
   return [...byId.values()]
 }
 
-/** Throws UsageError where no arm is left. @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported */
+/** Splits arms by whether they can be measured (null: no reason against it); throws UsageError if none can. @param {Arm[]} arms @param {(arm: Arm) => string | null} findUnsupported */
 export function refuseUnsupported(arms, findUnsupported) {
   const judged = arms.map(arm => ({ arm, reason: findUnsupported(arm) }))
   const possible = judged.flatMap(({ arm, reason }) => (reason ? [] : [arm]))
@@ -192,12 +193,12 @@ export function refuseUnsupported(arms, findUnsupported) {
   return { possible, refused }
 }
 
-/** Keeps each reason once. @param {Missing[]} missing */
+/** Keeps each reason of a plane once. @param {Missing[]} missing */
 export function distinctly(missing) {
   return [...new Map(missing.map(one => [`${one.plane} ${one.reason}`, one])).values()]
 }
 
-/** Adds the closed loop that finds the capacity of each open-loop arm. @param {Arm[]} arms @param {Lists} lists */
+/** Adds the closed loops that find the capacity of open-loop arms, one for all rates of an arm. @param {Arm[]} arms @param {Lists} lists */
 export function calibrate(arms, lists) {
   /** @type {Map<string, Arm>} */
   const calibrations = new Map()
@@ -239,7 +240,7 @@ export function leaveOutUnreachable({ plan, calibrations }) {
   }
 }
 
-/** Repeats one arm a group (A/A); areTogether: one a generator. @param {Arm[]} arms @param {boolean} areTogether */
+/** Repeats the first arm of each group that is compared (A/A); areTogether: one for all that share a generator. @param {Arm[]} arms @param {boolean} areTogether */
 export function repeatFirst(arms, areTogether) {
   const withSidecars = arms.filter(arm => arm.hasSidecars)
   const compared = [...groupBy(withSidecars, arm => groupOf(arm)).values()].filter(group => group.length > 1)

@@ -8,7 +8,8 @@ const FALLBACK_CPU_LIMIT = 0.25
 /** @typedef {{ cpuLimits: (number | null)[], notes: string[], notMeasured: Missing[] }} Chosen */
 
 /**
- * Chooses the CPU limits asked for, else the experiment's that fit here: in a closed loop at saturation, those that can bind.
+ * Chooses the CPU limits (cores) of the user, else those of the experiment that fit here: in a closed loop at saturation, those that
+ * can bind. [null]: no limit; notMeasured: the limits that do not fit.
  * @param {Question} question @param {number} cpus @returns {Chosen}
  */
 export function chooseCpuLimits(question, cpus) {
@@ -24,7 +25,7 @@ export function chooseCpuLimits(question, cpus) {
     : takeFitting(/** @type {number[]} */ (planned), room)
 }
 
-/** Counts workers in turns: enough for the largest CPU limit asked for; null: by the CPUs. @param {Question} question */
+/** Counts the workers of an interleaved sidecar: enough for the largest CPU limit; null: no limit, so that the CPUs decide. @param {Question} question */
 export function countInterleavedWorkers({ overrides, axes }) {
   const cpuLimits = overrides.cpuLimits ?? axes.cpuLimitCores
   return cpuLimits === 'none' ? null : Math.max(1, ...cpuLimits.map(Math.ceil))
@@ -37,7 +38,7 @@ export function isOpenLoop({ overrides, axes }) {
 
 /** @typedef {{ cpus: number, isLoadElsewhere?: boolean, mustBind: boolean }} Room what CPU limits must fit */
 
-/** @param {number[]} cpuLimits that were asked for @param {Room} room @returns {Chosen} */
+/** Takes the limits of the user, with a note for each that cannot bind. @param {number[]} cpuLimits of the user @param {Room} room @returns {Chosen} */
 function takeRequested(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
   const tooLarge = mustBind ? cpuLimits.filter(cpuLimit => !canBind(cpuLimit, cpus, isLoadElsewhere)) : []
   const notes = tooLarge.map(
@@ -47,7 +48,7 @@ function takeRequested(cpuLimits, { cpus, isLoadElsewhere, mustBind }) {
   return { cpuLimits, notes, notMeasured: [] }
 }
 
-/** @param {number[]} planned CPU limits of the experiment @param {Room} room @returns {Chosen} */
+/** Takes the limits that fit, else the fallback with a note. @param {number[]} planned CPU limits of the experiment @param {Room} room @returns {Chosen} */
 function takeFitting(planned, { cpus, isLoadElsewhere, mustBind }) {
   const fits = (/** @type {number} */ cpuLimit) =>
     mustBind ? canBind(cpuLimit, cpus, isLoadElsewhere) : Math.ceil(cpuLimit) <= cpus

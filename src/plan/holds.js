@@ -1,6 +1,6 @@
 import { mib } from '../lib/units.js'
 
-/** Judges whether a machine holds as many sidecars as an arm asks for. Pure: supply and need are given. */
+/** Judges whether a machine has room for the sidecars of an arm. Pure: supply and need are arguments. */
 /** @import { Conditions, Control, Limits, NodeLimits } from '../model/types.ts' */
 
 // The memory of few sidecars is part of what every run needs, which src/prepare/room.js checks.
@@ -20,7 +20,7 @@ const CONNECTIONS = 3
 const OWN_FILES = 200
 
 /**
- * A resource: each sidecar's need, what is used beside, and what is offered; more: how to get more.
+ * A resource: the need of each sidecar, what is used beside (fixed), and what the machine offers; more: how to raise that.
  * @typedef {{ what: string, each: number, fixed: number, offered: number, show?: (value: number) => string, more?: string }} Row
  */
 
@@ -29,7 +29,7 @@ const OWN_FILES = 200
 /** Simulated sidecars. @typedef {{ count: number, bytes: number }} Simulated bytes: of one */
 
 /**
- * Says what is short, with the arithmetic; null where nothing is.
+ * Renders the first resource that is short, with the arithmetic; null if none is, or if the sidecars are few.
  * @param {{ sidecars: number, needs: Needs, limits: Limits | NodeLimits, simulated?: Simulated, conditions?: Controlled }} options
  *   sidecars: the real ones; limits: of the machine that runs all, or of a node with a pod each; conditions: there
  */

@@ -6,12 +6,13 @@ import { computeSlowSeconds } from '../model/requests.js'
 
 /** Arms that stand at the same time and share one load. Pure. @import { Arm, Trial } from '../model/types.ts' */
 
-/** A small node has memory for no more arms in one deployment; planes that are asked for side by side may be more. */
+/** A small node has memory for no more arms in one deployment; planes under one condition stay together and may be more. */
 const TOGETHER_MOST = 6
 const PLANES_MOST = 8
 // Requests/s of all arms together, per CPU of the machine: a request at a low rate costs up to 760 µs of a sidecar pair
 // (two shared CPUs, docs/evidence/turns.md), and the generator and the applications need as much again.
 const TOGETHER_PER_CPU = 250
+// Turns of arms with a rate, and the fewest that each arm has in a window.
 const RATE_SLICE_MS = 1000
 const RATE_SLICES_LEAST = 3
 // A closed loop warms up until every user has had three answers of an arm, on a machine that is busy.
@@ -28,7 +29,8 @@ const SHORTENED_LEAST_MS = 200
 const keepForever = () => Number.POSITIVE_INFINITY
 
 /**
- * Lets arms share a load: in turns, or a rate together.
+ * Lets alike arms share one generator: a low rate all at the same time, a higher one and a closed loop in turns. Warm-up and window
+ * then have whole passes. idleSecondsOf: absent: connections are kept.
  * @param {Arm[]} arms @param {{ cpus: number, idleSecondsOf?: IdleSecondsOf }} options @returns {Arm[]}
  */
 export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
@@ -58,7 +60,7 @@ export function shareLoads(arms, { cpus, idleSecondsOf = keepForever }) {
 }
 
 /**
- * Says where turns are shorter than they would be, or longer than a plane keeps idle connections.
+ * Renders a note if turns are shorter than usual, or so long that a plane closes its idle connections between two of them.
  * @param {Arm[]} arms before they share loads @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
  */
 export function noteTurns(arms, options) {
@@ -82,7 +84,7 @@ export function noteTurns(arms, options) {
  * kept clearly below the time after which one of them closes idle connections: it would open them again in each turn,
  * which no steady load does.
  * @param {Arm[]} group @param {{ cpus: number, idleSecondsOf: IdleSecondsOf }} options
- * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} sliceMs: undefined where all have their rate
+ * @returns {{ count: number, sliceMs?: number, usualMs?: number, closesFirst?: Arm }} sliceMs: undefined if all have their rate
  *   at the same time
  */
 function planTurns(group, { cpus, idleSecondsOf }) {
@@ -113,7 +115,10 @@ function fitTurns({ sliceMs = 0, warmupSeconds, windowSeconds }, count) {
   }
 }
 
-/** Orders arms by round, in turning orders of start. @param {{ arms: Arm[], rounds: number, seed: number }} options */
+/**
+ * Makes the trials of every round: deployments in random order, in each of which the order of arms rotates by one a round.
+ * @param {{ arms: Arm[], rounds: number, seed: number }} options
+ */
 export function orderInterleaved({ arms, rounds, seed }) {
   const random = createRandom(seed)
   const groups = groupAlike(arms)
@@ -145,8 +150,8 @@ export function groupAlike(arms) {
 }
 
 /**
- * Splits arms of one link and load into parts of at most six, or of the planes under one condition where they are more. Planes under the same conditions stay together; each part
- * has those under the first conditions and, where there is room, the repetition of an arm (A/A).
+ * Splits arms of one link and load into parts of at most six. Planes under the same conditions stay together, even if they are more.
+ * Each part has those under the first conditions if there is room, and one part has the A/A repeats. Throws UsageError for too many planes.
  * @param {Arm[]} arms
  */
 function splitGroup(arms) {
@@ -154,7 +159,7 @@ function splitGroup(arms) {
   const controls = arms.filter(arm => arm.repeatOf !== null)
   const cells = [...groupBy(arms, arm => (arm.repeatOf === null ? groupOf(arm) : 'A/A')).entries()]
   const [first, ...others] = cells.flatMap(([key, cell]) => (key === 'A/A' ? [] : [cell]))
-  // The repetition of an arm says something of those that it stands beside.
+  // An A/A repeat shows the noise of the arms that it stands beside: there is always room for it.
   const room = Math.max(TOGETHER_MOST - first.length, controls.length)
   const largest = cells.find(([, cell]) => cell.length > PLANES_MOST)?.[1]
   if (largest)
@@ -166,7 +171,7 @@ function splitGroup(arms) {
     if (open) open.push(...cell)
     else parts.push([...cell])
   }
-  // Planes under other conditions stand alone where there is no room for both.
+  // Planes under other conditions stand alone if there is no room for both.
   const beside = parts.map(part => (part.length > room ? part : [...first, ...part]))
   return beside.some(part => part.includes(first[0])) ? beside : [first, ...beside]
 }

@@ -4,7 +4,7 @@ import { nameOf } from '../model/arms.js'
 /** Arms that a plan loses once it runs. Pure. @import { Arm, Plan } from '../model/types.ts' */
 
 /**
- * Leaves arms out of a plan, with their repeats, calibrations and trials.
+ * Leaves failed arms out of a plan, with their repeats, calibrations and trials, and adds the reasons to notMeasured.
  * @param {Plan} plan @param {{ arms: Arm[], reason: string }[]} failures @returns {Plan}
  */
 export function leaveOutFailed(plan, failures) {
@@ -19,7 +19,7 @@ export function leaveOutFailed(plan, failures) {
   })
   const serving = new Set(arms.map(nameOf))
   const missing = failures.flatMap(({ arms, reason }) =>
-    // The first reason stands for all arms of a plane: they differ in the places of logs.
+    // The reasons of a plane's arms differ only in the paths of logs, so that the first stands for all.
     arms.map(arm => ({ plane: serving.has(nameOf(arm)) ? arm.id : nameOf(arm), reason })),
   )
   return {

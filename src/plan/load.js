@@ -7,8 +7,8 @@ import { listRequestKinds } from '../model/traffic.js'
 /** @import { Arm, Conditions } from '../model/types.ts' @import { Question } from '../request/question.js' */
 
 const SMALL_CAP = 0.25
-// The start of a turn costs planes unlike much. Versions of one script pay alike for it: apart from the generator they have
-// short turns, whose ratio moves by a third as much from repeat to repeat (docs/evidence/accuracy.md).
+// The start of a turn costs each plane another amount. Versions of one script pay alike for it: apart from the generator they
+// have short turns, whose ratio moves by a third as much from repeat to repeat (docs/evidence/accuracy.md).
 const SLICE_MS = { steady: 500, scriptsApart: 20 }
 const USERS = { interleaved: 32, default: 200, atSmallCaps: 50, openLoop: 64 }
 const WARM_AFTER_REQUESTS = 3
@@ -21,7 +21,7 @@ const BURST = { beginsSeconds: 2, afterLeastSeconds: 8, afterTimes: 2 }
  * @typedef {{ hasSidecars: boolean, cpuLimit: number | null, conditions: Conditions, cell: Record<string, any>, cpuLimits: (number | null)[], variant?: string | null }} Placed
  */
 
-/** @param {Question} question @param {Placed} placed @returns {Arm['load']} */
+/** Chooses the load of an arm: idle, open (a rate), in turns or closed. @param {Question} question @param {Placed} placed @returns {Arm['load']} */
 export function chooseLoad(question, placed) {
   const { experiment, overrides, axes, profile } = question
   const { load } = experiment
@@ -31,7 +31,7 @@ export function chooseLoad(question, placed) {
   const rate = cell.ratePerSecond && cell.ratePerSecond * (load.ratePer === 'service' ? cell.services : 1)
   const isIdle = load.kind === 'idle'
   const isInterleaved = question.kind === 'cost'
-  // The plan places arms that differ in their scripts alone; who asks for a placement asks for no shorter turns.
+  // Turns are shorter only if the plan chose this placement, for arms that differ in their scripts alone.
   const standsApart = cell.placement === 'apart' && (overrides.axes.placement ?? axes.placement) === undefined
   const requests = chooseRequests(question, cell)
   const ownRequest = overrides.pipelineRequests?.[variant ?? '']?.(cell.payloadBytes)
@@ -81,7 +81,7 @@ export function chooseLoad(question, placed) {
 }
 
 /**
- * Chooses a POST that is echoed, or a kind of request, which all arms of a run have where an axis of requests is named.
+ * Chooses the requests: a mix of traffic, a POST that is echoed, or, if an axis of requests is named, one kind by these axes.
  * @param {Question} question @param {Record<string, any>} cell
  */
 function chooseRequests({ overrides, axes }, cell) {
@@ -94,14 +94,15 @@ function chooseRequests({ overrides, axes }, cell) {
   return { requests: [createRequestKind(cell, cell.payloadBytes)] }
 }
 
-/** @param {Pick<Placed, 'hasSidecars' | 'cpuLimit' | 'cpuLimits'>} placed */
+/** Chooses the users of a closed loop; an arm without sidecars has the most that any other has. @param {Pick<Placed, 'hasSidecars' | 'cpuLimit' | 'cpuLimits'>} placed */
 function chooseUsers({ hasSidecars, cpuLimit, cpuLimits }) {
   const usersAt = (/** @type {number | null} */ c) => (c !== null && c <= SMALL_CAP ? USERS.atSmallCaps : USERS.default)
   return hasSidecars ? usersAt(cpuLimit) : Math.max(...cpuLimits.map(usersAt))
 }
 
 /**
- * Finds the shortest warm-up that covers handshakes and first requests, with the CPU request where a neighbour fills the node.
+ * Computes the seconds in which all users have had their handshake and three requests, at the CPU limit or, if a neighbour fills the
+ * node, at the CPU request.
  * @param {{ users: number, cpuLimit: number | null, rate: number | null, conditions: Conditions }} options
  */
 function findWarmupLeast({ users, cpuLimit, rate, conditions: { neighbourCores, cpuRequestCores } }) {

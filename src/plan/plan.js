@@ -24,21 +24,21 @@ export { estimateMostSeconds, estimatePlanSeconds, estimateSeconds } from './rou
  *   runsControl?: (choice: PlaneChoice) => boolean, realMostOf?: (choice: PlaneChoice) => number | null,
  *   findUnsupported?: (arm: Arm, kind: TrialKind) => string | null, pinnableCpus?: number,
  *   isAnyProgram?: (plane: string) => boolean, idleSecondsOf?: (arm: Arm) => number }} options missing: planes without a
- *   program; runsControl: whether a process hands out configurations; realMostOf: real sidecars by default, null: none can be
- *   simulated; pinnableCpus: that processes can have for themselves; isAnyProgram: contenders of this plane
- *   may have nothing in common; idleSecondsOf: for how long sidecars keep connections that nobody uses
+ *   program; runsControl: whether a process hands out configurations; realMostOf: most real sidecars by default, null: none can be
+ *   simulated; findUnsupported: null: it is supported; pinnableCpus: CPUs that processes can have for themselves; isAnyProgram:
+ *   contenders of this plane may have nothing in common; idleSecondsOf: after how long sidecars close unused connections
  * @returns {Plan & { notes: string[] }}
  */
 export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   const planes = choosePlanes(experiment, overrides)
-  // Planes without sidecars have no cost to measure in turns.
+  // Planes without sidecars have no cost to measure in turns: the question is left out if there is another.
   const questions = resolveQuestions(experiment, overrides).filter(
     ({ kind }, _, { length }) =>
       length === 1 || kind !== 'cost' || planes.some(({ plane }) => known.hasSidecars(plane)),
   )
   const planned = questions.map(question => planPart(question, { cpus, missing, ...known }))
   const mostRounds = Math.max(...planned.map(({ rounds }) => rounds))
-  // Arms say how many rounds they have where others have more.
+  // Arms say how many rounds they have if others have more.
   const parts = planned.map(({ kind, arms, calibrations, trials, rounds }) => ({
     ...{ kind, calibrations, trials, rounds },
     arms: rounds < mostRounds ? arms.map(arm => ({ ...arm, rounds })) : arms,
@@ -62,7 +62,7 @@ export function createPlan({ experiment, overrides, cpus, missing, ...known }) {
   }
 }
 
-/** @param {Question} question @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options */
+/** Plans the arms and trials of one kind. @param {Question} question @param {Omit<Parameters<typeof createPlan>[0], 'experiment' | 'overrides'>} options */
 function planPart(question, { cpus, missing, hasSidecars, ...known }) {
   const { experiment, overrides, kind } = question
   const {
@@ -116,8 +116,8 @@ function planPart(question, { cpus, missing, hasSidecars, ...known }) {
 }
 
 /**
- * Repeats each plane for each of its controls that was asked for, else takes its first; a control in its name stays.
- * An arm of one sidecar names its control only where one was asked for, so that it is called as in older runs.
+ * Repeats each plane for each of its controls that the user names, else with its first; a control in its name stays. An arm of one
+ * sidecar names its control only if the user does, so that its name is as in older runs. Throws UsageError for an unknown control.
  * @param {Question} question @param {PlaneChoice[]} planes @param {(plane: string) => string[]} controlsOf
  */
 function nameControls({ kind, overrides, axes }, planes, controlsOf) {
@@ -139,7 +139,7 @@ function nameControls({ kind, overrides, axes }, planes, controlsOf) {
 }
 
 /**
- * Returns a function that says how many of so many sidecars of a plane are simulated.
+ * Makes a function that counts how many of so many sidecars of a plane are simulated: those above the most real ones.
  * @param {Question} question
  * @param {{ lists: Record<string, any[]>, contenders: PlaneChoice[], realMostOf: (choice: PlaneChoice) => number | null }} options
  */

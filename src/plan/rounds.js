@@ -11,17 +11,17 @@ import { assertTogether } from '../request/constraints.js'
 /** The rounds of a plan, the order of their trials, and their time. Pure. @import { Arm, Plan, Trial } from '../model/types.ts' */
 /** @import { Question } from '../request/question.js' */
 
-// All trials are made before the first runs.
+// All trials are in memory before the first runs.
 const TRIALS_MOST = 100_000
 
-/** Throws UsageError for too many trials. @param {number} trials @param {{ name: string }} experiment */
+/** Throws UsageError if there are more trials than fit. @param {number} trials @param {{ name: string }} experiment */
 export function assertFew(trials, { name }) {
   if (trials <= TRIALS_MOST) return
   throw new UsageError(`${name} would be ${trials} trials, at most ${TRIALS_MOST}: ask for fewer values or rounds`)
 }
 
 /**
- * Chooses the rounds asked for, or with a precision as many as there is time for. Throws UsageError where that shows nothing.
+ * Chooses the rounds of the profile, or with a precision as many as fit its time. Throws UsageError if these are too few to show anything.
  * @param {Question} question @param {{ arms: Arm[], calibrations: Arm[], order: typeof orderTrials }} measured
  */
 export function chooseRounds(question, { arms, calibrations, order }) {
@@ -33,7 +33,7 @@ export function chooseRounds(question, { arms, calibrations, order }) {
   return countRounds({ arms, calibrations, precision, roundSeconds })
 }
 
-/** Plans every arm once a round, in random order. @param {{ arms: Arm[], rounds: number, seed: number }} options */
+/** Makes the trials: every arm once a round, in random order. @param {{ arms: Arm[], rounds: number, seed: number }} options */
 export function orderTrials({ arms, rounds, seed }) {
   const random = createRandom(seed)
   const trials = []
@@ -46,7 +46,7 @@ export function orderTrials({ arms, rounds, seed }) {
 }
 
 /**
- * Counts the rounds that there is time for; throws where they are too few for an interval.
+ * Counts the rounds that there is time for; throws UsageError if they are too few for an interval.
  * @param {{ arms: Arm[], calibrations: Arm[], precision: NonNullable<Plan['precision']>, roundSeconds: number }} options
  */
 function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSeconds }) {
@@ -65,7 +65,7 @@ function countRounds({ arms, calibrations, precision: { maxMinutes }, roundSecon
 const OVERHEAD_SECONDS = 1.4
 /** The time that a run looks at the machine before it starts anything. */
 export const OBSERVE_SECONDS = 1
-// The least that idle sidecars are measured for, where the check `passage` needs it.
+// The least that idle sidecars are measured for, if the gate `passage` needs their CPU.
 const IDLE_SECONDS = 2
 const PARITY_SECONDS = 4
 const ARM_CHECK_SECONDS = 0.4
@@ -86,7 +86,7 @@ export function estimatePlanSeconds(plan) {
   return estimateWith(plan, plan.search ? listUsualTrials(plan.search, plan.arms) : [])
 }
 
-/** Estimates the most seconds of a run whose trials follow from those before; null: it takes what it usually takes. @param {Timed} plan */
+/** Estimates the most seconds of a search, whose trials depend on earlier ones; null: no search, or one without such a bound. @param {Timed} plan */
 export function estimateMostSeconds(plan) {
   const most = plan.search && listMostTrials(plan.search, plan.arms)
   return most && estimateWith(plan, most)
@@ -103,7 +103,7 @@ function estimateWith({ trials, calibrations, arms }, searched) {
 /** @param {Arm[]} arms each tried once */
 function sumSeconds(arms) {
   return arms.reduce((sum, { load, hasSidecars, conditions: { pairs = 0, sidecars = 2 * pairs, simulated = 0 } }) => {
-    // Two rollouts of as many sidecars as are real come first, to check that simulated ones cost as much.
+    // Two rollouts of as many sidecars as are real come first: they check that simulated ones cost as much.
     const started = simulated > 0 ? sidecars + 2 * (sidecars - simulated) : sidecars
     const idle = needsIdleCpu(load, { sidecars: hasSidecars ? Math.max(2, sidecars) : 0 }) ? IDLE_SECONDS : 0
     const overhead = OVERHEAD_SECONDS + idle + ROLLOUT_SECONDS_PER_SIDECAR * started
