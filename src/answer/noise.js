@@ -5,14 +5,15 @@ import { countValues } from './pairs.js'
 
 /** Sentences that say how sure the verdicts of a kind are. Pure. @import { Comparison, Result, SummaryArm } from '../model/types.ts' */
 
-/** Picture and verdict that are closer than this differ by rounding. */
+/** Ratios of a picture and its verdict that differ by less than this differ by rounding alone. */
 const APART_LEAST = 0.01
 
 /**
- * Renders the noise floor and the number of repeats; notes: that the picture differs from the verdict.
+ * Renders the noise floor, if A/A pairs were measured, and the number of repeats. `notes` has a sentence if the ratio of two
+ * drawn medians differs from that of the verdict.
  * @param {Pick<Result, 'comparisons' | 'arms'>} result
- * @param {{ primary?: string, repeats: string, drawn: string[] }} options repeats: what one is called; drawn: quantities of
- *   the picture
+ * @param {{ primary?: string, repeats: string, drawn: string[] }} options primary: the quantity of the verdicts; repeats: the
+ *   noun to count, in the singular; drawn: quantities of the picture
  * @returns {{ basis: string[], notes: string[] }}
  */
 export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, repeats: noun, drawn }) {
@@ -34,7 +35,7 @@ export function renderSureness({ comparisons, arms }, { primary = PRIMARY.name, 
   }
 }
 
-/** Renders the largest distance of a proxy from itself. @param {Comparison[]} controls */
+/** Renders the noise floor: the largest distance of an A/A ratio from 1, in percent. @param {Comparison[]} controls */
 function renderFloor(controls) {
   const floor = Math.max(...controls.map(({ ratio }) => Math.abs(Number(ratio.median) - 1)))
   const isFromOne = controls.every(control => countValues(control) === 1)
@@ -42,8 +43,8 @@ function renderFloor(controls) {
 }
 
 /**
- * Says whether the ratio of two medians is not the ratio of the verdict: each repeat weighs as much in the verdict, however
- * dear its requests were. @param {Comparison} pair @param {SummaryArm[]} arms
+ * Says whether the ratio of a pair's two medians, as drawn, differs from that of the verdict, the median of the repeats'
+ * ratios. False if either is not known, and for contrasts. @param {Comparison} pair @param {SummaryArm[]} arms
  */
 function isApart(pair, arms) {
   const { a, b, contrast, quantity, ratio, verdict } = pair

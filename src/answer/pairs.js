@@ -11,14 +11,15 @@ const MEMORY = 'rss'
 const CONCLUDED = ['lower', 'higher']
 /** A ratio of this or more is rendered as a multiple, since "150 % more" is misread. */
 const MULTIPLE_LEAST = 2
-/** With so many proxies against the first, the sentence names the ends: the picture has a ratio for each of them. */
+/** From this many proxies against the first on, a sentence names only the ends: the picture has the ratio of each. */
 const EXTREMES_LEAST = 3
 
 /**
- * Says in a sentence for each pair who uses less of the primary quantity, by how much and how surely, and of memory.
- * @param {{ comparisons: Comparison[], primary?: string, others?: string[] }} options comparisons: of all sidecars of
- *   planes; primary, others: names of quantities
- * @returns {string[]}
+ * Renders the verdicts on a quantity. One pair has a sentence with the gap, its interval and other quantities; several proxies
+ * have one together; with points of an axis, there is one for each proxy against the first.
+ * @param {{ comparisons: Comparison[], primary?: string, others?: string[] }} options comparisons: those of A/A pairs,
+ *   contrasts and single sidecars are left out; primary, others: names of quantities
+ * @returns {string[]} empty: no two planes were compared in the primary quantity
  */
 export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEMORY] }) {
   const pairs = comparisons.filter(c => !c.isControl && c.contrast === null && c.service === null)
@@ -36,7 +37,10 @@ export function renderPairs({ comparisons, primary = PRIMARY.name, others = [MEM
   })
 }
 
-/** Says `pipy uses 57.4 % less CPU per request than envoy (95 % CI 56.8 to 57.9) and 75 % less memory.` @param {Comparison} comparison @param {Comparison[]} others */
+/**
+ * Renders `pipy uses 57.4 % less CPU per request than envoy (95 % CI 56.8 to 57.9) and 75 % less memory.`, or why there is no
+ * verdict. @param {Comparison} comparison @param {Comparison[]} others of the same pair in further quantities
+ */
 export function renderPair(comparison, others = []) {
   const { a, b, quantity, verdict, ratio, reasons } = comparison
   const label = labelOfQuantity(quantity)
@@ -66,7 +70,7 @@ function isOpenAndSmall({ verdict, ratio, gapLeast }) {
   return verdict === 'indicative' && Math.abs(Number(ratio.median) - 1) < (gapLeast ?? GAP_LEAST)
 }
 
-/** Says `uses 57.4 % less CPU per request than`, or how many times as much. @param {Comparison} comparison */
+/** Renders `uses 57.4 % less CPU per request than`; from twice as much on, `has 2.4 × the CPU per request of`. @param {Comparison} comparison */
 function renderPredicate({ quantity, verdict, ratio, gapLeast }) {
   const about = verdict === 'indicative' ? 'about ' : ''
   const median = Number(ratio.median)
@@ -77,14 +81,14 @@ function renderPredicate({ quantity, verdict, ratio, gapLeast }) {
   return `${`${median < 1 ? less : more}`.replace('%', gap)} than`
 }
 
-/** Says `75 % less`, or `2.4 × the`. @param {Comparison} comparison @param {number} digits */
+/** Renders `75 % less`; from twice as much on, `2.4 × the`. @param {Comparison} comparison @param {number} digits */
 function renderGap({ ratio }, digits) {
   const median = Number(ratio.median)
   if (median >= MULTIPLE_LEAST) return `${median.toFixed(1)} × the`
   return `${(100 * Math.abs(median - 1)).toFixed(digits)} % ${median < 1 ? 'less' : 'more'}`
 }
 
-/** Says ` (95 % CI 56.8 to 57.9)`. @param {Comparison} comparison */
+/** Renders ` (95 % CI 56.8 to 57.9)`: in percent, or as multiples beside a multiple; without an interval, the number of repeats. @param {Comparison} comparison */
 function renderSureness(comparison) {
   const { ratio, verdict, gapLeast } = comparison
   const { median, low, high } = ratio
@@ -96,7 +100,10 @@ function renderSureness(comparison) {
   return ` (95 % CI ${ends.map(end => end.toFixed(digits)).join(' to ')})`
 }
 
-/** Says who uses less and more than the first of several proxies. @param {Comparison[]} comparisons against the first */
+/**
+ * Renders which proxies the first uses less and more than, each with its multiple of the first.
+ * @param {Comparison[]} comparisons of the first (`a`) and each other
+ */
 function renderAgainstFirst(comparisons) {
   const [{ a, quantity }] = comparisons
   const label = labelOfQuantity(quantity)
@@ -128,8 +135,8 @@ function renderAgainstFirst(comparisons) {
 }
 
 /**
- * Says which of many proxies use the least and which the most, how many times the baseline that is, and how sure.
- * @param {Comparison[]} comparisons of all pairs; the first names the baseline
+ * Renders which of many proxies use the least and which the most, as multiples of the baseline with their intervals. Proxies
+ * between which no difference was shown are named together. @param {Comparison[]} comparisons of all pairs; `a` of the first is the baseline
  */
 function renderExtremes(comparisons) {
   const [{ a: baseline, quantity }] = comparisons
@@ -170,7 +177,7 @@ function renderExtremes(comparisons) {
   ].join('; ')}.`
 }
 
-/** Says `: 2.8 × pipy (95 % CI 2.6 to 3.0)`, and nothing of the baseline. @param {Comparison} [comparison] of the baseline and a proxy */
+/** Renders `, 2.8 × pipy (95 % CI 2.6 to 3.0)`. @param {Comparison} [comparison] of the baseline (`a`) and a proxy; absent: of the baseline itself, empty */
 function renderTimes(comparison) {
   if (!comparison) return ''
   const { a, ratio, verdict } = comparison
@@ -184,10 +191,10 @@ function renderTimes(comparison) {
   return `, ${about}${Number(times).toFixed(digits)} × ${a} (${sureness})`
 }
 
-/** @param {Comparison} comparison */
+/** Counts the repeats that have a ratio. @param {Comparison} comparison */
 export const countValues = ({ ratio }) => ratio.values.filter(value => value !== null).length
 
-/** Says at how many points one proxy uses less than another. @param {Comparison[]} comparisons of one pair */
+/** Renders at how many points of the axes one proxy uses less than another, and by how much. @param {Comparison[]} comparisons of one pair, one for each point */
 function renderPoints(comparisons) {
   const [{ a, b, quantity }] = comparisons
   const of = (/** @type {string} */ verdict) => comparisons.filter(c => c.verdict === verdict)
@@ -225,12 +232,12 @@ function renderPoints(comparisons) {
   return `${label[0].toUpperCase()}${label.slice(1)} of ${a} against ${b} at ${count(comparisons.length, 'point')}: ${parts.join(', ')}.`
 }
 
-/** Contrasts of a proxy that are told one by one. */
+/** A proxy with more contrasts has one sentence, with the least and the most change. */
 const CONTRASTS_MOST = 2
 
 /**
- * Says what an axis changes for each proxy: with few values a sentence each, else the least and the most.
- * @param {{ comparisons: Comparison[], primary?: string }} options @returns {string[]}
+ * Renders how an axis changes the primary quantity of each proxy: up to two values have a sentence each, more have one together.
+ * @param {{ comparisons: Comparison[], primary?: string }} options @returns {string[]} empty: no contrast has a ratio
  */
 export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
   const contrasts = comparisons.filter(
@@ -244,7 +251,7 @@ export function renderContrasts({ comparisons, primary = PRIMARY.name }) {
   })
 }
 
-/** Says `+35 %` of a contrast, and where it is no more than noise. @param {Comparison} comparison */
+/** Renders a change: `+35 %`, `~+35 %` without an interval, `±0` without a shown difference, from 1000 % on `12 ×`; empty: no verdict. @param {Comparison} comparison */
 export function renderChange({ ratio, verdict }) {
   if (ratio.median === null || verdict === 'invalid') return ''
   if (verdict === 'no-difference-shown') return '±0'
@@ -256,7 +263,10 @@ export function renderChange({ ratio, verdict }) {
   return verdict === 'indicative' ? `~${text}` : text
 }
 
-/** Makes the cell of a proxy against the first: how many times as much. @param {Comparison} comparison of the first and it @returns {import('./picture.js').Cell | null} */
+/**
+ * Makes the cell `1.24 × [1.20, 1.29]`: how many times as much as the first a proxy uses, with its 95 % interval.
+ * @param {Comparison} comparison of the first (`a`) and the proxy @returns {import('./picture.js').Cell | null} null: no verdict
+ */
 export function renderRatio({ ratio, verdict }) {
   const { median, low, high } = ratio
   if (median === null || verdict === 'invalid') return null
@@ -266,15 +276,15 @@ export function renderRatio({ ratio, verdict }) {
 }
 
 /**
- * Finds the largest gap, in percent, that a comparison without a difference cannot exclude: that of the floor, of the A/A
- * pair, and the farther end of the interval. @param {Comparison} comparison
+ * Finds the largest gap, in percent, that a comparison without a shown difference cannot exclude: the largest of the smallest
+ * gap that counts, the distance of the A/A pair, and the farther end of an interval around 1. @param {Comparison} comparison
  */
 export function findNoise({ ratio: { low, high }, aaSpread, gapLeast }) {
   const width = low !== null && high !== null && low <= 1 && high >= 1 ? Math.max(1 - low, high - 1) : 0
   return 100 * Math.max(gapLeast ?? GAP_LEAST, aaSpread ?? 0, width)
 }
 
-/** Reasons of records in the words of reports. @type {[RegExp, string][]} */
+/** Words in the reasons of comparisons, and those that reports print instead. @type {[RegExp, string][]} */
 const REASONS = [
   [/^users bound/, 'not saturated'],
   [/^rate bound/, 'not saturated at the rate'],
@@ -283,7 +293,7 @@ const REASONS = [
   [/\brounds\b/g, 'repeats'],
 ]
 
-/** @param {string} reason of a comparison */
+/** Puts a reason into the words of reports. @param {string} reason of a comparison */
 export function renderReason(reason) {
   return REASONS.reduce((text, [pattern, words]) => text.replace(pattern, words), reason)
 }

@@ -4,8 +4,8 @@
 
 /**
  * @typedef {object} Cell
- * @property {string} text
- * @property {number | null} [value] the length of its bar
+ * @property {string} text with its unit, unless the heading has it
+ * @property {number | null} [value] to draw a bar of; absent or null: none is drawn
  * @property {number | null} [low] with high: the 95 % interval, in the unit of the value
  * @property {number | null} [high]
  */
@@ -21,14 +21,14 @@
 /**
  * @typedef {object} PictureRow
  * @property {string} label
- * @property {true} [isBaseline] no sidecars
+ * @property {true} [isBaseline] it has no sidecars
  * @property {(Cell | null)[]} cells null: not measured
  */
 
-/** @typedef {{ columns: Column[], rows: PictureRow[], isOfProxies?: boolean }} Picture isOfProxies: a row is a proxy */
+/** @typedef {{ columns: Column[], rows: PictureRow[], isOfProxies?: boolean }} Picture isOfProxies: each row is a proxy, and its label the name */
 
 /** @typedef {{ command: string, gives: string }} Command a command line, and what it measures */
-/** @typedef {{ what: string, why: string, commands: Command[] }} NotMeasured why: may be empty */
+/** @typedef {{ what: string, why: string, commands: Command[] }} NotMeasured why: a reason, or empty; commands: empty if none measures it */
 
 /**
  * The answer of one kind of trials.
@@ -42,8 +42,8 @@
  */
 
 /**
- * Joins pictures whose rows are proxies into one, by the labels of the rows; others stay. Proxies without sidecars
- * come last. @param {Picture[]} pictures
+ * Joins the pictures whose rows are proxies into one, by the labels of the rows, with baselines last; a cell is null if its
+ * picture lacks the proxy. The other pictures follow as they are. @param {Picture[]} pictures
  */
 export function joinPictures(pictures) {
   const [joined, others] = [true, false].map(is => pictures.filter(picture => (picture.isOfProxies ?? false) === is))
@@ -63,7 +63,7 @@ export function joinPictures(pictures) {
   return [whole, ...others]
 }
 
-/** Leaves out columns and rows in which nothing was measured. @param {Picture} picture @returns {Picture} */
+/** Leaves out columns and rows whose cells are all null. @param {Picture} picture @returns {Picture} */
 export function dropEmpty({ columns, rows, ...picture }) {
   const isFilled = (/** @type {unknown} */ _, /** @type {number} */ i) => rows.some(({ cells }) => cells[i] !== null)
   return {

@@ -5,26 +5,26 @@ import { renderChange, renderRatio } from './pairs.js'
 import { dropEmpty } from './picture.js'
 
 /**
- * Pictures of what was measured of each proxy: a row for each where they differ in nothing else, and of an experiment
- * that varies an axis a row for each of its values. Pure.
+ * Pictures of the quantities of proxies. If arms differ in nothing else, each proxy has a row; if an experiment varies axes,
+ * each point of the axes has a row, and each proxy a column. Pure.
  * @import { AxisName, Comparison, Summary, SummaryArm } from '../model/types.ts'
  * @import { Cell, Column, Picture } from './picture.js'
  */
 
-/** Names that head a column; others have their label. @type {Record<string, string>} */
+/** Headings of quantities that do not have their label there. @type {Record<string, string>} */
 const HEADINGS = { cpuPerRequest: 'CPU per request', rss: 'memory', cpuCores: 'CPU' }
-/** Units behind a value; others stand in the heading. */
+/** Units that stand behind each value; all others stay in the heading. */
 const BEHIND = ['µs', 'MiB', 'ms', '%', 's']
-/** Columns that stand beside each other in 100 columns of text. */
+/** More columns do not fit beside each other on a terminal of 100 columns. */
 const COLUMNS_MOST = 6
-/** Quantiles of a closed loop follow from its rate: no latencies. */
+/** Quantiles that are not drawn of a closed loop: there they follow from its rate, and are no latencies. */
 const TIMES = ['p50', 'p90', 'p95', 'p99', 'p999']
 
 /**
- * Draws the quantities of proxies.
+ * Draws the quantities of proxies, without A/A arms and arms without a completed trial.
  * @param {{ arms: SummaryArm[], comparisons: Comparison[], quantities: string[], primary?: string,
- *   columns?: { column: Column, cellOf: (arm: SummaryArm) => Cell | null }[] }} options columns: further ones of a row for
- *   each proxy @returns {Picture[]}
+ *   columns?: { column: Column, cellOf: (arm: SummaryArm) => Cell | null }[] }} options primary: its ratios are drawn, too;
+ *   columns: further ones, if each proxy has a row @returns {Picture[]} one, or none if no arm has a value
  */
 export function drawProxies({ arms: all, comparisons, quantities, primary = PRIMARY.name, columns = [] }) {
   const arms = all.filter(arm => arm.repeatOf === null && arm.trials.completed > 0)
@@ -35,7 +35,7 @@ export function drawProxies({ arms: all, comparisons, quantities, primary = PRIM
   return picture.rows.length === 0 || picture.columns.length === 0 ? [] : [picture]
 }
 
-/** Says whether a quantity of an arm answers something. @param {SummaryArm} arm @param {string} name */
+/** Says whether an arm has a value of a quantity that means something under its load. @param {SummaryArm} arm @param {string} name */
 function isInformative(arm, name) {
   if (arm.load.kind === 'closed' && TIMES.includes(name)) return false
   // The rate of a proxy in its own turns says nothing of what it delivers.
@@ -44,7 +44,7 @@ function isInformative(arm, name) {
 }
 
 /**
- * Draws a row for each proxy. @param {SummaryArm[]} arms @param {Comparison[]} pairs @param {string[]} names
+ * Draws a row for each proxy. With three proxies or more, a column of ratios to the first follows that of the first quantity. @param {SummaryArm[]} arms @param {Comparison[]} pairs @param {string[]} names
  * @param {NonNullable<Parameters<typeof drawProxies>[0]['columns']>} further @returns {Picture}
  */
 function drawRows(arms, pairs, names, further) {
@@ -77,7 +77,7 @@ function drawRows(arms, pairs, names, further) {
 }
 
 /**
- * Draws a row for each point of the axes that vary, with a column for each quantity and proxy.
+ * Draws a row for each point of the axes that vary, with a column for each quantity and proxy; two proxies have their ratio, too.
  * @param {SummaryArm[]} arms @param {Comparison[]} pairs @param {string[]} names @param {AxisName[]} varied
  * @returns {Picture}
  */
@@ -88,7 +88,7 @@ function drawPoints(arms, pairs, names, varied) {
   const [first, second] = [...new Set(withSidecars.map(nameOf))]
   const isPair = second !== undefined && new Set(withSidecars.map(nameOf)).size === 2
   const columns = names.slice(0, Math.max(1, Math.floor((COLUMNS_MOST - (isPair ? 1 : 0)) / proxies.length)))
-  // Arms without sidecars do not differ in an axis of sidecars: each point has their value.
+  // An arm without sidecars has no value on an axis of sidecars: the only one of its name stands at each point.
   const findArm = (/** @type {string} */ proxy, /** @type {SummaryArm[]} */ point) => {
     const ofProxy = arms.filter(arm => nameOf(arm) === proxy)
     return (
@@ -128,7 +128,7 @@ function drawPoints(arms, pairs, names, varied) {
   })
 }
 
-/** Finds how far an arm is from the first of the contrast, in words. @param {SummaryArm} arm @param {Comparison[]} pairs */
+/** Renders the change of an arm against the first value of a contrast, such as `+35 %`; empty: it is in none. @param {SummaryArm} arm @param {Comparison[]} pairs */
 function findChange(arm, pairs) {
   const comparison = pairs.find(
     ({ contrast, ...c }) =>
@@ -139,14 +139,17 @@ function findChange(arm, pairs) {
   return comparison ? renderChange(comparison) : ''
 }
 
-/** @param {string} name of a quantity */
+/** Names a quantity as the heading of a column, without a unit that stands behind each value. @param {string} name of a quantity */
 export function headingOf(name) {
   const { label, unit } = QUANTITIES[name]
   if (HEADINGS[name]) return HEADINGS[name]
   return BEHIND.includes(unit) ? label.replace(new RegExp(`,? ${unit}(?= |$)`), '') : label
 }
 
-/** Renders a value with its unit. @param {SummaryArm} arm @param {string} name of a quantity @returns {Cell | null} */
+/**
+ * Renders the median of a quantity with its unit; value, low and high are in that unit.
+ * @param {SummaryArm} arm @param {string} name of a quantity @returns {Cell | null} null: no value, or none that means something under the load
+ */
 export function renderQuantity(arm, name) {
   if (!isInformative(arm, name)) return null
   const { median, low, high } = quantityOf(arm, name)
@@ -163,14 +166,14 @@ export function renderQuantity(arm, name) {
   }
 }
 
-/** Says whether an experiment names the quantities that answer its question. @param {Pick<Summary, 'shows'>} summary */
+/** Says whether an experiment names quantities other than those shown by default. @param {Pick<Summary, 'shows'>} summary */
 export function choosesQuantities({ shows: { quantities } }) {
   return quantities.length > 0 && quantities.join() !== SHOWN_BY_DEFAULT.join()
 }
 
 /**
- * Picks the quantities that an experiment shows, the primary one first, or else the usual ones.
- * @param {Pick<Summary, 'shows'>} summary @param {string[]} usual
+ * Picks the quantities that an experiment names, or else the usual ones.
+ * @param {Pick<Summary, 'shows'>} summary @param {string[]} usual those of the kind; the first leads in any case, if it is shown
  */
 export function chooseQuantities(summary, usual) {
   if (!choosesQuantities(summary)) return usual
