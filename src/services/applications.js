@@ -8,7 +8,8 @@ import { parseChunks, serviceTimeOf } from '../model/requests.js'
  * Creates the application of a service, as a process of one worker.
  * @param {{ service: string, kind: 'echo' | 'tls-echo' | 'answer' | 'forward' | 'named' | 'grpc-echo' | 'grpc-answer' | 'grpc-forward', listen: Endpoint,
  *   others?: Endpoint[], credentials?: ReturnType<typeof import('../lib/certificate-files.js').credentialsOf>, next: (Endpoint & { host: string }) | null, requests?: RequestKind[], runtime: Tool, scripts: string, folder: string }} options
- *   others: addresses at which an echo application listens, too; credentials: of a `tls-echo`; requests: that an `answer` answers; runtime: pipy or node; scripts: the folder `echo/`
+ *   others: more endpoints at which it listens; credentials: of a `tls-echo`; next: the hop that a `forward` calls, null: none;
+ *   requests: that an `answer` answers; runtime: pipy or node; scripts: the folder `echo/`; folder: of the process
  * @returns {ProcessSpec}
  */
 export function createApplication({
@@ -47,7 +48,7 @@ export function createApplication({
   })
 }
 
-/** @param {RequestKind} kind */
+/** Renders a kind of request as the scripts of `echo/` read it: times in ms, zeros left out. @param {RequestKind} kind */
 function renderKind({ method, path, requestBytes, responseBytes, chunks, ...kind }) {
   const { meanMs, isExponential } = serviceTimeOf(kind)
   return {

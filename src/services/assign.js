@@ -10,9 +10,10 @@ import { createRandom } from '../lib/random.js'
 
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
+// The load that a shard may have, as a multiple of the mean, as in Argo CD.
 const BOUND = 1.25
 
-/** @typedef {(items: Item[], shards: number) => number[]} Assign items: by id; gives their shards */
+/** @typedef {(items: Item[], shards: number) => number[]} Assign items: sorted by id; returns the shard of each, in the same order */
 
 /** @type {Record<BalanceTrial['algorithm'], Assign>} */
 const ASSIGN = {
@@ -23,14 +24,14 @@ const ASSIGN = {
   'bounded-loads': assignWithinBound,
 }
 
-/** @param {BalanceTrial['algorithm']} algorithm @param {{ items: Item[], shards: number }} options */
+/** Assigns items to shards 0 to shards - 1, and returns the shard by id. @param {BalanceTrial['algorithm']} algorithm @param {{ items: Item[], shards: number }} options */
 export function assignItems(algorithm, { items, shards }) {
   const sorted = items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const assigned = ASSIGN[algorithm](sorted, shards)
   return new Map(sorted.map(({ id }, i) => [id, assigned[i]]))
 }
 
-/** Hashes by FNV-1a of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv). @param {string} text */
+/** Hashes a text's UTF-8 bytes by FNV-1a, to an unsigned number of 32 bits (Fowler, Noll and Vo, draft-eastlake-fnv). @param {string} text */
 export function hashFnv(text) {
   let hash = FNV_OFFSET
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, FNV_PRIME) >>> 0
@@ -48,8 +49,8 @@ function assignToLeast(items, shards) {
 }
 
 /**
- * The shard with the least load has all of its points, that with the most has none, others a share in between. The
- * source says that the least loaded shard has the highest weight, and gives no formula: this one is ours.
+ * Weights each shard by its load so far: the least loaded keeps all of its points on the ring, the most loaded none, others a
+ * share in between. The source gives the least loaded shard the highest weight, and no formula: this one is the kit's.
  * @type {Assign}
  */
 function assignByWeight(items, shards) {
@@ -66,7 +67,7 @@ function assignByWeight(items, shards) {
 
 /**
  * Hashes consistently with bounded loads (Mirrokni, Thorup and Zadimoghaddam, arXiv 1608.01350, 2016), as Argo CD does:
- * the bound follows the load that is placed so far, in whole numbers, and a shard may exceed it by its last item.
+ * the bound is 1.25 times the mean load so far, in whole numbers, and a shard may exceed it by its last item.
  * @type {Assign}
  */
 function assignWithinBound(items, shards) {
@@ -86,13 +87,13 @@ const POINTS_OF_SHARD = 1000
 
 /** @typedef {{ hash: bigint, shard: number, index: number }} Point index: among the points of its shard */
 
-/** @type {Map<number, Point[]>} by the number of shards: a ring takes longer to make than to use */
+/** Rings that were made, by the number of shards: to make one takes longer than to use it. @type {Map<number, Point[]>} */
 const rings = new Map()
 
 /**
  * Finds the shard of the first accepted point after the hash of an id; after the last point comes the first.
  * @param {string} id
- * @param {{ shards: number, accepts: (point: Point) => boolean }} options accepts: some point must be
+ * @param {{ shards: number, accepts: (point: Point) => boolean }} options @throws {RangeError} if no point is accepted
  */
 export function findShard(id, { shards, accepts }) {
   const ring = rings.get(shards) ?? createRing(shards)
@@ -105,8 +106,8 @@ export function findShard(id, { shards, accepts }) {
 }
 
 /**
- * Sorts the points by their hashes. A point's name is the shard's followed by its index, as in Argo CD: from 12
- * shards on, two points have one name (1 and 15, 11 and 5), and the shard that was added later has it.
+ * Makes a ring: points sorted by their hashes. A point's name is the shard's followed by its index, as in Argo CD: from 12
+ * shards on, two points may have one name (shard 1, index 15, and shard 11, index 5), and the higher shard has the point.
  * @param {number} shards
  */
 function createRing(shards) {
@@ -123,7 +124,7 @@ function createRing(shards) {
   return ring
 }
 
-/** Finds the index of the first point whose hash is above another. @param {Point[]} ring @param {bigint} hash */
+/** Finds the index of the first point whose hash is above another; the ring's length if there is none. @param {Point[]} ring @param {bigint} hash */
 function findFollowing(ring, hash) {
   let low = 0
   let high = ring.length
@@ -137,13 +138,13 @@ function findFollowing(ring, hash) {
 
 /** @typedef {{ id: string, size: number }} Item size: what it adds to the load of its shard */
 
-// The published runs had 10,000 applications on 100 clusters.
+// The published runs had 10,000 applications on 100 clusters, so a cluster has 100 on average.
 export const MEAN_SIZE = 100
 // A UUID of version 4, as clusters have in Argo CD.
 const UUID = 'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx'
 
 /**
- * Draws items in the order of their ids, which are the same for both kinds of sizes.
+ * Draws items, sorted by their ids. A seed gives the same ids for both kinds of sizes: all MEAN_SIZE, or uniform with that mean.
  * @param {{ count: number, sizes: 'equal' | 'random', seed: number }} options @returns {Item[]}
  */
 export function drawItems({ count, sizes, seed }) {

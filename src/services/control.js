@@ -3,37 +3,40 @@ import { BenchError } from '../lib/errors.js'
 import { GENERATOR, PORTS } from '../model/sidecar-contract.js'
 import { trustOf } from './topology.js'
 
-/** The control plane of an arm, and the sidecars that it configures: one under load, or many. Pure. */
+/** Control planes of an arm, and the sidecars that they configure: one under load, or many. Pure. */
 /** @import { Arm, Control, ControlOptions, DataPlane, Endpoint, ProcessSpec, Programs, ReloadAction, SidecarOptions, Tool, ToolSpec } from '../model/types.ts' */
 /** @import { ArmServices } from './specs.js' */
 
+/** The service name of an arm's one control plane. */
 export const CONTROL = 'mesh'
 
 /** @typedef {{ control: Control, controlTool: Tool }} Chosen a control plane, and its program */
 
 /**
- * A sidecar, and how each version of its configuration comes to it: each has a route to a host of its own, in the place of
- * that of the version before.
+ * A sidecar, and how each version of its configuration comes to it. Each version has a route to a host of its own, in place of
+ * that of the version before, so that an answer for the host proves the version. In a rotation the certificate proves it.
  * @typedef {object} Member
  * @property {string} name
  * @property {ProcessSpec} spec
- * @property {ReloadAction[]} enrolment before it starts
- * @property {{ endpoint: Endpoint, host: string }} first its listener, and the host that its first configuration has alone
- * @property {(version: number) => Version} changeTo
+ * @property {ReloadAction[]} enrolment actions that give the control plane its first configuration, before it starts
+ * @property {{ endpoint: Endpoint, host: string }} first its listener, and the host to ask for the first configuration
+ * @property {(version: number) => Version} changeTo makes the change to a version
  */
 
 /**
- * endpoint: of the sidecar's listener; certificate: that it must show to be in effect; credentials: of the peer who looks.
+ * A change of a sidecar's configuration. endpoint: the sidecar's listener; host: answered 200 once the change is in effect; stage:
+ * hands it over; commit: puts it into effect; certificate: the path of the one that is then shown, absent: it stays the same;
+ * credentials: of the client that looks.
  * @typedef {{ endpoint: Endpoint, host: string, stage: ReloadAction[], commit: ReloadAction[],
  *   certificate?: string, credentials?: ReturnType<typeof credentialsOf> }} Version
  */
 
-/** Finds an arm's own, else the first. @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm */
+/** Finds the control plane that an arm names, else its plane's first; undefined: the plane has none. @param {Pick<DataPlane, 'controls'>} plane @param {Pick<Arm, 'control'>} arm */
 export function findControl({ controls = [] }, arm) {
   return controls.find(({ name }) => name === arm.control) ?? controls[0]
 }
 
-/** @param {Pick<Programs, 'planes' | 'tools'>} programs @param {Arm} arm @returns {Chosen} */
+/** Chooses an arm's control plane, which its plane must have, with its own program or the plane's. @param {Pick<Programs, 'planes' | 'tools'>} programs @param {Arm} arm @returns {Chosen} */
 export function chooseControl({ planes, tools }, arm) {
   const plane = planes[arm.plane]
   const control = /** @type {Control} */ (findControl(plane, arm))
@@ -42,7 +45,8 @@ export function chooseControl({ planes, tools }, arm) {
 }
 
 /**
- * Finds the address of a control plane for its sidecars, and what it hands out.
+ * Makes the options by which sidecars are made for a control plane: its address as they reach it, its program, and the scripts
+ * that it hands out.
  * @param {Pick<ArmServices, 'places' | 'scriptFiles'> & Pick<Chosen, 'controlTool'>} services
  * @param {string} [name] of one control plane among several @returns {Omit<ControlOptions, 'folder'>}
  */
@@ -51,9 +55,9 @@ export function locateControl({ places, scriptFiles, controlTool }, name = CONTR
 }
 
 /**
- * Makes the control plane of an arm, within its limits.
+ * Makes the control plane of an arm, with the CPU and memory limits of its conditions.
  * @param {Omit<ArmServices, 'topology'> & Chosen} services @param {string} [name] of one control plane among several
- * @returns {{ control: ProcessSpec | null, setUp: ReloadAction[] }} control: null: nothing has to run
+ * @returns {{ control: ProcessSpec | null, setUp: ReloadAction[] }} control: null: nothing has to run; setUp: for once it runs
  */
 export function createControlPlane({ control, ...services }, name = CONTROL) {
   const { arm, folders, locate, places } = services
@@ -74,9 +78,9 @@ export function createControlPlane({ control, ...services }, name = CONTROL) {
 }
 
 /**
+ * Makes a sidecar whose routes are changed: each version adds one to the host `version-N.test`.
  * @param {Control} control @param {SidecarOptions & ControlOptions} options
- * @param {number} [firstVersion] of its configuration @returns {Member}
- * @throws {BenchError} for a sidecar without routes
+ * @param {number} [firstVersion] that it starts with @returns {Member} @throws {BenchError} for a sidecar that calls nobody
  */
 export function createMember(control, options, firstVersion = 0) {
   const { service: name, outbound } = options.model
@@ -104,8 +108,8 @@ export function createMember(control, options, firstVersion = 0) {
 }
 
 /**
- * Makes a sidecar whose certificate is changed for a second one of its service, and back.
- * @param {Control} control @param {SidecarOptions & ControlOptions} options @param {string} certificates their folder
+ * Makes a sidecar whose certificate is changed: odd versions have the second certificate of its service, even ones the first.
+ * @param {Control} control @param {SidecarOptions & ControlOptions} options @param {string} certificates the folder of certificates
  * @returns {Member} @throws {BenchError} for a sidecar that shows nobody its certificate
  */
 export function createRotatedMember(control, { model, ...options }, certificates) {
@@ -134,21 +138,21 @@ export function createRotatedMember(control, { model, ...options }, certificates
 }
 
 /**
- * A sidecar; shard: the place of its control plane among them; moved: the same at the shard to which it moves; standsFor: the
- * number of simulated sidecars that have their configuration with it; goBack: the change by which it knows no more services than at its start.
+ * A sidecar of a rollout. shard: the index of its control plane; moved: the same sidecar at the shard to which it moves, absent: it
+ * stays; standsFor: the simulated sidecars for which it stands, absent: it is a real one; goBack: the change back to the services of its start.
  * @typedef {Omit<Member, 'spec'> & { goBack?: Member['changeTo'], shard: number, moved?: Member & { shard: number }, standsFor?: number }} RolloutMember
  */
 
-/** Sidecars that are started together. @typedef {{ spec: ProcessSpec, members: RolloutMember[] }} Batch */
+/** Sidecars that are started together, as one process. @typedef {{ spec: ProcessSpec, members: RolloutMember[] }} Batch */
 
-/** Sidecars that are started together, in one cgroup. */
+/** The most sidecars in a batch. */
 export const BATCH_SIDECARS = 40
 
 /**
  * Makes a batch one process to start: xargs starts each of its sidecars once, from a file with all their arguments. They
  * share the cgroup and the log of the batch.
  * @param {{ name: string, folder: string, specs: ProcessSpec[] }} batch folder: above those of the sidecars
- * @returns {ProcessSpec} @throws where their command lines are not of one program and one length, which xargs needs
+ * @returns {ProcessSpec} @throws if their command lines have not one program and one number of arguments, as xargs needs
  */
 export function createBatch({ name, folder, specs }) {
   const [{ program, argv, ...first }] = specs

@@ -4,12 +4,12 @@ import { topologyOf } from './topology.js'
 /** @import { Arm, Placement, Topology } from '../model/types.ts' */
 
 /**
- * Makes the rule by which a run places all its trials, by an arm's services and cap.
- * Arms without sidecars leave the CPUs of the others' sidecars idle, so that generator and applications have the same
- * everywhere.
+ * Makes the rule by which a run places all its trials, by an arm's services and cap. In an arm without sidecars, the CPUs that
+ * the others' sidecars have stay idle, so that generator and applications have the same CPUs in every arm.
  * @param {{ arms: Arm[], topologies: Record<string, Topology>, cores: number[][], isLoadElsewhere?: boolean }} options
  *   arms: of the plan; cores: the CPUs of each physical core; isLoadElsewhere: the generator needs none
- * @returns {(arm: Arm) => Placement | null} null where the CPUs are too few
+ * @returns {(arm: Arm) => Placement | null} null: all processes share all CPUs, as these are too few, some arm with sidecars
+ *   has no cap, or an interleaved load is not placed apart
  */
 export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false }) {
   const isUncapped = arms.some(arm => arm.cpuLimitCores === null && arm.hasSidecars && !arm.load.isInterleaved)
@@ -29,7 +29,8 @@ export function createPlacing({ arms, topologies, cores, isLoadElsewhere = false
 }
 
 /**
- * Halves the CPUs between the generator and all services of every arm; null where there is one CPU.
+ * Gives the generator half of the CPUs, and all services of every arm share the other half; null if there is one CPU, or the
+ * load comes from elsewhere.
  * @param {{ cores: number[][], isLoadElsewhere: boolean }} options @returns {Placement | null}
  */
 function halveCpus({ cores, isLoadElsewhere }) {
@@ -41,11 +42,11 @@ function halveCpus({ cores, isLoadElsewhere }) {
 
 /**
  * Chooses disjoint CPUs for the three roles: sidecars get what their caps can use, the applications (one thread
- * each) one and then as many as they are, the generator one and then the rest. Physical cores are not
- * shared where there are enough of them.
+ * each) one and then as many as they are, the generator one and then the rest. CPUs are taken core by core, so two roles share
+ * a physical core only where their CPUs meet.
  * @param {{ cores: number[][], sidecarCpus: number, applications: number, isLoadElsewhere?: boolean }} options
  *   isLoadElsewhere: the applications get all that sidecars leave
- * @returns {Placement | null} null when there are too few CPUs
+ * @returns {Placement | null} null: there are too few CPUs
  */
 export function placeRoles({ cores, sidecarCpus, applications, isLoadElsewhere = false }) {
   const cpus = cores.flat()

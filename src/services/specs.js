@@ -23,30 +23,32 @@ import { createModel, findNextHop } from './topology.js'
  * @property {Topology} topology
  * @property {Record<string, Place>} places
  * @property {Pick<Programs, 'planes' | 'tools' | 'appRuntime' | 'pipelines'>} programs
- * @property {{ process: string, scripts: string, echo: string, certificates: string }} folders their own; the scripts that
- *   Pipy runs as a sidecar; the applications; certificates of all key types
- * @property {(folder: string) => string} locate where processes see a folder
- * @property {Record<string, string>} scriptFiles what is in the folder of scripts, for control planes that hand them out and sidecars that have them
- *   among their own files
+ * @property {{ process: string, scripts: string, echo: string, certificates: string }} folders process: of the processes' files;
+ *   scripts: that Pipy runs as a sidecar; echo: the applications; certificates: of all key types
+ * @property {(folder: string) => string} locate makes the path of a folder as processes see it
+ * @property {Record<string, string>} scriptFiles the texts of the folder of scripts, by their path in it: for control planes that hand
+ *   them out, and sidecars that have them among their own files
  * @property {TrafficPolicy} trafficPolicy
  * @property {number} cpus of the machine
  */
 
 /**
- * The sidecar whose configuration is changed while it serves, and its control plane.
+ * A sidecar whose configuration is changed while it serves, with its control plane.
  * @typedef {ReturnType<typeof createControlled>} Controlled
  */
 
 /**
- * Ending: of a sidecar in the window; notice: the change by which its client calls it no more, before; server: the way to it
- * past its client's sidecar, and the client.
+ * The end of a sidecar in the window. spec: its process; notice: the change, made before, by which its client stops calling it, null:
+ * the client gets none; server: its own endpoint, past its client's sidecar, and the service that calls it, null: the load does.
  * @typedef {{ spec: ProcessSpec, notice: Version | null, steps: EndingStep[],
  *   server: { endpoint: Endpoint, host: string, client: string | null } }} Ending
  */
 
 /**
+ * Creates the processes of an arm, all but its control plane.
  * @param {ArmServices} services
- * @returns {{ specs: ProcessSpec[], controlled: Controlled | null, ending: Ending | null }} specs: also those sidecars
+ * @returns {{ specs: ProcessSpec[], controlled: Controlled | null, ending: Ending | null }} controlled, ending: null: the
+ *   conditions ask for none; their sidecars are also in specs
  */
 export function createSpecs(services) {
   const { arm, topology, programs } = services
@@ -56,14 +58,14 @@ export function createSpecs(services) {
   /** @type {Ending | null} */
   let ending = null
   const pipeline = findPipeline(programs, arm)
-  // A pipeline that answers by itself needs no application, and none does work for its answers.
+  // A pipeline that answers by itself gets no application.
   const isCalled = !pipeline || callsUpstream(pipeline)
   const isOfNode = hasNodeProxy(programs.planes, arm)
   const nodeProxy = isOfNode ? createNodeProxy(services, { isCalled }) : []
   const specs = topology.services.flatMap(service => {
     /** @type {ProcessSpec[]} */
     const processes = service.application && isCalled ? [createApplicationSpec(service, services)] : []
-    // Connections that pass all rules are tracked by the kernel like those of the other arms.
+    // Without sidecars, rules that redirect nothing make the kernel track connections as in the other arms.
     const passing = { inbound: null, outbound: null }
     if (!createSidecar && isRedirected(arm.conditions)) for (const spec of processes) spec.redirects = passing
     if (createSidecar && !isOfNode) {
@@ -84,7 +86,7 @@ export function createSpecs(services) {
 }
 
 /**
- * Creates the one proxy of all pods. @param {ArmServices} services @param {{ isCalled: boolean }} options isCalled: the applications are
+ * Creates the one proxy of all pods. @param {ArmServices} services @param {{ isCalled: boolean }} options isCalled: requests reach the applications
  * @returns {ProcessSpec[]}
  */
 function createNodeProxy(services, { isCalled }) {
@@ -107,7 +109,7 @@ function createNodeProxy(services, { isCalled }) {
   }))
 }
 
-/** Counts how often a request passes the sidecar of a service. @param {Service} service */
+/** Counts how often a request passes a service's sidecar: inbound to an application, outbound to a callee. @param {Service} service */
 function countPassages({ application, calls }) {
   return (application ? 1 : 0) + (calls.length > 0 ? 1 : 0)
 }
@@ -119,7 +121,7 @@ export function hasNodeProxy(planes, arm) {
 
 export const NEIGHBOUR = 'neighbour'
 
-/** Makes the process that burns CPU beside the services; null: there is none. @param {ArmServices} services */
+/** Creates the process that burns CPU beside the services; null: the conditions have none. @param {ArmServices} services */
 function createNeighbour({ arm, folders, locate }) {
   const { neighbourCores } = arm.conditions
   if (neighbourCores === undefined) return null
@@ -137,7 +139,7 @@ function createNeighbour({ arm, folders, locate }) {
 const LOAD_TIMES = 16
 
 /**
- * Chooses the CPU request of a process where sidecars have one, or a neighbour runs, in cores; undefined: its own default. A
+ * Chooses the CPU request of a process, in cores; undefined, if the conditions have no request and no neighbour: the default. A
  * neighbour requests what it burns. Applications request all CPUs, and the load many times as much: it stands for clients
  * elsewhere, and a load that waits for a CPU starts requests late. A baseline without sidecars has the same weights beside a
  * neighbour as the arms with sidecars.
@@ -150,7 +152,7 @@ export function chooseCpuRequest({ conditions: { cpuRequestCores, neighbourCores
   return role === 'sidecar' ? (cpuRequestCores ?? cpus) : cpus
 }
 
-/** @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending} */
+/** Creates the end of a sidecar: SIGTERM, or its plane's graceful way. @param {ProcessSpec} spec @param {ArmServices & { service: Service, controlled: Controlled | null }} services @returns {Ending} */
 function createEnding(spec, { service, controlled, arm, topology, places, programs }) {
   const { name, copyOf = name } = service
   const { endGracefully } = programs.planes[arm.plane]
@@ -166,7 +168,7 @@ function createEnding(spec, { service, controlled, arm, topology, places, progra
 }
 
 /**
- * Counts the workers of a sidecar: by the experiment, else by the plane, else as many as its cap can use.
+ * Counts the workers of a sidecar: by the experiment, else by the plane, else as many as its cap, its pod or the machine has CPUs.
  * @param {Pick<Arm, 'plane' | 'profile' | 'cpuLimitCores' | 'conditions'>} arm
  * @param {{ cpus: number, planes: Programs['planes'] }} options cpus: of the machine
  */
@@ -175,7 +177,7 @@ export function countWorkers({ plane, profile, cpuLimitCores, conditions }, { cp
   return conditions.workers ?? workersOfPlane ?? Math.max(1, Math.ceil(cpuLimitCores ?? conditions.podCpuCores ?? cpus))
 }
 
-/** @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]} */
+/** Finds the endpoints at which others reach processes, without those that listen inside of a pod alone. @param {ProcessSpec[]} specs @param {Record<string, Place>} places @returns {Endpoint[]} */
 export function findReachable(specs, places) {
   return specs.flatMap(({ service, listens }) =>
     listens
@@ -207,7 +209,7 @@ function createApplicationSpec(service, { arm, places, programs, folders, locate
     requests,
     listen,
     others,
-    // It shows the certificate of its service, as the sidecar before it does.
+    // The application shows the certificate of its service, as the sidecar before it does.
     ...(hasTls && { credentials: credentialsOf(name, certificates) }),
     next: application === 'forward' ? findNextHop(service, at) : null,
     runtime: isServedByNode(arm) ? programs.tools.node : programs.appRuntime,
@@ -221,7 +223,7 @@ export function isServedByNode({ load, conditions }) {
   return conditions.protocol === 'grpc' || hasChunks(load)
 }
 
-/** Makes the options of a sidecar. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} */
+/** Makes the options of a service's sidecar. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} @throws {BenchError} if its plane names no program */
 export function describeSidecar(
   service,
   { arm, topology, places, programs, folders, locate, scriptFiles, ...services },
@@ -259,12 +261,12 @@ export function describeSidecar(
   }
 }
 
-/** @param {ArmServices['programs']} programs @param {Arm} arm */
+/** Finds the pipeline of an arm; undefined: it has none. @param {ArmServices['programs']} programs @param {Arm} arm */
 function findPipeline({ pipelines }, { variant }) {
   return pipelines?.[variant ?? '']
 }
 
-/** @param {Service} service @param {ArmServices} services */
+/** Creates the sidecar that is changed under load: in its routes, or in its certificate. @param {Service} service @param {ArmServices} services */
 function createControlled(service, services) {
   const withControl = { ...services, ...chooseControl(services.programs, services.arm) }
   const options = { ...describeSidecar(service, services), ...locateControl(withControl) }
@@ -277,7 +279,7 @@ function createControlled(service, services) {
   return {
     ...createControlPlane(withControl),
     member,
-    /** Makes the change by which the sidecar calls nobody at an address any more. @param {string} address */
+    /** Makes the change by which the sidecar stops calling an address. @param {string} address */
     leave(address) {
       const clusters = options.model.clusters.map(cluster => {
         return { ...cluster, endpoints: cluster.endpoints.filter(e => e.address !== address) }
@@ -289,13 +291,13 @@ function createControlled(service, services) {
 
 /** @typedef {Record<string, Pick<DataPlane, 'deployed' | 'profiles'>>} Planes by name */
 
-/** @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined} */
+/** Finds the profile of an arm as a mesh deploys it; undefined: it is the kit's. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>} arm @returns {DeployedProfile | undefined} */
 export function findDeployed(planes, { plane, profile }) {
   const { deployed, profiles } = planes[plane]
   return deployed?.[profile ?? profiles[0]]
 }
 
-/** Lists those of arms once, for the manifest. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms */
+/** Lists the profiles of arms that are as a mesh deploys them, each once, for the manifest. @param {Planes} planes @param {Pick<Arm, 'plane' | 'profile'>[]} arms */
 export function listDeployed(planes, arms) {
   const names = [...new Set(arms.map(nameDeployed))]
   return names.flatMap(name => {
@@ -305,7 +307,7 @@ export function listDeployed(planes, arms) {
   })
 }
 
-/** Says `plane:profile`, or `plane` for its first. @param {Pick<Arm, 'plane' | 'profile'>} arm */
+/** Makes the name `plane:profile`, or `plane` alone for its first profile. @param {Pick<Arm, 'plane' | 'profile'>} arm */
 export function nameDeployed({ plane, profile }) {
   return profile === null ? plane : `${plane}:${profile}`
 }

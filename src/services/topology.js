@@ -9,10 +9,11 @@ import { groupsOf, identityOf, PORTS, TLS } from '../model/sidecar-contract.js'
  * @import { Arm, Cluster, Endpoint, MtlsMode, Place, Route, Protocol, Service, SidecarModel, Tls, Topology, TrafficPolicy } from '../model/types.ts'
  */
 
-// Addresses of configured services that nobody calls: kept for benchmarks (RFC 2544), never connected to.
+// Configured services that nobody calls have addresses of a block for benchmarks (RFC 2544), at which nothing is.
 const NOWHERE = '198.18'
 // The address to which REDIRECT sends connections that a namespace opens itself (iptables-extensions(8)).
 const REDIRECTED_TO = '127.0.0.1'
+// Ports between the outbound listeners of two callees where bytes are carried.
 const PORTS_APART = 100
 /** The timeouts of every sidecar that the kit configures. */
 export const TIMEOUTS = { connectSeconds: 5, requestSeconds: 15, idleSeconds: 60 }
@@ -31,7 +32,7 @@ const schema = z.strictObject({
   entry: z.strictObject({ service: z.string(), listener: z.enum(['inbound', 'outbound']) }),
 })
 
-/** @param {string} text YAML @param {string} file its name, for errors @returns {Topology} @throws {UsageError} */
+/** @param {string} text YAML @param {string} file its name, for errors @returns {Topology} @throws {UsageError} if it does not fit the schema, or a called service is missing */
 export function parseTopology(text, file) {
   const topology = parseYaml({ text, file, schema })
   const names = topology.services.map(service => service.name)
@@ -47,26 +48,26 @@ export function parseTopology(text, file) {
   return topology
 }
 
-/** Callers spread requests over copies. @param {Topology} topology @param {number} copies in all @returns {Topology} */
+/** Copies the last application that calls nobody; callers spread requests over the copies. @param {Topology} topology @param {number} copies the original included @returns {Topology} */
 export function copyLastService(topology, copies) {
   const last = /** @type {Service} */ (topology.services.findLast(s => s.application !== null && s.calls.length === 0))
   return { ...topology, services: [...topology.services, ...copyService(last, copies).slice(1)] }
 }
 
-/** Lists a service and its copies. @param {Service} service @param {number} copies in all @returns {Service[]} */
+/** Lists a service and its copies, `name-2` and on. @param {Service} service @param {number} copies the original included @returns {Service[]} */
 export function copyService(service, copies) {
   const more = Array.from({ length: copies - 1 }, (_, i) => `${service.name}-${i + 2}`)
   return [service, ...more.map(name => ({ ...service, name, copyOf: service.name }))]
 }
 
-/** @param {Pick<Arm, 'link' | 'conditions'>} arm @param {Record<string, Topology>} topologies */
+/** Makes the topology of an arm: its link's, with the pairs and copies of its conditions. @param {Pick<Arm, 'link' | 'conditions'>} arm @param {Record<string, Topology>} topologies by link */
 export function topologyOf({ link, conditions }, topologies) {
   return copyLastService(copyLink(topologies[link], conditions.pairs ?? 1), conditions.services)
 }
 
 /**
- * Copies all services, each copy with an identity of its own. The copies call each other.
- * @param {Topology} topology @param {number} copies in all @returns {Topology}
+ * Copies all services of a link, each with an identity of its own: those of one copy call each other, and no other copy.
+ * @param {Topology} topology @param {number} copies the original included @returns {Topology}
  */
 export function copyLink(topology, copies) {
   const more = Array.from({ length: copies - 1 }, (_, i) => {
@@ -80,7 +81,7 @@ export function copyLink(topology, copies) {
  * Finds the addresses that the load goes to: the entry sidecar and its copies, or without sidecars the copies of the first application.
  * @param {Pick<Topology, 'services' | 'entry'>} topology
  * @param {{ places: Record<string, Place>, hasSidecars: boolean, isRedirected?: boolean }} options
- * @returns {{ endpoints: Endpoint[], host: string }}
+ * @returns {{ endpoints: Endpoint[], host: string }} host: for the Host header
  */
 export function findEntry({ services, entry }, { places, hasSidecars, isRedirected = false }) {
   const name = findEntryService({ services, entry }, hasSidecars)
@@ -94,13 +95,13 @@ export function findEntry({ services, entry }, { places, hasSidecars, isRedirect
   return { endpoints: copies.map(s => ({ address: places[s.name].reach, port })), host: name }
 }
 
-/** Finds what the load calls. @param {Pick<Topology, 'services' | 'entry'>} topology @param {boolean} hasSidecars */
+/** Finds the service that the load calls: the entry, or its callee if there are no sidecars and the entry has no application. @param {Pick<Topology, 'services' | 'entry'>} topology @param {boolean} hasSidecars */
 export function findEntryService({ services, entry }, hasSidecars) {
   const first = services.find(s => s.name === entry.service)
   return hasSidecars || first?.application ? entry.service : (first?.calls[0] ?? entry.service)
 }
 
-/** Finds the port of an entry. @param {Pick<Topology, 'entry'>} topology @param {boolean} hasSidecars */
+/** Finds the port that the load calls, of the entry's listener or the application. @param {Pick<Topology, 'entry'>} topology @param {boolean} hasSidecars */
 export function findEntryPort({ entry }, hasSidecars) {
   return hasSidecars ? PORTS[entry.listener] : PORTS.application
 }
@@ -122,10 +123,10 @@ export function findNextHop({ name, calls }, { places, hasSidecars, isRedirected
  * @param {{ service: Service, places: Record<string, Place>, trafficPolicy: TrafficPolicy, workers: number,
  *   certificates: string, tls?: Tls, protocol?: Protocol, configuredServices?: number, client?: string | null, features?: string,
  *   isRedirected?: boolean, paths?: string[], streamsAnswers?: boolean }} options
- *   certificates: the folder of lib/certificates.js; configuredServices: that it knows and
- *   nobody calls; client: the name under which the load itself speaks mTLS; isRedirected: connections that mean applications
- *   are redirected to their sidecars; paths: that have a route of their own, the longest first; streamsAnswers: the applications
- *   write their answers in chunks
+ *   certificates: the folder that lib/certificates.js writes; configuredServices: the number of services that it knows and
+ *   nobody calls; client: the name under which the load itself speaks mTLS, null: it does not; isRedirected: connections to
+ *   applications are redirected to their sidecars; paths: each has a route of its own, the longest first; streamsAnswers: the
+ *   applications write their answers in chunks
  * @returns {SidecarModel}
  */
 export function createModel({ services, entry }, { service, places, trafficPolicy, workers, ...options }) {
@@ -139,7 +140,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   const carriesBytes = options.protocol === 'tcp'
   const carriesGrpc = options.protocol === 'grpc'
   const protocol = carriesGrpc ? 'http/2' : (options.protocol ?? 'http/1.1')
-  // Only a port tells where bytes go: each service that is called has a listener.
+  // Bytes have no host, so only the port tells their destination: each callee has a listener.
   const isRoutedByHost = isOpen && !carriesBytes
   const reachable = isRoutedByHost
     ? services.filter(s => s.application !== null && s !== service && !s.copyOf)
@@ -147,7 +148,7 @@ export function createModel({ services, entry }, { service, places, trafficPolic
   const hasOutbound = service.calls.length > 0 || configuredServices > 0
   const configured = Array.from({ length: configuredServices }, (_, i) => `configured-${i + 1}`)
   const isEntry = isEntryOf({ entry }, service) && entry.listener === 'inbound'
-  // Calls come from the load where it is the application, else from the own application alone.
+  // The load stands for the application if it enters by the outbound listener; else only the service's own application calls.
   const isCalledByLoad = entry.service === originalName && entry.listener === 'outbound'
   const redirected = isRedirected ? { redirectedPorts: [PORTS.application] } : {}
   const port = isRedirected ? PORTS.application : PORTS.inbound
@@ -241,8 +242,8 @@ export function listModes(topology, tls) {
 }
 
 /**
- * Finds the paths of a service's certificates.
- * @param {string} certificates the folder of lib/certificates.js @param {string} name @returns {SidecarModel['trust']}
+ * Makes the paths of a service's certificate files and of its authority's certificate.
+ * @param {string} certificates the folder that lib/certificates.js writes @param {string} name @returns {SidecarModel['trust']}
  */
 export function trustOf(certificates, name) {
   return {
