@@ -9,12 +9,13 @@ import { identityOf } from '../model/sidecar-contract.js'
 export const SERVICES = ['client', 'server']
 /** The folder of the flawed certificates, below that of the services'. */
 export const REFUSED_FOLDER = 'refused'
-/** The flawed certificates take the place of this identity's. */
+/** The identity in whose place the flawed certificates are shown. */
 export const CLIENT = identityOf('client')
 
 /**
- * Certificates that sidecars must refuse in place of the client's, each for one reason (parity/beside/peers.js).
- * @type {Record<string, CertificateFlaws & { identity?: string, isOfAnother?: boolean }>} isOfAnother: of another authority of the same name
+ * Certificates with one flaw each, for which a sidecar must refuse them in place of the client's (parity/beside/peers.js).
+ * @type {Record<string, CertificateFlaws & { identity?: string, isOfAnother?: boolean }>} identity: absent: the client's;
+ *   isOfAnother: it is issued by another authority of the same name
  */
 export const FLAWED = {
   'self-signed': { isSelfSigned: true },
@@ -31,7 +32,7 @@ export const FLAWED = {
 }
 
 /**
- * Reads what the rig's peers show, by name, from a folder of certificates.
+ * Reads the certificates and keys that the rig's peers show, by name, and the authority's certificate, all as PEM.
  * @param {string} folder @returns {{ ca: string, credentials: Record<string, Credentials> }}
  */
 export function readCredentials(folder) {

@@ -6,8 +6,8 @@ import { CLIENT, FLAWED, REFUSED_FOLDER } from './credentials.js'
 /** @import { Authority } from '../lib/certificates.js' */
 
 /**
- * Writes the flawed certificates beside those of the services. They have one key: an RSA key takes half a second.
- * @param {{ folder: string, authority: Authority }} options folder: of the services' certificates, and of their authority
+ * Writes the flawed certificates below the folder of the services'. They share one key, as making an RSA key takes half a second.
+ * @param {{ folder: string, authority: Authority }} options folder: of the services' certificates; it has no flawed ones yet
  */
 export async function writeFlawedCertificates({ folder, authority }) {
   const refusedFolder = path.join(folder, REFUSED_FOLDER)

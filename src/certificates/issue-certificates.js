@@ -10,15 +10,15 @@ const ISSUER = path.join(ROOT, 'src/certificates/issuer.js')
 const DEADLINE_MS = 600_000
 
 /**
- * certificates: the folder of all key types, as in lib/certificate-files.js; names: of services; rotated: those that get
- * a second one; lifeMs: a day unless given; hasAuthorityKey: the authority's key is written, too.
+ * certificates: the folder of all key types, as in lib/certificate-files.js; names: of services; rotated: the services that get
+ * a second certificate; lifeMs: absent: a day; hasAuthorityKey: the authority's private key is written, too.
  * @typedef {{ certificates: string, names: string[], rotated?: string[], keyTypes: readonly KeyType[], lifeMs?: number,
  *   hasAuthorityKey?: boolean }} Issue
  */
 
 /**
- * Writes the certificates of services, and those to refuse, in a process of its own, whose code takes 20 MiB.
- * @param {Issue} issue @throws {BenchError} where they cannot be written
+ * Writes the certificates of services, and the flawed ones, in a process of its own: the code for it takes 20 MiB of memory.
+ * @param {Issue} issue @throws {BenchError} if that process fails, or takes more than 10 minutes
  */
 export async function issueCertificates(issue) {
   const input = JSON.stringify(issue)
@@ -32,7 +32,7 @@ export async function issueCertificates(issue) {
   throw new BenchError(`cannot make certificates in ${issue.certificates}: ${why}`)
 }
 
-/** Finds the line of stderr that says why, without the stack. @param {string} stderr */
+/** Finds the first line of stderr that has an error's name and message, without its stack; undefined: none has. @param {string} stderr */
 export function findReason(stderr) {
   return /^(?:\w*Error|DOMException)(?: \[\w+\])?: .*/m.exec(stderr)?.[0]
 }

@@ -1,4 +1,4 @@
-// Runs in a process of its own: writes the certificates that stdin asks for (issue-certificates.js).
+// Runs in a process of its own: writes the certificates that the JSON on stdin lists, an `Issue` of issue-certificates.js.
 import { json } from 'node:stream/consumers'
 import { certificatesFolder, nextCertificateOf } from '../lib/certificate-files.js'
 import { writeCertificates } from '../lib/certificates.js'

@@ -1,4 +1,4 @@
-// Runs in a process of its own beside a proxy: the certificate authority that the file of its first argument configures.
+// Runs in a process of its own beside a proxy: the certificate authority. Its first argument is a JSON file with a Configuration.
 import { readFileSync } from 'node:fs'
 import { readAuthority } from '../../lib/certificates.js'
 import { serveAuthority } from './server.js'
@@ -8,8 +8,8 @@ import { serveAuthority } from './server.js'
  * @property {{ address: string, port: number }} listen
  * @property {{ certificatePath: string, keyPath: string }} authority
  * @property {{ certificatePath: string, keyPath: string }} credentials that the server shows
- * @property {{ identity: string, dnsName: string }[]} certifies
- * @property {string} token
+ * @property {{ identity: string, dnsName: string }[]} certifies as in server.js
+ * @property {string} token as in server.js
  */
 
 const { listen, authority, credentials, ...options } = /** @type {Configuration} */ (

@@ -4,26 +4,28 @@ import { loadSync } from '@grpc/proto-loader'
 import { readSigningRequest, signCertificate } from '../../lib/certificates.js'
 
 /**
- * The kit's certificate authority as Istio's proxies ask theirs: gRPC over TLS, a signing request in, a chain out.
+ * The kit's certificate authority behind the interface of Istio's: gRPC over TLS, a signing request in, a certificate chain out.
  * @import { Authority } from '../../lib/certificates.js'
  */
 
 const PROTO = new URL('ca.proto', import.meta.url).pathname
+// The life of a certificate if the proxy asks for none.
 const DEFAULT_SECONDS = 24 * 3600
 
 /**
  * @typedef {object} Options
  * @property {Authority} authority
- * @property {string} authorityPem its certificate
+ * @property {string} authorityPem the authority's certificate
  * @property {{ certificatePem: string, keyPem: string }} credentials that the server shows
- * @property {{ identity: string, dnsName: string }[]} certifies the identities that it certifies, each with a DNS name beside it
- * @property {string} token that callers send as bearer token
+ * @property {{ identity: string, dnsName: string }[]} certifies the identities that it certifies, each with the DNS name that its
+ *   certificate gets, too
+ * @property {string} token that a caller must send as bearer token
  */
 
 /**
- * Serves until it is closed.
+ * Serves the authority until it is closed.
  * @param {Options} options @param {{ address: string, port: number }} endpoint port 0: any that is free
- * @returns {Promise<{ port: number, close: () => void }>}
+ * @returns {Promise<{ port: number, close: () => void }>} port: that it listens at @throws if it cannot listen there
  */
 export async function serveAuthority(options, { address, port }) {
   const { credentials, authorityPem } = options
@@ -43,7 +45,7 @@ function loadService() {
   return istio.v1.auth.IstioCertificateService
 }
 
-/** @param {Options} options @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>} */
+/** Creates the handler of a signing request. It refuses another token, a request that cannot be read, and identities that it does not certify. @param {Options} options @returns {grpc.handleUnaryCall<{ csr: string, validityDuration: number }, { certChain: string[] }>} */
 function handle({ authority, authorityPem, certifies, token }) {
   return async ({ metadata, request }, callback) => {
     const refuse = (/** @type {grpc.status} */ code, /** @type {string} */ details) => callback({ code, details })
@@ -65,7 +67,7 @@ function handle({ authority, authorityPem, certifies, token }) {
   }
 }
 
-/** @param {string} a @param {string} b */
+/** Compares texts in a time that does not tell where they differ. @param {string} a @param {string} b */
 function isSame(a, b) {
   const [x, y] = [Buffer.from(a), Buffer.from(b)]
   return x.length === y.length && timingSafeEqual(x, y)

@@ -1,4 +1,4 @@
-// Runs in a process of its own beside a proxy: the control plane that the file of its first argument configures.
+// Runs in a process of its own beside a proxy: its control plane. Its first argument is a JSON file with a Configuration.
 import { readFileSync } from 'node:fs'
 import { serveControlPlane } from './server.js'
 
@@ -6,8 +6,8 @@ import { serveControlPlane } from './server.js'
 
 /**
  * @typedef {object} Configuration
- * @property {{ address: string, port: number, socket: string }} listen socket: a path, from the folder in which it runs
- * @property {string} workload
+ * @property {{ address: string, port: number, socket: string }} listen socket: a path, relative to the folder in which this runs
+ * @property {string} workload the name by which the proxy identifies itself
  * @property {{ identity: string, certificatePath: string, keyPath: string, authorityPath: string }} credentials
  * @property {Tables} tables
  */
@@ -29,5 +29,5 @@ const { close } = await serveControlPlane(
   },
   listen,
 )
-// The process ends when it serves nothing more, and its socket is gone.
+// When both servers are closed, the socket is gone and nothing keeps Node running.
 process.once('SIGTERM', close)

@@ -5,37 +5,37 @@ import { loadSync } from '@grpc/proto-loader'
 
 /**
  * The control plane of one of Linkerd's proxies: the policies of its connections, the endpoints of the services that it calls,
- * and its certificate, by the interfaces that Linkerd and SPIFFE publish. Answers are those of a table; a stream stays open
- * behind its first message, as nothing changes.
+ * and its certificate, by the interfaces that Linkerd and SPIFFE publish. Its answers come from fixed tables: each stream gets one
+ * message and stays open, as nothing changes later.
  */
 
 const PROTOS = ['destination.proto', 'inbound.proto', 'outbound.proto', 'workload.proto']
 const FOLDER = new URL('.', import.meta.url).pathname
-// The proof that a request comes from a workload, and from no page in a browser (SPIFFE Workload Endpoint, 6.3).
+// A workload sends this header with the value `true`; a page in a browser cannot (SPIFFE Workload Endpoint, 6.3).
 const SPIFFE_HEADER = 'workload.spiffe.io'
 
 /**
- * Messages are written as the interfaces name them, in camel case; bytes in base64.
+ * The messages to answer with, in camel case of the .proto files' names; bytes in base64.
  * @typedef {object} Tables
- * @property {{ address?: string, port?: number, policy: object }[]} outbound the first entry whose address and port are those that a
- *   connection meant; an entry without one of them takes any
- * @property {Record<string, object>} destinations updates by the path of the service
- * @property {{ port?: number, server: object }[]} inbound as outbound, by port
+ * @property {{ address?: string, port?: number, policy: object }[]} outbound the first entry whose address and port are those to which
+ *   a connection was opened is its policy; an entry without an address, or a port, matches any
+ * @property {Record<string, object>} destinations the update of each service, by its path; others are answered as unknown
+ * @property {{ port?: number, server: object }[]} inbound the first entry with the port of a listener is its policy; without one: any
  */
 
 /**
  * @typedef {object} Workload
- * @property {string} identity
+ * @property {string} identity a SPIFFE id
  * @property {string} certificatePem
  * @property {string} keyPem
- * @property {string} authorityPem
+ * @property {string} authorityPem the certificate by which the proxy checks its peers
  */
 
 /**
- * Serves until it is closed.
- * @param {{ workload: string, tables: Tables, credentials: Workload }} options workload: the name by which the proxy asks
- * @param {{ address: string, port: number, socket: string }} endpoint port 0: any that is free; socket: a path, of the certificate
- * @returns {Promise<{ port: number, close: () => void }>}
+ * Serves the policies at a port and the certificate at a Unix socket, until it is closed. Another workload is refused.
+ * @param {{ workload: string, tables: Tables, credentials: Workload }} options workload: the name by which the proxy identifies itself
+ * @param {{ address: string, port: number, socket: string }} endpoint port 0: any that is free; socket: its path, which is replaced
+ * @returns {Promise<{ port: number, close: () => void }>} port: that it listens at @throws if it cannot listen there
  */
 export async function serveControlPlane({ workload, tables, credentials }, { address, port, socket }) {
   const { io, SpiffeWorkloadAPI } = loadServices()
@@ -44,7 +44,7 @@ export async function serveControlPlane({ workload, tables, credentials }, { add
   const control = new grpc.Server()
   control.addService(destination.Destination.service, {
     Get: answer(({ path }) => tables.destinations[path] ?? { noEndpoints: { exists: false } }),
-    // A profile without routes: the policies have them.
+    // An empty profile: routes come with the policies.
     GetProfile: answer(() => ({})),
   })
   control.addService(outbound.OutboundPolicies.service, {
@@ -67,7 +67,7 @@ export async function serveControlPlane({ workload, tables, credentials }, { add
   })
   const certified = new grpc.Server()
   certified.addService(SpiffeWorkloadAPI.service, {
-    // A proxy accepts connections once it is certified, and refuses those whose policy it does not have yet.
+    // A proxy with a certificate accepts connections, and refuses them on a port whose policy it lacks: the certificate comes last.
     FetchX509SVID: answer(async (_, metadata) => {
       if (`${metadata.get(SPIFFE_HEADER)[0]}` !== 'true')
         throw Object.assign(new Error(`a request without the header ${SPIFFE_HEADER}: true`), {
@@ -89,13 +89,13 @@ export async function serveControlPlane({ workload, tables, credentials }, { add
   }
 }
 
-/** Loads the interfaces, whose constructors make clients. @returns {any} by the names of their packages */
+/** Loads the interfaces: for a server their `service`, for a client they are constructors. @returns {any} nested by package */
 export function loadServices() {
   const options = { includeDirs: [FOLDER], longs: Number, defaults: false }
   return grpc.loadPackageDefinition(loadSync(PROTOS, options))
 }
 
-/** @param {grpc.Server} server @param {string} where @returns {Promise<number>} the port */
+/** @param {grpc.Server} server @param {string} where an address and port, or `unix:` and a path @returns {Promise<number>} the bound port */
 function bind(server, where) {
   return new Promise((resolve, reject) =>
     server.bindAsync(where, grpc.ServerCredentials.createInsecure(), (error, port) =>
@@ -106,7 +106,8 @@ function bind(server, where) {
 
 /**
  * Answers a stream with one message, and leaves it open until its caller ends it.
- * @param {(request: any, metadata: grpc.Metadata) => object | Promise<object>} find throws an error with a code of gRPC
+ * @param {(request: any, metadata: grpc.Metadata) => object | Promise<object>} find returns the message; an error with a gRPC `code`
+ *   that it throws ends the stream
  * @returns {grpc.handleServerStreamingCall<any, any>}
  */
 function answer(find) {
@@ -119,7 +120,7 @@ function answer(find) {
   }
 }
 
-/** Creates a gate that opens when each of some ports has passed. @param {number[]} ports */
+/** Creates a gate: `passed` resolves when `pass` was called with each of the ports, at once if there are none. @param {number[]} ports */
 function createGate(ports) {
   const missing = new Set(ports)
   let open = () => {}
@@ -135,7 +136,7 @@ function createGate(ports) {
   return { passed, pass }
 }
 
-/** @param {string} message @returns {never} */
+/** Throws an error that gRPC answers as NOT_FOUND. @param {string} message @returns {never} */
 function refuse(message) {
   throw Object.assign(new Error(message), { code: grpc.status.NOT_FOUND })
 }
@@ -145,7 +146,7 @@ function assertWorkload(caller, workload) {
   if (caller !== workload) refuse(`the workload "${caller}" asks, and this is the control plane of "${workload}"`)
 }
 
-/** @param {Workload} credentials */
+/** Encodes an X509SVID of workload.proto, whose certificates and PKCS #8 key are DER. @param {Workload} credentials */
 function encodeCredentials({ identity, certificatePem, keyPem, authorityPem }) {
   return {
     spiffeId: identity,
@@ -155,7 +156,7 @@ function encodeCredentials({ identity, certificatePem, keyPem, authorityPem }) {
   }
 }
 
-/** @param {number} ipv4 */
+/** Renders an address from its number, in which the first byte is the highest. @param {number} ipv4 */
 function renderAddress(ipv4) {
   return [24, 16, 8, 0].map(shift => (ipv4 >>> shift) & 255).join('.')
 }
