@@ -1,7 +1,7 @@
 /** @type {Set<() => void>} */
 const actions = new Set()
 
-/** Does something when this process exits, until taken back. All share a listener. @param {() => void} act */
+/** Calls `act` when this process exits. All calls share one listener: Node warns of more than ten. @param {() => void} act @returns a function that takes it back */
 export function atExit(act) {
   if (actions.size === 0) process.on('exit', actAll)
   actions.add(act)

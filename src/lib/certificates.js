@@ -17,17 +17,18 @@ const ALGORITHMS = {
   },
 }
 const LIFETIME_MS = 24 * 3600 * 1000
+// The clock of another machine may be behind by this much: a certificate is valid from before it is made.
 const CLOCK_SKEW_MS = 300 * 1000
 
 /**
- * Authority: its leaves have the same key type and life. Flaws: why a peer must refuse a certificate.
+ * An authority's leaf certificates have its key type and its lifetime. Flaws are reasons for a peer to refuse a certificate.
  * @typedef {{ certificate: x509.X509Certificate, keys: CryptoKeyPair, keyType: KeyType, lifeMs: number }} Authority
  * @typedef {'ecdsa-p256' | 'rsa-2048'} KeyType
  * @typedef {{ usages?: readonly ('serverAuth' | 'clientAuth')[], validIn?: 'past' | 'future', isSelfSigned?: boolean }} CertificateFlaws
  */
 
 /**
- * Creates a self-signed certificate authority, valid for a day unless given. Its leaves are valid as long.
+ * Creates a self-signed certificate authority, CN=`name`. It and its leaves are valid for `lifeMs`, by default a day.
  * @param {string} name @param {{ keyType?: KeyType, lifeMs?: number }} [options] @returns {Promise<Authority>}
  */
 export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = LIFETIME_MS } = {}) {
@@ -47,7 +48,8 @@ export async function createAuthority(name, { keyType = 'ecdsa-p256', lifeMs = L
 }
 
 /**
- * Reads an authority whose certificate and key were written as PEM.
+ * Reads an authority from the PEM of its certificate and of its private key (PKCS #8), which must be of `keyType`. lifeMs: of its
+ * new leaves. @throws if either cannot be read
  * @param {{ certificatePem: string, keyPem: string, keyType?: KeyType, lifeMs?: number }} written @returns {Promise<Authority>}
  */
 export async function readAuthority({ certificatePem, keyPem, keyType = 'ecdsa-p256', lifeMs = LIFETIME_MS }) {
@@ -60,8 +62,8 @@ export async function readAuthority({ certificatePem, keyPem, keyType = 'ecdsa-p
 }
 
 /**
- * Reads a certificate signing request: the key to certify, and the identities that it asks for.
- * @param {string} pem @throws if it is no request, or its signature is not of its own key
+ * Reads a certificate signing request: the key to certify, and the identities it requests, the URIs of its subject alternative
+ * name (empty: none). @param {string} pem @throws if it is no such request, or was not signed with its own key
  */
 export async function readSigningRequest(pem) {
   const request = new x509.Pkcs10CertificateRequest(pem)
@@ -76,9 +78,9 @@ export async function readSigningRequest(pem) {
 }
 
 /**
- * Issues a leaf certificate for a SPIFFE identity, with both usages, new keys, and valid now, unless asked otherwise. The
- * identity stands in the URI subject alternative name, as SPIFFE's X.509-SVID asks, and in the common name too: Pipy 1.5.18
- * and 2.0.2 show scripts only the DNS names (src/api/crypto.cpp, Certificate::subject_alt_names).
+ * Issues a leaf certificate for a SPIFFE identity, and its key, both as PEM. By default it has both usages and new keys, and is
+ * valid now. The identity is the URI subject alternative name, as SPIFFE's X.509-SVID requires, and the common name too: Pipy
+ * 1.5.18 and 2.0.2 show scripts only the DNS names (src/api/crypto.cpp, Certificate::subject_alt_names).
  * @param {{ authority: Authority, identity: string, dnsName: string, keys?: CryptoKeyPair } & CertificateFlaws} request
  */
 export async function issueCertificate({ authority, keys, isSelfSigned, ...request }) {
@@ -96,9 +98,9 @@ export async function issueCertificate({ authority, keys, isSelfSigned, ...reque
 }
 
 /**
- * Signs the certificate of a public key, as PEM.
+ * Signs a leaf certificate of a public key. @returns PEM
  * @param {{ authority: Authority, identity: string, dnsName: string, publicKey: CryptoKey, signer?: CryptoKeyPair } & CertificateFlaws} request
- *   signer: the authority unless given
+ *   signer: by default the authority; isSelfSigned only names the subject as issuer, so `signer` must be the subject's keys
  */
 export async function signCertificate({ authority, identity, dnsName, publicKey, ...options }) {
   const { usages = /** @type {const} */ (['serverAuth', 'clientAuth']), validIn, isSelfSigned } = options
@@ -128,7 +130,7 @@ export async function signCertificate({ authority, identity, dnsName, publicKey,
 /**
  * Writes a fresh authority's certificate and one certificate and key per service into a folder of mode
  * 0700 (files 0600): `ca.pem`, `<service>.pem`, `<service>-key.pem`, and both as `<service>-combined.pem`;
- * the authority's key as `ca-key.pem` only if asked.
+ * with `hasAuthorityKey`, the authority's key as `ca-key.pem`. dnsName: by default the service's name.
  * @param {{ folder: string, services: { name: string, identity: string, dnsName?: string }[], hasAuthorityKey?: boolean,
  *   keyType?: KeyType, lifeMs?: number }} options
  * @returns {Promise<Authority>}
@@ -152,14 +154,14 @@ export async function writeCertificates({ folder, services, hasAuthorityKey = fa
   return authority
 }
 
-/** @param {KeyType} keyType */
+/** Generates a key pair for signatures, whose private key can be exported. @param {KeyType} keyType */
 export function createKeys(keyType) {
   return /** @type {Promise<CryptoKeyPair>} */ (
     webcrypto.subtle.generateKey(ALGORITHMS[keyType].key, true, ['sign', 'verify'])
   )
 }
 
-/** @param {{ validIn?: CertificateFlaws['validIn'] | 'now', lifeMs: number }} options */
+/** Computes a validity; `past` ended one lifetime ago, `future` begins in two. @param {{ validIn?: CertificateFlaws['validIn'] | 'now', lifeMs: number }} options */
 function validity({ validIn = 'now', lifeMs }) {
   const now = Date.now() + { now: 0, past: -2, future: 2 }[validIn] * lifeMs
   return { notBefore: new Date(now - CLOCK_SKEW_MS), notAfter: new Date(now + lifeMs) }

@@ -1,7 +1,7 @@
 import { BenchError } from './errors.js'
 import { sleep } from './wait.js'
 
-// Slewing moves a clock by at most a thousandth of the time that passes; setting it moves it at once.
+// Slewing moves a clock by at most a thousandth of the time that passes; setting it moves it at once. A step of up to 250 ms is tolerated.
 const STEP_MS = 250
 const SLEW = 0.001
 
@@ -13,7 +13,7 @@ export function startClock() {
   return {
     /** Epoch milliseconds. */
     now,
-    /** @throws {BenchError} where the wall clock, which other processes read, was set since the start */
+    /** @throws {BenchError} if the wall clock, which other processes read, was set since the start */
     assertSteady() {
       const movedMs = Date.now() - now()
       if (Math.abs(movedMs) <= STEP_MS + SLEW * (performance.now() - startedMs)) return

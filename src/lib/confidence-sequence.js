@@ -8,25 +8,26 @@ import { median, probit } from 'simple-statistics'
  */
 
 const ERROR = 0.05
+// Up to this many values, no error is spent.
 const BEFORE_FIRST = 5
-// The standard deviation of a normal distribution, over its median absolute deviation.
+// Ratio of a normal distribution's standard deviation to its median absolute deviation.
 const DEVIATION_OF_MAD = 1.4826
 
-/** Number of values at the first interval. */
+/** The fewest values that have an interval. */
 export const SEQUENCE_LEAST = 8
 
-/** Finds the error that may be spent until n values are there. @param {number} n */
+/** Computes how much of ERROR the intervals of the first n values may use up together. @param {number} n */
 const spendUntil = n => (n <= BEFORE_FIRST ? 0 : ERROR * (1 - Math.sqrt(BEFORE_FIRST / n)))
 
-/** The k of the interval of n values, by n. */
+/** The results of `findSequenceDepth` so far, by n. */
 const depths = [0]
 /** The chance that j of n values are below the median, and no interval so far has missed it. @type {Float64Array} */
 let alive = new Float64Array([1])
 let spent = 0
 
 /**
- * Finds the k for which the intervals from the k-th smallest to the k-th largest value, all together from the first value
- * on, contain the median with at least 95 %; 0: none yet. Exact for any distribution. @param {number} n
+ * Finds the depth k of the interval of n values, which goes from the k-th smallest to the k-th largest; 0: there is none yet. With
+ * a chance of at least 95 %, the intervals of all n contain the median. Exact for any distribution. @param {number} n
  */
 export function findSequenceDepth(n) {
   while (depths.length <= n) addDepth()
@@ -52,9 +53,9 @@ function addDepth() {
 }
 
 /**
- * Estimates how many values an interval so narrow takes, as if they were normal, by the larger of their spread and that of
- * the interval that they have. @param {{ values: number[], width: number, most: number }} options width: from end to end
- * @returns {number | null} null: more than most
+ * Estimates how many values an interval of at most `width` takes, if they are normal. Their standard deviation is the larger of
+ * two estimates: by the median absolute deviation, and by the interval that they have.
+ * @param {{ values: number[], width: number, most: number }} options width: from end to end @returns {number | null} null: more than `most`
  */
 export function extrapolateCount({ values, width, most }) {
   const sorted = values.toSorted((a, b) => a - b)
@@ -66,5 +67,5 @@ export function extrapolateCount({ values, width, most }) {
   return null
 }
 
-/** Finds the interval width of n normal values, in deviations (Blom, Statistical Estimates, 1958) @param {number} n */
+/** Computes the expected interval width of n normal values, in standard deviations (Blom, Statistical Estimates, 1958). @param {number} n from 8 on */
 const widthOf = n => -2 * probit((findSequenceDepth(n) - 0.375) / (n + 0.25))

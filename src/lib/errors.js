@@ -14,7 +14,7 @@ const STATUSES = /** @type {const} */ ({
 })
 const values = Object.entries(STATUSES).map(([name, [status]]) => [name, status])
 
-/** @type {{ [Name in keyof typeof STATUSES]: typeof STATUSES[Name][0] }} */
+/** The exit statuses by name. @type {{ [Name in keyof typeof STATUSES]: typeof STATUSES[Name][0] }} */
 export const EXIT = /** @type {any} */ (Object.fromEntries(values))
 
 /** The meaning of each exit status. @type {Record<typeof EXIT[keyof typeof EXIT], string>} */
@@ -22,7 +22,7 @@ export const EXIT_MEANINGS = /** @type {any} */ (Object.fromEntries(Object.value
 
 /** An error that a person can act on; `cli.js` prints its message and exits with its status. */
 export class BenchError extends Error {
-  /** @param {string} message what was tried, what came, what to do @param {{ exitStatus?: number, cause?: unknown }} [options] */
+  /** @param {string} message what was attempted, the value it got, what to do next @param {{ exitStatus?: number, cause?: unknown }} [options] */
   constructor(message, { exitStatus = EXIT.failed, cause } = {}) {
     super(message, { cause })
     this.name = new.target.name
@@ -43,7 +43,7 @@ export class MissingPlaneError extends BenchError {
 /** A condition did not hold before its deadline. */
 export class TimeoutError extends BenchError {}
 
-/** A program is here and does not run. */
+/** A program is installed, but does not run. */
 export class BrokenToolError extends BenchError {}
 
 /** Processes that exited early, each with cause and OOM flag. @template E */
@@ -55,11 +55,11 @@ export class EndedError extends BenchError {
   }
 }
 
-/** A procedure of the agent failed by the kit's own fault, or the machine's: it says nothing of a plane. */
+/** A procedure of the agent failed because of the kit or the machine: this says nothing about a data plane. */
 export class AgentError extends BenchError {}
 
-/** The place where services run no longer answers: the run ends, and what is there must be removed later. */
+/** The cluster or host where services run no longer answers: the run ends, and what it started there must be removed later. */
 export class SiteLostError extends BenchError {}
 
-/** Codes of what this machine could not do, such as open a file or send a request: no sidecar or control plane had a part in it. */
+/** Error codes of what this machine itself could not do, such as open a file or send a request: no sidecar or control plane is the cause. */
 export const OWN_CODES = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EADDRNOTAVAIL', 'ENOBUFS']

@@ -7,7 +7,7 @@ import { MIB } from './units.js'
 /** Computes the SHA-256 of a file, in hexadecimal. @param {string} file */
 export async function hashFile(file) {
   const hash = createHash('sha256')
-  // One buffer is used: the buffers of a stream would stay in memory until the next collection.
+  // One buffer is used for all reads: the buffers of a stream would stay in memory until the next garbage collection.
   const buffer = Buffer.alloc(MIB)
   const handle = await open(file)
   try {
@@ -26,19 +26,18 @@ export function hashText(text) {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** Computes the first 64 bits of the BLAKE2b-512 of a text, the lowest byte first. @param {string} text */
+/** Computes the first 64 bits of the BLAKE2b-512 of a text, as a little-endian number. @param {string} text */
 export function hashTo64Bits(text) {
   return createHash('blake2b512').update(text).digest().readBigUInt64LE()
 }
 
-/** Hashes files' paths and contents (SHA-256). @param {string} folder @param {(path: string) => boolean} [isIncluded] */
+/** Computes the SHA-256 of the paths and contents below a folder. @param {string} folder @param {(path: string) => boolean} [isIncluded] of a file or folder; by default all are */
 export function hashFolder(folder, isIncluded = () => true) {
   const files = listFiles(folder, isIncluded)
   return hashText(JSON.stringify(files.map(file => [file, hashText(readFileSync(path.join(folder, file)))])))
 }
 
-// Links are followed.
-/** @param {string} folder @param {(path: string) => boolean} isIncluded @returns {string[]} paths below it, sorted */
+/** Lists the files of a folder; links are followed. @param {string} folder @param {(path: string) => boolean} isIncluded @returns {string[]} paths below it, sorted */
 function listFiles(folder, isIncluded) {
   return readdirSync(folder)
     .sort()

@@ -1,5 +1,5 @@
 import { isTooDeep } from './read-file.js'
 import { safely } from './safely.js'
 
-/** Parses a text. @param {string} text @returns {any} undefined: it is no JSON, or nested too deep */
+/** Parses JSON. @param {string} text @returns {any} undefined: it is no JSON, or nested too deep */
 export const parseJson = text => (isTooDeep(text) ? undefined : safely(() => JSON.parse(text), undefined))

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { hashFolder } from './hash.js'
 import { ROOT } from './paths.js'
 
-/** @returns {string} */
+/** Reads the kit's version from its package.json. @returns {string} */
 export function readVersion() {
   return JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')).version
 }
 
-/** Reads the kit's version, the state of its checkout (null outside of git), and the SHA-256 of its code. */
+/** Reads the kit's version, `git describe` of its checkout (null: it is none, or git failed), and the SHA-256 of its code. */
 export async function readKit() {
   const { execa } = await import('execa')
   // An installed package may lie in the checkout of another project.
@@ -20,7 +20,7 @@ export async function readKit() {
   return { version: readVersion(), git: git.exitCode === 0 ? git.stdout : null, sha256: hashKit() }
 }
 
-/** Computes the SHA-256 of the kit's code. */
+/** Computes the SHA-256 of the kit's code, the folder src. */
 export function hashKit() {
   return hashFolder(`${ROOT}/src`)
 }

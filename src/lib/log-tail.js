@@ -5,14 +5,14 @@ const LINE_LENGTH = 300
 const FOLDED_LINES = 2
 const TAIL_BYTES = 64 * 1024
 
-/** Renders the last lines of a log to end a sentence. @param {string} text @param {string} [file] where the log is */
+/** Renders the last eight lines of a log, or that it is empty, as the end of an error's message. @param {string} text @param {string} [file] of the log, to name */
 export function describeTail(text, file) {
   const at = file ? ` (${file})` : ''
   const lines = lastLines(text, LOG_LINES).map(line => line.slice(0, LINE_LENGTH))
   return lines.length > 0 ? `; the end of its log${at}:\n  ${lines.join('\n  ')}` : `; its log is empty${at}`
 }
 
-/** Folds the end of a log into the sentence before it: its last two lines, without its place. @param {string} message */
+/** Shortens what `describeTail` added to a message to the last two lines, without the file; other messages stay. @param {string} message */
 export function foldTail(message) {
   const [, head, tail] = /^(.*?); the end of its log(?: \([^\n]*\))?:\n(.*)$/s.exec(message) ?? []
   return head === undefined
@@ -27,7 +27,7 @@ export function lastLines(text, most) {
   return text.trim().split('\n').filter(Boolean).slice(-most)
 }
 
-/** Reads the end of a file that may have grown to any size. @param {string} file */
+/** Reads the last `bytes` of a file of any size, by default 64 KiB. @param {string} file @throws the system's error if it cannot be read */
 export async function readTail(file, bytes = TAIL_BYTES) {
   const handle = await open(file)
   try {

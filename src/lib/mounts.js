@@ -3,8 +3,8 @@ import path from 'node:path'
 import { safely } from './safely.js'
 
 /**
- * Finds the mount that forbids to run programs of a file or folder, which may not be there yet; null: none does.
- * @param {string} file @param {string} [mountinfo] as of proc(5)
+ * Finds the mount point that is mounted noexec, so that a file, or programs in a folder, cannot run; null: they can. The file or
+ * folder need not exist. @param {string} file @param {string} [mountinfo] text as in proc(5), by default that of this process
  */
 export function findNoexec(file, mountinfo = safely(() => readFileSync('/proc/self/mountinfo', 'utf8'), '')) {
   const real = findReal(path.resolve(file))
@@ -12,7 +12,7 @@ export function findNoexec(file, mountinfo = safely(() => readFileSync('/proc/se
   let nearest = null
   for (const line of mountinfo.split('\n')) {
     const [, , , , name = '', options = ''] = line.split(' ')
-    // Blanks and their like are written in octal.
+    // The kernel writes blanks and backslashes in octal.
     const mountPoint = name.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))
     if (mountPoint === '' || !isBelow(real, mountPoint)) continue
     // The last of several mounts at one place hides the others.
@@ -22,7 +22,7 @@ export function findNoexec(file, mountinfo = safely(() => readFileSync('/proc/se
   return nearest?.isNoexec ? nearest.mountPoint : null
 }
 
-/** Resolves links of as much of a path as is there. @param {string} file @returns {string} */
+/** Resolves the links in the part of a path that exists. @param {string} file @returns {string} */
 function findReal(file) {
   return (
     safely(() => realpathSync(file), null) ??

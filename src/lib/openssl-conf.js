@@ -1,8 +1,8 @@
 import { isAtLeast } from './version.js'
 
 /**
- * Renders an openssl.cnf that pins the groups, in order: Pipy 2.0's OpenSSL offers X25519MLKEM768 first. A server sends no
- * session tickets, which nobody resumes: OpenSSL sends two, each with the certificate of the client.
+ * Renders an openssl.cnf that pins the groups, in order: Pipy 2.0's OpenSSL offers X25519MLKEM768 first. Session tickets are off,
+ * since no client resumes a session: OpenSSL would send two in each handshake, each with the client's certificate.
  * @param {string[]} groups
  */
 export const renderOpensslConf = groups => `openssl_conf = main
@@ -16,10 +16,10 @@ NumTickets = 0
 `
 
 /**
- * Explains why a program has no post-quantum group; null: it has one, or it was not found yet.
- * @param {{ name: string, variable: string, version: string, library?: string }} program variable: names another one in the
- *   environment; version: empty while a plan is drafted, before programs are found; library: with which it runs, such as
- *   "OpenSSL 3.0.19"; absent: it does not say
+ * Renders why a program has no post-quantum group, which OpenSSL has from 3.5 on; null: it has one, or its version is not known.
+ * @param {{ name: string, variable: string, version: string, library?: string }} program variable: of the environment, which
+ *   names another program; version: empty while a plan is drafted, before programs are found; library: that it runs with, such
+ *   as "OpenSSL 3.0.19"; absent: it does not say
  */
 export function findGroupLack({ name, variable, version, library }) {
   if (version === '') return null

@@ -9,13 +9,13 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Returns the folder of fetched tools: SIDECAR_BENCH_CACHE, else one in the user's cache folder; empty counts as unset. */
 export function cacheFolder() {
   const { SIDECAR_BENCH_CACHE, XDG_CACHE_HOME } = process.env
-  // A command that runs in another folder would write to another cache.
+  // A relative path would be another cache to a command that runs in another folder.
   return path.resolve(
     SIDECAR_BENCH_CACHE || path.join(XDG_CACHE_HOME || path.join(homeFolder(), '.cache'), 'sidecar-bench'),
   )
 }
 
-/** Returns the user's home; for one without an entry in passwd(5), as in a container, the folder of temporary files. */
+/** Returns the user's home; for a user without an entry in passwd(5), as in a container, the folder of temporary files. */
 export function homeFolder() {
   return safely(() => os.homedir(), '') || safely(() => os.userInfo().homedir, '') || os.tmpdir()
 }

@@ -1,6 +1,6 @@
 /** Makes names and logs harmless for terminals and readers. Pure. */
 
-// Line ends and tabs are text. Format characters turn the direction of a line, or hide in it.
+// Line ends and tabs stay. Format characters can reverse the direction of a line, or are invisible in it.
 const CONTROLS = /(?!\r?\n|\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Shows the control characters of a text: `\u001b` for an escape, as in JSON. @param {string} text */

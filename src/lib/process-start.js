@@ -8,13 +8,13 @@ export function processStartTicks(pid) {
   return stat === '' || 'ZX'.includes(state) ? null : Number(fields[18])
 }
 
-/** Reads the scope of a pid: a pid namespace of a boot. */
+/** Reads where the pids of this process are valid: in its pid namespace, such as `pid:[4026531836]`, and until a reboot. @throws without /proc */
 export function readPlace() {
   const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
   return { pidNamespace: readlinkSync('/proc/self/ns/pid'), bootId }
 }
 
-/** Names the scope of a pid in a word: the boot of the machine, which may share its folders, and the pid namespace. */
+/** Names in a word where a pid is valid: the boot of the machine, whose folders others may share, and the pid namespace. `unknown`: no /proc. */
 export function describePlace() {
   return safely(() => {
     const { bootId, pidNamespace } = readPlace()

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { safely } from './safely.js'
 
-/** Tells whether a path names a file that may be run. @param {string} file */
+/** Says whether a path names a file that this user may run. @param {string} file */
 export function isProgram(file) {
   return safely(() => {
     accessSync(file, constants.X_OK)

@@ -1,4 +1,4 @@
-/** Draws seeded numbers in [0, 1): mulberry32 by Tommy Ettinger (public domain). @param {number} seed 32 bits */
+/** Creates a generator of numbers in [0, 1), the same for the same seed: mulberry32 by Tommy Ettinger (public domain). @param {number} seed 32 bits */
 export function createRandom(seed) {
   let state = seed >>> 0
   return () => {

@@ -9,7 +9,7 @@ import { MIB, mib } from './units.js'
 const SETTINGS_BYTES_MOST = 4 * MIB
 /** The most that a document of a run may hold. */
 export const DOCUMENT_BYTES_MOST = 64 * MIB
-/** @typedef {{ bytes: number, lineBytes: number, lines: number }} LineLimits */
+/** bytes: of the file; lineBytes: of a line; lines: their number. @typedef {{ bytes: number, lineBytes: number, lines: number }} LineLimits */
 /** @type {LineLimits} */
 export const LINE_LIMITS = { bytes: 500 * MIB, lineBytes: 16 * MIB, lines: 2_000_000 }
 const DEPTH_MOST = 64
@@ -19,8 +19,8 @@ const [LINE_END, QUOTE, BACKSLASH, SQUARE, SQUARE_END, CURLY, CURLY_END] = ['\n'
 )
 
 /**
- * Reads a regular file. @param {string} file @param {number} [bytesMost]
- * @throws {BenchError} where it is no regular file, or holds more; the error of the system where it cannot be opened
+ * Reads a regular file as UTF-8. @param {string} file @param {number} [bytesMost] by default 4 MiB
+ * @throws {BenchError} if it is no regular file, or holds more; the system's error if it cannot be opened
  */
 export function readBounded(file, bytesMost = SETTINGS_BYTES_MOST) {
   const chunks = []
@@ -31,7 +31,7 @@ export function readBounded(file, bytesMost = SETTINGS_BYTES_MOST) {
 /**
  * Reads a regular file line by line. A file that ends in a line end has an empty last line, as with `split`.
  * @param {string} file @param {LineLimits} [limits] @returns {Generator<string>}
- * @throws {BenchError} where it is no regular file, or beyond a limit; the error of the system where it cannot be opened
+ * @throws {BenchError} if it is no regular file, or beyond a limit; the system's error if it cannot be opened
  */
 export function* readLines(file, { bytes, lineBytes, lines } = LINE_LIMITS) {
   const decoder = new StringDecoder('utf8')
@@ -80,10 +80,10 @@ export function isTooDeep(text) {
   return false
 }
 
-/** The fault of such a text, in words. */
+/** The words of an error about a text that is too deep. */
 export const TOO_DEEP = `nested more than ${DEPTH_MOST} levels deep`
 
-/** @param {string} file @param {number} bytesMost @returns {Generator<Buffer>} each only until the next */
+/** Reads a regular file in chunks, all in one buffer. @param {string} file @param {number} bytesMost @returns {Generator<Buffer>} each valid until the next */
 function* readChunks(file, bytesMost) {
   // A pipe that nobody writes to would block, and a device has no end.
   const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)

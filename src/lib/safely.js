@@ -1,4 +1,4 @@
-/** Does something; returns `otherwise` where it throws. @template T, O @param {() => T} act @param {O} otherwise */
+/** Calls `act` and returns its result, or `otherwise` if it throws. @template T, O @param {() => T} act not async @param {O} otherwise */
 export function safely(act, otherwise) {
   try {
     return act()

@@ -3,15 +3,16 @@ import { findSequenceDepth } from './confidence-sequence.js'
 import { createRandom } from './random.js'
 
 /**
- * A value per round, their median, and its 95 % interval; null where there is none.
+ * A value per round (null: it has none), their median, and the median's 95 % interval from low to high; null: too few values.
  * @typedef {{ median: number | null, low: number | null, high: number | null, values: (number | null)[] }} Quantity
  */
 
 const CONFIDENCE = 0.95
-/** Below this many rounds nothing has an interval. */
+/** Below this many rounds nothing has an interval: the range of five values covers the median with 93.75 %. */
 export const ROUNDS_LEAST = 6
 const BOOTSTRAP_LEAST = 10
 const RESAMPLES = 2000
+// Quantiles of the normal distribution, two-sided: 1 % and 5 %.
 const TREND_Z = 2.576
 const SLOPE_Z = 1.96
 
@@ -39,9 +40,9 @@ function summariseAtDepth(values, findDepthOf) {
 }
 
 /**
- * Summarises a ratio per round; from ten on, the interval is the percentile bootstrap of the median of the logarithms
- * (Efron and Tibshirani, An Introduction to the Bootstrap, 13.3).
- * @param {(number | null)[]} ratios above 0 @param {number} seed of the resampling @returns {Quantity}
+ * Summarises a ratio per round: below ten as `summariseValues` does; from ten on, the interval is the percentile bootstrap of
+ * the median of the logarithms (Efron and Tibshirani, An Introduction to the Bootstrap, 13.3).
+ * @param {(number | null)[]} ratios above 0 @param {number} seed of the resampling: the same gives the same interval @returns {Quantity}
  */
 export function summariseRatios(ratios, seed) {
   const logs = sortPresent(ratios).map(Math.log)
@@ -62,7 +63,7 @@ export function summariseRatios(ratios, seed) {
   }
 }
 
-/** Finds the median that `summariseRatios` has: from ten on, that of the logarithms. @param {number[]} ratios at least one */
+/** Computes the median of `summariseRatios`: from ten ratios on, by their logarithms. @param {number[]} ratios at least one, above 0 */
 export function medianRatio(ratios) {
   const sorted = sortPresent(ratios)
   return sorted.length < BOOTSTRAP_LEAST ? medianSorted(sorted) : Math.exp(medianSorted(sorted.map(Math.log)))
@@ -83,7 +84,7 @@ export function findDepth(n) {
   return Math.floor(n / 2)
 }
 
-/** Makes Mann's test of trend at 1 %, two-sided (Kendall, Rank Correlation Methods, 4). @param {number[]} values */
+/** Says whether values rise or fall: Mann's test of trend at 1 %, two-sided (Kendall, Rank Correlation Methods, 4). @param {number[]} values in order of time; below six: false */
 export function hasTrend(values) {
   const n = values.length
   let score = 0
@@ -94,7 +95,7 @@ export function hasTrend(values) {
 
 /**
  * Fits a line: the slope is the median of the slopes of all pairs, the base the median of what it leaves (Theil 1950; Sen,
- * Journal of the American Statistical Association 63, 1968). One point in four may be anywhere.
+ * Journal of the American Statistical Association 63, 1968). A quarter of the points may be outliers.
  * @param {[number, number][]} points at least two, of different x
  */
 export function fitLine(points) {
@@ -105,7 +106,7 @@ export function fitLine(points) {
 /**
  * Finds the 95 % interval of the slope of `fitLine`, by the normal approximation to Kendall's score (Sen 1968; Gilbert,
  * Statistical Methods for Environmental Pollution Monitoring, 16.5).
- * @param {[number, number][]} points @returns {{ low: number | null, high: number | null }} null below six points
+ * @param {[number, number][]} points @returns {{ low: number | null, high: number | null }} null: below six points, or all of one x
  */
 export function findSlopeInterval(points) {
   const n = points.length
@@ -117,7 +118,7 @@ export function findSlopeInterval(points) {
   return { low: slopes[first], high: slopes[last] }
 }
 
-/** Lists the slopes of all pairs, rising. @param {[number, number][]} points */
+/** Lists the slopes of all pairs of different x, rising. @param {[number, number][]} points */
 function slopesOf(points) {
   return points
     .flatMap(([x0, y0], i) => points.slice(i + 1).flatMap(([x1, y1]) => (x1 === x0 ? [] : [(y1 - y0) / (x1 - x0)])))

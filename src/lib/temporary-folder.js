@@ -6,12 +6,12 @@ import { BenchError } from './errors.js'
 import { describePlace, processStartTicks } from './process-start.js'
 import { safely } from './safely.js'
 
-/** Folders of this process alone. Each says in its name which process made it, when that started, and where its id counts. */
+/** Folders of this process alone. The name holds the id of the process, its start in clock ticks, and where the id is valid. */
 
 const OWNED = /^sidecar-bench-[a-z]+-(\d+)-(\d+)-(\w+)-\w{6}$/
 
 /**
- * Makes a folder that nobody else has, in a folder. @param {string} parent @param {string} name @returns {string}
+ * Makes a new folder of this process in `parent`. @param {string} parent @param {string} name that its name begins with @returns {string} its path
  */
 export function makeOwnedFolder(parent, name) {
   const { pid } = process
@@ -19,17 +19,17 @@ export function makeOwnedFolder(parent, name) {
 }
 
 /**
- * Says whether the process that owns a folder has ended; null: it cannot be seen from here.
- * @param {{ pid: string, ticks: string, place: string }} owner as the name of the folder says
+ * Says whether the process that owns a folder has ended; null: its id is not valid here, as in another container.
+ * @param {{ pid: string, ticks: string, place: string }} owner from the name of the folder
  */
 export function hasOwnerEnded({ pid, ticks, place }) {
   return place === describePlace() ? processStartTicks(Number(pid)) !== Number(ticks) : null
 }
 
 /**
- * Calls a function with a new folder, which is removed when it ends, throws, or this process exits.
+ * Calls a function with a new folder and returns its result. The folder is removed when it ends or throws, or this process exits.
  * @template T @param {string} name of the folder: sidecar-bench- and a word @param {(folder: string) => T | Promise<T>} use
- * @throws {BenchError} where no folder can be made
+ * @throws {BenchError} if no folder can be made
  */
 export async function withTemporaryFolder(name, use) {
   const folder = makeTemporaryFolder(name)
@@ -43,7 +43,7 @@ export async function withTemporaryFolder(name, use) {
   }
 }
 
-/** Makes a folder that `cleanup` removes where this process is killed. @param {string} name sidecar-bench- and a word @throws {BenchError} where none can be made */
+/** Makes a folder; `cleanup` removes it if this process is killed. @param {string} name sidecar-bench- and a word @throws {BenchError} if none can be made */
 export function makeTemporaryFolder(name) {
   const parent = os.tmpdir()
   try {
@@ -57,13 +57,13 @@ export function makeTemporaryFolder(name) {
   }
 }
 
-/** Removes the folders of this user's killed processes, and names each. @param {string} [parent] */
+/** Removes the folders that this user's killed processes left. @param {string} [parent] @returns a line for each */
 export function removeStaleFolders(parent = os.tmpdir()) {
   const names = safely(() => readdirSync(parent), /** @type {string[]} */ ([]))
   return names.flatMap(name => {
     const [, pid, ticks, place] = OWNED.exec(name) ?? []
     const folder = path.join(parent, name)
-    // Every user may write in /tmp.
+    // Every user may write in /tmp: only this user's own folders are removed.
     const stats = pid === undefined ? undefined : lstatSync(folder, { throwIfNoEntry: false })
     if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) return []
     if (hasOwnerEnded({ pid, ticks, place }) !== true) return []

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** @param {string} folder @returns {Record<string, string>} by path below it */
+/** Reads all files below a folder as UTF-8. @param {string} folder @returns {Record<string, string>} text by path below it, sorted */
 export function readTextFiles(folder) {
   return Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true })

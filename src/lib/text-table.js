@@ -9,7 +9,7 @@ const NO_LINES = Object.fromEntries(
 )
 
 /**
- * A table, however it is shown. Lines of a cell are parted by \n.
+ * A table for any output. A cell may have several lines, with \n between them.
  * @typedef {string | { content: string, colSpan: number }} Cell
  * @typedef {{ caption: string, columns: [string, 'left' | 'right'][], rows: Cell[][] }} Table
  */
@@ -43,7 +43,7 @@ export function renderTextTable({ columns, rows }) {
     .map(line => line.trimEnd())
 }
 
-/** Wraps a line at 100 columns. @param {string} text @param {string} [indent] @param {string} [hanging] of the others */
+/** Wraps a line at 100 columns, never before a %. @param {string} text @param {string} [indent] of the first line @param {string} [hanging] of the others */
 export function wrapText(text, indent = '', hanging = indent) {
   /** @type {string[]} */
   const lines = []
@@ -55,7 +55,7 @@ export function wrapText(text, indent = '', hanging = indent) {
   return lines
 }
 
-/** Keeps some columns of a table. @template {Omit<Table, 'caption'>} T @param {T} table @param {(i: number) => boolean} isKept */
+/** Keeps some columns of a table; a row with fewer cells spans them all. @template {Omit<Table, 'caption'>} T @param {T} table @param {(i: number) => boolean} isKept */
 export function keepColumns(table, isKept) {
   const columns = table.columns.filter((_, i) => isKept(i))
   const rows = table.rows.map(row =>

@@ -3,30 +3,30 @@
 export const MIB = 2 ** 20
 export const GIB = 2 ** 30
 
-/** @param {number} bytes */
+/** Renders bytes in MiB, with one decimal and without the unit. @param {number} bytes */
 export const mib = bytes => (bytes / MIB).toFixed(1)
 
-/** @param {number} share a fraction @param {number} [digits] */
+/** Renders a fraction in percent: 0.5 as `50 %`. @param {number} share a fraction @param {number} [digits] decimals */
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`
 
-/** @param {number} many @param {string} noun */
+/** Renders a number and its noun, such as `1 arm` or `2 arms`. @param {number} many @param {string} noun */
 export const count = (many, noun) => `${many} ${noun}${many === 1 ? '' : 's'}`
 
-/** @param {number} seconds of which those below a minute and a half are said as such */
+/** Renders the time left, in minutes from a minute and a half on. @param {number} seconds */
 export const timeLeft = seconds =>
   seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.round(seconds)} s left`
 
-/** @param {number} seconds @param {number | null} mostSeconds that a busy machine may make of them */
+/** Renders an estimate in minutes, rounded up. @param {number} seconds @param {number | null} mostSeconds on a busy machine; null: not known */
 export const aboutMinutes = (seconds, mostSeconds) =>
   `about ${Math.ceil(seconds / 60)} min${mostSeconds === null ? '' : `, up to ${Math.ceil(mostSeconds / 60)} min on a busy machine`}`
 
-/** @param {string} text such as 20ms or 1.5s @returns {number | null} null: no time above 0 */
+/** Parses a time. @param {string} text such as 20ms or 1.5s @returns {number | null} null: it is no time above 0 */
 export function readMilliseconds(text) {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? []
   return Number(number) > 0 ? Number(number) * (unit === 's' ? 1000 : 1) : null
 }
 
-/** @param {string} text such as 64MiB or 1000 @returns {number | null} null: no size of a byte or more */
+/** Parses a size: K is 1000, Ki is 1024. @param {string} text such as 64MiB or 1000 @returns {number | null} bytes; null: it is no size of a byte or more */
 export function readBytes(text) {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*((?:[KMG]i?)?B?)$/.exec(text) ?? []
   const bytes = Number(number) * (unit.includes('i') ? 1024 : 1000) ** Math.max(0, 'BKMG'.indexOf(unit[0]))

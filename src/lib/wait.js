@@ -3,7 +3,7 @@ import { TimeoutError } from './errors.js'
 
 /**
  * Polls until the condition holds. @param {() => boolean | Promise<boolean>} isDone
- * @param {Parameters<typeof isInTime>[1] & { what: string }} options
+ * @param {Parameters<typeof isInTime>[1] & { what: string }} options what: the condition in words, for the error
  * @throws {TimeoutError} when the deadline passes; the signal's reason when it aborts
  */
 export async function waitFor(isDone, { what, ...limit }) {
@@ -12,7 +12,7 @@ export async function waitFor(isDone, { what, ...limit }) {
 }
 
 /**
- * Polls until the condition holds or the deadline passes; says whether it held.
+ * Polls until the condition holds or the deadline passes; says whether it held. It is checked at least once.
  * @param {() => boolean | Promise<boolean>} isDone
  * @param {{ deadlineSeconds: number, intervalMs?: number, signal?: AbortSignal }} options
  * @throws the signal's reason when it aborts
@@ -40,7 +40,7 @@ export async function sleep(ms, signal) {
   }
 }
 
-/** Settles as a promise, or with the signal's reason. @template T @param {Promise<T>} promise @param {AbortSignal} signal */
+/** Settles as a promise does, or rejects with the signal's reason if that aborts first. @template T @param {Promise<T>} promise @param {AbortSignal} signal */
 export function untilAborted(promise, signal) {
   return new Promise((/** @type {(value: T) => void} */ resolve, reject) => {
     const abort = () => reject(signal.reason)
@@ -51,7 +51,7 @@ export function untilAborted(promise, signal) {
 }
 
 /**
- * Settles as a promise does or, when that takes longer than some seconds, as what is done then. @template T, L
+ * Settles as a promise does; after `seconds`, calls `late` and settles as that. @throws Node's AbortError if the signal aborts first @template T, L
  * @param {Promise<T>} promise @param {{ seconds: number, late: () => L | Promise<L>, signal?: AbortSignal }} options
  */
 export async function within(promise, { seconds, late, signal }) {
@@ -66,7 +66,7 @@ export async function within(promise, { seconds, late, signal }) {
   }
 }
 
-/** Waits until a moment of the wall clock, if it has not passed. @param {number} epochMs @param {AbortSignal} [signal] */
+/** Waits until a moment of the wall clock, if it has not passed. @param {number} epochMs @param {AbortSignal} [signal] @throws its reason when it aborts */
 export async function waitUntil(epochMs, signal) {
   const left = epochMs - Date.now()
   if (left > 0) await sleep(left, signal)

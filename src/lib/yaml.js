@@ -6,8 +6,8 @@ import { sayIssue } from './say-issue.js'
 const QUOTED_MOST = 200
 
 /**
- * Reads a YAML text by a zod schema; errors name the file, the line and the nearest valid name. modernise: makes of what
- * an older file says what the schema reads.
+ * Reads a YAML text by a zod schema; errors name the file, the line and the nearest valid name. modernise: turns the words of
+ * older files into those of the schema.
  * @template T @param {{ text: string, file: string, schema: import('zod').ZodType<T>, modernise?: (written: any) => any }} source @throws {UsageError}
  */
 export function parseYaml({ text, file, schema, modernise = written => written }) {
@@ -27,7 +27,7 @@ export function parseYaml({ text, file, schema, modernise = written => written }
   throw new UsageError(`${file}:${lineOf(document, lines, path)}: ${path.map(quote).join('.') || 'the file'}: ${words}`)
 }
 
-/** Reads a text, which may be nested too deep. @template T @param {string} file @param {() => T} read */
+/** Calls `read`. @template T @param {string} file @param {() => T} read @throws {UsageError} if it throws, as on a text that is nested too deep */
 function attempt(file, read) {
   try {
     return read()
@@ -43,7 +43,7 @@ function sayError(message) {
   return message.split('\n')[0]
 }
 
-/** @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema @param {(at: any[]) => unknown} read */
+/** Finds where an issue is and says what is wrong. @param {import('zod').core.$ZodIssue} issue @param {import('zod').ZodType} schema @param {(at: any[]) => unknown} read */
 function explain(issue, schema, read) {
   const path = /** @type {(string | number)[]} */ ([...issue.path])
   if (issue.code === 'unrecognized_keys') {
@@ -74,7 +74,7 @@ function keysAt(schema, path) {
   return Object.keys(at?.shape ?? {})
 }
 
-/** @param {import('yaml').Document} document @param {LineCounter} lines @param {(string | number)[]} path */
+/** Finds the line of a path, or of the nearest part above it that is there. @param {import('yaml').Document} document @param {LineCounter} lines @param {(string | number)[]} path */
 function lineOf(document, lines, path) {
   for (let length = path.length; length > 0; length--) {
     const parent = /** @type {any} */ (document.getIn(path.slice(0, length - 1), true) ?? document.contents)

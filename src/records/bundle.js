@@ -13,21 +13,21 @@ import { cannotWrite, readText, writeWhole } from './files.js'
 
 /** A run as one file: an archive of the records, and of the raw files that `verify` reads. */
 
-// A bundle has no keys, configurations or logs of services. A name never leads out of the folder.
+// A bundle carries no keys, configurations or logs of services, and no name that leads out of the folder.
 const RAW = String.raw`raw/(?!\.)[^/\0]+/(?!\.)(?:[^/\0]+\.json|samples\.jsonl|[^/\0]+-generator\.log)`
 const CARRIED = new RegExp(`^(?:manifest\\.json|summary\\.json|trials\\.jsonl|${RAW})$`)
 const FILES_MOST = 50_000
 const NAME_SHOWN = 200
 const HEADER_BYTES = 512
-// Long names and their like, in tar(5): they are read into memory.
+// Types of entries that hold long names or attributes of the next entry (tar(5)): tar-stream reads them into memory.
 const NAMES_BYTES_MOST = 64 * 1024
 const isNames = (/** @type {number} */ type) => 'xgLK'.includes(String.fromCharCode(type))
-// The same run gives the same bytes.
+// All entries have one time, so that the same run gives the same bytes.
 const NO_TIME = new Date(0)
 
-/** Reads the files of a run that a bundle carries. @param {string} folder @returns {Record<string, string>} by their names */
+/** Reads the files of a run that a bundle carries. @param {string} folder @returns {Record<string, string>} text by name @throws {BenchError} if one is unreadable */
 export function readCarried(folder) {
-  // A link may name any file of this machine.
+  // Links are left out: one may name any file of this machine.
   const names = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(entry => path.relative(folder, path.join(entry.parentPath, entry.name)))
@@ -37,7 +37,7 @@ export function readCarried(folder) {
   )
 }
 
-/** Writes a bundle. @param {string} file @param {Record<string, string>} files @returns {Promise<number>} its bytes */
+/** Writes a bundle. @param {string} file @param {Record<string, string>} files text by name @returns {Promise<number>} its bytes @throws {BenchError} if it cannot */
 export async function writeBundle(file, files) {
   const archive = pack()
   for (const [name, text] of Object.entries(files)) archive.entry({ name, mtime: NO_TIME, mode: 0o644 }, text)
@@ -49,7 +49,7 @@ export async function writeBundle(file, files) {
 
 /**
  * Unpacks a bundle, which may come from anybody. @param {string} file @param {string} folder that is empty
- * @throws {BenchError} where it is cut off or no bundle, or has an entry that no bundle has, such as a link or ../x
+ * @throws {BenchError} if it is cut off, too large or no bundle, or has an entry that no bundle has, such as a link or ../x
  */
 export async function unpackBundle(file, folder) {
   const refuse = (/** @type {string} */ why, /** @type {unknown} */ cause = undefined) => {
@@ -60,7 +60,7 @@ export async function unpackBundle(file, folder) {
   try {
     if (statSync(file).size > LINE_LIMITS.bytes) refuse(`it has more than ${mib(LINE_LIMITS.bytes)} MiB`)
     const unpacked = pipeline(createReadStream(file), createGunzip(), boundArchive(refuse), entries)
-    // The same error comes out of the entries.
+    // The loop over the entries throws the same error.
     unpacked.catch(() => {})
     for await (const entry of entries) {
       const { name, type } = entry.header
@@ -85,8 +85,9 @@ export async function unpackBundle(file, folder) {
 }
 
 /**
- * Writes an entry. An archive that ends within it may do so before its file is open: the file would be there after the caller
- * has deleted its folder. @param {import('tar-stream').Entry} entry @param {string} at @throws when nothing is written any more
+ * Writes an entry. Throws only after the file is closed: an archive that is cut off may end before the file is even open, which
+ * would then appear after the caller has deleted the folder. @param {import('tar-stream').Entry} entry @param {string} at
+ * @throws {BenchError} if the file cannot be written; the archive's error
  */
 async function writeEntry(entry, at) {
   const file = createWriteStream(at, { flags: 'wx' })
@@ -100,8 +101,8 @@ async function writeEntry(entry, at) {
 }
 
 /**
- * Passes an archive on, up to a size: a few hundred bytes can unpack to any number. Headers are looked at on the way, since
- * a reader of archives keeps long names in memory. @param {(why: string) => void} refuse throws
+ * Makes a stream stage that passes an archive on up to a size, since a few hundred bytes can unpack to any number. It checks the
+ * headers on the way, since tar-stream keeps long names in memory. @param {(why: string) => void} refuse throws
  */
 function boundArchive(refuse) {
   return async function* bound(/** @type {AsyncIterable<Buffer>} */ chunks) {
@@ -120,7 +121,7 @@ function boundArchive(refuse) {
           if (names !== null) names += chunk.toString('latin1', at, at + skipped)
           left -= skipped
           at += skipped
-          // A size that stands beside the header would hide the next one from here.
+          // Attributes (pax) can give the next file another size than its header: this loop would miss the header after it.
           if (left === 0 && names !== null && /\bsize=/.test(names)) refuse('a file in it has two sizes')
           continue
         }
@@ -128,8 +129,8 @@ function boundArchive(refuse) {
         header = Buffer.concat([header, part])
         at += part.length
         if (header.length < HEADER_BYTES) continue
+        // tar(5): the size is octal, at 124. A size of 8 GiB or more is binary, and has the highest bit set.
         const size = Number.parseInt(header.toString('latin1', 124, 136), 8) || 0
-        // Eight octal digits are enough for what a bundle holds; larger sizes are written otherwise.
         if (header[124] & 0x80) refuse('a file in it has more than 8 GiB')
         names = isNames(header[156]) ? '' : null
         if (names !== null && size > NAMES_BYTES_MOST) refuse(`a name in it has ${size} bytes`)

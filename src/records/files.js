@@ -7,7 +7,7 @@ import { safely } from '../lib/safely.js'
 
 /** The files of a run's folder: whole or not there, and never outside of it. */
 
-/** The report as a page. It is written last, so where it is, all documents are. */
+/** The report as a page. It is written last: if it is there, all documents are. */
 export const PAGE = 'report.html'
 
 const LINE_END = '\n'.charCodeAt(0)
@@ -18,7 +18,7 @@ const REASONS = /** @type {Record<string, string | undefined>} */ ({
 })
 
 /**
- * Reads a file; null: there is none. @param {string} file @param {number} [bytesMost]
+ * Reads a file; null: there is none. @param {string} file @param {number} [bytesMost] by default 64 MiB
  * @throws {BenchError} when it is unreadable, too large, or no file
  */
 export function readText(file, bytesMost = DOCUMENT_BYTES_MOST) {
@@ -30,8 +30,8 @@ export function readText(file, bytesMost = DOCUMENT_BYTES_MOST) {
 }
 
 /**
- * Reads a file line by line; no line where there is no file. @param {string} file
- * @param {Partial<import('../lib/read-file.js').LineLimits>} [limits] other than the most that is read @returns {Generator<string>}
+ * Reads a file line by line; yields nothing if there is no file. @param {string} file
+ * @param {Partial<import('../lib/read-file.js').LineLimits>} [limits] that replace those of LINE_LIMITS @returns {Generator<string>}
  * @throws {BenchError} when it is unreadable, no file, or beyond a limit
  */
 export function* readTextLines(file, limits = {}) {
@@ -42,7 +42,7 @@ export function* readTextLines(file, limits = {}) {
   }
 }
 
-/** @param {string} file @param {unknown} error @returns {null} where the file is missing @throws {BenchError} otherwise */
+/** @param {string} file @param {unknown} error @returns {null} if the file is missing @throws {BenchError} otherwise */
 function ifMissing(file, error) {
   if (error instanceof BenchError) throw error
   const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
@@ -50,13 +50,13 @@ function ifMissing(file, error) {
   throw new BenchError(`cannot read ${file}: ${message}`, { cause: error })
 }
 
-/** Writes a document of JSON, as `writeWhole` does. @param {string} folder @param {string} name @param {unknown} document */
+/** Writes a document as indented JSON, as `writeWhole` does. @param {string} folder @param {string} name @param {unknown} document */
 export function writeDocument(folder, name, document) {
   return writeWhole(folder, name, `${JSON.stringify(document, null, 2)}\n`)
 }
 
 /**
- * Writes a document beside its place and renames it: a reader finds it whole, or the one before.
+ * Writes a document to a temporary file beside it and renames that: a reader finds the document whole, or the one before.
  * @param {string} folder @param {string} name of the file below the folder @param {string | Uint8Array} text
  * @returns {string} the file @throws {BenchError} when it cannot be written, or would be written through a link
  */
@@ -78,7 +78,7 @@ export function writeWhole(folder, name, text) {
   return file
 }
 
-// Signs that quote, end a line, or name a variable in the configuration of one plane or another.
+// Characters that quote, end a line, or name a variable in the configuration of some data plane.
 const UNSAFE = /[\p{Cc}"'`\\$%{}(),;#<>|&*?]/u
 
 /**
@@ -94,7 +94,7 @@ export function assertCarried(folder, by = '--out') {
     )
 }
 
-/** Tries whether a results folder can be made, and leaves nothing behind. @param {string} out @throws {UsageError} */
+/** Checks that a results folder can be made and written to, and leaves nothing behind. @param {string} out @throws {UsageError} otherwise */
 export function assertOut(out) {
   assertCarried(out)
   const folder = path.resolve(out)
@@ -136,14 +136,14 @@ export function appendLine(folder, name, line) {
   }
 }
 
-/** @param {string} file @param {unknown} error */
+/** Makes the error for a file that could not be written; a BenchError stays as it is. @param {string} file @param {unknown} error */
 export function cannotWrite(file, error) {
   if (error instanceof BenchError) return error
   const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
   return new BenchError(`cannot write ${file}: ${REASONS[code ?? ''] ?? message}`, { cause: error })
 }
 
-/** Results come from others: a link must not name a file to overwrite. @param {string} folder @param {string} name */
+/** Results may come from others: a link in them must not name a file to overwrite. @param {string} folder @param {string} name @throws {BenchError} */
 function refuseLinks(folder, name) {
   let at = folder
   for (const part of name.split('/')) {

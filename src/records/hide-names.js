@@ -3,9 +3,10 @@ import { escapePattern } from '../lib/printable.js'
 
 /** Takes names of machines and people, and the paths of folders, out of the files of a run. */
 
+// Options whose value names a host, a node, a user or a namespace.
 const HOST_OPTIONS = /^--(?:load-host|address|context|node|load-node|namespace|live|metrics)(?:=(.+))?$/
 const HIDDEN = 'hidden'
-// The colon after a key is part of the match.
+// The colon after a key is part of the match: it keeps a key from being taken for a value.
 const STRING = /"(?:[^"\\]|\\.)*"(?:\s*:)?/g
 const LINE = /^.*$/gm
 const NUMBER = /^\d+(?:\.\d+)?$/
@@ -14,11 +15,11 @@ const PATH =
   /(?<=^|[\s"'`=:,;()[\]{}<>|]|\\[nrt])\/(?!(?:proc|sys|dev)\/)(?:[^\s/"'`\\=:,;()[\]{}<>|]+\/)+[^\s/"'`\\=:,;()[\]{}<>|]*/gm
 
 /**
- * Makes what hides names in a text. Every file of a run is changed alike, so its numbers still agree.
- * @param {Record<string, string>} files of the run
+ * Creates functions that write `hidden` for a name and shorten an absolute path to its last part. Every file of a run is changed
+ * alike, so its numbers still agree. @param {Record<string, string>} files of the run: text by name
  * @param {{ folders: string[], names: string[] }} options folders: of this machine; names: of it and its user
- * @returns {{ hide: (text: string) => string, hideIn: (file: string, text: string) => string, kept: string[] }} hideIn: in
- *   what a file holds; kept: names that stay, since an arm or a tool has them too
+ * @returns {{ hide: (text: string) => string, hideIn: (file: string, text: string) => string, kept: string[] }} hide: in any
+ *   text; hideIn: in the text of a file; kept: names that stay, since an arm, a tool or a topology has them too
  */
 export function createHiding(files, { folders, names }) {
   const manifest = parseJson(files['manifest.json'])
@@ -40,10 +41,10 @@ export function createHiding(files, { folders, names }) {
     return short
   }
   const hide = (/** @type {string} */ text) => (words.length > 0 ? shorten(text).replace(name, HIDDEN) : shorten(text))
-  // A number in a line of a log may be one that is read.
+  // In a log line, a name that is a number stays: it may be one that `verify` reads.
   const hideWords = (/** @type {string} */ line) =>
     counted.length > 0 ? shorten(line).replace(inText, HIDDEN) : shorten(line)
-  // A host may be named 42: of JSON, only strings are names, and such a name only where it is the whole value.
+  // A host may be named 42: in JSON, only a string can be a name, and 42 only if it is the whole string or follows = or @ at its end.
   const hideStrings = (/** @type {string} */ json) => {
     /** @type {Map<string, string>} */
     const known = new Map()
@@ -60,7 +61,7 @@ export function createHiding(files, { folders, names }) {
   return { hide, hideIn, kept: all.filter(name => arms.includes(name)) }
 }
 
-/** Lists the hosts that a run names. @param {any} manifest @returns {string[]} */
+/** Lists the hosts of a run: as in its manifest, and without scheme, user and port; some are empty. @param {any} manifest @returns {string[]} */
 function listHosts(manifest) {
   /** @type {string[]} */
   const command = manifest?.command ?? []

@@ -10,7 +10,7 @@ import { readText, readTextLines } from './files.js'
 /** @import { ObservationRecord, Sample, SampleLine, Trial } from '../model/types.ts' */
 
 /**
- * Reads what was observed of a trial's window; null: it is not there, or not whole.
+ * Reads what was observed in a trial's window; null: it is missing or damaged. readings: in the order of its processes; {}: none.
  * @param {string} folder @param {string} trialId @returns {{ observation: ObservationRecord, samples: Sample[] } | null}
  */
 export function readObserved(folder, trialId) {
@@ -26,17 +26,17 @@ export function readObserved(folder, trialId) {
 }
 
 /**
- * Reads what a trial has shown beside a window. @param {string} folder
+ * Reads what a kind of experiment recorded of a trial beside its window: raw/<trial>/<name>.json. @param {string} folder
  * @param {{ trialId: string, name: string, schema: import('zod').ZodType }} file
- * @returns {any} null: it is not there, or not whole @throws {BenchError} when it cannot be read
+ * @returns {any} null: it is missing or damaged @throws {BenchError} when it cannot be read
  */
 export function readRawPart(folder, { trialId, name, schema }) {
   return readWhole(path.join(folder, 'raw', trialId, `${name}.json`), schema)
 }
 
 /**
- * Reads every moment of a trial; lines that are cut off or damaged are left out.
- * @param {string} folder @param {string} trialId @returns {SampleLine[]} none where there are no samples
+ * Reads the samples of a trial; lines that are cut off or damaged are left out.
+ * @param {string} folder @param {string} trialId @returns {SampleLine[]} empty: there are none @throws {BenchError} when they cannot be read
  */
 export function readSamples(folder, trialId) {
   const samples = []
@@ -47,7 +47,7 @@ export function readSamples(folder, trialId) {
   return samples
 }
 
-/** Reads what the load generator printed; null: nothing. @param {string} folder @param {string} trialId */
+/** Reads the log of a trial's load generator; null: there is none. @param {string} folder @param {string} trialId */
 export function readLoadLog(folder, trialId) {
   const raw = path.join(folder, 'raw', trialId)
   const isFolder = statSync(raw, { throwIfNoEntry: false })?.isDirectory()
@@ -57,7 +57,7 @@ export function readLoadLog(folder, trialId) {
   return { file, log: readText(file) ?? '' }
 }
 
-/** @param {string} file @param {import('zod').ZodType} schema @returns {any} null: it is not there, or not whole */
+/** @param {string} file @param {import('zod').ZodType} schema @returns {any} null: it is missing, no JSON, or not as the schema says */
 function readWhole(file, schema) {
   const document = modernise(parseJson(readText(file) ?? ''))
   return document === undefined || findFault(schema, document) !== null ? null : document

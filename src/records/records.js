@@ -13,12 +13,12 @@ import { readText, readTextLines } from './files.js'
 
 /** The files of a run on disk. @import { Manifest, Summary, Trial, TrialRecord } from '../model/types.ts' */
 
-// Each line that is left out is told.
+// Each line that is left out makes a warning: a damaged file must not make millions.
 const TRIALS_MOST = 200_000
 
 /**
  * Reads a run. @param {string} folder
- * @returns {{ manifest: Manifest, records: TrialRecord[], warnings: string[] }} warnings: left out lines, and why
+ * @returns {{ manifest: Manifest, records: TrialRecord[], warnings: string[] }} warnings: which lines are left out, and why
  * @throws {BenchError} when it is no run, or one of another schema version, or its trials cannot be read
  */
 export function readRun(folder) {
@@ -60,13 +60,13 @@ export function readRun(folder) {
   return { manifest, records, warnings }
 }
 
-/** Reads the summary as it was written: `verify` says whether it is whole. @param {string} folder @returns {Summary} */
+/** Reads the summary as it was written; only `verify` checks it. @param {string} folder @returns {Summary} @throws {BenchError} as `parseDocument` */
 export function readSummary(folder) {
   const file = path.join(folder, 'summary.json')
   return /** @type {any} */ (parseDocument(file, `${file} is missing: no summary was written of ${folder}`))
 }
 
-/** @param {string} folder @returns {Manifest} */
+/** @param {string} folder @returns {Manifest} @throws {BenchError} if there is none, or it is one of a run that measured nothing */
 function parseManifest(folder) {
   const file = path.join(folder, 'manifest.json')
   const manifest = /** @type {any} */ (parseDocument(file, `${folder} holds no run: ${file} is missing`))
@@ -79,13 +79,16 @@ function parseManifest(folder) {
   return manifest
 }
 
-/** @param {Manifest} manifest */
+/** Names a quantity that this kit does not have; null: it has all. @param {Manifest} manifest */
 function findUnknown({ settings }) {
   const unknown = settings.shows.quantities.find(name => !Object.hasOwn(QUANTITIES, name))
   return unknown === undefined ? null : `settings.shows.quantities: unknown quantity "${unknown}"`
 }
 
-/** Reads an object of this kit's version. @param {string} file @param {string} otherwise said where it is missing */
+/**
+ * Reads a JSON document and brings it to this kit's schema version. @param {string} file @param {string} otherwise the error if it is missing
+ * @throws {BenchError} if it is missing, no JSON object, nested too deep, or of a version that this kit does not read
+ */
 export function parseDocument(file, otherwise) {
   const text = readText(file)
   if (text === null) throw new BenchError(otherwise)

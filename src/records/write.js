@@ -5,10 +5,10 @@ import { makeFolder } from '../lib/folders.js'
 import { parseJson } from '../lib/json.js'
 import { appendLine, assertCarried, cannotWrite, readTextLines, writeWhole } from './files.js'
 
-/** All that a run writes into its folder; what reads it is not in memory meanwhile. */
+/** All that a run writes into its folder. What reads it is in other files, so that a run need not load it. */
 /** @import { ObservationRecord, Sample, Trial, TrialRecord } from '../model/types.ts' */
 
-/** Makes the folder of a run, which must not exist, or be empty. @param {string} folder @throws {UsageError} otherwise */
+/** Makes the folder of a run. @param {string} folder @throws {UsageError} if it exists and is not empty @throws {BenchError} if it cannot be made */
 export function createResultsFolder(folder) {
   assertCarried(folder)
   try {
@@ -18,7 +18,7 @@ export function createResultsFolder(folder) {
   }
   if (readdirSync(folder).length > 1 || readdirSync(path.join(folder, 'raw')).length > 0)
     throw new UsageError(`the results folder ${folder} exists and is not empty: give --out another`)
-  // A run without this file has lost its trials, from here on.
+  // From here on, a run without this file has lost its trials.
   writeWhole(folder, 'trials.jsonl', '')
 }
 
@@ -27,10 +27,10 @@ export function appendTrial(folder, record) {
   appendLine(folder, 'trials.jsonl', JSON.stringify(record))
 }
 
-/** Takes a trial of another run. @param {{ from: string, to: string, record: TrialRecord, trial: Trial }} options */
+/** Copies a trial of another run, its raw files and its record, to be `trial`. @param {{ from: string, to: string, record: TrialRecord, trial: Trial }} options folders */
 export function copyTrial({ from, to, record, trial }) {
   const raw = path.join(from, 'raw', rawNameOf(record.trial))
-  // A link would name a file outside of the run.
+  // Links are not copied: one may name a file outside of the run.
   const filter = (/** @type {string} */ file) => lstatSync(file).isFile() || lstatSync(file).isDirectory()
   try {
     if (existsSync(raw)) cpSync(raw, path.join(to, 'raw', rawNameOf(trial)), { recursive: true, filter })
@@ -40,23 +40,23 @@ export function copyTrial({ from, to, record, trial }) {
   appendTrial(to, { ...record, trial, takenFrom: `${from}, ${record.trial.id}` })
 }
 
-/** Removes the lines of trials.jsonl that were cut off; their trials have no record. @param {string} folder */
+/** Removes the lines of trials.jsonl that a crash cut off, so that their trials have no record and are run again. @param {string} folder */
 export function dropCutLines(folder) {
   const lines = [...readTextLines(path.join(folder, 'trials.jsonl'))]
   const whole = lines.filter(line => !line.trim() || parseJson(line) !== undefined)
   if (whole.length < lines.length) writeWhole(folder, 'trials.jsonl', whole.join('\n'))
 }
 
-/** Names the folder below raw/, which interleaved arms share. @param {Pick<Trial, 'id' | 'interleaving'>} trial */
+/** Names a trial's folder below raw/; interleaved arms share one. @param {Pick<Trial, 'id' | 'interleaving'>} trial */
 export function rawNameOf({ id, interleaving }) {
   return interleaving ?? id
 }
 
 /**
- * Writes the samples of a trial, a moment a line, observation.json, and what its kind has seen. A value that could not be
- * read is left out; null is one that the kernel does not offer. @param {string} folder
+ * Writes the samples of a trial, one per line, its observation, and the files of its kind. A value that could not be read (NaN) is
+ * left out; null is a value that the kernel does not offer. @param {string} folder
  * @param {{ trial: Trial, samples: Sample[], names: string[], observation?: ObservationRecord | null,
- *   partFiles?: Record<string, object> }} observed names: of the processes, in the order of the readings; partFiles: by file
+ *   partFiles?: Record<string, object> }} observed names: of the processes, in the order of the readings; partFiles: by name without .json
  */
 export function writeObserved(folder, { trial, samples, names, observation = null, partFiles = {} }) {
   const raw = `raw/${rawNameOf(trial)}`
@@ -68,7 +68,7 @@ export function writeObserved(folder, { trial, samples, names, observation = nul
   for (const [name, part] of Object.entries(partFiles)) writeWhole(folder, `${raw}/${name}.json`, `${toJson(part)}\n`)
 }
 
-/** Removes what a trial left that was cut short. @param {string} folder @param {string} trialId */
+/** Removes the raw files of a trial that was cut short. @param {string} folder @param {string} trialId */
 export function removeRaw(folder, trialId) {
   rmSync(path.join(folder, 'raw', trialId), { recursive: true, force: true })
 }
