@@ -2,7 +2,7 @@ import { CONTROL_PLANE_AXES } from './axes/control-plane.js'
 import { LOAD_AXES } from './axes/load.js'
 import { CPU_LIMIT_AXIS, SIDECAR_AXES } from './axes/sidecar.js'
 
-/** All axes, each with what is its own in axes/; the names of arms, and facts about arms that rest on their axes. Pure. */
+/** All axes (axes/ defines each), the names of arms, and facts about arms that follow from their axes. Pure. */
 /** @import { Arm, AxisName, Conditions, PlaneChoice } from './types.ts' @import { Axis } from './axes/axis.js' */
 
 /** The axes, in the order in which arms are made of them. @type {Record<AxisName, Axis>} */
@@ -11,11 +11,11 @@ export const AXES = { ...LOAD_AXES, ...SIDECAR_AXES, ...CONTROL_PLANE_AXES, cpuL
 /** @type {AxisName[]} */
 export const AXIS_NAMES = /** @type {AxisName[]} */ (Object.keys(AXES))
 
-/** The axes of control planes, of which an arm has what it was asked for. @type {AxisName[]} */
+/** The axes of control planes; an arm has conditions only on those that have a value. @type {AxisName[]} */
 export const CONTROL_PLANE_NAMES = /** @type {AxisName[]} */ (Object.keys(CONTROL_PLANE_AXES))
 
 const RECORDED = AXIS_NAMES.filter(name => AXES[name].recorded && !CONTROL_PLANE_NAMES.includes(name))
-/** Conditions that every arm has, and those that are absent where nothing was asked. @type {Record<'every' | 'sparse', AxisName[]>} */
+/** Conditions that every arm has, and those that an arm lacks if the axis has no value. @type {Record<'every' | 'sparse', AxisName[]>} */
 export const CONDITION_AXES = {
   every: RECORDED.filter(name => !isSparse(name)),
   sparse: RECORDED.filter(isSparse),
@@ -30,23 +30,23 @@ function isSparse(name) {
 /** The axes that an arm shares with its baseline without sidecars. @type {AxisName[]} */
 export const BASELINE_AXES = AXIS_NAMES.filter(name => !AXES[name].isOfSidecars)
 
-/** How arms share the CPUs of a node with others, for which an arm has the machine alone. @type {AxisName[]} */
+/** Axes of how processes share the CPUs of a full node; their arms are not interleaved with others. @type {AxisName[]} */
 export const NODE_CPU_AXES = ['cpuRequestCores', 'neighbourCores', 'podCpuCores']
 
-/** Lists the axes in which arms with sidecars differ, else any arms. @param {Parameters<Axis['of']>[0][]} arms */
+/** Lists the axes in which arms with a CPU limit differ, or all arms if none has one. @param {Parameters<Axis['of']>[0][]} arms */
 export function findVaried(arms) {
   const capped = arms.filter(arm => arm.cpuLimitCores !== null)
   const judged = capped.length > 0 ? capped : arms
   return AXIS_NAMES.filter(name => new Set(judged.map(AXES[name].of)).size > 1)
 }
 
-/** Tells the values of an arm on some axes. @param {Parameters<Axis['of']>[0]} arm @param {AxisName[]} names */
+/** Renders the values of an arm on some axes, joined by commas. @param {Parameters<Axis['of']>[0]} arm @param {AxisName[]} names */
 export function describeAxes(arm, names) {
   return names.map(name => AXES[name].show(AXES[name].of(arm))).join(', ')
 }
 
 /**
- * Says whether an arm is another without sidecars: under the same load, and equal in all that it can have.
+ * Says whether the first arm is the baseline of the second: it has no sidecars, and is equal in every axis that is not of sidecars.
  * @param {Parameters<Axis['of']>[0] & { hasSidecars: boolean }} none @param {Parameters<Axis['of']>[0]} arm
  */
 export function isBaselineOf(none, arm) {
@@ -54,14 +54,17 @@ export function isBaselineOf(none, arm) {
 }
 
 /**
- * Says whether two arms have the same kind of load and the same on some axes.
+ * Says whether two arms have the same kind of load and the same values on some axes.
  * @param {Parameters<Axis['of']>[0]} a @param {Parameters<Axis['of']>[0]} b @param {AxisName[]} names
  */
 export function isAlike(a, b, names) {
   return kindOfLoad(a.load) === kindOfLoad(b.load) && describeAxes(a, names) === describeAxes(b, names)
 }
 
-/** Makes a key that comparable arms share. @param {Parameters<Axis['of']>[0]} arm @param {AxisName | null} [except] */
+/**
+ * Makes a key that arms share if they differ in the plane alone.
+ * @param {Parameters<Axis['of']>[0]} arm @param {AxisName | null} [except] an axis in which they may differ, too
+ */
 export function groupOf(arm, except = null) {
   const names = AXIS_NAMES.filter(name => name !== except)
   return JSON.stringify([kindOfLoad(arm.load), ...names.map(name => AXES[name].of(arm))])
@@ -73,8 +76,8 @@ function kindOfLoad({ kind, isInterleaved }) {
 }
 
 /**
- * Names a plane, profile, control or variant as in `--planes`, with the last part of the variant's path, and how
- * many of its sidecars are simulated.
+ * Names a plane, profile, control or variant as in `--planes`, with the last part of the variant's path, how many of its
+ * sidecars are simulated, and (A/A) for an arm that repeats another: `pipy:fsm@file=folder (A/A)`.
  * @param {PlaneChoice & { repeatOf?: string | null, conditions?: Pick<Conditions, 'sidecars' | 'simulated'> }} arm
  */
 export function nameOf({ plane, profile, control, variant, repeatOf, conditions }) {
@@ -84,13 +87,14 @@ export function nameOf({ plane, profile, control, variant, repeatOf, conditions 
   return repeatOf ? `${name}${simulated} (A/A)` : `${name}${simulated}`
 }
 
-/** Names an arm alike at every size: without the number of simulated sidecars. @param {Parameters<typeof nameOf>[0]} arm */
+/** Names an arm without the number of simulated sidecars, so that its name is the same at every size. @param {Parameters<typeof nameOf>[0]} arm */
 export function nameOfContender(arm) {
   return nameOf({ ...arm, conditions: undefined })
 }
 
 /**
- * Tells the values of an arm on the axes that vary, without those that it cannot have, such as the cap of no sidecars.
+ * Renders the values of an arm on the axes that vary, without those that it cannot have, such as a CPU limit without sidecars;
+ * empty: it has none of them.
  * @param {Pick<Arm, 'hasSidecars' | 'link' | 'cpuLimitCores' | 'load' | 'conditions'>} arm @param {AxisName[]} varied
  */
 export function describeVaried(arm, varied) {
@@ -110,7 +114,7 @@ export function labelOf(arm, varied) {
   return [nameOf(arm), describeVaried(arm, varied)].filter(Boolean).join(', ')
 }
 
-/** Reads `name`, `name:profile`, `name@control` or `name=folder`. @param {string} text @returns {PlaneChoice} */
+/** Parses `name:profile@control=folder`, of which all but the name may be missing; it checks none of them. @param {string} text @returns {PlaneChoice} */
 export function parseChoice(text) {
   // A path follows the first "=", and may contain others.
   const [, contender, variant = null] = /** @type {RegExpExecArray} */ (/^([^=]*)(?:=(.*))?$/s.exec(text))
@@ -132,7 +136,7 @@ export function isInPod({ conditions }, role) {
   return conditions.podCpuCores !== undefined && (role === 'sidecar' || role === 'application')
 }
 
-/** Picks the choice from an object that has more. @param {PlaneChoice} choice @returns {PlaneChoice} */
+/** Picks the fields of a choice from an object that has more. @param {PlaneChoice} choice @returns {PlaneChoice} */
 export function choiceOf({ plane, variant, profile, control }) {
   return { plane, variant, profile, ...(control !== undefined && { control }) }
 }

@@ -1,4 +1,4 @@
-/** The quantities of an assignment. Pure. */
+/** The quantities of an assignment of items to shards. Pure. */
 /** @import { BalanceTrial } from './types.ts' */
 
 /** @typedef {Record<'label' | 'unit' | 'definition', string> & { digits: number, of: (trial: BalanceTrial) => number }} BalanceQuantity */

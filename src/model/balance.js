@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The algorithms of `balance`, and what is asked of them. Pure. */
+/** The algorithms of `balance`, which assign items to shards, and the form of a run. Pure. */
 
 export const ALGORITHMS = /** @type {const} */ ({
   'legacy-hash': { label: 'legacy hash', does: "FNV-1a of the item's id (32 bits), modulo the number of shards" },
@@ -21,12 +21,12 @@ export const ALGORITHMS = /** @type {const} */ ({
 
 export const ALGORITHM_NAMES = /** @type {(keyof typeof ALGORITHMS)[]} */ (Object.keys(ALGORITHMS))
 
-/** Sizes of items: all alike, or from 1 to twice the mean. */
+/** Sizes of items: all alike, or drawn uniformly from 1 to nearly twice the mean. */
 export const SIZES = /** @type {const} */ (['equal', 'random'])
 
 const unique = (/** @type {unknown[]} */ list) => new Set(list).size === list.length
 
-/** The items, the shards, and how often they are assigned. */
+/** The form of a run: the items, the shards, and a number of seeds, with each of which they are assigned once. */
 export const balanceForm = z.object({
   items: z.int().min(1).max(10_000, 'at most 10000 items'),
   shards: z.int().min(2, 'at least 2 shards: one of them is removed').max(100, 'at most 100 shards'),

@@ -14,7 +14,7 @@ export const burstFactor = z
   .gt(1, 'a burst has more than the rate: above 1x')
   .max(1000, 'at most 1000x: one k6 makes fewer')
 
-/** Width of a ratio's interval, from end to end, as a share of its low end. */
+/** The width of a ratio's interval, from end to end, as a share of its low end. */
 export const precisionWidth = z
   .number()
   .min(0.001, 'at least 0.1%: what remains is no noise of rounds')
@@ -32,7 +32,7 @@ export const p99Ms = z
   .positive()
   .max(TIMEOUT_SECONDS * 1000, `at most ${TIMEOUT_SECONDS} s: longer requests have failed`)
 
-/** Makes the schema of a number of things, at least one. @param {number} most @param {string} why */
+/** Makes the schema of a number of things, at least one. @param {number} most @param {string} why not more: the message has it */
 export const count = (most, why) => z.int().positive().max(most, `at most ${most}: ${why}`)
 
 export const realSidecars = z

@@ -1,8 +1,8 @@
 /** The listeners of a sidecar that carries bytes. Pure. @import { Cluster, SidecarModel } from './types.ts' */
 
 /**
- * Lists a listener for each route, whose only cluster takes every connection. The first is named after its direction
- * (`inbound`), a further one has a number, too (`inbound_2`).
+ * Lists a listener for each route: its only cluster takes every connection. The first of a direction is named after it
+ * (`inbound`), further ones have a number, too (`inbound_2`).
  * @param {SidecarModel} model
  */
 export function listByteListeners({ inbound, outbound, clusters }) {

@@ -1,23 +1,23 @@
 import { MIB } from '../lib/units.js'
 
-/** Limits of a container as they are pasted. Pure. */
+/** Limits of a container, in the form that a user pastes into a file of Kubernetes. Pure. */
 
 /**
- * @typedef {{ millicores: number, mebibytes: number, requestMillicores?: number, isRequest?: true }} Limits requestMillicores:
- *   absent: the limit; isRequest: millicores are a request, and there is no CPU limit
+ * @typedef {{ millicores: number, mebibytes: number, requestMillicores?: number, isRequest?: true }} Limits requestMillicores
+ *   absent: the request is the limit; isRequest: millicores are a request, and there is no CPU limit
  */
 
-/** @param {{ cores: number, bytes: number }} of @returns {Limits} rounded up */
+/** Rounds limits up to millicores and MiB. @param {{ cores: number, bytes: number }} of @returns {Limits} */
 export function toLimits({ cores, bytes }) {
   return { millicores: toMillicores(cores), mebibytes: Math.ceil(bytes / MIB) }
 }
 
-/** Rounds up, but for rounding errors: 1.15 × 0.04 cores are 46m. @param {number} cores */
+/** Rounds cores up to millicores, after cutting off the error of floating point: 1.5 × 0.1 cores are 150m, not 151m. @param {number} cores */
 export function toMillicores(cores) {
   return Math.ceil(Number((1000 * cores).toFixed(6)))
 }
 
-/** Renders them as lines of YAML, below a heading. @param {Limits} limits */
+/** Renders limits as lines of YAML, indented below a container's `resources:`. @param {Limits} limits */
 export function renderResources(limits) {
   const rows = Object.entries(toResources(limits))
   return [
@@ -29,7 +29,7 @@ export function renderResources(limits) {
   ]
 }
 
-/** Renders the `resources` of a container in Kubernetes. @param {Limits} limits */
+/** Makes the `resources` of a container in Kubernetes: the memory request is the limit. @param {Limits} limits */
 export function toResources({ millicores, mebibytes, requestMillicores = millicores, isRequest }) {
   const memory = `${mebibytes}Mi`
   const cpu = `${millicores}m`

@@ -1,26 +1,32 @@
-/** CPU limits at which sidecars can bind. Pure. */
+/** CPU limits at which the sidecar can be what bounds the throughput, on a machine of so many CPUs. Pure. */
 
-// CPU per capped core of a sidecar: its peer, k6 and the applications use about 2.5 more at saturation
-// (gateway-ratings, measured on two CPUs): a sidecar can bind where the limit × this fits the machine.
+// CPU that all processes use for each core of a saturated sidecar's limit: its peer, k6 and the applications use about 2.5 more
+// (gateway-ratings, measured on two CPUs). A sidecar can bind if its limit × this fits the machine.
 const CPUS_PER_CAPPED_CORE = 3.5
-// CPU that the peer and the applications use, without the generator (1.9 on gateway-ratings).
+// The same without the generator (1.9 measured on gateway-ratings).
 const CPUS_PER_CAPPED_CORE_ALONE = 2
 
-/** Says whether sidecars of a CPU limit can bind. @param {number} cpuLimit @param {number} cpus @param {boolean} [isLoadElsewhere] */
+/**
+ * Says whether sidecars of a CPU limit can bind.
+ * @param {number} cpuLimit in cores @param {number} cpus of the machine @param {boolean} [isLoadElsewhere] the generator takes none of them
+ */
 export function canBind(cpuLimit, cpus, isLoadElsewhere = false) {
   return cpuLimit * (isLoadElsewhere ? CPUS_PER_CAPPED_CORE_ALONE : CPUS_PER_CAPPED_CORE) <= cpus
 }
 
-// The same beside wrk is less: 1.7 on a link of one sidecar, and about 2.6 on a link of two.
+// wrk takes less than k6: with it 1.7 were measured on a link of one sidecar, and about 2.6 on a link of two.
 const CPUS_PER_CAPPED_CORE_BESIDE_WRK = { one: 1.7, more: 2.6 }
 
-/** Says whether sidecars can bind beside wrk only. @param {{ cpuLimit: number, cpus: number, sidecars: number }} options */
+/**
+ * Says whether sidecars can bind if wrk makes the load, but not if k6 does.
+ * @param {{ cpuLimit: number, cpus: number, sidecars: number }} options sidecars: of the link
+ */
 export function bindsOnlyBesideWrk({ cpuLimit, cpus, sidecars }) {
   const { one, more } = CPUS_PER_CAPPED_CORE_BESIDE_WRK
   return !canBind(cpuLimit, cpus) && cpuLimit * (sidecars === 1 ? one : more) <= cpus
 }
 
-/** Finds the largest CPU limit at which sidecars can bind. @param {number} cpus @param {boolean} [isLoadElsewhere] */
+/** Finds the largest of seven CPU limits at which sidecars can bind, or 0.1 (cores). @param {number} cpus @param {boolean} [isLoadElsewhere] */
 export function largestBindingCpuLimit(cpus, isLoadElsewhere = false) {
   return [4, 3, 2, 1, 0.5, 0.25, 0.1].find(cpuLimit => canBind(cpuLimit, cpus, isLoadElsewhere)) ?? 0.1
 }

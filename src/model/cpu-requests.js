@@ -5,7 +5,7 @@ const SHARES = { least: 2, most: 262_144 }
 const WEIGHT_MOST = 10_000
 
 /**
- * Converts a request to `cpu.shares` of cgroup v1: MilliCPUToShares in pkg/kubelet/cm/helpers_linux.go of Kubernetes.
+ * Converts a CPU request to `cpu.shares` of cgroup v1: MilliCPUToShares in pkg/kubelet/cm/helpers_linux.go of Kubernetes.
  * @param {number} cores
  */
 export function toCpuShares(cores) {
@@ -13,7 +13,7 @@ export function toCpuShares(cores) {
 }
 
 /**
- * Converts a request to `cpu.weight` of cgroup v2: ConvertCPUSharesToCgroupV2Value of github.com/opencontainers/cgroups, which
+ * Converts a CPU request to `cpu.weight` of cgroup v2: ConvertCPUSharesToCgroupV2Value of github.com/opencontainers/cgroups, which
  * runc has since 1.3.2: a curve through the least, the default (1024 shares, weight 100) and the most. Runtimes before it had
  * a line, `1 + (shares - 2) * 9999 / 262142`, on which one core has the weight 39.
  * @param {number} cores

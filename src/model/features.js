@@ -8,9 +8,9 @@ import { suggest } from '../lib/nearest.js'
 export const LEAN = 'lean'
 export const ALL = 'all'
 
-/** Each feature as every plane is given it. In the order in which a request passes them. @type {Required<Features>} */
+/** The settings of each feature, the same for every plane, in the order in which a request passes them. @type {Required<Features>} */
 export const FEATURES = {
-  // The fields of OSM's JSON access log that a proxy other than Envoy can have, too.
+  // The fields of OSM's JSON access log that proxies other than Envoy can write, too.
   'access-log': {
     fields: [
       ...['start_time', 'method', 'path', 'protocol', 'authority', 'response_code', 'bytes_received', 'bytes_sent'],
@@ -24,16 +24,16 @@ export const FEATURES = {
     response: { set: { 'x-mesh': 'sidecar-bench' }, remove: ['x-debug'] },
   },
   authorization: {},
-  // Limits above all that is sent: the counting is measured, not the refusing.
+  // No load reaches this limit: the cost of counting is measured, and no refusals.
   'rate-limit': { perSecond: 1_000_000 },
   // Envoy's own buckets, up to the timeout of a request.
   metrics: { bucketsMs: [0.5, 1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] },
   'trace-headers': {},
-  // Limits above all requests under way, for the same reason as the rate.
+  // No load has as many requests under way, for the same reason.
   'circuit-breaker': { maxRequests: 1_000_000 },
   // Envoy's own budget.
   'retry-budget': { share: 0.2, minConcurrent: 3 },
-  // Envoy's own numbers but for the share: a tenth of the few endpoints here is none.
+  // Envoy's own numbers but for the share: its default, a tenth, is less than one of the few endpoints here.
   'outlier-ejection': { consecutiveFailures: 5, baseSeconds: 30, maxShare: 0.5 },
 }
 
@@ -53,7 +53,7 @@ export const FEATURE_DEFINITIONS = {
 
 export const FEATURE_NAMES = /** @type {FeatureName[]} */ (Object.keys(FEATURES))
 
-/** Reads a value of the axis: its names, and the first that this kit does not know. @param {string} text */
+/** Reads the names in a value of the axis, and the first that this kit does not know; undefined: it knows all. @param {string} text */
 function readNames(text) {
   const sets = new Map([
     [LEAN, []],
@@ -63,7 +63,10 @@ function readNames(text) {
   return { names, unknown: names.find(name => !Object.hasOwn(FEATURES, name)) }
 }
 
-/** Reads a value of the axis: lean, all, or names joined by +. Each set is written in one way, or it would be two arms. */
+/**
+ * The schema of a value of the axis: lean, all, or names joined by +. It puts the names in one order, and writes all of them as
+ * `all`: a set that was written in two ways would be two arms.
+ */
 export const featureSet = z.string().transform((text, context) => {
   if (text === LEAN || text === ALL) return text
   const { names, unknown } = readNames(text)
@@ -79,14 +82,14 @@ export const featureSet = z.string().transform((text, context) => {
   return names.length === FEATURE_NAMES.length ? ALL : FEATURE_NAMES.filter(name => names.includes(name)).join('+')
 })
 
-/** Writes a value of the axis in this kit's order; older kits had another. @param {string} text */
+/** Puts a value of the axis in this kit's order, as records of older kits have another; one that it does not know stays as it is. @param {string} text */
 export function orderFeatures(text) {
   return featureSet.safeParse(text).data ?? text
 }
 
 /**
- * Lists the names in a value of the axis; throws BenchError for an unknown name, whose arm would be lean under a wrong label.
- * @param {string} [features]
+ * Lists the features in a value of the axis. An unknown name throws, since its arm would be lean under a wrong label.
+ * @param {string} [features] absent: lean, and so none @throws {BenchError}
  */
 export function listFeatures(features = LEAN) {
   const { names, unknown } = readNames(features)
@@ -95,19 +98,22 @@ export function listFeatures(features = LEAN) {
   return FEATURE_NAMES.filter(name => names.includes(name))
 }
 
-/** Lists the features of a plan or a record: names that this kit knows. */
+/** The schema of the features of a plan or a record: it refuses names that this kit does not know. */
 export const recordedFeatures = z.string().refine(text => readNames(text).unknown === undefined, {
   error: ({ input }) => `this kit does not know each feature of "${input}"; a later one may`,
 })
 
-/** Makes the features of a model from a value of the axis. @param {string} [features] absent: lean @returns {Features} */
+/**
+ * Makes the features of a model from a value of the axis.
+ * @param {string} [features] absent: lean @returns {Features} @throws {BenchError} for an unknown name
+ */
 export function featuresOf(features) {
   const entries = listFeatures(features).map(name => [name, FEATURES[name]])
   return /** @type {Features} */ (Object.fromEntries(entries))
 }
 
 /**
- * Says why a plane cannot be given the features of an arm; null where it can.
+ * Finds why a plane cannot have the features of an arm; null: it can.
  * @param {Pick<DataPlane, 'features'>} plane @param {Pick<Conditions, 'features' | 'tls'>} conditions
  */
 export function findLackingFeatures({ features = [] }, conditions) {

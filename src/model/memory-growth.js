@@ -1,12 +1,12 @@
-/** Memory that grows with requests: the one rule, for counts of the lab and for windows. Pure. */
+/** The rule by which memory grows with requests, for counts of the lab and for windows alike. Pure. */
 
 const KIB = 1024
-/** A heap grows now and then by a step, and a leak in each part of the requests: by so much at least. */
+/** A leak grows in each part of the requests by at least this much; a heap grows by a step now and then. */
 const PART_LEAST_BYTES = 16 * KIB
 const KIB_LEAST_BYTES = 100
 
 /**
- * Computes by how much memory grew; null: not in each part.
+ * Computes the bytes by which memory grew in all; null: it did not grow in each part, or its growth slows down.
  * @param {number[]} bytes at the start of the first part and at the end of each
  */
 export function computeSteadyGrowth(bytes) {

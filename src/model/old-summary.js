@@ -2,11 +2,11 @@ import { groupBy } from '../lib/group-by.js'
 import { nameOf } from './arms.js'
 
 /**
- * Reads a summary of schema version 4, which has the fields of all kinds of trials side by side, as a list of results. Pure.
+ * Converts a summary of schema version 4, which has the fields of all kinds of trials side by side, to a list of results. Pure.
  * @import { Comparison, CpuLine, Slope, SummaryArm } from './types.ts'
  */
 
-/** Fields of version 4 that one kind alone has, as those of its result. @type {Record<string, (flat: any) => object>} */
+/** For each kind, makes the fields that its result alone has of those of version 4. @type {Record<string, (flat: any) => object>} */
 const OF_KIND = {
   cost: ({ interleaved }) => ({ cpus: interleaved?.cpus ?? null, connections: interleaved?.connections ?? [] }),
   capacity: () => ({}),
@@ -15,12 +15,12 @@ const OF_KIND = {
   growth: ({ growths = [] }) => ({ growths }),
 }
 
-/** @param {any} document of a run */
+/** Says whether a document of a run is a summary of version 4. @param {any} document */
 export function isFlatSummary(document) {
   return Array.isArray(document?.arms) && Array.isArray(document.comparisons) && document.results === undefined
 }
 
-/** Splits a summary by the kinds of its arms. @param {any} flat of version 4, in the words of today */
+/** Splits a summary by the kinds of its arms, into one result each. @param {any} flat a summary of version 4, in the words of today */
 export function splitFlatSummary({ arms, comparisons, lines, slopes, ...flat }) {
   const { interleaved, searches, sizes, controlNeeds, growths, ...common } = flat
   const kindOfLine = new Map((lines ?? []).map((/** @type {CpuLine} */ line) => [line, findKindOfLine(line, arms)]))
@@ -37,7 +37,10 @@ export function splitFlatSummary({ arms, comparisons, lines, slopes, ...flat }) 
   }
 }
 
-/** Finds the kind whose arms have the points of a line: another may have the same rates. @param {CpuLine} line @param {SummaryArm[]} arms */
+/**
+ * Finds the kind whose arms have most of the points of a line, which does not name its kind: several may have the same rates.
+ * undefined: no arm has its plane and link. @param {CpuLine} line @param {SummaryArm[]} arms
+ */
 function findKindOfLine(line, arms) {
   const ofLine = arms.filter(arm => nameOf(arm) === nameOf(line) && arm.link === line.link)
   const countPoints = (/** @type {SummaryArm[]} */ some) =>
@@ -46,7 +49,10 @@ function findKindOfLine(line, arms) {
   return kinds[0]?.[0]
 }
 
-/** @param {CpuLine['points'][0]} point @param {SummaryArm} arm @param {string | null} service null: all sidecars */
+/**
+ * Says whether an arm has the rate and the median CPU of a point.
+ * @param {CpuLine['points'][0]} point @param {SummaryArm} arm @param {string | null} service null: all sidecars
+ */
 function isPointOf({ ratePerSecond, millicores }, arm, service) {
   /** @type {any} */
   const measured = service === null ? arm : arm.sidecars.find(sidecar => sidecar.service === service)

@@ -20,20 +20,20 @@ const KEYS = createWords({
   turns: 'interleaved',
 })
 
-/** The version that had other words. */
+/** Version 3, the only one with other words. */
 const [OLDEST] = OLD_SCHEMA_VERSIONS
 
 /** Kinds of trials, as `--measure` and experiment files name them, too. */
 export const OLD_KINDS = createWords({ turns: 'cost', load: 'capacity' })
 
-// Their keys are names that a user chose.
+// Fields whose keys are names that a user chose: they are no words of the schema.
 const BY_NAME = ['topologies', 'tools', 'placements', 'phasesSeconds', 'env']
-// Their values are names of axes.
+// Fields whose values are names of axes.
 const AXIS_NAMES = ['across', 'contrasts', 'contrast', 'axis', 'over']
 
 /**
- * Reads a document of a run, such as a manifest, a record or a summary: one of an older schema version as one of today.
- * @param {any} document
+ * Converts a document of a run, such as a manifest, a record or a summary, from schema version 3 or 4 to today's. Returns any
+ * other as it is. It does not validate. @param {any} document
  */
 export function modernise(document) {
   if (!OLD_SCHEMA_VERSIONS.includes(document?.schemaVersion)) return document
@@ -46,7 +46,7 @@ export function modernise(document) {
   return splitFlatSummary(renamed)
 }
 
-/** @param {any} document of version 3 */
+/** Renames the words of version 3, and adds the kinds that it left out. @param {any} document of version 3 */
 function moderniseWords(document) {
   const renamed = rename(document)
   if (renamed.trial?.arm) {
@@ -67,7 +67,7 @@ function renameOneCore(comparisons) {
       if (typeof comparison?.[side] === 'string') comparison[side] = comparison[side].replace(/ 1 cores$/, ' 1 core')
 }
 
-/** Reads an experiment file or published claims. @param {any} written */
+/** Converts an experiment file or published claims, which have no schema version, to today's words. @param {any} written */
 export function moderniseQuestion(written) {
   const renamed = rename(written)
   if (Array.isArray(renamed?.measure))
@@ -75,7 +75,7 @@ export function moderniseQuestion(written) {
   return renamed
 }
 
-/** @param {any} value @param {string} [key] under which it stands @returns {any} */
+/** Renames old keys, and old names of axes and kinds of loads, at any depth. @param {any} value @param {string} [key] of the value @returns {any} */
 function rename(value, key = '') {
   if (Array.isArray(value)) return value.map(part => rename(part, key))
   if (typeof value === 'string') {
@@ -90,7 +90,7 @@ function rename(value, key = '') {
   return Object.fromEntries(entries)
 }
 
-/** Returns the kind of a trial; the oldest runs do not say it. @param {any} record @returns {string} */
+/** Finds the kind of a trial; records of the oldest runs lack it. @param {any} record @returns {string} */
 function kindOfTrial({ trial, rollout, growth }) {
   if (trial.kind !== undefined) return OLD_KINDS[trial.kind] ?? trial.kind
   if (growth) return 'growth'
@@ -99,7 +99,7 @@ function kindOfTrial({ trial, rollout, growth }) {
   return trial.arm.load.isInterleaved ? 'cost' : 'capacity'
 }
 
-/** Returns the kind of an arm or a comparison, which version 3 did not say. @param {any} arm @param {{ isSearch: boolean, grows: unknown }} run */
+/** Finds the kind of an arm or a comparison, which version 3 lacks. @param {any} arm @param {{ isSearch: boolean, grows: unknown }} run */
 function kindOfArm({ conditions, load }, { isSearch, grows }) {
   if (isSearch) return 'search'
   if (conditions?.sidecars !== undefined) return grows ? 'growth' : 'rollout'

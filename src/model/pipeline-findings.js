@@ -4,11 +4,12 @@ import { hasServerTls, hasUpstreamTls, listTexts } from './pipeline-traffic.js'
 
 /** Findings about scripts that the kit did not write. Pure. @import { Pipeline } from './pipeline.js' */
 
-// A function is called for each connection, and parses the key again.
+// Pipy calls a function of `certificate` for each connection, and this one parses the key each time.
 const KEY_BY_CONNECTION = /certificate\s*:\s*(?:\(\)|\w+)\s*=>[\s\S]{0,200}?new crypto\.PrivateKey/
 
 /**
- * Lists what is to be known of the TLS of a pipeline that has answered.
+ * Lists findings about the TLS of a pipeline that has answered, a sentence each; empty if it speaks none: it checks no
+ * certificates, or its scripts parse the key for each connection.
  * @param {{ pipeline: Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>, keyType?: string }} options keyType: of the key that it shows
  */
 export function listTlsNotes({ pipeline, keyType }) {
@@ -29,15 +30,18 @@ export function listTlsNotes({ pipeline, keyType }) {
   ]
 }
 
-/** Says whether a template names a variable. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline @param {string} name */
+/** Says whether a text of the pipeline names a variable. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline @param {string} name */
 function namesVariable(pipeline, name) {
   return listTexts(pipeline).some(text => [...text.matchAll(VARIABLE)].some(([, variable]) => variable === name))
 }
 
-// Filters of Pipy that read another protocol than the load speaks.
+// Filters of Pipy that read or write another protocol than HTTP, which the load speaks.
 const CODEC = /\.(?:decode|encode)(MQTT|Dubbo|Thrift|RESP|BGP|Netlink)\(/
 
-/** Finds the protocol that the scripts decode, where that is not HTTP. @param {Pick<Pipeline, 'scriptFiles' | 'document'>} pipeline */
+/**
+ * Finds the first codec of another protocol than HTTP that is left in the scripts after the replacements of pipeline.yaml; null:
+ * there is none. @param {Pick<Pipeline, 'scriptFiles' | 'document'>} pipeline
+ */
 export function findForeignCodec({ scriptFiles, document }) {
   for (const [name, text] of Object.entries(scriptFiles)) {
     const replaced = Object.keys(document.replace[name] ?? {}).reduce((rest, from) => rest.replaceAll(from, ''), text)
@@ -47,7 +51,10 @@ export function findForeignCodec({ scriptFiles, document }) {
   return null
 }
 
-/** Says why a pipeline answers no HTTP where its scripts read another protocol. @param {unknown} error @param {Pipeline} pipeline */
+/**
+ * Adds to a BenchError that the scripts have a codec of another protocol. Returns any other error, and one of scripts without
+ * such a codec, as it is. @param {unknown} error @param {Pipeline} pipeline
+ */
 export function explainCodec(error, pipeline) {
   const codec = findForeignCodec(pipeline)
   if (codec === null || !(error instanceof BenchError)) return error

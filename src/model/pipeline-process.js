@@ -7,8 +7,9 @@ import { createSidecarProcess } from './processes.js'
 /**
  * Creates the process of a sidecar that a `pipeline.yaml` describes.
  * @param {SidecarOptions & { pipeline: Pipeline }} options
- * @param {(started: { argv: string[], workers: number }) => { argv: string[], sockets: number }} [complete] adds what its plane
- *   gives every sidecar; sockets: that listen at an address. A program whose threads are its own affair has one at least
+ * @param {(started: { argv: string[], workers: number }) => { argv: string[], sockets: number }} [complete] adds the arguments that
+ *   its plane gives every sidecar; sockets: that listen at an address. Absent: no arguments, and one socket, since the kit does
+ *   not know the threads of another program
  * @returns {ProcessSpec}
  */
 export function createPipelineSidecar({ pipeline, ...options }, complete = ({ argv }) => ({ argv, sockets: 1 })) {

@@ -1,10 +1,10 @@
 import { PORTS } from './sidecar-contract.js'
 
-/** The requests that a pipeline takes and sends on. Pure. @import { Pipeline } from './pipeline.js' */
+/** Facts about the requests that a pipeline takes and sends on. Pure. @import { Pipeline } from './pipeline.js' */
 
 const UPSTREAM = /\{\{\s*upstream\.(port|address|url)\s*\}\}/
 
-/** Says whether a pipeline needs a network namespace: its scripts fix a port. @param {Pick<Pipeline, 'document'>} pipeline */
+/** Says whether the scripts of a pipeline fix a port, and so need a network namespace of their own. @param {Pick<Pipeline, 'document'>} pipeline */
 export function hasFixedPorts({ document: { listen, upstream } }) {
   return listen.port !== undefined || upstream?.ports !== undefined
 }
@@ -14,33 +14,33 @@ export function callsUpstream(pipeline) {
   return pipeline.document.upstream?.ports !== undefined || listTexts(pipeline).some(text => UPSTREAM.test(text))
 }
 
-/** Says whether the load speaks TLS to it. @param {Pick<Pipeline, 'document'>} pipeline */
+/** Says whether the load speaks TLS to the pipeline. @param {Pick<Pipeline, 'document'>} pipeline */
 export function hasServerTls({ document: { listen } }) {
   return listen.scheme === 'https'
 }
 
-/** Says whether it speaks TLS to the application. @param {Pick<Pipeline, 'document'>} pipeline */
+/** Says whether the pipeline speaks TLS to the application. @param {Pick<Pipeline, 'document'>} pipeline */
 export function hasUpstreamTls({ document: { upstream } }) {
   return upstream?.scheme === 'https'
 }
 
-/** Says whether the answer is the body that was posted. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
+/** Says whether the payload is posted without headers and echoed by the application. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
 export function isEchoed(pipeline) {
   const isUsual = postsPayload(pipeline) && Object.keys(pipeline.document.request.headers).length === 0
   return isUsual && pipeline.document.answer.status === 200 && callsUpstream(pipeline)
 }
 
-/** Says whether requests carry the payload of the load. @param {Pick<Pipeline, 'document'>} pipeline */
+/** Says whether requests post the payload (--payload), and no body of the pipeline.yaml. @param {Pick<Pipeline, 'document'>} pipeline */
 export function postsPayload({ document: { request } }) {
   return request.method === 'POST' && request.body === undefined
 }
 
-/** Returns the port at which requests come to it. @param {Pick<Pipeline, 'document'>} pipeline */
+/** Returns the port at which the pipeline listens: the one that its scripts fix, or the kit's. @param {Pick<Pipeline, 'document'>} pipeline */
 export function entryPortOf({ document: { listen } }) {
   return listen.port ?? PORTS.inbound
 }
 
-/** Lists the texts that may hold variables. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
+/** Lists the texts in which variables are replaced; a template that is not there is empty. @param {Pick<Pipeline, 'document' | 'scriptFiles'>} pipeline */
 export function listTexts({ document, scriptFiles }) {
   return [
     ...(document.arguments ?? []),

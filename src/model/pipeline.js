@@ -6,7 +6,7 @@ import { count } from './bounds.js'
 import { entryPortOf, listTexts, postsPayload } from './pipeline-traffic.js'
 
 /**
- * A `pipeline.yaml`: how a proxy is run that does not read the kit's configuration. Pure.
+ * The schema of `pipeline.yaml`, by which a proxy is run that does not read the kit's configuration, and what it renders. Pure.
  * @import { SidecarModel } from './types.ts'
  */
 
@@ -29,11 +29,11 @@ const schema = z.strictObject({
   scripts: z.string().min(1).default('.'),
   /** The program: pipy, envoy, haproxy, nginx, caddy, a name in PATH, or a path from the folder of this file. */
   program: z.string().min(1).optional(),
-  /** How the version of the program begins that its scripts need, such as 2. */
+  /** The version of the program that the scripts need, or its first parts, such as 2 for 2.1.3. */
   version: text.optional(),
   /** The arguments by which the program prints its version. */
   versionArguments: z.array(text).min(1).default(['--version']),
-  /** Files of the folder become their paths. */
+  /** The arguments of the program. One that is the name of a file of the folder becomes its path. */
   arguments: z.array(text).optional(),
   environment: z.record(z.string(), text).default({}),
   /** Files that are rendered into its folder: a text, or a file of the folder that is a template. */
@@ -42,7 +42,7 @@ const schema = z.strictObject({
   replace: z.record(z.string(), z.record(z.string().min(1), z.string())).default({}),
   listen: z
     .strictObject({
-      /** A port that is fixed in the scripts; absent: the kit chooses, and a template has it. */
+      /** The port that the scripts fix; absent: the kit chooses it, and a template names {{listen.port}}. */
       port: port.optional(),
       /** https: the load speaks TLS, and has a certificate of the kit's authority to show. */
       scheme,
@@ -50,7 +50,7 @@ const schema = z.strictObject({
     .default({ scheme: 'http' }),
   upstream: z
     .strictObject({
-      /** Ports of 127.0.0.1 that are fixed in the scripts; absent: a template has the address. */
+      /** The ports of 127.0.0.1 that the scripts fix; absent: a template names the address ({{upstream.url}}). */
       ports: z.array(port).min(1).optional(),
       /** https: the application serves TLS, with a certificate of the kit's authority. */
       scheme,
@@ -67,34 +67,34 @@ const schema = z.strictObject({
         .string()
         .regex(/^\/\S*$/, 'a path begins with /')
         .default('/'),
-      /** By names in lower case, whatever the case in the file. */
+      /** Headers by their names, which are read in lower case. */
       headers: z.record(z.string().toLowerCase(), text).default({}),
-      /** Absent: that of --payload where the method is POST, else none. */
+      /** Absent: the payload (--payload) if the method is POST, else none. */
       body: z.string().optional(),
     })
     .default({ method: 'POST', path: '/', headers: {} }),
   answer: z.strictObject({ status: z.int().min(100).max(599).default(200) }).default({ status: 200 }),
-  /** Worker threads, where a template gives the program that many. */
+  /** The worker threads that a template gives the program; absent: {{workers}} is the number of the experiment. */
   workers: count(1024, 'each is a thread, and no machine has as many CPUs').optional(),
 })
 
 /** @typedef {z.output<typeof schema>} PipelineDocument */
 
 /**
- * A document, and what its folder has.
+ * A document, and the files of its folder.
  * @typedef {object} Pipeline
  * @property {PipelineDocument} document
- * @property {string} file the document's own; where there is none, the folder that was looked at
+ * @property {string} file the path of the document; without a document, the folder that was searched for it
  * @property {string} scripts the folder of scripts
  * @property {Record<string, string>} scriptFiles its text files, by their path in it
  * @property {Record<string, string>} [binaryFiles] its other files, as latin1: they are copied and never rendered
- * @property {string | null} program a path, where the document names a program that the kit does not know
+ * @property {string | null} program its path, if the document names a program that the kit does not know; else null
  */
 
 export const VARIABLE = /\{\{\s*([\w.]+)\s*\}\}/g
 const LISTEN = /\{\{\s*listen\.(port|address|url)\s*\}\}/
 
-/** @param {string} text YAML @param {string} file its name, for errors @returns {PipelineDocument} @throws {UsageError} */
+/** Parses a pipeline.yaml. @param {string} text YAML @param {string} file its name, for errors @returns {PipelineDocument} @throws {UsageError} */
 export function parsePipeline(text, file) {
   return parseYaml({ text, file, schema })
 }
@@ -105,7 +105,7 @@ export function createPipelineDocument(document) {
 }
 
 /**
- * Asserts that a program is of the version that the scripts need.
+ * Asserts that a program has the version that the scripts need; any will do if the document names none.
  * @param {Pick<Pipeline, 'document' | 'file'>} pipeline @param {{ name: string, version: string, path: string }} tool @throws {UsageError}
  */
 export function assertVersion({ document: { version }, file }, tool) {
@@ -115,7 +115,10 @@ export function assertVersion({ document: { version }, file }, tool) {
   )
 }
 
-/** Describes the request of a pipeline for records: what its headers and body say stays in its file. @param {Pick<Pipeline, 'document'>} pipeline @param {number} payloadBytes */
+/**
+ * Summarises the request of a pipeline for records, without its headers and body, which may be secret.
+ * @param {Pick<Pipeline, 'document'>} pipeline @param {number} payloadBytes the body of a POST without one of its own
+ */
 export function summariseRequest(pipeline, payloadBytes) {
   const { request, answer } = pipeline.document
   const { method, path, body = '' } = request
@@ -124,7 +127,8 @@ export function summariseRequest(pipeline, payloadBytes) {
 }
 
 /**
- * Asserts that a pipeline can be told where to listen.
+ * Asserts that a pipeline can be rendered: files and texts that it replaces are there, its variables are known, and the program
+ * gets its port.
  * @param {Pick<Pipeline, 'document' | 'scriptFiles' | 'file'>} pipeline @throws {UsageError}
  */
 export function assertRenderable(pipeline) {
@@ -148,7 +152,7 @@ export function assertRenderable(pipeline) {
 }
 
 /**
- * Renders what a program is started with.
+ * Renders the arguments, the environment and the files of a program.
  * @param {Pipeline} pipeline @param {{ model: SidecarModel, folder: string }} options folder: of its files
  * @returns {{ argv: string[], env: Record<string, string>, files: import('./types.ts').ProcessSpec['files'] }}
  */
@@ -179,7 +183,7 @@ export function renderPipeline({ document, file, scriptFiles, binaryFiles = {} }
   }
 }
 
-/** @param {Record<string, string>} [binaryFiles] */
+/** Lists binary files as those of a process. @param {Record<string, string>} [binaryFiles] contents as latin1, by path */
 export function copyBinaryFiles(binaryFiles = {}) {
   return Object.entries(binaryFiles).map(([name, content]) => ({
     name,
@@ -188,7 +192,10 @@ export function copyBinaryFiles(binaryFiles = {}) {
   }))
 }
 
-/** @param {{ model: SidecarModel, folder: string, document: PipelineDocument }} options @returns {Record<string, string>} */
+/**
+ * Lists the values of VARIABLES by name; a model without a cluster has none of `upstream`.
+ * @param {{ model: SidecarModel, folder: string, document: PipelineDocument }} options @returns {Record<string, string>}
+ */
 function listVariables({ model, folder, document }) {
   const { trust, inbound, workers, clusters } = model
   const [upstream] = clusters[0]?.endpoints ?? []
@@ -217,7 +224,7 @@ export const VARIABLES = [
 ]
 const EXAMPLE = Object.fromEntries(VARIABLES.map(name => [name, '1']))
 
-/** @param {string} text @param {{ file: string, variables: Record<string, string> }} options @throws {UsageError} */
+/** @param {string} text @param {{ file: string, variables: Record<string, string> }} options @throws {UsageError} for an unknown variable */
 function render(text, { file, variables }) {
   return text.replaceAll(VARIABLE, (_, name) => {
     if (Object.hasOwn(variables, name)) return variables[name]

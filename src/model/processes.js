@@ -6,7 +6,7 @@ import { nameRoute } from './routes.js'
 /** Processes as plain data. Pure. @import { ControlOptions, ProcessSpec, Route, SidecarModel, SidecarOptions } from './types.ts' */
 
 /**
- * Fills in defaults: one worker, no limits, and nothing to read.
+ * Creates a process with defaults: one worker, no limits, and no files, scripts, administration port or image.
  * @param {Pick<ProcessSpec, 'service' | 'role' | 'program' | 'argv' | 'folder' | 'listens'> & Partial<ProcessSpec>} overrides
  * @returns {ProcessSpec}
  */
@@ -26,7 +26,7 @@ export function createProcess(overrides) {
 }
 
 /**
- * Makes the process of a sidecar of any plane from the plane's own parts.
+ * Makes the process of a sidecar from its model and the parts that its plane adds, which win.
  * @param {SidecarOptions} options @param {Pick<ProcessSpec, 'argv' | 'files' | 'admin'> & Partial<ProcessSpec>} overrides
  * @throws {import('../lib/errors.js').BenchError} for a limit of the model that a plane cannot be given
  */
@@ -52,7 +52,7 @@ export function createSidecarProcess({ model, folder, tool, cpuLimitCores }, ove
 }
 
 /**
- * Makes the process of a control plane of any plane from the plane's own parts.
+ * Makes the process of a control plane from the parts that its plane adds, which win.
  * @param {ControlOptions} options @param {Pick<ProcessSpec, 'argv'> & Partial<ProcessSpec>} overrides
  */
 export function createControlProcess({ control, controlTool, folder }, overrides) {
@@ -90,7 +90,7 @@ const limits = z.object({
   }),
 })
 
-/** @param {SidecarModel} model @throws {BenchError} for a limit that a plane cannot be given */
+/** Asserts that every plane can have the limits of a model. @param {SidecarModel} model @throws {BenchError} that names the first limit at fault */
 function assertLimits(model) {
   // A lean sidecar may know thousands of clusters, and reads no limit of theirs.
   if (Object.keys(model.features).length === 0) return
@@ -103,7 +103,7 @@ function assertLimits(model) {
 }
 
 /**
- * Says why not every plane can count and limit by these routes; null where each can.
+ * Finds why not every plane can count and limit by these routes; null: all can.
  * @param {'inbound' | 'outbound'} direction @param {Route[]} routes @param {SidecarModel['features']} features
  */
 function findRouteFault(direction, routes, { metrics, 'rate-limit': limit }) {
@@ -114,7 +114,7 @@ function findRouteFault(direction, routes, { metrics, 'rate-limit': limit }) {
     if (names.has(name)) return `two are counted as ${name}: give one another host, path or header`
     names.add(name)
   }
-  // Envoy would have a bucket of it for each host.
+  // Envoy would make a bucket of that route for each host, where others share one.
   const isShared = limit && routes.some(({ host, limitPerSecond }) => host === null && limitPerSecond !== undefined)
   return isShared && routes.some(({ host }) => host !== null)
     ? 'a route for any host has a limit beside routes with a host: limit those with a host only'

@@ -9,10 +9,10 @@ const WITHOUT_BODY = ['GET', 'HEAD', 'DELETE', 'OPTIONS']
 const HEADER_BYTES = 64
 // Envoy and HAProxy refuse a request with more than about 100 headers, and the generator sends some of its own.
 const HEADERS_MOST = 16
-/** The shortest header that names itself: `x-h0: ` and a line end. */
+/** The shortest header that `renderHeaders` makes: `x-h0: `, a character and a line end. */
 export const HEADER_BYTES_LEAST = 9
 
-/** Method, sizes and service time that the options name; null or absent: not named. */
+/** Parts of a request that options name; null or absent: not named. */
 /** @typedef {{ method?: string | null, requestBytes?: number | null, requestHeaderBytes?: number | null, responseBytes?: number | null,
  *   serviceTime?: string | null, chunks?: string | null, protocol?: string }} RequestOptions */
 
@@ -50,49 +50,52 @@ export function createRequestKind(options, payloadBytes) {
 
 /** @typedef {{ meanMs: number, isExponential: boolean }} ServiceTime */
 
-/** @param {string} text such as 30ms, 1.5s or exp:30ms @returns {ServiceTime | null} null: it is none */
+/** Parses a service time. @param {string} text such as 30ms, 1.5s or exp:30ms @returns {ServiceTime | null} null: another form */
 export function parseServiceTime(text) {
   const [, exponential, number, unit] = /^(exp:)?(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? []
   if (number === undefined) return null
   return { meanMs: Number(number) * (unit === 's' ? 1000 : 1), isExponential: exponential !== undefined }
 }
 
-/** @param {ServiceTime} time */
+/** Renders a service time in its one written form: `30ms`, `exp:30ms`. @param {ServiceTime} time */
 export function renderServiceTime({ meanMs, isExponential }) {
   return `${isExponential ? 'exp:' : ''}${meanMs}ms`
 }
 
-/** Reads the service time of a request kind; of one without, 0 ms. @param {Pick<RequestKind, 'serviceTime'>} kind @returns {ServiceTime} */
+/** Reads the service time of a kind of request; without one it is 0 ms. @param {Pick<RequestKind, 'serviceTime'>} kind @returns {ServiceTime} */
 export function serviceTimeOf({ serviceTime }) {
   return (serviceTime && parseServiceTime(serviceTime)) || { meanMs: 0, isExponential: false }
 }
 
-/** @param {string} text such as 10/5ms @returns {{ count: number, gapMs: number } | null} null: it is none */
+/**
+ * Parses chunks: how many, at most 9999, and the time from one to the next.
+ * @param {string} text such as 10/5ms @returns {{ count: number, gapMs: number } | null} null: another form
+ */
 export function parseChunks(text) {
   const [, count, gap] = /^([1-9]\d{0,3})\/(\d+(?:\.\d+)?(?:ms|s))$/.exec(text) ?? []
   const time = gap === undefined ? null : parseServiceTime(gap)
   return time === null ? null : { count: Number(count), gapMs: time.meanMs }
 }
 
-/** Computes how long the application writes an answer, in milliseconds. @param {Pick<RequestKind, 'chunks'>} kind */
+/** Computes the milliseconds from the first chunk of an answer to the last; 0 without chunks. @param {Pick<RequestKind, 'chunks'>} kind */
 export function computeChunksMs({ chunks }) {
   const parsed = chunks === undefined ? null : parseChunks(chunks)
   return parsed === null ? 0 : (parsed.count - 1) * parsed.gapMs
 }
 
-/** Says whether the application writes answers in chunks. @param {Pick<Load, 'requests'>} load */
+/** Says whether the application writes some answers in chunks. @param {Pick<Load, 'requests'>} load */
 export function hasChunks({ requests = [] }) {
   return requests.some(({ chunks }) => chunks !== undefined)
 }
 
-/** Finds the one kind of request of a load; null for an echo, or a mix. @param {Pick<Load, 'requests' | 'traffic'>} load */
+/** Finds the one kind of request of a load; null: an echo, or a mix. @param {Pick<Load, 'requests' | 'traffic'>} load */
 export function findOnlyKind({ requests, traffic }) {
   return requests?.length === 1 && traffic === undefined ? requests[0] : null
 }
 
 /**
- * Computes the mean body bytes of a request and of a response. A pipeline with a request of its own may make the answer
- * itself, or change it: nothing is known of what it receives.
+ * Computes the mean body bytes of a request and of a response. The response of a pipeline with its own request counts as 0
+ * bytes: the pipeline may make the answer itself, so nobody knows what it receives.
  * @param {Pick<Load, 'requests' | 'payloadBytes' | 'ownRequest'>} load
  */
 export function computeBodyBytes({ requests, payloadBytes = 0, ownRequest }) {
@@ -109,23 +112,29 @@ export function computeServiceMs({ requests = [] }) {
   return requests.length === 0 ? 0 : computeMean(requests, kind => serviceTimeOf(kind).meanMs + computeChunksMs(kind))
 }
 
-// A drawn service time is seldom longer than so many times its mean (exp(-3): one in twenty).
+// One in twenty service times of an exponential distribution is longer than three times the mean: exp(-3) is 0.05.
 const SLOW_TIMES = 3
 
-/** Computes how long a slow answer of the application takes, in seconds. @param {Pick<Load, 'requests'>} load */
+/** Computes the seconds that a slow answer of the slowest kind takes; 0 for an echo. @param {Pick<Load, 'requests'>} load */
 export function computeSlowSeconds({ requests = [] }) {
   const slowMs = requests.map(kind => SLOW_TIMES * serviceTimeOf(kind).meanMs + computeChunksMs(kind))
   return Math.max(0, ...slowMs) / 1000
 }
 
-/** Computes the requests under way at a rate, with room for twice as many. @param {Pick<Load, 'requests'>} load @param {number} ratePerSecond */
+/**
+ * Computes the users that a rate needs: twice the requests under way if all answers are slow (Little's law); 0 for an echo.
+ * @param {Pick<Load, 'requests'>} load @param {number} ratePerSecond
+ */
 export function computeUsersLeast(load, ratePerSecond) {
   return Math.ceil(2 * ratePerSecond * computeSlowSeconds(load))
 }
 
 const P99_SHARE = 0.01
 
-/** Computes the p99 of the application itself, in milliseconds, to 0.1 ms. @param {RequestKind[]} requests */
+/**
+ * Computes the p99 of the application itself over a mix, in milliseconds, to 0.1 ms: the time that 1 % of the requests exceed,
+ * found by bisection, since a mix of exponential and fixed times has no formula. @param {RequestKind[]} requests
+ */
 export function computeServiceP99Ms(requests) {
   const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
   const shareAbove = (/** @type {number} */ ms) =>
@@ -145,15 +154,15 @@ export function computeServiceP99Ms(requests) {
   return Number(high.toFixed(1))
 }
 
-/** Computes the mean over requests by their weights. @param {RequestKind[]} requests @param {(kind: RequestKind) => number} of */
+/** Computes the mean over kinds of requests by their weights. @param {RequestKind[]} requests @param {(kind: RequestKind) => number} of */
 function computeMean(requests, of) {
   const weights = requests.reduce((sum, { weight }) => sum + weight, 0)
   return requests.reduce((sum, kind) => sum + kind.weight * of(kind), 0) / weights
 }
 
 /**
- * Renders the headers that make up so many bytes, names and line ends included.
- * @param {number} bytes @returns {Record<string, string>}
+ * Renders headers that make up so many bytes, names and line ends included: one for every 64 bytes, but at least one and at most 16.
+ * @param {number} bytes 0, or at least HEADER_BYTES_LEAST @returns {Record<string, string>}
  */
 export function renderHeaders(bytes) {
   const many = Math.min(HEADERS_MOST, Math.floor(bytes / HEADER_BYTES) || (bytes > 0 ? 1 : 0))
@@ -167,14 +176,14 @@ export function renderHeaders(bytes) {
   )
 }
 
-/** Renders the answer to a request with a nonce: it begins with that, as far as it has room. @param {number} bytes @param {string} nonce */
+/** Renders an answer of so many bytes that begins with the nonce of its request, cut off if too long. @param {number} bytes @param {string} nonce */
 export function renderAnswer(bytes, nonce) {
   return (nonce + 'x'.repeat(bytes)).slice(0, bytes)
 }
 
 /**
- * Creates one request of a load, with a nonce, and the body of its answer. The body of an echo is the nonce.
- * @param {Pick<Load, 'requests'>} load @param {string} nonce @param {Protocol} [protocol] of gRPC, bodies are messages
+ * Creates a request of the first kind of a load, with a nonce, and the body that must answer it. The body of an echo is the nonce.
+ * @param {Pick<Load, 'requests'>} load @param {string} nonce @param {Protocol} [protocol] of gRPC, bodies are messages as latin1
  */
 export function createCheck({ requests }, nonce, protocol = 'http/1.1') {
   const headers = { 'x-nonce': nonce }
@@ -187,7 +196,10 @@ export function createCheck({ requests }, nonce, protocol = 'http/1.1') {
   }
 }
 
-/** Encodes a message of bench/k6/echo.proto, whose field 1 is a string, as latin1. @param {string} body */
+/**
+ * Encodes a message of bench/k6/echo.proto, whose field 1 is a string, as latin1: a character a byte. The tag of that field is
+ * byte 10, a line feed, and the length follows as a varint (protobuf.dev/programming-guides/encoding). @param {string} body
+ */
 function encodeMessage(body) {
   if (body === '') return ''
   const varint = []
@@ -195,7 +207,7 @@ function encodeMessage(body) {
   return `\n${String.fromCharCode(...varint)}${body}`
 }
 
-/** Renders a size as people write it. @param {number} bytes */
+/** Renders a size to a tenth of its unit: `14 KiB`, `1.5 MiB`, `400 bytes`. @param {number} bytes */
 export function renderSize(bytes) {
   if (bytes >= 2 ** 20) return `${Number((bytes / 2 ** 20).toFixed(1))} MiB`
   return bytes >= 1024 ? `${Number((bytes / 1024).toFixed(1))} KiB` : `${bytes} bytes`
@@ -214,14 +226,14 @@ export function renderRequest({ requests, payloadBytes, traffic, ownRequest }) {
   return `${method}${sent}${headers}, ${requestBytes > 0 ? 'answered by ' : ''}${renderSize(responseBytes)}${renderWait(kind)}`
 }
 
-/** @param {NonNullable<Load['ownRequest']>} request */
+/** Renders the request of a pipeline.yaml: `GET /health, answered 200 with 14 KiB`. @param {NonNullable<Load['ownRequest']>} request */
 function renderPipelineRequest({ method, path, requestBytes, status, answerBytes = [] }) {
   const sent = requestBytes > 0 ? ` with ${renderSize(requestBytes)}` : ''
   const answer = answerBytes.length > 0 ? ` with ${answerBytes.map(renderSize).join(' or ')}` : ''
   return `${method} ${path}${sent}, answered ${status}${answer}`
 }
 
-/** @param {RequestKind} kind */
+/** Renders how an answer comes: ` after 30 ms in 10 chunks 5 ms apart`; empty: at once. @param {RequestKind} kind */
 function renderWait(kind) {
   const { meanMs, isExponential } = serviceTimeOf(kind)
   const parsed = kind.chunks === undefined ? null : parseChunks(kind.chunks)

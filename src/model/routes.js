@@ -1,8 +1,8 @@
 /** Facts about routes that hold for every plane. Pure. @import { Route } from './types.ts' */
 
 /**
- * Names a route as every plane counts and limits it: by letters, digits and underscores, as a statistic of Envoy
- * may be called. A model in which two routes have one name is refused (processes.js).
+ * Names a route, for the metrics and limits of every plane, in letters, digits and underscores, which statistics of Envoy allow.
+ * Two routes may get one name: a model in which they are counted or limited is then refused (processes.js).
  * @param {'inbound' | 'outbound'} direction @param {Pick<Route, 'host' | 'pathPrefix' | 'headers'>} route
  */
 export function nameRoute(direction, { host, pathPrefix, headers }) {
@@ -10,7 +10,7 @@ export function nameRoute(direction, { host, pathPrefix, headers }) {
   return [direction, '/', host ?? 'any', pathPrefix, ...matched].join('').replaceAll(/[^A-Za-z0-9]+/g, '_')
 }
 
-/** Lists each host, and any other (null), with the routes that its requests can take, in order. @param {Route[]} routes */
+/** Lists each host, and null for any other, with the routes that requests to it can take, in the order of the model. @param {Route[]} routes */
 export function groupByHost(routes) {
   const hosts = [...new Set([...routes.map(route => route.host), null])]
   return hosts.map(host => ({ host, routes: routes.filter(route => route.host === null || route.host === host) }))

@@ -4,7 +4,7 @@ import { growthSchema, rolloutSchema } from './schemas/rollout.js'
 import { summarySchema } from './schemas/summary.js'
 import { observationSchema, sampleSchema, trialSchema } from './schemas/trial.js'
 
-/** The documents of a run on disk: types.ts infers the types from here, `npm run schema` writes them as JSON Schema. Pure. */
+/** The schemas of the documents of a run on disk: types.ts infers their types, `npm run schema` writes them as JSON Schema. Pure. */
 
 export { findFault } from '../lib/say-issue.js'
 export * from './schemas/balance.js'

@@ -13,17 +13,17 @@ export const PORTS = {
   generator: 6565,
 }
 
-/** The user as which sidecars run where connections are redirected to them: rules tell their connections by it. */
+/** The user as which sidecars run if connections are redirected to them: rules let its connections pass, or they would come back. */
 export const SIDECAR_USER = 1500
 
-// A sidecar reads files of the run's user alone, and writes its log.
+// Its files and its log belong to the run's user, and a sidecar of another user must read and write them (capabilities(7)).
 const CAPABILITIES = '+dac_override,+dac_read_search'
 // A proxy of a node enters the namespaces of pods (setns(2)), and marks its packets in them (SO_MARK, socket(7)).
 const CAPABILITIES_OF_NODE = `${CAPABILITIES},+sys_admin,+net_admin`
 const asSidecar = (/** @type {string} */ capabilities) => [
   ...['setpriv', `--reuid=${SIDECAR_USER}`, `--inh-caps=${capabilities}`, `--ambient-caps=${capabilities}`, '--'],
 ]
-/** The words before the command of a process of that user. */
+/** The command that starts a process as that user: setpriv(1) with its arguments, before the argv of the process. */
 export const AS_SIDECAR = asSidecar(CAPABILITIES)
 /** The same for a proxy that enters the namespaces of pods. */
 export const AS_NODE_PROXY = asSidecar(CAPABILITIES_OF_NODE)
@@ -37,34 +37,34 @@ export function isPostQuantum(tls) {
   return tls.endsWith(`+${POST_QUANTUM.toLowerCase()}`)
 }
 
-/** Lists the groups of a key exchange, in order: who has none but the last is served, too. @param {string} tls */
+/** Lists the groups of a key exchange in order. X25519 is the last, for peers without the post-quantum group. @param {string} tls as `--tls` has it */
 export function groupsOf(tls) {
   return isPostQuantum(tls) ? [POST_QUANTUM, TLS.group] : [TLS.group]
 }
 
-/** As the program of a process: the Node that runs the kit; its first argument is a file of the kit. */
+/** The program of a process that the Node of the kit runs; its first argument is a file of the kit. */
 export const KIT_NODE = 'node-of-the-kit'
 
-/** As the program of a process: Python 3; its first argument is a file of the kit. */
+/** The program of a process that Python 3 runs; its first argument is a file of the kit. */
 export const KIT_PYTHON = 'python-of-the-kit'
 
-/** The name of a load that speaks mTLS itself. */
+/** The name, and so the identity, of a load that speaks mTLS itself. */
 export const GENERATOR = 'load-generator'
 
-/** The place of a proxy that serves all pods of its node. */
+/** The name of the place of a proxy that serves all pods of its node. */
 export const NODE_PROXY = 'node-proxy'
-/** The place of what hands it the pods. */
+/** The name of the place of the agent that hands it the pods. */
 export const NODE_AGENT = 'node-agent'
 
 /** The name of the place from which services are tried. */
 export const PROBER = 'prober'
 
-/** Makes the SPIFFE identity of a service. @param {string} service */
+/** Makes the SPIFFE ID of a service, which its certificate has as URI. @param {string} service */
 export function identityOf(service) {
   return `spiffe://sidecar-bench/ns/bench/sa/${service}`
 }
 
-/** Makes a place whose one address serves for all, as on one machine. @param {string} address @returns {Place} */
+/** Makes a place that has one address for everything, as services on one machine have. @param {string} address @returns {Place} */
 export function placeAt(address) {
   return { reach: address, listen: address, inside: address }
 }

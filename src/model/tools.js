@@ -1,11 +1,11 @@
 import { nameOf } from './arms.js'
 
-/** The programs and folders of scripts of a run. Where a variant is a program, its arms run that. Pure. */
+/** The programs and folders of scripts of a run. If a variant is a program, its arms run that. Pure. */
 /** @import { PlaneChoice, ScriptFolder, Tool, ToolSpec } from './types.ts' */
 
 /** @typedef {{ tool: Pick<ToolSpec, 'name'>, variant: PlaneChoice['variant'] }} Variant tool: of its plane */
 
-/** Makes the key in the tools of a run, such as `pipy=/usr/local/bin/pipy-2.0`. @param {Variant} variant */
+/** Makes the key of a variant in the tools of a run, such as `pipy=/usr/local/bin/pipy-2.0`. @param {Variant} variant */
 export function nameVariantTool({ tool, variant }) {
   return `${tool.name}=${variant}`
 }
@@ -19,13 +19,13 @@ export function toolOf(tools, variant) {
 export const GENERATORS = ['k6', 'wrk']
 export const [DEFAULT_GENERATOR] = GENERATORS
 
-/** Finds the generator that made a run's load, by its tools. @param {{ tools: Record<string, unknown> }} run */
+/** Finds the generator that made a run's load, by its tools; null: the run had none. @param {{ tools: Record<string, unknown> }} run */
 export function generatorOf({ tools }) {
   return GENERATORS.find(name => name in tools) ?? null
 }
 
 /**
- * Finds the entry of another run for the same use.
+ * Finds the folder of scripts that another run had for the same use; undefined: it had none. profile null: that of no profile.
  * @param {{ scripts: ScriptFolder[] }} manifest
  * @param {Pick<ScriptFolder, 'role' | 'plane' | 'variant'> & { profile?: string | null }} options
  */
@@ -36,7 +36,7 @@ export function findRecordedScripts({ scripts }, { role, plane, variant, profile
   )
 }
 
-/** Says `the load`, `the applications`, or a plane with its variant. @param {ScriptFolder} scripts */
+/** Names whose scripts they are: `the load`, `the applications`, or a plane with its variant. @param {ScriptFolder} scripts */
 export function nameScripts({ role, plane, variant, profile = '' }) {
   if (role === 'sidecar') return nameOf(/** @type {PlaneChoice} */ ({ plane, variant, profile }))
   return role === 'generator' ? 'the load' : 'the applications'

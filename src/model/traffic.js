@@ -16,7 +16,7 @@ const BODY_BYTES_MOST = 16 * 2 ** 20
 const HEADER_BYTES_MOST = 8 * 2 ** 10
 const SERVICE_TIME_MOST_MS = 10_000
 
-/** A service time, alone or of a kind. */
+/** A service time, of --service-time or of a kind of a mix: at most 10 s on average. */
 export const serviceTime = z
   .string('a time such as 30ms or exp:30ms is needed')
   .refine(text => parseServiceTime(text) !== null, 'a time such as 30ms or 1.5s, or exp:30ms, is needed')
@@ -25,7 +25,7 @@ export const serviceTime = z
     'at most 10 s: sidecars give a request up after 15 s',
   )
 
-/** An answer in chunks. */
+/** An answer in chunks, such as 10/5ms: ten, 5 ms apart. */
 export const chunks = z
   .string()
   .refine(text => parseChunks(text) !== null, 'a number of chunks and a time such as 10/5ms is needed')
@@ -34,7 +34,7 @@ export const chunks = z
     'at most 10 s in all: sidecars give a request up after 15 s',
   )
 
-/** @param {number} most @param {string} why */
+/** Makes the schema of a size in bytes that may be 0. @param {number} most @param {string} why not more */
 const size = (most, why) => z.int().min(0).max(most, `at most ${most} bytes: ${why}`)
 
 export const bodyBytes = size(BODY_BYTES_MOST, 'k6 holds a body of every user in memory')
@@ -43,7 +43,7 @@ export const headerBytes = size(HEADER_BYTES_MOST, 'nginx and HAProxy refuse mor
   `at least ${HEADER_BYTES_LEAST} bytes, or 0: a header has a name and a line end`,
 )
 
-/** Makes the schema of a size that is written as 14KiB or as bytes. @param {z.ZodType<number>} bytes */
+/** Makes the schema of a size that is written as 14KiB or as a number of bytes. @param {z.ZodType<number>} bytes the schema of its value */
 const writtenSize = bytes =>
   z
     .union([z.number(), z.string()], 'a size such as 14KiB is needed')
@@ -93,7 +93,10 @@ export const trafficSchema = z.strictObject({
 /** @param {{ method: string, path: string }} kind */
 const nameKind = ({ method, path }) => `${method} ${path}`
 
-/** Lists the kinds of requests of a mix; what has no size has the size of the payload. @param {Traffic} traffic @param {number} payloadBytes @returns {RequestKind[]} */
+/**
+ * Lists the kinds of requests of a mix. A body whose size the mix leaves out has the payload's.
+ * @param {Traffic} traffic @param {number} payloadBytes @returns {RequestKind[]}
+ */
 export function listRequestKinds({ kinds }, payloadBytes) {
   return kinds.map(({ weight, method, path, request, requestHeaders, response, serviceTime: time }) => ({
     ...createRequestKind(
@@ -111,12 +114,12 @@ export function listRequestKinds({ kinds }, payloadBytes) {
   }))
 }
 
-/** Lists the paths of kinds, so that the first prefix that matches is that of the request. @param {RequestKind[]} kinds */
+/** Lists the distinct paths of kinds, the longest first: the first that is a prefix of a request's path is its own. @param {RequestKind[]} kinds */
 export function listPaths(kinds) {
   return [...new Set(kinds.map(({ path }) => path))].sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
 }
 
-/** @param {number | string} value @returns {number} NaN: it is no size */
+/** Reads a size in bytes. @param {number | string} value such as 14KiB or 0 @returns {number} NaN: it is no size */
 function readSize(value) {
   if (typeof value === 'number') return value
   return /^0B?$/.test(value) ? 0 : (readBytes(value) ?? Number.NaN)

@@ -1,8 +1,8 @@
 /** The version of the documents of a run. */
 export const SCHEMA_VERSION = 5
 
-/** The versions before, which old-words.js reads. */
+/** The versions before, which old-words.js converts. */
 export const OLD_SCHEMA_VERSIONS = [3, 4]
 
-/** Raised by whatever makes new numbers incomparable with old ones: the changelog says it under Method. */
+/** The version of the method: raise it with each change that makes new numbers incomparable with old ones, and list it under Method in the changelog. */
 export const METHOD_VERSION = 5

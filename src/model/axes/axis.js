@@ -3,7 +3,7 @@ import { readBytes } from '../../lib/units.js'
 
 export { count as showCount } from '../../lib/units.js'
 
-/** The contract of an axis, and parts that axes share, such as what reads a value of the command line. Pure. */
+/** The contract of an axis, and parts that axes share, such as readers of values of the command line. Pure. */
 /** @import { TrialKind } from '../types.ts' */
 
 /**
@@ -11,7 +11,7 @@ export { count as showCount } from '../../lib/units.js'
  * @typedef {object} AxisOption
  * @property {string} flags as commander reads them: with a placeholder for a list, without one for the value true
  * @property {string} help
- * @property {(text: string) => any} [read] one value; absent: the text is the value
+ * @property {(text: string) => any} [read] reads one value of the list, and throws UsageError; absent: the text is the value
  * @property {string} [all] the word that stands for the whole list
  */
 
@@ -23,19 +23,19 @@ export { count as showCount } from '../../lib/units.js'
 
 /**
  * @typedef {object} Axis
- * @property {TrialKind[]} kinds of trial that can be asked for values of it
+ * @property {TrialKind[]} kinds of trials whose arms can have values of it
  * @property {AxisOption} [option] absent: only an experiment file can vary it
  * @property {import('zod').ZodType} schema of one value, with its bounds
  * @property {import('zod').ZodType} [recorded] schema of the condition of the same name in records, optional where an arm may be
  *   without it; absent: the axis is no condition
- * @property {any[]} values where nothing else is asked
- * @property {(arm: ArmOnAxes) => any} of
- * @property {(value: any) => string} show as words that stand alone
+ * @property {any[]} values by default; the first is what an arm has without the axis
+ * @property {(arm: ArmOnAxes) => any} of the value of an arm; null: it has none
+ * @property {(value: any) => string} show renders a value, null too, as words that stand alone
  * @property {string} label of a column or row
  * @property {true} [isOfSidecars] arms without sidecars cannot differ in it
  * @property {true} [isCostOfAll] arms without sidecars are compared with themselves on it, too
- * @property {true} [isUnsaidWhenNull] the label of an arm with null says nothing of it
- * @property {true} [needsRealSidecars] no sidecar is simulated where it has a value
+ * @property {true} [isUnsaidWhenNull] the label of an arm leaves null out
+ * @property {true} [needsRealSidecars] no sidecar is simulated if it has a value
  */
 
 /** @type {TrialKind[]} */
@@ -43,18 +43,19 @@ export const UNDER_LOAD = ['cost', 'capacity', 'search']
 /** @type {TrialKind[]} */
 export const OF_CONTROL_PLANE = ['rollout', 'growth']
 
-/** @type {(name: string, help: string, read?: AxisOption['read']) => AxisOption} */
+/** Creates an option that takes a list, such as `--rate <list>`. @type {(name: string, help: string, read?: AxisOption['read']) => AxisOption} */
 export const list = (name, help, read) => ({ flags: `${name} <list>`, help, read })
 
-/** @param {number} bytes */
+/** Renders bytes to a hundredth of a MiB: `64 MiB`. @param {number} bytes */
 export function showMebibytes(bytes) {
   return `${Number((bytes / 2 ** 20).toFixed(2))} MiB`
 }
 
 /**
- * Makes axes of sidecars, each a condition of an arm under the same name; null where the arm has none.
+ * Completes axes of sidecars. Each reads the condition of the same name of an arm, null if the arm has none, and has no value by
+ * default.
  * @template {Record<string, Pick<Axis, 'schema' | 'show' | 'label'> & Partial<Axis> & { recorded: import('zod').ZodType }>} Axes
- * @param {TrialKind[]} kinds of those that name none @param {Axes} axes
+ * @param {TrialKind[]} kinds of the axes that name none @param {Axes} axes
  */
 export function createConditions(kinds, axes) {
   const complete = Object.entries(axes).map(([name, axis]) => {
@@ -67,17 +68,17 @@ export function createConditions(kinds, axes) {
   )
 }
 
-/** @param {string} text @throws {UsageError} */
+/** Reads a whole number above 0, in decimal digits alone. @param {string} text @throws {UsageError} */
 export function readCount(text) {
   if (!/^[1-9]\d*$/.test(text) || !Number.isFinite(Number(text)))
     throw new UsageError('a whole number above 0 is needed')
   return Number(text)
 }
 
-/** Reads a count of which 0 means none. @param {string} text @throws {UsageError} */
+/** Reads a whole number that may be 0, for none. @param {string} text @throws {UsageError} */
 export const readCountOrZero = text => (text === '0' ? 0 : readCount(text))
 
-/** @param {string} text such as 64MiB @returns {number} bytes @throws {UsageError} */
+/** Reads a size above 0. @param {string} text such as 64MiB @returns {number} bytes @throws {UsageError} for a fraction of a byte, too */
 export function readSize(text) {
   const bytes = readBytes(text)
   if (bytes !== null && /\.\d+\s*B?$/.test(text)) throw new UsageError('a whole number of bytes is needed')
@@ -92,7 +93,7 @@ export function readSizeOrNone(text) {
   return /^0B?$/.test(text) ? 0 : readSize(text)
 }
 
-/** @param {string} text @throws {UsageError} */
+/** Reads a positive number of cores, such as 0.25 or .5. @param {string} text @throws {UsageError} */
 export function readCores(text) {
   const cores = Number(text)
   if (!/^(\d+\.?\d*|\.\d+)$/.test(text) || !(cores > 0) || !Number.isFinite(cores))
@@ -100,7 +101,7 @@ export function readCores(text) {
   return cores
 }
 
-/** Reads `none`, too. @template T @param {(text: string) => T} read @returns {(text: string) => T | null} */
+/** Makes a reader that reads `none` as null. @template T @param {(text: string) => T} read @returns {(text: string) => T | null} */
 export function orNone(read) {
   return text => (text === 'none' ? null : read(text))
 }

@@ -13,7 +13,7 @@ import {
   showMebibytes,
 } from './axis.js'
 
-/** The axes of a control plane of many sidecars; a condition is absent where the axis is null. Pure. */
+/** The axes of a control plane of many sidecars. An arm lacks the condition of an axis whose value is null. Pure. */
 export const CONTROL_PLANE_AXES = createConditions(['rollout'], {
   sidecars: {
     kinds: OF_CONTROL_PLANE,

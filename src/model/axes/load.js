@@ -10,7 +10,7 @@ import { list, readCores, readCount, readCountOrZero, readSize, readSizeOrNone, 
 /** Placements of interleaved arms on CPUs. */
 const PLACEMENTS = /** @type {const} */ (['unpinned', 'apart'])
 
-/** Ways in which a sidecar ends under load: as a container runtime ends it, by the plane's own way, or so when its client knows. */
+/** Ways to end a sidecar under load: by SIGTERM, as a container runtime does; by the plane's own way; or so after its client was reconfigured. */
 export const ENDINGS = /** @type {const} */ (['sigterm', 'graceful', 'told'])
 const ENDED = {
   sigterm: 'ended by SIGTERM',
@@ -268,7 +268,7 @@ export const LOAD_AXES = {
   },
 }
 
-/** @param {string} text such as 2c @throws {UsageError} */
+/** Reads a number of CPUs. @param {string} text such as 2c or 0.5 @throws {UsageError} */
 function readNeighbour(text) {
   if (!/^\d*\.?\d+c?$/.test(text)) throw new UsageError('a number of CPUs is needed, such as 2c or 0.5c')
   return readCores(text.replace(/c$/, ''))

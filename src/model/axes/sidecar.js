@@ -15,7 +15,7 @@ import {
 
 const TLS_KINDS = /** @type {const} */ (['plaintext', 'ecdsa-p256', 'rsa-2048', 'ecdsa-p256+x25519mlkem768'])
 
-/** The axes of a sidecar: what it is given, and what it does. Pure. @import { Axis } from './axis.js' */
+/** The axes of a sidecar: its resources, its configuration and its work. Pure. @import { Axis } from './axis.js' */
 
 export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
   tls: {
@@ -123,7 +123,7 @@ export const SIDECAR_AXES = createConditions(UNDER_LOAD, {
   },
 })
 
-/** The limit of each sidecar, by which planes are compared: no condition, but a field of the arm. @type {Axis} */
+/** The CPU limit of each sidecar. It is a field of the arm, not a condition. @type {Axis} */
 export const CPU_LIMIT_AXIS = {
   kinds: UNDER_LOAD,
   option: {

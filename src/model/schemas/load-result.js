@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { count, nullable } from './parts.js'
 
-/** The result of a load, as a generator tells it. Pure. */
+/** The result of a load, as parseResult of a generator makes it. Pure. */
 
 export const distribution = z
   .object({ count, meanMs: z.number(), grid: z.array(z.tuple([z.number(), z.number()])) })

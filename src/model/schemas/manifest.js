@@ -2,7 +2,7 @@ import { z } from 'zod'
 import * as bounds from '../bounds.js'
 import * as parts from './parts.js'
 
-/** manifest.json. */
+/** The schema of manifest.json: the plan of a run, its machine and tools, and how it ended. */
 
 const { arm, boundBy, missing, nullable, parityRow, placement, relaxation, run, schemaVersion, shows, tool } = parts
 

@@ -6,15 +6,15 @@ import { SIDECAR_AXES } from '../axes/sidecar.js'
 import { METHODS, parseChunks, parseServiceTime } from '../requests.js'
 import { SCHEMA_VERSION } from '../versions.js'
 
-/** Parts of several documents of a run. */
+/** Schemas of parts that several documents of a run have. */
 
 export const schemaVersion = z.literal(SCHEMA_VERSION)
 export const count = z.int().min(0)
 export const fraction = z.number().min(0)
 export const nullable = z.number().nullable()
 
-// A trial names its folder below raw/: the name is one part of a path, and leads nowhere else.
-// Spelled out, for validators of JSON Schema in other languages do not know \p{Cc}.
+// A trial names its folder below raw/: an id is one part of a path, which cannot lead out of it. Control characters are spelled
+// out, since validators of JSON Schema in other languages do not know \p{Cc}.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
 const ID = /^(?!\.{1,2}$)(?!__proto__$)[^/\\\u0000-\u001f\u007f-\u009f]{1,200}$/u
 const id = z.string().regex(ID, 'it is no name that a folder can have')
@@ -108,7 +108,7 @@ export const load = z
   })
   .describe('What drives the trial')
 
-/** Conditions of an arm: each axis that has one lists its schema, and `simulated` follows from them. */
+/** Conditions of an arm: those whose schema an axis has, and `simulated`, which follows from them. */
 export const conditions = z
   .object({
     ...pickRecorded(LOAD_AXES),
@@ -119,13 +119,13 @@ export const conditions = z
   .describe('What the services of an arm are given beside plane, link, cap and load')
 
 /**
- * The schemas of conditions, of axes that have them.
+ * The schemas of conditions, by the names of the axes that have one.
  * @template Axes
  * @typedef {{ [Name in keyof Axes as Axes[Name] extends { recorded: any } ? Name : never]:
  *   Axes[Name] extends { recorded: infer Schema } ? Schema : never }} Recorded
  */
 
-/** @template {Record<string, object>} Axes @param {Axes} axes */
+/** Picks the schemas of conditions from axes; an axis without `recorded` is no condition. @template {Record<string, object>} Axes @param {Axes} axes */
 function pickRecorded(axes) {
   const schemas = Object.entries(axes).flatMap(([name, axis]) => ('recorded' in axis ? [[name, axis.recorded]] : []))
   return /** @type {Recorded<Axes>} */ (Object.fromEntries(schemas))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { count, fraction, hostCpu, nullable, schemaVersion } from './parts.js'
 
-/** Rollouts and growths: rollout.json and growth.json of raw/<trial>/, and their parts of a record. */
+/** The schemas of rollouts and growths: rollout.json and growth.json of raw/<trial>/, and what a record has of them. */
 
 export const configurationTimes = z
   .object({
@@ -110,7 +110,7 @@ const rolloutObservations = z.object({
     .describe('readings of the control plane; null: nothing runs beside the sidecars'),
 })
 
-/** raw/<trial>/rollout.json */
+/** raw/<trial>/rollout.json: when each sidecar had its configuration, and what that cost. */
 export const rolloutSchema = rolloutObservations.extend({
   fidelity: z
     .object({ real: rolloutObservations, simulated: rolloutObservations })
@@ -148,7 +148,7 @@ const rolloutPhase = z.object({
 
 const both = z.object({ real: nullable, simulated: nullable })
 
-/** The rollout of a record. */
+/** The rollout in a line of trials.jsonl: numbers computed from rollout.json. */
 export const rollout = z.object({
   pods: z
     .object({ ready: count, readySeconds: spread })
@@ -197,7 +197,7 @@ export const failureReason = z
 
 const ending = z.object({ sidecars: count.describe('of the step that failed'), reason: failureReason, why: z.string() })
 
-/** raw/<trial>/growth.json */
+/** raw/<trial>/growth.json: the steps of sidecars, and the step that failed. */
 export const growthSchema = z.object({
   schemaVersion,
   cpus: count,
@@ -232,7 +232,7 @@ const growthStep = z.object({
   ownCores: fraction,
 })
 
-/** The growth of a record. */
+/** The growth in a line of trials.jsonl: numbers computed from growth.json. */
 export const growth = z.object({
   cpus: count,
   sidecarsMost: count,

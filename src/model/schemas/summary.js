@@ -3,7 +3,7 @@ import { calibration, deployedProfile, machine, precisionTarget } from './manife
 import * as parts from './parts.js'
 import { failureReason } from './rollout.js'
 
-/** summary.json. */
+/** The schema of summary.json, which is computed from the manifest and the trials. */
 
 const { arm, axisName, boundBy, conditions, count, load, missing, nullable, parityRow, planeChoice } = parts
 const { relaxation, run, schemaVersion, shows, tool } = parts
@@ -167,7 +167,7 @@ const memoryOverSidecars = z
   })
   .nullable()
 
-/** A control plane that was given more sidecars step by step. */
+/** The rounds of an arm whose control plane got more sidecars step by step. */
 export const growthFit = planeChoice.extend({
   armId: z.string(),
   hasControl: z.boolean(),
@@ -306,7 +306,7 @@ export const summaryPrecision = precisionTarget.extend({
   ),
 })
 
-/** The fields of every result: what the trials of one kind show. */
+/** The fields that results of every kind have. */
 const ofResult = {
   arms: z.array(summaryArm),
   comparisons: z.array(comparison),
@@ -386,7 +386,7 @@ export const summarySchema = z.object({
   results: z.array(result).describe('of each kind of trials, in the order of its first arm'),
 })
 
-/** @template {string} Name @param {Name[]} names */
+/** Makes fields that are all quantities. @template {string} Name @param {Name[]} names */
 function quantitiesOf(...names) {
   return /** @type {Record<Name, typeof quantity>} */ (Object.fromEntries(names.map(name => [name, quantity])))
 }

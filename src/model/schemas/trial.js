@@ -3,7 +3,7 @@ import { loadResult } from './load-result.js'
 import { boundBy, count, fraction, hostCpu, nullable, placement, role, schemaVersion, trial, use } from './parts.js'
 import { growth, rollout } from './rollout.js'
 
-/** A line of trials.jsonl, and the observations of a trial: a line of samples.jsonl, and observation.json. */
+/** The schemas of a line of trials.jsonl, and of the observations of a trial: a line of samples.jsonl, and observation.json. */
 
 export const threadCpu = z.object({
   ...{ id: count, name: z.string(), cpuSeconds: z.number() },
@@ -232,7 +232,7 @@ export const reading = z.object({
   oomKills: nullable,
 })
 
-/** A line of samples.jsonl. */
+/** A line of samples.jsonl: a reading of every process at one moment. */
 export const sampleSchema = z.object({
   epochMs: z.number(),
   edge: z.enum(['start', 'end']).optional().describe('of the window'),
@@ -281,7 +281,7 @@ export const loadHostObservation = z
   .object({ start: hostCpu, end: hostCpu, cpus: count, clockAheadMs: z.number(), roundTripMs: z.number() })
   .describe("the machine of the load at the window's edges; its clock was as far ahead, which the window counts out")
 
-/** raw/<trial>/observation.json: what was observed of a window, but its samples. Lists are in the order of `processes`. */
+/** raw/<trial>/observation.json: all observations of a window but its samples. Lists are in the order of `processes`. */
 export const observationSchema = z
   .object({
     schemaVersion,

@@ -1,6 +1,6 @@
-// Addresses, of the form a.b.c.d.
+// IPv4 addresses, written a.b.c.d.
 
-/** disabled: plaintext only. */
+/** What an inbound listener accepts. strict: mTLS only; permissive: mTLS or plaintext; disabled: plaintext only. */
 export type MtlsMode = 'strict' | 'permissive' | 'disabled'
 
 export interface Endpoint {
@@ -8,7 +8,7 @@ export interface Endpoint {
   port: number
 }
 
-/** The addresses of a service. */
+/** The addresses of a service, which may all be the same one. */
 export interface Place {
   /** The address at which others reach it. */
   reach: string

@@ -1,39 +1,44 @@
-// Asks the sidecars of a rollout for their configuration, from a place that reaches them.
+// Asks the sidecars of a rollout or a growth whether they have a configuration, from a place that reaches them.
 import type { Endpoint } from './address.ts'
 import type { ConfigurationTimes, HostCpu } from './documents.ts'
 import type { ReloadAction } from './plane.ts'
 import type { Handle } from './process.ts'
 
-/** The answer that is waited for, and its sidecar. */
+/** A sidecar, and the configuration that it is asked for until it answers by it. */
 export interface Expected {
   name: string
   /** Its listener. */
   endpoint: Endpoint
   /** A host that only this configuration routes. */
   host: string
-  /** A refused connection is its no. */
+  /** The sidecar is starting: a refused connection counts as a no. */
   isStarting?: boolean
-  /** The start; absent: now. */
+  /** Epoch milliseconds from which its time counts; absent: from the call of `expect` on. */
   sinceMs?: number
-  /** Number of distinct names that must have answered; absent: one. */
+  /** Number of applications with distinct names that must have answered; absent: one. */
   backends?: number
 }
 
-/** The cost of asking so far, by the clock of all its times. */
+/** The cost of asking so far. */
 export interface Costs {
+  /** Epoch milliseconds, by the clock of all times of this asking. */
   nowMs: number
   host: HostCpu
+  /** CPU time of the process that asks. */
   ownCpuSeconds: number
 }
 
-/** Brings configurations to the control plane of sidecars, and asks these for them. */
+/** Brings configurations to a control plane, and asks its sidecars whether they have them. */
 export interface Asking {
-  /** Asks from the start of the process on; null: its start was not seen before asking ended. */
+  /** Asks a sidecar that is starting; its time counts from its start. Resolves to null if a pod was not seen to start before `giveUp`. */
   expectFirst(process: Handle, expected: Expected): Promise<ConfigurationTimes | null>
-  /** Asks from now on until it is answered, or asking ends. */
+  /** Asks until the sidecar answers; after `giveUp` or `close`, yesMs is null. */
   expect(expected: Expected): Promise<ConfigurationTimes>
+  /** Counts the calls of `expect` and `expectFirst` that have not resolved. */
   countWaiting(): number
+  /** Resolves all calls that still wait. */
   giveUp(): void | Promise<void>
+  /** Performs actions one after the other; rejects if one fails, or the signal is aborted. */
   perform(actions: ReloadAction[], signal: AbortSignal): Promise<void>
   readCosts(): Costs | Promise<Costs>
   close(): void

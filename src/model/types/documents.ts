@@ -6,7 +6,7 @@ export type Protocol = z.infer<typeof S.conditions.shape.protocol>
 /** The protocol between sidecars: plain HTTP, or mTLS with certificates of a key type. */
 export type Tls = z.infer<typeof S.conditions.shape.tls>
 export type TrafficPolicy = z.infer<typeof S.trafficPolicy>
-/** control: hands out configurations to sidecars. */
+/** The role of a process. control: it hands out configurations to sidecars; neighbour: it burns CPU beside the services. */
 export type Role = z.infer<typeof S.role>
 export type Use = z.infer<typeof S.use>
 export type BoundBy = z.infer<typeof S.boundBy>
@@ -68,7 +68,7 @@ export type SearchResult = z.infer<typeof S.searchResult>
 export type SizeResult = z.infer<typeof S.sizeResult>
 /** CPU of an arm's sidecars: millicores = base + slope × requests/s, over at least five rates. */
 export type CpuLine = z.infer<typeof S.cpuLine>
-/** The median of the slopes of all pairs of rounds. */
+/** A quantity's growth over the time of the run: the median of the slopes of all pairs of rounds. */
 export type Slope = z.infer<typeof S.slope>
 export type GrowthFit = z.infer<typeof S.growthFit>
 export type ControlNeed = z.infer<typeof S.controlNeed>

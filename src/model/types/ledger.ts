@@ -12,9 +12,10 @@ export interface Holding {
   name: string
 }
 
-/** The process that runs a run. A pid alone is given out again, after a boot or in another container at once. */
+/** The process that a run belongs to. A pid does not identify it: after a boot, and in another container, another process has it. */
 export interface Owner {
   pid: number
+  /** Clock ticks since boot; null: it had ended. */
   startTicks: number | null
   pidNamespace: string
   bootId: string
@@ -28,7 +29,7 @@ export interface LedgerEntry {
   owner: Owner | null
   /** The state of the owner; unknown: it may live in another container. */
   state: 'alive' | 'gone' | 'unknown'
-  /** Its services were to stay. */
+  /** The run was to leave its services running (--retain). */
   isRetained: boolean
   holdings: Holding[]
 }
@@ -41,12 +42,13 @@ export interface Ledger {
   hold(kind: HoldingKind, name: string): void
   /** Call it when the thing is gone. */
   release(kind: HoldingKind, name: string): void
+  /** The other runs of this user on this machine. */
   others(): LedgerEntry[]
   /**
-   * Holds a thing that one run at a time may hold; two runs that begin at once both fail. Returns the run that may use it, in
-   * words; null: it is held now.
+   * Holds a thing that one run at a time may hold. Returns in words the run that holds it, or may hold it; null: this run holds
+   * it. Of two runs that begin at the same time, neither may get it.
    */
   claim(kind: HoldingKind, name: string): string | null
-  /** retain: all stays, until `cleanup` is asked to remove it. */
+  /** Removes the ledger, unless something is still held. retain: keeps it, by which `cleanup` finds what was left running. */
   close(options?: { retain?: boolean }): void
 }

@@ -3,7 +3,7 @@ import type { Endpoint } from './address.ts'
 import type { Arm, Load, LoadResult, Tls, Tool, Window } from './documents.ts'
 import type { Handle, ProcessSpec, ToolSpec } from './process.ts'
 
-/** A request that is not the kit's POST of a body that comes back, and the answer that counts. */
+/** The request of a pipeline.yaml, sent instead of the kit's echoed POST, and the answer that counts as success. */
 export interface OwnRequest {
   method: string
   headers: Record<string, string>
@@ -15,22 +15,24 @@ export interface OwnRequest {
 }
 
 export interface LoadOptions {
-  /** Absent: the kit's own. */
+  /** Absent: the requests are those of `load`. */
   request?: OwnRequest
   /** URLs of the first service's copies: users are spread over them. */
   urls: string[]
   /** Identity with which the client speaks mTLS; null: plaintext. */
   certificate: { certificatePath: string; keyPath: string } | null
-  /** The TLS that it speaks where it has a certificate; absent: plaintext. */
+  /** The TLS that the client speaks if it has a certificate; absent: plaintext. */
   tls?: Tls
-  /** The urls and the load of each arm that stands side by side; absent: there is one. */
+  /** URLs and load of each interleaved arm; absent: there is one arm. */
   arms?: { urls: string[]; load: Load; request?: OwnRequest }[]
-  /** The seed of the order of their turns. */
+  /** Seed of the order in which interleaved arms get the load; absent: 0. */
   seed?: number
+  /** The Host header; empty: that of the URL. */
   host: string
   load: Load
+  /** For how long the load goes on after the window. */
   tailMs: number
-  /** The address at which it tells its progress; null: none. */
+  /** The address of the generator's API, which has its progress; null: it has none. */
   admin: Endpoint | null
   cpus: number
   folder: string
@@ -41,15 +43,15 @@ export interface LoadGenerator {
   tool: ToolSpec
   /** The folder of its scripts, from the root of the kit. */
   scripts: string
-  /** Says why it cannot make an arm's load; null: it can. */
+  /** Finds why it cannot make an arm's load; null: it can. */
   findUnsupported(arm: Pick<Arm, 'load' | 'conditions'>): string | null
   /** Returns how many of so many CPUs it can use. */
   countCpus(options: { cpus: number; users: number }): number
   createGenerator(options: LoadOptions & { tool: Tool; scripts: string }): ProcessSpec
-  /** The window that the generator says when it starts; null while it has not. */
+  /** Reads the window, in epoch milliseconds, that the generator logs when it starts; null: it has not logged it yet. */
   parseWindow(log: string): Window | null
-  /** The result that the generator printed, of one of the arms that took turns by its place; null where it printed none. */
+  /** Reads the result that the generator printed; place: of one of interleaved arms. null: it printed none. Throws if it is damaged. */
   parseResult(log: string, place?: number): LoadResult | null
-  /** Requests since it started, and how many of them failed; null where it cannot be asked. */
+  /** Reads the requests since it started, and how many of them failed; null: it has sent none yet, or has no API. */
   readProgress(ask: Handle['readAdmin']): Promise<{ requests: number; failed: number } | null>
 }

@@ -16,7 +16,7 @@ export interface Part {
   kind: TrialKind
   arms: Arm[]
   calibrations: Arm[]
-  /** Empty where each trial follows from those before, as in searches. */
+  /** Empty if each trial follows from the results before it, as in searches. */
   trials: Trial[]
   rounds: number
 }
@@ -31,12 +31,13 @@ export interface Plan {
   seed: number
   /** The rounds; with a precision: the most rounds. */
   rounds: number
-  /** The precision that rounds go on for; absent: their number is fixed. */
+  /** Rounds go on until ratios are this precise; absent: the number of rounds is fixed. */
   precision?: { width: number; maxMinutes: number }
-  /** A search starts from these. */
+  /** The arms of all parts; a search starts from them. */
   arms: Arm[]
-  /** Closed loops that are run first: rates above a share of what they reach are left out. */
+  /** Closed loops that are run first, to find the capacity of each plane. */
   calibrations: Arm[]
+  /** Rates above this share of the capacity are left out; null: none is. */
   mostOfCapacity: number | null
   search: SearchSpec | null
   /** Arms that this machine cannot run, and why. */

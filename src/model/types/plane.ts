@@ -20,13 +20,13 @@ export interface SidecarOptions {
   authorityKeyPath?: string
   /** Its certificate is changed while it serves, and not its routes. */
   isRotated?: boolean
-  /** The files of that folder, by their path in it, for a profile that runs scripts of others. */
+  /** The files of `scripts`, by their path in it, for a profile that runs scripts of others. */
   scriptFiles?: Record<string, string>
-  /** The `pipeline.yaml` that says how it is run; absent: it reads the kit's configuration. */
+  /** The `pipeline.yaml` by which the sidecar is run; absent: it reads the kit's configuration. */
   pipeline?: Pipeline
 }
 
-/** A profile as a mesh deploys the plane: its work is not held equal, and what the corpus finds of it is told. */
+/** A profile as a mesh deploys the plane. Its work may differ from that of other planes: what the corpus finds is reported. */
 export interface DeployedProfile {
   /** The mesh whose configuration it is. */
   from: string
@@ -36,7 +36,7 @@ export interface DeployedProfile {
   isRedirected?: true
   /** One process serves all pods of a node, where others have a sidecar in each. */
   isOfNode?: true
-  /** Its work is not held equal, and yet all that it does otherwise in the corpus is declared as lacks of its plane. */
+  /** All that it does otherwise in the corpus is declared as lacks of its plane. */
   isHeld?: true
   /** The program that runs a script of the kit beside it; absent: none is needed. */
   runtime?: ToolSpec
@@ -44,7 +44,7 @@ export interface DeployedProfile {
   scripts?: { variable: string; folders: string[]; file: string; what: string }
 }
 
-/** One step on the way of a configuration to a sidecar. signal: to the process whose number is in a file of its folder. */
+/** One step on the way of a configuration to a sidecar. signal: to the process whose pid is in a file of its folder. */
 export type ReloadAction =
   | { kind: 'move'; file: string; content: string }
   | { kind: 'signal'; pidFile: string; signal: 'SIGHUP' | 'SIGUSR2' }
@@ -65,18 +65,18 @@ export interface ControlOptions {
   scriptFiles: Record<string, string>
 }
 
-/** A control plane, which gives sidecars of a plane their configuration: one, or many. Pure. */
+/** A control plane, which gives one sidecar of a plane, or many, their configuration. Pure. */
 export interface Control {
   /** The name in `--control`, and behind the plane's name in reports. */
   name: string
   /** The program that it needs; absent: that of its plane. */
   tool?: ToolSpec
-  /** Says why it cannot configure many with this version of the plane; null or absent: it can. */
+  /** Finds why it cannot configure many sidecars with this version of the plane; null or absent: it can. */
   findUnsupported?(version: string): string | null
   /**
-   * Its needs: memory of one sidecar with so many routes and workers (its own, not shared), of the control plane for
-   * each sidecar, threads of a sidecar, and its inotify instances, by which it watches files. Absent: it
-   * configures one alone.
+   * Estimates what many sidecars need: memory of one sidecar with so many routes and workers (not shared with others), memory of
+   * the control plane for each sidecar, threads of a sidecar, and its inotify instances, by which it watches files. Absent: it
+   * configures only one sidecar.
    */
   needsOf?(options: { configuredServices: number; workers: number }): {
     sidecarBytes: number
@@ -86,10 +86,11 @@ export interface Control {
   }
   /** null: nothing has to run. */
   createProcess: ((options: ControlOptions) => ProcessSpec) | null
+  /** Actions before the first sidecar is enrolled. */
   setUp(options: ControlOptions): ReloadAction[]
   /** Actions that give it a sidecar's first configuration before that starts. */
   enrol(options: SidecarOptions & ControlOptions): ReloadAction[]
-  /** A sidecar that has its configuration from there. */
+  /** Makes the process of a sidecar that gets its configuration from this control plane. */
   createSidecar(options: SidecarOptions & ControlOptions): ProcessSpec
   /** Actions that hand over the model of the options, without effect yet. */
   stage(options: SidecarOptions & ControlOptions): ReloadAction[]
@@ -97,17 +98,17 @@ export interface Control {
   commit(options: SidecarOptions & ControlOptions, version: number): ReloadAction[]
   /** A process that stands for sidecars that a machine does not hold; absent: there is none. */
   simulates?: {
-    /** Sidecars beyond these are simulated where nobody asks for another number. */
+    /** Sidecars beyond this number are simulated by default. */
     realMost: number
-    /** Memory of one. */
+    /** Memory of one simulated sidecar. */
     bytes: number
     /**
-     * The process that stands for all of them. To a request for a host it answers as one of them that has a route to it, when
-     * all have. everyMs: from one to the next.
+     * Makes the process that stands for all of them. It answers a request for a host as a sidecar with a route to it would, once
+     * all of them have that route. everyMs: from the start of one to that of the next.
      */
     createProcess(options: ControlOptions & { names: string[]; listen: Endpoint; everyMs: number }): ProcessSpec
   }
-  /** Finds refusals of sidecars in its process' output; absent: it is not told. */
+  /** Finds in the log of its process the configurations that sidecars refused; absent: it logs none. */
   parseRefusals?(log: string): string[]
 }
 
@@ -129,7 +130,7 @@ export interface Lack {
 
 export interface DataPlane {
   name: string
-  /** The program it needs; null for none. */
+  /** The program that it needs; null: none. */
   tool: ToolSpec | null
   /** A folder of scripts can stand in for its own: `name=./path`. */
   hasVariants: boolean
@@ -147,12 +148,12 @@ export interface DataPlane {
   metrics?: { path: string; requests: string; durations: string }
   /** Workers of a sidecar where the experiment asks for no number; null: as many as its cap can use. */
   countWorkers(options: { profile: string | null; cpus: number; cpuLimitCores?: number | null }): number | null
-  /** Says why it cannot have these conditions on so many CPUs, on a link of this entrance; null: it can. */
+  /** Finds why it cannot have these conditions on so many CPUs, on a link of this entrance; null: it can. */
   findUnsupported(options: {
     conditions: Conditions
     entrance: Entrance
     profile?: string | null
-    /** The workers of the sidecar, however they were asked for. */
+    /** The workers of the sidecar, whether the experiment or `countWorkers` chose them. */
     sidecarWorkers?: number
     version: string
     /** The TLS library of the program, where it is no part of it. */
@@ -180,7 +181,7 @@ export interface DataPlane {
   createNodeProxy?(pods: SidecarOptions[], folder: string): ProcessSpec[]
   /** Its sidecars make their keys themselves, and have them certified by the authority of the run. */
   isCertified?: true
-  /** It carries bytes, whatever applications speak: it is given the model of bytes, and tried with their corpus. */
+  /** It carries bytes, whatever applications speak: it renders a model that carries bytes, and is tried with the corpus of bytes. */
   carriesBytesOnly?: true
   /**
    * The port at which its sidecars take bytes from each other in HTTP/2 CONNECT over mTLS (HBONE), whatever port a client
@@ -193,12 +194,12 @@ export interface DataPlane {
    */
   routesAtCaller?: true
   /**
-   * Its own way to end a sidecar without losing requests: what the process is given for it, and the steps. After the last
-   * the process ends by itself. Absent: it has none but SIGTERM.
+   * The plane's own way to end a sidecar without losing requests: the process that it needs for that, and the steps. After the
+   * last the process ends by itself. Absent: it has none but SIGTERM.
    */
   endGracefully?(spec: ProcessSpec): { spec: ProcessSpec; steps: EndingStep[] }
   /** Controls that configure its sidecars while they serve, the default first. Absent: none does. */
   controls?: Control[]
-  /** Requests that a sidecar answered itself because a limit was reached, in what its admin port says; null: it counts none. */
+  /** Reads from the text of its admin port how many requests a sidecar answered itself at a limit; null: it counts none. */
   parseOverflows: ((text: string) => number) | null
 }

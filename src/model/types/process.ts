@@ -19,10 +19,11 @@ export interface ProcessSpec {
   env: Record<string, string>
   /** The folder of its files, which a pod may only read; it runs where it may write: here, or in a pod in /tmp. */
   folder: string
-  /** With an encoding, the content is bytes in that. */
+  /** latin1: the content is bytes, a character each; absent: it is text. */
   files: { name: string; content: string; encoding?: 'latin1' }[]
-  /** Folders of scripts that it reads; credentials: certificates and keys. */
+  /** Folders of scripts that it reads. */
   scripts: string[]
+  /** Paths of the certificates and keys that it reads. */
   credentials: string[]
   listens: Endpoint[]
   /** Listening sockets expected on each address: one a worker, or one where threads share it and are set in another way. */
@@ -31,7 +32,7 @@ export interface ProcessSpec {
   cpuLimitCores: number | null
   /** Its share of CPUs that are all in use; absent: the default of the kernel, or of the cluster. */
   cpuRequestCores?: number
-  /** The quota that it shares with the others of its service which have one; absent: there is none. */
+  /** The CPU quota that a sidecar and its application share; absent: there is none. */
   podCpuCores?: number
   memoryLimitBytes: number | null
   /** The CPUs it may run on; null: any. */
@@ -54,8 +55,9 @@ export interface ProcessSpec {
   isAwaited?: true
   /** Times that each request of the load passes this sidecar on its way to the application; absent: not known. */
   passages?: number
-  /** The address and path of its counters; null: it tells none. */
+  /** The address and path of its counters; null: it has none. */
   admin: (Endpoint & { path: string }) | null
+  /** The image that carries its program, if it runs in a pod. */
   image: string | null
 }
 
@@ -105,14 +107,15 @@ export interface Handle {
   startedMs?: number
   /** The pod, if the kit made it itself: its id, and when it was asked for, in epoch milliseconds. */
   pod?: { uid: string; createdMs: number }
+  /** Resolves when it has ended, to its exit status or signal in words. */
   exited: Promise<string>
-  /** Its exit status or signal; null while it runs. */
+  /** Returns its exit status or signal; null while it runs. */
   ending(): string | null
   /** True where the kernel killed it, or a process of it, for memory. */
   isOutOfMemory(): boolean
-  /** The limit of its machine that it has reached, in words, and none that it was given; null or absent: none is known. */
+  /** Finds the limit of its machine, not one of its spec, that it has reached, in words; null or absent: none is known. */
   findHostLimit?(): string | null
-  /** True where a process of it is stopped (SIGSTOP) and so does nothing; false where nobody can tell. */
+  /** True if a process of it is stopped (SIGSTOP); false also if that cannot be read. */
   isStopped(): boolean
   /** Lead of its machine's clock over ours; absent: its machine is that of the services. */
   clockAheadMs?: number
@@ -125,7 +128,7 @@ export interface Handle {
    * (by default that of its target), with its last log lines.
    */
   waitUntilReady(signal: AbortSignal, options?: { deadlineSeconds?: number }): Promise<void>
-  /** Says why it failed, as far as the kernel knows, with the last lines of its log. */
+  /** Renders why it failed: `what`, the cause as far as the kernel knows it, and the last lines of its log. */
   describeFailure(what: string): Promise<string>
   readLog(): Promise<string>
 }

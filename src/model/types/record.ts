@@ -30,7 +30,7 @@ export interface Observation {
   closedConnections?: (ClosedConnections | null)[]
   /** Bytes of these in each pod of a process, in the order of its pods; null: it serves no pods, or they were not counted. */
   receivedByPod?: (number[] | null)[]
-  /** Difference between the observer's clock and the generator's. */
+  /** How far the observer's clock is from the generator's: only its size counts. */
   clockOffsetMs: number
   /** The processes that ran on the host of the edges, by their place; absent: all. */
   onHost?: number[]

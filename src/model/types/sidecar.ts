@@ -11,9 +11,9 @@ export interface Route {
   split: { cluster: string; weight: number }[]
   /** Callers whose requests it takes, where peers are authorised; absent: anybody. */
   allowedIdentities?: string[]
-  /** Its own limit, instead of that of all routes (processes.js has the bounds). */
+  /** The route's own limit, instead of that of the feature rate-limit (processes.js has the bounds). */
   limitPerSecond?: number
-  /** The port of its own where bytes are carried; absent: that of the listener. */
+  /** The route's own port in a sidecar that carries bytes; absent: that of the listener. */
   port?: number
 }
 
@@ -21,10 +21,10 @@ export interface Cluster {
   name: string
   endpoints: Endpoint[]
   balancing: 'round-robin' | 'least-requests'
-  /** mTLS of the cluster; null: plaintext. acceptedIdentities null: any that the authority signed. */
+  /** mTLS to the cluster; null: plaintext. acceptedIdentities null: any that the run's authority signed. */
   mtls: { serverName: string; acceptedIdentities: string[] | null } | null
   protocol: Protocol
-  /** Its own circuit, budget and ejection, instead of those of all clusters. */
+  /** The cluster's own circuit breaker, retry budget and ejection, instead of those of the features. */
   maxRequests?: number
   retryBudget?: Features['retry-budget']
   ejection?: Features['outlier-ejection']
@@ -70,7 +70,7 @@ export interface SidecarModel {
   features: Features
 }
 
-/** The work of a sidecar for a request beyond routing and mTLS; absent: it does not do it (features.js). */
+/** The work of a sidecar for a request beyond routing and mTLS; an absent feature is switched off (features.js). */
 export interface Features {
   /** A line of JSON on stdout for each request. */
   'access-log'?: { fields: string[] }

@@ -14,9 +14,10 @@ import type { Observation, Sample } from './record.ts'
 // biome-ignore lint/suspicious/noEmptyInterface: its members are added there
 export interface Prober {}
 
-/** Reads one process and those that belong to it, on their machine. */
+/** Reads one process and those that belong to it, on their machine. Lists are empty when it has ended. */
 export interface Probe {
   read(): D.Reading
+  /** The quota in force, its own or that of an ancestor; null: none. */
   readCpuLimitCores(): number | null
   readThreads(): D.ThreadCpu[]
   /** The CPU time of each of its processes as the process itself counts it, also of one that has left the group. */
@@ -25,13 +26,13 @@ export interface Probe {
   listOutside(): string[]
   /** null when it has ended. */
   readMemory(): D.ProcessMemory | null
-  /** The listening sockets that it holds itself, the fewest of its addresses. */
+  /** Counts its listening sockets on each address of its spec, and returns the fewest. */
   countListeners(): number
-  /** The addresses at which it listens; `*` is the wildcard address. */
+  /** Lists the addresses at which it listens; `*` is the wildcard address. */
   listListening(): Endpoint[]
-  /** The established connections that it holds; listEstablished: the sockets of a process's network namespace. */
+  /** Counts its established connections; listEstablished: lists the sockets of a process's network namespace. */
   countConnections(listEstablished: (pid: number) => string[]): number
-  /** Its processes, each with when it started. */
+  /** Lists its processes, each with its start in clock ticks since boot. */
   identify(): string[]
   readCpuSet(): string
 }
@@ -45,7 +46,7 @@ export interface Deployment {
 export interface Target {
   /** The name in `--target` and in the records. */
   name: string
-  /** The path of a folder of this machine for a process; the generator may run elsewhere than the services. */
+  /** Finds the path of a folder of this machine as a process sees it; the generator may run elsewhere than the services. */
   locate(folder: string, role?: 'generator'): string
   /**
    * The addresses of the services of a start, which no other start has; and that of PROBER, which tries them. The load
@@ -58,8 +59,9 @@ export interface Target {
     options?: { entry?: string; hasNamespaces?: boolean },
   ): Promise<Record<string, Place>>
   /**
-   * Starts processes, one after the other; their logs go to the folder. Returns before they are ready. On one machine,
-   * pace is awaited before each. onStart is told each; on a cluster, each is then a pod that no controller makes.
+   * Starts processes, one after the other; their logs go to the folder. Returns before they are ready; if one does not start,
+   * removes all and throws. On one machine, pace is awaited before each. onStart gets each; on a cluster, it makes each a pod
+   * that no controller makes.
    */
   deploy(
     specs: ProcessSpec[],
@@ -73,11 +75,11 @@ export interface Target {
     args: Parameters<Prober[Name]>[0],
     rig?: number,
   ): Promise<Awaited<ReturnType<Prober[Name]>>>
-  /** Reads memory, identity and workers, which costs too much inside of a window. */
+  /** Reads memory, identity, workers and connections, which costs too much inside of a window. */
   look(processes: Handle[]): Promise<D.Look[]>
   /**
-   * Reads processes at 10 Hz up to the end of the window and at its edges; ended early, it returns what it has read.
-   * onSample gets each sample at once where this program reads them itself.
+   * Reads processes at 10 Hz up to the end of the window and at its edges; if the signal ends it early, returns what it has
+   * read. onSample gets each sample at once if this program reads them itself.
    */
   observe(
     processes: Handle[],
@@ -88,7 +90,7 @@ export interface Target {
    * of this program, which asks them itself.
    */
   pods?: { place: Place; openAsking(): Promise<Asking> }
-  /** Removes everything; to retain, leaves what runs now. Returns what was left. */
+  /** Removes everything; retain: leaves what runs. Returns the names of the processes that were left. */
   close(options?: { retain: boolean }): Promise<string[]>
 }
 
@@ -105,11 +107,11 @@ export interface Limits {
   /** Those of the user: all, and those in use. */
   inotifyInstances: number
   inotifyInstancesUsed: number
-  /** The least CPU quota of this job or container, and the group that has it; absent or null: none is visible. */
+  /** The least CPU quota of this job or container, and the folder of the cgroup that has it; absent or null: none is visible. */
   quota?: { cores: number; folder: string } | null
 }
 
-/** A node's offer to pods, and what its pods have requested of it. */
+/** A node's allocatable resources, and what its pods have requested of them. */
 export interface NodeLimits {
   node: string
   pods: number
@@ -128,22 +130,22 @@ export interface Site {
   ledger: Ledger
   /** CPUs of a machine that services run on. */
   cpus: number
-  /** Facts for the manifest. */
+  /** Facts about the machine for the manifest. */
   machine: Record<string, unknown>
   sampleSource: D.SampleSource
   /** Absent: services run on other machines. */
   limits?: Limits | NodeLimits
-  /** The physical cores that can be given out, each a list of its CPUs; empty where they cannot. */
+  /** The physical cores to which processes can be pinned, each a list of its CPUs; empty: none can. */
   cores: number[][]
   /** The machine of the load, where `--load-host` names another; its CPUs are all the generator's. */
   loadHost?: {
     cpus: number
-    /** Has the generator make a moment of load from there, at each port; throws where none comes through. */
+    /** Makes a moment of load from there to each port; throws if none comes through. */
     rehearse(ports: number[]): Promise<void>
   }
-  /** Throws where CPU requests, or one quota for a pod, cannot be set here. */
+  /** Throws if the conditions have CPU requests or a quota of pods, and these cannot be set here. */
   assertCpuSettings(conditions: D.Conditions[]): void
-  /** Throws where connections cannot be redirected to sidecars here. */
+  /** Throws if connections cannot be redirected to sidecars here. */
   assertInterception(): Promise<void>
   findTool(spec: ToolSpec): Promise<D.Tool | { missing: string }>
 }
