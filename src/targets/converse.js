@@ -2,10 +2,11 @@ import { decode, encode } from '../agent/messages.js'
 import { AgentError, BenchError } from '../lib/errors.js'
 
 /**
- * A conversation with the agent (src/agent): in a pod of the kit's own, or in a process of this machine.
+ * A session with the agent (src/agent), which runs in a pod of the kit's own or in a process of this machine.
  * @typedef {object} Session
  * @property {<T>(procedure: string, args: unknown, options?: { signal?: AbortSignal }) => Promise<T>} call
- *   rejects with what the agent says, or when the session is lost; after an abort it resolves with what the agent has
+ *   rejects with the agent's error (AgentError: a fault of the kit), or when the session is lost; after an abort it resolves
+ *   with what the agent has, or rejects after STOP_SECONDS
  * @property {() => boolean} isOpen
  * @property {() => void} close
  */
@@ -13,8 +14,10 @@ import { AgentError, BenchError } from '../lib/errors.js'
 const STOP_SECONDS = 5
 
 /**
+ * Starts a session over the streams of an agent.
  * @param {{ stdin: import('node:stream').Writable, stdout: import('node:stream').Readable, closed: Promise<string>,
- * end: () => void, what: string }} options closed: resolves with what was said last @returns {Session}
+ * end: () => void, what: string }} options closed: resolves when the agent has ended, with its last words; end: called by
+ *   `close`; what: where the agent is, for errors @returns {Session}
  */
 export function converse({ stdin, stdout, closed, end, what }) {
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */

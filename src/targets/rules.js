@@ -4,9 +4,9 @@ import { SIDECAR_USER } from '../model/sidecar-contract.js'
 
 /**
  * Renders the rules of a service's network namespace as OSM, FSM and Istio set them: incoming connections go to the sidecar's
- * inbound port, those that the application opens to its outbound port. Without a port they pass, and are tracked alike.
+ * inbound port, those that the application opens to its outbound port. A port of null lets them pass; they are tracked alike.
  * @param {NonNullable<ProcessSpec['redirects']>} redirects
- * @param {number[]} ports ports of the sidecar, which others reach as they are @returns {string} for iptables-restore
+ * @param {number[]} ports of the sidecar, to which connections are not redirected @returns {string} for iptables-restore
  */
 export function renderRules({ inbound, outbound, translations = [] }, ports) {
   const target = (/** @type {number | null} */ port) => (port === null ? 'RETURN' : `REDIRECT --to-ports ${port}`)
@@ -29,7 +29,7 @@ export function renderRules({ inbound, outbound, translations = [] }, ports) {
   ].join('\n')
 }
 
-/** Renders the rules of a service's processes; null: it has none. @param {ProcessSpec[]} specs */
+/** Renders the rules of a service's processes; null: none of them has redirects. @param {ProcessSpec[]} specs */
 export function rulesOf(specs) {
   const redirects = specs.find(spec => spec.redirects)?.redirects
   if (!redirects) return null

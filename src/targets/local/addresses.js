@@ -13,8 +13,8 @@ const BLOCKS = Array.from({ length: 253 }, (_, i) => `127.${i + 2}`)
 const LAST = 0xfffe
 
 /**
- * Returns a function that gives a block's addresses in order. They begin again after 130 starts of 500 services or 40 of 1600, when
- * connections of the first have ended. @param {string} block its first two bytes
+ * Returns a function that gives a block's addresses in order. They begin again after 65534, as after 130 starts of 500 services,
+ * when connections of the first have ended. @param {string} block its first two bytes, such as 127.7
  */
 export function createAddresses(block) {
   let last = 0
@@ -24,7 +24,7 @@ export function createAddresses(block) {
   }
 }
 
-/** Takes a free block of addresses, such as 127.7. @param {Ledger} ledger @throws {BenchError} where none is free */
+/** Enters a free block of addresses in the ledger, and returns it. @param {Ledger} ledger @throws {BenchError} when none is free */
 export function holdBlock(ledger) {
   const listening = listListeners().map(({ address }) => address.split('.').slice(0, 2).join('.'))
   const listHeld = () => ledger.others().flatMap(({ holdings }) => holdings.map(({ name }) => name))
@@ -43,7 +43,7 @@ export function holdBlock(ledger) {
 }
 
 /**
- * Throws where something listens at a process' address.
+ * Throws a BenchError that names the owner, when something listens at a process's address.
  * @param {import('../../model/types.ts').ProcessSpec[]} specs @param {ReturnType<typeof listListeners>} [listeners]
  */
 export function assertPortsFree(specs, listeners = listListeners()) {

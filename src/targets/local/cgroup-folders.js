@@ -20,7 +20,7 @@ const GONE = ['ENOENT', 'ENODEV']
  * Makes a subtree in each hierarchy of cpu, cpuacct and memory, some of which may share a mount: in v2 all do.
  * @param {{ way: TreeWay, name: string }} options name: of the subtree, below `way.parents`, where v2
  *   must have the controllers on
- * @returns {Promise<CgroupTree['create']>}
+ * @returns {Promise<CgroupTree['create']>} which throws a BenchError when a limit cannot be set
  */
 export async function createFolders({ way, name }) {
   const isV1 = way.how === 'v1'
@@ -34,7 +34,7 @@ export async function createFolders({ way, name }) {
     for (const folder of distinct(folders)) await mkdir(folder, { recursive: true })
     if (!isV1) await writeFile(path.join(folders.cpu, 'cgroup.subtree_control'), renderControllers(way))
     await writeQuota(folders.cpu, { cores: pod.cpuLimitCores, isV1 })
-    // A pod with a limit alone requests it.
+    // As in Kubernetes, a pod with a limit and no request requests its limit.
     if (hasRequests) await writeWeight(folders.cpu, { cores: pod.cpuLimitCores, isV1 })
     return folders
   }
@@ -56,7 +56,7 @@ export async function createFolders({ way, name }) {
       ...(isV1 ? openCountersV1(folders) : openCountersV2(folders.cpu)),
       async remove() {
         for (const folder of distinct(folders)) await removeCgroup(folder)
-        // The last process of a pod removes its group; it cannot be removed before.
+        // The pod's group goes with its last process: rmdir fails before.
         if (above) for (const folder of distinct(above)) await rmdir(folder).catch(() => {})
       },
     }
@@ -79,7 +79,7 @@ async function writeQuota(folder, { cores, isV1 }) {
   })
 }
 
-/** Says what EINVAL means for a quota of cgroup v1. @param {string} folder @param {number} cores @param {Error} cause */
+/** Makes the error for a quota that cgroup v1 refuses, with the largest that fits. @param {string} folder @param {number} cores @param {Error} cause */
 function explainRefusal(folder, cores, cause) {
   const most = findLargestQuota(folder, cores)
   const what = `the kernel refused a cap of ${cores} cores for ${folder} (EINVAL)`
@@ -117,7 +117,7 @@ export async function removeCgroup(folder) {
   await waitFor(() => tryRemove(folder), { what, deadlineSeconds: REMOVE_SECONDS, intervalMs: 5 })
 }
 
-/** @param {string} folder @returns {Promise<boolean>} whether it is gone */
+/** @param {string} folder @returns {Promise<boolean>} whether it is gone; false: try again */
 async function tryRemove(folder) {
   try {
     const children = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isDirectory())

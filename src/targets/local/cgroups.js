@@ -13,12 +13,13 @@ import { createFolders, enableControllers, removeCgroup } from './cgroup-folders
  * @typedef {Counters & { joinFiles: string[], remove: () => Promise<void> }} Group
  * @typedef {Pick<ProcessSpec, 'cpuLimitCores' | 'cpuRequestCores' | 'memoryLimitBytes'> & { pod?: { name: string, cpuLimitCores: number } }} Limits
  * @typedef {object} CgroupTree
- * @property {(name: string, limits: Limits) => Promise<Group>} create pod: the group above it, which those of a service share
- * @property {() => Promise<void>} remove kills what is in it
+ * @property {(name: string, limits: Limits) => Promise<Group>} create name: of the group; pod: the group above it, which a service's processes share
+ * @property {() => Promise<void>} remove kills all processes in the tree, and removes it
  */
 
 /**
- * lacksMemory: the memory controller is off: memory is read from /proc, and `parents.memory` is the folder of cpu
+ * parents: folders in which trees are made; lacksMemory: the memory controller is off, so memory is read from /proc, and
+ * `parents.memory` is the folder of cpu
  * @typedef {{ how: 'v1' | 'v2', version: 1 | 2, parents: Folders, isRoot: boolean, lacksMemory?: true }} TreeWay
  */
 /**
@@ -27,12 +28,12 @@ import { createFolders, enableControllers, removeCgroup } from './cgroup-folders
  */
 
 const PREFIX = 'sidecar-bench.'
-/** The memory controller is off, in words, and how to turn it on. */
+/** The message for a memory controller that is off, and how to turn it on. */
 export const MEMORY_OFF =
   'the memory controller of cgroups is off in this kernel: memory is read from /proc, process by process, and --memory cannot be set; to turn it on, add cgroup_enable=memory to the kernel command line (on a Raspberry Pi in /boot/firmware/cmdline.txt) and reboot'
 const WAYS_OUT = 'run as root; or in a cgroup v2 subtree delegated to this user; or measure without a cap: --cpu none'
 
-/** Finds how processes can be capped: as root, in a delegated subtree or by systemd. @returns {Promise<CapWay>} */
+/** Finds how processes can be capped: as root, in a delegated subtree or by systemd. @returns {Promise<CapWay>} none: why not */
 export async function findCapWay({
   mountinfo = readSafely('/proc/self/mountinfo'),
   membership = readSafely('/proc/self/cgroup'),
@@ -65,7 +66,7 @@ export async function findCapWay({
   return { how: 'none', version: 2, reason }
 }
 
-/** Makes the cgroups of a run. @param {{ way: TreeWay, ledger: Ledger }} options @returns {Promise<CgroupTree>} */
+/** Makes the cgroups of a run. @param {{ way: TreeWay, ledger: Ledger }} options @returns {Promise<CgroupTree>} @throws {BenchError} when there are some of its name */
 export async function createTree({ way, ledger }) {
   const name = `${PREFIX}${ledger.runId}`
   const folders = treeParents(way).map(parent => path.join(parent, name))
@@ -89,17 +90,17 @@ export async function createTree({ way, ledger }) {
   }
 }
 
-/** Starts this program again inside a delegated scope of the user's systemd. @param {string[]} command */
+/** Renders the argv that runs a command in a delegated scope of the user's systemd. @param {string[]} command */
 export function wrapInSystemdScope(command) {
   return ['systemd-run', '--user', '--scope', '--quiet', '--property=Delegate=yes', '--', ...command]
 }
 
-/** Lists the folders that hold the trees of runs, for `cleanup`. @param {CapWay} way */
+/** Lists the folders in which trees of runs are made, for `cleanup`; none if no tree can be. @param {CapWay} way */
 export function treeParents(way) {
   return way.how === 'v1' || way.how === 'v2' ? [...new Set(Object.values(way.parents))] : []
 }
 
-/** @param {string} name of a folder in a cgroup hierarchy */
+/** Reads a run's id in the name of its cgroup; null: it is none of a run. @param {string} name of a folder in a cgroup hierarchy */
 export function runIdOf(name) {
   return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : null
 }

@@ -14,14 +14,14 @@ import { listNetworkRuns } from './network-runs.js'
 // CGROUP_SUPER_MAGIC and CGROUP2_SUPER_MAGIC, statfs(2).
 const CGROUP_FILESYSTEMS = [0x27e0eb, 0x63677270]
 
-/** `left` says why, `failed` what stays though it was to go. @typedef {{ removed: string[], left: string[], failed: string[] }} Cleaned */
+/** Lines of what became of each thing: `left` with the reason, `failed` with the error of its removal. @typedef {{ removed: string[], left: string[], failed: string[] }} Cleaned */
 
 /**
  * Removes what ended runs left on this machine. It touches nothing of a run whose owner lives, may live in another
- * container, or is not known; each step is taken whatever came of the others.
+ * container, or is not known; each step is taken, also after one failed.
  * @param {{ way: CapWay, run?: string | null, hasRetained?: boolean, root?: string,
- *   isNamespaceGone?: (namespace: string) => Promise<boolean> }} options run: only this one, also where it was retained or
- *   has no ledger; hasRetained: also what runs were asked to leave; root: of ledgers; isNamespaceGone: else none counts as gone
+ *   isNamespaceGone?: (namespace: string) => Promise<boolean> }} options run: only this one, even if it was retained or has
+ *   no ledger; hasRetained: retained runs, too; root: of ledgers; isNamespaceGone: absent: no namespace of a cluster counts as gone
  */
 export async function cleanUpLocal({ way, run = null, hasRetained = false, isNamespaceGone, root }) {
   /** @type {Cleaned} */
@@ -30,7 +30,7 @@ export async function cleanUpLocal({ way, run = null, hasRetained = false, isNam
   if (distrust !== null) cleaned.failed.push(distrust)
   const ledgers = new Map(readLedgers(root).map(ledger => [ledger.runId, ledger]))
   const processes = groupBy(listMarked(), ({ runId }) => runId)
-  // Looks at the cgroups of this way to cap, and at those that ledgers name.
+  // Cgroups are searched where this way of capping makes them, and where ledgers name them.
   const here = treeParents(way).flatMap(parent => readdirSync(parent).map(name => path.join(parent, name)))
   const named = [...ledgers.values()].flatMap(({ holdings }) =>
     holdings.flatMap(({ kind, name }) => (kind === 'cgroup' ? [name] : [])),
@@ -81,7 +81,7 @@ async function removeNetworks(runId) {
 
 /**
  * @param {{ ledger: LedgerEntry | null, runId: string, isNamed: boolean, hasRetained: boolean }} options
- * @returns {string | null} null: it is to be removed
+ * @returns {string | null} why a run's things are left, in words; null: they are removed
  */
 function whyLeft({ ledger, runId, isNamed, hasRetained }) {
   const byName = `${renderCommand('cleanup', runId)} removes it`
@@ -93,10 +93,10 @@ function whyLeft({ ledger, runId, isNamed, hasRetained }) {
   return null
 }
 
-/** Checks what a ledger names, because the processes in it are removed with it. @param {string} folder */
+/** Says whether a folder that a ledger names is a cgroup, because its processes are killed with it. @param {string} folder */
 const isCgroup = folder => safely(() => CGROUP_FILESYSTEMS.includes(statfsSync(folder).type), false)
 
-/** @param {{ what: string, take: () => unknown }[]} steps @param {Cleaned} cleaned changed @returns has one failed */
+/** Takes every step, also after one failed, and adds the outcomes to `cleaned`. @param {{ what: string, take: () => unknown }[]} steps @param {Cleaned} cleaned @returns whether any failed */
 export async function takeSteps(steps, cleaned) {
   let hasFailed = false
   for (const { what, take } of steps) {

@@ -21,14 +21,14 @@ import { countReceived } from './received.js'
 /** @import { CapWay, CgroupTree } from './cgroups.js' @import { Networks } from './networks.js' */
 /** @import { RunningProcess } from './process.js' */
 
-// Most of a rig's time is waiting for timeouts; each leaves a hundred MiB.
+// A rig mostly waits for timeouts, so several stand at once; each leaves a hundred MiB, so they are few.
 const RIGS_MOST = 3
 
 /**
  * Opens this machine as a site: what runs, limits and measures processes here.
  * @param {{ runId: string, way: CapWay, findTool: (spec: ToolSpec) => Promise<Tool | { missing: string }>,
  *   say?: (line: string) => void }} options
- * @returns {Promise<Site>}
+ * @returns {Promise<Site>} closing its target closes its ledger
  */
 export async function openLocalSite({ runId, way, findTool, say }) {
   const hasTaskset = (await findOnPath('taskset', process.env.PATH ?? '')) !== null
@@ -66,11 +66,11 @@ export async function openLocalSite({ runId, way, findTool, say }) {
 }
 
 /**
- * Runs every process on this machine, each in a cgroup of its own, each service at a loopback address of
- * its own that the trials before it did not have.
+ * Makes the target that runs every process on this machine, each in a cgroup of its own, each service at a loopback address
+ * that no trial before it had, or in a network namespace.
  * @param {{ ledger: Ledger, way: CapWay, networks?: Networks, say?: (line: string) => void }} options
- *   ledger: of the run; closing the target closes it
- * @returns {Promise<Target>}
+ *   ledger: of the run; closing the target closes it; say: prints a warning
+ * @returns {Promise<Target>} @throws {BenchError} when no addresses are free, or no cgroups can be made
  */
 export async function createLocalTarget({ ledger, way, networks = createNetworks({ ledger }), say = () => {} }) {
   const { runId } = ledger
@@ -162,7 +162,7 @@ export async function createLocalTarget({ ledger, way, networks = createNetworks
 
 /**
  * @param {{ runId: string, tree: CgroupTree, networks: Networks, running: Set<RunningProcess>, call: Target['call'] }} options
- *   running: changed
+ *   running: the processes of all deployments, which this changes
  * @returns {Target['deploy']}
  */
 function createDeploy({ runId, tree, networks, running, call }) {

@@ -3,7 +3,7 @@ import { listPids, readSafely } from '../../node/kernel/proc-files.js'
 /** Every process of a run carries these in its environment, so that `cleanup` finds what a killed run left. */
 const VARIABLES = { runId: 'SIDECAR_BENCH_RUN', start: 'SIDECAR_BENCH_START', name: 'SIDECAR_BENCH_PROCESS' }
 
-/** @typedef {{ runId: string, start: string, name: string }} Marks start: of its target; name: `service-role` */
+/** @typedef {{ runId: string, start: string, name: string }} Marks start: the number of its start in the target; name: `service-role` */
 
 /** Renders the marks as environment variables. @param {Partial<Marks>} marks @returns {Record<string, string>} */
 export function renderMarks(marks) {
@@ -23,7 +23,7 @@ export function listMarked() {
   })
 }
 
-/** Kills a process, or the group of a negative id; nothing happens when it has ended by itself. @param {number} pid */
+/** Kills a process, or the group of a negative id, if it has not ended by itself. @param {number} pid */
 export function kill(pid) {
   try {
     process.kill(pid, 'SIGKILL')

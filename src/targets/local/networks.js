@@ -15,29 +15,30 @@ import { FOLDER, PREFIX } from './network-runs.js'
  */
 
 /** @typedef {ReturnType<typeof createNetworks>} Networks */
-/** Runs a command with text as its stdin. @typedef {(argv: string[], input?: string) => Promise<string>} Run */
+/** Runs a command with text as its stdin; resolves with its stdout, rejects with a BenchError when it fails. @typedef {(argv: string[], input?: string) => Promise<string>} Run */
 
 const BRIDGE = 'bench'
 const BLOCK = '10.77'
-// The kernel translates an address only after it has found a route to it.
+// Peers of the sidecar's tunnels have addresses in it; the kernel translates an address only after it has found a route to it.
 const TRANSLATED = '198.19.0.0/16'
 const PROGRAMS = { ip: 'iproute2', nsenter: 'util-linux', setpriv: 'util-linux', iptables: 'iptables' }
 
 /**
+ * Makes the networks of a run: its namespaces, and their bridge when it is first needed.
  * @param {{ ledger: Ledger, run?: Run, iptables?: string }} options iptables: the command whose `-restore` sets rules
  */
 export function createNetworks({ ledger, run = runCommand, iptables = process.env.IPTABLES || 'iptables' }) {
   const nextAddress = createAddresses(BLOCK)
   const common = { [PROBER]: nextAddress(), [GENERATOR]: nextAddress() }
   const hub = createHub({ ledger, common, run, iptables })
-  /** Keys are namespaces' names. @type {Map<string, string>} */
+  /** Addresses by the name of the namespace. @type {Map<string, string>} */
   const addresses = new Map()
   /** @type {Map<string, Promise<void>>} */
   const made = new Map()
   const nameOf = (/** @type {number} */ start, /** @type {string} */ service) => `${hub.name}.${start}.${service}`
 
   return {
-    /** Reserves addresses for the services of a start. @param {number} start @param {string[]} services */
+    /** Reserves addresses for the services of a start; returns them with those of prober and generator. @param {number} start @param {string[]} services */
     async placesFor(start, services) {
       await hub.open()
       const addressed = services.map(service => {
@@ -51,7 +52,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     },
 
     /**
-     * Says whether processes of a start have namespaces; the generator is in one where any service of the run is.
+     * Says whether processes of a start have namespaces; the generator is in one if any service of the run is.
      * @param {number} start @param {ProcessSpec[]} specs
      */
     has: (start, specs) =>
@@ -74,7 +75,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       await Promise.all(making)
     },
 
-    /** Returns the words before the command of a process. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role' | 'pods'>} spec */
+    /** Returns the argv that brings a process into its namespace, and a sidecar to its user. @param {number} start @param {Pick<ProcessSpec, 'service' | 'role' | 'pods'>} spec */
     enter: (start, { service, role, pods }) => [
       ...enter(role === 'generator' ? `${hub.name}.${GENERATOR}` : nameOf(start, service)),
       ...(role === 'sidecar' ? (pods ? AS_NODE_PROXY : AS_SIDECAR) : []),
@@ -83,7 +84,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
     /** Lists the files of the namespaces of a process' pods. @param {number} start @param {Pick<ProcessSpec, 'pods'>} spec */
     listPodNetworks: (start, { pods = [] }) => pods.map(({ service }) => `${FOLDER}/${nameOf(start, service)}`),
 
-    /** Returns the words before the command of a process that tries the services; none without namespaces. */
+    /** Returns the argv that brings a process into the prober's namespace; null: the run has none. */
     enterProber: () => (hub.isOpen() ? enter(`${hub.name}.${PROBER}`) : null),
 
     /** Removes the namespaces of processes of a start. @param {number} start @param {Pick<ProcessSpec, 'service' | 'pods'>[]} specs */
@@ -95,7 +96,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       }
     },
 
-    /** Tries all that a run needs. @throws {BenchError} where a program is missing, or this user may not */
+    /** Looks for the programs, and rehearses a namespace. @throws {BenchError} when a program is missing, or this user may not */
     async assertPossible() {
       for (const [program, needed] of Object.entries(PROGRAMS)) {
         const name = program === 'iptables' ? iptables : program
@@ -106,7 +107,7 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
       await hub.rehearse(nextAddress())
     },
 
-    /** Asks the command that sets rules for its version and kind. */
+    /** Reads the version of iptables, and whether it is legacy or nf_tables. */
     describeRules: () => run([iptables, '-V']),
 
     close: hub.close,
@@ -114,7 +115,8 @@ export function createNetworks({ ledger, run = runCommand, iptables = process.en
 }
 
 /**
- * Makes the bridge of a run when it is first needed, and namespaces on it; common: addresses of services that all starts share.
+ * Makes the bridge of a run when it is first needed, and namespaces on it. common: addresses of prober and generator, which
+ * all starts share.
  * @param {{ ledger: Ledger, common: Record<string, string>, run: Run, iptables: string }} options
  */
 function createHub({ ledger, common, run, iptables }) {
@@ -126,7 +128,7 @@ function createHub({ ledger, common, run, iptables }) {
   const ip = (/** @type {string} */ namespace, /** @type {string[]} */ lines) =>
     run(['ip', '-n', namespace, '-batch', '-'], `${lines.join('\n')}\n`)
 
-  /** @param {string} name @param {string} address @param {{ rules: string | null, hasTranslations?: boolean }} options */
+  /** Makes a namespace with an address on the bridge. @param {string} name @param {string} address @param {{ rules: string | null, hasTranslations?: boolean }} options */
   async function make(name, address, { rules, hasTranslations = false }) {
     const link = `v${++links}`
     await run(['ip', 'netns', 'add', name])
@@ -176,7 +178,7 @@ function createHub({ ledger, common, run, iptables }) {
 const LACKS_MODULE =
   /no chain\/target\/match|missing kernel module|table does not exist|insmod|rule_append failed|couldn't load (?:match|target)|extension \w+ /i
 
-/** Explains why no rules could be set. @param {string} why as the command said it @param {boolean} [isRoot] */
+/** Explains, as the end of a sentence, why no rules could be set. @param {string} why as the command printed it @param {boolean} [isRoot] */
 export function explainFailure(why, isRoot = process.getuid?.() === 0) {
   if (LACKS_MODULE.test(why))
     return `needs modules that this kernel has not loaded: modprobe xt_REDIRECT xt_owner (a kernel without them cannot redirect): ${why}`
@@ -191,14 +193,14 @@ export async function removeNamespaces(runId, run = runCommand) {
   for (const name of names) await removeNamespace(name, run)
 }
 
-/** Removes a namespace; nothing happens where it is not there. @param {string} name @param {Run} run */
+/** Removes a namespace, if it is there. @param {string} name @param {Run} run */
 async function removeNamespace(name, run) {
   await run(['ip', 'netns', 'delete', name]).catch(error => {
     if (!error.message.includes('No such file or directory')) throw error
   })
 }
 
-/** Lists the pods of proxies, each once: what hands the pods to a proxy names them, too. @param {Pick<ProcessSpec, 'pods'>[]} specs */
+/** Lists the pods of proxies, each once: the process that hands the pods to a proxy names them, too. @param {Pick<ProcessSpec, 'pods'>[]} specs */
 function listPods(specs) {
   return [...new Map(specs.flatMap(({ pods = [] }) => pods).map(pod => [pod.service, pod])).values()]
 }

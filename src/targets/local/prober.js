@@ -12,22 +12,22 @@ import { kill, renderMarks } from './marks.js'
 const AGENT = path.join(ROOT, 'src/agent/main.js')
 const SAID_MOST = 2000
 const CLOSE_SECONDS = 5
-// `lab --watch` starts services while the corpus is tried: their questions go on after the corpus.
+// Only these go to a rig's agent: `lab --watch` starts services during the corpus, and their calls go on after it.
 const isOfCorpus = (/** @type {string} */ procedure) => /^(open$|close$|probe)/.test(procedure)
 
 /**
- * Makes the prober of this machine. From `open` to `close` the procedures of a rig of the parity corpus run in their own process:
- * its bodies leave a hundred MiB behind, which would be the kit's in every window. Where services have network namespaces,
- * a process in one of them runs the other procedures, too.
- * @param {{ runId: string, enter?: () => string[] | null }} options enter: the command that brings a process there; null: services
- *   are reached from here
- * @returns {{ call: import('../../model/types.ts').Target['call'], close: () => void }} close: ends the process in a namespace
+ * Makes the prober of this machine. From `open` to `close`, a rig's procedures of the parity corpus run in a process of their own:
+ * its bodies leave a hundred MiB behind, which would count as the kit's in every window. If services have network namespaces,
+ * a process in one of these runs the other procedures.
+ * @param {{ runId: string, enter?: () => string[] | null }} options enter: returns the argv that enters the namespace; null:
+ *   services are reached from here
+ * @returns {{ call: import('../../model/types.ts').Target['call'], close: () => void }} close: ends the process in the namespace
  */
 export function createLocalProber({ runId, enter = () => null }) {
   const prober = createProber()
   /** @type {Session | null} */
   let inside = null
-  /** By rig. @type {Map<number, Session & { ended: Promise<string> }>} */
+  /** Agents by the number of their rig. @type {Map<number, Session & { ended: Promise<string> }>} */
   const sessions = new Map()
   const end = async (/** @type {number} */ rig) => {
     const session = sessions.get(rig)
@@ -47,11 +47,11 @@ export function createLocalProber({ runId, enter = () => null }) {
       if (!inside?.isOpen()) inside = startAgent({ runId, enter: entering })
       return /** @type {any} */ (inside.call(procedure, args))
     }
-    // Another call may close it meanwhile.
+    // Another call may close the session meanwhile.
     const { call: ask, isOpen } = session
     const answer = ask(procedure, args)
     if (procedure === 'close') {
-      // A stopped agent never answers; the failure of an agent has been told.
+      // A stopped agent never answers; the failure of an agent has been reported.
       const answered = answer.catch(() => {})
       await within(answered, { seconds: CLOSE_SECONDS, late: () => {} })
       return /** @type {any} */ (end(rig))
@@ -59,7 +59,7 @@ export function createLocalProber({ runId, enter = () => null }) {
     try {
       return /** @type {any} */ (await answer)
     } catch (error) {
-      // Nothing can be said of a plane without the agent.
+      // A lost agent says nothing of a plane, so the run ends.
       if (!isOpen()) throw new SiteLostError(/** @type {Error} */ (error).message, { cause: error })
       if (procedure === 'open') await end(rig)
       throw error
@@ -68,7 +68,7 @@ export function createLocalProber({ runId, enter = () => null }) {
   return { call, close: () => inside?.close() }
 }
 
-/** @param {{ runId: string, enter: string[] }} options @returns {Session & { ended: Promise<string> }} ended: with what it said last */
+/** Starts an agent. @param {{ runId: string, enter: string[] }} options @returns {Session & { ended: Promise<string> }} ended: resolves with its last words */
 function startAgent({ runId, enter }) {
   const [program, ...argv] = [...enter, process.execPath, AGENT]
   const agent = spawn(program, argv, {
@@ -81,7 +81,7 @@ function startAgent({ runId, enter }) {
   agent.stderr.setEncoding('utf8').on('data', text => {
     said = (said + text).slice(-SAID_MOST)
   })
-  // A question to the agent tells that it has ended.
+  // Writing to an agent that has ended fails; its calls reject by themselves.
   agent.stdin.on('error', () => {})
   /** @type {Promise<string>} */
   const ended = new Promise(resolve => {
@@ -89,7 +89,7 @@ function startAgent({ runId, enter }) {
     agent.once('close', (_, killedBy) => resolve(said.trim() || (killedBy ? `it ended by ${killedBy}` : '')))
   })
   const { stdin, stdout, pid } = agent
-  // An upstream that the agent has stopped would outlive it.
+  // An upstream that the agent started and that stopped itself (SIGSTOP) would outlive it.
   const end = () => pid && kill(-pid)
   agent.once('exit', end)
   return { ...converse({ stdin, stdout, closed: ended, what: `process ${pid}`, end }), ended }

@@ -5,8 +5,8 @@ import { hasEnded, listSafely, sumStatusBytes } from '../../node/kernel/proc-fil
 import { kill, listMarked } from './marks.js'
 
 /**
- * Reads processes one by one through /proc, for want of cgroups (only under `--cpu none`). Nothing can be capped, and
- * counters that only a cgroup has are null.
+ * Makes groups that read processes one by one in /proc, if there are no cgroups (only under `--cpu none`). Nothing can be
+ * capped, and counters that only a cgroup has are null.
  * @param {{ runId: string }} options @returns {import('./cgroups.js').CgroupTree}
  */
 export function createProcessAccounting({ runId }) {
@@ -42,7 +42,7 @@ export function createProcessAccounting({ runId }) {
         async remove() {
           /** @type {Set<number>} */
           const killed = new Set()
-          // A process that ends loses its environment, and with it its mark, before its sockets.
+          // A process that ends loses its environment, and so its mark, before its sockets: remember what was killed.
           const haveEnded = () => {
             const processes = find()
             for (const { pid } of processes) {

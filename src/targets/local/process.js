@@ -19,20 +19,20 @@ import { renderMarks } from './marks.js'
 
 /** @typedef {Handle & { probe: Probe, pids: () => number[], podNetworks: string[], boundLog: () => Promise<boolean>, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 
-// The limit is that of a cluster, and only guards against hanging.
+// As long as on a cluster: it only guards against a process that hangs.
 const READY_SECONDS = 120
-// All listeners of a program open at about the same time.
+// A process that has listened this long, but nowhere it should, fails: a program opens all its listeners at about the same time.
 const ELSEWHERE_MS = 2000
-// Share of the deadline, if that is shorter than ELSEWHERE_MS.
+// The deadline divided by this replaces ELSEWHERE_MS if it is shorter.
 const ELSEWHERE_PARTS = 4
-// A log with a line for each request would fill the disk in a soak, and one that floods within a minute.
+// Largest log: one with a line for each request would fill the disk in a soak, and one that floods within a minute.
 const MOST_BYTES = 32 * 1024 * 1024
-// Share of a memory limit.
+// Fraction of a memory limit: an OOM kill at a lower peak is for the machine's memory, not for the limit.
 const USED_UP = 0.95
-/** Time between two looks at a log. */
+/** Time between two checks of a log's size. */
 export const BOUND_MS = 1000
 
-// A shell joins the cgroups before it becomes the program, so that every page it touches is charged to them.
+// A shell joins the cgroups (0 is its own pid) before it becomes the program, so that every page is charged to them.
 const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126; shift; n=$((n - 1)); done; exec "$@"'
 
 /**
@@ -40,7 +40,7 @@ const LAUNCHER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 >"$1" || exit 126
  * @param {{ spec: ProcessSpec, folder: string, tree: CgroupTree, start: number, runId: string, enter?: string[],
  *   podNetworks?: string[], call?: Target['call'] }} options enter: the command that brings it into its network namespace;
  *   podNetworks: files of the namespaces of its pods, in their order; call: reaches it there
- * @returns {Promise<RunningProcess>}
+ * @returns {Promise<RunningProcess>} which may not listen yet
  */
 export async function startProcess({ spec, folder, tree, start, runId, enter = [], podNetworks = [], call }) {
   const name = `${spec.service}-${spec.role}`
@@ -85,7 +85,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     ending = how
   })
 
-  // The process that starts a batch is none of the batch.
+  // The process that starts a batch does not belong to it.
   const pids = () => group.pids().filter(pid => spec.batchOf === undefined || pid !== child.pid)
   const whole = createProbe({ group: { ...group, pids }, listens: spec.listens })
   /** @type {Probe} */
@@ -95,7 +95,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     const { memoryLimitBytes: most } = spec
     if (isOutOfMemory()) {
       if (most === null) return 'the machine had no memory left'
-      // The kernel stops at a limit only when all of it is used.
+      // The kernel kills for a limit only when all of it is used.
       const peak = probe.read().peakBytes ?? most
       return peak < USED_UP * most
         ? `the machine had no memory left: it had used ${mib(peak)} of its ${mib(most)} MiB`
@@ -162,7 +162,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     },
     async boundLog() {
       if (spec.role !== 'generator') return boundLog(logFile)
-      // The log of a generator is its result: its start and its end are needed, so it cannot be cut while it goes on.
+      // The log of a generator is its result, and is needed whole: it is not cut, but the generator is killed.
       if (!isLarge(logFile)) return false
       isFlooding = true
       child.kill('SIGKILL')
@@ -172,7 +172,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
 
     async stop() {
       await group.remove()
-      // A cgroup that is gone from its place has ended nothing.
+      // If something else removed the cgroup, its removal has killed nothing.
       if (ending === null) child.kill('SIGKILL')
       await exited
       await boundLog(logFile).catch(() => {})
@@ -181,7 +181,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
   }
 }
 
-/** Finds the command line of a process, whose program may be the kit's own. @param {ProcessSpec} spec */
+/** Makes the argv of a process; KIT_NODE and KIT_PYTHON are replaced by the path of the runtime. @param {ProcessSpec} spec */
 function locateProgram({ program, argv: [first, ...rest] }) {
   const runtime = { [KIT_NODE]: process.execPath, [KIT_PYTHON]: process.env.PYTHON || 'python3' }[program]
   if (runtime === undefined) return [program, ...(first === undefined ? [] : [first]), ...rest]
@@ -189,8 +189,8 @@ function locateProgram({ program, argv: [first, ...rest] }) {
 }
 
 /**
- * Says whether a process listens, and at none of the addresses of its spec: the port is another one, or it is fixed in a
- * script. The administration port may open before the others.
+ * Says whether a process listens, but at none of the addresses of its spec, as with a port that is fixed in a script. The
+ * administration port may open before the others, so it does not count.
  * @param {ProcessSpec} spec @param {Endpoint[]} listening
  */
 function listensOnlyElsewhere({ listens, admin }, listening) {

@@ -10,7 +10,7 @@ const PERIOD_US = 100_000
 // The least quota that a kernel takes is 1 ms.
 const STEP_US = 1000
 
-/** Finds the least quota of the groups above those of a run, as far as they can be seen; null: there is none. @param {CapWay} way @returns {NonNullable<Limits['quota']> | null} */
+/** Finds the least quota of the groups above those of a run, as far as they can be seen; null: none has one, or no group can be made. @param {CapWay} way @returns {NonNullable<Limits['quota']> | null} */
 export function findQuota(way) {
   if (way.how !== 'v1' && way.how !== 'v2') return null
   const isV1 = way.how === 'v1'
@@ -24,8 +24,9 @@ export function findQuota(way) {
 }
 
 /**
- * Finds the largest quota that cgroup v1 takes for a group: at most that of any group above it, also of one that cannot be
- * seen from here. @param {string} folder of the group, whose quota is changed @param {number} mostCores @returns {number} cores
+ * Finds, by bisection, the largest quota that cgroup v1 takes for a group: at most that of any group above it, also of one
+ * that cannot be seen from here. @param {string} folder of the group, whose quota is changed @param {number} mostCores
+ * @returns {number} cores, to 0.01; 0: not even that
  */
 export function findLargestQuota(folder, mostCores) {
   const takes = (/** @type {number} */ steps) =>
@@ -44,8 +45,8 @@ export function findLargestQuota(folder, mostCores) {
 }
 
 /**
- * Tries which cap this machine takes, with a group that is removed at once: a quota above what can be seen shows in no file.
- * @param {CapWay} way @param {number} mostCores @returns {number} cores: as many as asked, where nothing is in the way
+ * Finds the largest cap that this machine takes, with a group that is removed at once: no file shows a quota of a group that
+ * cannot be seen. @param {CapWay} way @param {number} mostCores @returns {number} cores; mostCores in v2, which takes any quota
  */
 export function tryLargestCap(way, mostCores) {
   if (way.how !== 'v1') return mostCores

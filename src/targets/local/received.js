@@ -4,10 +4,10 @@ import { sleep } from '../../lib/wait.js'
 import { readLinkSafely } from '../../node/kernel/proc-files.js'
 import { listSocketInodes } from '../../node/kernel/sockets.js'
 
-/** Counts the bytes that processes receive over a window, at their own sockets: what went past a sidecar is not among them. */
+/** Counts the bytes that processes receive over a window, at their own sockets: bytes that bypassed a sidecar are not among them. */
 /** @import { ClosedConnections } from '../../model/types.ts' */
 
-// The programs that count take some milliseconds of CPU, in the warm-up.
+// Connections are read this long before the window: that takes some milliseconds of CPU, which fall in the warm-up.
 const BEFORE_MS = 500
 const DEADLINE_MS = 10_000
 
@@ -20,18 +20,19 @@ const DEADLINE_MS = 10_000
 /** Established connections by the socket's inode. @typedef {Map<string, Connection>} Connections */
 
 /**
- * Connections opened so far in a network namespace, by any process; null: it is the kit's own, where others open many.
+ * Connections opened so far in a network namespace, by any process; null: it is the kit's own, in which others open many.
  * @typedef {ClosedConnections | null} Opened
  */
-/** What a process has at an edge in a namespace, and all there. @typedef {{ connections: Connections, ofNamespace: Connections, opened: Opened }} AtEdge */
+/** The connections of a process in a namespace, and of all processes there, at an edge of the window. @typedef {{ connections: Connections, ofNamespace: Connections, opened: Opened }} AtEdge */
 
 /**
- * Bytes of a process at connections that were open at the end, those in each of its pods, which are among them, and
- * connections that closed before: nobody knows what these received.
+ * bytes: received over the window at connections that were open at its end; byPod: the part of each pod; closed: connections
+ * that closed before, whose bytes are unknown.
  * @typedef {{ bytes: number, byPod: number[], closed: ClosedConnections }} ReceivedBytes
  */
 
 /**
+ * Reads connections just before the window, and again when the returned function is called.
  * @param {(Counted | null)[]} processes null: it is not counted
  * @param {{ window: { startMs: number }, signal: AbortSignal }} options
  * @returns {() => Promise<(ReceivedBytes | null)[]>} to be called just after the window; null: they could not be counted
@@ -39,7 +40,7 @@ const DEADLINE_MS = 10_000
 export function countReceived(processes, { window, signal }) {
   const before = sleep(window.startMs - BEFORE_MS - Date.now(), signal)
     .then(() => readConnections(processes))
-    // A busy machine would miss some of the window.
+    // On a busy machine the reading may end within the window, and would miss some bytes: then nothing is counted.
     .then(read => (Date.now() <= window.startMs ? read : null))
     .catch(() => null)
   return async () => {
@@ -109,12 +110,12 @@ async function readNamespace(network, file) {
     ),
     isHere ? null : run('cat', '/proc/self/net/snmp'),
   ])
-  // `ss` reads /proc where inet_diag is missing, which has no such counters. A counter that is 0 is not printed.
+  // Without inet_diag in the kernel, `ss` reads /proc, which has no such counters. It prints no counter that is 0.
   if (/^ESTAB.* ino:/m.test(sockets) && !/ segs_(in|out):/.test(sockets)) throw new Error('no counters of sockets')
   return { ofNamespace: parseConnections(sockets), opened: counters === null ? null : parseOpened(counters) }
 }
 
-/** @param {string} text of `ss --info --extended --oneline`, with states (ss(8)) @returns {Connections} */
+/** Reads established connections; one is accepted if its local port listens, too. @param {string} text of `ss --info --extended --oneline`, with states (ss(8)) @returns {Connections} */
 export function parseConnections(text) {
   const sockets = text.split('\n').flatMap(line => {
     const [, state, port] = /^(ESTAB|LISTEN)\s+\d+\s+\d+\s+\S+:(\d+)\s/.exec(line) ?? []
@@ -137,14 +138,14 @@ export function parseOpened(text) {
   return { accepted: read('PassiveOpens'), connected: read('ActiveOpens') }
 }
 
-/** @param {Connections} before @param {Connections} after */
+/** Sums the bytes received between two readings at connections that are in the second. @param {Connections} before @param {Connections} after */
 export function sumGrowth(before, after) {
   return [...after].reduce((sum, [inode, { bytes }]) => sum + bytes - (before.get(inode)?.bytes ?? 0), 0)
 }
 
 /**
- * Counts connections of a process that closed between two edges, and in a namespace of the sidecar's own those that opened and
- * closed, which may be its neighbours': whoever counts bytes can then not rely on them.
+ * Counts connections of a process that closed between two edges and, in a namespace other than the kit's, those that both
+ * opened and closed, which may be its neighbours': bytes are then not reliable.
  * @param {AtEdge} before @param {AtEdge} after @returns {ClosedConnections}
  */
 export function countClosed(before, after) {
