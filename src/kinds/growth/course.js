@@ -16,13 +16,14 @@ import { AVAILABLE_LEAST, isHostUsedUp, judgeGrowth } from './numbers.js'
 import { STEP_SIDECARS } from './plan.js'
 import { BACKENDS, createGrowth, listGrowthNames } from './services.js'
 
-/** Adds sidecars to a control plane until a step fails, or there are enough. The failure is the result of the trial. */
+/** A trial of growth: adds sidecars to a control plane until a step fails, or there are enough. A failure is its result. */
 /** @import { Asking, FailureReason, GrowthRecord, Handle, Target, ConfigurationTimes } from '../../model/types.ts' */
 /** @import { Course } from '../../run/control-plane.js' @import { Kind } from '../../run/kind.js' */
 /** @import { StartRequest, Started } from '../../run/start-services.js' @import { Growth } from './services.js' */
 
 const WATCH_MS = 200
 const NAMED_MOST = 5
+/** Cores by which the quota that the kernel reports may differ from the cap. */
 const CAP_TOLERANCE = 0.001
 const OWN = new RegExp(`\\b(${OWN_CODES.join('|')})\\b`)
 
@@ -30,7 +31,8 @@ const OWN = new RegExp(`\\b(${OWN_CODES.join('|')})\\b`)
 /** @typedef {GrowthRecord['steps'][number]} Step */
 
 /**
- * control: one, or none where nothing has to run; stopping: the run is stopped; signal: or the control plane has ended.
+ * What steps use. control: the control plane; empty: no process hands out configurations; deadlineSeconds: of a step; stopping: aborts
+ * with the run; signal: also when the control plane has exited or is stopped.
  * @typedef {{ asking: Asking, deploy: Course['deploy'], listProcesses: () => Handle[],
  *   control: Handle[], readControl: ReturnType<Course['observe']>['read'], deadlineSeconds: number, stopping: AbortSignal,
  *   signal: AbortSignal }} StepOptions
@@ -39,7 +41,7 @@ const OWN = new RegExp(`\\b(${OWN_CODES.join('|')})\\b`)
 /** @type {Kind} */
 export const kind = { name: 'growth', hasRequests: false, start: startGrowth, measure: measureRounds }
 
-/** Throws for a failure of neither control plane nor sidecar. @param {StartRequest} options @returns {Promise<Started>} */
+/** Runs a whole growth; the record has its end. @param {StartRequest} options @returns {Promise<Started>} @throws if something other than control plane, sidecars or the machine fails */
 async function startGrowth({ testbed, arm, start, folder, signal }) {
   const { target, cpus } = testbed.site
   const deadlineSeconds = Number(testbed.settings.grows?.deadlineSeconds)
@@ -104,7 +106,7 @@ async function startGrowth({ testbed, arm, start, folder, signal }) {
 }
 
 /**
- * Aborts when a control plane ends or stops, so that no step waits for its deadline; returns a function that ends the watch.
+ * Aborts `falling` when a control plane exits or is stopped, so that no step waits for its deadline. Returns a function that ends this.
  * @param {Handle[]} control @param {AbortController} falling
  */
 function watchControl(control, falling) {
@@ -113,7 +115,7 @@ function watchControl(control, falling) {
   return () => clearInterval(timer)
 }
 
-/** @param {Target} target @param {Handle[]} control @throws {BenchError} where the kernel reports another cap */
+/** Asserts that the control plane has its CPU cap. @param {Target} target @param {Handle[]} control @throws {BenchError} if the kernel reports another */
 async function assertCapped(target, control) {
   if (!control.some(({ spec }) => spec.cpuLimitCores !== null)) return
   const start = await lookAtControl(target, control)
@@ -127,6 +129,7 @@ async function assertCapped(target, control) {
 }
 
 /**
+ * Takes step after step until one fails or the machine's memory runs short. ended: null: no step failed.
  * @param {Growth['setUp']} setUp @param {Growth['steps']} steps @param {StepOptions} options
  * @returns {Promise<{ taken: Step[], ended: GrowthRecord['ended'] }>}
  */
@@ -152,7 +155,7 @@ async function takeSteps(setUp, steps, options) {
 }
 
 /**
- * Starts the sidecars of a step and asks until each serves and each client has seen every backend.
+ * Starts the sidecars of a step, and asks until each serves and each client has seen every backend, or the deadline passes.
  * @param {Growth['steps'][number]} step @param {StepOptions} options
  */
 async function takeStep({ sidecars, spec, members }, options) {
@@ -187,7 +190,7 @@ async function takeStep({ sidecars, spec, members }, options) {
   return { step: result, failure: await explainFailure(error ?? describeLate(result, options), options) }
 }
 
-/** @param {Step} step @param {StepOptions} options @returns {Failure} */
+/** Explains a step that missed its deadline: this machine could not ask, its CPUs were full, or sidecars were late. @param {Step} step @param {StepOptions} options @returns {Failure} */
 function describeLate({ members, host }, { deadlineSeconds }) {
   const unsent = members.find(({ told }) => told?.yesMs === null && told.unsent)?.told?.unsent
   if (unsent)
@@ -203,12 +206,16 @@ function describeLate({ members, host }, { deadlineSeconds }) {
     : { reason: 'deadline', why: `not within ${deadlineSeconds} s: ${who}` }
 }
 
-/** Says whether a process was killed for memory that its machine, and not its limit, was out of. @param {Handle} process */
+/** Says whether a process was killed because its machine, and not its own limit, was out of memory. @param {Handle} process */
 function isOutOfHostMemory(process) {
   return process.isOutOfMemory() && Boolean(process.findHostLimit?.())
 }
 
-/** Names the cause, or throws the error. @param {unknown} error @param {StepOptions} options @returns {Promise<Failure>} */
+/**
+ * Finds the cause of a failure: the control plane's exit or stop, a sidecar's exit, a limit of the machine, else the error itself.
+ * @param {unknown} error or a Failure, of a step that was late @param {StepOptions} options @returns {Promise<Failure>}
+ * @throws if the run aborts, an application failed, or no control plane runs that could have caused the error
+ */
 async function explainFailure(error, { control, listProcesses, stopping }) {
   stopping.throwIfAborted()
   await awaitEnding(control)
@@ -228,7 +235,7 @@ async function explainFailure(error, { control, listProcesses, stopping }) {
     'starting',
   )
   const sidecars = processes.filter(({ spec }) => spec.role === 'sidecar')
-  // The ending of a sidecar that could not be started names the cause; the words of a log do not.
+  // Look first for sidecars that this machine could not start: their ending has the code of the error, their log does not.
   const unstarted = sidecars.filter(process => OWN.test(process.ending() ?? ''))
   const fallen = await assertAllRun(unstarted.concat(sidecars), 'starting').catch(error => error)
   if (fallen) {

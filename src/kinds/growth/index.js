@@ -7,7 +7,7 @@ export const growth = {
   ...growthPlan,
   name: 'growth',
   fields: {
-    /** Sidecars are added step by step, until one is not done within this time. */
+    /** Sidecars are added step by step until a step takes longer than this; null: they are not. */
     grows: growsSchema.nullable().default(null),
   },
   loadCourse: async () => (await import('./course.js')).kind,

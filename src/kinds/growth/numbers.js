@@ -5,16 +5,16 @@ import { groupBy } from '../../lib/group-by.js'
 import { fitLine } from '../../lib/stats.js'
 import { MIB } from '../../lib/units.js'
 
-/** The numbers of a growth, and its quantities: the run has what it saw in memory, `verify` on disk. Pure. */
+/** The numbers of a growth, and its quantities: a run computes them from its record in memory, `verify` again from the file. Pure. */
 /** @import { FailureReason, GrowthFit, GrowthRecord, TrialRecord } from '../../model/types.ts' */
 /** @import { RecordPart } from '../parts.js' @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 
-/** A growth ends below this share of the machine's memory. */
+/** A growth ends when less than this share of the machine's memory is left. */
 export const AVAILABLE_LEAST = 0.1
 const POINTS_LEAST = 2
 const PEAK_SECONDS = 1
 
-/** Reasons for which the control plane is not to blame. @type {FailureReason[]} */
+/** Endings caused by the machine, not by the control plane. @type {FailureReason[]} */
 export const OF_MACHINE = ['host-memory', 'host-cpu', 'host-limit']
 
 /** @typedef {NonNullable<TrialRecord['growth']>} GrowthNumbers */
@@ -29,7 +29,7 @@ export const growthPart = {
   },
 }
 
-/** @param {GrowthRecord} options @returns {GrowthNumbers} */
+/** Computes the numbers of a growth from its record; sidecars: of the last step that held; bytesPerSidecar: null below two such steps. @param {GrowthRecord} options @returns {GrowthNumbers} */
 export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, control }) {
   const described = steps.map(step => judgeStep(step, backends))
   const readings = control ?? []
@@ -49,12 +49,12 @@ export function judgeGrowth({ cpus, sidecarsMost, backends, steps, ended, contro
   }
 }
 
-/** Counts the sidecars at an ending. @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round */
+/** Counts the sidecars at an ending: those of the step at which the control plane failed, else those of the last that held. @param {{ sidecars: number, failedAt: number | null, reason: FailureReason | null }} round */
 export function countAt({ sidecars, failedAt, reason }) {
   return failedAt === null || reason === null || OF_MACHINE.includes(reason) ? sidecars : failedAt
 }
 
-/** Says how far it came; null: no failure. @param {FailureReason | null} reason @param {number | string} at sidecars */
+/** Renders how far a growth came. @param {FailureReason | null} reason null: no failure @param {number | string} at sidecars, or `least to most` */
 export function tellEnding(reason, at) {
   if (reason === null) return `no failure up to ${at} sidecars`
   return OF_MACHINE.includes(reason)
@@ -62,7 +62,7 @@ export function tellEnding(reason, at) {
     : `failed at ${at} sidecars: ${reason}`
 }
 
-/** Says the fewest and the most sidecars by ending. @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth */
+/** Renders the fewest and the most sidecars of the rounds that ended for the same reason, for each reason. @param {Pick<GrowthFit, 'rounds' | 'hasControl'>} growth */
 export function tellEndings({ rounds, hasControl }) {
   const endings = [...groupBy(rounds, ({ reason }) => reason)].map(([reason, alike]) => {
     const counts = alike.map(countAt)
@@ -72,7 +72,7 @@ export function tellEndings({ rounds, hasControl }) {
   return `${endings.join('; ')}${hasControl ? '' : '; no control plane ran'}`
 }
 
-/** Lists the control plane's memory in bytes by sidecars, after steps held. @param {Pick<GrowthNumbers, 'steps'>} growth */
+/** Lists the sidecars and the control plane's anonymous bytes after each step that held. @param {Pick<GrowthNumbers, 'steps'>} growth */
 export function listMemoryPoints({ steps }) {
   return steps.flatMap(step =>
     hasHeld(step) && step.controlAnonBytes !== null
@@ -81,12 +81,12 @@ export function listMemoryPoints({ steps }) {
   )
 }
 
-/** Says whether the machine made a step late. @param {GrowthRecord['steps'][number]['host']} host over the step */
+/** Says whether the machine's CPUs were used up in a step. @param {GrowthRecord['steps'][number]['host']} host over the step */
 export function isHostUsedUp(host) {
   return isUsedUp({ idleFraction: idleOf(host) })
 }
 
-/** @param {GrowthNumbers['steps'][number]} step */
+/** Says whether all sidecars of a step served in time. @param {GrowthNumbers['steps'][number]} step */
 export function hasHeld({ seconds }) {
   return seconds !== null
 }
@@ -108,12 +108,12 @@ function judgeStep({ sidecars, members, startMs, endMs, host, control, ownCpuSec
   }
 }
 
-/** @param {GrowthRecord['steps'][number]['host']} host */
+/** Computes the share of the machine's CPU time that was idle. @param {GrowthRecord['steps'][number]['host']} host */
 function idleOf({ start, end }) {
   return (end.idle - start.idle) / Math.max(1, end.total - start.total)
 }
 
-/** Finds the most CPU in any second. @param {NonNullable<GrowthRecord['control']>} readings */
+/** Finds the most cores on average over a second, as near to that as the readings are; null: they span less. @param {NonNullable<GrowthRecord['control']>} readings */
 function findPeakCores(readings) {
   const counted = readings.flatMap(({ epochMs, cpuSeconds }) => (cpuSeconds === null ? [] : [{ epochMs, cpuSeconds }]))
   let first = 0

@@ -4,7 +4,7 @@ import { lengthSeconds } from '../../model/bounds.js'
 
 /** The plan of an experiment whose sidecars grow. Pure. @import { KindPlan } from '../kind.js' */
 
-/** A step, as in OSM's "scale and limits". */
+/** The services of a step and their copies, as in OSM's "scale and limits". */
 export const FORM = { clients: 2, copiesOfClient: 5, servers: 5, copiesOfServer: 2 }
 export const STEP_SIDECARS = FORM.clients * FORM.copiesOfClient + FORM.servers * FORM.copiesOfServer
 

@@ -31,7 +31,7 @@ export const growthSections = {
   },
 }
 
-/** @param {{ arms: Arm[], records: TrialRecord[] }} run @returns {GrowthFit[]} one of each arm that grew */
+/** Summarises the growths of each arm; memory: null below three sizes. @param {{ arms: Arm[], records: TrialRecord[] }} run @returns {GrowthFit[]} one for each arm that grew */
 export function fitGrowths({ arms, records }) {
   return arms.flatMap(arm => {
     const trialsOfArm = records.flatMap(({ trial, growth }) =>
@@ -56,7 +56,7 @@ export function fitGrowths({ arms, records }) {
   })
 }
 
-/** @param {NonNullable<TrialRecord['growth']>[]} growths of an arm @returns {GrowthFit['steps']} */
+/** Summarises the seconds of the steps that held in any round, over all rounds. @param {NonNullable<TrialRecord['growth']>[]} growths of an arm @returns {GrowthFit['steps']} */
 function listSteps(growths) {
   const counts = new Set(growths.flatMap(({ steps }) => steps.filter(hasHeld).map(({ sidecars }) => sidecars)))
   return [...counts].map(sidecars => ({
@@ -71,7 +71,7 @@ function nameGrowth(arms, { armId }) {
   return arm ? labelOf(arm, findVaried(arms)) : armId
 }
 
-/** @param {GrowthFit} growth @param {string} name */
+/** Renders an arm's endings with the first line of each cause, the fit of the memory, and the seconds of some steps. @param {GrowthFit} growth @param {string} name */
 function renderGrowth(growth, name) {
   const { rounds, memory, steps } = growth
   const secondsBySize = pickExamples(steps).map(
@@ -98,7 +98,7 @@ function renderMemory({ baseBytes, bytesPerSidecar, low, high, points }) {
   ]
 }
 
-/** Picks at most ten items, evenly apart, with the last. @template T @param {T[]} items */
+/** Picks at most ten items at even distances, always with the last. @template T @param {T[]} items */
 function pickExamples(items) {
   const every = Math.ceil(items.length / POINTS_MOST)
   return items.filter((_, i) => (i + 1) % every === 0 || i === items.length - 1)

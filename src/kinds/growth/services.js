@@ -7,8 +7,8 @@ import { copyService, trustOf } from '../../services/topology.js'
 import { FORM, STEP_SIDECARS } from './plan.js'
 
 /**
- * The processes of a growth, in steps of the form of OSM's "scale and limits": 2 clients × 5, and 5 servers × 2 behind
- * one split. The servers of all steps share five applications, each of which says its name. Pure.
+ * The processes of a growth. A step has the form of OSM's "scale and limits": 2 clients of 5 copies, and 5 servers of 2 copies behind
+ * one split. The servers of all steps share five applications, each of which answers with its name. Pure.
  */
 /** @import { Endpoint, ProcessSpec, ReloadAction, Service, SidecarModel, SidecarOptions, Topology } from '../../model/types.ts' */
 /** @import { Chosen } from '../../services/control.js' @import { ArmServices } from '../../services/specs.js' */
@@ -18,24 +18,24 @@ const APPLICATIONS = Array.from({ length: FORM.servers }, (_, i) => `backend-${i
 const SPLIT_HOST = 'split.test'
 
 /**
- * A sidecar, which serves when so many backends answer through it; enrolment: before it starts.
+ * A sidecar. backends: the number that must answer through it before it counts as serving; enrolment: actions before its start.
  * @typedef {{ name: string, endpoint: Endpoint, host: string, backends: number, enrolment: ReloadAction[] }} GrownMember
  */
 
 /**
- * control: null where nothing has to run; sidecars: of all steps so far.
+ * All processes. control: null: no process hands out configurations; sidecars: the number up to and with the step.
  * @typedef {{ applications: ProcessSpec[], control: ProcessSpec | null, setUp: ReloadAction[],
  *   steps: { sidecars: number, spec: ProcessSpec, members: GrownMember[] }[] }} Growth
  */
 
-/** Lists the names that need an address. @param {number} sidecars a multiple of those of a step */
+/** Lists the names that need an address, for `placesFor`. @param {number} sidecars a multiple of STEP_SIDECARS */
 export function listGrowthNames(sidecars) {
   const services = listSteps(sidecars).flatMap(topology => topology.services)
   return { applications: APPLICATIONS, sidecars: services.map(({ name }) => name) }
 }
 
 /**
- * Makes the processes of all steps; link: the one whose entry's certificates all have, which they read without TLS too.
+ * Makes the specs of all steps. link: all sidecars have the certificates of its entry's service, which they read also without TLS.
  * @param {Omit<ArmServices, 'topology'> & Chosen & { link: Topology, sidecars: number }} services @returns {Growth}
  */
 export function createGrowth({ link, sidecars, ...rest }) {
@@ -98,7 +98,7 @@ function createStep(step) {
   }
 }
 
-/** Adds a split, or an application. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} */
+/** Makes the options of a sidecar: a client's with a route that splits over all servers, a server's with its shared application. @param {Service} service @param {ArmServices} services @returns {SidecarOptions} */
 function describeGrown(service, services) {
   const options = describeSidecar(service, services)
   const { model } = options
@@ -114,7 +114,7 @@ function describeGrown(service, services) {
   return { ...options, model: { ...model, clusters } }
 }
 
-/** @param {SidecarModel} model */
+/** Chooses how a sidecar is asked: a server at its inbound port, a client through its split. @param {SidecarModel} model */
 function describeMember({ service: name, inbound, outbound }) {
   const { address, port } = /** @type {Endpoint} */ (inbound ?? outbound)
   const [host, backends] = inbound ? [name, 1] : [SPLIT_HOST, BACKENDS]

@@ -10,7 +10,7 @@ import { toLimits } from '../../model/container-limits.js'
 /** @import { ControlNeed, ResultOf, SummaryArm } from '../../model/types.ts' @import { Answered } from '../sections.js' */
 /** @import { Column, KindAnswer, Picture } from '../../answer/picture.js' */
 
-/** Quantities of a row, with their headings: some have a value only where they were measured. */
+/** The quantities of a row with their headings; `dropEmpty` leaves out those that no arm has. */
 const COLUMNS = /** @type {const} */ ([
   ['podReadyMax', 'all pods ready'],
   ['rolloutSeconds', 'all configured'],
@@ -20,7 +20,7 @@ const COLUMNS = /** @type {const} */ ([
   ['sidecarPss', 'memory of a sidecar'],
 ])
 
-/** @param {Answered<ResultOf<'rollout'>> & { bindingOf: (arm: SummaryArm) => string }} answered bindingOf: what the control plane bound, in words; empty: none runs @returns {KindAnswer | null} */
+/** @param {Answered<ResultOf<'rollout'>> & { bindingOf: (arm: SummaryArm) => string }} answered bindingOf: what the control plane bound, in words; empty: none runs @returns {KindAnswer | null} null: nothing was measured */
 export function answerRollouts({ result, summary, measured, bindingOf }) {
   const { controlNeeds, comparisons, arms } = result
   if (measured.length === 0) return null
@@ -44,7 +44,7 @@ export function answerRollouts({ result, summary, measured, bindingOf }) {
   }
 }
 
-/** Draws a row for each proxy and number of sidecars. @param {SummaryArm[]} arms @returns {Picture} */
+/** Draws a row for each arm: a proxy with a number of sidecars. @param {SummaryArm[]} arms @returns {Picture} */
 function drawNumbers(arms) {
   return dropEmpty({
     isOfProxies: true,
@@ -59,14 +59,14 @@ function drawNumbers(arms) {
   })
 }
 
-/** @param {SummaryArm} arm @param {string} name of a quantity */
+/** Renders a value with its unit; null: it has none. @param {SummaryArm} arm @param {string} name of a quantity */
 function renderValue(arm, name) {
   const cell = renderQuantity(arm, name)
   const { unit } = QUANTITIES[name]
   return cell && { ...cell, text: cell.text.endsWith(unit) ? cell.text : `${cell.text} ${unit}` }
 }
 
-/** Says how soon the most sidecars of a proxy were configured. @param {SummaryArm[]} arms @param {(arm: SummaryArm) => string} bindingOf */
+/** Renders how soon the sidecars of a proxy's largest rollout were configured. @param {SummaryArm[]} arms of one proxy @param {(arm: SummaryArm) => string} bindingOf */
 function renderMost(arms, bindingOf) {
   const [most] = arms.toSorted((a, b) => Number(b.conditions.sidecars) - Number(a.conditions.sidecars))
   const { sidecars, simulated = 0 } = most.conditions
@@ -94,13 +94,13 @@ function renderMost(arms, bindingOf) {
   return `${nameOf(most)}: ${sidecars} sidecars ${all}${bound ? `; ${bound}` : ''}.`
 }
 
-/** @param {SummaryArm} arm @param {string} name @param {string} words */
+/** Puts a median into words, in the place of `%`; empty without one. @param {SummaryArm} arm @param {string} name of a quantity in seconds @param {string} words */
 function within(arm, name, words) {
   const { median } = quantityOf(arm, name)
   return median === null ? [] : [words.replace('%', `${formatValue(QUANTITIES[name], median)} s`)]
 }
 
-/** @param {string} words @param {SummaryArm[]} same @param {SummaryArm[]} all */
+/** @param {string} words what the control plane bound; empty: none runs @param {SummaryArm[]} same the arms for which it did @param {SummaryArm[]} all */
 function renderBound(words, same, all) {
   if (words === '') return []
   const where = same.length === all.length ? 'Everywhere' : `In ${same.length} of ${all.length} rows`

@@ -15,27 +15,27 @@ import { judgeRollout } from './numbers.js'
 import { changeAll, describeRollout, haveAll, removeShard, startAll, withdrawServices } from './phases.js'
 import { createRollout, listRolloutNames } from './services.js'
 
-/** Starts sidecars with their control plane until each has its first configuration, and changes that of all once. */
+/** A trial of rollout: starts sidecars until each has its first configuration, changes that of all once; a window follows. */
 /** @import { Conditions, Control, Deployment, Handle, RolloutRecord, TrialRecord } from '../../model/types.ts' */
 /** @import { Course } from '../../run/control-plane.js' @import { PhaseOptions } from '../../run/phase.js' */
 /** @import { Kind } from '../../run/kind.js' @import { StartRequest } from '../../run/start-services.js' */
 
-// A node makes two to ten pods a second.
+// A node makes two to ten pods a second: a deadline allows pods twice the longer time.
 const PER_SIDECAR_SECONDS = { inBatches: 0.1, inPods: 1 }
 const REFUSALS_EVERY_MS = 1000
-// Memory that a change took for itself is given back within this time, or never.
+// Wait this long before memory is read: what a change took only while it was applied is given back by then, or never.
 const SETTLE_MS = 2000
-// A phase may take this long, whatever it starts.
+// The deadline of a phase is at least this, however few its sidecars.
 const LEAST_SECONDS = 20
 
 /** @typedef {{ deployment: Deployment, rollout: RolloutRecord, deadlineSeconds: number }} RolledOut */
 
-/** leastSeconds: that a phase may take; pace: of simulated sidecars: milliseconds from start to start, and commits of the change. */
+/** leastSeconds: the least deadline of a phase; pace: of simulated sidecars: milliseconds from start to start, and commits of the change; absent: none are. */
 /** @typedef {StartRequest & { leastSeconds: number, pace?: { everyMs: number, commitsPerSecond: number } }} Paced */
 
 export const kind = createRolloutKind()
 
-/** Makes the kind. @param {number} [leastSeconds] tests give a shorter time @returns {Kind} */
+/** Makes the kind. @param {number} [leastSeconds] the least deadline of a phase; tests pass a shorter one @returns {Kind} */
 export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
   return {
     name: 'rollout',
@@ -51,7 +51,7 @@ export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
           record: { rollout: judged },
           isOver: false,
           async assertWhole() {
-            // An ended process is named before those that wait for it.
+            // Report a process that exited before the sidecars that miss its configuration.
             await assertAllRun(deployment.processes, 'starting')
             assertConverged(judged, deadlineSeconds)
           },
@@ -63,16 +63,17 @@ export function createRolloutKind(leastSeconds = LEAST_SECONDS) {
 }
 
 /**
- * Passes a rollout. Simulated sidecars follow two rollouts of as many as are real: all real, and all but one simulated.
- * Throws where a process ended or was stopped; the record says which sidecars have no configuration.
- * @param {Paced} request @returns {Promise<RolledOut>}
+ * Runs a rollout. If sidecars are simulated, two smaller rollouts come first, of as many sidecars as are real: one all real, one with
+ * all but one simulated. They show the pace of real sidecars, and whether simulated ones cost the control plane as much.
+ * @param {Paced} request @returns {Promise<RolledOut>} also if sidecars have no configuration: the record says which
+ * @throws {BenchError} if a process exits or is stopped, or a smaller rollout does not converge
  */
 async function startRollout(request) {
   const { sidecars = 0, simulated = 0 } = request.arm.conditions
   if (simulated === 0) return passRollout(request)
   const real = sidecars - simulated
   const allReal = await tryRollout(request, { name: 'all-real', sidecars: real, simulated: 0 })
-  // The CPU time of a control plane depends on the pace.
+  // The CPU time of a control plane depends on the pace, so simulated sidecars start and change at that of real ones.
   const everyMs = Math.round((allReal.first.endMs - allReal.first.startMs) / real)
   const { toldSeconds = 0 } = judgeRollout(allReal).change ?? {}
   const commitsPerSecond = toldSeconds > 0 ? (real - 1) / toldSeconds : Number.POSITIVE_INFINITY
@@ -82,7 +83,10 @@ async function startRollout(request) {
   return { ...started, rollout: { ...started.rollout, fidelity: { real: allReal, simulated: allSimulated } } }
 }
 
-/** @param {Paced} request @param {{ name: string, sidecars: number, simulated: number }} other */
+/**
+ * Runs a smaller rollout and removes it. @param {Paced} request
+ * @param {{ name: string, sidecars: number, simulated: number }} other name: of its folder @throws {BenchError} if it does not converge
+ */
 async function tryRollout(request, { name, ...other }) {
   const arm = { ...request.arm, conditions: { ...request.arm.conditions, ...other } }
   const started = await passRollout({ ...request, arm, folder: path.join(request.folder, name) })
@@ -98,7 +102,7 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
   const rollout = await renderRollout({ testbed, arm, start, round, folder, pace })
   return passCourse({ target, start, folder, signal, explain: explainFailure }, async course => {
     const { asking, deploy, end, deployment, falling, signal } = course
-    // A shard that is removed ends without the others.
+    // The shard that is removed is a deployment of its own, since it ends before the others.
     const { controls, moves } = rollout
     const keptCount = controls.length - (moves ? 1 : 0)
     const running = [
@@ -150,7 +154,7 @@ async function passRollout({ testbed, arm, start, round, folder, leastSeconds, s
   })
 }
 
-/** Names the process that ended, or what a sidecar refused, before the error. @param {unknown} error @param {Course} course */
+/** Chooses the error that explains most: a process that exited, else a configuration that a sidecar refused, else the error itself. @param {unknown} error @param {Course} course */
 async function explainFailure(error, { deployment: { processes }, falling }) {
   const ended = await awaitEnded(processes)
   const refused = falling.signal.reason instanceof BenchError ? falling.signal.reason : null
@@ -158,7 +162,7 @@ async function explainFailure(error, { deployment: { processes }, falling }) {
   return ended.length > 0 ? new EndedError(failure.message, { cause: error, ended }) : failure
 }
 
-/** Throws BenchError. @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds */
+/** Asserts that all sidecars had the configuration of each phase that was begun. @param {NonNullable<TrialRecord['rollout']>} rollout @param {number} deadlineSeconds @throws {BenchError} */
 export function assertConverged({ sidecars, simulated, first, change, withdrawal, removal }, deadlineSeconds) {
   const real = sidecars - (simulated ?? 0)
   const phases = /** @type {const} */ ([
@@ -180,8 +184,9 @@ export function assertConverged({ sidecars, simulated, first, change, withdrawal
 }
 
 /**
- * Aborts where a sidecar refuses its configuration; returns a function that ends the watch.
- * @param {Handle[]} control @param {{ parse: Control['parseRefusals'], falling: AbortController }} options
+ * Reads the logs of the control planes each second, and aborts `falling` if a sidecar refused its configuration. Returns a function
+ * that ends this.
+ * @param {Handle[]} control @param {{ parse: Control['parseRefusals'], falling: AbortController }} options parse: absent: logs do not show it
  */
 function watchRefusals(control, { parse, falling }) {
   const read = async () => {
@@ -202,7 +207,7 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
   const names = listRolloutNames(topology, arm.conditions)
   const shared = describeSpecs({ testbed, arm, folder })
   const { pods } = target
-  // Pods get their addresses when they start.
+  // Pods get their addresses when they start: until then all have the target's place.
   const inPods = [...names.simulated, ...names.sidecars]
   const placed = await target.placesFor(start, [names.application, ...names.controls, ...(pods ? [] : inPods)])
   return createRollout({
@@ -219,7 +224,7 @@ async function renderRollout({ testbed, arm, start, round, folder, pace }) {
 }
 
 /**
- * Chooses how long a phase may take. Simulated sidecars come as slowly as real ones did: everyMs.
+ * Chooses the deadline of a phase, in seconds. everyMs: from one simulated sidecar's start to the next.
  * @param {Pick<Conditions, 'sidecars' | 'simulated'> & { leastSeconds: number, arePods?: boolean, everyMs?: number }} options
  */
 export function findDeadlineSeconds({ leastSeconds, sidecars = 0, simulated = 0, arePods = false, everyMs = 0 }) {

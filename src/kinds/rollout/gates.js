@@ -1,6 +1,6 @@
 import { isBudgetUsed, isCoarse, isCostly, listInfidelities, timesOf } from './numbers.js'
 
-/** Gates of a rollout. A finding with a part spoils single quantities only, by the table of quantities. */
+/** Gates of a rollout. A finding with a part spoils no use: the table of quantities (quantities.js) withholds the values of that part. */
 /** @import { TrialRecord } from '../../model/types.ts' @import { Gate } from '../../judge/gates/gate.js' */
 
 const NAMED_MOST = 5
@@ -65,7 +65,7 @@ export const ROLLOUT_GATES = [
   },
 ]
 
-/** Lists the phases of a rollout, and the end of each. @param {TrialRecord['rollout']} rollout */
+/** Lists the phases that a rollout had; what: the end of each, in words. @param {TrialRecord['rollout']} rollout undefined: the trial is of another kind */
 function phasesOf(rollout) {
   if (!rollout) return []
   const { first, change, removal, cpus, askedPerSecondMost } = rollout

@@ -6,7 +6,7 @@ import { CONTROL_PLANE_AXES } from '../../model/axes/control-plane.js'
 export const rollout = {
   name: 'rollout',
   fields: {
-    /** The needs of the control plane of so many sidecars are computed from its rollouts. */
+    /** The number of sidecars whose control plane is to be sized, from rollouts of fewer; null: none is. */
     sizesControlOf: CONTROL_PLANE_AXES.sidecars.schema.nullable().default(null),
   },
   isRequested: ({ axes }) => axes.sidecars !== undefined,

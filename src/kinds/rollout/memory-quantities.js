@@ -2,7 +2,7 @@ import { withRole } from '../../judge/gates/gate.js'
 import { rowsOf, sidecarsOf, sumOf } from '../../judge/record/measures.js'
 import { MIB } from '../../lib/units.js'
 
-/** Quantities of the memory for services that sidecars are told of, and that are taken away. Pure. */
+/** Quantities of the memory that sidecars and control plane take for services which a change adds and another removes. Pure. */
 /** @import { TrialRecord } from '../../model/types.ts' @import { QuantityRow } from '../../judge/record/quantity-row.js' */
 
 const group = 'rollout'
@@ -59,7 +59,8 @@ export const SERVICES_MEMORY_ROWS = [
 ]
 
 /**
- * Measures memory before services, with them and after them, of all sidecars or of the control plane.
+ * Makes a measure of anonymous bytes before the services were added, with them, with them a second time, and without them at the end of
+ * the window. It is null if one was not read, or if memory did not grow with the services.
  * @param {(bytes: Record<'before' | 'told' | 'toldAgain' | 'after', number>, counts: { sidecars: number, services: number }) => number} find
  * @param {'sidecars' | 'control'} [whose] @returns {QuantityRow['measure']}
  */

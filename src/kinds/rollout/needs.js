@@ -4,16 +4,17 @@ import { MIB } from '../../lib/units.js'
 import { choiceOf, nameOf } from '../../model/arms.js'
 import { renderResources, toLimits } from '../../model/container-limits.js'
 
-/** The needs of the control plane of so many sidecars, from rollouts of several sizes. Pure. */
+/** The CPU and memory that a control plane needs for a number of sidecars, from rollouts of several sizes. Pure. */
 /** @import { ControlNeed, TrialRecord } from '../../model/types.ts' */
 
+/** Limits are these times the measured or predicted use. */
 const ROOM = { ofMemory: 1.25, ofCpu: 1.5 }
-// The kernel takes no smaller quota.
+// The kernel refuses a smaller CPU quota.
 const CORES_LEAST = 0.01
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} Rollout */
 
-/** Finds the needs of each plane. @param {{ records: TrialRecord[], sidecars: number }} run @returns {ControlNeed[]} */
+/** Computes what each plane's control plane needs. @param {{ records: TrialRecord[], sidecars: number }} run sidecars: to be configured @returns {ControlNeed[]} */
 export function findControlNeeds({ records, sidecars }) {
   const whole = records.flatMap(({ trial, outcome, rollout }) =>
     rollout && outcome !== 'failed' ? [{ arm: trial.arm, rollout }] : [],
@@ -24,7 +25,7 @@ export function findControlNeeds({ records, sidecars }) {
   }))
 }
 
-/** @param {{ rollouts: Rollout[], sidecars: number }} ofPlane */
+/** Computes a need; limits are null below three sizes of rollouts, or without CPU times. @param {{ rollouts: Rollout[], sidecars: number }} ofPlane */
 function findNeed({ rollouts, sidecars }) {
   const memory = fitMemory(listPoints(rollouts, r => r.controlPeakBytes ?? r.controlAnonBytes.peak))
   const coresMost = findCoresMost(rollouts)
@@ -45,7 +46,7 @@ function findNeed({ rollouts, sidecars }) {
   }
 }
 
-/** Adds the worst residual and slope. @param {NonNullable<ControlNeed['memory']>} line @param {number} sidecars */
+/** Predicts the most bytes: the line, the largest residual above it and, beyond the measured sizes, the upper end of the slope's interval. @param {NonNullable<ControlNeed['memory']>} line @param {number} sidecars */
 function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   const measuredMost = Math.max(...points.map(point => point.sidecars))
   const beyond = Math.max(0, sidecars - measuredMost) * Math.max(0, (high ?? bytesPerSidecar) - bytesPerSidecar)
@@ -53,7 +54,7 @@ function predictMost({ baseBytes, bytesPerSidecar, high, points }, sidecars) {
   return baseBytes + bytesPerSidecar * sidecars + beyond + above
 }
 
-/** @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of @returns {[number, number][]} */
+/** @param {Rollout[]} rollouts @param {(rollout: Rollout) => number | null} of @returns {[number, number][]} sidecars, value */
 function listPoints(rollouts, of) {
   return rollouts.flatMap(rollout => {
     const value = of(rollout)
@@ -61,7 +62,7 @@ function listPoints(rollouts, of) {
   })
 }
 
-/** @param {Rollout[]} rollouts */
+/** Finds the most cores of the control plane on average over a phase; null: no CPU time is known. @param {Rollout[]} rollouts */
 function findCoresMost(rollouts) {
   const cores = rollouts
     .flatMap(({ first, change }) => [first, ...(change ? [change] : [])])
@@ -69,7 +70,7 @@ function findCoresMost(rollouts) {
   return cores.length > 0 ? Math.max(...cores) : null
 }
 
-/** Says the limits of a control plane. @param {ControlNeed} need */
+/** Renders the limits of a control plane as the first line of its need. @param {ControlNeed} need */
 function tellNeed({ sidecars, measuredMost, limits, ...choice }) {
   const name = nameOf(choice)
   if (limits === null) return `${name}: too few rollouts to say what the control plane of ${sidecars} sidecars needs`
@@ -78,7 +79,7 @@ function tellNeed({ sidecars, measuredMost, limits, ...choice }) {
   return `${name}: the control plane of ${sidecars} sidecars needs ${millicores}m and ${mebibytes}Mi (${how})`
 }
 
-/** @param {ControlNeed} need @returns {string[]} lines */
+/** Renders a need: its limits, the fitted lines with their points, and the resources of a pod spec. @param {ControlNeed} need @returns {string[]} lines */
 export function renderNeed(need) {
   const { memory, limits, coresMost } = need
   const lines = [tellNeed(need)]
@@ -109,7 +110,7 @@ function renderCpu(line, what, { sidecars }) {
   ]
 }
 
-/** @param {(number | null)[]} slope with the ends of its interval @param {number} unit */
+/** @param {(number | null)[]} slope with the ends of its interval @param {number} unit by which all are divided */
 function renderSlope([slope, low, high], unit) {
   const show = (/** @type {number | null} */ value) => (Number(value) / unit).toFixed(2)
   return `${show(slope)}${low === null || high === null ? ' (too few sizes for an interval)' : ` [${show(low)}, ${show(high)}]`}`

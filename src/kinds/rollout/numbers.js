@@ -2,18 +2,20 @@ import { numericSort } from 'simple-statistics'
 import { subtract } from '../../judge/record/describe-window.js'
 import { mib } from '../../lib/units.js'
 
-/** The numbers of a rollout: the run has what it saw in memory, `verify` on disk. Pure. */
+/** The numbers of a rollout: a run computes them from its record in memory, `verify` again from the file. Pure. */
 /** @import { RolloutRecord, ConfigurationTimes, TrialRecord } from '../../model/types.ts' @import { RecordPart } from '../parts.js' */
 
 const NAMED_MOST = 20
 const POINTS_MOST = 100
+// The limits of the gates `resolution` and `probe-cost`: shares of a time, of the machine's CPU, and of the highest rate of asking.
 const CENSORED_MOST = 0.1
 const OWN_MOST = 0.1
 const ASKED_MOST = 0.9
-// Both targets set this period.
+// The period of CPU quotas, as both targets set it.
 const CAP_PERIOD_SECONDS = 0.1
 /** A control plane bound a phase if it was at its limit for this share of the phase. */
 export const BOUND_LEAST = 0.25
+/** The limit of the gate `fidelity` (docs/evidence/simulated-envoys.md). */
 const INFIDELITY_MOST = 0.15
 
 /** @typedef {NonNullable<TrialRecord['rollout']>} RolloutNumbers */
@@ -31,7 +33,7 @@ export const rolloutPart = {
   },
 }
 
-/** @param {RolloutRecord} rollout @returns {RolloutNumbers} */
+/** Computes the numbers of a rollout from its record. Null or absent: not measured, or that phase was not begun. @param {RolloutRecord} rollout @returns {RolloutNumbers} */
 export function judgeRollout(rollout) {
   const { members, simulated, fidelity, cpus, askedPerSecondMost, control } = rollout
   const anon = (control ?? []).flatMap(({ anonBytes }) => anonBytes ?? [])
@@ -55,9 +57,9 @@ export function judgeRollout(rollout) {
   }
 }
 
-/** @typedef {{ name: string, seconds: number | null, unknownSeconds: number | null }} Time of a phase, and what is not known of it */
+/** @typedef {{ name: string, seconds: number | null, unknownSeconds: number | null }} Time of a phase. seconds: null: not all had it; unknownSeconds: between a sidecar's last no and its first yes */
 
-/** Lists the times of a phase, each with the part that is not known. @param {RolloutNumbers['first']} phase @returns {Time[]} */
+/** Lists the times of a phase: `all` until the last sidecar has it, and `p50`, `p99` and `max` of each sidecar. @param {RolloutNumbers['first']} phase @returns {Time[]} */
 export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
   return [
     { name: 'all', seconds, unknownSeconds: lastCensoredSeconds },
@@ -65,27 +67,27 @@ export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds })
   ]
 }
 
-/** Says whether too much of a time is not known. @param {Time} time */
+/** Says whether more than 10 % of a time is not known. @param {Time} time */
 export function isCoarse({ seconds, unknownSeconds }) {
   return seconds !== null && (unknownSeconds ?? 0) > CENSORED_MOST * seconds
 }
 
-/** Says whether the rate of asking may have been the limit. @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost */
+/** Says whether the kit asked so often that its highest rate may have bound the phase. @param {RolloutNumbers['first']} phase @param {number} askedPerSecondMost */
 export function isBudgetUsed({ askedPerSecond }, askedPerSecondMost) {
   return askedPerSecond > ASKED_MOST * askedPerSecondMost
 }
 
-/** Says whether the kit took much of the machine. @param {RolloutNumbers['first']} phase @param {number} cpus */
+/** Says whether the kit itself used more than 10 % of the machine's CPUs in a phase. @param {RolloutNumbers['first']} phase @param {number} cpus */
 export function isCostly({ ownCores }, cpus) {
   return ownCores > OWN_MOST * cpus
 }
 
-/** Lists the phases bound by the control plane. @param {Record<'rollout' | 'change', number | null>} atLimit */
+/** Lists the phases bound by the control plane. @param {Record<'rollout' | 'change', number | null>} atLimit shares of each phase; null: not known, and not bound */
 export function listBound(atLimit) {
   return Object.entries(atLimit).flatMap(([phase, share]) => (Number(share) >= BOUND_LEAST ? [phase] : []))
 }
 
-/** Says whether a phase has times that the kit did not stretch. @param {RolloutNumbers} numbers @param {Part} part */
+/** Says whether a rollout has a phase, and asking did not stretch its times. @param {RolloutNumbers} numbers @param {Part} part */
 export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
   const phase = phases[part]
   return phase !== undefined && !isCostly(phase, cpus) && !isBudgetUsed(phase, askedPerSecondMost)
@@ -93,7 +95,7 @@ export function isMeasured({ cpus, askedPerSecondMost, ...phases }, part) {
 
 /** @typedef {'CPU time in the rollout' | 'CPU time in the change' | 'memory'} Resource */
 
-/** Lists the resources of which simulated sidecars take another amount than real ones. @param {Pick<RolloutNumbers, 'fidelity'>} numbers */
+/** Lists the resources that simulated sidecars take over 15 % more or less of than real ones, or that were not measured; empty if none are simulated. @param {Pick<RolloutNumbers, 'fidelity'>} numbers */
 export function listInfidelities({ fidelity }) {
   if (!fidelity) return []
   const { sidecars, rolloutCpuSeconds, changeCpuSeconds, anonBytes } = fidelity
@@ -119,7 +121,7 @@ export function listInfidelities({ fidelity }) {
   })
 }
 
-/** Says whether simulated sidecars take as much as real ones. @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource */
+/** Says whether simulated sidecars take as much of a resource as real ones; true if none are simulated. @param {Pick<RolloutNumbers, 'fidelity'>} numbers @param {Resource} resource */
 export function isFaithful(numbers, resource) {
   return listInfidelities(numbers).every(infidelity => infidelity.resource !== resource)
 }
@@ -127,7 +129,7 @@ export function isFaithful(numbers, resource) {
 /** @param {NonNullable<RolloutRecord['fidelity']>} fidelity @returns {RolloutNumbers['fidelity']} */
 function judgeFidelity(fidelity) {
   const [real, simulated] = [judgeRollout(fidelity.real), judgeRollout(fidelity.simulated)]
-  // An empty control plane takes as much for real sidecars as for simulated ones.
+  // Compare growth: the memory of an empty control plane is the same in both, and would hide a difference.
   const grownBytesOf = (/** @type {RolloutNumbers} */ { controlAnonBytes: { empty, peak } }) =>
     peak === null || empty === null ? null : peak - empty
   return {
@@ -164,7 +166,7 @@ function judgeWithdrawal({ members, withdrawal: phase }) {
 }
 
 /**
- * Judges a phase. fromMs: when the times of all begin; absent: each has its own.
+ * Computes the numbers of a phase. fromMs: the begin of each sidecar's time, in epoch ms; absent: each has its own `sinceMs`.
  * @param {Pick<RolloutRecord, 'members' | 'simulated'> & { of: 'first' | 'change' | 'withdrawn' | 'moved',
  *   phase: RolloutRecord['first'], fromMs?: number }} options
  * @returns {RolloutNumbers['first']}
@@ -207,7 +209,7 @@ function judgePhase({ members, simulated, of, phase, fromMs }) {
   }
 }
 
-/** Measures how soon pods were ready. @param {RolloutRecord['members']} members @returns {RolloutNumbers['pods']} */
+/** Computes how many pods became ready, and how many seconds after they were created. @param {RolloutRecord['members']} members @returns {RolloutNumbers['pods']} */
 function judgePods(members) {
   const ready = members.flatMap(({ pod }) =>
     pod && pod.readyMs !== null ? [(pod.readyMs - pod.createdMs) / 1000] : [],
@@ -215,14 +217,14 @@ function judgePods(members) {
   return { ready: ready.length, readySeconds: spreadOf(numericSort(ready)) }
 }
 
-/** @param {number[]} sorted */
+/** @param {number[]} sorted rising @returns nulls if empty */
 function spreadOf(sorted) {
   return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: sorted.at(-1) ?? null }
 }
 
 /**
- * Measures each shard's CPU time, and the share of the phase in which the busiest was at its limit: stopped by its cap (for
- * whole periods, where that time is not known), or with all its threads running.
+ * Computes each shard's CPU time, and the share of the phase in which the busiest was at its limit: throttled by its cap (for whole
+ * periods if the kernel does not count the time), or with all its threads running. Empty if no shard was read.
  * @param {{ before: Edge | null, after: Edge | null, phaseSeconds: number }} options
  */
 function judgeShards({ before, after, phaseSeconds }) {
@@ -231,7 +233,7 @@ function judgeShards({ before, after, phaseSeconds }) {
   const shares = after.each.flatMap(({ cpuSeconds, throttledPeriods, throttledSeconds, workers }, i) => {
     const ran = subtract(cpuSeconds, starts[i].cpuSeconds)
     const periods = subtract(throttledPeriods, starts[i].throttledPeriods)
-    // A small cap stops short bursts for a part of each period; the kernel adds up the time of all CPUs.
+    // throttledSeconds adds up the time of all CPUs: the throttled periods are its upper bound. A small cap stops a burst for less.
     const most = (periods ?? 0) * CAP_PERIOD_SECONDS
     const stopped = Math.min(most, subtract(throttledSeconds, starts[i].throttledSeconds) ?? most)
     return ran === null && periods === null ? [] : [Math.max((ran ?? 0) / workers, stopped)]
@@ -242,7 +244,7 @@ function judgeShards({ before, after, phaseSeconds }) {
   }
 }
 
-/** Makes the curve: seconds, each with the share of sidecars. @param {ConfigurationTimes[]} members @param {{ all: number, startMs: number }} of */
+/** Makes the curve, of at most 100 points: seconds, each with the share of sidecars that have the configuration. @param {ConfigurationTimes[]} members @param {{ all: number, startMs: number }} of */
 function drawCurve(members, { all, startMs }) {
   const times = numericSort(members.filter(isConfigured).map(({ yesMs }) => (yesMs - startMs) / 1000))
   const every = Math.ceil(times.length / POINTS_MOST)
@@ -256,12 +258,12 @@ function isConfigured(times) {
   return times.yesMs !== null
 }
 
-/** Measures the part of a sidecar's time that is not known. @param {ConfigurationTimes & { yesMs: number }} options */
+/** Computes the seconds of a sidecar's time that are not known: from its last no, else its start or commit, to its first yes. @param {ConfigurationTimes & { yesMs: number }} options */
 function findCensored({ sinceMs, lastNoMs, yesMs }) {
   return (yesMs - Math.max(lastNoMs ?? 0, sinceMs)) / 1000
 }
 
-/** @param {number[]} sorted @param {number} q */
+/** Finds a quantile as the nearest rank; null: no value. @param {number[]} sorted rising @param {number} q */
 function quantile(sorted, q) {
   return sorted[Math.ceil(q * sorted.length) - 1] ?? null
 }

@@ -15,12 +15,13 @@ import { named, startSidecars } from '../../run/start-sidecars.js'
 /** @typedef {Awaited<ReturnType<typeof withdrawServices>>} Withdrawal */
 /** Anonymous memory of all sidecars and of the control plane. @typedef {Record<'sidecars' | 'control', number | null>} Memory */
 
-/** Sidecars timed beside first and last: more would take two CPUs as much as changing all, or be asked too seldom. */
+/** Sidecars timed in a change, beside the first and the last: more would load two CPUs as much as the change itself, or be asked too seldom. */
 const SAMPLE = 30
 
 /**
- * Starts the sidecars until each has its first configuration, and is ready where it is a pod.
+ * Starts the sidecars, and waits until each has its first configuration or the deadline passes; pods also until they are ready.
  * @param {PhaseOptions & { batches: Rollout['batches'], deploy: Deploy, arePods: boolean, fail: (error: Error) => void }} all
+ * @throws {BenchError} if the target started none in time; the signal's reason when it aborts
  */
 export async function startAll({ batches, deploy, arePods, fail, ...options }) {
   /** @type {Awaited<ReturnType<typeof startSidecars>> | undefined} */
@@ -39,8 +40,8 @@ export async function startAll({ batches, deploy, arePods, fail, ...options }) {
 }
 
 /**
- * Stages and commits a change; where sidecars can go back, they do by those with an even number. Of many, a sample drawn by
- * the seed is asked meanwhile, and the others once that has it.
+ * Stages and commits a change of all sidecars. Versions with an even number take services away again (`goBack`), if members can. A
+ * sample drawn by the seed is asked during the change, and the others when the sample has it.
  * @param {PhaseOptions & { members: RolloutMember[], conditions: Conditions, seed: number, version?: number }} options
  */
 export async function changeAll({ members, conditions, seed, version = 1, ...options }) {
@@ -60,14 +61,14 @@ export async function changeAll({ members, conditions, seed, version = 1, ...opt
   return { times, phase: others.length > 0 ? { ...phase, sample: [...sample] } : phase }
 }
 
-/** Says whether each sidecar has what a phase brings. @param {RolloutMember[]} members @param {Pick<Phase, 'times'>} phase */
+/** Says whether each sidecar answered by the configuration of a phase. @param {RolloutMember[]} members @param {Pick<Phase, 'times'>} phase */
 export function haveAll(members, { times }) {
   return members.every(({ name }) => typeof times.get(name)?.yesMs === 'number')
 }
 
 /**
- * Takes the services of the change away, brings them once more, and takes them away: the second time shows whether the
- * memory that was kept is used again. before: the memory before the change.
+ * Takes the services of the change away, adds them once more, and takes them away again: the second time shows whether the memory
+ * that was kept is reused. before: the memory before the change.
  * @param {Omit<Parameters<typeof changeAll>[0], 'version'> & { before: Memory, readMemory: () => Promise<Memory> }} options
  */
 export async function withdrawServices({ before, readMemory, ...all }) {
@@ -76,7 +77,7 @@ export async function withdrawServices({ before, readMemory, ...all }) {
   const again = await changeAll({ ...all, version: 3 })
   const toldAgain = await readMemory()
   const last = await changeAll({ ...all, version: 4 })
-  // The first that not every sidecar has is recorded.
+  // Record the first of the changes that not every sidecar has, else the last.
   const { times, phase } = [gone, again].find(one => !haveAll(all.members, one)) ?? last
   const bytesOf = (/** @type {keyof Memory} */ whose) => {
     return { before: before[whose], told: bytesConfigured[whose], toldAgain: toldAgain[whose] }
@@ -84,7 +85,7 @@ export async function withdrawServices({ before, readMemory, ...all }) {
   return { times, phase: { ...phase, sidecarBytes: bytesOf('sidecars'), controlBytes: bytesOf('control') } }
 }
 
-/** Draws the names of those that are timed; simulated ones are, too. @param {RolloutMember[]} members @param {number} seed */
+/** Draws the names of the sidecars that are timed: the first, the last, a sample of 30, and all simulated ones. @param {RolloutMember[]} members @param {number} seed */
 export function drawSample(members, seed) {
   const nameOf = (/** @type {RolloutMember} */ { name }) => name
   const real = members.filter(({ standsFor }) => standsFor === undefined)
@@ -93,6 +94,7 @@ export function drawSample(members, seed) {
 }
 
 /**
+ * Commits changes, and begins to ask each sidecar of the sample just before its commit.
  * @param {PhaseOptions & { changes: ({ member: RolloutMember } & ReturnType<RolloutMember['changeTo']>)[],
  *   conditions: Conditions, sample: Set<string> }} options
  */
@@ -115,8 +117,8 @@ async function commitChanges({ asking, signal, changes, conditions, sample }) {
 }
 
 /**
- * Ends a shard and moves its sidecars, which know their control plane from their start: each is ended and started anew.
- * batches: all; moves: at their new shards; readControl: of the shards left.
+ * Ends a shard and moves its sidecars: they learn their control plane only at their start, so each is ended and started anew. The
+ * others are asked meanwhile whether they go on answering. batches: all; moves: of the new starts; readControl: of the shards left.
  * @param {PhaseOptions & { shard: ProcessSpec, batches: Rollout['batches'], moves: Batch[], deploy: Deploy,
  *   end: (specs: ProcessSpec[]) => Promise<void> }} options
  */
@@ -146,7 +148,7 @@ export async function removeShard({ shard, batches, moves, deploy, end, ...optio
 }
 
 /**
- * Makes the record.
+ * Makes the record of a rollout; null: that phase was not begun. pods: empty on one machine.
  * @param {{ cpus: number, members: RolloutMember[], pods: Map<string, PodTimes>, control: Observation | null,
  *   first: Phase, change: Phase | null, withdrawal: Withdrawal | null, removal: Removal | null }} options
  * @returns {RolloutRecord}

@@ -205,23 +205,23 @@ export const ROLLOUT_ROWS = [
   },
 ]
 
-/** @param {Find} find @returns {QuantityRow['measure']} */
+/** Makes the measure of a row; null for a record that is no rollout. @param {Find} find @returns {QuantityRow['measure']} */
 function of(find) {
   return ({ record }) => (record.rollout ? find(record.rollout, record) : null)
 }
 
-/** Measures a resource; null where simulated sidecars take another amount than real ones. @param {Resource} resource @param {Find} find */
+/** Measures a resource of the control plane; null if the gate `fidelity` found simulated sidecars unlike real ones. @param {Resource} resource @param {Find} find */
 function ofControl(resource, find) {
   return of((numbers, record) => (isFaithful(numbers, resource) ? find(numbers, record) : null))
 }
 
-/** Measures the time of all sidecars; null where some are simulated. @param {Part} part @returns {QuantityRow['measure']} */
+/** Measures the seconds of all sidecars; null if some are simulated, or as `timeOf`. @param {Part} part @returns {QuantityRow['measure']} */
 function timeOfAll(part) {
   const find = timeOf(part, 'all')
   return options => (options.record.rollout?.simulated === undefined ? find(options) : null)
 }
 
-/** Measures a time; null where it is too coarse, or stretched by the kit. @param {Part} part @param {string} name @returns {QuantityRow['measure']} */
+/** Measures seconds; null without that phase, or if they are too coarse or asking may have stretched them. @param {Part} part @param {string} name of `timesOf` @returns {QuantityRow['measure']} */
 function timeOf(part, name) {
   return of(numbers => {
     const { [part]: phase } = numbers
@@ -232,6 +232,7 @@ function timeOf(part, name) {
 }
 
 /**
+ * Makes the rows of a time of each sidecar: its median, p99 and maximum.
  * @param {{ name: string, label: string, definition: string, timeAt: (at: 'p50' | 'p99' |
  *   'max') => QuantityRow['measure'] }} time
  */
@@ -246,7 +247,7 @@ function timesOfEach({ name, label, definition, timeAt }) {
   })
 }
 
-/** @param {'first' | 'change'} phase @param {string} name @param {string} what @returns {QuantityRow} */
+/** @param {'first' | 'change'} phase @param {string} name @param {string} what the phase in words @returns {QuantityRow} */
 function atLimitOf(phase, name, what) {
   return {
     ...shares(name, `control at its limit, ${what}`, `${name}Fraction`),
@@ -255,7 +256,7 @@ function atLimitOf(phase, name, what) {
   }
 }
 
-/** @param {(number | null)[]} values @returns {number | null} of at least two that are known */
+/** Computes (most − least) / mean; null below two values, or if one is not known. @param {(number | null)[]} values @returns {number | null} */
 function spreadOf(values) {
   const known = values.filter(value => value !== null)
   const sum = known.reduce((total, value) => total + value, 0)
@@ -263,7 +264,7 @@ function spreadOf(values) {
   return ((Math.max(...known) - Math.min(...known)) * known.length) / sum
 }
 
-/** Averages a value over the real sidecars. @param {(process: TrialRecord['processes'][0]) => number | null} find */
+/** Averages a value over the real sidecars; null if it is not known of one. @param {(process: TrialRecord['processes'][0]) => number | null} find */
 function ofOne(find) {
   return of(({ sidecars, simulated = 0 }, record) => {
     const sum = sumOf(sidecarsOf(record), find)
@@ -271,7 +272,7 @@ function ofOne(find) {
   })
 }
 
-/** @param {Numbers['first']} phase @param {number} sidecars */
+/** @param {Numbers['first']} phase @param {number} sidecars with the simulated ones */
 function perSidecarMs({ controlCpuSeconds }, sidecars) {
   return controlCpuSeconds === null ? null : (1000 * controlCpuSeconds) / sidecars
 }

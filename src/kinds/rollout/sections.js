@@ -4,7 +4,7 @@ import { answerRollouts } from './answer.js'
 import { findControlNeeds, renderNeed } from './needs.js'
 import { isCoarse, isMeasured, listBound, timesOf } from './numbers.js'
 
-/** Rollouts: how soon sidecars have their configuration, and what bound that. Pure. */
+/** Sections of rollouts: how soon sidecars have their configuration, and what bound that. Pure. */
 /** @import { ResultOf, SummaryArm } from '../../model/types.ts' */
 /** @import { Drawn, KindChart, Sections } from '../sections.js' */
 
@@ -40,19 +40,19 @@ export const rolloutSections = {
   },
 }
 
-/** Lists the phases that an arm's control plane bound; null where none runs. @param {SummaryArm} arm */
+/** Lists the phases that an arm's control plane bound; null: no control plane runs, or its share at the limit is not known. @param {SummaryArm} arm */
 function listBoundOf(arm) {
   const [rollout, change] = ['controlAtLimitRollout', 'controlAtLimitChange'].map(name => quantityOf(arm, name).median)
   return rollout === null ? null : listBound({ rollout, change })
 }
 
-/** Says what the control plane bound; empty where none runs. @param {SummaryArm} arm */
+/** Renders what the control plane bound; '' if `listBoundOf` is null. @param {SummaryArm} arm */
 function bindingOf(arm) {
   const phases = listBoundOf(arm)
   return phases === null ? '' : BOUND[phases.join()]
 }
 
-/** Draws configured sidecars in the last round of each arm that counts. @param {Drawn} drawn @returns {KindChart[]} */
+/** Draws the share of configured sidecars over time, from each arm's last round that did not fail. @param {Drawn} drawn @returns {KindChart[]} */
 function drawShares({ arms, records }) {
   const varied = findVaried(arms)
   const rollouts = arms.flatMap(arm => {

@@ -13,7 +13,7 @@ import {
 } from '../../services/control.js'
 import { describeSidecar, findReachable } from '../../services/specs.js'
 
-/** The processes of a rollout: control planes, copies of the first service's sidecar, and a bare application. Pure. */
+/** The processes of a rollout: control planes, copies of the first service's sidecar, and an application without one. Pure. */
 /** @import { Arm, Conditions, Control, Endpoint, ProcessSpec, ReloadAction, Service, Topology } from '../../model/types.ts' */
 /** @import { Batch, Chosen, Member, RolloutMember } from '../../services/control.js' */
 /** @import { ArmServices } from '../../services/specs.js' */
@@ -27,16 +27,16 @@ const MOVED_VERSION = 2
 /**
  * @typedef {object} Rollout
  * @property {ProcessSpec} application
- * @property {ProcessSpec[]} controls the control planes; none: nothing has to run
- * @property {ReloadAction[][]} setUps of each
- * @property {Endpoint[]} reachable where application and control planes are reached
- * @property {Control['parseRefusals']} parseRefusals in what they print
- * @property {Batch[]} batches of one sidecar each where it is a pod; those that move have their own
- * @property {Batch[] | null} moves those sidecars at their new shards, when the last shard is removed; null: it is not
+ * @property {ProcessSpec[]} controls the control plane's shards; empty: no process hands out configurations
+ * @property {ReloadAction[][]} setUps the actions for each shard before any sidecar is enrolled
+ * @property {Endpoint[]} reachable of application and control planes, to be waited for
+ * @property {Control['parseRefusals']} parseRefusals finds refusals of sidecars in the log of a control plane
+ * @property {Batch[]} batches of sidecars that start together, each of one if it is a pod; those that will move are in batches of their own
+ * @property {Batch[] | null} moves the batches of those sidecars at their new shards; null: no shard is removed
  */
 
 /**
- * Lists the names that need an address.
+ * Lists the names that need an address, for `placesFor`.
  * @param {Topology} topology @param {Pick<Conditions, 'sidecars' | 'simulated' | 'shards'>} options
  */
 export function listRolloutNames(topology, { sidecars, simulated, shards }) {
@@ -53,10 +53,11 @@ export function listRolloutNames(topology, { sidecars, simulated, shards }) {
 }
 
 /**
- * Makes the processes; isBatched: sidecars start in batches on one machine; everyMs: between simulated sidecars.
+ * Makes the specs of all processes, and how each sidecar is configured. seed: of the assignment to shards; isBatched: sidecars start
+ * in batches on one machine; everyMs: from one simulated sidecar's start to the next.
  * @param {ArmServices & Chosen & { names: ReturnType<typeof listRolloutNames>, seed: number, isBatched?: boolean,
  *   everyMs?: number }} services
- * @returns {Rollout}
+ * @returns {Rollout} @throws {BenchError} if a shard is removed and no sidecar would move
  */
 export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...services }) {
   const { arm, control, topology, places, programs, folders, locate } = services
@@ -111,7 +112,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
     reachable: findReachable([application, ...controls], places),
     setUps: planes.map(({ setUp }) => setUp),
     parseRefusals: control.parseRefusals,
-    // Simulated sidecars start last: they take the name of a real sidecar that has asked before them.
+    // Simulated sidecars start last: they use the name of a real sidecar that has asked the control plane before them.
     batches: control.simulates && simulated.length > 0 ? [...batches, createSimulated(control.simulates)] : batches,
     moves: arm.conditions.isShardRemoved
       ? chunk(moved, size).map((batch, i) => ({ spec: createSpec(batch, `moved-${i + 1}`), members: batch }))
@@ -136,7 +137,7 @@ export function createRollout({ names, seed, isBatched = true, everyMs = 0, ...s
 }
 
 /**
- * Assigns sidecars to shards; movesTo: the new shard of a sidecar that moves when the last shard is removed.
+ * Assigns sidecars to shards, and again to one shard fewer if the last is removed; movesTo: the new shard; absent: it does not move.
  * @param {string[]} names @param {{ conditions: Sharded, seed: number }} options
  * @returns {{ name: string, shard: number, known: number, movesTo?: number }[]}
  */
@@ -147,7 +148,7 @@ export function assignMoving(names, { conditions, seed }) {
   return assigned.map((one, i) => (left[i].shard === one.shard ? one : { ...one, movesTo: left[i].shard }))
 }
 
-/** Assigns as `balance` does. @param {string[]} names @param {{ conditions: Sharded, seed: number }} options */
+/** Assigns sidecars to shards by an algorithm of `balance`; known: the other services that a sidecar knows, in proportion to its size. @param {string[]} names @param {{ conditions: Sharded, seed: number }} options */
 export function assignSidecars(names, { conditions, seed }) {
   const { shards = 1, assignment = 'round-robin', sizes = 'equal', configuredServices } = conditions
   const items = drawItems({ count: names.length, sizes, seed })
@@ -159,7 +160,7 @@ export function assignSidecars(names, { conditions, seed }) {
   }))
 }
 
-/** Joins simulated sidecars. @param {RolloutMember[]} members @param {Endpoint} endpoint @returns {RolloutMember} */
+/** Joins simulated sidecars into one member that is asked at one endpoint for all. @param {RolloutMember[]} members @param {Endpoint} endpoint @returns {RolloutMember} */
 function joinMembers(members, endpoint) {
   return {
     name: SIMULATED,
@@ -179,7 +180,7 @@ function joinMembers(members, endpoint) {
   }
 }
 
-/** Finds the first service and the one that it calls; throws BenchError where it calls none. @param {Topology} topology */
+/** Finds the entry's service and the first that it calls. @param {Topology} topology @throws {BenchError} if it calls none */
 function findEnds({ services, entry }) {
   const client = /** @type {Service} */ (services.find(s => s.name === entry.service))
   const server = services.find(s => s.name === client.calls[0])
