@@ -56,7 +56,7 @@ export function judgeTrial(record, relaxed) {
   }
 }
 
-/** Measures CPU over an arm's turns of a second: over the whole window no process looks busy. @param {Measured} record */
+/** Scales the CPU of an open loop in turns to the arm's own turns: over the whole window none but the generator looks busy. @param {Measured} record */
 function whileUnderLoad({ processes, load, window, trial }) {
   if (!load?.interleaved || !window || trial.arm.load.kind !== 'open') return processes
   const times = window.seconds / load.interleaved.seconds
@@ -66,7 +66,7 @@ function whileUnderLoad({ processes, load, window, trial }) {
   })
 }
 
-/** Finds all that spoils a use. @param {Measured} record @param {string[]} [relaxed] @returns {GateFinding[]} */
+/** Lists the failures of all gates that are not relaxed. @param {Measured} record @param {string[]} [relaxed] @returns {GateFinding[]} */
 export function findGates(record, relaxed = []) {
   const isIdle = record.trial.arm.load.kind === 'idle'
   const judging = [...GATES.values()].filter(({ name, isOfLoad }) => !relaxed.includes(name) && !(isIdle && isOfLoad))

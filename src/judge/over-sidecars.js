@@ -17,7 +17,7 @@ export function fitMemory(pairs) {
   return { baseBytes, bytesPerSidecar, low, high, points }
 }
 
-/** Fits seconds of CPU time; null likewise. @param {Points} pairs @returns {ControlNeed['rolloutCpu']} */
+/** Fits seconds of CPU time; null below three numbers of sidecars. @param {Points} pairs @returns {ControlNeed['rolloutCpu']} */
 export function fitCpu(pairs) {
   const fit = fitOverSidecars(pairs)
   if (fit === null) return null
@@ -45,7 +45,7 @@ function fitOverSidecars(pairs) {
 }
 
 /**
- * Renders a point with how far it is off its line.
+ * Renders the value of a point, with its distance from the line in brackets: `12.3 (+0.4)`.
  * @param {number} value @param {number} residual @param {{ digits?: number, digitsOff?: number }} [options]
  */
 export function renderOff(value, residual, { digits = 1, digitsOff = digits } = {}) {

@@ -29,7 +29,7 @@ const WHERE_GIVEN = 'Given where the rounds together hold ten requests beyond it
 const PERCENTILES = { p50: '50', p90: '90', p95: '95', p99: '99', p999: '99.9' }
 const PERCENTILE_NAMES = /** @type {(keyof typeof PERCENTILES)[]} */ (Object.keys(PERCENTILES))
 
-/** A sidecar that ends is counted in no sum. @param {Pick<Arm, 'conditions'>} arm */
+/** Says whether no sidecar of an arm ends in the window: one that does is in no sum. @param {Pick<Arm, 'conditions'>} arm */
 const endsNone = arm => !arm.conditions.ending
 
 /** The first is the primary quantity. @type {QuantityRow[]} */
@@ -266,12 +266,12 @@ export const QUANTITIES = Object.fromEntries(ROWS.map(row => [row.name, row]))
 /** @type {[string, ...string[]]} */
 export const QUANTITY_NAMES = /** @type {any} */ (Object.keys(QUANTITIES))
 
-/** Shown where an experiment names no quantities. */
+/** The quantities of an experiment that names none. */
 export const SHOWN_BY_DEFAULT = ['throughput', 'cpuPerRequest', 'rss']
 export const [PRIMARY] = ROWS
 
 /**
- * Computes what a new connection adds to a request over a kept one, in the same round.
+ * Makes a measure of what a new connection adds to a request over a kept one, in the same round; null with kept connections.
  * @param {(record: TrialRecord) => number | null} costOf a request @returns {QuantityRow['measure']}
  */
 function perConnection(costOf) {
@@ -282,12 +282,13 @@ function perConnection(costOf) {
   }
 }
 
-/** @param {Pick<Arm, 'conditions'>} arm */
+/** Says whether services have network namespaces, as redirected arms and those beside them do. @param {Pick<Arm, 'conditions'>} arm */
 function hasNamespaces({ conditions }) {
   return conditions.interception !== undefined
 }
 
 /**
+ * Makes the row of a percentile of response times.
  * @param {keyof typeof PERCENTILES} name @param {{ isCompared?: boolean, isMain?: boolean }} [roles] isMain: of latency
  * @returns {QuantityRow}
  */
@@ -331,7 +332,7 @@ function defineTime(share) {
   return `The time that ${share} of the requests of the window took at most, from sending to the last byte. In the open loop it is latency at an equal rate; in the closed loop it is the response time at saturation, which follows from the rate and the number of users (Little's law), and is no latency.`
 }
 
-/** @param {keyof typeof PERCENTILES} of @returns {QuantityRow} */
+/** Makes the row of what sidecars add to a percentile. @param {keyof typeof PERCENTILES} of @returns {QuantityRow} */
 function addedTime(of) {
   const name = `addedP${of.slice(1)}`
   return {
@@ -398,20 +399,20 @@ function memory(name, { words, isHeadline, ...row }) {
   }
 }
 
-/** Lists the quantities in which arms are compared. @param {Load['kind'][]} [kinds] absent: under any load */
+/** Lists the rows of quantities in which arms are compared. @param {Load['kind'][]} [kinds] absent: under any load */
 export function listCompared(kinds) {
   return Object.values(QUANTITIES).flatMap(({ compared, ...row }) =>
     compared?.kinds.some(kind => kinds?.includes(kind) ?? true) ? [{ ...row, compared }] : [],
   )
 }
 
-/** @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
+/** Finds what a trial must be good for to have a quantity. @param {Pick<QuantityRow, 'use' | 'useOfClosed'>} row @param {Pick<Load, 'kind'>} load */
 export function useOf({ use, useOfClosed = use }, { kind }) {
   return kind === 'closed' ? useOfClosed : use
 }
 
 /**
- * Measures a round by the first good trial of an arm.
+ * Measures a quantity of an arm in a round, by its first good trial; null: none is good or has it.
  * @param {QuantityRow} row @param {TrialRecord[]} trials @param {Omit<RoundRecords, 'record'>} [beside]
  */
 export function measureRound(row, trials, beside = {}) {
@@ -421,7 +422,7 @@ export function measureRound(row, trials, beside = {}) {
 }
 
 /**
- * Reads a quantity of an arm, or of one service's sidecar, in a summary; no values where there are none.
+ * Reads a quantity of an arm, or of one service's sidecar, in a summary; median null and values [] if the summary lacks it.
  * @param {SummaryArm} arm @param {string} name @param {string | null} [service] @returns {Quantity}
  */
 export function quantityOf(arm, name, service = null) {

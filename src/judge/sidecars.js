@@ -4,7 +4,7 @@ import { finiteOrNull, subtract } from './record/describe-window.js'
 /** Each sidecar through the samples of a trial. Pure. */
 /** @import { ProcessSpec, Reading, Sample } from '../model/types.ts' */
 
-// An edge of the window may be read right after a sample: CPU time over so short a time says nothing.
+// An edge of the window may be read right after a sample: the rate of CPU over so short a time says nothing.
 const APART_LEAST_SECONDS = 0.05
 
 /**
@@ -26,7 +26,7 @@ const APART_LEAST_SECONDS = 0.05
  *   last: { reading: Reading, seconds: number } | null }} Tracked
  */
 
-/** @param {{ most?: number }} [options] most: points of a series, beyond which older ones are thinned */
+/** Follows the sidecars of a trial, sample by sample. @param {{ most?: number }} [options] most: points of a series, beyond which older ones are thinned */
 export function createSidecars({ most = POINTS_MOST } = {}) {
   /** @type {Tracked[]} */
   let tracked = []
@@ -46,7 +46,7 @@ export function createSidecars({ most = POINTS_MOST } = {}) {
       for (const sidecar of tracked) addReading({ sidecar, reading: sample.readings[sidecar.place], seconds, most })
     },
     snapshot: () => tracked.map(({ now }) => ({ ...now })),
-    /** The same arrays are filled further. */
+    /** Returns the arrays themselves, which later samples fill further. */
     series: () => tracked.map(({ series }) => series),
   }
 }
@@ -64,7 +64,7 @@ function startTracking({ service, cpuLimitCores }, place) {
 }
 
 /**
- * Changes the tracked sidecar; a reading that is undefined, or has NaN, could not be read.
+ * Adds a reading to the tracked sidecar; one that is undefined, or has NaN, could not be read.
  * @param {{ sidecar: Tracked, reading: Reading | undefined, seconds: number, most: number }} options
  */
 function addReading({ sidecar, reading, seconds, most }) {
@@ -96,7 +96,7 @@ function addReading({ sidecar, reading, seconds, most }) {
   sidecar.last = { reading, seconds }
 }
 
-/** @param {Reading | null} first @param {Reading} reading */
+/** Finds the share of throttled periods between two readings; null: not known. @param {Reading | null} first @param {Reading} reading */
 function findThrottled(first, reading) {
   const periods = subtract(reading.periods, first?.periods)
   const throttled = subtract(reading.throttledPeriods, first?.throttledPeriods)

@@ -11,16 +11,16 @@ const PASSED_LEAST = 0.9
 // The load is spread over pods by its users, evenly in the long run and not in a window.
 const POD_LEAST = 0.1
 const POD_REQUESTS_LEAST = 20
-// To accept a connection and to open another costs the kernel alone more.
+// The least CPU time of a request on a new connection: accepting one and opening another costs the kernel alone more.
 const CONNECTION_LEAST_SECONDS = 1e-5
-// More than any sidecar here uses when idle.
+// More cores than any sidecar here uses when idle.
 const IDLE_CORES_MOST = 0.01
 
 // Shares of the time in which an answer is written, and of the answers.
 const SPAN_LEAST = 0.5
 const KEPT_LEAST = 0.75
 const SERVICE_TIME_MOST_OFF_MS = 0.01
-// Standard errors between a mean of drawn times and that asked for: one trial in a million is further off by chance.
+// Standard errors between the mean of drawn times and the configured one: one trial in a million is further off by chance.
 const MEANS_APART_MOST = 5
 // wrk counts times in classes of 0.2 %.
 const TIMER_SHARE = 0.005
@@ -81,7 +81,7 @@ export const ANSWER_GATES = [
     find: ({ streams = [], trial }) => {
       const [kind] = trial.arm.load.requests ?? []
       const writtenMs = kind ? computeChunksMs(kind) : 0
-      // On a busy machine a part of the answers is read late, and so at once.
+      // On a busy machine some answers are read late, and so in one piece.
       const kept = streams.filter(({ spanMs }) => spanMs < SPAN_LEAST * writtenMs)
       return [
         kept.length > 0 &&
@@ -123,8 +123,8 @@ export const ANSWER_GATES = [
 ]
 
 /**
- * Says whether `passage` has to know the CPU of idle sidecars: each request has a new connection, and at this rate work is taken
- * for seen by so little CPU time that idle sidecars may use as much.
+ * Says whether the gate `passage` needs the CPU of idle sidecars: each request has a new connection, and at this rate the CPU time
+ * that proves work is so little that idle sidecars may use as much.
  * @param {Pick<TrialRecord['trial']['arm']['load'], 'connections' | 'ratePerSecond'>} load
  * @param {{ sidecars: number, arms?: number }} options arms: that share the rate
  */
@@ -139,7 +139,7 @@ export function needsIdleCpu({ connections, ratePerSecond }, { sidecars, arms = 
  *   | 'idleCpuCores'> & { isPod: boolean }} Hop
  */
 
-/** Lists the hops of a process. @param {ProcessRecord} process @returns {Hop[]} */
+/** Lists the hops of a sidecar: itself, or each pod that it serves. @param {ProcessRecord} process @returns {Hop[]} */
 function listHops({ pods, ...process }) {
   const { service, copyOf, role, passages, receivedBytes, ...others } = process
   const { closedConnections, cpuSeconds, idleCpuCores } = others
@@ -151,18 +151,18 @@ function listHops({ pods, ...process }) {
 }
 
 /**
- * Finds how much less sidecars received than their requests carry.
+ * Finds sidecars that received less than their requests carry; [] if that cannot be known.
  * @param {Hop[]} copies @param {{ record: import('./gate.js').Measured, verified: number }} options verified: requests through them
  * @returns {(string | false)[]}
  */
 function findPast(copies, { record: { trial, window }, verified }) {
   const received = copies.reduce((sum, p) => sum + (p.receivedBytes ?? Number.NaN), 0)
   const { requestBytes, responseBytes } = computeBodyBytes(trial.arm.load)
-  // Nobody knows what a closed connection received. New connections bring requests, and kept ones the answers.
+  // The bytes of closed connections are unknown. If each request has a new one, the kept ones still bring the answers.
   const isNew = trial.arm.load.connections === 'new'
   const closed = copies.map(({ closedConnections }) => closedConnections ?? { accepted: 0, connected: 0 })
   if (closed.some(({ accepted, connected }) => connected > 0 || (accepted > 0 && !isNew))) return []
-  // At a low rate all connections open and close between two looks at them, and leave no trace but CPU time.
+  // At a low rate all connections open and close between two readings of `ss`, and leave no trace but CPU time.
   const workSeconds = sumCpuSeconds(copies, window?.seconds ?? 0)
   if (isNew && received === 0 && workSeconds > CONNECTION_LEAST_SECONDS * verified) return []
   const sentBytes = isNew ? 0 : requestBytes + countHeadBytes(trial.arm)
@@ -171,7 +171,7 @@ function findPast(copies, { record: { trial, window }, verified }) {
   return [
     received < PASSED_LEAST * expected &&
       `${nameOf(copies[0])} received ${received} bytes, and ${verified} verified requests carry ${expected} through it: they went past it`,
-    // One of many that goes past a proxy of all is a small part of the sum.
+    // If one pod of many goes past the proxy of the node, the sum lacks only a small part.
     ...copies.map(
       pod =>
         pod.isPod &&
@@ -184,7 +184,7 @@ function findPast(copies, { record: { trial, window }, verified }) {
 }
 
 /**
- * Sums the CPU time that sidecars used more than idle ones; pods are served by one process.
+ * Sums the CPU time of sidecars above that of idle ones; one process serves all pods, so that its time counts once.
  * @param {Hop[]} copies @param {number} windowSeconds
  */
 function sumCpuSeconds(copies, windowSeconds) {
@@ -195,7 +195,7 @@ function sumCpuSeconds(copies, windowSeconds) {
 }
 
 /**
- * Finds how the service times of a trial differ from those asked for.
+ * Finds how the service times of a trial differ from the configured ones.
  * @param {import('./gate.js').Measured} record @returns {(string | false)[]}
  */
 function findServiceTimeFaults({ load, trial }) {
@@ -206,7 +206,7 @@ function findServiceTimeFaults({ load, trial }) {
   if (!load.waited) return ['the application told no service time']
   const { mean, deviation } = describeTimes(timed)
   const differenceMs = Math.abs(load.waited.meanMs - mean)
-  // Times are those of failed requests, too, and a sidecar that fails may do so at once: other checks find it.
+  // The distribution includes failed requests, which a sidecar may answer at once: other gates find these.
   const times = load.failed === 0 && load.corrupted === 0 ? load.distribution : null
   const [fastestMs] = times?.grid.find(([quantile]) => quantile === 0)?.slice(1) ?? []
   const shortestMs = kinds.some(({ isExponential }) => isExponential) ? 0 : Math.min(...kinds.map(kind => kind.meanMs))
@@ -235,8 +235,8 @@ function describeTimes(kinds) {
 }
 
 /**
- * Counts the bytes that the head of a pipeline's own request has at least: it may have no body, and its answer may be the
- * pipeline's. @param {TrialRecord['trial']['arm']} arm
+ * Counts the bytes that the head of a pipeline's own request has at least: its body may be empty, and its answer may come from the
+ * pipeline. @param {TrialRecord['trial']['arm']} arm
  */
 function countHeadBytes({ load: { ownRequest }, conditions: { protocol } }) {
   // HTTP/2 compresses heads.

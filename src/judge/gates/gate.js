@@ -10,11 +10,11 @@ import { groupBy } from '../../lib/group-by.js'
 /**
  * @typedef {object} Gate
  * @property {string} name
- * @property {string} finds in the dictionary of a report
- * @property {string} words of a verdict
- * @property {true} [isOfLoad] an idle trial is not asked
+ * @property {string} finds what it finds, in the dictionary of a report
+ * @property {string} words its failure in a verdict
+ * @property {true} [isOfLoad] it does not judge idle trials
  * @property {Use[]} [spoils] absent: every use
- * @property {(record: Measured) => (string | PartFinding | false | undefined)[]} find
+ * @property {(record: Measured) => (string | PartFinding | false | undefined)[]} find false and undefined: no failure
  */
 
 /** @type {Use[]} */
@@ -30,7 +30,7 @@ export function withRole(processes, role) {
   return processes.filter(p => p.role === role)
 }
 
-/** Groups a service with its copies: any of them may have given the answers. @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P @param {P[]} processes */
+/** Groups each service with its copies, any of which may have given the answers. @template {Pick<ProcessRecord, 'service' | 'copyOf'>} P @param {P[]} processes */
 export function groupCopies(processes) {
   return [...groupBy(processes, p => p.copyOf ?? p.service).values()]
 }
@@ -64,7 +64,7 @@ export function splitLoud({ load, trial }, members) {
   ]
 }
 
-/** Says whether a process is of the loud pair, or serves it and all others: it may be saturated. @param {Pick<TrialRecord, 'trial'>} record @param {ProcessRecord} process */
+/** Says whether a process is of the loud pair, or serves it beside others: such a one may be saturated. @param {Pick<TrialRecord, 'trial'>} record @param {ProcessRecord} process */
 export function servesLoudPair({ trial }, { role, copyOf }) {
   return trial.arm.load.loudPerSecond !== undefined && copyOf === null && (role === 'sidecar' || role === 'application')
 }
@@ -74,14 +74,14 @@ export function nameOf({ service, role }) {
   return `${service}'s ${role}`
 }
 
-/** @param {number} share */
+/** Formats a share as `12 %`, or `0.12 %` below a hundredth. @param {number} share */
 export function percent(share) {
   return `${(100 * share).toFixed(share < 0.01 ? 2 : 0)} %`
 }
 
 /** The largest share of requests that may fail. */
 export const ERRORS_MOST = 0.001
-/** A sidecar counts as bound from this share of its cap on. */
+/** From these shares on a trial counts as bound: of a sidecar's cap, of a thread's CPU, of the generator's CPUs. */
 const SIDECAR_BOUND = 0.95
 const WORKER_BOUND = 0.95
 const APPLICATION_BOUND = 0.9
@@ -89,9 +89,10 @@ export const GENERATOR_BOUND = 0.8
 const HOST_IDLE_LEAST = 0.05
 
 /**
- * Finds what bound a trial: the first condition that holds. A neighbour of the kit fills the machine by design.
+ * Finds what bound a trial: the first condition that holds, else the rate of an open loop or the users of a closed one. A neighbour
+ * of the kit fills the machine by design.
  * @param {Pick<TrialRecord, 'processes' | 'generatorCpus' | 'loadHost'> & { idleFraction: number, kind: 'closed' |
- *   'open', podCpuCores?: number }} trial podCpuCores: quota of each sidecar and its application
+ *   'open', podCpuCores?: number }} trial podCpuCores: quota of each sidecar together with its application
  */
 export function findBound({ processes, generatorCpus, idleFraction, loadHost, kind, podCpuCores }) {
   const isFilled = withRole(processes, 'neighbour').length > 0
@@ -114,12 +115,12 @@ export function secondsUnderLoad({ load, window }) {
   return load?.interleaved?.seconds ?? window?.seconds ?? null
 }
 
-/** @param {{ idleFraction: number }} host */
+/** Says whether a machine had no CPU time to spare. @param {{ idleFraction: number }} host */
 export function isUsedUp({ idleFraction }) {
   return idleFraction < HOST_IDLE_LEAST
 }
 
-/** Finds the busiest thread's cores; where threads were not read, the workers' mean. @param {ProcessRecord} process */
+/** Finds the cores of the busiest thread; if threads were not read, the mean of the workers. @param {ProcessRecord} process */
 export function busiestCoresOf({ busiestThreadCores, cpuCores, askedWorkers }) {
   return busiestThreadCores ?? cpuCores / Math.max(1, askedWorkers)
 }

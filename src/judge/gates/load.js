@@ -11,9 +11,10 @@ import {
   withRole,
 } from './gate.js'
 
-/** Gates of the load: whether it was the load asked for, and nothing but the sidecars limited it. */
+/** Gates of the load: whether it was as planned, and nothing but the sidecars limited it. */
 /** @import { Gate, Measured } from './gate.js' */
 
+// Bounds of the gates below, which have them in words (`finds`). Shares are fractions.
 const APPLICATION_BUSY = 0.7
 const NEIGHBOUR_MOST = 0.1
 const STEAL_MOST = 0.1
@@ -22,7 +23,7 @@ const LATE_P50_MOST_MS = 1
 const MIX_SHARE = 0.02
 const LATE_P99_MOST_MS = 5
 const EDGE_FRACTION = 0.002
-/** An open loop counts as kept from this share of the rate asked for on. */
+/** The share of its rate from which an open loop counts as kept. */
 export const RATE_LEAST = 0.99
 const LOUD_LEAST = 0.95
 const NOT_LOUD_BELOW = 0.5
@@ -164,7 +165,7 @@ export const LOAD_GATES = [
     },
   },
   {
-    // The loud pair is to be saturated, and how long the others wait for a proxy that serves all is what is asked.
+    // Saturation of the loud pair is intended: the question is how long the others wait for a proxy that serves all.
     name: 'loud-saturated',
     finds:
       'a loud pair (`--loud`), or the one proxy of all pods beside it, that was saturated: how long the others wait then is the answer; it spoils nothing',
@@ -304,7 +305,7 @@ function describeLoud({ due, verified, failed }) {
   return `the loud pair answered ${verified} of ${due} requests that were due, and ${failed} failed`
 }
 
-/** @param {Measured} record @param {NonNullable<Measured['load']['loud']>} loud */
+/** Says whether the loud pair was quiet, and not for lack of CPU. @param {Measured} record @param {NonNullable<Measured['load']['loud']>} loud */
 function isNotLoud(record, { due, verified }) {
   return verified === 0 || (verified < NOT_LOUD_BELOW * due && findLoudBound(record) === null)
 }
@@ -323,12 +324,12 @@ function findLoudBound(record) {
   return bound === 'rate' ? null : bound
 }
 
-/** @param {Pick<Measured, 'trial'>} record @param {import('../../model/types.ts').ProcessRecord} process */
+/** Says whether a process is of the loud pair and serves no other. @param {Pick<Measured, 'trial'>} record @param {import('../../model/types.ts').ProcessRecord} process */
 function isInLoudPair(record, process) {
   return servesLoudPair(record, process) && !process.pods
 }
 
-/** Counts due requests that did not start in the window; 0: no more than its edges explain. @param {Measured} record @param {number} [tolerance] */
+/** Counts due requests of an open loop that did not start in the window; 0: no more than its edges explain (tolerance). @param {Measured} record @param {number} [tolerance] */
 export function droppedInWindow(record, tolerance = 1 + EDGE_FRACTION * dueInWindow(record)) {
   const { dropped, verified, failed } = record.load
   const seconds = secondsUnderLoad(record)
@@ -337,7 +338,7 @@ export function droppedInWindow(record, tolerance = 1 + EDGE_FRACTION * dueInWin
   return missing > tolerance ? Math.min(missing, dropped) : 0
 }
 
-/** @param {Measured} record of an open loop */
+/** Counts the requests that the window should have. @param {Measured} record of an open loop */
 function dueInWindow(record) {
   return record.load.due ?? (record.trial.arm.load.ratePerSecond ?? 0) * Number(secondsUnderLoad(record))
 }

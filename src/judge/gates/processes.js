@@ -6,6 +6,7 @@ import { listPods, nameOf, percent } from './gate.js'
 /** @import { ProcessRecord, TrialRecord } from '../../model/types.ts' */
 
 const sum = (/** @type {number[]} */ values) => values.reduce((total, value) => total + value, 0)
+// Bounds of the gates below, which have them in words (`finds`). Shares are fractions.
 const WAIT_TIMES = 1.5
 const WAITING_LEAST = 0.5
 const IDLE_LEAST = 0.4
@@ -102,13 +103,13 @@ export const PROCESS_GATES = [
       ),
   },
   {
-    // A process that leaves its group goes on working, and the group counts it no more.
+    // A process that leaves its group goes on working, and the group does not count it any more.
     name: 'accounting',
     finds:
       'CPU time of a group that differs from that of its processes by more than 5 % and 30 ms (20 ms more for each further process, and what it uses in the longest gap of the samples), or a process that is not in the group at an edge of the window',
     words: 'CPU time not counted',
     find: ({ processes, samples, window }) => {
-      // A group and its processes are read one after the other: where the reader is held up, they work on between.
+      // A group and its processes are read one after the other: if the reader is held up in between, they work on.
       const lateSeconds = Math.max(0, (samples?.largestGapSeconds ?? 0) - SAMPLE_SECONDS)
       const lateShare = Math.min(lateSeconds, LATE_MOST_SECONDS) / (window?.seconds ?? Number.POSITIVE_INFINITY)
       return processes.flatMap(p => [
@@ -155,7 +156,7 @@ export const PROCESS_GATES = [
   },
 ]
 
-/** A thread that waits for a CPU wants it as much as one that runs. @param {Pick<TrialRecord, 'trial' | 'processes' | 'window'>} record */
+/** Finds how a neighbour is not as planned. A thread that waits for a CPU wants it as much as one that runs. @param {Pick<TrialRecord, 'trial' | 'processes' | 'window'>} record */
 function findFalseNeighbour({ trial, processes, window }) {
   const { neighbourCores: cores } = trial.arm.conditions
   if (cores === undefined) return []
@@ -163,7 +164,7 @@ function findFalseNeighbour({ trial, processes, window }) {
   if (neighbour === undefined) return [`a neighbour of ${cores} CPUs was asked for, and none ran`]
   const { cpuCores, threads } = neighbour
   const waiting = sum(threads.map(t => Math.max(0, t.waitSeconds ?? 0))) / (window?.seconds ?? 1)
-  // A neighbour that got less cannot be told from one that wanted less where the kernel does not say how long threads waited.
+  // Without the times that threads waited, a neighbour that got less looks like one that wanted less.
   const isWaitKnown = threads.some(t => t.waitSeconds !== undefined)
   return [
     isWaitKnown &&
@@ -173,7 +174,7 @@ function findFalseNeighbour({ trial, processes, window }) {
   ]
 }
 
-/** @param {Pick<TrialRecord, 'trial' | 'processes' | 'host' | 'window'>} record */
+/** Finds CPU sets whose processes waited while CPUs were idle. @param {Pick<TrialRecord, 'trial' | 'processes' | 'host' | 'window'>} record */
 function findHidden({ trial: { arm }, processes, host, window }) {
   return [...groupBy(processes, p => p.cpuSet)].map(([cpuSet, same]) => {
     const free = same.filter(
@@ -182,12 +183,12 @@ function findHidden({ trial: { arm }, processes, host, window }) {
     const waited = sum(free.flatMap(p => p.threads.map(t => Math.max(0, t.waitSeconds ?? 0))))
     const waiting = waited / (window?.seconds ?? Number.NaN)
     const used = sum(same.map(p => p.cpuCores))
-    // Such as `0-2,5`.
+    // A CPU set is a list of ranges, such as `0-2,5`.
     const ranges = cpuSet.split(',').map(range => range.split('-').map(Number))
     const cpus = sum(ranges.map(([first, last = first]) => last - first + 1))
-    // Others may run on these CPUs: arms that stand beside it, and programs that are not of this run.
+    // Other processes may run on these CPUs: those of arms beside this one, and programs that are not of this run.
     const idle = Math.min(cpus - used - (host?.foreignCores ?? 0), host ? host.idleFraction * host.cpus : Infinity)
-    // On one CPU, processes wait for each other while it is idle half of the time.
+    // Processes on one CPU wait for each other even if it is half idle, so that waiting shows no quota there.
     const isHeld = cpus > 1 && waiting >= Math.max(WAITING_LEAST, WAIT_TIMES * sum(free.map(p => p.cpuCores)))
     return (
       isHeld &&
@@ -197,7 +198,7 @@ function findHidden({ trial: { arm }, processes, host, window }) {
   })
 }
 
-/** @param {ProcessRecord} process @param {number} lateShare of the window, in which the reader may have been held up */
+/** Says how a group's CPU time differs from that of its processes; false: within the tolerance. @param {ProcessRecord} process @param {number} lateShare of the window, in which the reader may have been held up */
 function findMiscount(process, lateShare) {
   const { byProcesses, threads, cpuSeconds } = process
   const byThreads = threads.reduce((sum, thread) => sum + Math.max(0, thread.cpuSeconds), 0)
@@ -214,7 +215,7 @@ function findMiscount(process, lateShare) {
   )
 }
 
-/** @param {Pick<TrialRecord, 'samples'>} record @param {ProcessRecord} process */
+/** Says whether a process has a cap that the kubelet does not report. @param {Pick<TrialRecord, 'samples'>} record @param {ProcessRecord} process */
 function isCapUnread(record, { cpuLimitCores, cpuLimitReadBackCores }) {
   return isByKubelet(record) && cpuLimitCores !== null && cpuLimitReadBackCores === null
 }
@@ -247,7 +248,7 @@ export const READING_GATES = [
         window !== null &&
         window.seconds < KUBELET_LEAST_SECONDS &&
         `the kubelet's counters take a window of 2 minutes at least, and it was ${window.seconds} s`,
-      // The kubelet counts every 10 to 20 s: the share of the window that it covers is checked when it is read.
+      // The kubelet counts every 10 to 20 s: its reader checks which share of the window that covers.
       samples !== null &&
         !isByKubelet({ samples }) &&
         samples.largestGapSeconds > SAMPLE_GAP_MOST_SECONDS &&

@@ -3,10 +3,10 @@ import { groupBy } from '../../lib/group-by.js'
 /** Sidecars of interleaved arms that died: they take the trials of the others with them. Pure. */
 /** @import { Trial, TrialRecord } from '../../model/types.ts' */
 
-/** An arm whose sidecars died so often is interleaved no more, while others are left. */
+/** An arm whose sidecars died so often leaves the turns, as long as others are left. */
 export const DEATHS_MOST = 2
 
-/** Lists the interleaved arms whose sidecars died. @param {TrialRecord[]} records of one deployment @returns {string[]} */
+/** Lists the ids of arms whose sidecars died; [] if an arm has its deployment alone. @param {TrialRecord[]} records of one deployment @returns {string[]} */
 export function listDead(records) {
   const sidecars = records.length > 1 ? records[0].ended.filter(({ role }) => role === 'sidecar') : []
   return [...new Set(sidecars.flatMap(({ armId }) => armId ?? []))]
@@ -17,7 +17,7 @@ export function createDeaths() {
   /** @type {Map<string, number>} */
   const deathsByArm = new Map()
   return {
-    /** Counts a deployment, and lists the arms that others go on without from now on. @param {TrialRecord[]} records @returns {string[]} */
+    /** Counts a deployment's deaths, and lists the ids of arms that are left out from the next one on. @param {TrialRecord[]} records @returns {string[]} */
     count(records) {
       const dead = listDead(records)
       for (const id of dead) deathsByArm.set(id, (deathsByArm.get(id) ?? 0) + 1)

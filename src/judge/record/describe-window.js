@@ -3,7 +3,7 @@ import { computeSteadyGrowth } from '../../model/memory-growth.js'
 /** The numbers of a trial from its observed window: the run has it in memory, `verify` on disk. Pure. */
 /** @import { ClosedConnections, Edge, Look, ObservationRecord, ObservedProcess, ProcessRecord, Reading, Sample, ThreadCpu, TrialRecord, Window } from '../../model/types.ts' */
 
-// Memory that grows with requests grows in each of them.
+// Memory that grows with requests grows in each of these parts of the window.
 const PARTS = 4
 const READING_FIELDS = /** @type {const} */ ([
   ...['atSeconds', 'cpuSeconds', 'periods', 'throttledPeriods', 'throttledSeconds'],
@@ -11,8 +11,9 @@ const READING_FIELDS = /** @type {const} */ ([
 ])
 
 /**
+ * Computes the numbers of a trial in its window.
  * @param {{ observation: ObservationRecord, samples: Sample[], armId?: string }} observed samples: the window's edges are among
- *   them; armId: whose processes are described, of arms that stood at the same time
+ *   them; armId: of the arm, if several stood at the same time
  * @returns {Pick<TrialRecord, 'window' | 'processes' | 'host' | 'loadHost' | 'samples' | 'orchestratorCpuSeconds' | 'orchestratorPeakBytes'> | null} null: no
  *   sample of an edge
  */
@@ -65,7 +66,7 @@ export function describeWindow({ observation, samples, armId }) {
 }
 
 /**
- * The kernel counts all CPUs of the machine, also those that we may not use.
+ * Computes how busy a machine was, by the kernel's counters of all its CPUs: with those that this process may not use.
  * @param {{ start: ObservationRecord['start']['host'], end: ObservationRecord['start']['host'], cpus: number, ownCores: number }} options
  *   ownCores: used by the trial's processes on this machine, and by the kit
  */
@@ -92,12 +93,12 @@ function findGrowth({ samples, place, first, last }) {
   const ends = Array.from({ length: PARTS + 1 }, (_, part) =>
     readings.findLast(({ epochMs }) => epochMs <= first.epochMs + part * partMs),
   )
-  // The same reading twice: a part without one of its own.
+  // If two ends share a reading, the part between them has none of its own.
   if (ends.includes(undefined) || new Set(ends).size < ends.length) return null
   return computeSteadyGrowth(ends.map(end => Number(end?.bytes)))
 }
 
-/** Finds gaps in samples; null: the kernel does not offer it. @param {Sample[]} samples @param {Window} window */
+/** Counts the samples of a window and those with a number missing (NaN; null is a number that the kernel does not offer). @param {Sample[]} samples @param {Window} window */
 export function checkSamples(samples, { startMs, endMs }) {
   const inside = samples.filter(({ epochMs }) => epochMs >= startMs && epochMs <= endMs)
   const moments = [startMs, ...inside.map(s => s.epochMs), endMs]
@@ -120,10 +121,10 @@ function sumCores(processes) {
 /** A process at one edge of the window. @typedef {{ reading: Reading, state: Edge['states'][number], look: Look }} AtEdge */
 
 /**
- * Makes the record of a process between the edges. Pure.
+ * Makes the record of a process between the edges: counters are differences, memory is that of the end. Pure.
  * @param {{ facts: Omit<ObservedProcess, 'name'>, start: AtEdge, end: AtEdge, grownBytes?: number | null, overflows: number | null,
  *   received: number | null, receivedByPod?: number[] | null, closed?: ClosedConnections | null }} options
- *   the looks are from before any load and from after the window
+ *   the looks are from before any load and from after the window; null: not read
  * @returns {ProcessRecord}
  */
 export function describeProcess({
@@ -180,15 +181,15 @@ export function finiteOrNull(value) {
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** Finds a counter's rise, null where it was not read. @param {(number | null | undefined)[]} ends later, earlier */
+/** Finds a counter's rise; null: it was not read. @param {(number | null | undefined)[]} ends later, earlier */
 export function subtract(...ends) {
   const [later, earlier] = ends.map(finiteOrNull)
   return later === null || earlier === null ? null : later - earlier
 }
 
 /**
- * Computes CPU time from what each process counts itself, and lists the groups that one has left; empty where neither was
- * read. @param {Edge['states'][number]} start @param {Edge['states'][number]} end
+ * Computes CPU time from the counters of each process (mostSeconds null: one ended), and lists where one left its group; {} if neither
+ * was read. @param {Edge['states'][number]} start @param {Edge['states'][number]} end
  * @returns {Pick<ProcessRecord, 'byProcesses' | 'outside'>}
  */
 function describeUsage(start, end) {
@@ -211,7 +212,7 @@ function describeUsage(start, end) {
   }
 }
 
-/** @param {ThreadCpu[]} before @param {ThreadCpu[]} after */
+/** Computes the times of threads in the window; one that began in it counts from 0. @param {ThreadCpu[]} before @param {ThreadCpu[]} after */
 function threadsBetween(before, after) {
   return after.map(({ waitSeconds, ...thread }) => {
     const earlier = before.find(t => t.id === thread.id)

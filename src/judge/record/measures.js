@@ -9,7 +9,7 @@ export const P99_REQUESTS = 1050
 
 export const QUANTILES = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 }
 
-/** Makes rows that have one form. @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form */
+/** Makes a function that makes sparse rows of one form. @param {Pick<QuantityRow, 'unit' | 'digits' | 'use'> & Partial<QuantityRow>} form */
 export function rowsOf(form) {
   return (/** @type {string} */ name, /** @type {string} */ label, header = name) => ({
     ...form,
@@ -20,7 +20,7 @@ export function rowsOf(form) {
   })
 }
 
-/** Splits records of one arm by round, in their order. @param {TrialRecord[]} records @param {number} count */
+/** Splits records of one arm by round, in their order; []: a round without records. @param {TrialRecord[]} records @param {number} count */
 export function splitRounds(records, count) {
   return Array.from({ length: count }, (_, i) => records.filter(r => r.trial.round === i + 1))
 }
@@ -43,7 +43,7 @@ export function listCounted(trials, countGood) {
 }
 
 /**
- * Finds the value of a round: that of the first trial that counts, is good for a use and has one.
+ * Finds the value of a round: that of the first trial that counts, is good for a use and has a finite one; null: none has.
  * @param {TrialRecord[]} trials @param {Use} use @param {(record: TrialRecord) => number | null} measure
  */
 export function valueOfRound(trials, use, measure) {
@@ -54,12 +54,12 @@ export function valueOfRound(trials, use, measure) {
   return values[0] ?? null
 }
 
-/** Divides round by round, as many as `over` has; null: one is not above 0. @param {(number | null)[]} over @param {(number | null)[]} under */
+/** Divides round by round, as many as `over` has; null: one of the two is null or 0. @param {(number | null)[]} over @param {(number | null)[]} under */
 export function divideRounds(over, under) {
   return over.map((value, i) => (value && under[i] ? value / Number(under[i]) : null))
 }
 
-/** @param {TrialRecord} record @param {string | null} [service] null: of all */
+/** Lists the sidecars of a record. @param {TrialRecord} record @param {string | null} [service] null: of all */
 export function sidecarsOf({ processes }, service = null) {
   return processes.filter(p => p.role === 'sidecar' && (service === null || p.service === service))
 }
@@ -69,42 +69,42 @@ export function countedOf(record, service) {
   return record.trial.arm.conditions.ending ? [] : sidecarsOf(record, service)
 }
 
-/** Divides verified requests by the seconds in which the arm got its load. @param {TrialRecord} record */
+/** Divides verified requests by the seconds under load; null without either. @param {TrialRecord} record */
 export function ratePerSecond(record) {
   const seconds = secondsUnderLoad(record)
   return record.load && seconds ? record.load.verified / seconds : null
 }
 
-/** Divides CPU time by the seconds under the load. @param {TrialRecord} record @param {string | null} [service] */
+/** Divides the CPU time of sidecars by the seconds under load; null if one was not read. @param {TrialRecord} record @param {string | null} [service] */
 export function coresUnderLoad(record, service) {
   const cores = sumOf(countedOf(record, service), p => p.cpuCores)
   const { load, window } = record
   return cores === null || !load?.interleaved || !window ? cores : (cores * window.seconds) / load.interleaved.seconds
 }
 
-/** Finds the rate of a closed loop that the sidecar bound; null where it did not. @param {TrialRecord} record */
+/** Finds the rate of a closed loop that the sidecar bound; null: something else did. @param {TrialRecord} record */
 export function capacityPerSecond(record) {
   return record.boundBy === 'sidecar' && record.trial.arm.load.kind === 'closed' ? ratePerSecond(record) : null
 }
 
-/** Counts seconds up to the first answer; null for rollouts and arms started together. @param {TrialRecord} record */
+/** Reads the seconds up to the first answer; null for rollouts, and for arms without sidecars or started together. @param {TrialRecord} record */
 export function startSeconds({ phasesSeconds, trial, rollout }) {
   return !trial.arm.hasSidecars || trial.interleaving || rollout ? null : (phasesSeconds.start ?? null)
 }
 
-/** Sums; null where one is null. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
+/** Sums; null if one is null, or there are none. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
 export function sumOf(processes, of) {
   const values = processes.map(of)
   return values.length === 0 || values.includes(null) ? null : values.reduce((sum, v) => Number(sum) + Number(v), 0)
 }
 
-/** Finds the most; null for none. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
+/** Finds the largest value that is not null; null: there is none. @param {ProcessRecord[]} processes @param {(p: ProcessRecord) => number | null} of */
 export function mostOf(processes, of) {
   const values = processes.flatMap(p => of(p) ?? [])
   return values.length === 0 ? null : Math.max(...values)
 }
 
-/** Divides cores by verified requests a second, those to a loud pair among them. @param {TrialRecord} record @param {ProcessRecord[]} processes */
+/** Divides cores by verified requests per second, with those of a loud pair; null without requests or a reading. @param {TrialRecord} record @param {ProcessRecord[]} processes */
 export function cpuPerRequestMicros(record, processes) {
   const { load, window } = record
   const rate = load && window ? (load.verified + (load.loud?.verified ?? 0)) / window.seconds : null
@@ -112,12 +112,12 @@ export function cpuPerRequestMicros(record, processes) {
   return rate && cores !== null ? (1e6 * cores) / rate : null
 }
 
-/** @param {TrialRecord} record @param {number} q */
+/** Finds a quantile of the recorded grid; null: not recorded. @param {TrialRecord} record @param {number} q */
 export function quantileMs({ load }, q) {
   return load?.distribution?.grid.find(([at]) => Math.abs(at - q) < 1e-9)?.[1] ?? null
 }
 
-/** Lists the sizes of answers to the request of a pipeline, in bytes; none: older kits did not record them. @param {TrialRecord[]} records */
+/** Lists the sizes of answers to the request of a pipeline, in bytes; []: not recorded, as by older kits. @param {TrialRecord[]} records */
 export function listAnswerBytes(records) {
   return [...new Set(records.flatMap(({ answerBytes }) => answerBytes ?? []))].sort((a, b) => a - b)
 }

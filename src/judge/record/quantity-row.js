@@ -15,10 +15,10 @@
  * @typedef {object} Compared
  * @property {Load['kind'][]} kinds the loads under which it is compared
  * @property {string} label
- * @property {string} less the predicate of an arm that has less, with a gap for the share
+ * @property {string} less the predicate of an arm that has less, with the share before its `%`
  * @property {string} more
- * @property {boolean} [isHeadline] told where a plane is compared with itself
- * @property {boolean} [isOnRequest] told only where the experiment shows it
+ * @property {boolean} [isHeadline] reported if a plane is compared with itself
+ * @property {boolean} [isOnRequest] reported only if the experiment shows it
  * @property {(arm: Pick<Arm, 'conditions'>) => boolean} [isOf] arms that can have it; absent: all
  */
 
@@ -28,25 +28,25 @@
  * @property {string} header name and unit in summary.json and CSV
  * @property {string | Partial<Record<Load['kind'], string>>} [group] in summary.json it stands in this object, by the kind of load
  * @property {string} [key] its name there, instead of the header
- * @property {boolean} [isSparse] summary.json leaves it out where it has no value
+ * @property {boolean} [isSparse] summary.json leaves it out if it has no value
  * @property {string} label with the unit in which it is shown
  * @property {string} [short] heads a narrow column
  * @property {string} unit in which it is shown
- * @property {number} [scale] one of the shown unit in that of the header
+ * @property {number} [scale] one shown unit, in the unit of the header; absent: 1
  * @property {number} digits
  * @property {number} [digitsOfOne] of one sidecar
  * @property {string} definition reports and metrics print this sentence
  * @property {{ label: string, definition: string }} [family] quantities that the dictionary defines together
- * @property {Use} use a gate that spoils this leaves no value
+ * @property {Use} use what a trial must be good for: a gate that spoils it leaves no value
  * @property {Use} [useOfClosed] instead, in the closed loop
  * @property {'sum' | 'most'} [sidecars] each sidecar has it, and the arm their sum, or that of the sidecar with the most
- * @property {number} [quantile] given where the rounds together hold enough requests beyond it
- * @property {(records: RoundRecords) => number | null} measure in the unit of the header
+ * @property {number} [quantile] it has a value only if all rounds together hold enough requests beyond this
+ * @property {(records: RoundRecords) => number | null} measure in the unit of the header; null: the record does not have it
  * @property {Compared} [compared] absent: it is only shown
  * @property {{ kinds: Load['kind'][], title: string, digits?: number }} [chart] drawn round by round under these loads
  * @property {boolean} [isFollowed] its slope over the time of the run is fitted
  * @property {{ name: string, scale?: number, percentile?: string, definition?: string }} [metric] of the live endpoint;
- *   scale: one of its unit in that of the header; percentile: a label, beside that of the loop
+ *   scale: one of its unit, in the unit of the header; percentile: a label, beside that of the loop
  */
 
 // A module of types.
