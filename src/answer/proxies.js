@@ -44,7 +44,8 @@ function isInformative(arm, name) {
 }
 
 /**
- * Draws a row for each proxy. With three proxies or more, a column of ratios to the first follows that of the first quantity. @param {SummaryArm[]} arms @param {Comparison[]} pairs @param {string[]} names
+ * Draws a row for each proxy. With three proxies or more, a column of ratios to the first follows that of the first quantity.
+ * @param {SummaryArm[]} arms @param {Comparison[]} pairs @param {string[]} names
  * @param {NonNullable<Parameters<typeof drawProxies>[0]['columns']>} further @returns {Picture}
  */
 function drawRows(arms, pairs, names, further) {

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 import { UsageError } from '../lib/errors.js'
 
-/** @typedef {{ option: string, text: string, host: string, port: number }} LiveAddress host: IP; port 0: any free */
+/** @typedef {{ option: string, text: string, host: string, port: number }} LiveAddress text: as written; host: an IP address; port: 0: any free one */
 
 /**
- * Parses `:8080` or `8080`: this machine alone; `0.0.0.0:8080`, `[::1]:8080`.
- * @param {string} text @param {string} option such as `--live` @returns {LiveAddress} @throws {UsageError}
+ * Parses the address of a server: `8080` and `:8080` are of 127.0.0.1; else an IP address, such as `0.0.0.0:8080` or `[::1]:8080`.
+ * @param {string} text @param {string} option such as `--live` @returns {LiveAddress} @throws {UsageError} if it is none, such as a host name
  */
 export function parseAddress(text, option) {
   const [, bracketed, plain, digits] = /^(?:(?:\[([^\]]*)\]|([^:[\]]*)):)?(\d{1,5})$/.exec(text) ?? []
@@ -20,7 +20,7 @@ export function parseAddress(text, option) {
   return { option, text, host, port }
 }
 
-/** Writes an address with its port as in a URL. @param {{ host: string, port: number }} address */
+/** Writes an address with its port as in a URL: IPv6 in brackets. @param {{ host: string, port: number }} address */
 export function joinAddress({ host, port }) {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }

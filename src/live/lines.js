@@ -8,16 +8,16 @@ import { renderPlace, renderValues, sayLeft } from './words.js'
  * @import { RunState } from './state.js'
  */
 
-// Samples are taken every 0.1 s: a longer gap means that one was missed.
+// Samples are taken every 0.1 s: a gap above twice that means that one was missed.
 const GAP_SECONDS = 0.2
 
 /**
- * Makes the view. It is told of an event once the state has applied it.
+ * Makes the view that prints a line when a repeat or trial has ended. The state must apply an event before it is published here.
  * @param {{ state: Pick<RunState, 'snapshot' | 'isOfRepeat'>, say: (line: string) => void, hasRepeats?: boolean }} options
- *   hasRepeats: false: another view has their lines
+ *   say: prints a line; hasRepeats: `false`: another view shows the repeats
  */
 export function createLineView({ state, say, hasRepeats = true }) {
-  /** Arms and gates that were told. @type {Set<string>} */
+  /** Arms with the gates that fired, of which a line was printed: an arm that fails the same gates again has none. @type {Set<string>} */
   let written = new Set()
   return {
     /** @param {RunEvent} event */
@@ -40,7 +40,7 @@ export function createLineView({ state, say, hasRepeats = true }) {
   }
 }
 
-/** Renders what came of a trial, in a line. @param {TrialRecord} record */
+/** Renders the outcome of a trial in a line: its rate and what bound it, or why it failed; and why it is invalid. @param {TrialRecord} record */
 export function renderTrial(record) {
   const { trial, outcome, load, window, boundBy, isSteady, reasons, samples } = record
   const name = `${trial.id.replace(/^r\d+-/, '')}:`
@@ -57,7 +57,7 @@ export function renderTrial(record) {
   return `${name} ${served}${isSteady === false ? ', unsteady' : ''}${late}${invalid}`
 }
 
-/** Renders a value as the report does. @param {import('../judge/record/quantity-row.js').QuantityRow} row @param {TrialRecord} record */
+/** Renders a quantity with its unit, as the report does; `–`: it has no value, or a gate spoiled it. @param {import('../judge/record/quantity-row.js').QuantityRow} row @param {TrialRecord} record */
 function renderValue(row, record) {
   const value = measureRound(row, [record])
   return `${value === null ? '–' : formatValue(row, value)} ${row.unit}`

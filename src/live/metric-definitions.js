@@ -65,7 +65,7 @@ export function declareMetrics(registry) {
   const gauges = make(Gauge, { ...GAUGES, ...QUANTITY_GAUGES })
   const counters = make(Counter, COUNTERS)
   return {
-    /** @type {(name: string, labels: Labels, value: number | null) => void} null, NaN: takes it away */
+    /** @type {(name: string, labels: Labels, value: number | null) => void} null or NaN removes the series */
     set(name, labels, value) {
       if (isNumber(value)) gauges[name].set(labels, value)
       else gauges[name].remove(labels)
@@ -82,7 +82,7 @@ export function declareMetrics(registry) {
     /**
      * Follows readings with a counter, which rises with them; a reading that could not be read adds nothing.
      * @type {(name: keyof typeof COUNTERS, labels: Labels, from: number) => (reading: number | null) => void}
-     *   from: Infinity where the first reading only begins
+     *   from: the reading to count from; Infinity: that is the first, which adds nothing
      */
     follow(name, labels, from) {
       let last = from

@@ -17,7 +17,7 @@ const PHASES = ['parity', 'starting', 'warm-up', 'window', 'tail', 'stopping']
 const OUTCOMES = ['completed', 'failed', 'invalid']
 
 /**
- * Serves the metrics of a run to Prometheus, at /metrics.
+ * Serves the metrics of a run to Prometheus, at /metrics. Each event that is published changes them.
  * @param {{ address: import('./address.js').LiveAddress }} options
  * @throws {import('../lib/errors.js').BenchError} when nothing can be served there
  */
@@ -40,7 +40,7 @@ export async function startMetricsServer({ address }) {
 /**
  * Makes the metrics of a run. Unknown values are absent, never 0; the gauges of a sidecar go with its trial.
  * @returns {{ apply: (event: RunEvent) => void, text: () => Promise<string>, contentType: string }}
- *   text: all metrics in the text format of Prometheus
+ *   apply: changes the metrics by an event; text: all metrics in the text format of Prometheus
  */
 export function createMetrics() {
   const registry = new Registry()
@@ -97,12 +97,12 @@ export function createMetrics() {
   }
 }
 
-/** @param {Metrics} metrics @param {Phase | null} phase */
+/** @param {Metrics} metrics @param {Phase | null} phase null: between trials, or at the end */
 function setPhase(metrics, phase) {
   for (const each of PHASES) metrics.set('phase', { phase: each }, each === phase ? 1 : 0)
 }
 
-/** @param {Metrics} metrics @param {Trial} trial */
+/** Makes the functions that put the samples, counts and record of a trial into the metrics. @param {Metrics} metrics @param {Trial} trial */
 function followTrial(metrics, { arm }) {
   const labels = labelsOf(arm)
   /** Labels are made once a service, as samples come often. @type {Map<string, ReturnType<typeof followSidecar>>} */
@@ -128,14 +128,14 @@ function followTrial(metrics, { arm }) {
         sidecars.get(service)?.(readings[i])
       }
     },
-    /** @param {TrialRecord} record */
+    /** Adds the requests of the window if none were counted live, as on a cluster. @param {TrialRecord} record */
     end({ load }) {
       if (load && !isCounted) count({ requests: load.verified + load.failed, failed: load.failed })
     },
   }
 }
 
-/** @param {Metrics} metrics @param {Labels} labels @param {ProcessSpec} spec */
+/** Makes the function that puts readings of a sidecar into the metrics. Its counters add what is used after the first reading. @param {Metrics} metrics @param {Labels} labels @param {ProcessSpec} spec */
 function followSidecar(metrics, labels, { cpuLimitCores }) {
   metrics.set('sidecar_cap_cores', labels, cpuLimitCores)
   const addCpu = metrics.follow('sidecar_cpu_seconds_total', labels, Infinity)
@@ -151,7 +151,7 @@ function followSidecar(metrics, labels, { cpuLimitCores }) {
   }
 }
 
-/** Sets the quantities that a single trial has. @param {Metrics} metrics @param {TrialRecord} record */
+/** Sets the gauges of an arm to the quantities of its last trial; a gauge without a value is removed. @param {Metrics} metrics @param {TrialRecord} record */
 function setQuantities(metrics, record) {
   const { arm } = record.trial
   if (arm.load.kind === 'idle') return

@@ -7,16 +7,16 @@ import { SIDECARS_SHOWN } from './words.js'
 /** The charts of the page. Runs in browsers. @import { Chart } from '../report/charts/style.js' */
 /** @import { SidecarSeries } from '../judge/sidecars.js' */
 
-// The browser may run on the machine that is measured.
+// Drawing more often takes CPU, and the browser may run on the machine that is measured.
 const PERIOD_MS = 500
 
-/** Makes the charts, which draw themselves when they are due. */
+/** Makes the charts. Each draws itself at most twice a second, if it has changed and the page is visible. */
 export function createCharts() {
   const overTime = createPanel('over-time')
   const throughput = createPanel('throughput')
   const cpuPerRequest = createPanel('cpu-per-request')
   return {
-    /** Shows a trial; without a point the old chart stays. @param {SidecarSeries[]} series @param {string} trial */
+    /** Shows the series of a trial; without any point yet, the chart before stays. @param {SidecarSeries[]} series @param {string} trial */
     showSeries(series, trial) {
       if (!series.some(({ cores, anonBytes }) => cores.length + anonBytes.length > 0)) return
       const drawnSeries = series.slice(0, SIDECARS_SHOWN)
@@ -25,7 +25,7 @@ export function createCharts() {
       overTime(() => drawOverTime({ title: `CPU and memory of ${trial}${which}`, sidecars: drawnSeries }))
     },
     clearSeries: () => overTime(null),
-    /** Shows every round of every arm. @param {import('./results.js').LiveRow[]} rows */
+    /** Shows every round of every arm; CPU per request is that of arms with sidecars. @param {import('./results.js').LiveRow[]} rows */
     showRows(rows) {
       const all = rows.map(row => ({ ...row, quantity: row.throughput }))
       const ofSidecars = rows.filter(row => row.colour !== 0).map(row => ({ ...row, quantity: row.cpuPerRequest }))
@@ -37,7 +37,7 @@ export function createCharts() {
   }
 }
 
-/** Makes a figure that draws its chart anew when it has changed. @param {string} id */
+/** Makes a figure, and returns the function that sets its chart. @param {string} id of the element in page.html */
 function createPanel(id) {
   const dark = matchMedia('(prefers-color-scheme: dark)')
   const figure = findElement(id)
@@ -67,7 +67,7 @@ function createPanel(id) {
   dark.addEventListener('change', () => {
     isChanged = true
   })
-  /** @param {(() => Chart) | null} next null: none is shown */
+  /** @param {(() => Chart) | null} next null: the figure is hidden */
   return next => {
     make = next
     isChanged = true

@@ -7,7 +7,7 @@ export function findElement(id) {
   return element
 }
 
-/** @param {string} tag @param {{ text?: string, attributes?: Record<string, string>, children?: Element[] }} [options] */
+/** Makes an element; children follow the text. @param {string} tag @param {{ text?: string, attributes?: Record<string, string>, children?: Element[] }} [options] */
 export function createElement(tag, { text, attributes = {}, children = [] } = {}) {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
@@ -16,7 +16,7 @@ export function createElement(tag, { text, attributes = {}, children = [] } = {}
   return element
 }
 
-/** Sets a text; the same text would be read aloud again. @param {Element} element @param {string | null} text */
+/** Sets a text. An equal text is not set: a screen reader would read it again. @param {Element} element @param {string | null} text null: empty */
 export function setText(element, text) {
   if (element.textContent !== (text ?? '')) element.textContent = text ?? ''
 }

@@ -6,7 +6,7 @@ import { sayCores, sayMemory, sayNumber, sayThrottled } from './words.js'
  * @import { SidecarNow } from '../judge/sidecars.js' @import { LiveResult, LiveRow } from './results.js'
  */
 
-/** @type {[string, (result: LiveResult, label: string) => string][]} */
+/** Headings, with the text of a trial below each; label: of its arm. @type {[string, (result: LiveResult, label: string) => string][]} */
 const COLUMNS = [
   ['trial', ({ id }) => id],
   ['arm', (_, label) => label],
@@ -25,7 +25,7 @@ export function createSidecarList() {
   const list = findElement('sidecars')
   let names = ''
   return {
-    /** @param {SidecarNow[]} sidecars */
+    /** Shows sidecars; elements are made anew only if services or limits differ. @param {SidecarNow[]} sidecars none: the section is hidden */
     show(sidecars) {
       section.hidden = sidecars.length === 0
       const wanted = JSON.stringify(sidecars.map(({ service, cpuLimitCores }) => [service, cpuLimitCores]))
@@ -67,7 +67,7 @@ export function createTrialTable() {
   for (const header of headers) header.setAttribute('scope', 'col')
   head.replaceChildren(...headers)
   return {
-    /** Shows the newest first; new arms change labels. @param {LiveResult[]} results @param {LiveRow[]} rows */
+    /** Shows the newest trial first. All rows are made anew, because a new arm can change the labels of all. @param {LiveResult[]} results @param {LiveRow[]} rows */
     show(results, rows) {
       section.hidden = results.length === 0
       const labels = new Map(rows.map(({ armId, label }) => [armId, label]))
@@ -81,7 +81,7 @@ export function createTrialTable() {
   }
 }
 
-/** Makes a cell of a column, whose name is an attribute for narrow screens. @param {'td' | 'th'} tag @param {{ name: string, text: string }} cell */
+/** Makes a cell; the column's name is an attribute that the style shows on narrow screens. @param {'td' | 'th'} tag @param {{ name: string, text: string }} cell */
 function createCell(tag, { name, text }) {
   const role = tag === 'th' ? 'columnheader' : 'cell'
   const kind = NUMBERS.includes(name) ? 'number' : 'word'

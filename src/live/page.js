@@ -5,7 +5,7 @@ import { createSidecarList, createTrialTable } from './page-lists.js'
 import { renderPlace, renderValues, sayArm, sayLeft, sayNumber, sayTrial } from './words.js'
 
 /**
- * The page of a run: keeps the events of the server and shows them. Runs in browsers.
+ * The page of a run: keeps the events of the server, which stream.js defines, and shows them. Runs in browsers.
  * @import { LiveResult, LiveRow } from './results.js' @import { SidecarSeries } from '../judge/sidecars.js'
  */
 
@@ -18,7 +18,7 @@ const progressBar = /** @type {HTMLProgressElement} */ (findElement('progress-ba
 let series = []
 /** @type {LiveResult[]} */
 let results = []
-/** @type {{ seconds: number, sinceMs: number } | null} */
+/** The time left at a moment of performance.now(); null: not known. @type {{ seconds: number, sinceMs: number } | null} */
 let left = null
 
 findElement('live').hidden = false
@@ -59,7 +59,7 @@ function listen() {
   })
 }
 
-/** @param {SidecarSeries[]} points that are new */
+/** Adds to the kept series, which are thinned as the server thins its own. @param {SidecarSeries[]} points that are new */
 function addPoints(points) {
   for (const added of points) {
     let sidecar = series.find(({ service }) => service === added.service)
@@ -108,13 +108,13 @@ function showTrials(rows) {
   trialTable.show(results, rows)
 }
 
-// A cluster sends no event during a window, while time goes on.
+// A cluster sends no event during a window, so the page counts the time down by itself.
 function showLeft() {
   const seconds = left && Math.max(0, left.seconds - (performance.now() - left.sinceMs) / 1000)
   show('left', sayLeft(seconds) ?? '–')
 }
 
-/** @param {string} id @param {string | null} text */
+/** @param {string} id @param {string | null} text null: empty */
 function show(id, text) {
   setText(findElement(id), text)
 }

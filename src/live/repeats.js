@@ -6,8 +6,8 @@ import { medianRatio, summariseSequence } from '../lib/stats.js'
 import { describeAxes, findVaried, labelOf, nameOf } from '../model/arms.js'
 
 /**
- * Values and ratios of the repeats of a run so far. Each is computed as the report computes it, and each interval is of a
- * confidence sequence, so that it holds at whichever repeat a viewer ends the run. Pure.
+ * Values and ratios of the repeats of a run so far. They are computed as the report computes them, and each interval is that of
+ * a confidence sequence, so it holds after whichever repeat a viewer ends the run. Pure.
  * @import { Arm, AxisName, TrialRecord } from '../model/types.ts'
  * @import { QuantityRow } from '../judge/record/quantity-row.js'
  */
@@ -16,17 +16,17 @@ import { describeAxes, findVaried, labelOf, nameOf } from '../model/arms.js'
  * The part of a record that is kept: a run has thousands, each with every thread of every process.
  * @typedef {object} KeptTrial
  * @property {Pick<TrialRecord['trial'], 'interleaving' | 'isExclusive'>} trial
- * @property {number} goodUses uses that it is good for
- * @property {number | null} cost in the quantity that compares arms under this load
- * @property {number | null} ratePerSecond
+ * @property {number} goodUses uses that no gate spoiled; -1: it failed
+ * @property {number | null} cost in the quantity that compares arms under this load; null: not measured, or spoiled
+ * @property {number | null} ratePerSecond null: no closed loop, or as `cost`
  */
 
-/** @typedef {Map<string, KeptTrial[][]>} Kept */
+/** Trials by the arm's id, then by round: the first round is at 0. @typedef {Map<string, KeptTrial[][]>} Kept */
 
 /**
  * @typedef {object} ValueRow
- * @property {string} label
- * @property {number | null} cost
+ * @property {string} label of the arm
+ * @property {number | null} cost the median of the repeats; null: none has a value
  * @property {string} text with units, such as `184 µs at 4268 requests/s`; `–`: no repeat has a value
  */
 
@@ -34,8 +34,8 @@ import { describeAxes, findVaried, labelOf, nameOf } from '../model/arms.js'
  * @typedef {object} RatioSoFar
  * @property {string} a
  * @property {string} b
- * @property {string} words that `a` has against `b`, with a gap for the share: `uses % less CPU per request`
- * @property {number} median
+ * @property {string} words the predicate of `a`, in which the share replaces `%`: `uses % less CPU per request`
+ * @property {number} median of `a` over `b`, repeat by repeat
  * @property {number | null} low null: too few repeats for an interval
  * @property {number | null} high
  * @property {number} repeats with a ratio
@@ -48,20 +48,20 @@ import { describeAxes, findVaried, labelOf, nameOf } from '../model/arms.js'
  * @property {string} conditions such as `at 1 CPU each`; empty: nothing sets the part apart
  * @property {number} repeat the last that ended
  * @property {number} repeats planned
- * @property {boolean} isMost the run may end before
+ * @property {boolean} isMost the run may end with fewer
  * @property {ValueRow[]} rows
  * @property {RatioSoFar[]} ratios
  */
 
-/** Makes the list of a run's repeats. */
+/** Makes the list of the repeats of a run, which its events fill. */
 export function createRepeats() {
-  /** By arm, then by round. @type {Kept} */
+  /** @type {Kept} */
   let kept = new Map()
   /** @type {Arm[]} */
   let arms = []
   /** @type {AxisName[]} */
   let contrasts = []
-  /** By the arms of the part. @type {Map<string, PartSoFar>} */
+  /** By the joined ids of the part's arms. @type {Map<string, PartSoFar>} */
   let parts = new Map()
 
   return {
@@ -77,7 +77,7 @@ export function createRepeats() {
     add(record) {
       const { round, interleaving, isExclusive, arm } = record.trial
       const measure = (/** @type {QuantityRow | undefined} */ row) => (row ? measureRound(row, [record]) : null)
-      // A kind with a part of its own has other quantities, which it tells trial by trial.
+      // A kind with a part of its own in the record has other quantities: each of its trials has a line.
       const hasPart = findRecordPart(record) !== undefined
       const rounds = kept.get(arm.id) ?? []
       kept.set(arm.id, rounds)
@@ -90,7 +90,7 @@ export function createRepeats() {
       })
     },
     /**
-     * Computes the values of a part once a repeat of it has ended.
+     * Computes the values of a part after one of its repeats has ended.
      * @param {{ round: number, rounds: number, isMost: boolean, arms: string[] }} ended arms: their ids
      */
     end({ round, rounds, isMost, arms: ids }) {
@@ -112,18 +112,18 @@ export function createRepeats() {
   }
 }
 
-/** Finds the quantity that compares arms under a load. @param {Arm} arm @returns {QuantityRow | undefined} */
+/** Finds the first quantity that compares arms under a load; undefined: none does. @param {Arm} arm @returns {QuantityRow | undefined} */
 function quantityOf(arm) {
   return listCompared([arm.load.kind])[0]
 }
 
-/** @param {Arm[]} arms of one part */
+/** Renders the CPU limit that all limited arms share; empty: they have several, or none. @param {Arm[]} arms of one part */
 function nameConditions(arms) {
   const caps = new Set(arms.flatMap(({ cpuLimitCores }) => cpuLimitCores ?? []))
   return caps.size === 1 ? `at ${[...caps][0]} CPU each` : ''
 }
 
-/** @param {Arm[]} arms @param {{ kept: Kept, rounds: number }} options @returns {ValueRow[]} */
+/** Computes the medians of each arm over the rounds so far. @param {Arm[]} arms @param {{ kept: Kept, rounds: number }} options @returns {ValueRow[]} */
 function summariseArms(arms, { kept, rounds }) {
   const varied = findVaried(arms)
   return arms.map(arm => {
@@ -141,9 +141,10 @@ function summariseArms(arms, { kept, rounds }) {
 }
 
 /**
+ * Computes the ratios of each plane and the first under the same conditions, and of a plane and itself by contrasts.
  * @param {Arm[]} arms of one part
- * @param {{ kept: Kept, rounds: number, contrasts: AxisName[], before: RatioSoFar[] }} options
- * @returns {RatioSoFar[]} each plane against the first under the same conditions, and a plane against itself by contrasts
+ * @param {{ kept: Kept, rounds: number, contrasts: AxisName[], before: RatioSoFar[] }} options before: after the last repeat
+ * @returns {RatioSoFar[]} without pairs that have no ratio yet
  */
 function summarisePairs(arms, { kept, rounds, contrasts, before }) {
   const pairs = listPairs({ arms, contrasts })
@@ -176,24 +177,24 @@ function summarisePairs(arms, { kept, rounds, contrasts, before }) {
     })
 }
 
-/** @param {Pick<RatioSoFar, 'low' | 'high'>} interval */
+/** Infinite without an interval, so that the first interval counts as narrower. @param {Pick<RatioSoFar, 'low' | 'high'>} interval */
 function widthOf({ low, high }) {
   return low === null || high === null ? Number.POSITIVE_INFINITY : high - low
 }
 
-/** @param {Kept} kept @param {{ armId: string, rounds: number }} options @returns {KeptTrial[][]} */
+/** Lists the trials of an arm for each round, also for rounds without any. @param {Kept} kept @param {{ armId: string, rounds: number }} options @returns {KeptTrial[][]} */
 function splitByRound(kept, { armId, rounds }) {
   const trials = kept.get(armId) ?? []
   return Array.from({ length: rounds }, (_, i) => trials[i] ?? [])
 }
 
-/** Takes the trial of a round that counts in a report. @param {KeptTrial[]} trials @param {'cost' | 'ratePerSecond'} name */
+/** Finds the value of a round as a report does: that of the first counted trial with one; null: none has. @param {KeptTrial[]} trials @param {'cost' | 'ratePerSecond'} name */
 function firstOf(trials, name) {
   const counted = listCounted(trials, ({ goodUses }) => goodUses)
   return counted.find(trial => trial[name] !== null)?.[name] ?? null
 }
 
-/** @param {number | null} a @param {number | null} b */
+/** Divides; null: one is null or 0. @param {number | null} a @param {number | null} b */
 function divide(a, b) {
   return a && b ? a / b : null
 }

@@ -7,7 +7,8 @@ import { createColours } from '../report/charts.js'
 
 /**
  * The results of a run's trials so far, and the names of its arms. Pure.
- * LiveResult: a trial that ended. arm: its id; name: of its plane; what: it is given that other arms are not.
+ * LiveResult: a trial that ended. arm: the arm's id; name: its plane; what: its values on the axes that vary; reason: the
+ * first of the record's. null: not measured, or none.
  * @import { Arm, BoundBy, Quantity, TrialRecord } from '../model/types.ts'
  * @typedef {{ id: string, round: number, arm: string, name: string, what: string, outcome: TrialRecord['outcome'],
  *   boundBy: BoundBy | null, reason: string | null, ratePerSecond: number | null, cpuPerRequestMicros: number | null,
@@ -15,7 +16,7 @@ import { createColours } from '../report/charts.js'
  */
 
 /**
- * An arm over the rounds so far; throughput: requests/s; cpuPerRequest: microseconds.
+ * An arm over the rounds so far; colour: index of the palette, 0 without sidecars; throughput: requests/s; cpuPerRequest: microseconds.
  * @typedef {{ armId: string, label: string, colour: number, throughput: Quantity, cpuPerRequest: Quantity }} LiveRow
  */
 
@@ -24,16 +25,16 @@ const DRAWN = /** @type {const} */ (['throughput', 'cpuPerRequest'])
 /**
  * The kept part of a record: a run has thousands of records, each with every thread of every process.
  * @typedef {Omit<LiveResult, 'arm' | 'name' | 'what'> & { arm: Arm, values: Record<typeof DRAWN[number], number | null>,
- *   trial: Pick<TrialRecord['trial'], 'isExclusive'>, goodUses: number }} Kept goodUses: uses that it is good for
+ *   trial: Pick<TrialRecord['trial'], 'isExclusive'>, goodUses: number }} Kept goodUses: uses that no gate spoiled; -1: it failed
  */
 
-/** Makes the list of a run's results. */
+/** Makes the list of the results of a run, which its events fill. */
 export function createResults() {
   /** @type {{ runId: string | null, arms: Arm[], rounds: number, isSearch: boolean }} */
   let plan = { runId: null, arms: [], rounds: 0, isSearch: false }
   /** @type {Kept[]} */
   let results = []
-  /** Arms that a search found. @type {Map<string, Arm>} */
+  /** Arms that a search has tried, by id. @type {Map<string, Arm>} */
   let groups = new Map()
   let colourFor = createColours()
   /** @type {ReturnType<typeof findVaried>} */
@@ -45,10 +46,10 @@ export function createResults() {
   return {
     describe,
     isOfPlan,
-    /** Says whether the plan counts a trial: repetitions and capacity trials are not counted. */
+    /** Says whether a trial is one of the plan's number: not one that is measured again, nor one that finds the capacity. */
     isCounted: (/** @type {TrialRecord['trial']} */ { arm, repeats }) => repeats === null && isOfPlan(arm),
     /**
-     * Takes a plan; a run that is planned again, with fewer arms, keeps its results.
+     * Takes a plan; a run that is planned again, with fewer arms, keeps its results. `trials` is null in a search.
      * @param {{ run: { id: string }, arms: Arm[], rounds: number, trials: number | null }} planned
      */
     plan({ run, arms, rounds, trials }) {
@@ -61,7 +62,7 @@ export function createResults() {
       varied = findVaried([...arms, ...groups.values()])
       for (const arm of arms) colourFor(arm)
     },
-    /** Adds an arm that a search tries now. @param {Arm} arm */
+    /** Adds an arm that a search tries; other runs have all arms in their plan, so nothing is added. @param {Arm} arm */
     meet(arm) {
       if (!plan.isSearch || groups.has(arm.id)) return
       groups.set(arm.id, arm)
@@ -99,7 +100,7 @@ export function createResults() {
         arm: arm.id,
         ...describe(arm),
       })),
-    /** Lists arms in the order of the plan; of a search those with results, as they were tried. @returns {LiveRow[]} */
+    /** Lists arms in the order of the plan, or those of a search with results, in the order in which they were tried. @returns {LiveRow[]} */
     rows() {
       const arms = plan.isSearch
         ? [...groups.values()].filter(({ id }) => results.some(r => r.arm.id === id))
@@ -118,7 +119,7 @@ export function createResults() {
           armId: arm.id,
           label: labelOf(arm, varied),
           colour: colourFor(arm),
-          // A viewer may end any run early, which only these intervals allow.
+          // A viewer may end any run early: only a confidence sequence keeps its 95 % then.
           ...mapDrawn(name => summariseSequence(Array.from({ length: rounds }, (_, i) => firstOf(i + 1, name)))),
         }
       })

@@ -8,15 +8,15 @@ import { joinAddress } from './address.js'
 // Each connection takes a file descriptor that the run may need; a browser opens six.
 const CONNECTIONS_MOST = 100
 const CONNECTIONS_OF_ADDRESS_MOST = 20
-// A client that says so little in this time is none, or a hostile one.
+// A client that has not sent its whole request in this time is broken or hostile.
 const HEAD_MS = 5000
 
 /** Serves on an address that an option names. @import { LiveAddress } from './address.js' */
 
 /**
- * Serves requests that name this machine: another site can make its own name lead here (DNS rebinding).
- * @param {LiveAddress} address @param {http.RequestListener} answer
- * @param {(closed: Promise<unknown>) => Promise<unknown> | void} [finish] runs before open connections are cut
+ * Serves requests whose Host names this machine, and refuses others with status 421: another site can make its own name lead
+ * here (DNS rebinding). @param {LiveAddress} address @param {http.RequestListener} answer
+ * @param {(closed: Promise<unknown>) => Promise<unknown> | void} [finish] `close` waits for it before it cuts open connections
  * @throws {BenchError} when nothing can be served there
  */
 export async function serve(address, answer, finish = () => {}) {
@@ -51,8 +51,8 @@ export async function serve(address, answer, finish = () => {}) {
 }
 
 /**
- * Limits the connections of each address, so that none takes those of others: of one that has too many, the oldest that has
- * not asked for anything is cut; where all have, the newest. @param {number} most
+ * Limits the connections of each client address, so that no client takes those of others. If an address has too many, its
+ * oldest connection without a request is cut; if all have sent one, the newest is. @param {number} most of an address
  */
 function limitByAddress(most) {
   /** @type {Map<string, Set<import('node:net').Socket>>} */
@@ -78,13 +78,13 @@ function limitByAddress(most) {
   }
 }
 
-/** @param {string | undefined} header Host; its port may be that of a tunnel @param {LiveAddress} address */
+/** Says whether Host names this machine; its port is not checked, as it may be that of a tunnel. @param {string | undefined} header @param {LiveAddress} address */
 function isHostOfPage(header, address) {
   if (!header || !URL.canParse(`http://${header}`)) return false
   const name = new URL(`http://${header}`).hostname.replace(/^\[|\]$/g, '')
   if (name === 'localhost' || name.endsWith('.localhost') || name === '::1' || name === address.host) return true
   if (isIP(name) === 4 && name.startsWith('127.')) return true
-  // An address needs no check: no other site can use it as its name.
+  // Any IP address is good: no other site has one as its name.
   return isEverywhere(address) && (isIP(name) > 0 || name === os.hostname().toLowerCase())
 }
 

@@ -29,11 +29,12 @@ const PAGE = {
   '/lib/units.js': '../lib/units.js',
 }
 
-/** @typedef {{ echarts: string, modules: Record<string, string> }} LiveAssets scripts; modules: by their path */
+/** @typedef {{ echarts: string, modules: Record<string, string> }} LiveAssets sources of scripts; modules: by their path on the server */
 
 /**
- * Starts the server. The state applies an event before it is published.
- * @param {{ address: LiveAddress, state: RunState, assets: LiveAssets, intervalMs?: number }} options
+ * Starts the server of the page. The state must apply an event before it is published; `close` leaves browsers up to 200 ms to
+ * read the last events.
+ * @param {{ address: LiveAddress, state: RunState, assets: LiveAssets, intervalMs?: number }} options intervalMs: between events
  * @throws {import('../lib/errors.js').BenchError} when nothing can be served there
  */
 export async function startLiveServer({ address, state, assets, intervalMs }) {

@@ -4,10 +4,10 @@ import { createRepeats } from './repeats.js'
 import { createResults } from './results.js'
 
 /**
- * Computes the state of a run, event after event. Pure.
- * RunSnapshot: a run at its last event; null: not known, or not now. Kept: what events say; the rest is computed. done:
- * trials of the plan that ended; nth: which trial of the plan this is; trials: of the plan; null: a search; ratePerSecond:
- * between the last two counts; failed: requests of this trial; outcomes: trials; parts: the values of the repeats so far.
+ * Computes the state of a run from its events. Pure.
+ * RunSnapshot: a run at its last event; null: not known, or not at this moment. Kept: the fields that events set. done: trials
+ * of the plan that ended; nth: the number of this trial in the plan; trials: planned, null in a search; ratePerSecond: requests
+ * between the last two counts; failed: requests of this trial; failedInAll: of the run; outcomes: numbers of trials.
  * @import { TrialRecord } from '../model/types.ts' @import { Phase, RunEvent } from '../run/events.js'
  * @import { SidecarNow, SidecarSeries } from '../judge/sidecars.js'
  * @typedef {{ runId: string | null, experiment: string | null, question: string | null, startedAtMs: number | null,
@@ -90,12 +90,12 @@ export function createRunState() {
       nowMs = Math.max(nowMs, event.kind === 'sampled' ? event.sample.epochMs : event.atMs)
       appliers[event.kind](/** @type {any} */ (event))
     },
-    /** Says whether a trial is told with its repeat: not one of a search, or with numbers of its own. @param {TrialRecord} record */
+    /** Says whether the line of its repeat covers a trial: false in a search, and of kinds with a part of their own in the record. @param {TrialRecord} record */
     isOfRepeat: record =>
       run.trials !== null && results.isOfPlan(record.trial.arm) && findRecordPart(record) === undefined,
-    /** Number that rises with every event. */
+    /** The number of events so far; the state changes only with it. */
     version: () => version,
-    /** Copies the state of now. @returns {RunSnapshot} */
+    /** Copies the state as of the last event. @returns {RunSnapshot} */
     snapshot() {
       return {
         ...run,
@@ -107,7 +107,7 @@ export function createRunState() {
         parts: repeats.list(),
       }
     },
-    /** The live series of the current trial: they go on, so read them and keep none. @type {() => SidecarSeries[]} */
+    /** The series of the current trial. The arrays keep growing: copy before storing. @type {() => SidecarSeries[]} */
     series: sidecars.series,
     results: results.list,
     rows: results.rows,
@@ -138,7 +138,7 @@ function createCounter() {
     count(/** @type {Count} */ { requests, failed, atMs }) {
       counts = { earlier: counts.last, last: { requests, failed, atMs } }
     },
-    /** Ends a trial. A cluster counts nothing meanwhile; the record has the failures of the window. */
+    /** Ends a trial. A cluster sends no counts: the failures are then those of the window, from the record. */
     end(/** @type {number} */ recorded) {
       failedBefore += (isOpen ? counts.last?.failed : null) ?? recorded
       isOpen = false

@@ -14,11 +14,11 @@ const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', connection
 /**
  * Makes the stream. A new connection or plan gets `reset` { snapshot, series, results, rows }. Twice a second follow,
  * together, `trial` { result, rows } for each that ended, `new-trial` when the series begin again, and `state`
- * { snapshot, points } with the new points. The last event is `end` { snapshot }.
- * @param {{ state: Pick<RunState, 'snapshot' | 'series' | 'results' | 'rows'>, intervalMs?: number }} options
+ * { snapshot, points } with the new points. The last event is `end` { snapshot }; then the connection ends.
+ * @param {{ state: Pick<RunState, 'snapshot' | 'series' | 'results' | 'rows'>, intervalMs?: number }} options intervalMs: between events
  */
 export function createStream({ state, intervalMs = 500 }) {
-  /** The bytes that may wait for each. @type {Map<ServerResponse, number>} */
+  /** The bytes that each browser may leave unread: its first message, and UNREAD_MOST_BYTES. @type {Map<ServerResponse, number>} */
   const clients = new Map()
   /** @type {NodeJS.Timeout | undefined} */
   let timer
@@ -47,7 +47,7 @@ export function createStream({ state, intervalMs = 500 }) {
       const { ending } = state.snapshot()
       const all = `retry: ${RETRY_MS}\n\n${renderAll(state)}${ending === null ? '' : renderEnd(state)}`
       response.on('close', () => forget(response))
-      // A browser that goes away is no error of the run.
+      // Without a listener, the error of a browser that goes away would end the run.
       response.on('error', () => forget(response))
       response.writeHead(200, HEADERS).write(all)
       if (ending !== null) {
@@ -57,7 +57,7 @@ export function createStream({ state, intervalMs = 500 }) {
       clients.set(response, UNREAD_MOST_BYTES + Buffer.byteLength(all))
       timer ??= setInterval(tick, intervalMs).unref()
     },
-    /** Notes an event that the state has applied. @param {RunEvent} event */
+    /** Notes an event that the state has applied; the end of the run is sent at once. @param {RunEvent} event */
     publish(event) {
       if (clients.size === 0) return
       changes.note(event)
@@ -88,7 +88,7 @@ function createChanges(state) {
   }
   const render = () => {
     const rows = ended.length > 0 ? state.rows() : []
-    // Points are sent that came since the last call; stretches are sent whole.
+    // Only points since the last call are sent. A stretch that grew is sent whole, since the page joins stretches that meet.
     const points = state.series().map(({ service, cpuLimitCores, cores, anonBytes, throttled }) => ({
       service,
       cpuLimitCores,
@@ -103,9 +103,9 @@ function createChanges(state) {
     ].join('')
   }
   return {
-    /** Forgets the changes, which everybody has been told. */
+    /** Forgets the changes, after every browser was sent them. */
     forget,
-    /** Renders the changes since the last call. */
+    /** Renders the changes since the last call; empty: there are none. */
     take() {
       if (!isChanged) return ''
       const text = isReset ? renderAll(state) : render()
@@ -133,7 +133,7 @@ function tell(clients, text) {
   }
 }
 
-/** @param {Parameters<typeof createStream>[0]['state']} state */
+/** Renders the event that replaces all that a page has. @param {Parameters<typeof createStream>[0]['state']} state */
 function renderAll(state) {
   const [series, results] = [state.series(), state.results()]
   return renderEvent('reset', { snapshot: state.snapshot(), series, results, rows: state.rows() })
@@ -145,7 +145,7 @@ const renderEnd = state => renderEvent('end', { snapshot: state.snapshot() })
 /** @param {string} name @param {unknown} value */
 const renderEvent = (name, value) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
 
-/** Takes the last items that are new. @template T @param {T[]} items @param {(item: T) => boolean} isTaken */
+/** Takes the items at the end of a list for which `isTaken` holds. @template T @param {T[]} items @param {(item: T) => boolean} isTaken */
 function takeLast(items, isTaken) {
   let from = items.length
   while (from > 0 && isTaken(items[from - 1])) from--

@@ -19,17 +19,21 @@ import {
  * @import { ValueRow } from './repeats.js' @import { RunSnapshot, RunState } from './state.js'
  */
 
+// Assumed if the terminal does not say its width.
 const COLUMNS = 80
 const BAR_COLUMNS = 16
-// The bar of the row with the most.
+// The longest bar, of the row with the highest cost.
 const SHARE_COLUMNS = 20
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 const ROWS_SHOWN = 6
 const RATIOS_SHOWN = 5
-// Characters that move the cursor, colour the terminal or reverse the line; names come from files of others.
+// Characters that move the cursor, colour the terminal or reverse the line: names may come from the files of other people.
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Renders lines that fit a terminal. @param {RunSnapshot} snapshot @param {number} columns of the terminal */
+/**
+ * Renders a line of progress, then the values so far or, until there is one, the sidecars of the trial. Lines are cut to the
+ * columns, and have no control characters. @param {RunSnapshot} snapshot @param {number} columns of the terminal
+ */
 export function renderLive(snapshot, columns) {
   const { experiment, progress, phase, secondsLeft, ending } = snapshot
   const now = ending?.outcome ?? (phase === 'parity' ? 'equal-work check' : phase)
@@ -57,7 +61,7 @@ function renderSoFar({ parts, failed, ending }, columns) {
   return [...renderBars(rows, columns), ...lines, ...later, failed ? `  ${failed} requests failed` : '']
 }
 
-/** Draws a bar for each row, two on a line where there is room. @param {ValueRow[]} rows @param {number} columns */
+/** Draws a bar for each of the first rows with a cost; two rows share a line if they fit. @param {ValueRow[]} rows @param {number} columns */
 function renderBars(rows, columns) {
   const drawn = rows.filter(({ cost }) => cost !== null).slice(0, ROWS_SHOWN)
   const most = Math.max(...drawn.map(({ cost }) => cost ?? 0))
@@ -81,7 +85,7 @@ function renderBars(rows, columns) {
   )
 }
 
-/** Renders what each sidecar of the trial uses. @param {RunSnapshot} snapshot */
+/** Renders the arm, what each of its first sidecars uses, and the requests of the trial. @param {RunSnapshot} snapshot */
 function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
   const visible = sidecars.slice(0, SIDECARS_SHOWN)
   const width = Math.max(0, ...visible.map(({ service }) => clean(service).length))
@@ -94,12 +98,13 @@ function renderSidecars({ arm, sidecars, ratePerSecond, failed }) {
 }
 
 /**
- * Shows a run on a terminal, in place. Only a timer draws, and only news, because sampling shares this process.
+ * Shows a run on a terminal, in place. A timer draws, and only after an event, because drawing delays the sampling in this
+ * process.
  * @param {{ stream: NodeJS.WritableStream & { columns?: number }, state: Pick<RunState, 'snapshot' | 'version'>,
- *   intervalMs?: number }} options stream: a terminal
+ *   intervalMs?: number }} options stream: a terminal; intervalMs: between two drawings
  */
 export function createTerminalView({ stream, state, intervalMs = 500 }) {
-  // log-update would hide the cursor by listening to signals, and end the process, which the kit stops gently.
+  // To hide the cursor, log-update would listen to signals and end the process on one, while the kit first tears the run down.
   const update = createLogUpdate(stream, { showCursor: true })
   let drawn = 0
   let lines = /** @type {string[]} */ ([])

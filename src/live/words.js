@@ -10,13 +10,11 @@ const UNKNOWN = '–'
 
 /** The number of sidecars shown where there is little room. */
 export const SIDECARS_SHOWN = 6
-// A line of progress has room for so many.
+// More do not fit a line of progress.
 const ROWS_MOST = 4
 const RATIOS_MOST = 2
 
-/**
- * Renders `pipy uses 56.9 % less CPU per request than envoy [52.1, 61.0] so far`. @param {RatioSoFar} ratio
- */
+/** Renders `pipy uses 56.9 % less CPU per request than envoy [52.1, 61.0] so far`; without an interval, the number of repeats. @param {RatioSoFar} ratio */
 export function renderRatio({ a, b, words, median, low, high, repeats }) {
   const isLess = median < 1
   const share = (/** @type {number} */ ratio) => (100 * (isLess ? 1 - ratio : ratio - 1)).toFixed(1)
@@ -41,40 +39,40 @@ export function renderValues({ rows, ratios }) {
   return [values.join(', '), ...pairs].filter(Boolean).join('; ')
 }
 
-/** @param {Pick<RunSnapshot, 'nth' | 'trials'>} snapshot */
+/** Renders `trial 3 of 12`, in a search without the total; null: no trial of the plan has begun. @param {Pick<RunSnapshot, 'nth' | 'trials'>} snapshot */
 export function sayTrial({ nth, trials }) {
   if (nth === null) return null
   return trials === null ? `trial ${nth}` : `trial ${nth} of ${trials}`
 }
 
-/** @param {number | null} seconds */
+/** Renders `3 min left`; null: not known. @param {number | null} seconds */
 export function sayLeft(seconds) {
   return seconds === null ? null : timeLeft(seconds)
 }
 
-/** Names what sets an arm apart, and its link. @param {NonNullable<RunSnapshot['arm']>} arm */
+/** Renders the link of an arm and its values on the axes that vary; a link that varies is named once. @param {NonNullable<RunSnapshot['arm']>} arm */
 export function sayArm({ link, what }) {
   return [what.split(', ').includes(`link ${link}`) ? null : `link ${link}`, what].filter(Boolean).join(', ')
 }
 
-/** @param {Pick<SidecarNow, 'cores' | 'cpuLimitCores'>} sidecar */
+/** Renders `0.412 of 1 cores`; `–` for a use that is not known. @param {Pick<SidecarNow, 'cores' | 'cpuLimitCores'>} sidecar */
 export function sayCores({ cores, cpuLimitCores }) {
   const used = cores === null ? UNKNOWN : cores.toFixed(3)
   return cpuLimitCores === null ? `${used} cores` : `${used} of ${cpuLimitCores} cores`
 }
 
-/** @param {Pick<SidecarNow, 'throttledFraction'>} sidecar */
+/** Renders the share of scheduler periods that were throttled; null: not known, or no CPU limit. @param {Pick<SidecarNow, 'throttledFraction'>} sidecar */
 export function sayThrottled({ throttledFraction }) {
   return throttledFraction === null ? null : `throttled ${percent(throttledFraction)}`
 }
 
-/** Says the working set where anonymous memory is not known. @param {SidecarNow} sidecar */
+/** Renders anonymous memory, or the working set if only that is known; null: neither is. @param {SidecarNow} sidecar */
 export function sayMemory({ anonBytes, workingSetBytes }) {
   if (anonBytes !== null) return `${mib(anonBytes)} MiB`
   return workingSetBytes === null ? null : `${mib(workingSetBytes)} MiB working set`
 }
 
-/** @param {number | null} value @param {number} [digits] */
+/** Renders a number; null: `–`. @param {number | null} value @param {number} [digits] */
 export function sayNumber(value, digits = 0) {
   return value === null ? UNKNOWN : value.toFixed(digits)
 }
