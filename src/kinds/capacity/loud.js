@@ -4,9 +4,9 @@ import { groupOf, nameOf } from '../../model/arms.js'
 import { renderTooFew } from './cpu-requests.js'
 import { findExclusion } from './excluded.js'
 
-/** The verdict on a loud pair: how the p99 of the others moves beside it. Pure. @import { SummaryArm } from '../../model/types.ts' */
+/** The verdict on a loud pair (`--loud`): the p99 of the quiet pairs beside it. Pure. @import { SummaryArm } from '../../model/types.ts' */
 
-/** Says for each loud rate, the highest first, what p99 the quiet pairs of each proxy have beside it. @param {SummaryArm[]} arms */
+/** Renders for each loud rate, the highest first, the p99 of each proxy's quiet pairs, and how many times that without it. @param {SummaryArm[]} arms */
 export function renderLoudPairs(arms) {
   const measured = arms.filter(({ repeatOf }) => repeatOf === null)
   const loud = measured.filter(({ load }) => load.loudPerSecond !== undefined)
@@ -31,5 +31,5 @@ function renderRate(group, arms) {
   return `Quiet pairs beside ${rateOf(group[0])} requests/s to one: ${[...(parts.length > 0 ? [`p99 ${parts.join(', ')}`] : []), ...lacks].join('; ')}.`
 }
 
-/** @param {SummaryArm} arm */
+/** Reads the rate of the loud pair; 0: there is none. @param {SummaryArm} arm */
 const rateOf = ({ load }) => load.loudPerSecond ?? 0
