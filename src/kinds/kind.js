@@ -19,5 +19,5 @@
  * @property {(experiment: Asking) => boolean} [isAllReal] true: no sidecar may be simulated; absent: they may
  */
 
-// A module of types.
+// This file has types only: the empty export makes it a module.
 export {}

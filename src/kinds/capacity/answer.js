@@ -18,7 +18,7 @@ import { listOpenQuestions } from './open-questions.js'
 const USUAL = ['cpuPerRequest', 'rss']
 const USUAL_OF_IDLE = ['cpuCores', 'rss']
 
-/** @param {AnsweredCapacity} answered @returns {KindAnswer | null} null: nothing was measured */
+/** Draws the proxies, and renders the verdicts, how sure they are, and what was not measured. @param {AnsweredCapacity} answered @returns {KindAnswer | null} null: nothing was measured */
 export function answerCapacity(answered) {
   const { result, summary, measured, isAlone } = answered
   if (measured.length === 0) return null
@@ -137,7 +137,7 @@ function renderSecond({ comparisons, arms }) {
     c => c.quantity === name && c.service === null && !c.isControl && c.contrast === null && c.ratio.median !== null,
   )
   if (pairs.length !== 1 || pairs[0].verdict === 'invalid') return []
-  // The pair has the limit or rate at which both were measured.
+  // Both arms of a pair have the same limit and rate.
   const [{ load, cpuLimitCores }] = pairs
   const where = name === 'p99' ? `At ${load.ratePerSecond} req/s` : `At ${cpuLimitCores} CPU each`
   const sentence = renderPair(pairs[0])

@@ -19,7 +19,7 @@ export function renderCrossings({ arms }, { shows }) {
   })
 }
 
-/** @param {Crossing} crossing @param {string} axis its label */
+/** Renders which plane takes less and from where on, with the values at both ends of the axis. @param {Crossing} crossing @param {string} axis its label */
 function renderCrossing({ quantity, lines, at: { median, low, high }, isOnce, isClear }, axis) {
   const row = QUANTITIES[quantity]
   const [less, more] = lines.map(([{ arm }]) => nameOf(arm))

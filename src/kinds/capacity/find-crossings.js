@@ -42,7 +42,7 @@ export function listPoints({ group, across, quantity }) {
     .sort((x, y) => x.at - y.at)
 }
 
-/** @param {{ quantity: string, a: Point[], b: Point[] }} options @returns {Crossing[]} empty below two common values of the axis */
+/** Finds the crossing of two lines, also if they do not cross. @param {{ quantity: string, a: Point[], b: Point[] }} options @returns {Crossing[]} empty below two common values of the axis */
 function findCrossing({ quantity, a, b }) {
   const [inA, inB] = [a.filter(p => b.some(({ at }) => at === p.at)), b.filter(p => a.some(({ at }) => at === p.at))]
   const last = inA.length - 1

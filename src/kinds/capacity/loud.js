@@ -14,7 +14,7 @@ export function renderLoudPairs(arms) {
   return [...groups.values()].toSorted((a, b) => rateOf(b[0]) - rateOf(a[0])).map(group => renderRate(group, measured))
 }
 
-/** @param {SummaryArm[]} group of one loud rate @param {SummaryArm[]} arms */
+/** Renders the sentence of one loud rate. @param {SummaryArm[]} group of that rate @param {SummaryArm[]} arms all, with those without a loud pair */
 function renderRate(group, arms) {
   const texts = group.map(arm => {
     const keyOf = (/** @type {SummaryArm} */ one) => `${nameOf(one)} ${groupOf(one, 'loudPerSecond')}`

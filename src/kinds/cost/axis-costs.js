@@ -31,7 +31,7 @@ export function computeAxisCosts({ arms, comparisons }, { shows }) {
   )
 }
 
-/** @param {{ proxies: SummaryArm[][], axis: AxisName, comparisons: Comparison[] }} options proxies: the arms of each */
+/** Computes the cost of each value but the first; leaves out values that one of the two lacks. @param {{ proxies: SummaryArm[][], axis: AxisName, comparisons: Comparison[] }} options proxies: the arms of each */
 function computeCostsOfTwo({ proxies: [first, second], axis, comparisons }) {
   const labelOf = (/** @type {SummaryArm} */ arm) => describeAxes(arm, [axis])
   const base = labelOf(first[0])
@@ -70,7 +70,7 @@ function computeMicros(arm, { base, axis, comparisons }) {
   return comparison.ratio.values.map(ratio => (ratio === null ? null : (ratio - 1) * median))
 }
 
-/** Subtracts by repeat; null where one is. @param {(number | null)[]} values @param {(number | null)[]} others */
+/** Subtracts by repeat; null for a repeat without both values. @param {(number | null)[]} values @param {(number | null)[]} others */
 const subtract = (values, others) =>
   values.map((value, round) => {
     const other = others[round] ?? null
@@ -120,7 +120,7 @@ export function renderAxisCosts(costs) {
   return isOpen ? [] : [`What each costs ${first}, against ${second}: ${clauses.join('; ')}.`]
 }
 
-/** @param {Quantity} difference */
+/** Renders the verdict of a difference: it holds if the interval is wholly above or below 0. @param {Quantity} difference */
 function renderVerdict({ low, high }) {
   if (low === null || high === null) return 'no interval yet'
   return high < 0 ? 'fewer' : low > 0 ? 'more' : 'no difference shown'
@@ -132,7 +132,7 @@ function renderDifference({ median, low, high }) {
   return `${renderMicros(Number(median))}${interval}`
 }
 
-/** @param {number} micros */
+/** Renders microseconds with their sign; without one if they round to 0. @param {number} micros */
 function renderMicros(micros) {
   const text = Math.abs(micros).toFixed(1)
   return `${text === '0.0' ? '' : micros < 0 ? '−' : '+'}${text}`
