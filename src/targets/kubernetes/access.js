@@ -1,7 +1,7 @@
-/** Requests of a run to the API server: the source of k8s/rbac.yaml, and of the doctor's questions. */
+/** Requests of a run to the API server: the source of k8s/rbac.yaml, and of the doctor's checks. */
 /** @import { Api } from './api.js' */
 
-/** group: '' for the core. @typedef {{ group: string, resource: string, verbs: string[], why: string }} Access */
+/** group: '' for the core; resource: with its subresource, as pods/log; why: the need for it. @typedef {{ group: string, resource: string, verbs: string[], why: string }} Access */
 
 /** The least that a run needs. No single namespace bounds it: every run makes its own. */
 export const ACCESS = table({
@@ -40,7 +40,7 @@ export async function checkAccess(api) {
     const body = {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',
-      // A question without a namespace is about all of them.
+      // Without a namespace, the review is about all of them.
       spec: { resourceAttributes: { group, resource, ...(subresource ? { subresource } : {}), verb } },
     }
     const ask = () => authorization.createSelfSubjectAccessReview({ body })
@@ -56,7 +56,7 @@ export async function checkAccess(api) {
   return checked.filter(({ verbs }) => verbs.length > 0)
 }
 
-/** @param {Record<string, [verbs: string, why: string]>} rows by `resource.group` @returns {Access[]} */
+/** @param {Record<string, [verbs: string, why: string]>} rows by `resource.group`, or the resource alone for the core @returns {Access[]} */
 function table(rows) {
   return Object.entries(rows).map(([name, [verbs, why]]) => {
     const [resource, group = ''] = name.split('.')
