@@ -40,7 +40,7 @@ export function createStopping({ precision, mostRounds, recordedRounds, assess, 
       records.push(record)
     },
 
-    /** Says whether a round was the last: precise, no planes left to compare, or no time for one as long as the longest. @param {number} round */
+    /** Says whether a round was the last: precise, no planes left to compare, the most rounds, or no time for one as long as the longest. @param {number} round */
     isOver(round) {
       longestMs = Math.max(longestMs, now() - beganMs)
       const run = { manifest: { ...manifest, rounds: round }, records }

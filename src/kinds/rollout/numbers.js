@@ -57,7 +57,7 @@ export function judgeRollout(rollout) {
   }
 }
 
-/** @typedef {{ name: string, seconds: number | null, unknownSeconds: number | null }} Time of a phase. seconds: null: not all had it; unknownSeconds: between a sidecar's last no and its first yes */
+/** @typedef {{ name: string, seconds: number | null, unknownSeconds: number | null }} Time of a phase. seconds: null: too few had it; unknownSeconds: between a sidecar's last no and its first yes */
 
 /** Lists the times of a phase: `all` until the last sidecar has it, and `p50`, `p99` and `max` of each sidecar. @param {RolloutNumbers['first']} phase @returns {Time[]} */
 export function timesOf({ seconds, each, censoredSeconds, lastCensoredSeconds }) {
