@@ -9,7 +9,7 @@ import { readKubeletSummary } from './answers.js'
 /** @import { Api } from './api.js' */
 /** @import { Watched } from './container.js'  */
 
-// The kubelet is asked more often than it counts, so that no counter near an edge is missed.
+// The kubelet is polled more often than it counts, so that no counter near an edge is missed.
 const POLL_MS = 5000
 // The last answer is awaited this long after the window: the load goes on for longer (TAIL_MS, run/generator.js).
 const LAST_POLL_MS = 500
@@ -123,7 +123,7 @@ export function findCounter(pods, { namespace, pod, container }) {
   return isWhole ? { ...counter, workingSetBytes, rssBytes } : null
 }
 
-/** @param {any} cpu of a container, or of the node, in the summary @returns {Counter | null} null: there is none yet */
+/** Reads CPU time so far, and its stamp. @param {any} cpu of a container, or of the node, in the summary @returns {Counter | null} null: there is none yet */
 export function parseCpu(cpu) {
   if (cpu?.usageCoreNanoSeconds === undefined) return null
   return { epochMs: Date.parse(cpu.time), cpuSeconds: cpu.usageCoreNanoSeconds / 1e9 }

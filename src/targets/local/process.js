@@ -17,7 +17,7 @@ import { renderMarks } from './marks.js'
 /** @import { Endpoint, Handle, Probe, ProcessSpec, Target } from '../../model/types.ts' */
 /** @import { CgroupTree } from './cgroups.js' */
 
-/** @typedef {Handle & { probe: Probe, pids: () => number[], podNetworks: string[], boundLog: () => Promise<boolean>, stop: () => Promise<void>, unref: () => void }} RunningProcess */
+/** boundLog: bounds the log, and resolves with whether it was too large; stop: kills all in its cgroup. @typedef {Handle & { probe: Probe, pids: () => number[], podNetworks: string[], boundLog: () => Promise<boolean>, stop: () => Promise<void>, unref: () => void }} RunningProcess */
 
 // As long as on a cluster: it only guards against a process that hangs.
 const READY_SECONDS = 120
