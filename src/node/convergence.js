@@ -2,9 +2,9 @@ import { BenchError, OWN_CODES } from '../lib/errors.js'
 import { sendOnce } from './send-once.js'
 
 /**
- * Asks many sidecars whether they have a configuration yet: by a new connection to the sidecar's own listener, for a host
- * that only this configuration routes. A kept connection lies (Envoy serves it by the old filter chain), and so may an
- * administration page.
+ * Polls many sidecars until they have a configuration: by a new connection to the sidecar's own listener, for a host
+ * that only this configuration routes. A kept connection misleads (Envoy serves it by the old filter chain), and an
+ * administration page may.
  */
 /** @import { Expected, ConfigurationTimes } from '../model/types.ts' @import { Answer } from './send.js' */
 

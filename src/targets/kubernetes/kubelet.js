@@ -70,8 +70,8 @@ export async function observeByKubelet({ readSummary, containers, cpus, window, 
     const after = lookByKubelet(containers)
     await Promise.race([poll(), sleep(LAST_POLL_MS, signal)])
     const names = containers.map(c => c.watched()).map(({ pod, container }) => `${container} of the pod ${pod}`)
-    // Edges are found by a line from the first counter of the window to the last, and on. Stamps are whole seconds, so a
-    // rate is right within a second of the time between them.
+    // CPU time at an edge is extrapolated along the line through the first and the last counter in the window. Stamps are
+    // whole seconds, so the time between the two is a second off at most.
     const lines = names.map((name, i) => fitLine({ name, counters: polls.map(p => p.containers[i]), window }))
     const host = fitLine({ name: 'the node', counters: polls.map(p => p.node), window })
     /** @type {(edge: 'start' | 'end', nearest: 'first' | 'last', looks: Look[]) => Edge} */

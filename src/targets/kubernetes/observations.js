@@ -1,6 +1,6 @@
 import { measureClockOffset, READER } from './agents.js'
 
-/** Joins what the readers of several nodes see. */
+/** Joins what the readers of several nodes read, in the order of the processes. */
 /** @import { Handle, Look, Observation, Window } from '../../model/types.ts' @import { Agents } from './agents.js' */
 /** @import { ContainerHandle, Watched } from './container.js' */
 

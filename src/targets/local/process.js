@@ -162,7 +162,7 @@ export async function startProcess({ spec, folder, tree, start, runId, enter = [
     },
     async boundLog() {
       if (spec.role !== 'generator') return boundLog(logFile)
-      // The log of a generator is its result, and is needed whole: it is not cut, but the generator is killed.
+      // The log of a generator is its result, which a cut would spoil: the generator is killed.
       if (!isLarge(logFile)) return false
       isFlooding = true
       child.kill('SIGKILL')
