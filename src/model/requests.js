@@ -1,5 +1,5 @@
 /**
- * What a load asks for and what the application answers: a POST that is echoed, or requests with a method, sizes and a
+ * The requests of a load and the answers of the application: a POST that is echoed, or requests with a method, sizes and a
  * service time. Pure. @import { Load, Protocol, RequestKind } from './types.ts'
  */
 

@@ -216,7 +216,7 @@ function renderGrouping(sizes) {
 export const renderCores = cores => `${toMillicores(cores)}m`
 /** Renders bytes as Kubernetes writes them, rounded up: `64Mi`. @param {number} bytes */
 export const renderBytes = bytes => `${Math.ceil(bytes / MIB)}Mi`
-/** @param {number} micros */
+/** Renders microseconds, a tenth below ten. @param {number} micros */
 const formatMicros = micros => (micros < 10 ? micros.toFixed(1) : micros.toFixed(0))
 /** @param {number} sum */
 const formatSum = sum => sum.toFixed(sum < 10 ? 2 : sum < 100 ? 1 : 0)

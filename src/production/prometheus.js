@@ -47,7 +47,7 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
   base.search = ''
   base.hash = ''
   const address = base.href.replace(/\/$/, '')
-  /** What the server said beside its answers. @type {Set<string>} */
+  /** The distinct warnings of all answers. @type {Set<string>} */
   const warnings = new Set()
 
   /**
@@ -71,7 +71,7 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
     })
   }
 
-  /** @param {URL} url @param {string} what */
+  /** @param {URL} url @param {string} what it asks for @throws {BenchError} without an answer in time, and the abort of the signal */
   async function send(url, what) {
     const deadline = AbortSignal.timeout(deadlineMs)
     try {
@@ -98,7 +98,7 @@ export function openPrometheus({ url, deadlineSeconds, token, signal }) {
 /**
  * Reads the value of a sample, in cores, bytes, seconds or requests per second.
  * @param {string} text @param {{ address: string, what: string }} query @returns {number | null} null: a share of nothing, such as of no periods
- * @throws {BenchError} where no counter and no gauge of a kernel can have it
+ * @throws {BenchError} for a value that no counter or gauge of a kernel can have
  */
 function parseValue(text, { address, what }) {
   if (text === 'NaN' || /^[+-]Inf$/.test(text)) return null

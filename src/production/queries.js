@@ -5,7 +5,7 @@
  * each expression takes the highest of them before it sums anything.
  */
 
-/** Labels that tell replicas of Prometheus from each other. */
+/** Labels in which replicas of Prometheus differ. */
 const REPLICA_LABELS = ['prometheus_replica', 'prometheus', 'replica', 'receive_replica']
 /** Labels of the target that a job adds: two jobs that scrape one sidecar have a series each. */
 const TARGET_LABELS = ['job', 'instance', 'endpoint', 'service', 'container']

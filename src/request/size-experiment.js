@@ -128,12 +128,12 @@ export function createControlExperiment(sidecars) {
   return parseExperiment(JSON.stringify(experiment), 'size')
 }
 
-/** @param {string} name @returns {never} */
+/** @param {string} name of a service @returns {never} @throws {UsageError} that it has no p99 */
 function refuseWithout(name) {
   throw new UsageError(`the service ${name} has no p99: add one such as p99: 20ms, or --p99 for all that have none`)
 }
 
-/** @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} options */
+/** Makes an experiment with a search. @param {{ question: string, axes: Record<string, unknown[]>, search: Record<string, unknown> }} options */
 function create({ question, axes, search }) {
   const experiment = {
     name: 'size',

@@ -39,7 +39,10 @@ export function parseResult(log, place = 0) {
   })
 }
 
-/** @param {string} line @returns {Omit<LoadResult, 'failures' | 'loud'> & { loud?: ReturnType<typeof readLoud>, ownSeconds?: number }} */
+/**
+ * Reads a result but for its failures, which are in other lines. ownSeconds: of the window, an interleaved arm's.
+ * @param {string} line JSON @returns {Omit<LoadResult, 'failures' | 'loud'> & { loud?: ReturnType<typeof readLoud>, ownSeconds?: number }}
+ */
 function readResult(line) {
   const { metrics, pieceMs = 0, pieces = [], ownSeconds } = assertWhole(printed, JSON.parse(line))
   const valuesOf = (/** @type {string} */ name) => readNumbers(metrics[name] ?? {})
