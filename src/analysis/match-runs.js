@@ -158,7 +158,7 @@ export function sayAnswers(matches, runs) {
 const renderAnswerBytes = ({ records }, { id }) =>
   listAnswerBytes(records.filter(({ trial }) => trial.arm.id === id)).join(' or ')
 
-/** @param {Manifest} manifest @param {'generator' | 'application'} role */
+/** Renders the checksum of a role's scripts; undefined: none was recorded. @param {Manifest} manifest @param {'generator' | 'application'} role */
 function sumOf(manifest, role) {
   const scripts = findRecordedScripts(manifest, { role, plane: null, variant: null })
   return scripts && shorten(scripts.sha256)

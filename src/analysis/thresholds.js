@@ -89,7 +89,7 @@ export function holdThreshold(expression, { arms, tried, notMeasured, comparison
   }))
 }
 
-/** @param {string} expression @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options */
+/** Parses an expression; throws UsageError that says what is wrong with it. @param {string} expression @param {{ sides: Sides, arms: Pick<Arm, 'load'>[], services?: string[] }} options */
 function parseExpression(expression, { sides, arms, services }) {
   const { names, one, many, wantsOpen, wantsClosed } = sides
   const example = `write it as '${sides.example}'`

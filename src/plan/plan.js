@@ -158,7 +158,7 @@ function chooseSimulated({ kind, experiment, overrides }, { lists, contenders, r
   }
 }
 
-/** @param {Question[]} questions of one experiment @returns {Plan['settings']} */
+/** Collects the settings of a plan, with those of each kind. @param {Question[]} questions of one experiment @returns {Plan['settings']} */
 function createSettings(questions) {
   const [{ experiment, overrides }] = questions
   const { trafficPolicy, relaxes, keepsServices, shows } = experiment

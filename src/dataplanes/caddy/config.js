@@ -40,6 +40,7 @@ export function renderConfig(model, { hasAdmin = false } = {}) {
 }
 
 /**
+ * Renders the server of a listener.
  * @param {'inbound' | 'outbound'} name
  * @param {{ model: SidecarModel, listener: NonNullable<SidecarModel['inbound' | 'outbound']> }} options
  */

@@ -86,13 +86,13 @@ function createAdsControl(name, { isDelta = false } = {}) {
   }
 }
 
-/** @param {SidecarOptions & ControlOptions} options @returns {ReloadAction} */
+/** Makes the request that parses a configuration, which its Envoy does not get yet. @param {SidecarOptions & ControlOptions} options @returns {ReloadAction} */
 function stage({ control, model, profile }) {
   const body = JSON.stringify(renderAdsResources(model, profile))
   return { kind: 'request', endpoint: control, method: 'PUT', path: `/nodes/${model.service}`, body }
 }
 
-/** @param {SidecarOptions & ControlOptions} options @returns {ReloadAction} */
+/** Makes the request that sends it to its Envoy. @param {SidecarOptions & ControlOptions} options @returns {ReloadAction} */
 function commit({ control, model }) {
   return { kind: 'request', endpoint: control, method: 'POST', path: `/nodes/${model.service}/commit`, body: '' }
 }

@@ -141,7 +141,7 @@ function renderHeaders(headers) {
   }))
 }
 
-/** @param {string} name of its statistics @param {number} [perSecond] absent: no limit */
+/** Renders a limit that refills once a second. @param {string} name of its statistics @param {number} [perSecond] absent: no limit */
 function describeRateLimit(name, perSecond) {
   const always = { default_value: { numerator: 100, denominator: 'HUNDRED' } }
   return {

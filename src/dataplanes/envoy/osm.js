@@ -18,8 +18,10 @@ export const OSM_DEPLOYED = {
   ],
 }
 
-// OSM's Wasm filter of statistics is not available: a second Lua script that reads the same headers stands for it.
-/** @param {SidecarModel} model */
+/**
+ * Renders OSM's filters. Its Wasm filter of statistics is not available: a second Lua script that reads the same headers stands for it.
+ * @param {SidecarModel} model
+ */
 export function renderOsmFilters({ service }) {
   const add = ['namespace', 'kind', 'name', 'pod'].map(key => `h:add('osm-stats-${key}', '${service}')`).join(' ')
   const drop = ['namespace', 'kind', 'name', 'pod'].map(key => `h:get('osm-stats-${key}') h:remove('osm-stats-${key}')`)

@@ -2,7 +2,7 @@
 
 const MARK = 'x-sidecar-bench-failed'
 
-/** A header tells HAProxy's own 503 from an application's, and is removed before anybody sees it. */
+/** A header marks HAProxy's own 503, not an application's, and is removed before the answer leaves. */
 export const MARK_FAILED = `res.hdr(${MARK}) -m found`
 export const UNMARK_FAILED = `del-header ${MARK}`
 
@@ -14,6 +14,7 @@ export const ERROR_FILES = [
 ]
 
 /**
+ * Makes the file of a response.
  * @param {number} replaces HAProxy's own status
  * @param {string} status
  * @param {string} reason

@@ -9,7 +9,7 @@ export const NO_ROUTE = 'no_route'
 
 const HOST = 'req.hdr(host),host_only,lower'
 
-/** @param {Route[]} routes @param {string} mapFile where renderMap's will be @returns {string[]} lines of a frontend */
+/** Renders how a frontend finds a backend. @param {Route[]} routes @param {string} mapFile path of the file that renderMap renders @returns {string[]} lines of a frontend */
 export function renderRoutes(routes, mapFile) {
   const hosts = nameBackends(routes)
   const any = hosts.find(({ host }) => host === null)?.backend ?? NO_ROUTE

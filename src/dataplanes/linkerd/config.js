@@ -47,7 +47,7 @@ function listCalled({ outbound, clusters }) {
   return clusters.filter(({ name }) => called.has(name))
 }
 
-/** @param {Endpoint} endpoint @param {Cluster} cluster @param {{ isDeployed: boolean }} options */
+/** Renders an endpoint; Linkerd expects one identity of it: the first that is accepted. @param {Endpoint} endpoint @param {Cluster} cluster @param {{ isDeployed: boolean }} options */
 function renderEndpoint({ address, port }, { mtls, protocol }, { isDeployed }) {
   const isHttp2 = protocol === 'http/2' || (isDeployed && protocol === 'http/1.1')
   const identity = mtls && ((mtls.acceptedIdentities ?? [identityOf(mtls.serverName)])[0] ?? identityOf(NOBODY))
@@ -132,7 +132,7 @@ function renderRoute(route, { name, ...options }) {
   }
 }
 
-/** @param {string} cluster @param {{ model: SidecarModel, isDeployed: boolean }} options */
+/** Renders the balancer and the queue of a cluster. @param {string} cluster @param {{ model: SidecarModel, isDeployed: boolean }} options */
 function renderBackend(cluster, { model: { timeouts }, isDeployed }) {
   return {
     metadata: nameMessage(cluster),
@@ -182,7 +182,7 @@ export function listInboundPorts({ inbound, carriesBytes, clusters }) {
   return [...new Set(endpoints.map(({ port }) => port))]
 }
 
-/** @param {string} name @param {Pick<NonNullable<SidecarModel['inbound']>, 'mtls' | 'acceptedIdentities'>} inbound */
+/** Renders who may call. @param {string} name @param {Pick<NonNullable<SidecarModel['inbound']>, 'mtls' | 'acceptedIdentities'>} inbound */
 function renderAuthorization(name, { mtls, acceptedIdentities }) {
   // `unauthenticated` permits every peer. There is no match for any SPIFFE identity: without a list, TLS alone is required.
   const clients = acceptedIdentities

@@ -14,7 +14,7 @@ const HTTP2_WINDOW_BYTES = 1024 * 1024
 // The proxy reads the trust anchors from its environment, as text: Linkerd's own image has such a launcher, too.
 const LAUNCHER = 'LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS=$(cat "$1") exec "$0"'
 
-/** @param {SidecarOptions} options @returns {ProcessSpec} */
+/** Creates a proxy, whose control plane (createCompanions) has a folder beside its own. @param {SidecarOptions} options @returns {ProcessSpec} */
 export function createSidecar(options) {
   const { model, folder, profile, tool } = options
   const { inbound, outbound, trust } = model

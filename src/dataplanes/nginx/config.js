@@ -14,7 +14,7 @@ const MOST_IDLE = { ofAll: 65_536, ofOne: 1024, least: 16 }
 // By default nginx closes a connection after 1000 requests, or an hour.
 const FOREVER = { requests: 1_000_000_000, time: '1d' }
 
-/** @param {SidecarModel} model @returns {string} nginx.conf */
+/** Renders nginx.conf. Bytes and permissive ports need nginx's stream module. @param {SidecarModel} model @returns {string} nginx.conf */
 export function renderConfig(model) {
   const { inbound, outbound, admin, clusters, carriesBytes } = model
   const passage = inbound?.mtls === 'permissive' && !carriesBytes ? renderPassage(inbound, model) : null
@@ -42,7 +42,7 @@ export function renderConfig(model) {
   ])
 }
 
-/** @param {SidecarModel} model */
+/** Renders what all servers share. @param {SidecarModel} model */
 function renderDefaults({ timeouts, retries, clusters, carriesGrpc, streamsAnswers, ...model }) {
   const by = carriesGrpc ? 'grpc' : 'proxy'
   const routes = [model.inbound, model.outbound].flatMap(listener => listener?.routes ?? [])

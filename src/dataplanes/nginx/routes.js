@@ -54,7 +54,7 @@ function renderHost(name, { routes, urls }) {
 // nginx reads this in quotation marks as a line break, which no header and no path can hold.
 const SEPARATOR = '\\n'
 
-/** @param {Route} route @param {string[]} headers that the key of the map begins with */
+/** Renders the pattern of a route: the headers of the key in order, then the prefix of the path. @param {Route} route @param {string[]} headers that the key of the map begins with */
 function renderPattern(route, headers) {
   const values = headers.map(header =>
     header in route.headers ? escapeText(route.headers[header]) : `[^${SEPARATOR}]*`,
@@ -73,7 +73,7 @@ function renderSplit(name, { route: { split }, urls }) {
   return { maps: [[`split_clients $request_id $${name}`, ...lines]], target: `$${name}` }
 }
 
-/** @param {string | null} host null: any */
+/** Renders a host as a key of a map. @param {string | null} host null: any */
 function renderHostKey(host) {
   if (host === null) return 'default'
   return quote(RESERVED.test(host) ? `\\\\${host}` : host)

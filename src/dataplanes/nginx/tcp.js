@@ -39,7 +39,7 @@ function renderExit(model, { cluster: { name, mtls }, ...listener }) {
   return [['server', `${listenAt(listener)} reuseport`, ...tls, `proxy_pass ${name}`]]
 }
 
-/** @param {SidecarModel} model @param {ByteListener} listener @returns {Directive[]} */
+/** Renders the servers of an inbound listener; a permissive one hands TLS to a second. @param {SidecarModel} model @param {ByteListener} listener @returns {Directive[]} */
 function renderEntry(model, { name, cluster, ...listener }) {
   const { mtls, acceptedIdentities } = /** @type {NonNullable<SidecarModel['inbound']>} */ (model.inbound)
   const listen = `${listenAt(listener)} reuseport`

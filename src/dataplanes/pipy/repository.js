@@ -5,7 +5,7 @@ import { createSidecar } from './launch.js'
 
 /**
  * Pipy's own repository as a control plane: a base codebase holds the scripts, and a codebase derived from it holds each
- * sidecar's configuration. 1.5 is told of a commit at once, over the link by which a sidecar reports its status, and goes
+ * sidecar's configuration. 1.5 hears of a commit at once, over the link by which a sidecar reports its status, and goes
  * on as the same process; 2.0 asks every 5 s and starts another process, a second after it has ended the one before
  * (measured with 1.5.18 and 2.0.2).
  * @import { Control, ControlOptions, ReloadAction, SidecarModel, SidecarOptions } from '../../model/types.ts'
@@ -88,7 +88,7 @@ function writeConfiguration(options) {
   return request(options, 'POST', `repo-files/${options.model.service}/${CONFIGURATION}`, content)
 }
 
-/** @param {SidecarOptions & ControlOptions} options @param {number} version */
+/** Publishes the files of a sidecar's codebase. @param {SidecarOptions & ControlOptions} options @param {number} version of the configuration, from 0 */
 function commit(options, version) {
   return request(options, 'PATCH', `repo/${options.model.service}`, `{"version":"${version + FIRST_VERSION}"}`)
 }

@@ -95,7 +95,7 @@ export function createNodeProxy(options, folder) {
   ]
 }
 
-/** @param {{ model: SidecarModel, folder: string, workers: number, isLogged: boolean }} options */
+/** Renders the environment that both modes share. @param {{ model: SidecarModel, folder: string, workers: number, isLogged: boolean }} options */
 function renderEnvironment({ model: { trust, identity }, folder, workers, isLogged }) {
   return {
     XDS_ADDRESS: '',

@@ -17,7 +17,7 @@ const CIPHERS = [
 ]
 const MTLS_ALPN = ['istio', 'istio-peer-exchange', 'istio-http/1.0', 'istio-http/1.1', 'istio-h2']
 
-/** @param {SidecarModel} model @param {boolean} isIstios the build has Istio's own filters */
+/** Renders the listeners of the directions that a model has. @param {SidecarModel} model @param {boolean} isIstios the build has Istio's own filters */
 export function renderListeners(model, isIstios) {
   const { inbound, outbound } = model
   return [
@@ -26,7 +26,7 @@ export function renderListeners(model, isIstios) {
   ]
 }
 
-/** @param {SidecarModel} model @param {NonNullable<SidecarModel['inbound']>} inbound @param {boolean} isIstios */
+/** Renders the one listener of all inbound ports, with chains by the mTLS mode. @param {SidecarModel} model @param {NonNullable<SidecarModel['inbound']>} inbound @param {boolean} isIstios */
 function renderInbound(model, inbound, isIstios) {
   const { mtls, acceptedIdentities, redirectedPorts } = inbound
   const allowed = mtls === 'strict' ? acceptedIdentities : null
@@ -148,7 +148,7 @@ function renderManager(model, part) {
   })
 }
 
-/** @param {SidecarModel} model @param {Direction} direction */
+/** Renders the lean routes with Istio's retries and names, and without a route's own features. @param {SidecarModel} model @param {Direction} direction */
 function renderRoutes(model, direction) {
   const { virtual_hosts, ...config } = renderRouteConfig(model, direction)
   const isOutbound = direction === 'outbound'

@@ -77,7 +77,7 @@ function renderInbound(
   const service = splitIdentity(identity).name
   const match = {
     Protocol: 'http',
-    // FSM tells callers without mTLS by their address, and has one set of routes for all of them.
+    // FSM knows callers without mTLS by their address, and has one set of routes for all of them.
     ...(isIngress
       ? {
           SourceIPRanges: { [ANYWHERE]: null },
@@ -121,6 +121,7 @@ function renderOutbound({ identity, clusters }, { port, routes }, dialect) {
 }
 
 /**
+ * Renders the services of a port, by host and by name.
  * @param {{ name: string, hosts: string[], rules: object[], caller?: object }[]} services caller: what osm-edge has beside its rules
  * @param {Dialect} dialect
  */
@@ -133,7 +134,7 @@ function renderServices(services, { isForebear }) {
   }
 }
 
-/** @param {Route} route */
+/** Renders a rule; values of headers become patterns. @param {Route} route */
 function renderRoute(route) {
   const { pathPrefix, headers, split } = route
   const exact = Object.entries(headers).map(([name, value]) => [name, `^${value.replaceAll(/[^\w-]/g, '\\$&')}$`])
