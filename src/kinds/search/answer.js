@@ -112,7 +112,7 @@ function drawAnswered(sizes, { node = null }) {
   ]
 }
 
-/** @param {Answered} size @param {boolean} isSameLimit @returns {(Cell | null)[]} */
+/** Draws request, limits, p99 and trials that met it; null: an empty cell. @param {Answered} size @param {boolean} isSameLimit all sizes have one p99 limit @returns {(Cell | null)[]} */
 function drawCells({ answer, p99LimitMs, neighbourCores }, isSameLimit) {
   const { limits, requestCores, p99Ms, met, missed, notJudged } = answer
   if (limits === null) return [null, null, null, null, cell(`0 of ${missed}`)]
@@ -157,7 +157,7 @@ function renderAnswered(sizes, { nodes = null }) {
 /** @param {number} less @param {string} unit */
 const renderLess = (less, unit) => `${Math.abs(less)}${unit} ${less < 0 ? 'more' : 'less'}`
 
-/** @param {{ millicores: number, mebibytes: number }} less @param {number} nodes */
+/** Renders savings over nodes; negative ones are more. @param {{ millicores: number, mebibytes: number }} less a pod @param {number} nodes */
 function renderSaved(less, nodes) {
   const { cores, gibibytes } = sumFleet(less, nodes)
   const wordOf = (/** @type {number} */ value) => (value < 0 ? 'more' : 'less')
@@ -273,7 +273,7 @@ function warnOfSize(size) {
   return isChecked ? [] : [`${name}: these limits did NOT pass their own check.`]
 }
 
-/** @param {SearchResult[]} searches @returns {Picture[]} */
+/** Draws the value that each search found, with a bar, and the one that failed. @param {SearchResult[]} searches @returns {Picture[]} */
 function drawSearches(searches) {
   if (searches.length === 0) return []
   const [{ looksFor }] = searches
@@ -318,7 +318,7 @@ function renderSearches(searches) {
   })
 }
 
-/** @param {SearchResult} search */
+/** Says why a search found no limit; empty: it did. @param {SearchResult} search */
 function warnOfSearch(search) {
   if (search.isFound) return []
   const isJudged = search.steps.every(step => step.held !== null)

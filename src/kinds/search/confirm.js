@@ -6,6 +6,7 @@ import { TRIALS } from './trial-counts.js'
  * @import { Outcome } from './outcome.js'
  */
 
+/** The rule in the words of reports. */
 export const RULE = `confirmed: all trials at these limits met the p99, at least ${TRIALS.least}, and the next will by its 95 % prediction bound`
 
 // Quantiles of Student's t at 95 %, by degrees of freedom from 1 on (NIST/SEMATECH e-Handbook, 1.3.6.7.2); the last serves for more.

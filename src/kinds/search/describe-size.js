@@ -64,7 +64,7 @@ export function describeSize({ template, cpus, p99Ms, tried, isOver, services = 
   }
 }
 
-/** null: no trial was judged. @param {Answer} answer */
+/** Says whether all judged trials met the p99; null: none was judged. @param {Answer} answer */
 const isHeld = ({ met, missed }) => (missed > 0 ? false : met > 0 ? true : null)
 
 /** Lists each trial with its limits, and what became of it. @param {Tried[]} tried @returns {NonNullable<SizeResult['trials']>} */

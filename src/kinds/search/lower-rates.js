@@ -19,7 +19,7 @@ export function* tryLowerRates({ template, cpus, tried }) {
   }
 }
 
-/** Fits the line; null: fewer than three rates were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {SizeResult['extrapolated']} */
+/** Extrapolates the CPU of the template's rate; null: fewer than three lower rates were met. @param {{ template: Arm, cpus: number, tried: Tried[] }} options @returns {SizeResult['extrapolated']} */
 export function extrapolate({ template, cpus, tried }) {
   return fitCpu(findPoints({ template, cpus, tried }), rateOf(template))
 }

@@ -31,7 +31,7 @@ export function* findMemoryFloor({ template, spec, unlimited = [] }) {
 /**
  * Goes on below a limit that turned out to be enough, though a larger one had failed: by chance.
  * @param {Pick<SearchOptions, 'template' | 'spec'> & { memory: SearchResult, survived: SearchStep }}
- *   options memory: found before
+ *   options memory: the result so far; survived: the step below it that held
  * @returns {Search<SearchResult>}
  */
 export function* findLowerMemoryFloor({ template, spec, memory, survived }) {

@@ -18,14 +18,14 @@ const OWN_GATES = ['answers', 'errors', 'hung-users', 'overflow', 'oom', 'drops'
  * @property {boolean | null} held null: something else than the sidecar spoiled it
  * @property {boolean | null} survived nothing was killed for memory; null: not known
  * @property {boolean} isClear no second trial is needed
- * @property {string} why
+ * @property {string} why the reason, for reports
  * @property {string} [cause] of a trial that is not judged; `why` may be only an effect of it
  * @property {boolean} isNeedSeen its CPU and memory were read, and are what the whole rate takes
  * @property {number | null} p99Ms null: too few requests, or none
  * @property {number} coresMost CPU of the busiest sidecar
- * @property {number} peakBytesMost of the sidecar with the most
- * @property {number} rssBytesMost likewise
- * @property {SidecarMemory} [memory] of the sidecar with the most
+ * @property {number} peakBytesMost peak of the sidecar with the most; 0: not read
+ * @property {number} rssBytesMost resident memory of the sidecar with the most; 0: not read
+ * @property {SidecarMemory} [memory] of the largest sidecar
  * @property {number} unchargedBytes resident file pages of a sidecar that its cgroup was not charged for
  */
 

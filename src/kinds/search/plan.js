@@ -11,6 +11,7 @@ const ratePerSecond = LOAD_AXES.ratePerSecond.schema
 // Width of the final bracket, as a fraction of its lower end.
 const PRECISION = { default: 0.05, smoke: 0.5 }
 
+/** The field `search` of an experiment. */
 export const searchSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('size'), p99Ms, isExtrapolated: z.boolean() }),
   z.strictObject({
@@ -49,7 +50,7 @@ export const searchPlan = {
   chooseWindowSeconds: (seconds, ratePerSecond) => Math.max(seconds, P99_REQUESTS / ratePerSecond),
 }
 
-/** Renders why windows are long: a low rate takes long for the requests of which a p99 is one. @param {Arm[]} arms */
+/** Renders why windows are long: at a low rate, enough requests for a p99 take long; empty: they are not. @param {Arm[]} arms */
 function renderWindows(arms) {
   const seconds = Math.max(0, ...arms.map(({ load }) => load.windowSeconds))
   const isLongForP99 = arms.some(

@@ -27,11 +27,11 @@ export function startSearch({ template, spec, cpus }) {
 }
 
 /** @typedef {Extract<SearchSpec, { kind: 'size' | 'services' }> & { trialsToConfirm: number }} SizeSpec */
-/** @param {SearchSpec} spec @returns {spec is SizeSpec} its answer follows from its trials, however many there are */
+/** Says whether a search is one of `size` by this version. @param {SearchSpec} spec @returns {spec is SizeSpec} its answer follows from its trials, however many there are */
 export const isOfTrials = spec =>
   (spec.kind === 'size' || spec.kind === 'services') && spec.trialsToConfirm !== undefined
 
-/** @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[] }} options @returns {Search<SizeResult | SizeResult[]>} */
+/** Makes the trials of a search, and collects their outcomes. @param {Pick<SearchOptions, 'template' | 'cpus'> & { spec: SizeSpec, tried: Tried[] }} options @returns {Search<SizeResult | SizeResult[]>} */
 function* searchByTrials({ template, spec, cpus, tried }) {
   const trials =
     spec.kind === 'size' ? trySize({ template, spec, cpus, tried }) : tryServices({ template, spec, cpus, tried })

@@ -57,7 +57,7 @@ function renderAnswered(sizes) {
   return [...lines, ...listTrialRows(sizes)]
 }
 
-/** @param {SizeResult} size of a file of services */
+/** Renders the result of an older search for a load of services. @param {SizeResult} size */
 function renderService(size) {
   const { services, ratePerSecond, p99LimitMs, line, cpu, checks } = size
   const head = `${services.join(', ')}, ${nameOf(size)}: ${ratePerSecond} requests/s with a p99 of at most ${p99LimitMs} ms`
@@ -104,7 +104,7 @@ function renderCheck({ what, mustHold, held, why, trials }) {
   return `  checked ${what}: ${verdict}${isRight} (${why}; ${trials.length} trials)`
 }
 
-/** @param {SizeResult} size */
+/** Renders the line through lower rates; empty: there is none. @param {SizeResult} size */
 function renderExtrapolation({ extrapolated }) {
   if (extrapolated === null) return []
   const { cores, baseMillicores, slopeMillicoresPerRequestPerSecond: slope, points } = extrapolated
@@ -114,7 +114,7 @@ function renderExtrapolation({ extrapolated }) {
   ]
 }
 
-/** @param {SearchResult} result */
+/** Renders what a search found, or why not, and each of its steps. @param {SearchResult} result */
 function renderSearch(result) {
   const { looksFor, held, failed, why, isFound, steps, link } = result
   const show = (/** @type {number | null} */ value) => (value === null ? 'nothing' : formatValue(value, result))

@@ -20,7 +20,7 @@ const REQUEST = {
     'CPU: the request of each sidecar, without a CPU limit, beside the neighbour. None below what the busiest sidecar used on average is tried.',
 }
 
-/** @param {SizeResult} size @returns {size is Answered} results of older searches have none */
+/** Says whether a result has an answer: those of older searches have none. @param {SizeResult} size @returns {size is Answered} */
 export const isAnswered = size => size.answer !== undefined
 
 /** Renders the limits of an answer, or the CPU request beside a neighbour, in one line. @param {Answered} size */

@@ -25,8 +25,8 @@ export function needOf({ outcomes }) {
  * Facts about a load for which no limits have held twice.
  * @typedef {object} Unconfirmed
  * @property {string} why they have not held
- * @property {{ limits: Need, trials: number, coresLeast: number, need: Need } | null} estimate limits: that have not failed;
- *   trials: that show what sidecars take at the rate, and what that was; null: they failed, or none shows it
+ * @property {{ limits: Need, trials: number, coresLeast: number, need: Need } | null} estimate limits: that have not failed; trials:
+ *   how many show what sidecars take at the rate; coresLeast, need: the least and the most of it; null: limits failed, or no trial shows it
  */
 
 /**
@@ -54,7 +54,7 @@ function limitsAbove({ need, cpus }) {
  * Finds the first limits from an estimate upwards that hold: each try has two places of the grid more CPU, or half
  * as much memory again if the kernel killed for it.
  * @param {{ template: Arm, cpus: number, need: Need }} options need: estimated
- * @returns {Generator<Arm, { limits: Need | null, tried: Need, last: TriedStep, steps: TriedStep[] }, Outcome>} limits: null
+ * @returns {Generator<Arm, { limits: Need | null, tried: Need, last: TriedStep, steps: TriedStep[] }, Outcome>} limits: null:
  *   none that was tried held; tried: the last ones; steps: of the CPU
  */
 export function* findFirst({ template, cpus, need }) {
