@@ -168,7 +168,7 @@ function setQuantities(metrics, record) {
   }
 }
 
-/** @param {Arm} arm @returns {Labels} */
+/** Makes the labels of an arm, without `rate` if its load has none. @param {Arm} arm @returns {Labels} */
 function labelsOf(arm) {
   const rate = arm.load.ratePerSecond
   const shared = { plane: nameOf(arm), link: arm.link, cap_cores: String(arm.cpuLimitCores ?? 'none') }

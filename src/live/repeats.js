@@ -65,6 +65,7 @@ export function createRepeats() {
   let parts = new Map()
 
   return {
+    /** Forgets the trials and values of a run; its plan stays until the next. */
     clear() {
       kept = new Map()
       parts = new Map()

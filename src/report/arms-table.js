@@ -46,7 +46,7 @@ export function tabulateArms({ arms }) {
 /** @param {string} name of a quantity */
 const headerOf = name => QUANTITIES[name].short ?? QUANTITIES[name].label
 
-/** @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options */
+/** Makes the row of an arm, in which a quantity of sidecars has a line for each. @param {{ arm: SummaryArm, varied: AxisName[], added: string[] }} options */
 function tabulateArm({ arm, varied, added }) {
   const lines = (/** @type {(service: string) => string} */ line) =>
     arm.sidecars.map(({ service }) => line(service)).join('\n') || '-'

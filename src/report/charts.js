@@ -118,7 +118,7 @@ function drawKinds(summary, { arms, colourFor }) {
   })
 }
 
-/** Draws each quantity that has a chart under the load of the arms, and a value. @param {SummaryArm[]} arms @param {ColourFor} colourFor */
+/** Draws the rounds of each quantity that has a value and, under the load of the arms, a chart. @param {SummaryArm[]} arms @param {ColourFor} colourFor */
 function drawQuantities(arms, colourFor) {
   if (arms.length === 0) return []
   const varied = findVaried(arms)

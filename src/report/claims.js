@@ -92,7 +92,7 @@ function renderSource(results, hasRuns) {
   ]
 }
 
-/** @param {ClaimResult} result @param {boolean} hasRuns */
+/** Renders the status of a claim with its sentence, then both numbers and the reason. @param {ClaimResult} result @param {boolean} hasRuns */
 function renderClaim({ id, says, status, theirs, ours, reason, runId, isDeployed }, hasRuns) {
   const numbers = [theirs && `theirs ${theirs}`, ours && `ours ${ours}`].filter(Boolean).join(', ')
   const run = hasRuns && runId !== null ? ` [${runId}]` : ''

@@ -167,7 +167,7 @@ function renderControl(control, controls) {
   return `${without} the applications used ${gap} CPU per request in new${notes}`
 }
 
-/** @param {HeldThreshold} threshold */
+/** Renders whether a threshold was met, with the median ratio that it bounds. @param {HeldThreshold} threshold */
 function renderThreshold({ expression, arm, value, held }) {
   if (arm === null) return `Threshold ${expression}: not tested: no arm that has its quantity was compared`
   const result = held === null ? 'not tested: excluded' : `${held ? 'met' : 'NOT met'}: ${value?.toFixed(3)}`

@@ -32,7 +32,7 @@ export function renderConditions({ carries = [], ...summary }) {
   })
 }
 
-/** Says that two measurements of one run exclude each other. @param {Band} band */
+/** Renders that the intervals of two measurements exclude each other, with both. @param {Band} band */
 function renderContradiction({ a, b, measured }) {
   const parts = measured.map(
     ({ load, cpuLimitCores, ratio, low, high }) =>

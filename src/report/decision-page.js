@@ -15,6 +15,7 @@ import { listCharts } from './section.js'
  * @import { Markup } from './markup.js' @import { Picture } from '../answer/picture.js'
  */
 
+// Bounds that keep the page at one of A4: numbers of parts, then characters of a sentence.
 const CHARTS = 2
 const BARS_MOST = 8
 const ROWS_MOST = 8
@@ -192,7 +193,7 @@ function listConditions({ summary, manifest, startedAt }) {
 /** @param {number | null} cores */
 const renderLimit = cores => (cores === null ? 'no limit' : `${count(cores, 'core')} for each sidecar`)
 
-/** @param {Summary['machine']} machine @param {string} target */
+/** Renders what was recorded of the machine, and whether the load shares it. @param {Summary['machine']} machine @param {string} target */
 function renderMachine({ cpuModel, cpus, memoryBytes, kernel, architecture, loadHost }, target) {
   const parts = [
     ...(cpuModel ? [shortenModel(`${cpuModel}`)] : []),

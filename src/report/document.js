@@ -131,7 +131,7 @@ function createFindingSection(summary) {
   return { id: 'findings', name: 'Findings', blocks: findings.map(lines => ({ type: 'columns', lines })) }
 }
 
-/** @param {Summary} summary @param {string[]} [more] notes of the run @returns {Section} */
+/** Makes the section of thresholds, and of notes if a result compares rounds. @param {Summary} summary @param {string[]} [more] notes of the run @returns {Section} */
 function createNoteSection(summary, more = []) {
   const notes = listResults(summary).some(comparesRounds)
     ? [...renderNotes(summary), ...tellDeviations(summary), ...more]
@@ -152,7 +152,7 @@ function isGeneratorShared({ manifest: { target, machine, placements }, summary 
 /** @param {RenderedResult} result */
 const comparesRounds = ({ sections }) => sections.hasRounds !== false
 
-/** @param {Summary} summary @param {TrialRecord[]} records @returns {Section} */
+/** Makes the section of gates that fired, which a terminal has as lines, and of trials. @param {Summary} summary @param {TrialRecord[]} records @returns {Section} */
 function createTrialSection(summary, records) {
   const brief = listResults(summary).some(comparesRounds)
     ? renderFired(summary).flatMap(line => wrapText(line, '', '  '))
@@ -210,7 +210,7 @@ function tabulateGates(summary) {
   }
 }
 
-/** @param {TrialRecord[]} records @returns {Table} */
+/** Lists every trial with its rate and the CPU of its sidecars; `-`: not measured. @param {TrialRecord[]} records @returns {Table} */
 function tabulateTrials(records) {
   const show = (/** @type {number | null} */ value, digits = 0) => (value === null ? '-' : value.toFixed(digits))
   return {

@@ -20,7 +20,7 @@ export function renderCpuLines({ results }) {
       ]
 }
 
-/** @param {CpuLine} line */
+/** Renders a fitted line with its largest residual, then its points, each with its own. @param {CpuLine} line */
 function renderLine(line) {
   const { baseMillicores: base, slopeMillicoresPerRequestPerSecond: slope, points, service, services } = line
   const whose = `${nameOf(line)}, ${service ? `${service}'s sidecar` : 'all sidecars'}${services > 1 ? `, ${services} services` : ''}`
@@ -39,7 +39,7 @@ export function renderSlopes({ results }) {
     : ['Over the time of the run, an hour [95 % interval]:', ...slopes.map(slope => `  ${renderSlope(slope)}`)]
 }
 
-/** @param {Slope} slope */
+/** Renders the change in an hour, and whether its interval excludes 0. @param {Slope} slope */
 function renderSlope({ armId, quantity, perHour, low, high, rounds }) {
   const row = { ...QUANTITIES[quantity], digits: 2 }
   const show = (/** @type {number} */ value) => formatValue(row, value)
@@ -65,7 +65,10 @@ export function renderPlateaus({ results, shows, run }) {
       ]
 }
 
-/** @param {Plateau} plateau @param {import('../model/types.ts').Summary['shows']['across']} across */
+/**
+ * Renders at which value a quantity is least, where its plateau begins, and how sure that is.
+ * @param {Plateau} plateau @param {import('../model/types.ts').Summary['shows']['across']} across
+ */
 function renderPlateau({ quantity, best, from, last, ratio, nearest, isSure, missing }, across) {
   const row = QUANTITIES[quantity]
   const label = across === null ? '' : AXES[across].label

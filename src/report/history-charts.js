@@ -18,7 +18,7 @@ import { createColours } from './charts.js'
 /** The quantities of a history, by name: CONTROL is that of the applications without sidecars. */
 export const ROWS = { ...QUANTITIES, [CONTROL.name]: CONTROL }
 
-/** Draws each quantity of the arms of one group; the control stands beside the primary quantity. @param {History} history @returns {ReportChart[]} */
+/** Draws a chart for each quantity and group of arms; the control stands in that of the primary quantity. @param {History} history @returns {ReportChart[]} */
 export function drawHistory({ lines, runs }) {
   const colourFor = createColours(lines.filter(line => !line.isControl).map(line => line.arm))
   const varied = findVaried(lines.filter(line => !line.isControl).map(line => line.arm))
@@ -47,6 +47,7 @@ export function drawHistory({ lines, runs }) {
 }
 
 /**
+ * Lists the values of each line, run by run.
  * @param {{ title: string, row: QuantityRow, runs: History['runs'],
  *   drawn: { label: string, points: ReturnType<typeof scaleValue>[] }[] }} options @returns {Table}
  */

@@ -76,7 +76,7 @@ function renderAnswer({ runs, lines }) {
   return `${count(runs.length, 'run')}, first and last: ${ends.join('; ')}.`
 }
 
-/** @param {Line} line */
+/** Renders the first and the last known value of a line. @param {Line} line */
 function renderEnds({ label, quantity, values }) {
   const row = ROWS[quantity]
   const known = values.filter(({ median }) => median !== null)
@@ -86,7 +86,7 @@ function renderEnds({ label, quantity, values }) {
   return `${label} ${first} and ${last} ${row.unit}`
 }
 
-/** @param {History} history */
+/** Renders how to read the lines, and which arms have none. @param {History} history */
 function renderNotes({ lines, runs, reference, nodes, unmatched }) {
   const controls = new Set(lines.flatMap(line => (line.isControl ? [line.group] : [])))
   const without = lines.some(line => !line.isControl && !controls.has(line.group) && line.arm.load.kind !== 'idle')

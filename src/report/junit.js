@@ -39,7 +39,7 @@ export function renderJunit({ run, results, thresholds }) {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="${escapeXml(run.id)}">\n${suites.join('')}</testsuites>\n`
 }
 
-/** @param {string} name @param {Case[]} cases */
+/** Renders a suite; `errors` is 0, since a case either fails or is skipped. @param {string} name @param {Case[]} cases */
 function renderSuite(name, cases) {
   const failures = cases.filter(c => c.failure !== undefined).length
   const skipped = cases.filter(c => c.skipped !== undefined).length

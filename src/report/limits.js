@@ -72,7 +72,7 @@ export function renderLimits(sizes, format) {
   return documents.join('\n---\n')
 }
 
-/** @param {SizeResult} size */
+/** Finds the CPU request of a size; empty: it is the limit. @param {SizeResult} size */
 function findRequest({ answer }) {
   return answer?.requestCores ? { requestMillicores: toMillicores(answer.requestCores) } : {}
 }
@@ -83,14 +83,14 @@ function sayNoLimits(size) {
   return `# ${whose}: no limits for ${size.ratePerSecond} requests/s: ${(size.answer?.why ?? size.cpu.why).replaceAll('\n', ' ')}`
 }
 
-/** @param {{ service: string | null, size: SizeResult }[]} entries of a plane */
+/** Renders the comment above a document: the plane, the link, and the load of each entry. @param {{ service: string | null, size: SizeResult }[]} entries of a plane */
 function describe(entries) {
   const [{ size }] = entries
   const head = `# ${nameOf(size)}, for each sidecar of the link ${size.cpu.link}`
   return `${[head, ...entries.map(entry => `#   ${sayLoad(entry)}`)].join('\n')}\n`
 }
 
-/** @param {{ service: string | null, size: SizeResult }} entry */
+/** Renders the load that limits hold, and what trials showed of that. @param {{ service: string | null, size: SizeResult }} entry */
 function sayLoad({ service, size: { ratePerSecond, p99Ms, p99LimitMs, isChecked, answer, neighbourCores } }) {
   const name = service === null ? '' : `${service}: `
   if (answer) {
@@ -141,7 +141,7 @@ function renderFit(sizes, { left }) {
   return `${name}: ${what}, by ${limit} (CPU ${cpu}; memory ${memory})${unproven}`
 }
 
-/** @param {ReturnType<typeof readNode>} node */
+/** Renders the size of a node, and what is left of it for sidecars. @param {ReturnType<typeof readNode>} node */
 function sayNode({ name, cores, bytes, left }) {
   const show = (/** @type {{ cores: number, bytes: number }} */ of) => `${of.cores} cores and ${of.bytes / MIB} MiB`
   const isWhole = left.cores === cores && left.bytes === bytes

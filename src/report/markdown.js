@@ -53,7 +53,7 @@ function renderBlock(block) {
 /** @param {string[]} parts */
 const joinParts = parts => `${parts.filter(Boolean).join('\n\n')}\n`
 
-/** @param {Table} table */
+/** Renders a table. Markdown has no cells over several columns: empty cells follow the content of one. @param {Table} table */
 function renderTable({ caption, columns, rows }) {
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`
   const show = (/** @type {Table['rows'][0][0]} */ cell) => {

@@ -57,7 +57,7 @@ function renderList({ lines, heading }, isNamed) {
   ]
 }
 
-/** @param {Extract<Block, { type: 'table' }>} block @param {boolean} hasCaption */
+/** Renders a table without its wide columns, or rows of sentences as wrapped lines. @param {Extract<Block, { type: 'table' }>} block @param {boolean} hasCaption */
 function renderTable({ table, form, wideColumns = [] }, hasCaption) {
   if (table.rows.length === 0) return []
   const { caption, columns } = table

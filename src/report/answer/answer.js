@@ -88,7 +88,7 @@ function withDuration(basis, seconds) {
   return [...basis.slice(0, -1), `${last.slice(0, -1)}, ${duration}.`]
 }
 
-/** Renders `3 min 6 s`. @param {number} seconds */
+/** Renders `3 min 6 s`; from an hour on, `2 h 5 min`. @param {number} seconds */
 function renderDuration(seconds) {
   const whole = Math.round(seconds)
   if (whole < 60) return `${whole} s`

@@ -10,6 +10,7 @@ const PANELS_MOST = 2
 const BARS_MOST = 12
 // Colours of planes, as in charts/style.js: series0 is that of arms without sidecars.
 const SERIES = 6
+// Pixels of a row with its bar, and of the title above the rows.
 const ROW = 30
 const TOP = 28
 /**
@@ -41,7 +42,7 @@ ${renderNotMeasured(notMeasured)}
   }
 }
 
-/** @param {Picture} picture */
+/** Renders a picture as a table, below up to two panels of its bars. @param {Picture} picture */
 function renderPicture(picture) {
   const panels = listPanels(picture)
   const drawn = panels.filter(({ bars }) => bars.length > 0 && bars.length <= BARS_MOST).slice(0, PANELS_MOST)
@@ -120,7 +121,7 @@ export function renderTable({ columns, rows }) {
 /** @param {Cell | null} cell */
 const renderCell = cell => cell?.text ?? '–'
 
-/** @param {Answer['notMeasured']} notMeasured */
+/** Renders what was not measured, with the commands that measure it; null: nothing. @param {Answer['notMeasured']} notMeasured */
 function renderNotMeasured(notMeasured) {
   if (notMeasured.length === 0) return null
   return html`<section id="limits" aria-labelledby="limits-name"><h2 id="limits-name">Not measured</h2><ul>${notMeasured.map(

@@ -6,7 +6,7 @@ export function tabulatePictures({ pictures }) {
   return pictures.map(tabulatePicture)
 }
 
-/** @param {Picture} picture @returns {Table} */
+/** Makes the table of a picture, in which values that other formats draw as bars have their interval. @param {Picture} picture @returns {Table} */
 function tabulatePicture({ columns, rows }) {
   return {
     caption: '',

@@ -205,7 +205,7 @@ function listSpans(columns) {
   return starts.map((from, n) => ({ group: groups[from], from, to: starts[n + 1] ?? groups.length }))
 }
 
-/** @param {number[]} widths @param {number} from @param {number} to */
+/** Adds the widths of columns and of the gaps between them. @param {number[]} widths @param {number} from @param {number} to the column after the last */
 function spanWidth(widths, from, to) {
   return widths.slice(from, to).reduce((sum, width) => sum + width, 0) + GAP.length * (to - from - 1)
 }
@@ -239,7 +239,7 @@ function fitColumns(picture) {
   return { ...first, rows: first.rows.map(row => ({ ...row, label: clip(row.label, room) })) }
 }
 
-/** @param {number} share of the longest bar */
+/** Draws a bar in eighths of a column, at least one. @param {number} share of the longest bar */
 function drawBar(share) {
   const eighths = Math.max(1, Math.round(8 * BAR_WIDTH * share))
   return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]

@@ -15,7 +15,7 @@ const SHARE_LEAST = 1 / 3
 /** A machine that was less idle before the run was busy with something else. */
 const IDLE_LEAST = 0.8
 
-/** Lists the warnings of a run, a sentence each. @param {Summary} summary @returns {string[]} */
+/** Lists the warnings of a run as sentences, the worst first. @param {Summary} summary @returns {string[]} */
 export function listWarnings(summary) {
   return [
     ...renderUnequal(summary),
@@ -31,7 +31,7 @@ export function listWarnings(summary) {
   ]
 }
 
-/** @param {Summary} summary */
+/** Names the checks in which proxies did not do equal work, but for those that the experiment sets aside. @param {Summary} summary */
 function renderUnequal(summary) {
   const wrong = findDiffering(summary).wrong.map(name => name.replace('parity-', ''))
   return wrong.length === 0
@@ -78,7 +78,7 @@ function renderGaps({ a, b, measured }) {
   return `${a} uses ${gaps.join(', but ')}.`
 }
 
-/** Renders the checks that excluded much of what is shown; a search with an outcome has repeated such trials. @param {Summary} summary */
+/** Renders the checks that excluded much of what is shown, but not of a search with an outcome: it went on until it had enough. @param {Summary} summary */
 function renderChecks({ results }) {
   const fired = listArms({ results: results.filter(result => !hasOutcome(result)) }).flatMap(arm => {
     const trials = arm.trials.completed + arm.trials.failed + arm.trials.invalid
@@ -150,7 +150,7 @@ function renderDrift(summary) {
   return drifts.slice(0, 1)
 }
 
-/** @param {Summary} summary */
+/** Renders that the machine was busy before the run; empty: it was idle, or that was not measured. @param {Summary} summary */
 function renderBusy({ machine }) {
   const idle = machine.before?.idleFraction
   if (typeof idle !== 'number' || idle >= IDLE_LEAST) return []

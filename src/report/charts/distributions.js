@@ -71,7 +71,7 @@ export function findMs(grid, quantile) {
   return grid.find(([q]) => isSame(q, quantile))?.[1]
 }
 
-/** @param {TimesLine} line */
+/** Describes a line in words: its times at the named percentiles. @param {TimesLine} line */
 function sayLine({ label, grid }) {
   const sentences = PERCENTILES.flatMap(quantile => {
     const ms = findMs(grid, quantile)

@@ -15,7 +15,7 @@ import { createAxis, createAxisBelow, createAxisBeside, createSeries, dashOf, dr
  */
 
 /**
- * Draws the rate that sidecars answered at each CPU limit of a sizing: a point is a trial, filled where it held; a diamond
+ * Draws the rate that sidecars answered at each CPU limit of a sizing: a point is a trial, filled if it held; a diamond
  * is an answer. @param {{ title: string, lines: LimitLine[] }} options
  */
 export function drawOverLimit({ title, lines }) {

@@ -2,7 +2,7 @@ import { tellMedian } from './rounds.js'
 import { colourOf, createAxisBelow, createAxisBeside, createSeries, drawLines, LIMIT, MUTED, shorten } from './style.js'
 
 /**
- * Draws one quantity over many runs: each run's median with its interval, and marks where something changed. Pure.
+ * Draws one quantity over many runs: each run's median with its interval, and a mark if something changed from that run on. Pure.
  * @typedef {{ label: string, colour: number, isControl: boolean,
  *   points: ({ median: number, low: number | null, high: number | null } | null)[] }} DrawnLine points: one for each run, null: no value
  */
@@ -63,7 +63,7 @@ function drawSpans({ colour, points }) {
   return { silent: true, symbol: 'none', label: { show: false }, data: intervals }
 }
 
-/** @param {{ run: number, label: string }[]} marks */
+/** Draws an upright line at each run from which on something changed; many have no labels. @param {{ run: number, label: string }[]} marks */
 function drawMarks(marks) {
   const shared = { show: marks.length <= LABELS_MOST, color: LIMIT, fontSize: 11 }
   return {
@@ -78,7 +78,7 @@ function drawMarks(marks) {
   }
 }
 
-/** @param {DrawnLine} line @param {{ unit: string, digits: number }} quantity */
+/** Describes a line in words: its first and last value. @param {DrawnLine} line @param {{ unit: string, digits: number }} quantity */
 function sayLine({ label, points }, { unit, digits }) {
   const values = points.filter(point => point !== null)
   if (values.length === 0) return `${label}: no value`

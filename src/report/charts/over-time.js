@@ -88,7 +88,7 @@ export function sumSeconds(stretches) {
   return stretches.reduce((sum, [from, to]) => sum + to - from, 0)
 }
 
-/** @param {SidecarSeries} sidecar */
+/** Describes a sidecar in words: the most that it used, its cap, and the time without quota. @param {SidecarSeries} sidecar */
 function saySidecar({ service, cpuLimitCores, cores, anonBytes, throttled }) {
   const most = (/** @type {[number, number][]} */ points) => points.reduce((high, [, v]) => Math.max(high, v), 0)
   return [

@@ -51,14 +51,14 @@ export function drawRounds({ title, unit, digits, rows }) {
         ...rows.map(drawInterval),
         { type: 'scatter', symbolSize: 7, data: rows.flatMap((row, i) => drawPoints(row, i, show)) },
         { type: 'scatter', symbol: 'rect', symbolSize: [3, 16], data: medians, z: 3 },
-        // ECharts draws an axis only where a series uses it.
+        // ECharts draws the axis on the right only if a series uses it.
         { type: 'scatter', yAxisIndex: 1, data: [] },
       ],
     }),
   }
 }
 
-/** @param {Row} row @param {number} i */
+/** Draws the interval of a row, without points if it has none. @param {Row} row @param {number} i */
 function drawInterval({ quantity: { low, high }, colour, isControl }, i) {
   const ends = low === null || high === null ? [] : [low, high]
   return {
@@ -91,7 +91,7 @@ export function tellMedian(quantity, digits) {
   return `${median.toFixed(digits)}${interval}`
 }
 
-/** @param {Row} row @param {(value: number) => string} show */
+/** Describes a row in words: its median, interval, and number of rounds. @param {Row} row @param {(value: number) => string} show */
 function sayRow({ label, quantity: { median, low, high, values } }, show) {
   const rounds = values.filter(value => value !== null).length
   if (median === null) return `${label}: no value`

@@ -60,7 +60,10 @@ export function drawLines({ title, about = title, lines, say, height = 340 }, { 
   }
 }
 
-/** Makes a series of ECharts. @param {'line' | 'scatter'} type @param {{ label: string, colour: number } & Record<string, any>} line */
+/**
+ * Makes a series of ECharts; all but label and colour are its own options.
+ * @param {'line' | 'scatter'} type @param {{ label: string, colour: number } & Record<string, any>} line
+ */
 export function createSeries(type, { label, colour, ...overrides }) {
   return { type, name: label, color: colourOf(colour), ...overrides }
 }
@@ -70,7 +73,7 @@ export function dashOf(index) {
   return ['solid', 'dashed', 'dotted'][index % 3]
 }
 
-/** Makes an axis, of values unless it says otherwise. @param {Record<string, any>} options */
+/** Makes an axis of ECharts, of type `value` unless the options override it. @param {Record<string, any>} options */
 export function createAxis({ axisLabel = {}, ...overrides }) {
   return {
     type: 'value',
@@ -94,7 +97,7 @@ export function createAxisBeside(name, axis) {
   return createAxis({ min: 0, name, nameGap: 46, ...axis })
 }
 
-/** Makes the legend. @param {string[]} names */
+/** Makes the legend above a chart, which has arrows if names do not fit. @param {string[]} names */
 export function createLegend(names) {
   return { data: names, top: 0, left: 0, type: 'scroll', textStyle: { color: TEXT, fontSize: AXIS_FONT_SIZE } }
 }
@@ -127,7 +130,7 @@ export function renderVariables(theme) {
     .join(' ')
 }
 
-/** @param {string} text @param {(name: string) => string} colourFor */
+/** Replaces each light colour in a text; other colours stay. @param {string} text @param {(name: string) => string} colourFor */
 function replaceColours(text, colourFor) {
   const names = new Map(Object.entries(COLOURS).map(([name, { light }]) => [light, name]))
   return text.replace(/#[0-9a-f]{6}\b/g, hex => {

@@ -15,7 +15,7 @@ import { shorten } from './style.js'
 
 const SHARES = [0.25, 0.5, 0.75, 0.95, 1]
 
-/** Lists medians, intervals and rounds. @param {import('./rounds.js').Rounds} options @returns {Table} */
+/** Lists the median, the interval and every round of each arm; `-`: no value. @param {import('./rounds.js').Rounds} options @returns {Table} */
 export function tabulateRounds({ title, unit, digits, rows }) {
   const show = (/** @type {number | null} */ value) => (value === null ? '-' : value.toFixed(digits))
   return {
@@ -28,7 +28,7 @@ export function tabulateRounds({ title, unit, digits, rows }) {
   }
 }
 
-/** Lists times by percentile. @param {{ title: string, lines: TimesLine[] }} options @returns {Table} */
+/** Lists the times of each line, in ms, at the usual percentiles; `-`: its grid lacks one. @param {{ title: string, lines: TimesLine[] }} options @returns {Table} */
 export function tabulateLines({ title, lines }) {
   const quantiles = Object.values(QUANTILES)
   return {
@@ -59,7 +59,7 @@ export function tabulateSeries({ title, sidecars }) {
   }
 }
 
-/** Lists CPU by rate. @param {{ title: string, lines: import('./forms.js').RateLine[] }} options */
+/** Lists the millicores of each line at each rate. @param {{ title: string, lines: import('./forms.js').RateLine[] }} options */
 export function tabulateRates({ title, lines }) {
   const points = lines.map(({ label, points }) => ({
     label,
@@ -68,7 +68,7 @@ export function tabulateRates({ title, lines }) {
   return tabulatePoints({ caption: `${title}, millicores of all sidecars`, name: 'requests/s', lines: points })
 }
 
-/** Lists memory by the number of sidecars. @param {{ title: string, lines: MemoryLine[] }} options */
+/** Lists the MiB of each line at each number of sidecars. @param {{ title: string, lines: MemoryLine[] }} options */
 export function tabulateMemory({ title, lines }) {
   const points = lines.map(({ label, memory }) => ({
     label,
@@ -112,7 +112,7 @@ export function tabulateShares({ title, lines }) {
   }
 }
 
-/** Lists trials by limit, then the answers. @param {{ title: string, lines: LimitLine[] }} options @returns {Table} */
+/** Lists the trials of each line, from the lowest CPU limit on, then its answers. @param {{ title: string, lines: LimitLine[] }} options @returns {Table} */
 export function tabulateLimits({ title, lines }) {
   return {
     caption: title,
