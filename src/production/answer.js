@@ -158,7 +158,7 @@ function renderTotals(sizes, { plane, ratios }) {
   ]
 }
 
-/** @param {WorkloadSize[]} sizes */
+/** Renders how many sidecars run: `12 sidecars`. @param {WorkloadSize[]} sizes */
 const countPods = sizes =>
   count(
     sizes.reduce((sum, { pods }) => sum + pods, 0),

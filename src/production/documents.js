@@ -68,7 +68,7 @@ const COLUMNS = [
   ['timesTooLarge', ({ timesTooLarge }) => timesTooLarge],
 ]
 
-/** @param {ProductionSize} size */
+/** Renders a row of CSV for each workload; what is not known is empty. @param {ProductionSize} size */
 function renderWorkloadsCsv({ sizes, ratios }) {
   return renderCsv([
     [...COLUMNS.map(([header]) => header), 'planeCpuRequestCores', 'planeMemoryBytes'],

@@ -159,5 +159,5 @@ export const TARGETS_QUERY = 'count(up)'
 /** @param {string} metric @param {Scope} scope */
 const renderContainer = (metric, scope) => `${metric}{${matchContainers(scope)}}`
 
-/** @param {Scope} scope */
+/** Renders the label matchers of a scope, whose containers are alternatives of one pattern. @param {Scope} scope */
 const matchContainers = ({ namespace, containers }) => `namespace="${namespace}", container=~"${containers.join('|')}"`

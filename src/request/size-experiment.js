@@ -98,7 +98,7 @@ function shareAxes({ link, users, features, interception, protocol, tls, neighbo
 /** @param {Pick<SizeAxes, 'neighbourCores'>} options */
 const nameLimits = ({ neighbourCores }) => (neighbourCores ? 'CPU request and memory limit' : 'CPU and memory limit')
 
-/** @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options */
+/** Renders the end of a question: features and a neighbour, empty without both. @param {Pick<SizeAxes, 'features' | 'neighbourCores'>} options */
 function tellFeatures({ features, neighbourCores }) {
   const beside = neighbourCores ? `, beside a ${AXES.neighbourCores.show(neighbourCores)}` : ''
   return `${features ? `, in sidecars with ${AXES.features.show(features)}` : ''}${beside}`
